@@ -20,8 +20,14 @@ pub enum Kind {
     Rate,
     /// A size, `"360KB"`, `"65pkt"` or `"unlimited"`.
     Size(PacketMeaning),
-    /// Sizes with blanks between them, `"909pkt 1329pkt"`; may be empty.
-    Sizes(PacketMeaning),
+    /// Sizes with blanks between them, `"909pkt 1329pkt"`, maybe none, or one of some words that
+    /// stand for sizes worked out later (a [`Value::Text`] until then).
+    Sizes {
+        /// What a `pkt` is.
+        packet: PacketMeaning,
+        /// The words.
+        words: &'static [&'static str],
+    },
     /// A whole number between two bounds, both allowed.
     Count {
         /// The smallest allowed.
@@ -76,7 +82,7 @@ pub enum Value {
     Number(f64),
     /// Of [`Kind::Flag`].
     Flag(bool),
-    /// Of [`Kind::Choice`] or [`Kind::Text`].
+    /// Of [`Kind::Choice`] or [`Kind::Text`], or a word in place of [`Kind::Sizes`].
     Text(String),
 }
 
@@ -118,7 +124,8 @@ impl Kind {
             Kind::Size(packet) => {
                 Bytes::parse(text, packet).map(Value::Size).map_err(|e| e.to_string())
             }
-            Kind::Sizes(packet) => text
+            Kind::Sizes { words, .. } if words.contains(&text) => Ok(Value::Text(text.to_owned())),
+            Kind::Sizes { packet, .. } => text
                 .split_whitespace()
                 .map(|size| Bytes::parse(size, packet).map_err(|e| e.to_string()))
                 .collect::<Result<_, _>>()
@@ -149,7 +156,13 @@ impl Kind {
             Kind::Size(PacketMeaning::Wire) => {
                 "a size such as \"360KB\" or \"65pkt\" (1 pkt = 1500 B), or \"unlimited\"".into()
             }
-            Kind::Sizes(_) => "sizes with blanks between them, such as \"100KB 1MB\"".into(),
+            Kind::Sizes { words, .. } => {
+                let mut allowed = String::from("sizes with blanks between, such as \"100KB 1MB\"");
+                for word in words {
+                    allowed.push_str(&format!(", or \"{word}\""));
+                }
+                allowed
+            }
             Kind::Count { from, to: u64::MAX } => format!("a whole number from {from}"),
             Kind::Count { from, to } => format!("a whole number from {from} to {to}"),
             Kind::Number { from, to } if to.is_infinite() => format!("a number from {from}"),
@@ -272,7 +285,8 @@ mod tests {
             (Kind::Rate, "10Gbps"),
             (Kind::Size(PacketMeaning::Wire), "97.5KB"),
             (Kind::Size(PacketMeaning::Wire), "unlimited"),
-            (Kind::Sizes(PacketMeaning::Payload), "100KB 1MB"),
+            (Kind::Sizes { packet: PacketMeaning::Payload, words: &[] }, "100KB 1MB"),
+            (Kind::Sizes { packet: PacketMeaning::Payload, words: &["optimal"] }, "optimal"),
             (Kind::Count { from: 1, to: 64 }, "8"),
             (Kind::Number { from: 0.0, to: 1.0 }, "0.0625"),
             (Kind::Flag, "true"),

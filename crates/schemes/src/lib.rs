@@ -1,0 +1,24 @@
+//! Flow-scheduling schemes, each a combination of four small parts.
+//!
+//! A [`Scheme`] is a tagger (the priority a packet carries), a transport (when and how fast to
+//! send), a port (which packet goes next, which is marked, which is dropped) and a controller
+//! (what a switch tells the hosts). Every part is a plain state machine: time, packets and
+//! random numbers are handed in; there is no clock, socket, thread or random source here, so
+//! that the same code runs in a simulation and on real packets.
+//!
+//! [`PARTS`] lists the parts with their parameters, [`PRESETS`] the named combinations of the
+//! papers. A new scheme is a file in one of the four folders, a row in its catalogue, and an
+//! experiment file.
+
+pub mod catalogue;
+pub mod packet;
+pub mod port;
+pub mod preset;
+pub mod scheme;
+pub mod tagger;
+pub mod transport;
+
+pub use catalogue::{PARTS, Part, Role};
+pub use packet::Packet;
+pub use preset::{PRESETS, Preset};
+pub use scheme::Scheme;

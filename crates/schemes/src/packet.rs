@@ -1,0 +1,164 @@
+//! What a simulated packet carries.
+
+/// What ports and switches need to know of a packet, simulated or real.
+pub trait Frame {
+    /// Bytes it occupies on the wire.
+    fn wire_bytes(&self) -> u32;
+    /// The queue it asks for: 0 is the highest priority.
+    fn priority(&self) -> u8;
+    /// Whether it may be marked instead of dropped (ECT).
+    fn can_be_marked(&self) -> bool;
+    /// Marks it: congestion experienced (CE).
+    fn mark(&mut self);
+}
+
+/// A packet in flight: a small plain value.
+///
+/// Segments are numbered from 0 in each flow and carry [`flowsched_units::PACKET_PAYLOAD`]
+/// bytes each but the last; numbers are what TCP's sequence numbers are in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// The flow's index.
+    pub flow: u32,
+    /// The host it goes to.
+    pub to: u32,
+    /// Data: the segment's number. ACK: the segment expected next.
+    pub seq: u32,
+    /// Data: the rank at ports that order by rank. ACK: the first segment of the SACK block.
+    pub(crate) word: u32,
+    /// Bytes on the wire.
+    pub wire: u16,
+    /// ACK: segments in the SACK block that holds the segment which caused this ACK; 0: none.
+    pub(crate) sack_len: u16,
+    /// The queue at ports: 0 is the highest priority.
+    pub priority: u8,
+    /// See the constants of [`Flags`].
+    pub flags: Flags,
+    /// Switches that marked it.
+    pub marks: u8,
+}
+
+/// One-bit facts about a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// A pure ACK; without it a data packet.
+    pub const ACK: Flags = Flags(1);
+    /// ECN-capable transport (RFC 3168, section 5).
+    pub const ECT: Flags = Flags(2);
+    /// Congestion experienced.
+    pub const CE: Flags = Flags(4);
+    /// On an ACK: the receiver saw CE.
+    pub const ECE: Flags = Flags(8);
+    /// On data: the sender reduced its window.
+    pub const CWR: Flags = Flags(16);
+    /// Opens a connection (with ACK: the answer).
+    pub const SYN: Flags = Flags(32);
+    /// Sent before.
+    pub const RETRANSMISSION: Flags = Flags(64);
+    /// A one-byte probe of a starved sender.
+    pub const PROBE: Flags = Flags(128);
+
+    /// Whether any of `flags` is set.
+    #[inline]
+    pub const fn has(self, flags: Flags) -> bool {
+        self.0 & flags.0 != 0
+    }
+
+    /// Both sets together.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, flags: Flags) -> Flags {
+        Flags(self.0 | flags.0)
+    }
+
+    /// This set, with `flags` added if `condition` holds.
+    #[inline]
+    #[must_use]
+    pub const fn with_if(self, condition: bool, flags: Flags) -> Flags {
+        if condition { self.with(flags) } else { self }
+    }
+}
+
+impl Packet {
+    /// A data packet.
+    #[inline]
+    pub fn data(flow: u32, to: u32, seq: u32, wire: u16, flags: Flags) -> Packet {
+        Packet { flow, to, seq, wire, flags, ..Packet::default() }
+    }
+
+    /// The rank at ports that order by rank: 0, the best, for ACKs.
+    #[inline]
+    pub fn rank(&self) -> u32 {
+        if self.flags.has(Flags::ACK) { 0 } else { self.word }
+    }
+
+    /// Sets the rank of a data packet.
+    #[inline]
+    pub fn set_rank(&mut self, rank: u32) {
+        debug_assert!(!self.flags.has(Flags::ACK));
+        self.word = rank;
+    }
+
+    /// The SACK block of an ACK as segment numbers, the end exclusive; empty if it has none.
+    #[inline]
+    pub fn sack_block(&self) -> std::ops::Range<u32> {
+        if self.flags.has(Flags::ACK) {
+            self.word..self.word + u32::from(self.sack_len)
+        } else {
+            0..0
+        }
+    }
+
+    /// Sets the SACK block of an ACK; a block of more than 65,535 segments is cut at its front,
+    /// which earlier ACKs have reported.
+    #[inline]
+    pub fn set_sack_block(&mut self, block: std::ops::Range<u32>) {
+        debug_assert!(self.flags.has(Flags::ACK));
+        let len = block.end.saturating_sub(block.start).min(u32::from(u16::MAX));
+        self.word = block.end - len;
+        self.sack_len = len as u16;
+    }
+}
+
+impl Frame for Packet {
+    #[inline]
+    fn wire_bytes(&self) -> u32 {
+        u32::from(self.wire)
+    }
+
+    #[inline]
+    fn priority(&self) -> u8 {
+        self.priority
+    }
+
+    #[inline]
+    fn can_be_marked(&self) -> bool {
+        self.flags.has(Flags::ECT)
+    }
+
+    #[inline]
+    fn mark(&mut self) {
+        self.flags = self.flags.with(Flags::CE);
+        self.marks = self.marks.saturating_add(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_small() {
+        // Larger packets cost time at every hop: they are copied into a queue and onto a link.
+        assert_eq!(size_of::<Packet>(), 24);
+    }
+
+    #[test]
+    fn a_long_sack_block_keeps_its_end() {
+        let mut ack = Packet { flags: Flags::ACK, ..Packet::default() };
+        ack.set_sack_block(10..100_000);
+        assert_eq!(ack.sack_block(), 34_465..100_000);
+    }
+}

@@ -1,0 +1,63 @@
+//! Ports: which packet goes next, which is marked, which is dropped.
+//!
+//! A port is the queueing part of one egress, of a switch or of a host's network card; the link
+//! behind it, with its rate and delay, belongs to whoever runs it.
+
+mod priority;
+mod ring;
+mod settings;
+
+pub use priority::PriorityPort;
+pub use ring::Ring;
+pub use settings::{Count, EcnScope, MarkAt, PortSettings, Sharing};
+
+use crate::catalogue::{Part, Role};
+use crate::packet::Frame;
+
+/// What waits in a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Bytes on the wire.
+    pub bytes: u64,
+    /// Packets.
+    pub packets: u32,
+}
+
+/// The queueing part of one egress port.
+pub trait Port<F: Frame> {
+    /// Takes in a packet; hands every packet that it drops, this one or another, to `dropped`.
+    ///
+    /// `elsewhere` is how many bytes wait in the other ports of the same switch; it matters
+    /// only where [`Port::shares_memory`].
+    fn enqueue(&mut self, frame: F, elsewhere: u64, dropped: impl FnMut(F));
+
+    /// The packet that goes next, removed from the port.
+    fn dequeue(&mut self) -> Option<F>;
+
+    /// What waits.
+    fn backlog(&self) -> Backlog;
+
+    /// Packets marked so far.
+    fn marks(&self) -> u64;
+
+    /// Whether the port draws on memory that the whole switch shares.
+    fn shares_memory(&self) -> bool;
+}
+
+/// One queue, first in first out.
+pub const FIFO: Part = Part {
+    role: Role::Port,
+    name: "fifo",
+    about: "One queue, first in first out.",
+    source: "PIAS ToN 2017, V-C",
+    parameters: &[settings::BUFFER],
+};
+
+/// Several queues, the highest non-empty one served first.
+pub const STRICT_PRIORITY: Part = Part {
+    role: Role::Port,
+    name: "strict-priority",
+    about: "Several queues; the head of the highest non-empty one goes next.",
+    source: "PIAS ToN 2017, III-B.2",
+    parameters: &[settings::QUEUES, settings::BUFFER],
+};

@@ -1,0 +1,316 @@
+//! FIFO and strict priority.
+//!
+//! PIAS ToN 2017, III-B.2: "packets are dequeued based on their priorities strictly when a
+//! fabric port is idle", and an arriving packet is marked "if the instant buffer occupancy is
+//! larger than the marking threshold". One queue is FIFO.
+
+use super::{Backlog, Count, EcnScope, MarkAt, Port, PortSettings, Ring, Sharing};
+use crate::packet::Frame;
+
+/// A port with up to 64 queues, the highest non-empty one served first.
+#[derive(Clone, Debug)]
+pub struct PriorityPort<F> {
+    settings: PortSettings,
+    queues: Vec<Queue<F>>,
+    /// Bit i is set while queue i holds a packet.
+    occupied: u64,
+    backlog: Backlog,
+    marks: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Queue<F> {
+    frames: Ring<F>,
+    bytes: u64,
+}
+
+impl<F: Frame + Copy> PriorityPort<F> {
+    /// An empty port.
+    pub fn new(settings: PortSettings) -> PriorityPort<F> {
+        let queue = Queue { frames: Ring::default(), bytes: 0 };
+        PriorityPort {
+            settings,
+            queues: vec![queue; settings.queues.clamp(1, 64)],
+            occupied: 0,
+            backlog: Backlog::default(),
+            marks: 0,
+        }
+    }
+
+    /// What waits in queue `index`; nothing if there is no such queue.
+    pub fn queue_backlog(&self, index: usize) -> Backlog {
+        self.queues.get(index).map_or(Backlog::default(), |queue| Backlog {
+            bytes: queue.bytes,
+            packets: queue.frames.len() as u32,
+        })
+    }
+
+    #[inline]
+    fn amount(&self, bytes: u64, packets: usize) -> u64 {
+        match self.settings.count {
+            Count::Bytes => bytes,
+            Count::Packets => packets as u64,
+        }
+    }
+
+    #[inline]
+    fn port_amount(&self) -> u64 {
+        self.amount(self.backlog.bytes, self.backlog.packets as usize)
+    }
+
+    #[inline]
+    fn queue_amount(&self, index: usize) -> u64 {
+        let queue = &self.queues[index];
+        self.amount(queue.bytes, queue.frames.len())
+    }
+
+    #[inline]
+    fn has_room(&self, index: usize, more: u64, elsewhere: u64) -> bool {
+        match self.settings.sharing {
+            Sharing::Port(memory) => self.port_amount() + more <= memory,
+            Sharing::Queue(memory) => self.queue_amount(index) + more <= memory,
+            Sharing::Switch { memory, alpha } => {
+                let used = self.port_amount() + elsewhere;
+                let free = memory.saturating_sub(used);
+                more <= free && (self.queue_amount(index) + more) as f64 <= alpha * free as f64
+            }
+        }
+    }
+
+    #[inline]
+    fn above_threshold(&self, index: usize, more: u64) -> bool {
+        let waiting = match self.settings.ecn_scope {
+            EcnScope::Port => self.port_amount(),
+            EcnScope::Queue => self.queue_amount(index),
+        };
+        waiting + more > self.settings.ecn_threshold
+    }
+
+    #[inline]
+    fn mark(&mut self, frame: &mut F) {
+        if frame.can_be_marked() {
+            frame.mark();
+            self.marks += 1;
+        }
+    }
+}
+
+impl<F: Frame + Copy> Port<F> for PriorityPort<F> {
+    #[inline]
+    fn enqueue(&mut self, mut frame: F, elsewhere: u64, mut dropped: impl FnMut(F)) {
+        let index = usize::from(frame.priority()).min(self.queues.len() - 1);
+        let bytes = u64::from(frame.wire_bytes());
+        let more = self.amount(bytes, 1);
+        if !self.has_room(index, more, elsewhere) {
+            return dropped(frame);
+        }
+        if self.settings.mark_at == MarkAt::Enqueue && self.above_threshold(index, more) {
+            self.mark(&mut frame);
+        }
+        let queue = &mut self.queues[index];
+        queue.frames.push(frame);
+        queue.bytes += bytes;
+        self.occupied |= 1 << index;
+        self.backlog.bytes += bytes;
+        self.backlog.packets += 1;
+    }
+
+    #[inline]
+    fn dequeue(&mut self) -> Option<F> {
+        if self.occupied == 0 {
+            return None;
+        }
+        let index = self.occupied.trailing_zeros() as usize;
+        let queue = &mut self.queues[index];
+        let mut frame = queue.frames.pop()?;
+        let bytes = u64::from(frame.wire_bytes());
+        queue.bytes -= bytes;
+        if queue.frames.is_empty() {
+            self.occupied &= !(1 << index);
+        }
+        self.backlog.bytes -= bytes;
+        self.backlog.packets -= 1;
+        if self.settings.mark_at == MarkAt::Dequeue && self.above_threshold(index, 0) {
+            self.mark(&mut frame);
+        }
+        Some(frame)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn marks(&self) -> u64 {
+        self.marks
+    }
+
+    #[inline]
+    fn shares_memory(&self) -> bool {
+        matches!(self.settings.sharing, Sharing::Switch { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flowsched_units::Bytes;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::packet::{Flags, Packet};
+
+    fn packet(seq: u32, priority: u8, wire: u16) -> Packet {
+        Packet { seq, priority, wire, flags: Flags::ECT, ..Packet::default() }
+    }
+
+    fn settings(queues: usize, sharing: Sharing) -> PortSettings {
+        let fifo = PortSettings::fifo(Bytes::MAX, Bytes::MAX);
+        PortSettings { queues, sharing, ..fifo }
+    }
+
+    fn drain(port: &mut PriorityPort<Packet>) -> Vec<u32> {
+        std::iter::from_fn(|| port.dequeue()).map(|packet| packet.seq).collect()
+    }
+
+    #[test]
+    fn the_highest_queue_goes_first_and_each_in_order() {
+        let mut port = PriorityPort::new(settings(3, Sharing::Port(u64::MAX)));
+        for (seq, priority) in [(0, 2), (1, 0), (2, 1), (3, 0), (4, 9)] {
+            port.enqueue(packet(seq, priority, 1500), 0, |_| panic!("dropped"));
+        }
+        assert_eq!(drain(&mut port), [1, 3, 2, 0, 4], "queue 9 is the lowest there is");
+    }
+
+    #[test]
+    fn packets_are_marked_above_the_threshold_the_arriving_one_counted() {
+        let mut port = PriorityPort::new(PortSettings {
+            ecn_threshold: 3000,
+            ..settings(1, Sharing::Port(u64::MAX))
+        });
+        for seq in 0..4 {
+            port.enqueue(packet(seq, 0, 1500), 0, |_| panic!("dropped"));
+        }
+        let marked: Vec<bool> = std::iter::from_fn(|| port.dequeue())
+            .map(|packet| packet.flags.has(Flags::CE))
+            .collect();
+        assert_eq!(marked, [false, false, true, true]);
+        assert_eq!(port.marks(), 2);
+    }
+
+    #[test]
+    fn at_dequeue_what_stays_behind_counts() {
+        let mut port = PriorityPort::new(PortSettings {
+            ecn_threshold: 3000,
+            mark_at: MarkAt::Dequeue,
+            ..settings(1, Sharing::Port(u64::MAX))
+        });
+        for seq in 0..4 {
+            port.enqueue(packet(seq, 0, 1500), 0, |_| panic!("dropped"));
+        }
+        let marked: Vec<bool> = std::iter::from_fn(|| port.dequeue())
+            .map(|packet| packet.flags.has(Flags::CE))
+            .collect();
+        assert_eq!(marked, [true, false, false, false]);
+    }
+
+    #[test]
+    fn a_queue_threshold_looks_at_the_queue_alone() {
+        for (ecn_scope, expected) in [(EcnScope::Port, 1), (EcnScope::Queue, 0)] {
+            let mut port = PriorityPort::new(PortSettings {
+                ecn_threshold: 1500,
+                ecn_scope,
+                ..settings(2, Sharing::Port(u64::MAX))
+            });
+            port.enqueue(packet(0, 1, 1500), 0, |_| panic!("dropped"));
+            port.enqueue(packet(1, 0, 1500), 0, |_| panic!("dropped"));
+            assert_eq!(port.marks(), expected, "{ecn_scope:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_marked_is_not() {
+        let mut port = PriorityPort::new(PortSettings {
+            ecn_threshold: 0,
+            ..settings(1, Sharing::Port(9000))
+        });
+        port.enqueue(Packet { wire: 1500, ..Packet::default() }, 0, |_| panic!("dropped"));
+        assert!(!port.dequeue().unwrap().flags.has(Flags::CE));
+        assert_eq!(port.marks(), 0);
+    }
+
+    #[test]
+    fn packets_count_alike_when_counted_in_packets() {
+        let mut port = PriorityPort::new(PortSettings {
+            count: Count::Packets,
+            ..settings(1, Sharing::Port(2))
+        });
+        let mut drops = 0;
+        for seq in 0..3 {
+            port.enqueue(packet(seq, 0, 40), 0, |_| drops += 1);
+        }
+        assert_eq!((port.backlog().packets, drops), (2, 1));
+    }
+
+    #[test]
+    fn dynamic_thresholds_leave_room_for_others() {
+        let sharing = Sharing::Switch { memory: 12_000, alpha: 1.0 };
+        let mut port = PriorityPort::new(settings(1, sharing));
+        let mut drops = 0;
+        for seq in 0..8 {
+            port.enqueue(packet(seq, 0, 1500), 0, |_| drops += 1);
+        }
+        // With alpha 1, one queue settles at half of the memory: T = alpha (B - Q).
+        assert_eq!((port.backlog().bytes, drops), (6000, 4));
+        let mut port = PriorityPort::new(settings(1, sharing));
+        port.enqueue(packet(0, 0, 1500), 11_000, |_| drops += 1);
+        assert_eq!((port.backlog().bytes, drops), (0, 5), "others hold the rest");
+    }
+
+    proptest! {
+        #[test]
+        fn conserves_orders_and_fits(
+            steps in prop::collection::vec(prop::option::weighted(0.7, (0u8..10, 40u16..1501)), 1..400),
+            queues in 1usize..9,
+            memory in 1500u64..40_000,
+            kind in 0u8..3,
+        ) {
+            let sharing = match kind {
+                0 => Sharing::Port(memory),
+                1 => Sharing::Queue(memory),
+                _ => Sharing::Switch { memory, alpha: 0.5 },
+            };
+            let mut port = PriorityPort::new(settings(queues, sharing));
+            let (mut came, mut left, mut drops) = (0u64, 0u64, 0u64);
+            let mut last_left = vec![None; queues];
+            for (seq, step) in steps.into_iter().enumerate() {
+                match step {
+                    Some((priority, wire)) => {
+                        came += u64::from(wire);
+                        port.enqueue(packet(seq as u32, priority, wire), 0, |p: Packet| drops += u64::from(p.wire));
+                    }
+                    None => {
+                        let highest = (0..queues).find(|q| port.queue_backlog(*q).packets > 0);
+                        let packet = port.dequeue();
+                        prop_assert_eq!(packet.is_some(), highest.is_some(), "work conservation");
+                        if let Some(packet) = packet {
+                            let queue = usize::from(packet.priority).min(queues - 1);
+                            prop_assert_eq!(Some(queue), highest, "a higher queue waits");
+                            prop_assert!(last_left[queue] < Some(packet.seq), "order in a queue");
+                            last_left[queue] = Some(packet.seq);
+                            left += u64::from(packet.wire);
+                        }
+                    }
+                }
+                prop_assert_eq!(came, left + drops + port.backlog().bytes, "bytes are conserved");
+                match sharing {
+                    Sharing::Queue(memory) => for queue in 0..queues {
+                        prop_assert!(port.queue_backlog(queue).bytes <= memory);
+                    },
+                    Sharing::Port(memory) | Sharing::Switch { memory, .. } => {
+                        prop_assert!(port.backlog().bytes <= memory);
+                    }
+                }
+            }
+        }
+    }
+}

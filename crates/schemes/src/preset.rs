@@ -1,0 +1,234 @@
+//! The named combinations of parts that the papers call schemes.
+
+use flowsched_units::{Kind, Parameter, SettingError, Settings};
+
+use crate::catalogue::{Part, Role, part};
+
+/// A named combination of parts with the parameters of the paper.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// The name in an experiment file.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub about: &'static str,
+    /// The paper.
+    pub source: &'static str,
+    /// The part for each role, in the order of [`Role::ALL`].
+    pub parts: [&'static str; 4],
+    /// Parameters whose value differs from the part's default, as written in a file.
+    pub settings: &'static [(&'static str, &'static str)],
+}
+
+/// All presets.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "tcp",
+        about: "TCP Reno with SACK over drop-tail FIFO ports, without ECN.",
+        source: "RFC 5681, 6298, 6675",
+        parts: ["none", "reno", "fifo", "none"],
+        settings: &[("ecn_threshold", "unlimited")],
+    },
+    Preset {
+        name: "ecn-star",
+        about: "TCP that halves its window on ECN marks, at a threshold tuned to the link.",
+        source: "RFC 3168; Wu et al., CoNEXT 2012 (PIAS ToN 2017, III-B.3)",
+        parts: ["none", "ecn-star", "fifo", "none"],
+        settings: &[],
+    },
+    Preset {
+        name: "dctcp",
+        about: "DCTCP over FIFO ports: the window shrinks by the share of marked packets.",
+        source: "RFC 8257; PIAS ToN 2017, V-C",
+        parts: ["none", "dctcp", "fifo", "none"],
+        settings: &[],
+    },
+    Preset {
+        name: "pias",
+        about: "Priorities fall with bytes sent, strict-priority ports with ECN, DCTCP.",
+        source: "PIAS ToN 2017, III-B",
+        parts: ["mlfq", "dctcp", "strict-priority", "none"],
+        settings: &[],
+    },
+];
+
+/// The keys of a `[[scheme]]` table that every scheme has.
+pub const COMMON: &[Parameter] = &[
+    Parameter {
+        name: "preset",
+        kind: Kind::Text,
+        default: None,
+        about: "The scheme of a paper to start from.",
+        source: "flowsched list schemes",
+    },
+    Parameter {
+        name: "name",
+        kind: Kind::Text,
+        default: None,
+        about: "What tables and charts call it; by default the preset's name.",
+        source: "the project",
+    },
+    Parameter {
+        name: "tagger",
+        kind: Kind::Text,
+        default: None,
+        about: "The tagger, in place of the preset's.",
+        source: "the project",
+    },
+    Parameter {
+        name: "transport",
+        kind: Kind::Text,
+        default: None,
+        about: "The transport, in place of the preset's.",
+        source: "the project",
+    },
+    Parameter {
+        name: "port",
+        kind: Kind::Text,
+        default: None,
+        about: "The port, in place of the preset's.",
+        source: "the project",
+    },
+    Parameter {
+        name: "controller",
+        kind: Kind::Text,
+        default: None,
+        about: "The controller, in place of the preset's.",
+        source: "the project",
+    },
+    Parameter {
+        name: "compat",
+        kind: Kind::Choice(&["none", "ns2"]),
+        default: Some("none"),
+        about: "\"ns2\" behaves as the PIAS authors' simulator does, routing included.",
+        source: "the authors' ns-2.34 patches",
+    },
+];
+
+/// What `compat = "ns2"` changes, where the scheme has the parameter.
+const NS2: &[(&str, &str)] = &[
+    ("rto", "fixed"),
+    ("rto_backoff", "false"),
+    ("fast_retransmit", "false"),
+    ("initial_alpha", "0"),
+    ("growth", "ns2"),
+    ("connections", "persistent"),
+    ("restart", "every-flow"),
+    ("ack_ecn", "true"),
+    ("probe_timeouts", "5"),
+    ("ageing_timeouts", "0"),
+];
+
+/// A preset with any of its parts exchanged: which parameters it has and what they start from.
+#[derive(Clone, Copy, Debug)]
+pub struct Combination {
+    preset: &'static Preset,
+    parts: [&'static Part; 4],
+}
+
+impl Combination {
+    /// The preset `name` with the parts that `exchanged` names (in the order of [`Role::ALL`])
+    /// in place of its own.
+    ///
+    /// # Errors
+    /// If there is no such preset or no such part; the error's key says which.
+    pub fn new(name: &str, exchanged: [Option<&str>; 4]) -> Result<Combination, SettingError> {
+        let preset = PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
+            let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+            SettingError::new("preset", format!("\"{name}\""), names.join(", "))
+        })?;
+        let mut parts = [&crate::catalogue::PARTS[0]; 4];
+        for (index, role) in Role::ALL.into_iter().enumerate() {
+            let name = exchanged[index].unwrap_or(preset.parts[index]);
+            parts[index] = part(role, name).ok_or_else(|| {
+                let names: Vec<&str> = crate::PARTS
+                    .iter()
+                    .filter(|part| part.role == role)
+                    .map(|part| part.name)
+                    .collect();
+                SettingError::new(role.key(), format!("\"{name}\""), names.join(", "))
+            })?;
+        }
+        Ok(Combination { preset, parts })
+    }
+
+    /// The preset that it started from.
+    pub fn preset(&self) -> &'static Preset {
+        self.preset
+    }
+
+    /// The part of each role, in the order of [`Role::ALL`].
+    pub fn parts(&self) -> [&'static Part; 4] {
+        self.parts
+    }
+
+    /// The keys that the `[[scheme]]` table may have beside [`COMMON`].
+    pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
+        self.parts.into_iter().flat_map(|part| part.parameters())
+    }
+
+    /// What the keys are where the file says nothing: the parts' defaults, then the preset's,
+    /// then what `compat` changes. `name` is the preset's and the four roles name their parts.
+    ///
+    /// # Panics
+    /// If a preset's setting is not of its parameter's kind (a test checks that).
+    pub fn defaults(&self, compat: &str) -> Settings {
+        let mut settings = Settings::defaults(COMMON.iter().chain(self.parameters()));
+        let ns2 = if compat == "ns2" { NS2 } else { &[] };
+        for (name, text) in self.preset.settings.iter().chain(ns2) {
+            if let Some(parameter) = self.parameters().find(|p| p.name == *name) {
+                let value = parameter.kind.parse(text).expect("a preset's setting is checked");
+                settings.set(*name, value);
+            }
+        }
+        let text = |text: &str| flowsched_units::Value::Text(text.to_owned());
+        settings.set("preset", text(self.preset.name));
+        settings.set("name", text(self.preset.name));
+        settings.set("compat", text(compat));
+        for part in self.parts {
+            settings.set(part.role.key(), text(part.name));
+        }
+        settings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_has_parts_and_settings_of_the_right_kind() {
+        for preset in PRESETS {
+            let combination = Combination::new(preset.name, [None; 4]).unwrap();
+            for (name, _) in preset.settings {
+                assert!(
+                    combination.parameters().any(|p| p.name == *name),
+                    "{} sets {name}, which its parts do not have",
+                    preset.name
+                );
+            }
+            combination.defaults("none");
+            combination.defaults("ns2");
+        }
+    }
+
+    #[test]
+    fn every_ns2_behaviour_is_a_parameter_of_some_preset() {
+        for (name, _) in NS2 {
+            assert!(
+                PRESETS.iter().any(|preset| {
+                    let combination = Combination::new(preset.name, [None; 4]).unwrap();
+                    combination.parameters().any(|p| p.name == *name)
+                }),
+                "no preset has {name}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_unknown_preset_is_refused_with_those_there_are() {
+        let error = Combination::new("dctpc", [None; 4]).unwrap_err();
+        assert!(error.allowed.contains("dctcp"), "{error}");
+        let error = Combination::new("dctcp", [None, None, Some("lifo"), None]).unwrap_err();
+        assert_eq!(error.key, "port");
+    }
+}

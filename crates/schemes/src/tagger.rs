@@ -1,0 +1,77 @@
+//! Taggers: the priority that a host writes on each packet it sends.
+//!
+//! A tagger sees what the sending host sees of its own flow and nothing of the network.
+
+pub mod mlfq;
+pub mod none;
+
+use flowsched_units::Time;
+
+use mlfq::{Mlfq, MlfqFlow};
+
+/// What the sending host knows about a data packet at the moment it leaves the transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// When.
+    pub now: Time,
+    /// Bytes of the flow before this packet's first, counted from the flow's start.
+    pub offset: u64,
+    /// Payload bytes of the packet.
+    pub payload: u32,
+    /// Whether everything sent before had been acknowledged.
+    pub idle: bool,
+    /// Retransmission timeouts of the flow since it last made progress.
+    pub timeouts_in_a_row: u32,
+}
+
+/// What a tagger writes on a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tag {
+    /// The queue that ports put the packet into: 0 is the highest priority.
+    pub priority: u8,
+    /// The rank among packets at ports that order by rank: 0 goes first.
+    pub rank: u32,
+}
+
+/// Which priority pure ACKs carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckPriority {
+    /// The highest.
+    Top,
+    /// That of the data packet which they acknowledge.
+    Echo,
+}
+
+/// The tagger of a scheme: what all its flows share.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tagger {
+    /// Every packet has the highest priority.
+    None,
+    /// Priorities fall with bytes sent (PIAS).
+    Mlfq(Mlfq),
+}
+
+/// What a tagger remembers of one connection, from flow to flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaggerFlow {
+    mlfq: MlfqFlow,
+}
+
+impl Tagger {
+    /// The tag of the next packet of the flow that `flow` belongs to.
+    #[inline]
+    pub fn tag(&self, flow: &mut TaggerFlow, departure: &Departure) -> Tag {
+        match self {
+            Tagger::None => Tag::default(),
+            Tagger::Mlfq(mlfq) => Tag { priority: mlfq.tag(&mut flow.mlfq, departure), rank: 0 },
+        }
+    }
+
+    /// A new flow begins on the connection that `flow` belongs to.
+    pub fn start_flow(&self, flow: &mut TaggerFlow) {
+        match self {
+            Tagger::None => {}
+            Tagger::Mlfq(mlfq) => mlfq.start_flow(&mut flow.mlfq),
+        }
+    }
+}

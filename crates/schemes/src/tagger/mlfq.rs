@@ -1,0 +1,356 @@
+//! Multilevel feedback queue (PIAS): a flow's priority falls as it sends more bytes.
+//!
+//! PIAS ToN 2017, III-B.1: K priorities and K-1 demotion thresholds; a new flow starts at the
+//! highest priority, and a flow that times out repeatedly may start again (III-B.3), as may one
+//! that begins a new message (IV-A.1).
+
+use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, SettingError, Settings, Time, Value};
+
+use super::{AckPriority, Departure};
+use crate::catalogue::{Part, Role};
+
+/// The most priorities there can be: what a port's bitmap of queues holds.
+pub const MAX_PRIORITIES: usize = 64;
+
+/// The catalogue's entry.
+pub const PART: Part = Part {
+    role: Role::Tagger,
+    name: "mlfq",
+    about: "Priorities fall with the bytes a flow has sent.",
+    source: "PIAS ToN 2017, III-B.1",
+    parameters: &[PARAMETERS],
+};
+
+/// Words that may stand for thresholds; whoever reads the experiment puts sizes in their place.
+pub const THRESHOLD_WORDS: &[&str] = &["optimal", "equal-split"];
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "thresholds",
+        kind: Kind::Sizes { packet: PacketMeaning::Payload, words: THRESHOLD_WORDS },
+        default: Some("optimal"),
+        about: "Demotion thresholds in bytes sent, one fewer than queues, none below the one \
+                before it.",
+        source: "PIAS ToN 2017, III-C",
+    },
+    Parameter {
+        name: "bookkeeping",
+        kind: Kind::Choice(&["offset", "cumulative"]),
+        default: Some("offset"),
+        about: "\"offset\": by the packet's place in its flow, so that a retransmission keeps \
+                its first priority; \"cumulative\": by all bytes sent, this packet and \
+                retransmissions included.",
+        source: "offset: the PIAS authors' simulator; cumulative: their kernel prototype",
+    },
+    Parameter {
+        name: "message_start",
+        kind: Kind::Choice(&["flow", "idle"]),
+        default: Some("flow"),
+        about: "When the count of bytes sent starts again: with each flow, or, flows being \
+                unknown to the host, when a connection has been idle for message_idle and \
+                everything sent is acknowledged.",
+        source: "flow: PIAS ToN 2017, V-C; idle: IV-A.1",
+    },
+    Parameter {
+        name: "message_idle",
+        kind: Kind::Time,
+        default: Some("500us"),
+        about: "How long a connection is idle before a new message is assumed.",
+        source: "PIAS ToN 2017, IV-A.1",
+    },
+    Parameter {
+        name: "ageing_timeouts",
+        kind: Kind::Count { from: 0, to: 255 },
+        default: Some("2"),
+        about: "Timeouts in a row after which a starved flow starts again at the top; 0: never.",
+        source: "PIAS ToN 2017, III-B.3 (the kernel prototype: 3)",
+    },
+    Parameter {
+        name: "ack_priority",
+        kind: Kind::Choice(&["top", "echo"]),
+        default: Some("top"),
+        about: "The priority of pure ACKs: the highest, or that of the packet they acknowledge.",
+        source: "the PIAS authors' simulator",
+    },
+];
+
+/// How bytes sent are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bookkeeping {
+    /// By the offset of the packet's first byte in its message.
+    Offset,
+    /// By all payload bytes sent since the message began, this packet's included.
+    Cumulative,
+}
+
+/// What starts the count of bytes sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageStart {
+    /// Each flow.
+    Flow,
+    /// Idleness of the connection for at least this long, with nothing outstanding.
+    Idle(Time),
+}
+
+/// The rule that all flows of a host share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mlfq {
+    thresholds: Vec<u64>,
+    bookkeeping: Bookkeeping,
+    message_start: MessageStart,
+    ageing_timeouts: u32,
+    /// The priority of pure ACKs.
+    pub ack_priority: AckPriority,
+}
+
+/// What is remembered of one connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MlfqFlow {
+    /// Payload bytes sent since the message began.
+    bytes_sent: u64,
+    /// The offset in the flow at which the message began.
+    message_offset: u64,
+    /// When the last packet left.
+    last_sent: Time,
+    /// The count of timeouts in a row at which the flow was last made new.
+    aged_at: u32,
+}
+
+impl Mlfq {
+    /// Reads the parameters above; `queues` is how many priorities the port has.
+    ///
+    /// # Errors
+    /// If there is not one threshold fewer than queues, or one is below the one before it, or
+    /// a word still stands for the thresholds.
+    pub fn from_settings(settings: &Settings, queues: usize) -> Result<Mlfq, SettingError> {
+        let thresholds = match settings.get("thresholds") {
+            Some(Value::Sizes(sizes)) => sizes.iter().copied().map(Bytes::get).collect(),
+            other => {
+                let found = other.map_or("nothing".into(), |value| format!("\"{value}\""));
+                return Err(SettingError::new("thresholds", found, "sizes"));
+            }
+        };
+        let mlfq = Mlfq {
+            thresholds,
+            bookkeeping: match settings.text("bookkeeping").as_str() {
+                "cumulative" => Bookkeeping::Cumulative,
+                _ => Bookkeeping::Offset,
+            },
+            message_start: match settings.text("message_start").as_str() {
+                "idle" => MessageStart::Idle(settings.time("message_idle")),
+                _ => MessageStart::Flow,
+            },
+            ageing_timeouts: settings.count("ageing_timeouts") as u32,
+            ack_priority: match settings.text("ack_priority").as_str() {
+                "echo" => AckPriority::Echo,
+                _ => AckPriority::Top,
+            },
+        };
+        mlfq.check(queues)?;
+        Ok(mlfq)
+    }
+
+    /// A rule with the given thresholds and bookkeeping that starts again with each flow and
+    /// never ages.
+    ///
+    /// # Errors
+    /// As [`Mlfq::from_settings`], for as many queues as the thresholds call for.
+    pub fn new(thresholds: &[Bytes], bookkeeping: Bookkeeping) -> Result<Mlfq, SettingError> {
+        let mlfq = Mlfq {
+            thresholds: thresholds.iter().copied().map(Bytes::get).collect(),
+            bookkeeping,
+            message_start: MessageStart::Flow,
+            ageing_timeouts: 0,
+            ack_priority: AckPriority::Top,
+        };
+        mlfq.check(thresholds.len() + 1)?;
+        Ok(mlfq)
+    }
+
+    /// The same rule, but a message starts when `message_start` says.
+    pub fn with_message_start(self, message_start: MessageStart) -> Mlfq {
+        Mlfq { message_start, ..self }
+    }
+
+    /// The same rule, but `timeouts` timeouts in a row make a flow new; 0: never.
+    pub fn with_ageing(self, timeouts: u32) -> Mlfq {
+        Mlfq { ageing_timeouts: timeouts, ..self }
+    }
+
+    fn check(&self, queues: usize) -> Result<(), SettingError> {
+        let count = self.thresholds.len();
+        if queues > MAX_PRIORITIES || count + 1 != queues {
+            let allowed = format!(
+                "{} of them, one fewer than the {queues} queues (at most {MAX_PRIORITIES})",
+                queues.saturating_sub(1)
+            );
+            return Err(SettingError::new("thresholds", format!("{count} thresholds"), allowed));
+        }
+        if let Some(fall) = self.thresholds.windows(2).find(|pair| pair[1] < pair[0]) {
+            let (before, after) = (Bytes::new(fall[0]), Bytes::new(fall[1]));
+            let found = format!("{after} after {before}");
+            return Err(SettingError::new("thresholds", found, "thresholds that do not fall"));
+        }
+        Ok(())
+    }
+
+    /// How many priorities there are.
+    pub fn priorities(&self) -> usize {
+        self.thresholds.len() + 1
+    }
+
+    /// The priority of the packet that departs, 0 being the highest.
+    pub fn tag(&self, flow: &mut MlfqFlow, departure: &Departure) -> u8 {
+        self.start_again_where_due(flow, departure);
+        flow.last_sent = departure.now;
+        flow.bytes_sent += u64::from(departure.payload);
+        let count = match self.bookkeeping {
+            Bookkeeping::Offset => departure.offset.saturating_sub(flow.message_offset),
+            Bookkeeping::Cumulative => flow.bytes_sent,
+        };
+        self.priority_at(count)
+    }
+
+    /// The smallest i with `count` not above threshold i.
+    fn priority_at(&self, count: u64) -> u8 {
+        self.thresholds.iter().take_while(|threshold| count > **threshold).count() as u8
+    }
+
+    fn start_again_where_due(&self, flow: &mut MlfqFlow, departure: &Departure) {
+        let new_message = match self.message_start {
+            MessageStart::Flow => false,
+            MessageStart::Idle(gap) => {
+                departure.idle && departure.now.saturating_sub(flow.last_sent) >= gap
+            }
+        };
+        if departure.timeouts_in_a_row < flow.aged_at {
+            flow.aged_at = 0;
+        }
+        let starved = self.ageing_timeouts > 0
+            && departure.timeouts_in_a_row - flow.aged_at >= self.ageing_timeouts;
+        if starved {
+            flow.aged_at = departure.timeouts_in_a_row;
+        }
+        if new_message || starved {
+            flow.bytes_sent = 0;
+            flow.message_offset = departure.offset;
+        }
+    }
+
+    /// A new flow begins on the connection: a new message, where flows are known as such.
+    pub fn start_flow(&self, flow: &mut MlfqFlow) {
+        flow.aged_at = 0;
+        // Offsets count from the start of each flow, but the message may have begun before it.
+        flow.message_offset = 0;
+        if self.message_start == MessageStart::Flow {
+            flow.bytes_sent = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn packet(offset: u64) -> Departure {
+        Departure { now: Time::ZERO, offset, payload: 1460, idle: false, timeouts_in_a_row: 0 }
+    }
+
+    fn thresholds(packets: &[u64]) -> Vec<Bytes> {
+        packets.iter().map(|count| Bytes::new(count * 1460)).collect()
+    }
+
+    #[test]
+    fn a_flow_is_demoted_as_it_sends() {
+        let mlfq = Mlfq::new(&thresholds(&[2, 4, 6]), Bookkeeping::Cumulative).unwrap();
+        let mut flow = MlfqFlow::default();
+        let priorities: Vec<u8> =
+            (0..8).map(|index| mlfq.tag(&mut flow, &packet(index * 1460))).collect();
+        assert_eq!(priorities, [0, 0, 1, 1, 2, 2, 3, 3]);
+    }
+
+    #[test]
+    fn a_retransmission_keeps_its_priority_by_offset_only() {
+        for (bookkeeping, expected) in [(Bookkeeping::Offset, 0), (Bookkeeping::Cumulative, 1)] {
+            let mlfq = Mlfq::new(&thresholds(&[2]), bookkeeping).unwrap();
+            let mut flow = MlfqFlow::default();
+            for index in 0..5 {
+                mlfq.tag(&mut flow, &packet(index * 1460));
+            }
+            assert_eq!(mlfq.tag(&mut flow, &packet(0)), expected, "{bookkeeping:?}");
+        }
+    }
+
+    #[test]
+    fn a_starved_flow_starts_again_every_so_many_timeouts() {
+        let mlfq = Mlfq::new(&thresholds(&[1]), Bookkeeping::Cumulative).unwrap().with_ageing(2);
+        let mut flow = MlfqFlow::default();
+        let mut after =
+            |timeouts_in_a_row| mlfq.tag(&mut flow, &Departure { timeouts_in_a_row, ..packet(0) });
+        assert_eq!([after(0), after(0), after(1)], [0, 1, 1]);
+        assert_eq!([after(2), after(2), after(3), after(4)], [0, 1, 1, 0], "after two and four");
+        assert_eq!([after(0), after(1), after(2)], [1, 1, 0], "progress clears the count");
+    }
+
+    #[test]
+    fn a_message_starts_after_idleness_with_nothing_outstanding() {
+        let gap = Time::from_us(500);
+        let mlfq = Mlfq::new(&thresholds(&[1]), Bookkeeping::Cumulative)
+            .unwrap()
+            .with_message_start(MessageStart::Idle(gap));
+        let mut flow = MlfqFlow::default();
+        let mut at = |us, idle| {
+            mlfq.tag(&mut flow, &Departure { now: Time::from_us(us), idle, ..packet(0) })
+        };
+        assert_eq!([at(1000, true), at(1001, false), at(1500, true)], [0, 1, 1], "too early");
+        assert_eq!([at(2000, false), at(2500, true)], [1, 0], "unacknowledged, then in time");
+        mlfq.start_flow(&mut flow);
+        assert_eq!(mlfq.tag(&mut flow, &Departure { now: Time::from_us(2501), ..packet(0) }), 1);
+    }
+
+    #[test]
+    fn thresholds_that_fall_or_are_too_few_are_refused() {
+        let error = Mlfq::new(&thresholds(&[4, 2]), Bookkeeping::Offset).unwrap_err();
+        assert_eq!(error.key, "thresholds");
+        let mut settings = Settings::defaults(PARAMETERS);
+        assert!(Mlfq::from_settings(&settings, 8).is_err(), "a word is not thresholds");
+        settings.set("thresholds", Value::Sizes(thresholds(&[1, 2])));
+        assert!(Mlfq::from_settings(&settings, 4).is_err());
+        assert!(Mlfq::from_settings(&settings, 3).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn cumulative_never_promotes_without_a_restart(
+            mut steps in prop::collection::vec(0u64..1_000_000, 0..7),
+            offsets in prop::collection::vec(0u64..100, 1..200),
+        ) {
+            steps.sort_unstable();
+            let thresholds: Vec<Bytes> = steps.into_iter().map(Bytes::new).collect();
+            let mlfq = Mlfq::new(&thresholds, Bookkeeping::Cumulative).unwrap();
+            let mut flow = MlfqFlow::default();
+            let mut last = 0;
+            for offset in offsets {
+                let priority = mlfq.tag(&mut flow, &packet(offset * 1460));
+                prop_assert!(priority >= last);
+                last = priority;
+            }
+        }
+
+        #[test]
+        fn by_offset_the_priority_never_rises_with_the_offset(
+            mut steps in prop::collection::vec(0u64..1_000_000, 0..7),
+            a in 0u64..2_000_000, b in 0u64..2_000_000,
+        ) {
+            steps.sort_unstable();
+            let thresholds: Vec<Bytes> = steps.into_iter().map(Bytes::new).collect();
+            let mlfq = Mlfq::new(&thresholds, Bookkeeping::Offset).unwrap();
+            let mut flow = MlfqFlow::default();
+            let (low, high) = (a.min(b), a.max(b));
+            let first = mlfq.tag(&mut flow, &packet(low));
+            prop_assert!(first <= mlfq.tag(&mut flow, &packet(high)));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The congestion window (RFC 5681).
+
+/// The congestion window and the slow-start threshold, in segments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    size: f64,
+    slow_start_threshold: f64,
+    largest: f64,
+}
+
+/// RFC 5681, 3.1, equation 4: the threshold after a loss is at least two segments.
+const SMALLEST_THRESHOLD: f64 = 2.0;
+
+impl Window {
+    /// `initial` segments, in slow start, never more than `largest`.
+    pub fn new(initial: u32, largest: u32) -> Window {
+        let largest = f64::from(largest);
+        Window { size: f64::from(initial).min(largest), slow_start_threshold: largest, largest }
+    }
+
+    /// Whole segments that may be outstanding.
+    #[inline]
+    pub fn segments(&self) -> u32 {
+        self.size as u32
+    }
+
+    /// Sets the size, at least one segment.
+    pub fn resize(&mut self, segments: u32) {
+        self.size = f64::from(segments).clamp(1.0, self.largest);
+    }
+
+    /// An ACK for new data: one segment more in slow start, one a window after it (RFC 5681,
+    /// 3.1).
+    #[inline]
+    pub fn grow(&mut self) {
+        if self.size >= self.largest {
+            return;
+        }
+        let growth = if self.size < self.slow_start_threshold { 1.0 } else { 1.0 / self.size };
+        self.size = (self.size + growth).min(self.largest);
+    }
+
+    /// Congestion that marks report: the window is multiplied by `factor` and slow start ends.
+    pub fn shrink(&mut self, factor: f64) {
+        self.size = (self.size * factor).max(1.0);
+        self.slow_start_threshold = self.size.max(SMALLEST_THRESHOLD);
+    }
+
+    /// A loss that later segments report, with `outstanding` segments in flight (RFC 6675, 5,
+    /// step 4.2).
+    pub fn halve(&mut self, outstanding: u32) {
+        self.slow_start_threshold = (f64::from(outstanding) / 2.0).max(SMALLEST_THRESHOLD);
+        self.size = self.slow_start_threshold;
+    }
+
+    /// A timeout with `outstanding` segments in flight: slow start from one segment (RFC 5681,
+    /// 3.1).
+    pub fn collapse(&mut self, outstanding: u32) {
+        self.slow_start_threshold = (f64::from(outstanding) / 2.0).max(SMALLEST_THRESHOLD);
+        self.size = 1.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grows_by_a_segment_an_ack_and_then_by_one_a_window() {
+        let mut window = Window::new(2, 100);
+        for _ in 0..8 {
+            window.grow();
+        }
+        assert_eq!(window.segments(), 10);
+        window.halve(10);
+        assert_eq!(window.segments(), 5);
+        for _ in 0..6 {
+            window.grow();
+        }
+        assert_eq!(window.segments(), 6, "one more after a window of ACKs");
+        window.collapse(6);
+        assert_eq!(window.segments(), 1);
+        window.grow();
+        window.grow();
+        assert_eq!(window.segments(), 3, "slow start again");
+        window.grow();
+        assert_eq!(window.segments(), 3, "up to half of what was outstanding");
+    }
+
+    #[test]
+    fn stays_within_one_and_the_largest() {
+        let mut window = Window::new(200, 100);
+        assert_eq!(window.segments(), 100);
+        window.grow();
+        assert_eq!(window.segments(), 100);
+        for _ in 0..20 {
+            window.shrink(0.5);
+        }
+        assert_eq!(window.segments(), 1);
+    }
+}

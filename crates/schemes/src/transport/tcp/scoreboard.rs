@@ -1,0 +1,188 @@
+//! What a sender knows about its outstanding segments: acknowledged, reported by SACK, lost,
+//! sent again (RFC 6675).
+
+use std::ops::Range;
+
+use super::SegmentSet;
+
+/// RFC 6675, 2: so many later segments acknowledged mean that a segment is lost.
+const DUPLICATE_THRESHOLD: usize = 3;
+
+/// The scoreboard of a flow; segments are numbered from 0.
+#[derive(Clone, Debug, Default)]
+pub struct Scoreboard {
+    /// The first segment not acknowledged.
+    unacknowledged: u32,
+    /// The first segment never sent.
+    next: u32,
+    sacked: SegmentSet,
+    /// The highest segments reported by SACK, the highest first; how many are known.
+    highest: [u32; DUPLICATE_THRESHOLD],
+    known: usize,
+    /// Segments below this that are not reported are lost.
+    lost_end: u32,
+    /// Lost segments below this were sent again.
+    resend: u32,
+}
+
+impl Scoreboard {
+    /// The first segment not acknowledged.
+    #[inline]
+    pub fn unacknowledged(&self) -> u32 {
+        self.unacknowledged
+    }
+
+    /// The first segment never sent.
+    #[inline]
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Segments sent and not acknowledged in order, whatever became of them.
+    #[inline]
+    pub fn outstanding(&self) -> u32 {
+        self.next - self.unacknowledged
+    }
+
+    /// Segments thought to be in the network (RFC 6675, SetPipe).
+    #[inline]
+    pub fn in_flight(&self) -> u32 {
+        let outstanding = self.outstanding() - self.sacked.count();
+        if self.lost_end <= self.resend {
+            return outstanding;
+        }
+        outstanding - self.missing_in(self.resend..self.lost_end)
+    }
+
+    fn missing_in(&self, range: Range<u32>) -> u32 {
+        let length = range.end.saturating_sub(range.start);
+        length - self.sacked.count_in(range)
+    }
+
+    /// The next segment to send again, if one is lost and was not (RFC 6675, NextSeg, rule 1).
+    #[inline]
+    pub fn lost(&mut self) -> Option<u32> {
+        while self.resend < self.lost_end {
+            let end = self.sacked.run_end(self.resend);
+            if end == self.resend {
+                return Some(self.resend);
+            }
+            self.resend = end;
+        }
+        None
+    }
+
+    /// The lost segment that [`Scoreboard::lost`] gave is sent again.
+    pub fn sent_again(&mut self) {
+        self.resend += 1;
+    }
+
+    /// The next new segment is sent.
+    #[inline]
+    pub fn sent_new(&mut self) {
+        self.next += 1;
+    }
+
+    /// An ACK for all segments below `segment`; how many of them are new.
+    #[inline]
+    pub fn acknowledge(&mut self, segment: u32) -> u32 {
+        let segment = segment.min(self.next);
+        if segment <= self.unacknowledged {
+            return 0;
+        }
+        let fresh = segment - self.unacknowledged;
+        self.unacknowledged = segment;
+        self.resend = self.resend.max(segment);
+        self.sacked.advance(segment);
+        fresh
+    }
+
+    /// A SACK block.
+    pub fn report(&mut self, block: Range<u32>) {
+        for segment in block.start.max(self.unacknowledged)..block.end.min(self.next) {
+            if self.sacked.insert(segment) {
+                self.note_highest(segment);
+            }
+        }
+    }
+
+    fn note_highest(&mut self, segment: u32) {
+        let place = self.highest[..self.known]
+            .iter()
+            .position(|known| segment > *known)
+            .unwrap_or(self.known);
+        if place < DUPLICATE_THRESHOLD {
+            self.highest.copy_within(place..DUPLICATE_THRESHOLD - 1, place + 1);
+            self.highest[place] = segment;
+            self.known = (self.known + 1).min(DUPLICATE_THRESHOLD);
+        }
+    }
+
+    /// Holds every segment lost that three later reported ones follow (RFC 6675, IsLost);
+    /// whether the first unacknowledged one is among them.
+    pub fn find_losses(&mut self) -> bool {
+        if self.known == DUPLICATE_THRESHOLD {
+            self.lost_end = self.lost_end.max(self.highest[DUPLICATE_THRESHOLD - 1]);
+        }
+        self.unacknowledged < self.lost_end && self.known == DUPLICATE_THRESHOLD
+    }
+
+    /// A timeout: every outstanding segment that is not reported is lost (RFC 6675, 5.1).
+    pub fn lose_all(&mut self) {
+        self.lost_end = self.next;
+        self.resend = self.unacknowledged;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(count: u32) -> Scoreboard {
+        let mut board = Scoreboard::default();
+        (0..count).for_each(|_| board.sent_new());
+        board
+    }
+
+    #[test]
+    fn three_later_reports_mean_a_loss() {
+        let mut board = sent(10);
+        board.acknowledge(2);
+        board.report(3..5);
+        assert!(!board.find_losses(), "only two later ones");
+        assert_eq!((board.in_flight(), board.lost()), (6, None));
+        board.report(6..7);
+        assert!(board.find_losses());
+        assert_eq!((board.in_flight(), board.lost()), (4, Some(2)), "5 has one later report");
+        board.sent_again();
+        assert_eq!((board.in_flight(), board.lost()), (5, None));
+        board.report(7..10);
+        assert!(board.find_losses());
+        assert_eq!((board.in_flight(), board.lost()), (1, Some(5)));
+        board.sent_again();
+        assert_eq!(board.acknowledge(10), 8);
+        assert_eq!((board.in_flight(), board.lost()), (0, None));
+    }
+
+    #[test]
+    fn after_a_timeout_all_that_is_not_reported_is_sent_again() {
+        let mut board = sent(5);
+        board.report(1..3);
+        board.lose_all();
+        assert_eq!(board.in_flight(), 0);
+        let mut again = Vec::new();
+        while let Some(segment) = board.lost() {
+            again.push(segment);
+            board.sent_again();
+        }
+        assert_eq!(again, [0, 3, 4]);
+        assert_eq!(board.in_flight(), 3);
+    }
+
+    #[test]
+    fn reports_of_what_was_never_sent_are_ignored() {
+        let mut board = sent(3);
+        board.report(0..100);
+        assert_eq!((board.sacked.count(), board.acknowledge(100)), (3, 3));
+    }
+}

@@ -1,0 +1,318 @@
+//! TCP's sending side: what to send next, and when to give up waiting.
+
+use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
+
+use super::congestion::{Acked, Congestion, Window};
+use super::scoreboard::Scoreboard;
+use super::settings::{Growth, Restart};
+use super::timeout::RoundTrip;
+use super::{Tcp, segments_of};
+use crate::packet::{Flags, Packet};
+use crate::transport::Outgoing;
+
+/// What stays when a flow ends and the next begins on the same connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Connection {
+    is_open: bool,
+    window: Window,
+    congestion: Congestion,
+    round_trip: RoundTrip,
+    last_active: Time,
+}
+
+impl Connection {
+    /// A connection without a handshake.
+    pub(super) fn closed(tcp: &Tcp) -> Connection {
+        Connection {
+            is_open: false,
+            window: Window::new(tcp.settings.initial_window, tcp.settings.max_window),
+            congestion: tcp.algorithm.start(),
+            round_trip: RoundTrip::default(),
+            last_active: Time::ZERO,
+        }
+    }
+
+    /// A connection that is open and has measured `round_trip` once.
+    pub(super) fn open(tcp: &Tcp, round_trip: Time) -> Connection {
+        let mut connection = Connection { is_open: true, ..Connection::closed(tcp) };
+        connection.round_trip.measure(round_trip);
+        connection
+    }
+
+    fn start_flow(&mut self, tcp: &Tcp, now: Time) {
+        self.congestion.start_flow();
+        let initial = tcp.settings.initial_window;
+        match tcp.settings.restart {
+            Restart::EveryFlow => self.window.resize(initial),
+            Restart::Never => {}
+            Restart::Idle => {
+                let idle = now.saturating_sub(self.last_active);
+                if idle > self.round_trip.timeout(&tcp.settings) {
+                    self.window.resize(initial.min(self.window.segments()));
+                }
+            }
+        }
+    }
+}
+
+/// Which losses the sender is making good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Recovery {
+    None,
+    /// Fast retransmit, until this segment is acknowledged: the window does not grow.
+    Fast(u32),
+    /// After a timeout, until this segment is acknowledged: slow start.
+    Timeout(u32),
+}
+
+/// The sender of one flow.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    connection: Connection,
+    board: Scoreboard,
+    segments: u32,
+    last_payload: u32,
+    recovery: Recovery,
+    /// The window was cut for marks when this was the first segment never sent: once a window.
+    cut_at: u32,
+    /// The next data packet says that the window was cut (CWR).
+    tell_cut: bool,
+    /// The last ACK was marked.
+    was_marked: bool,
+    /// A SYN or a probe is to be sent instead of a segment.
+    special: Option<Flags>,
+    /// The segment whose round trip is being timed, and when it was sent.
+    timed: Option<(u32, Time)>,
+    deadline: Time,
+    timeouts_in_a_row: u32,
+    /// Segments sent again.
+    pub retransmissions: u32,
+    /// Timeouts.
+    pub timeouts: u32,
+}
+
+impl Sender {
+    pub(super) fn new(tcp: &Tcp, size: Bytes, mut connection: Connection, now: Time) -> Sender {
+        connection.start_flow(tcp, now);
+        let segments = segments_of(size);
+        let last = size.get() - u64::from(segments.saturating_sub(1)) * PACKET_PAYLOAD;
+        Sender {
+            special: (!connection.is_open).then_some(Flags::SYN),
+            connection,
+            board: Scoreboard::default(),
+            segments,
+            last_payload: last as u32,
+            recovery: Recovery::None,
+            cut_at: 0,
+            tell_cut: false,
+            was_marked: false,
+            timed: None,
+            deadline: Time::MAX,
+            timeouts_in_a_row: 0,
+            retransmissions: 0,
+            timeouts: 0,
+        }
+    }
+
+    /// Whether every segment is acknowledged.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.board.unacknowledged() == self.segments
+    }
+
+    /// When [`Sender::on_timer`] is due.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// Gives the connection back.
+    pub(super) fn finish(&mut self, now: Time) -> Connection {
+        self.deadline = Time::MAX;
+        self.connection.last_active = now;
+        self.connection
+    }
+
+    /// The next packet that may be sent now.
+    #[inline]
+    pub(super) fn poll(&mut self, tcp: &Tcp, now: Time) -> Option<Outgoing> {
+        if !self.connection.is_open || self.special.is_some() {
+            return self.poll_special(tcp, now);
+        }
+        let lost = self.board.lost();
+        let seq = lost.unwrap_or(self.board.next());
+        if seq >= self.segments || !self.may_send(tcp, seq, lost.is_some()) {
+            return None;
+        }
+        let idle = self.board.outstanding() == 0;
+        let mut flags = Flags::default().with_if(tcp.algorithm.uses_ecn(), Flags::ECT);
+        if lost.is_some() {
+            self.board.sent_again();
+            self.retransmissions += 1;
+            self.timed = None;
+            flags = flags.with(Flags::RETRANSMISSION);
+        } else {
+            self.board.sent_new();
+            // RFC 3168, 6.1.2: CWR goes on the first new data packet.
+            flags = flags.with_if(std::mem::take(&mut self.tell_cut), Flags::CWR);
+            if self.timed.is_none() {
+                self.timed = Some((seq, now));
+            }
+        }
+        self.start_timer(tcp, now);
+        Some(self.outgoing(seq, flags, idle))
+    }
+
+    #[inline]
+    fn outgoing(&self, seq: u32, flags: Flags, idle: bool) -> Outgoing {
+        let is_last = seq + 1 == self.segments;
+        Outgoing {
+            seq,
+            payload: if is_last { self.last_payload } else { PACKET_PAYLOAD as u32 },
+            offset: u64::from(seq) * PACKET_PAYLOAD,
+            flags,
+            idle,
+            timeouts_in_a_row: self.timeouts_in_a_row,
+        }
+    }
+
+    /// A SYN, or a probe of one byte.
+    fn poll_special(&mut self, tcp: &Tcp, now: Time) -> Option<Outgoing> {
+        let flags = self.special.take()?;
+        if flags.has(Flags::SYN) && self.timeouts_in_a_row == 0 {
+            self.timed = Some((0, now));
+        }
+        self.start_timer(tcp, now);
+        let payload = u32::from(flags.has(Flags::PROBE));
+        let seq = self.board.unacknowledged();
+        Some(Outgoing { payload, ..self.outgoing(seq, flags, false) })
+    }
+
+    /// With SACK-based recovery what is in flight counts (RFC 6675); without it, the place.
+    #[inline]
+    fn may_send(&self, tcp: &Tcp, seq: u32, is_lost: bool) -> bool {
+        let window = self.connection.window.segments();
+        let place = seq - self.board.unacknowledged();
+        if !is_lost && place >= tcp.settings.receive_window {
+            return false;
+        }
+        if tcp.fast_retransmit { self.board.in_flight() < window } else { place < window }
+    }
+
+    #[inline]
+    fn start_timer(&mut self, tcp: &Tcp, now: Time) {
+        if self.deadline == Time::MAX {
+            self.deadline = now + self.connection.round_trip.timeout(&tcp.settings);
+        }
+    }
+
+    /// An ACK came.
+    #[inline]
+    pub(super) fn on_ack(&mut self, tcp: &Tcp, now: Time, ack: &Packet) {
+        if self.is_done() {
+            return;
+        }
+        if ack.flags.has(Flags::SYN) {
+            return self.on_handshake(now);
+        }
+        let fresh = self.board.acknowledge(ack.seq);
+        let block = ack.sack_block();
+        if !block.is_empty() {
+            self.board.report(block);
+        }
+        self.timeouts_in_a_row = 0;
+        // An answer ends probing.
+        self.special = None;
+        if fresh > 0 {
+            self.on_progress(tcp, now, ack.seq);
+        }
+        self.control_congestion(tcp, ack.flags.has(Flags::ECE), fresh);
+        if tcp.fast_retransmit && self.board.find_losses() && self.recovery == Recovery::None {
+            self.recovery = Recovery::Fast(self.board.next());
+            self.connection.window.halve(self.board.outstanding());
+        }
+    }
+
+    fn on_handshake(&mut self, now: Time) {
+        if self.connection.is_open {
+            return;
+        }
+        self.connection.is_open = true;
+        self.special = None;
+        self.timeouts_in_a_row = 0;
+        self.deadline = Time::MAX;
+        if let Some((_, sent)) = self.timed.take() {
+            self.connection.round_trip.measure(now - sent);
+        }
+    }
+
+    #[inline]
+    fn on_progress(&mut self, tcp: &Tcp, now: Time, acknowledged: u32) {
+        if let Some((segment, sent)) = self.timed
+            && segment < acknowledged
+        {
+            self.connection.round_trip.measure(now - sent);
+            self.timed = None;
+        }
+        match self.recovery {
+            Recovery::Fast(until) | Recovery::Timeout(until) if acknowledged >= until => {
+                self.recovery = Recovery::None;
+            }
+            _ => {}
+        }
+        // RFC 6298, 5.2 and 5.3.
+        self.deadline = Time::MAX;
+        if self.board.outstanding() > 0 {
+            self.start_timer(tcp, now);
+        }
+    }
+
+    #[inline]
+    fn control_congestion(&mut self, tcp: &Tcp, marked: bool, fresh: u32) {
+        let acked = Acked {
+            segments: fresh.max(1),
+            marked,
+            unacknowledged: self.board.unacknowledged(),
+            next: self.board.next(),
+        };
+        self.connection.congestion.observe(&acked);
+        let may_grow = match tcp.settings.growth {
+            Growth::Rfc => !marked,
+            Growth::Ns2 => !marked || self.was_marked,
+        };
+        if fresh > 0 && may_grow && !matches!(self.recovery, Recovery::Fast(_)) {
+            self.connection.window.grow();
+        }
+        if marked && acked.unacknowledged > self.cut_at {
+            self.connection.window.shrink(self.connection.congestion.mark_factor());
+            self.cut_at = acked.next;
+            self.tell_cut = true;
+        }
+        self.was_marked = marked;
+    }
+
+    /// The timeout is due, if the time is right (RFC 6298, 5.4 to 5.6).
+    pub(super) fn on_timer(&mut self, tcp: &Tcp, now: Time) {
+        if now < self.deadline {
+            return;
+        }
+        self.deadline = Time::MAX;
+        self.timeouts += 1;
+        self.timeouts_in_a_row += 1;
+        self.connection.round_trip.back_off(&tcp.settings);
+        if !self.connection.is_open {
+            self.special = Some(Flags::SYN);
+            self.timed = None;
+            return;
+        }
+        let window = &mut self.connection.window;
+        window.collapse(self.board.outstanding().min(window.segments()));
+        self.recovery = Recovery::Timeout(self.board.next());
+        self.board.lose_all();
+        self.timed = None;
+        let probe_after = tcp.settings.probe_timeouts;
+        if probe_after > 0 && self.timeouts_in_a_row >= probe_after {
+            self.special = Some(Flags::PROBE);
+        }
+    }
+}
