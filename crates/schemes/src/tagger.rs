@@ -67,6 +67,15 @@ impl Tagger {
         }
     }
 
+    /// The priority of a pure ACK for a packet of priority `acknowledged`.
+    #[inline]
+    pub fn ack_priority(&self, acknowledged: u8) -> u8 {
+        match self {
+            Tagger::Mlfq(Mlfq { ack_priority: AckPriority::Echo, .. }) => acknowledged,
+            _ => 0,
+        }
+    }
+
     /// A new flow begins on the connection that `flow` belongs to.
     pub fn start_flow(&self, flow: &mut TaggerFlow) {
         match self {

@@ -1,0 +1,122 @@
+//! The links of a network and what crosses them.
+
+use flowsched_schemes::Packet;
+use flowsched_schemes::port::Port;
+use flowsched_topology::{HostId, Network, NodeId, PortId, Routing};
+use flowsched_units::Time;
+
+use crate::link::Link;
+use crate::outcome::PortSample;
+use crate::routing::Router;
+use crate::tournament::Tournament;
+
+/// All links, and which of them has the next arrival.
+#[derive(Debug)]
+pub(crate) struct Fabric<'a, P> {
+    network: &'a Network,
+    links: Vec<Link<P>>,
+    router: Router<'a>,
+    /// Whether ports draw on memory that their switch shares.
+    shares_memory: bool,
+}
+
+impl<'a, P: Port<Packet>> Fabric<'a, P> {
+    pub(crate) fn new(
+        network: &'a Network,
+        routing: Routing,
+        seed: u64,
+        new_port: impl Fn() -> P,
+    ) -> Fabric<'a, P> {
+        let links: Vec<Link<P>> = network
+            .ports()
+            .iter()
+            .map(|port| Link::new(new_port(), port.rate, port.delay, port.peer))
+            .collect();
+        let shares_memory = links.iter().any(Link::shares_memory);
+        Fabric { network, links, router: Router::new(network, routing, seed), shares_memory }
+    }
+
+    /// How many links there are.
+    pub(crate) fn len(&self) -> usize {
+        self.links.len()
+    }
+
+    /// A host sends a packet.
+    #[inline]
+    pub(crate) fn send(
+        &mut self,
+        host: HostId,
+        packet: Packet,
+        now: Time,
+        events: &mut Tournament,
+    ) {
+        self.offer(self.network.nic(host), packet, now, events);
+    }
+
+    /// The first packet on link `index` arrives: at a host, to which it is handed, or at a
+    /// switch, which sends it on.
+    #[inline]
+    pub(crate) fn deliver(
+        &mut self,
+        index: usize,
+        now: Time,
+        events: &mut Tournament,
+    ) -> Option<(HostId, Packet)> {
+        let link = &mut self.links[index];
+        let packet = link.deliver()?;
+        link.catch_up(now);
+        events.set(index, link.next_arrival());
+        let peer = link.peer;
+        if let Some(host) = self.network.host(peer) {
+            return Some((host, packet));
+        }
+        let port = self.router.next(peer, &packet);
+        self.offer(port, packet, now, events);
+        None
+    }
+
+    #[inline]
+    fn offer(&mut self, port: PortId, packet: Packet, now: Time, events: &mut Tournament) {
+        let elsewhere = if self.shares_memory { self.elsewhere(port, now) } else { 0 };
+        let link = &mut self.links[port.index()];
+        let before = link.next_arrival();
+        link.catch_up(now);
+        link.offer(now, packet, elsewhere);
+        let after = link.next_arrival();
+        if before != after {
+            events.set(port.index(), after);
+        }
+    }
+
+    /// Bytes that wait in the other ports of the same node.
+    fn elsewhere(&mut self, port: PortId, now: Time) -> u64 {
+        let owner: NodeId = self.network.port(port).owner;
+        let mut bytes = 0;
+        for other in self.network.ports_of(owner) {
+            if *other != port {
+                let link = &mut self.links[other.index()];
+                link.catch_up(now);
+                bytes += link.waiting_bytes();
+            }
+        }
+        bytes
+    }
+
+    /// Every port as it is at `now`.
+    pub(crate) fn sample(&mut self, now: Time, samples: &mut Vec<PortSample>) {
+        for (index, link) in self.links.iter_mut().enumerate() {
+            link.catch_up(now);
+            samples.push(link.sample(now, index as u32));
+        }
+    }
+
+    /// Packets dropped by all ports.
+    pub(crate) fn drops(&self) -> u64 {
+        self.links.iter().map(Link::drops).sum()
+    }
+
+    /// Packets marked by all ports.
+    pub(crate) fn marks(&self) -> u64 {
+        self.links.iter().map(Link::marks).sum()
+    }
+}

@@ -1,0 +1,270 @@
+//! What hosts do: flows, their connections, and the packets that they send and receive.
+
+use std::collections::HashMap;
+
+use flowsched_schemes::Packet;
+use flowsched_schemes::packet::Flags;
+use flowsched_schemes::tagger::{Departure, Tagger, TaggerFlow};
+use flowsched_schemes::transport::{Outgoing, Transport};
+use flowsched_topology::{HostId, Network};
+use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
+use flowsched_workload::Flow;
+
+use crate::outcome::FlowOutcome;
+use crate::timers::{Armed, Side, Timers};
+
+/// All hosts: which flows run, and what became of those that ended.
+pub(crate) struct Hosts<'a, T: Transport> {
+    network: &'a Network,
+    flows: &'a [Flow],
+    transport: T,
+    tagger: &'a Tagger,
+    /// By flow: its place in `running`, or [`ABSENT`].
+    place_of: Vec<u32>,
+    running: Vec<Running<T>>,
+    /// Places in `running` that ended flows left.
+    free: Vec<u32>,
+    pools: HashMap<(HostId, HostId), Vec<Slot<T>>>,
+    pub(crate) outcomes: Vec<FlowOutcome>,
+    pub(crate) timers: Timers,
+    /// Flows that ended since this was last set to zero.
+    pub(crate) ended: u64,
+}
+
+const ABSENT: u32 = u32::MAX;
+
+/// A flow under way, both its ends.
+struct Running<T: Transport> {
+    sender: T::Sender,
+    sender_armed: Armed,
+    tagger_flow: TaggerFlow,
+    src: HostId,
+    dst: HostId,
+    connection: u32,
+    receiver: T::Receiver,
+    receiver_armed: Armed,
+    is_delivered: bool,
+}
+
+/// A connection of a pair of hosts while no flow uses it.
+enum Slot<T: Transport> {
+    Busy,
+    Idle(T::Connection, TaggerFlow),
+}
+
+impl<'a, T: Transport> Hosts<'a, T> {
+    pub(crate) fn new(
+        network: &'a Network,
+        flows: &'a [Flow],
+        transport: T,
+        tagger: &'a Tagger,
+    ) -> Hosts<'a, T> {
+        Hosts {
+            network,
+            flows,
+            transport,
+            tagger,
+            place_of: vec![ABSENT; flows.len()],
+            running: Vec::new(),
+            free: Vec::new(),
+            pools: HashMap::new(),
+            outcomes: vec![FlowOutcome::default(); flows.len()],
+            timers: Timers::default(),
+            ended: 0,
+        }
+    }
+
+    /// A flow starts; what it sends at once goes to `send`.
+    pub(crate) fn start(&mut self, id: u32, now: Time, send: impl FnMut(HostId, Packet)) {
+        let flow = self.flows[id as usize];
+        let (connection, mut tagger_flow, number) = self.take_connection(&flow);
+        self.tagger.start_flow(&mut tagger_flow);
+        let running = Running {
+            sender: self.transport.sender(flow.size, connection, now),
+            sender_armed: Armed::default(),
+            tagger_flow,
+            src: flow.src,
+            dst: flow.dst,
+            connection: number,
+            receiver: self.transport.receiver(flow.size),
+            receiver_armed: Armed::default(),
+            is_delivered: false,
+        };
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.running[place as usize] = running;
+                place
+            }
+            None => {
+                self.running.push(running);
+                self.running.len() as u32 - 1
+            }
+        };
+        self.place_of[id as usize] = place;
+        self.outcomes[id as usize].connection = number;
+        self.pump(id, place, now, send);
+    }
+
+    /// The pair's idle connection of the lowest number, or a new one.
+    fn take_connection(&mut self, flow: &Flow) -> (T::Connection, TaggerFlow, u32) {
+        if !self.transport.is_persistent() {
+            return (self.transport.new_connection(), TaggerFlow::default(), 0);
+        }
+        let (network, transport) = (self.network, &self.transport);
+        let pool = self.pools.entry((flow.src, flow.dst)).or_insert_with(|| {
+            let (data, ack) = (Bytes::new(PACKET_WIRE), Bytes::new(PACKET_HEADER));
+            let round_trip = network.base_rtt(flow.src, flow.dst, data, ack);
+            vec![Slot::Idle(transport.open_connection(round_trip), TaggerFlow::default())]
+        });
+        for (number, slot) in pool.iter_mut().enumerate() {
+            if let Slot::Idle(connection, tagger_flow) = std::mem::replace(slot, Slot::Busy) {
+                return (connection, tagger_flow, number as u32);
+            }
+        }
+        pool.push(Slot::Busy);
+        (self.transport.new_connection(), TaggerFlow::default(), pool.len() as u32 - 1)
+    }
+
+    /// A packet arrives at the host that it was for.
+    #[inline]
+    pub(crate) fn receive(&mut self, packet: &Packet, now: Time, send: impl FnMut(HostId, Packet)) {
+        let place = self.place_of[packet.flow as usize];
+        if place == ABSENT {
+            // A late copy: its flow has ended at both ends.
+            return;
+        }
+        if packet.flags.has(Flags::ACK) {
+            let running = &mut self.running[place as usize];
+            self.transport.on_ack(&mut running.sender, now, packet);
+            self.pump(packet.flow, place, now, send);
+        } else {
+            self.receive_data(place, packet, now, send);
+        }
+    }
+
+    #[inline]
+    fn receive_data(
+        &mut self,
+        place: u32,
+        packet: &Packet,
+        now: Time,
+        mut send: impl FnMut(HostId, Packet),
+    ) {
+        let running = &mut self.running[place as usize];
+        let (src, dst, tagger) = (running.src, running.dst, self.tagger);
+        self.transport.on_data(&mut running.receiver, now, packet, |ack| {
+            send(dst, address(ack, src, tagger));
+        });
+        if !running.is_delivered && self.transport.is_delivered(&running.receiver) {
+            running.is_delivered = true;
+            self.outcomes[packet.flow as usize].finished_at_receiver = Some(now);
+        }
+        let deadline = self.transport.receiver_deadline(&running.receiver);
+        self.timers.arm(&mut running.receiver_armed, deadline, packet.flow, Side::Receiver);
+    }
+
+    /// The first timer runs out.
+    pub(crate) fn on_timer(&mut self, now: Time, mut send: impl FnMut(HostId, Packet)) {
+        let Some((time, id, side)) = self.timers.pop() else { return };
+        let place = self.place_of[id as usize];
+        if place == ABSENT {
+            return;
+        }
+        let running = &mut self.running[place as usize];
+        match side {
+            Side::Sender => {
+                if running.sender_armed.disarm(time) {
+                    self.transport.on_sender_timer(&mut running.sender, now);
+                    self.pump(id, place, now, send);
+                }
+            }
+            Side::Receiver => {
+                if running.receiver_armed.disarm(time) {
+                    let (src, dst, tagger) = (running.src, running.dst, self.tagger);
+                    self.transport.on_receiver_timer(&mut running.receiver, now, |ack| {
+                        send(dst, address(ack, src, tagger));
+                    });
+                    let deadline = self.transport.receiver_deadline(&running.receiver);
+                    self.timers.arm(&mut running.receiver_armed, deadline, id, Side::Receiver);
+                }
+            }
+        }
+    }
+
+    /// Sends what the sender may send now, and ends the flow if all is acknowledged.
+    #[inline]
+    fn pump(&mut self, id: u32, place: u32, now: Time, mut send: impl FnMut(HostId, Packet)) {
+        let running = &mut self.running[place as usize];
+        while let Some(outgoing) = self.transport.poll(&mut running.sender, now) {
+            let packet =
+                tagged(id, running.dst, &outgoing, now, self.tagger, &mut running.tagger_flow);
+            send(running.src, packet);
+        }
+        if self.transport.is_acknowledged(&running.sender) {
+            self.end(id, place, now);
+            return;
+        }
+        let deadline = self.transport.sender_deadline(&running.sender);
+        self.timers.arm(&mut running.sender_armed, deadline, id, Side::Sender);
+    }
+
+    fn end(&mut self, id: u32, place: u32, now: Time) {
+        let running = &mut self.running[place as usize];
+        let outcome = &mut self.outcomes[id as usize];
+        outcome.finished_at_sender = Some(now);
+        outcome.retransmissions = self.transport.retransmissions(&running.sender);
+        outcome.timeouts = self.transport.timeouts(&running.sender);
+        if self.transport.is_persistent() {
+            let connection = self.transport.finish(&mut running.sender, now);
+            if let Some(pool) = self.pools.get_mut(&(running.src, running.dst)) {
+                pool[running.connection as usize] = Slot::Idle(connection, running.tagger_flow);
+            }
+        }
+        self.place_of[id as usize] = ABSENT;
+        self.free.push(place);
+        self.ended += 1;
+    }
+
+    /// Notes what flows that have not ended did so far.
+    pub(crate) fn close(&mut self) {
+        for (id, place) in self.place_of.iter().enumerate().filter(|(_, place)| **place != ABSENT) {
+            let sender = &self.running[*place as usize].sender;
+            self.outcomes[id].retransmissions = self.transport.retransmissions(sender);
+            self.outcomes[id].timeouts = self.transport.timeouts(sender);
+        }
+    }
+}
+
+#[inline]
+fn tagged(
+    id: u32,
+    dst: HostId,
+    outgoing: &Outgoing,
+    now: Time,
+    tagger: &Tagger,
+    tagger_flow: &mut TaggerFlow,
+) -> Packet {
+    let tag = tagger.tag(
+        tagger_flow,
+        &Departure {
+            now,
+            offset: outgoing.offset,
+            payload: outgoing.payload,
+            idle: outgoing.idle,
+            timeouts_in_a_row: outgoing.timeouts_in_a_row,
+        },
+    );
+    let wire = (outgoing.payload + PACKET_HEADER as u32) as u16;
+    let mut packet = Packet::data(id, dst.0, outgoing.seq, wire, outgoing.flags);
+    packet.priority = tag.priority;
+    packet.set_rank(tag.rank);
+    packet
+}
+
+/// Puts address and priority on an ACK.
+#[inline]
+fn address(mut ack: Packet, to: HostId, tagger: &Tagger) -> Packet {
+    ack.to = to.0;
+    ack.priority = tagger.ack_priority(ack.priority);
+    ack
+}

@@ -1,0 +1,76 @@
+//! Packet-level simulation: every packet of every flow, over every link.
+//!
+//! [`run`] takes a [`Job`] (a network, its flows, a scheme, a seed) and gives an [`Outcome`].
+//! What lives here is what the schemes leave to the world around them: time, links, routing,
+//! who talks to whom. What may not: anything about one scheme.
+//!
+//! Every event has a place in a total order: its time, then the number of its source (a link,
+//! the arrivals, the timers), then the source's own order. The same job gives the same outcome
+//! on every machine, whatever runs beside it.
+//!
+//! A port decides only when it is touched, by an arrival or by a delivery of its own: which
+//! packet left first is settled then, for the past, which nothing can change any more. That
+//! makes one event a packet a hop, and packets on one link arrive in order, so that only a
+//! link's first packet has to be in the queue of all events.
+
+mod engine;
+mod fabric;
+mod hosts;
+mod link;
+mod outcome;
+mod routing;
+mod timers;
+mod tournament;
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use flowsched_schemes::Scheme;
+use flowsched_schemes::port::PriorityPort;
+use flowsched_schemes::scheme::TransportChoice;
+use flowsched_schemes::transport::tcp::Tcp;
+use flowsched_topology::{Network, Routing};
+use flowsched_units::Time;
+use flowsched_workload::Flow;
+
+use engine::Engine;
+pub use outcome::{FlowOutcome, Outcome, PortSample};
+
+/// What to simulate.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// The network.
+    pub network: &'a Network,
+    /// How packets choose among equal paths.
+    pub routing: Routing,
+    /// The flows, in the order of their starts; a flow's id is its place.
+    pub flows: &'a [Flow],
+    /// The scheme.
+    pub scheme: &'a Scheme,
+    /// The seed of every random choice.
+    pub seed: u64,
+    /// How often every port's queue is looked at; [`Time::ZERO`]: only at the end.
+    pub sample_interval: Time,
+    /// When to stop; `None`: when nothing is left to happen.
+    pub until: Option<Time>,
+}
+
+/// How far a run is, for others to watch, and whether it is to stop.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Flows whose sender has every byte acknowledged.
+    pub finished_flows: AtomicU64,
+    /// Set it and the run ends soon, with what it has.
+    pub stop: AtomicBool,
+}
+
+/// Runs a job to its end.
+pub fn run(job: &Job<'_>, progress: &Progress) -> Outcome {
+    let routing = if job.scheme.ns2_routing { Routing::Spray } else { job.routing };
+    match job.scheme.transport {
+        TransportChoice::Tcp(settings, algorithm) => {
+            let tcp = Tcp::new(settings, algorithm, routing == Routing::Spray);
+            let port = || PriorityPort::new(job.scheme.port);
+            Engine::new(job, routing, tcp, port).run(progress)
+        }
+    }
+}

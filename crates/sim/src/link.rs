@@ -1,0 +1,122 @@
+//! A port and the link behind it.
+
+use flowsched_schemes::Packet;
+use flowsched_schemes::packet::Frame;
+use flowsched_schemes::port::{Port, Ring};
+use flowsched_topology::NodeId;
+use flowsched_units::{Rate, Time};
+
+use crate::outcome::PortSample;
+
+/// One direction of a link: the port, and the packets on their way.
+#[derive(Clone, Debug)]
+pub(crate) struct Link<P> {
+    port: P,
+    /// The packet being sent leaves now, or the last one left then.
+    busy_until: Time,
+    /// When each packet arrives at the far end, in order.
+    on_the_way: Ring<(Time, Packet)>,
+    /// Picoseconds a byte takes, in units of 2^-24 ps.
+    byte_time: u64,
+    delay: Time,
+    /// The far end.
+    pub(crate) peer: NodeId,
+    sent_bytes: u64,
+    sent_packets: u64,
+    drops: u64,
+}
+
+const FRACTION_BITS: u32 = 24;
+
+impl<P: Port<Packet>> Link<P> {
+    pub(crate) fn new(port: P, rate: Rate, delay: Time, peer: NodeId) -> Link<P> {
+        let byte_time =
+            (8_000_000_000_000_u128 << FRACTION_BITS) / u128::from(rate.as_bps().max(1));
+        Link {
+            port,
+            busy_until: Time::ZERO,
+            on_the_way: Ring::default(),
+            byte_time: u64::try_from(byte_time).unwrap_or(u64::MAX),
+            delay,
+            peer,
+            sent_bytes: 0,
+            sent_packets: 0,
+            drops: 0,
+        }
+    }
+
+    /// Settles which packets left up to `now`: nothing that is yet to come can change it.
+    #[inline]
+    pub(crate) fn catch_up(&mut self, now: Time) {
+        while self.busy_until <= now {
+            let Some(packet) = self.port.dequeue() else { break };
+            self.send(packet, self.busy_until);
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, packet: Packet, start: Time) {
+        let bytes = packet.wire_bytes();
+        let duration = (u128::from(bytes) * u128::from(self.byte_time)) >> FRACTION_BITS;
+        self.busy_until = start + Time::from_ps(duration as u64);
+        self.sent_bytes += u64::from(bytes);
+        self.sent_packets += 1;
+        self.on_the_way.push((self.busy_until + self.delay, packet));
+    }
+
+    /// A packet comes to the port, which has been caught up; `elsewhere` is what waits in the
+    /// switch's other ports.
+    #[inline]
+    pub(crate) fn offer(&mut self, now: Time, packet: Packet, elsewhere: u64) {
+        let drops = &mut self.drops;
+        self.port.enqueue(packet, elsewhere, |_| *drops += 1);
+        if self.busy_until <= now
+            && let Some(packet) = self.port.dequeue()
+        {
+            self.send(packet, now);
+        }
+    }
+
+    /// Takes the packet that arrives at the far end first.
+    #[inline]
+    pub(crate) fn deliver(&mut self) -> Option<Packet> {
+        self.on_the_way.pop().map(|(_, packet)| packet)
+    }
+
+    /// When the next packet arrives at the far end.
+    #[inline]
+    pub(crate) fn next_arrival(&self) -> Time {
+        self.on_the_way.front().map_or(Time::MAX, |(time, _)| *time)
+    }
+
+    pub(crate) fn shares_memory(&self) -> bool {
+        self.port.shares_memory()
+    }
+
+    pub(crate) fn waiting_bytes(&self) -> u64 {
+        self.port.backlog().bytes
+    }
+
+    pub(crate) fn drops(&self) -> u64 {
+        self.drops
+    }
+
+    pub(crate) fn marks(&self) -> u64 {
+        self.port.marks()
+    }
+
+    /// The port as it is; it has been caught up to `time`.
+    pub(crate) fn sample(&self, time: Time, port: u32) -> PortSample {
+        let backlog = self.port.backlog();
+        PortSample {
+            time,
+            port,
+            queue_bytes: backlog.bytes,
+            queue_packets: backlog.packets,
+            sent_bytes: self.sent_bytes,
+            sent_packets: self.sent_packets,
+            drops: self.drops,
+            marks: self.port.marks(),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Which of several equal ports a packet takes.
+
+use flowsched_schemes::Packet;
+use flowsched_schemes::packet::Flags;
+use flowsched_topology::{HostId, Network, NodeId, PortId, Routing};
+
+/// The choices of all switches.
+#[derive(Clone, Debug)]
+pub(crate) struct Router<'a> {
+    network: &'a Network,
+    choice: Choice,
+}
+
+#[derive(Clone, Debug)]
+enum Choice {
+    /// By a hash of the flow, the direction and the switch, as if each flow had its own TCP
+    /// ports.
+    Hash { seed: u64 },
+    /// Round robin, with a counter for every switch and destination, as the PIAS authors'
+    /// simulator does.
+    RoundRobin { counters: Vec<u8> },
+}
+
+impl<'a> Router<'a> {
+    pub(crate) fn new(network: &'a Network, routing: Routing, seed: u64) -> Router<'a> {
+        let choice = match routing {
+            Routing::Ecmp => Choice::Hash { seed: mix(seed) },
+            Routing::Spray => {
+                let counters = network.switches().len() * network.host_count() as usize;
+                Choice::RoundRobin { counters: vec![0; counters] }
+            }
+        };
+        Router { network, choice }
+    }
+
+    /// The port through which `switch` sends the packet on.
+    #[inline]
+    pub(crate) fn next(&mut self, switch: NodeId, packet: &Packet) -> PortId {
+        let ports = self.network.routes().next(switch, HostId(packet.to));
+        let [only] = ports else { return self.choose(switch, packet, ports) };
+        *only
+    }
+
+    #[inline]
+    fn choose(&mut self, switch: NodeId, packet: &Packet, ports: &[PortId]) -> PortId {
+        match &mut self.choice {
+            Choice::Hash { seed } => {
+                let direction = u64::from(packet.flags.has(Flags::ACK));
+                let key = u64::from(packet.flow) << 1 | direction;
+                let hash = mix(*seed ^ key ^ u64::from(switch.0) << 40);
+                // The high bits, scaled to the number of ports: no division.
+                ports[((hash >> 32) * ports.len() as u64 >> 32) as usize]
+            }
+            Choice::RoundRobin { counters } => {
+                let hosts = self.network.host_count();
+                let index = (switch.0 - hosts) * hosts + packet.to;
+                let counter = &mut counters[index as usize];
+                let port = ports[usize::from(*counter) % ports.len()];
+                *counter = ((usize::from(*counter) + 1) % ports.len()) as u8;
+                port
+            }
+        }
+    }
+}
+
+/// A fixed mixing of 64 bits (the finaliser of SplitMix64).
+#[inline]
+fn mix(key: u64) -> u64 {
+    let key = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let key = (key ^ (key >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let key = (key ^ (key >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    key ^ (key >> 31)
+}

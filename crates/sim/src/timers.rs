@@ -1,0 +1,67 @@
+//! Timers that are set far more often than they run out.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use flowsched_units::Time;
+
+/// Which side of a flow a timer belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Side {
+    Sender,
+    Receiver,
+}
+
+/// The timers of all flows, earliest first.
+///
+/// A timer that moves later stays where it is: when its old time comes, its owner says when it
+/// is due now. The owner keeps the earliest entry's time in an [`Armed`].
+#[derive(Debug, Default)]
+pub(crate) struct Timers {
+    heap: BinaryHeap<Reverse<(Time, u32, Side)>>,
+}
+
+/// When the earliest entry of one owner is due.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Armed(Time);
+
+impl Default for Armed {
+    fn default() -> Armed {
+        Armed(Time::MAX)
+    }
+}
+
+impl Timers {
+    /// The time of the first entry.
+    #[inline]
+    pub(crate) fn first(&self) -> Time {
+        self.heap.peek().map_or(Time::MAX, |Reverse((time, ..))| *time)
+    }
+
+    /// Removes the first entry: its owner.
+    pub(crate) fn pop(&mut self) -> Option<(Time, u32, Side)> {
+        self.heap.pop().map(|Reverse(entry)| entry)
+    }
+
+    /// The owner is due at `deadline`; whether an entry was added.
+    #[inline]
+    pub(crate) fn arm(&mut self, armed: &mut Armed, deadline: Time, flow: u32, side: Side) -> bool {
+        if deadline >= armed.0 {
+            return false;
+        }
+        armed.0 = deadline;
+        self.heap.push(Reverse((deadline, flow, side)));
+        true
+    }
+}
+
+impl Armed {
+    /// The entry of this time was removed; whether it was the owner's earliest.
+    pub(crate) fn disarm(&mut self, time: Time) -> bool {
+        let is_earliest = self.0 == time;
+        if is_earliest {
+            self.0 = Time::MAX;
+        }
+        is_earliest
+    }
+}

@@ -1,0 +1,95 @@
+//! What the tests of the engine share: scenes, schemes and the reference results.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::path::PathBuf;
+
+use flowsched_schemes::Scheme;
+use flowsched_schemes::preset::Combination;
+use flowsched_sim::{Job, Outcome, Progress};
+use flowsched_topology::{HostId, Network, Routing};
+use flowsched_units::{Bytes, Settings, Time, Value};
+use flowsched_workload::Flow;
+
+/// A preset with some parameters changed, each as it would be written in a file.
+pub fn scheme(preset: &str, compat: &str, changes: &[(&str, &str)]) -> Scheme {
+    let combination = Combination::new(preset, [None; 4]).unwrap();
+    let mut settings = combination.defaults(compat);
+    for (name, text) in changes {
+        let parameter = combination
+            .parameters()
+            .find(|parameter| parameter.name == *name)
+            .unwrap_or_else(|| panic!("{preset} has no {name}"));
+        settings.set(*name, parameter.kind.parse(text).unwrap());
+    }
+    Scheme::from_settings(&settings).unwrap()
+}
+
+/// A topology with some parameters changed.
+pub fn network(kind: &str, changes: &[(&str, &str)]) -> Network {
+    let kind = flowsched_topology::kind(kind).unwrap();
+    let mut settings = Settings::defaults(kind.parameters);
+    for (name, text) in changes {
+        let parameter = kind
+            .parameters
+            .iter()
+            .find(|parameter| parameter.name == *name)
+            .unwrap_or_else(|| panic!("{} has no {name}", kind.name));
+        settings.set(*name, parameter.kind.parse(text).unwrap());
+    }
+    flowsched_topology::build(kind.name, &settings).unwrap()
+}
+
+/// A flow of `packets` full packets.
+pub fn flow(id: u32, src: u32, dst: u32, packets: u64, start: Time) -> Flow {
+    let size = Bytes::new(packets * 1460);
+    Flow { id, src: HostId(src), dst: HostId(dst), size, start, deadline: None }
+}
+
+/// Runs to the end.
+pub fn run(network: &Network, routing: Routing, flows: &[Flow], scheme: &Scheme) -> Outcome {
+    let job = Job {
+        network,
+        routing,
+        flows,
+        scheme,
+        seed: 1,
+        sample_interval: Time::ZERO,
+        until: None,
+    };
+    flowsched_sim::run(&job, &Progress::default())
+}
+
+/// One row of a reference result.
+#[derive(Clone, Copy, Debug)]
+pub struct Reference {
+    pub flow: Flow,
+    pub fct: Time,
+    pub timeouts: u32,
+    pub connection: u32,
+}
+
+/// Reads one of the files of the PIAS authors' simulator's results.
+pub fn reference(file: &str) -> Vec<Reference> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../reference").join(file);
+    let text = std::fs::read_to_string(&path).unwrap();
+    text.lines()
+        .skip(1)
+        .enumerate()
+        .map(|(id, line)| {
+            let fields: Vec<&str> = line.split(',').collect();
+            let number = |index: usize| fields[index].parse::<f64>().unwrap();
+            let start = Time::from_secs_f64(number(0) - 1.0);
+            Reference {
+                flow: flow(id as u32, number(1) as u32, number(2) as u32, number(3) as u64, start),
+                fct: Time::from_secs_f64(number(4)),
+                timeouts: number(5) as u32,
+                connection: number(6) as u32,
+            }
+        })
+        .collect()
+}
+
+/// The settings value of a size list.
+pub fn sizes(packets: &[u64]) -> Value {
+    Value::Sizes(packets.iter().map(|count| Bytes::new(count * 1460)).collect())
+}

@@ -1,0 +1,252 @@
+//! Connects hosts and switches into a [`Network`].
+
+use flowsched_units::{Rate, Time};
+use thiserror::Error;
+
+use crate::ids::{HostId, NodeId, PortId};
+use crate::network::{Grouped, Network, Port, Tier};
+use crate::routes::Routes;
+
+/// The most ports that a network may have: room for a million hosts, and a bound on memory.
+pub(crate) const LARGEST_PORT_COUNT: u64 = 1 << 21;
+
+/// The most pairs of a switch and an edge switch: a routing table of half a gigabyte.
+pub(crate) const LARGEST_TABLE: u64 = 1 << 26;
+
+/// The fastest link: a byte in a picosecond, the resolution of [`Time`].
+pub(crate) const FASTEST: Rate = Rate::from_gbps(8_000);
+
+/// A link, the same in both directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// How fast bits leave.
+    pub rate: Rate,
+    /// One way, from the last bit's departure to its arrival.
+    pub delay: Time,
+}
+
+/// A switch of a network that is being built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switch(u32);
+
+/// A description that is not a network.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NetworkError {
+    /// There is no host.
+    #[error("found no host, expected at least one")]
+    NoHosts,
+    /// A link carries nothing, or a byte in less than a picosecond.
+    #[error("found a link of {0}, expected more than 0bps and at most {FASTEST}")]
+    Rate(Rate),
+    /// Too many ports, or too many switches for a routing table.
+    #[error(
+        "found {ports} ports and {table} routes, expected at most {LARGEST_PORT_COUNT} ports and \
+         {LARGEST_TABLE} routes; make the network smaller"
+    )]
+    TooLarge {
+        /// How many ports there are.
+        ports: u64,
+        /// How many pairs of a switch and an edge switch there are.
+        table: u64,
+    },
+    /// A host cannot reach another.
+    #[error("found no path from host {} to host {}, expected a connected network", .from.0, .to.0)]
+    Unreachable {
+        /// Where from.
+        from: HostId,
+        /// Where to.
+        to: HostId,
+    },
+}
+
+/// Collects switches, hosts and links, then numbers them and finds the routes.
+///
+/// ```
+/// use flowsched_topology::{Link, NetworkBuilder};
+/// use flowsched_units::{Rate, Time};
+///
+/// let link = Link { rate: Rate::from_gbps(10), delay: Time::from_us(1) };
+/// let mut builder = NetworkBuilder::new();
+/// let switches = builder.tier("switch", 2);
+/// builder.connect(switches[0], switches[1], link);
+/// let left = builder.host(switches[0], link);
+/// let right = builder.host(switches[1], link);
+/// let network = builder.finish().unwrap();
+/// assert_eq!(network.paths(left, right)[0].len(), 3);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct NetworkBuilder {
+    tiers: Vec<(&'static str, u32)>,
+    switches: u32,
+    host_links: Vec<(Switch, Link)>,
+    core_links: Vec<(Switch, Switch, Link)>,
+}
+
+impl NetworkBuilder {
+    /// Nothing yet.
+    pub fn new() -> NetworkBuilder {
+        NetworkBuilder::default()
+    }
+
+    /// Adds `count` switches of one rank; ranks are added from the hosts upwards.
+    pub fn tier(&mut self, name: &'static str, count: u32) -> Vec<Switch> {
+        let first = self.switches;
+        self.switches += count;
+        self.tiers.push((name, count));
+        (first..self.switches).map(Switch).collect()
+    }
+
+    /// Adds a host at `switch`. Hosts are numbered in the order of these calls.
+    pub fn host(&mut self, switch: Switch, link: Link) -> HostId {
+        self.host_links.push((switch, link));
+        HostId(self.host_links.len() as u32 - 1)
+    }
+
+    /// Adds `count` hosts at `switch`.
+    pub fn hosts(&mut self, count: u32, switch: Switch, link: Link) {
+        for _ in 0..count {
+            self.host(switch, link);
+        }
+    }
+
+    /// Connects two switches. Equal-cost ports of a switch are ordered as these calls are.
+    pub fn connect(&mut self, one: Switch, other: Switch, link: Link) {
+        self.core_links.push((one, other, link));
+    }
+
+    /// Numbers everything and finds the shortest routes.
+    ///
+    /// # Errors
+    /// [`NetworkError`] if there is no host, a host cannot reach another, a link's rate is zero
+    /// or beyond the resolution of time, or the network is too large.
+    pub fn finish(self) -> Result<Network, NetworkError> {
+        self.check()?;
+        let hosts = self.host_links.len() as u32;
+        let (ports, reverse) = self.ports();
+        let nodes = hosts + self.switches;
+        let ports_by_owner = Grouped::by_owner(nodes, &ports);
+        let routes = Routes::shortest(hosts, nodes, &ports)?;
+        let tiers = self.numbered_tiers();
+        Ok(Network { hosts, tiers, ports, reverse, ports_by_owner, routes })
+    }
+
+    fn check(&self) -> Result<(), NetworkError> {
+        if self.host_links.is_empty() {
+            return Err(NetworkError::NoHosts);
+        }
+        let host_rates = self.host_links.iter().map(|(_, link)| link.rate);
+        let core_rates = self.core_links.iter().map(|(_, _, link)| link.rate);
+        if let Some(rate) = host_rates.chain(core_rates).find(|rate| !is_link_rate(*rate)) {
+            return Err(NetworkError::Rate(rate));
+        }
+        let mut edges: Vec<u32> = self.host_links.iter().map(|(edge, _)| edge.0).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let ports = 2 * (self.host_links.len() + self.core_links.len()) as u64;
+        let table = u64::from(self.switches) * edges.len() as u64;
+        if ports > LARGEST_PORT_COUNT || table > LARGEST_TABLE {
+            return Err(NetworkError::TooLarge { ports, table });
+        }
+        Ok(())
+    }
+
+    /// All ports in the order that [`PortId`] promises, and the reverse of each.
+    fn ports(&self) -> (Vec<Port>, Vec<PortId>) {
+        let hosts = self.host_links.len() as u32;
+        let node = |switch: Switch| NodeId(hosts + switch.0);
+        let port = |owner, peer, Link { rate, delay }| Port { owner, peer, rate, delay };
+        let mut ports = Vec::with_capacity(2 * (self.host_links.len() + self.core_links.len()));
+        let mut reverse = Vec::with_capacity(ports.capacity());
+        for (host, (edge, link)) in self.host_links.iter().enumerate() {
+            ports.push(port(NodeId(host as u32), node(*edge), *link));
+            reverse.push(PortId(hosts + host as u32));
+        }
+        for (host, (edge, link)) in self.host_links.iter().enumerate() {
+            ports.push(port(node(*edge), NodeId(host as u32), *link));
+            reverse.push(PortId(host as u32));
+        }
+
+        // Each core link as its two directions, 2 i and 2 i + 1, then switch by switch.
+        let directions: Vec<Port> = self
+            .core_links
+            .iter()
+            .flat_map(|&(one, other, link)| {
+                [port(node(one), node(other), link), port(node(other), node(one), link)]
+            })
+            .collect();
+        let mut order: Vec<usize> = (0..directions.len()).collect();
+        order.sort_by_key(|&direction| directions[direction].owner);
+        let mut numbers = vec![PortId(0); directions.len()];
+        for (position, &direction) in order.iter().enumerate() {
+            numbers[direction] = PortId(2 * hosts + position as u32);
+        }
+        for &direction in &order {
+            ports.push(directions[direction]);
+            reverse.push(numbers[direction ^ 1]);
+        }
+        (ports, reverse)
+    }
+
+    fn numbered_tiers(&self) -> Vec<Tier> {
+        let mut first = self.host_links.len() as u32;
+        let number = |&(name, count): &(&'static str, u32)| {
+            let nodes = first..first + count;
+            first = nodes.end;
+            Tier { name, nodes }
+        };
+        self.tiers.iter().map(number).collect()
+    }
+}
+
+/// Whether a link can have this rate.
+pub(crate) fn is_link_rate(rate: Rate) -> bool {
+    Rate::from_bps(1) <= rate && rate <= FASTEST
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link() -> Link {
+        Link { rate: Rate::from_gbps(10), delay: Time::from_us(1) }
+    }
+
+    #[test]
+    fn what_is_not_a_network_is_refused() {
+        assert_eq!(NetworkBuilder::new().finish().unwrap_err(), NetworkError::NoHosts);
+
+        let mut apart = NetworkBuilder::new();
+        for switch in apart.tier("switch", 2) {
+            apart.host(switch, link());
+        }
+        let unreachable = NetworkError::Unreachable { from: HostId(1), to: HostId(0) };
+        assert_eq!(apart.finish().unwrap_err(), unreachable);
+
+        let mut mute = NetworkBuilder::new();
+        let switch = mute.tier("switch", 1)[0];
+        mute.host(switch, Link { rate: Rate::from_bps(0), ..link() });
+        assert_eq!(mute.finish().unwrap_err(), NetworkError::Rate(Rate::from_bps(0)));
+    }
+
+    #[test]
+    fn ports_are_numbered_hosts_first_then_towards_hosts_then_switch_by_switch() {
+        let mut builder = NetworkBuilder::new();
+        let leaves = builder.tier("leaf", 2);
+        let spines = builder.tier("spine", 2);
+        for leaf in &leaves {
+            builder.hosts(2, *leaf, link());
+            for spine in &spines {
+                builder.connect(*leaf, *spine, link());
+            }
+        }
+        let network = builder.finish().unwrap();
+        let ends: Vec<(u32, u32)> =
+            network.ports().iter().map(|port| (port.owner.0, port.peer.0)).collect();
+        let nics = [(0, 4), (1, 4), (2, 5), (3, 5)];
+        let down = [(4, 0), (4, 1), (5, 2), (5, 3)];
+        let core = [(4, 6), (4, 7), (5, 6), (5, 7), (6, 4), (6, 5), (7, 4), (7, 5)];
+        assert_eq!(ends, [&nics[..], &down[..], &core[..]].concat());
+        assert_eq!(network.name(NodeId(3)), "host 3");
+        assert_eq!(network.name(NodeId(7)), "spine 1");
+    }
+}

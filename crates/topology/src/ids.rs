@@ -1,0 +1,40 @@
+//! The numbers that hosts, nodes and ports go by.
+
+macro_rules! number {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The number, to index a slice with.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+number! {
+    /// A host. Hosts are numbered from 0, rack by rack.
+    HostId
+}
+
+number! {
+    /// A host or a switch: hosts first, under their own numbers, then the switches.
+    NodeId
+}
+
+number! {
+    /// An egress port, one for each direction of a link: first every host's only port, under
+    /// the host's number, then the ports towards the hosts, in the hosts' order, then the ports
+    /// between switches, switch by switch.
+    PortId
+}
+
+impl HostId {
+    /// The host as a node.
+    pub const fn node(self) -> NodeId {
+        NodeId(self.0)
+    }
+}

@@ -1,0 +1,209 @@
+//! The topologies that an experiment can name, and their settings.
+
+use flowsched_units::{Kind, Parameter, SettingError, Settings, Time};
+
+use crate::builder::{self, Link, NetworkBuilder};
+use crate::kinds;
+use crate::network::Network;
+
+/// A topology that describes itself.
+#[derive(Clone, Copy, Debug)]
+pub struct TopologyKind {
+    /// Its name in the experiment file.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub about: &'static str,
+    /// The paper that its defaults are from.
+    pub source: &'static str,
+    /// What can be set, beside [`crate::ROUTING`].
+    pub parameters: &'static [Parameter],
+    /// Connects switches and hosts; the settings are of their parameters' kinds.
+    pub(crate) connect: fn(&Settings) -> Result<NetworkBuilder, SettingError>,
+}
+
+/// Every topology there is.
+pub const TOPOLOGIES: &[TopologyKind] = &[
+    kinds::leaf_spine::KIND,
+    kinds::fat_tree::KIND,
+    kinds::single_rooted_tree::KIND,
+    kinds::star::KIND,
+    kinds::dumbbell::KIND,
+];
+
+/// The topology of that name.
+pub fn kind(name: &str) -> Option<&'static TopologyKind> {
+    TOPOLOGIES.iter().find(|kind| kind.name == name)
+}
+
+/// Builds the topology `kind` with `settings`, a value for each of its parameters.
+///
+/// # Errors
+/// [`SettingError`] with the key `kind` if there is no such topology, or with a parameter's key
+/// if its value is missing, out of bounds, or asks for a network that is too large.
+pub fn build(kind: &str, settings: &Settings) -> Result<Network, SettingError> {
+    let names = || TOPOLOGIES.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
+    let topology = self::kind(kind).ok_or_else(|| SettingError::new("kind", kind, names()))?;
+    for parameter in topology.parameters {
+        check(parameter, settings)?;
+    }
+    let builder = (topology.connect)(settings)?;
+    builder.finish().map_err(|error| SettingError::new("kind", kind, error.to_string()))
+}
+
+/// The longest delay of a link.
+const LONGEST_DELAY: Time = Time::from_ms(1_000);
+
+/// Checks that the value is there, of the parameter's kind, and within the bounds of a link if
+/// it is a link's.
+fn check(parameter: &Parameter, settings: &Settings) -> Result<(), SettingError> {
+    let refuse = |found: String, allowed| SettingError::new(parameter.name, found, allowed);
+    let allowed = parameter.kind.allowed();
+    let Some(value) = settings.get(parameter.name) else {
+        return Err(refuse("nothing".into(), allowed));
+    };
+    let found = value.to_string();
+    if parameter.kind.parse(&found).as_ref() != Ok(value) {
+        return Err(refuse(found, allowed));
+    }
+    match parameter.kind {
+        Kind::Rate if !builder::is_link_rate(settings.rate(parameter.name)) => {
+            Err(refuse(found, format!("a rate of more than 0bps and at most {}", builder::FASTEST)))
+        }
+        Kind::Time if settings.time(parameter.name) > LONGEST_DELAY => {
+            Err(refuse(found, format!("a delay of at most {LONGEST_DELAY}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How large a network is going to be.
+pub(crate) struct Size {
+    pub hosts: u64,
+    pub core_links: u64,
+    pub edge_switches: u64,
+    pub switches: u64,
+}
+
+impl Size {
+    /// Refuses a network that would be too large, before anything of it is built; `key` is the
+    /// parameter to make smaller.
+    pub(crate) fn check(&self, key: &str, settings: &Settings) -> Result<(), SettingError> {
+        let ports = 2 * (self.hosts + self.core_links);
+        let table = self.switches * self.edge_switches;
+        if ports <= builder::LARGEST_PORT_COUNT && table <= builder::LARGEST_TABLE {
+            return Ok(());
+        }
+        let found = format!(
+            "{}, which makes {} hosts, {} switches and {ports} ports",
+            settings.count(key),
+            self.hosts,
+            self.switches
+        );
+        let allowed = format!(
+            "at most {} ports and {} pairs of a switch and a top-of-rack switch in all",
+            builder::LARGEST_PORT_COUNT,
+            builder::LARGEST_TABLE
+        );
+        Err(SettingError::new(key, found, allowed))
+    }
+}
+
+/// The largest count of switches or hosts in one place.
+pub(crate) const MANY: u64 = 1 << 20;
+
+/// A parameter; the topologies' lists are tables of these.
+pub(crate) const fn parameter(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    about: &'static str,
+    source: &'static str,
+) -> Parameter {
+    Parameter { name, kind, default: Some(default), about, source }
+}
+
+/// A host's link: its delay has the host's own delay in it, in either direction.
+pub(crate) fn host_link(settings: &Settings, rate: &str) -> Link {
+    let delay = settings.time("link_delay") + settings.time("host_delay");
+    Link { rate: settings.rate(rate), delay }
+}
+
+/// A link between switches.
+pub(crate) fn core_link(settings: &Settings, rate: &str) -> Link {
+    Link { rate: settings.rate(rate), delay: settings.time("link_delay") }
+}
+
+/// A count that [`check`] found to be at most [`MANY`].
+pub(crate) fn count(settings: &Settings, key: &str) -> u32 {
+    u32::try_from(settings.count(key)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use flowsched_units::Value;
+
+    use super::*;
+
+    fn refusal(kind: &str, key: &str, value: Value) -> SettingError {
+        let mut settings = Settings::defaults(super::kind(kind).unwrap().parameters);
+        settings.set(key, value);
+        build(kind, &settings).unwrap_err()
+    }
+
+    #[test]
+    fn every_topology_builds_with_its_defaults_and_has_a_name_of_its_own() {
+        for (index, kind) in TOPOLOGIES.iter().enumerate() {
+            let settings = Settings::defaults(kind.parameters);
+            assert!(build(kind.name, &settings).is_ok(), "{}", kind.name);
+            assert!(TOPOLOGIES[..index].iter().all(|other| other.name != kind.name));
+        }
+    }
+
+    #[test]
+    fn bad_values_are_refused_by_their_key() {
+        let rate = |text: &str| Value::Rate(text.parse().unwrap());
+        let cases = [
+            ("leaf-spine", "leaves", Value::Count(0)),
+            ("leaf-spine", "spines", Value::Count(0)),
+            ("leaf-spine", "leaves", Value::Count(1 << 40)),
+            ("leaf-spine", "leaves", Value::Count(1 << 20)),
+            ("leaf-spine", "leaves", Value::Text("nine".into())),
+            ("leaf-spine", "host_link", rate("0bps")),
+            ("leaf-spine", "fabric_link", rate("9Tbps")),
+            ("leaf-spine", "link_delay", Value::Time(Time::MAX)),
+            ("leaf-spine", "host_delay", Value::Time(Time::MAX)),
+            ("fat-tree", "k", Value::Count(7)),
+            ("fat-tree", "k", Value::Count(0)),
+            ("fat-tree", "k", Value::Count(1 << 30)),
+            ("fat-tree", "k", Value::Count(1_000)),
+            ("single-rooted-tree", "racks", Value::Count(0)),
+            ("single-rooted-tree", "racks", Value::Count(1 << 20)),
+            ("star", "hosts", Value::Text("16".into())),
+            ("star", "hosts", Value::Count(0)),
+            ("star", "hosts", Value::Count(u64::MAX)),
+            ("dumbbell", "hosts_per_side", Value::Count(0)),
+            ("dumbbell", "bottleneck_link", rate("0bps")),
+        ];
+        for (kind, key, value) in cases {
+            let error = refusal(kind, key, value.clone());
+            assert_eq!(error.key, key, "{kind} {key} {value}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_missing_value_and_an_unknown_topology_are_refused() {
+        assert_eq!(build("star", &Settings::new()).unwrap_err().key, "hosts");
+        let error = build("torus", &Settings::new()).unwrap_err();
+        assert_eq!(error.key, "kind");
+        assert!(error.allowed.contains("leaf-spine"), "{error}");
+    }
+
+    #[test]
+    fn a_network_may_have_more_than_65536_hosts() {
+        let kind = super::kind("leaf-spine").unwrap();
+        let mut settings = Settings::defaults(kind.parameters);
+        settings.set("leaves", Value::Count(100));
+        settings.set("hosts_per_leaf", Value::Count(1_000));
+        assert_eq!(build("leaf-spine", &settings).unwrap().host_count(), 100_000);
+    }
+}

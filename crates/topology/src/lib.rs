@@ -1,0 +1,37 @@
+//! Networks as plain descriptions that a packet engine and a flow-level engine can both run.
+//!
+//! What lives here: who is connected to whom at which rate and delay ([`Network`], [`Port`]),
+//! which ports lead to a host ([`Routes`]), what follows from that alone (round-trip times, the
+//! flow completion time on an idle network), and the topologies that an experiment can name
+//! ([`TOPOLOGIES`]). What may not: queues, packets, or the choice among equal-cost ports, which
+//! belong to the engines.
+//!
+//! A topology is one file in `kinds`: a list of parameters and a function that connects
+//! switches and hosts with a [`NetworkBuilder`]. Numbers and routes follow by themselves.
+//!
+//! ```
+//! use flowsched_topology::{HostId, build, kind};
+//! use flowsched_units::{Bytes, Settings, Time};
+//!
+//! let fabric = kind("leaf-spine").unwrap();
+//! let network = build(fabric.name, &Settings::defaults(fabric.parameters)).unwrap();
+//! let (data, ack) = (Bytes::new(1500), Bytes::new(40));
+//! let rtt = network.base_rtt(HostId(0), HostId(143), data, ack);
+//! assert_eq!(rtt, Time::from_ns(84_680));
+//! ```
+
+mod builder;
+mod ids;
+mod kind;
+mod kinds;
+mod network;
+mod paths;
+mod routes;
+mod routing;
+
+pub use builder::{Link, NetworkBuilder, NetworkError, Switch};
+pub use ids::{HostId, NodeId, PortId};
+pub use kind::{TOPOLOGIES, TopologyKind, build, kind};
+pub use network::{Network, Port, Tier};
+pub use routes::Routes;
+pub use routing::{ROUTING, Routing};

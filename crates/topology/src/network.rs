@@ -1,0 +1,170 @@
+//! A network: its nodes, its ports and the routes over them.
+
+use std::ops::Range;
+
+use flowsched_units::{Rate, Time};
+
+use crate::ids::{HostId, NodeId, PortId};
+use crate::routes::Routes;
+
+/// One direction of a link, seen from the end that sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Who sends.
+    pub owner: NodeId,
+    /// Who receives.
+    pub peer: NodeId,
+    /// How fast bits leave.
+    pub rate: Rate,
+    /// From the last bit's departure to its arrival: propagation, and processing at either end
+    /// where the topology has it.
+    pub delay: Time,
+}
+
+/// Switches of one rank, such as the spines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tier {
+    /// What one of them is called, `"spine"`.
+    pub name: &'static str,
+    /// The numbers of their nodes.
+    pub nodes: Range<u32>,
+}
+
+/// Hosts, switches, the ports between them and the routes; built by [`crate::build`] or a
+/// [`crate::NetworkBuilder`]. Every link has two ports, and every host has one link.
+#[derive(Clone, Debug)]
+pub struct Network {
+    pub(crate) hosts: u32,
+    pub(crate) tiers: Vec<Tier>,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) reverse: Vec<PortId>,
+    pub(crate) ports_by_owner: Grouped,
+    pub(crate) routes: Routes,
+}
+
+/// Ports grouped by a dense index: those of group `i` are `members[starts[i]..starts[i + 1]]`.
+#[derive(Clone, Debug)]
+pub(crate) struct Grouped {
+    starts: Vec<u32>,
+    members: Vec<PortId>,
+}
+
+impl Grouped {
+    /// Groups `ports` by owner, keeping their order.
+    pub(crate) fn by_owner(nodes: u32, ports: &[Port]) -> Grouped {
+        let mut members: Vec<PortId> = (0..ports.len() as u32).map(PortId).collect();
+        members.sort_by_key(|port| ports[port.index()].owner);
+        let mut starts = vec![0; nodes as usize + 1];
+        for port in ports {
+            starts[port.owner.index() + 1] += 1;
+        }
+        for node in 0..nodes as usize {
+            starts[node + 1] += starts[node];
+        }
+        Grouped { starts, members }
+    }
+
+    pub(crate) fn of(&self, node: NodeId) -> &[PortId] {
+        let (from, to) = (self.starts[node.index()], self.starts[node.index() + 1]);
+        &self.members[from as usize..to as usize]
+    }
+}
+
+impl Network {
+    /// How many hosts there are.
+    pub fn host_count(&self) -> u32 {
+        self.hosts
+    }
+
+    /// All hosts in order.
+    pub fn hosts(&self) -> impl ExactSizeIterator<Item = HostId> + use<> {
+        (0..self.hosts).map(HostId)
+    }
+
+    /// How many hosts and switches there are.
+    pub fn node_count(&self) -> u32 {
+        self.tiers.last().map_or(self.hosts, |tier| tier.nodes.end)
+    }
+
+    /// All switches in order.
+    pub fn switches(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {
+        (self.hosts..self.node_count()).map(NodeId)
+    }
+
+    /// The ranks of switches, nearest to the hosts first.
+    pub fn tiers(&self) -> &[Tier] {
+        &self.tiers
+    }
+
+    /// All ports, indexed by [`PortId`].
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// One port.
+    pub fn port(&self, port: PortId) -> &Port {
+        &self.ports[port.index()]
+    }
+
+    /// The port of the same link's other direction.
+    pub fn reverse(&self, port: PortId) -> PortId {
+        self.reverse[port.index()]
+    }
+
+    /// The ports that `node` sends through, in order.
+    pub fn ports_of(&self, node: NodeId) -> &[PortId] {
+        self.ports_by_owner.of(node)
+    }
+
+    /// The port that `host` sends through.
+    pub fn nic(&self, host: HostId) -> PortId {
+        PortId(host.0)
+    }
+
+    /// The port that sends to `host`.
+    pub fn port_to(&self, host: HostId) -> PortId {
+        PortId(self.hosts + host.0)
+    }
+
+    /// The switch that `host` is connected to. Two hosts with the same one share a rack.
+    pub fn edge_of(&self, host: HostId) -> NodeId {
+        self.port(self.nic(host)).peer
+    }
+
+    /// The host that `node` is, unless it is a switch.
+    pub fn host(&self, node: NodeId) -> Option<HostId> {
+        (node.0 < self.hosts).then_some(HostId(node.0))
+    }
+
+    /// Which ports lead where.
+    pub fn routes(&self) -> &Routes {
+        &self.routes
+    }
+
+    /// The ports between switches: two for every core link.
+    pub fn core_ports(&self) -> impl ExactSizeIterator<Item = PortId> + use<> {
+        (2 * self.hosts..self.ports.len() as u32).map(PortId)
+    }
+
+    /// The sum of the rates of all hosts' ports.
+    pub fn host_capacity(&self) -> Rate {
+        self.sum_of_rates(self.hosts().map(|host| self.nic(host)))
+    }
+
+    /// The sum of the rates of all core ports, both directions of every link.
+    pub fn core_capacity(&self) -> Rate {
+        self.sum_of_rates(self.core_ports())
+    }
+
+    /// What `node` is called: `"host 12"`, `"leaf 3"`.
+    pub fn name(&self, node: NodeId) -> String {
+        match self.tiers.iter().find(|tier| tier.nodes.contains(&node.0)) {
+            Some(tier) => format!("{} {}", tier.name, node.0 - tier.nodes.start),
+            None => format!("host {}", node.0),
+        }
+    }
+
+    fn sum_of_rates(&self, ports: impl Iterator<Item = PortId>) -> Rate {
+        Rate::from_bps(ports.map(|port| self.port(port).rate.as_bps()).sum())
+    }
+}

@@ -1,0 +1,178 @@
+//! Which ports lead to a host: shortest paths, all of them.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use crate::builder::NetworkError;
+use crate::ids::{HostId, NodeId, PortId};
+use crate::network::Port;
+
+/// For every switch and destination, the equal-cost ports to choose from.
+///
+/// The table has a row a switch and a column an edge switch, so that it stays in the cache: a
+/// few kilobytes for hundreds of hosts. A look-up neither hashes nor allocates.
+#[derive(Clone, Debug)]
+pub struct Routes {
+    hosts: u32,
+    edge_count: u32,
+    /// By host: the column of its edge switch.
+    column_of: Vec<u32>,
+    /// By host: the port of its edge switch that leads to it.
+    down: Vec<PortId>,
+    /// Switch by switch, a group of `members` a column; empty at the edge switch itself.
+    groups: Vec<Group>,
+    members: Vec<PortId>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    first: u32,
+    count: u32,
+}
+
+impl Routes {
+    /// The ports of `switch` on the shortest paths to the host `to`, at least one, in the order
+    /// of their numbers.
+    ///
+    /// # Panics
+    /// If `switch` is a host: a host has no choice.
+    #[inline]
+    pub fn next(&self, switch: NodeId, to: HostId) -> &[PortId] {
+        let column = self.column_of[to.index()] as usize;
+        let row = (switch.0 - self.hosts) as usize;
+        let group = self.groups[row * self.edge_count as usize + column];
+        if group.count == 0 {
+            return &self.down[to.index()..=to.index()];
+        }
+        &self.members[group.first as usize..][..group.count as usize]
+    }
+
+    /// Shortest paths by breadth-first search from every edge switch; `ports` are in the order
+    /// that [`PortId`] promises.
+    pub(crate) fn shortest(hosts: u32, nodes: u32, ports: &[Port]) -> Result<Routes, NetworkError> {
+        let edges = Edges::of(hosts, ports);
+        let core = Core::of(hosts, nodes, ports);
+        let edge_count = edges.rows.len();
+        let mut routes = Routes {
+            hosts,
+            edge_count: edge_count as u32,
+            column_of: edges.column_of.clone(),
+            down: (hosts..2 * hosts).map(PortId).collect(),
+            groups: vec![Group::default(); core.switch_count() * edge_count],
+            members: Vec::new(),
+        };
+        let mut known = vec![Vec::new(); core.switch_count()];
+        let mut closer = Vec::new();
+        for (column, edge) in edges.rows.iter().enumerate() {
+            let distances = core.distances_to(*edge);
+            if let Some(cut_off) = edges.rows.iter().position(|row| distances[*row] == UNREACHED) {
+                let (from, to) = (edges.first_host(cut_off), edges.first_host(column));
+                return Err(NetworkError::Unreachable { from, to });
+            }
+            for (row, known) in known.iter_mut().enumerate() {
+                core.list_closer(row, &distances, &mut closer);
+                let group = routes.remember(&closer, known);
+                routes.groups[row * edge_count + column] = group;
+            }
+        }
+        Ok(routes)
+    }
+
+    /// The group of these ports: one of the switch's `known` ones, or a new one.
+    fn remember(&mut self, ports: &[PortId], known: &mut Vec<Group>) -> Group {
+        let members = |group: &Group| &self.members[group.first as usize..][..group.count as usize];
+        // Neighbouring edge switches tend to share a group: the latest is the likeliest.
+        if let Some(group) = known.iter().rev().find(|group| members(group) == ports) {
+            return *group;
+        }
+        let group = Group { first: self.members.len() as u32, count: ports.len() as u32 };
+        self.members.extend(ports);
+        known.push(group);
+        group
+    }
+}
+
+/// The switches that have hosts.
+struct Edges {
+    /// By column: the row of the edge switch.
+    rows: Vec<usize>,
+    /// By host: the column of its edge switch.
+    column_of: Vec<u32>,
+}
+
+impl Edges {
+    fn of(hosts: u32, ports: &[Port]) -> Edges {
+        let row_of = |host: u32| (ports[host as usize].peer.0 - hosts) as usize;
+        let mut rows: Vec<usize> = (0..hosts).map(row_of).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let column_of =
+            (0..hosts).map(|host| rows.partition_point(|row| *row < row_of(host)) as u32).collect();
+        Edges { rows, column_of }
+    }
+
+    fn first_host(&self, column: usize) -> HostId {
+        let found = self.column_of.iter().position(|other| *other as usize == column);
+        HostId(found.unwrap_or_default() as u32)
+    }
+}
+
+const UNREACHED: u32 = u32::MAX;
+
+/// The links between switches, packed for searching: a switch's ports are next to each other.
+struct Core {
+    first_port: u32,
+    /// By row: where the switch's ports start in `peers`; one more at the end.
+    starts: Vec<usize>,
+    /// By core port: the row of the switch at the far end.
+    peers: Vec<u32>,
+}
+
+impl Core {
+    fn of(hosts: u32, nodes: u32, ports: &[Port]) -> Core {
+        let core = &ports[2 * hosts as usize..];
+        let starts = (hosts..=nodes)
+            .map(|node| core.partition_point(|port| port.owner < NodeId(node)))
+            .collect();
+        let peers = core.iter().map(|port| port.peer.0 - hosts).collect();
+        Core { first_port: 2 * hosts, starts, peers }
+    }
+
+    fn switch_count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn ports_of(&self, row: usize) -> Range<usize> {
+        self.starts[row]..self.starts[row + 1]
+    }
+
+    /// By row: how many links a switch is from the one of row `edge`.
+    fn distances_to(&self, edge: usize) -> Vec<u32> {
+        let mut distances = vec![UNREACHED; self.switch_count()];
+        distances[edge] = 0;
+        let mut queue = VecDeque::from([edge]);
+        while let Some(row) = queue.pop_front() {
+            let distance = distances[row] + 1;
+            for peer in &self.peers[self.ports_of(row)] {
+                let known = &mut distances[*peer as usize];
+                if *known == UNREACHED {
+                    *known = distance;
+                    queue.push_back(*peer as usize);
+                }
+            }
+        }
+        distances
+    }
+
+    /// Lists the ports of the switch in `row` whose far ends are one link closer.
+    fn list_closer(&self, row: usize, distances: &[u32], closer: &mut Vec<PortId>) {
+        let here = distances[row];
+        closer.clear();
+        // An unreached switch has unreached neighbours only.
+        closer.extend(
+            self.ports_of(row)
+                .filter(|port| distances[self.peers[*port] as usize] < here)
+                .map(|port| PortId(self.first_port + port as u32)),
+        );
+    }
+}
