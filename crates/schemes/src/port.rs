@@ -34,6 +34,12 @@ pub trait Port<F: Frame> {
     /// The packet that goes next, removed from the port.
     fn dequeue(&mut self) -> Option<F>;
 
+    /// Takes in a packet while nothing waits and the link is free: what goes next, if anything.
+    fn pass(&mut self, frame: F, elsewhere: u64, dropped: impl FnMut(F)) -> Option<F> {
+        self.enqueue(frame, elsewhere, dropped);
+        self.dequeue()
+    }
+
     /// What waits.
     fn backlog(&self) -> Backlog;
 

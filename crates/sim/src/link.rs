@@ -69,10 +69,10 @@ impl<P: Port<Packet>> Link<P> {
     #[inline]
     pub(crate) fn offer(&mut self, now: Time, packet: Packet, elsewhere: u64) {
         let drops = &mut self.drops;
-        self.port.enqueue(packet, elsewhere, |_| *drops += 1);
-        if self.busy_until <= now
-            && let Some(packet) = self.port.dequeue()
-        {
+        let dropped = |_| *drops += 1;
+        if self.busy_until > now {
+            self.port.enqueue(packet, elsewhere, dropped);
+        } else if let Some(packet) = self.port.pass(packet, elsewhere, dropped) {
             self.send(packet, now);
         }
     }

@@ -4,53 +4,63 @@ use flowsched_units::Time;
 
 /// For each source the time of its next event, and the first of all.
 ///
-/// A complete binary tree: the leaves are the sources, every inner node has the earlier time of
-/// its two children. A change climbs no further than it matters. Of equal times the source of
-/// the lowest number wins, which makes the order of events total.
+/// A complete binary tree whose leaves are the sources; every inner node names the source that
+/// is first of those below it. A change is played against one sibling a level: which siblings
+/// these are depends on the source alone, so that their times are at hand before they are
+/// needed. Of equal times the source of the lowest number wins, which makes the order of events
+/// total.
 #[derive(Clone, Debug)]
 pub(crate) struct Tournament {
+    /// By source.
     times: Vec<Time>,
-    leaves: usize,
+    /// By node, the root being 1 and the children of i being 2i and 2i + 1.
+    winners: Vec<u32>,
 }
 
 impl Tournament {
     /// So many sources, none of which has an event.
     pub(crate) fn new(sources: usize) -> Tournament {
         let leaves = sources.next_power_of_two().max(2);
-        Tournament { times: vec![Time::MAX; 2 * leaves], leaves }
+        let mut winners = vec![0; 2 * leaves];
+        for (source, winner) in winners[leaves..].iter_mut().enumerate() {
+            *winner = source as u32;
+        }
+        for node in (1..leaves).rev() {
+            winners[node] = winners[2 * node];
+        }
+        Tournament { times: vec![Time::MAX; leaves], winners }
     }
 
     /// Sets the time of the next event of `source`; [`Time::MAX`]: none.
     #[inline]
     pub(crate) fn set(&mut self, source: usize, time: Time) {
-        let mut node = self.leaves + source;
-        self.times[node] = time;
+        let leaves = self.times.len();
+        self.times[source] = time;
+        let (mut node, mut winner, mut earliest) = (leaves + source, source as u32, time);
         while node > 1 {
-            let winner = self.times[node].min(self.times[node ^ 1]);
+            let sibling = self.winners[node ^ 1];
+            let rival = self.times[sibling as usize & (leaves - 1)];
+            // The left one of two wins when they are equal: its sources have lower numbers.
+            let rival_is_left = node & 1 == 1;
+            let loses = (rival < earliest) | ((rival == earliest) & rival_is_left);
+            winner = std::hint::select_unpredictable(loses, sibling, winner);
+            earliest = std::hint::select_unpredictable(loses, rival, earliest);
             node /= 2;
-            if self.times[node] == winner {
-                break;
-            }
-            self.times[node] = winner;
+            self.winners[node] = winner;
         }
     }
 
     /// The time of the next event of `source`.
     #[inline]
     pub(crate) fn time_of(&self, source: usize) -> Time {
-        self.times[self.leaves + source]
+        self.times[source]
     }
 
     /// The first event of all and its source; the time is [`Time::MAX`] if there is none.
     #[inline]
     pub(crate) fn first(&self) -> (Time, usize) {
-        let time = self.times[1];
-        let mut node = 1;
-        while node < self.leaves {
-            node *= 2;
-            node += usize::from(self.times[node] != time);
-        }
-        (time, node - self.leaves)
+        let source = self.winners[1] as usize;
+        (self.times[source], source)
     }
 }
 

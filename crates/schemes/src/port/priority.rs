@@ -137,6 +137,21 @@ impl<F: Frame + Copy> Port<F> for PriorityPort<F> {
     }
 
     #[inline]
+    fn pass(&mut self, mut frame: F, elsewhere: u64, mut dropped: impl FnMut(F)) -> Option<F> {
+        debug_assert_eq!(self.occupied, 0);
+        let index = usize::from(frame.priority()).min(self.queues.len() - 1);
+        let more = self.amount(u64::from(frame.wire_bytes()), 1);
+        if !self.has_room(index, more, elsewhere) {
+            dropped(frame);
+            return None;
+        }
+        if self.settings.mark_at == MarkAt::Enqueue && self.above_threshold(index, more) {
+            self.mark(&mut frame);
+        }
+        Some(frame)
+    }
+
+    #[inline]
     fn backlog(&self) -> Backlog {
         self.backlog
     }
