@@ -1,21 +1,36 @@
-//! A flow: so many bytes from one host to another.
+//! What a flow is.
 
 use flowsched_topology::HostId;
-use flowsched_units::{Bytes, Time};
+use flowsched_units::{Bytes, PACKET_HEADER, PACKET_PAYLOAD, Time};
 
-/// One flow, or one message on a persistent connection.
+/// The largest flow there may be: 4 TiB.
+pub const LARGEST_FLOW: Bytes = Bytes::new(1 << 42);
+
+/// The latest that a flow may start or be due: 10,000,000 s, a little over half of what [`Time`]
+/// can hold.
+pub const LATEST: Time = Time::from_ms(10_000_000_000);
+
+/// Bytes to be carried from one host to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Its place among the flows of a run, which are in the order of their starts.
+    /// Its place in the order of starts; an index into the workload's flows.
     pub id: u32,
     /// Who sends.
     pub src: HostId,
-    /// Who receives.
+    /// Who receives, never `src`.
     pub dst: HostId,
-    /// How much, at least one byte.
+    /// Payload, from 1 B to [`LARGEST_FLOW`].
     pub size: Bytes,
-    /// When the sender has it.
+    /// When the sender has the first byte to send.
     pub start: Time,
-    /// When it should be finished, counted from the start of the run.
+    /// The instant by which it should have finished, if any; later than `start`.
     pub deadline: Option<Time>,
+    /// Whether it counts in statistics: warm-up and cool-down flows do not.
+    pub measured: bool,
+}
+
+/// What `size` bytes of payload occupy on a link: full packets of 1460 B and the rest, each with
+/// a header of 40 B.
+pub fn wire_bytes(size: Bytes) -> Bytes {
+    size + Bytes::new(size.get().div_ceil(PACKET_PAYLOAD) * PACKET_HEADER)
 }

@@ -5,5 +5,20 @@
 
 pub mod sizes;
 
+mod arrivals;
 mod flow;
-pub use flow::Flow;
+mod generate;
+mod load;
+mod parameters;
+mod pattern;
+mod random;
+mod seconds;
+mod trace;
+
+pub use flow::{Flow, LARGEST_FLOW, LATEST, wire_bytes};
+pub use generate::{Workload, generate, replay};
+pub use load::Load;
+pub use parameters::PARAMETERS;
+pub use pattern::{PATTERNS, PatternKind};
+pub use random::stream;
+pub use trace::{TRACE_COLUMNS, TraceError, parse_trace, write_trace};

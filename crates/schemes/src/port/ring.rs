@@ -11,6 +11,9 @@ pub struct Ring<T> {
     head: usize,
 }
 
+/// Free items at the start that are not worth closing.
+const LONGEST_GAP: usize = 16;
+
 impl<T> Default for Ring<T> {
     fn default() -> Ring<T> {
         Ring { items: Vec::new(), head: 0 }
@@ -39,21 +42,16 @@ impl<T: Copy> Ring<T> {
     /// Adds one at the end.
     #[inline]
     pub fn push(&mut self, item: T) {
-        if self.items.len() == self.items.capacity() {
-            self.make_room();
+        if self.head >= LONGEST_GAP && self.head * 2 >= self.items.len() {
+            self.close_gap();
         }
         self.items.push(item);
     }
 
-    #[cold]
-    fn make_room(&mut self) {
-        if self.head > 0 && self.head >= self.items.len() / 2 {
-            self.items.copy_within(self.head.., 0);
-            self.items.truncate(self.items.len() - self.head);
-            self.head = 0;
-        } else {
-            self.items.reserve(self.items.len().max(8));
-        }
+    fn close_gap(&mut self) {
+        self.items.copy_within(self.head.., 0);
+        self.items.truncate(self.items.len() - self.head);
+        self.head = 0;
     }
 
     /// Removes the one that came first.

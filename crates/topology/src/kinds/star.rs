@@ -5,7 +5,7 @@ use flowsched_units::{Kind, SettingError, Settings};
 use crate::builder::NetworkBuilder;
 use crate::kind::{MANY, Size, TopologyKind, count, host_link, parameter};
 
-const TESTBED: &str = "PIAS ToN 2017, V-A: 16 servers at one switch";
+const TESTBED: &str = "PIAS ToN 2017, IV-B: 16 servers at one switch";
 const LIKE_LEAF_SPINE: &str = "as in leaf-spine";
 
 pub(crate) const KIND: TopologyKind = TopologyKind {

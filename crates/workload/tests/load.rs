@@ -1,0 +1,288 @@
+//! Whether workloads are what is asked for: load, pattern, order, seeds.
+
+use flowsched_topology::{HostId, Network, build, kind};
+use flowsched_units::{Settings, Value};
+use flowsched_workload::sizes::{SizeDistribution, by_name};
+use flowsched_workload::{PARAMETERS, Workload, generate, parse_trace, replay, write_trace};
+use proptest::prelude::*;
+
+fn text(text: &str) -> Value {
+    Value::Text(text.into())
+}
+
+fn network(name: &str, counts: &[(&str, u64)]) -> Network {
+    let mut settings = Settings::defaults(kind(name).unwrap().parameters);
+    for &(key, count) in counts {
+        settings.set(key, Value::Count(count));
+    }
+    build(name, &settings).unwrap()
+}
+
+fn fabric() -> Network {
+    network("leaf-spine", &[])
+}
+
+fn sizes() -> SizeDistribution {
+    by_name("uniform 1KB 200KB").unwrap()
+}
+
+fn settings(values: &[(&str, Value)]) -> Settings {
+    let mut settings = Settings::defaults(PARAMETERS);
+    settings.set("load", Value::Number(0.6));
+    for (key, value) in values {
+        settings.set(*key, value.clone());
+    }
+    settings
+}
+
+fn draw(network: &Network, values: &[(&str, Value)]) -> Workload {
+    generate(&settings(values), network, &sizes(), 1).unwrap()
+}
+
+/// The load on the wire of the flows that `counts`, worked out from the flows alone.
+fn load_of(workload: &Workload, gbps: f64, counts: impl Fn(HostId, HostId) -> bool) -> f64 {
+    let bits: u64 = workload
+        .flows
+        .iter()
+        .filter(|flow| counts(flow.src, flow.dst))
+        .map(|flow| 8 * (flow.size.get() + 40 * flow.size.get().div_ceil(1460)))
+        .sum();
+    bits as f64 / workload.flows.last().unwrap().start.as_secs_f64() / (gbps * 1e9)
+}
+
+fn assert_close(found: f64, expected: f64, error: f64, what: &str) {
+    assert!((found / expected - 1.0).abs() < error, "{what}: {found} for {expected}");
+}
+
+const MANY: (&str, Value) = ("flows", Value::Count(100_000));
+
+#[test]
+fn every_pattern_meets_the_load_of_the_host_links() {
+    let network = fabric();
+    for load in [0.1, 0.8] {
+        let with = |pattern: &str, more: &[(&str, Value)]| {
+            let common = [MANY, ("load", Value::Number(load)), ("pattern", text(pattern))];
+            let workload = draw(&network, &[&common[..], more].concat());
+            let measured = workload.load_measured.unwrap();
+            assert_eq!(workload.load_asked.unwrap().host_links, load, "{pattern}");
+            assert_close(measured.host_links, load, 0.02, pattern);
+            workload
+        };
+        let everyone = 144.0 * 10.0;
+        assert_close(load_of(&with("all-to-all", &[]), everyone, |_, _| true), load, 0.02, "all");
+        assert_close(load_of(&with("permutation", &[]), everyone, |_, _| true), load, 0.02, "perm");
+        assert_close(load_of(&with("many-to-one", &[]), 10.0, |_, _| true), load, 0.02, "to one");
+        let to_7 = with("many-to-one", &[("receiver", text("7"))]);
+        assert_close(load_of(&to_7, 10.0, |_, dst| dst == HostId(7)), load, 0.02, "to 7");
+        let to_7 = with("incast", &[("receiver", text("7"))]);
+        assert_close(load_of(&to_7, 10.0, |_, dst| dst == HostId(7)), load, 0.03, "incast on 7");
+        assert_close(load_of(&with("incast", &[]), everyone, |_, _| true), load, 0.03, "incast");
+    }
+}
+
+#[test]
+fn web_search_meets_the_load() {
+    let settings = settings(&[MANY]);
+    for name in ["web-search-packets", "web-search-bytes"] {
+        let workload = generate(&settings, &fabric(), &by_name(name).unwrap(), 1).unwrap();
+        assert_close(load_of(&workload, 1_440.0, |_, _| true), 0.6, 0.03, name);
+    }
+}
+
+#[test]
+fn every_pattern_meets_the_load_of_the_core() {
+    // Half of what the hosts of a leaf can send: the core carries little, the hosts less.
+    let mut oversubscribed = Settings::defaults(kind("leaf-spine").unwrap().parameters);
+    oversubscribed.set("fabric_link", Value::Rate("20Gbps".parse().unwrap()));
+    let network = build("leaf-spine", &oversubscribed).unwrap();
+    let between_racks = |src: HostId, dst: HostId| src.0 / 16 != dst.0 / 16;
+    for (pattern, load) in
+        [("all-to-all", 0.9), ("permutation", 0.9), ("incast", 0.9), ("many-to-one", 0.01)]
+    {
+        let common = [MANY, ("load_of", text("core")), ("pattern", text(pattern))];
+        let more = [("load", Value::Number(load))];
+        let workload = draw(&network, &[&common[..], &more[..]].concat());
+        let core_links = |load: flowsched_workload::Load| load.core_links.unwrap();
+        assert_close(core_links(workload.load_asked.unwrap()), load, 1e-12, pattern);
+        assert_close(core_links(workload.load_measured.unwrap()), load, 0.03, pattern);
+        // Each flow between racks crosses one of the 36 links upwards.
+        let upwards = load_of(&workload, 36.0 * 20.0, between_racks);
+        assert_close(upwards, load, 0.03, pattern);
+    }
+}
+
+/// PIAS ToN 2017, V-C: 12 leaves of 12 hosts, 4 spines, 10 Gbps throughout.
+#[test]
+fn the_oversubscribed_fabric_of_the_pias_paper_has_a_third_of_the_load_at_its_edge() {
+    let mut fabric = Settings::defaults(kind("leaf-spine").unwrap().parameters);
+    fabric.set("leaves", Value::Count(12));
+    fabric.set("hosts_per_leaf", Value::Count(12));
+    fabric.set("fabric_link", Value::Rate("10Gbps".parse().unwrap()));
+    let network = build("leaf-spine", &fabric).unwrap();
+    let asked = draw(&network, &[("load_of", text("core"))]).load_asked.unwrap();
+    assert_close(asked.core_links.unwrap(), 0.6, 1e-12, "core");
+    // The authors divide by 2.75, with a share of 11 in 12 between racks in place of 132 in 143.
+    assert_close(asked.host_links, 0.6 / 2.75, 0.01, "edge");
+    assert_close(asked.host_links, 0.6 / (3.0 * 132.0 / 143.0), 1e-12, "edge");
+}
+
+#[test]
+fn flows_between_pods_count_for_every_core_link_they_cross() {
+    let network = network("fat-tree", &[("k", 4)]);
+    let asked = draw(&network, &[]).load_asked.unwrap();
+    // Of 15 others, 12 are 4 core links away, 2 are 2 away; 64 core ports, 16 hosts.
+    let expected = 0.6 * (12.0 * 4.0 + 2.0 * 2.0) / 15.0 * 16.0 / 64.0;
+    assert_close(asked.core_links.unwrap(), expected, 1e-12, "fat-tree");
+}
+
+#[test]
+fn patterns_are_as_described() {
+    let network = network("leaf-spine", &[("leaves", 3), ("hosts_per_leaf", 4)]);
+    let pairs = |pattern: &str, more: &[(&str, Value)]| -> Vec<(HostId, HostId)> {
+        let workload = draw(&network, &[&[("pattern", text(pattern))], more].concat());
+        assert_eq!(workload.flows.len(), 10_000);
+        workload.flows.iter().map(|flow| (flow.src, flow.dst)).collect()
+    };
+    let distinct = |mut seen: Vec<_>| {
+        seen.sort();
+        seen.dedup();
+        seen.len()
+    };
+    assert_eq!(distinct(pairs("all-to-all", &[])), 12 * 11);
+    assert_eq!(distinct(pairs("permutation", &[])), 12);
+    assert_eq!(distinct(pairs("many-to-one", &[])), 11);
+    assert_eq!(distinct(pairs("incast", &[])), 12 * 11);
+    assert_eq!(distinct(pairs("incast", &[("receiver", text("11"))])), 11);
+
+    let workload = draw(&network, &[("pattern", text("incast")), ("degree", Value::Count(7))]);
+    let mut bursts = workload.flows.chunk_by(|one, other| one.start == other.start).peekable();
+    while let Some(burst) = bursts.next() {
+        // The last burst is what is left.
+        let expected = if bursts.peek().is_some() { 7 } else { 10_000 % 7 };
+        assert_eq!(burst.len(), expected);
+        assert!(burst.iter().all(|flow| flow.dst == burst[0].dst));
+        assert_eq!(distinct(burst.iter().map(|flow| (flow.src, flow.dst)).collect()), expected);
+    }
+}
+
+/// If this fails, published results no longer belong to their seeds.
+#[test]
+fn the_flows_of_a_seed_never_change() {
+    let trace = |rows: &[&str]| format!("start_s,src,dst,size_bytes\n{}\n", rows.join("\n"));
+    let flows = draw(&fabric(), &[("flows", Value::Count(3))]).flows;
+    assert_eq!(
+        write_trace(&flows),
+        trace(&[
+            "0.000001464269,70,106,154483",
+            "0.000002843279,73,115,131473",
+            "0.00000309476,107,29,86850"
+        ])
+    );
+    let incast = [("flows", Value::Count(3)), ("pattern", text("incast"))];
+    assert_eq!(
+        write_trace(&draw(&fabric(), &incast).flows),
+        trace(&[
+            "0.000011714155,101,70,154483",
+            "0.000011714155,71,70,131473",
+            "0.000011714155,111,70,86850"
+        ])
+    );
+    let permutation = [("flows", Value::Count(2)), ("pattern", text("permutation"))];
+    assert_eq!(
+        write_trace(&draw(&fabric(), &permutation).flows),
+        trace(&["0.000001464269,21,113,154483", "0.000002843279,26,142,131473"])
+    );
+}
+
+#[test]
+fn another_load_changes_starts_only() {
+    let network = fabric();
+    let [low, high] = [0.3, 0.6].map(|load| draw(&network, &[("load", Value::Number(load))]).flows);
+    for (low, high) in low.iter().zip(&high) {
+        assert_eq!((low.src, low.dst, low.size), (high.src, high.dst, high.size));
+        assert!(low.start.as_ps().abs_diff(2 * high.start.as_ps()) < 100_000);
+    }
+}
+
+#[test]
+fn warm_up_and_cool_down_are_run_but_not_measured() {
+    let (warm, cool) = (Value::Count(10), Value::Count(5));
+    let values = [("flows", Value::Count(100)), ("warm_up_flows", warm), ("cool_down_flows", cool)];
+    let flows = draw(&fabric(), &values).flows;
+    assert!(flows.iter().all(|flow| flow.measured == (10..95).contains(&flow.id)));
+
+    let trace = parse_trace(&write_trace(&flows), 144).unwrap();
+    assert_eq!(replay(&settings(&values), &fabric(), trace).unwrap().flows, flows);
+}
+
+#[test]
+fn a_single_flow_has_no_measured_load() {
+    let workload = draw(&fabric(), &[("flows", Value::Count(1))]);
+    assert_eq!(workload.load_measured, None);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_by_its_key() {
+    let number = Value::Number;
+    let count = Value::Count;
+    let cases: &[(&str, &[(&str, Value)])] = &[
+        ("load", &[("load", number(0.0))]),
+        ("load", &[("load", number(1.01))]),
+        ("load", &[("load", number(f64::NAN))]),
+        ("load", &[("load", number(1e-15))]),
+        // All hosts at 112%.
+        ("load", &[("load", number(1.0)), ("load_of", text("core"))]),
+        ("load", &[("pattern", text("many-to-one")), ("load_of", text("core"))]),
+        ("degree", &[("pattern", text("incast")), ("degree", count(144))]),
+        ("degree", &[("pattern", text("incast")), ("degree", count(0))]),
+        ("receiver", &[("pattern", text("incast")), ("receiver", text("144"))]),
+        ("receiver", &[("pattern", text("many-to-one")), ("receiver", text("-1"))]),
+        ("pattern", &[("pattern", text("stride"))]),
+        ("warm_up_flows", &[("warm_up_flows", count(9_000)), ("cool_down_flows", count(1_000))]),
+        ("warm_up_flows", &[("warm_up_flows", count(u64::MAX))]),
+    ];
+    for (key, values) in cases {
+        let error = generate(&settings(values), &fabric(), &sizes(), 1).unwrap_err();
+        assert_eq!(error.key, *key, "{values:?}: {error}");
+    }
+    let star = network("star", &[]);
+    let of_core = settings(&[("load_of", text("core"))]);
+    assert_eq!(generate(&of_core, &star, &sizes(), 1).unwrap_err().key, "load_of");
+    let lonely = network("star", &[("hosts", 1)]);
+    assert_eq!(generate(&settings(&[]), &lonely, &sizes(), 1).unwrap_err().key, "pattern");
+    let huge = by_name("fixed 5000GB").unwrap();
+    assert_eq!(generate(&settings(&[]), &star, &huge, 1).unwrap_err().key, "sizes");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn flows_are_sorted_sound_and_the_same_every_time(
+        seed: u64,
+        pattern in prop::sample::select(vec!["all-to-all", "incast", "permutation", "many-to-one"]),
+        load in 0.01f64..1.0,
+        leaves in 1u64..4,
+        flows in 1u64..200,
+    ) {
+        let network = network("leaf-spine", &[("leaves", leaves), ("hosts_per_leaf", 9)]);
+        let values = [
+            ("pattern", text(pattern)),
+            ("load", Value::Number(load)),
+            ("flows", Value::Count(flows)),
+        ];
+        let workload = generate(&settings(&values), &network, &sizes(), seed).unwrap();
+        prop_assert_eq!(workload.flows.len() as u64, flows);
+        for (index, flow) in workload.flows.iter().enumerate() {
+            prop_assert_eq!(flow.id as usize, index);
+            prop_assert!(flow.src != flow.dst && flow.src.0.max(flow.dst.0) < network.host_count());
+            prop_assert!(index == 0 || workload.flows[index - 1].start <= flow.start);
+        }
+        let again = generate(&settings(&values), &network, &sizes(), seed).unwrap();
+        prop_assert_eq!(&again, &workload);
+        let other = generate(&settings(&values), &network, &sizes(), seed ^ 1).unwrap();
+        prop_assert_ne!(&other.flows, &workload.flows);
+        let trace = parse_trace(&write_trace(&workload.flows), network.host_count());
+        prop_assert_eq!(trace, Ok(workload.flows));
+    }
+}
