@@ -79,12 +79,11 @@ impl<'a, P: Port<Packet>> Fabric<'a, P> {
     fn offer(&mut self, port: PortId, packet: Packet, now: Time, events: &mut Tournament) {
         let elsewhere = if self.shares_memory { self.elsewhere(port, now) } else { 0 };
         let link = &mut self.links[port.index()];
-        let before = link.next_arrival();
+        let was_empty = link.is_empty();
         link.catch_up(now);
         link.offer(now, packet, elsewhere);
-        let after = link.next_arrival();
-        if before != after {
-            events.set(port.index(), after);
+        if was_empty {
+            events.enter(port.index(), link.next_arrival());
         }
     }
 

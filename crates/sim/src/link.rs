@@ -9,9 +9,11 @@ use flowsched_units::{Rate, Time};
 use crate::outcome::PortSample;
 
 /// One direction of a link: the port, and the packets on their way.
+///
+/// What every packet needs comes first, in one cache line.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Link<P> {
-    port: P,
     /// The packet being sent leaves now, or the last one left then.
     busy_until: Time,
     /// When each packet arrives at the far end, in order.
@@ -21,6 +23,7 @@ pub(crate) struct Link<P> {
     delay: Time,
     /// The far end.
     pub(crate) peer: NodeId,
+    port: P,
     sent_bytes: u64,
     sent_packets: u64,
     drops: u64,
@@ -81,6 +84,12 @@ impl<P: Port<Packet>> Link<P> {
     #[inline]
     pub(crate) fn deliver(&mut self) -> Option<Packet> {
         self.on_the_way.pop().map(|(_, packet)| packet)
+    }
+
+    /// Whether no packet is on its way.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.on_the_way.is_empty()
     }
 
     /// When the next packet arrives at the far end.

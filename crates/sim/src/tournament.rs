@@ -11,11 +11,13 @@ use flowsched_units::Time;
 /// total.
 #[derive(Clone, Debug)]
 pub(crate) struct Tournament {
-    /// By source.
-    times: Vec<Time>,
+    /// By source: the time of its event in picoseconds, plus one, or [`NEVER`].
+    keys: Vec<u64>,
     /// By node, the root being 1 and the children of i being 2i and 2i + 1.
     winners: Vec<u32>,
 }
+
+const NEVER: u64 = u64::MAX;
 
 impl Tournament {
     /// So many sources, none of which has an event.
@@ -28,40 +30,73 @@ impl Tournament {
         for node in (1..leaves).rev() {
             winners[node] = winners[2 * node];
         }
-        Tournament { times: vec![Time::MAX; leaves], winners }
+        Tournament { keys: vec![NEVER; leaves], winners }
     }
 
     /// Sets the time of the next event of `source`; [`Time::MAX`]: none.
     #[inline]
     pub(crate) fn set(&mut self, source: usize, time: Time) {
-        let leaves = self.times.len();
-        self.times[source] = time;
-        let (mut node, mut winner, mut earliest) = (leaves + source, source as u32, time);
+        let leaves = self.keys.len();
+        let (mut node, mut winner, mut key) = (leaves + source, source as u32, key_of(time));
+        self.keys[source] = key;
         while node > 1 {
-            let sibling = self.winners[node ^ 1];
-            let rival = self.times[sibling as usize & (leaves - 1)];
-            // The left one of two wins when they are equal: its sources have lower numbers.
-            let rival_is_left = node & 1 == 1;
-            let loses = (rival < earliest) | ((rival == earliest) & rival_is_left);
-            winner = std::hint::select_unpredictable(loses, sibling, winner);
-            earliest = std::hint::select_unpredictable(loses, rival, earliest);
+            let (rival, handicap) = self.rival(node);
+            let loses = handicap < key;
+            winner = std::hint::select_unpredictable(loses, rival, winner);
+            key = std::hint::select_unpredictable(loses, self.keys[rival as usize], key);
             node /= 2;
             self.winners[node] = winner;
         }
     }
 
+    /// Sets the time of the next event of `source`, which had none.
+    #[inline]
+    pub(crate) fn enter(&mut self, source: usize, time: Time) {
+        debug_assert_eq!(self.keys[source], NEVER);
+        let key = key_of(time);
+        self.keys[source] = key;
+        let mut node = self.keys.len() + source;
+        while node > 1 {
+            let (_, handicap) = self.rival(node);
+            if handicap < key {
+                break;
+            }
+            node /= 2;
+            self.winners[node] = source as u32;
+        }
+    }
+
+    /// Who is first on the other side of `node`'s parent, and the key that this one wins with:
+    /// one less for the left side, which goes first when the times are equal.
+    #[inline]
+    fn rival(&self, node: usize) -> (u32, u64) {
+        let rival = self.winners[node ^ 1];
+        let is_left = node as u64 & 1;
+        (rival, self.keys[rival as usize] - is_left)
+    }
+
     /// The time of the next event of `source`.
     #[inline]
     pub(crate) fn time_of(&self, source: usize) -> Time {
-        self.times[source]
+        time_of(self.keys[source])
     }
 
     /// The first event of all and its source; the time is [`Time::MAX`] if there is none.
     #[inline]
     pub(crate) fn first(&self) -> (Time, usize) {
         let source = self.winners[1] as usize;
-        (self.times[source], source)
+        (time_of(self.keys[source]), source)
     }
+}
+
+#[inline]
+fn key_of(time: Time) -> u64 {
+    time.as_ps().saturating_add(1)
+}
+
+#[inline]
+fn time_of(key: u64) -> Time {
+    if key == NEVER { Time::MAX } else { Time::from_ps(key - 1) }
 }
 
 #[cfg(test)]
@@ -79,9 +114,14 @@ mod tests {
             let mut tournament = Tournament::new(sources);
             let mut times = vec![Time::MAX; sources];
             for (source, ps) in changes {
-                let time = if ps == 0 { Time::MAX } else { Time::from_ps(ps) };
-                tournament.set(source % sources, time);
-                times[source % sources] = time;
+                let time = if ps == 19 { Time::MAX } else { Time::from_ps(ps) };
+                let source = source % sources;
+                if times[source] == Time::MAX {
+                    tournament.enter(source, time);
+                } else {
+                    tournament.set(source, time);
+                }
+                times[source] = time;
                 let earliest = *times.iter().min().unwrap();
                 let (time, first) = tournament.first();
                 prop_assert_eq!(time, earliest);
