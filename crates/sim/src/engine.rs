@@ -12,7 +12,6 @@ use flowsched_workload::Flow;
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
 use crate::outcome::{Outcome, PortSample};
-use crate::tournament::Tournament;
 use crate::{Job, Progress};
 
 /// Events between looks at whether to stop.
@@ -24,20 +23,22 @@ pub(crate) struct Engine<'a, T: Transport, P> {
     next_flow: usize,
     fabric: Fabric<'a, P>,
     hosts: Hosts<'a, T>,
-    events: Tournament,
-    sources: Sources,
     sample_interval: Time,
+    next_sample: Time,
+    /// The earliest event that is not a link's.
+    next_other: Time,
     samples: Vec<PortSample>,
     until: Time,
     packet_hops: u64,
 }
 
-/// The numbers of the sources that are not links: they come after the links.
-#[derive(Clone, Copy, Debug)]
-struct Sources {
-    flow_starts: usize,
-    timers: usize,
-    samples: usize,
+/// Where the next event comes from; of those at the same time the first of this list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Links,
+    FlowStarts,
+    Timers,
+    Samples,
 }
 
 impl<'a, T: Transport, P: Port<Packet>> Engine<'a, T, P> {
@@ -47,47 +48,39 @@ impl<'a, T: Transport, P: Port<Packet>> Engine<'a, T, P> {
         transport: T,
         new_port: impl Fn() -> P,
     ) -> Engine<'a, T, P> {
-        let fabric = Fabric::new(job.network, routing, job.seed, new_port);
-        let links = fabric.len();
-        let sources = Sources { flow_starts: links, timers: links + 1, samples: links + 2 };
-        let mut events = Tournament::new(links + 3);
-        events.set(sources.flow_starts, job.flows.first().map_or(Time::MAX, |flow| flow.start));
-        if job.sample_interval > Time::ZERO {
-            events.set(sources.samples, job.sample_interval);
-        }
-        Engine {
+        let is_sampled = job.sample_interval > Time::ZERO;
+        let mut engine = Engine {
             flows: job.flows,
             next_flow: 0,
-            fabric,
+            fabric: Fabric::new(job.network, routing, job.seed, new_port),
             hosts: Hosts::new(job.network, job.flows, transport, &job.scheme.tagger),
-            events,
-            sources,
             sample_interval: job.sample_interval,
+            next_sample: if is_sampled { job.sample_interval } else { Time::MAX },
+            next_other: Time::MAX,
             samples: Vec::new(),
             until: job.until.unwrap_or(Time::MAX),
             packet_hops: 0,
-        }
+        };
+        engine.look_ahead();
+        engine
     }
 
     pub(crate) fn run(mut self, progress: &Progress) -> Outcome {
         let mut outcome = Outcome::default();
         loop {
-            let (now, source) = self.events.first();
+            let (now, source) = self.next_event();
             if now == Time::MAX || now > self.until {
                 break;
             }
             outcome.end = now;
             outcome.events += 1;
-            if source < self.sources.flow_starts {
-                self.deliver(source, now);
-            } else if source == self.sources.flow_starts {
-                self.start_flow(now);
-            } else if source == self.sources.timers {
-                self.run_timer(now);
-            } else {
-                self.sample(now);
+            match source {
+                Source::Links => self.deliver(now),
+                Source::FlowStarts => self.start_flow(now),
+                Source::Timers => self.run_timer(now),
+                Source::Samples => self.sample(now),
             }
-            if outcome.events % LOOK_EVERY == 0 && self.is_told_to_stop(progress) {
+            if outcome.events.is_multiple_of(LOOK_EVERY) && self.is_told_to_stop(progress) {
                 outcome.stopped = true;
                 break;
             }
@@ -97,46 +90,65 @@ impl<'a, T: Transport, P: Port<Packet>> Engine<'a, T, P> {
     }
 
     #[inline]
-    fn deliver(&mut self, link: usize, now: Time) {
+    fn next_event(&self) -> (Time, Source) {
+        let arrival = self.fabric.next_arrival();
+        if arrival <= self.next_other {
+            return (arrival, Source::Links);
+        }
+        let source = if self.next_other == self.next_flow_start() {
+            Source::FlowStarts
+        } else if self.next_other == self.hosts.timers.first() {
+            Source::Timers
+        } else {
+            Source::Samples
+        };
+        (self.next_other, source)
+    }
+
+    /// Finds the next event that is not a link's, after any of them may have changed.
+    #[inline]
+    fn look_ahead(&mut self) {
+        let timer = self.hosts.timers.first();
+        self.next_other = self.next_flow_start().min(timer).min(self.next_sample);
+    }
+
+    #[inline]
+    fn next_flow_start(&self) -> Time {
+        self.flows.get(self.next_flow).map_or(Time::MAX, |flow| flow.start)
+    }
+
+    #[inline]
+    fn deliver(&mut self, now: Time) {
         self.packet_hops += 1;
-        if let Some((_, packet)) = self.fabric.deliver(link, now, &mut self.events) {
-            let (fabric, events) = (&mut self.fabric, &mut self.events);
-            self.hosts.receive(&packet, now, |host, packet| fabric.send(host, packet, now, events));
-            self.set_timer();
+        if let Some((_, packet)) = self.fabric.deliver() {
+            let fabric = &mut self.fabric;
+            self.hosts.receive(&packet, now, |host, packet| fabric.send(host, packet, now));
+            self.look_ahead();
         }
     }
 
     fn start_flow(&mut self, now: Time) {
         let id = self.next_flow as u32;
         self.next_flow += 1;
-        let next = self.flows.get(self.next_flow).map_or(Time::MAX, |flow| flow.start);
-        self.events.set(self.sources.flow_starts, next);
-        let (fabric, events) = (&mut self.fabric, &mut self.events);
-        self.hosts.start(id, now, |host, packet| fabric.send(host, packet, now, events));
-        self.set_timer();
+        let fabric = &mut self.fabric;
+        self.hosts.start(id, now, |host, packet| fabric.send(host, packet, now));
+        self.look_ahead();
     }
 
     fn run_timer(&mut self, now: Time) {
-        let (fabric, events) = (&mut self.fabric, &mut self.events);
-        self.hosts.on_timer(now, |host, packet| fabric.send(host, packet, now, events));
-        self.set_timer();
-    }
-
-    #[inline]
-    fn set_timer(&mut self) {
-        let first = self.hosts.timers.first();
-        if first != self.events.time_of(self.sources.timers) {
-            self.events.set(self.sources.timers, first);
-        }
+        let fabric = &mut self.fabric;
+        self.hosts.on_timer(now, |host, packet| fabric.send(host, packet, now));
+        self.look_ahead();
     }
 
     /// Looks at every port; the last time is when nothing else is left to happen.
     fn sample(&mut self, now: Time) {
         self.fabric.sample(now, &mut self.samples);
-        self.events.set(self.sources.samples, Time::MAX);
-        let (next, _) = self.events.first();
-        if next != Time::MAX {
-            self.events.set(self.sources.samples, now + self.sample_interval);
+        self.next_sample = Time::MAX;
+        self.look_ahead();
+        if self.next_event().0 != Time::MAX {
+            self.next_sample = now + self.sample_interval;
+            self.look_ahead();
         }
     }
 

@@ -15,6 +15,8 @@ use crate::tournament::Tournament;
 pub(crate) struct Fabric<'a, P> {
     network: &'a Network,
     links: Vec<Link<P>>,
+    /// When the first packet on each link arrives at its far end.
+    arrivals: Tournament,
     router: Router<'a>,
     /// Whether ports draw on memory that their switch shares.
     shares_memory: bool,
@@ -32,58 +34,57 @@ impl<'a, P: Port<Packet>> Fabric<'a, P> {
             .iter()
             .map(|port| Link::new(new_port(), port.rate, port.delay, port.peer))
             .collect();
-        let shares_memory = links.iter().any(Link::shares_memory);
-        Fabric { network, links, router: Router::new(network, routing, seed), shares_memory }
+        Fabric {
+            network,
+            arrivals: Tournament::new(links.len()),
+            shares_memory: links.iter().any(Link::shares_memory),
+            links,
+            router: Router::new(network, routing, seed),
+        }
     }
 
-    /// How many links there are.
-    pub(crate) fn len(&self) -> usize {
-        self.links.len()
+    /// When the next packet arrives anywhere.
+    #[inline]
+    pub(crate) fn next_arrival(&self) -> Time {
+        self.arrivals.first().map_or(Time::MAX, |(time, _)| time)
     }
 
     /// A host sends a packet.
     #[inline]
-    pub(crate) fn send(
-        &mut self,
-        host: HostId,
-        packet: Packet,
-        now: Time,
-        events: &mut Tournament,
-    ) {
-        self.offer(self.network.nic(host), packet, now, events);
+    pub(crate) fn send(&mut self, host: HostId, packet: Packet, now: Time) {
+        self.offer(self.network.nic(host), packet, now);
     }
 
-    /// The first packet on link `index` arrives: at a host, to which it is handed, or at a
-    /// switch, which sends it on.
+    /// The next packet arrives: at a host, to which it is handed, or at a switch, which sends it
+    /// on.
     #[inline]
-    pub(crate) fn deliver(
-        &mut self,
-        index: usize,
-        now: Time,
-        events: &mut Tournament,
-    ) -> Option<(HostId, Packet)> {
+    pub(crate) fn deliver(&mut self) -> Option<(HostId, Packet)> {
+        let (now, index) = self.arrivals.first()?;
         let link = &mut self.links[index];
         let packet = link.deliver()?;
-        link.catch_up(now);
-        events.set(index, link.next_arrival());
+        if link.is_empty() {
+            // What waits is looked at only now: the packet that left next arrives later anyway.
+            link.catch_up(now);
+        }
+        self.arrivals.replace_first(link.next_arrival());
         let peer = link.peer;
         if let Some(host) = self.network.host(peer) {
             return Some((host, packet));
         }
         let port = self.router.next(peer, &packet);
-        self.offer(port, packet, now, events);
+        self.offer(port, packet, now);
         None
     }
 
     #[inline]
-    fn offer(&mut self, port: PortId, packet: Packet, now: Time, events: &mut Tournament) {
+    fn offer(&mut self, port: PortId, packet: Packet, now: Time) {
         let elsewhere = if self.shares_memory { self.elsewhere(port, now) } else { 0 };
         let link = &mut self.links[port.index()];
         let was_empty = link.is_empty();
         link.catch_up(now);
         link.offer(now, packet, elsewhere);
-        if was_empty {
-            events.enter(port.index(), link.next_arrival());
+        if was_empty && let Some(next) = link.next_arrival() {
+            self.arrivals.add(port.index(), next);
         }
     }
 

@@ -94,8 +94,8 @@ impl<P: Port<Packet>> Link<P> {
 
     /// When the next packet arrives at the far end.
     #[inline]
-    pub(crate) fn next_arrival(&self) -> Time {
-        self.on_the_way.front().map_or(Time::MAX, |(time, _)| *time)
+    pub(crate) fn next_arrival(&self) -> Option<Time> {
+        self.on_the_way.front().map(|(time, _)| *time)
     }
 
     pub(crate) fn shares_memory(&self) -> bool {

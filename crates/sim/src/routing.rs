@@ -18,7 +18,7 @@ enum Choice {
     Hash { seed: u64 },
     /// Round robin, with a counter for every switch and destination, as the PIAS authors'
     /// simulator does.
-    RoundRobin { counters: Vec<u8> },
+    RoundRobin { counters: Vec<u16> },
 }
 
 impl<'a> Router<'a> {
@@ -56,7 +56,7 @@ impl<'a> Router<'a> {
                 let index = (switch.0 - hosts) * hosts + packet.to;
                 let counter = &mut counters[index as usize];
                 let port = ports[usize::from(*counter) % ports.len()];
-                *counter = ((usize::from(*counter) + 1) % ports.len()) as u8;
+                *counter = ((usize::from(*counter) + 1) % ports.len()) as u16;
                 port
             }
         }

@@ -47,15 +47,8 @@ pub fn flow(id: u32, src: u32, dst: u32, packets: u64, start: Time) -> Flow {
 
 /// Runs to the end.
 pub fn run(network: &Network, routing: Routing, flows: &[Flow], scheme: &Scheme) -> Outcome {
-    let job = Job {
-        network,
-        routing,
-        flows,
-        scheme,
-        seed: 1,
-        sample_interval: Time::ZERO,
-        until: None,
-    };
+    let job =
+        Job { network, routing, flows, scheme, seed: 1, sample_interval: Time::ZERO, until: None };
     flowsched_sim::run(&job, &Progress::default())
 }
 
