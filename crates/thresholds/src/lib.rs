@@ -1,1 +1,59 @@
-//! thresholds
+//! Demotion thresholds: models of what they do to flow completion times, and their exact
+//! optimum.
+//!
+//! What lives here: the models, the optimiser, thresholds to compare with, how much is lost when
+//! load or sizes are not as thought. What may not: tagging packets, files, output.
+//!
+//! The insight: with the traffic of a queue taken exactly, the delay of a flow is a sum of terms
+//! that each depend on the two ends of one level. The best thresholds are then a shortest path
+//! with K steps over candidate sizes, which dynamic programming finds for certain.
+
+mod baseline;
+mod bound;
+mod branch_and_bound;
+mod candidates;
+mod comparison;
+mod edge;
+mod error;
+mod instance;
+mod model;
+mod objective;
+mod optimal;
+mod prediction;
+mod robust;
+mod scene;
+mod sensitivity;
+mod shortest_path;
+
+pub use baseline::{
+    EXPONENTIAL_BASE, EXPONENTIAL_FACTOR, PUBLISHED, Published, equal_split, exponential, published,
+};
+pub use comparison::{Comparison, Other, compare};
+pub use error::{MOST_QUEUES, ThresholdsError};
+pub use instance::CANDIDATES;
+pub use model::{DEFAULT_MODEL, MODELS, ModelName};
+pub use objective::{OBJECTIVES, Objective, SMALL};
+pub use optimal::{Solution, optimal_for};
+pub use prediction::{ByClass, Predicted, Predictor};
+pub use robust::{LinkThresholds, PerLink, Regret, Robust, per_link, robust};
+pub use scene::{DEFAULT_LINK, Link, Path, Scene};
+pub use sensitivity::{Deviation, Loss, sensitivity, usual_deviations};
+
+use flowsched_units::Bytes;
+use flowsched_workload::sizes::SizeDistribution;
+
+/// The thresholds for `queues` queues on one link at `load`: what `thresholds = "optimal"` in an
+/// experiment stands for.
+///
+/// # Errors
+/// As [`optimal_for`].
+pub fn optimal(
+    sizes: &SizeDistribution,
+    load: f64,
+    queues: usize,
+    model: ModelName,
+    objective: &Objective,
+) -> Result<Vec<Bytes>, ThresholdsError> {
+    let solution = optimal_for(&Scene::new(sizes, load), queues, model, objective)?;
+    Ok(solution.thresholds())
+}

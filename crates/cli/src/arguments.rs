@@ -1,0 +1,151 @@
+//! The command line: what there is to say, and what `--help` teaches.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Which flow-scheduling scheme finishes my flows soonest, and how do I run it?
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  flowsched run experiments/pias-vs-dctcp.toml
+      Simulate three schemes on the same flows; a table here, a report and tables in results/.
+  flowsched run my.toml --set workload.load=0.6 --vary scheme.pias.queues=2,4,8
+      Change a key of the file, and let another take several values.
+  flowsched list schemes
+      Every preset, every part and every key, with defaults and where they come from.
+
+Exit status: 0 done, 2 a mistake in the input, 1 anything else.";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run an experiment: every scheme on the same flows
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(Run),
+    /// Print the table of a results folder again and write its report.html
+    #[command(after_help = "Example:\n  flowsched report results/pias-vs-dctcp")]
+    Report {
+        /// The folder that `flowsched run` wrote
+        dir: PathBuf,
+    },
+    /// List what an experiment file can name, with parameters, units, defaults and sources
+    List {
+        /// What to list
+        what: Listing,
+    },
+    /// Check an experiment file without running it
+    #[command(after_help = "Example:\n  flowsched check my.toml --set workload.load=0.9")]
+    Check(ExperimentFile),
+    /// Print shell completions
+    #[command(after_help = "Example:\n  flowsched completions bash \
+                            > ~/.local/share/bash-completion/completions/flowsched")]
+    Completions {
+        /// For which shell
+        shell: Shell,
+    },
+    /// Print a manual page
+    #[command(after_help = "Example:\n  flowsched man run | man -l -")]
+    Man {
+        /// The command that the page is about; without one, flowsched itself
+        command: Option<String>,
+    },
+    /// Print a page of the reference
+    #[command(hide = true)]
+    Reference {
+        /// Which page
+        page: Page,
+    },
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  flowsched run experiments/pias-vs-dctcp.toml --set seeds=5 --out results/five-seeds
+  flowsched run my.toml --vary workload.load=0.5..0.9:0.1
+  flowsched run my.toml --vary scheme.pias.queues=2,8 --vary topology.routing=spray,ecmp
+      Every combination of the values, side by side on the cores.
+  flowsched run my.toml --format json | jq '.runs[] | {scheme, seed, fct: .fct_us.small.p99}'
+
+Keys are dotted: workload.load, topology.leaves, seeds, and scheme.NAME.KEY or scheme.NUMBER.KEY.
+The folder gets experiment.toml (every default filled in), flows.parquet, ports.parquet,
+summary.json and report.html. Ctrl-C ends the runs early and keeps what there is, marked as
+incomplete.";
+
+/// An experiment file and what is said beside it.
+#[derive(Args, Debug)]
+pub struct ExperimentFile {
+    /// The experiment
+    #[arg(value_name = "FILE.toml")]
+    pub file: PathBuf,
+    /// Give a key another value, workload.load=0.6; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Give a key several values, workload.load=0.5..0.9:0.1 or topology.routing=spray,ecmp; may be
+    /// repeated for every combination
+    #[arg(long, value_name = "KEY=VALUES")]
+    pub vary: Vec<String>,
+    /// The first seed; the file says how many there are
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+/// `flowsched run`.
+#[derive(Args, Debug)]
+pub struct Run {
+    /// The experiment.
+    #[command(flatten)]
+    pub experiment: ExperimentFile,
+    /// Where results go; by default results/ and the file's name
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// How many runs go side by side; by default as many as there are cores
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// What is printed at the end
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table to read
+    Table,
+    /// One JSON object, as in summary.json
+    Json,
+}
+
+/// What can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Listing {
+    /// Presets, and the parts that they are made of
+    Schemes,
+    /// Flow sizes, patterns and the keys of [workload]
+    Workloads,
+    /// Networks and their keys
+    Topologies,
+}
+
+/// A page of the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Page {
+    /// The keys before the first table
+    Experiment,
+    /// Presets and parts
+    Schemes,
+    /// Flow sizes, patterns and the keys of [workload]
+    Workloads,
+    /// Networks and their keys
+    Topologies,
+    /// Columns of the tables, keys of the summary
+    Results,
+}

@@ -1,0 +1,56 @@
+//! Why a command fails, and the exit status that says so.
+
+use std::io;
+
+use flowsched_experiment::{Mistake, Mistakes, Place};
+use flowsched_experiment::results::ResultsError;
+use flowsched_report::ReportError;
+use thiserror::Error;
+
+/// Why a command fails.
+#[derive(Debug, Error)]
+pub enum Failure {
+    /// The input cannot be.
+    #[error(transparent)]
+    Mistakes(#[from] Mistakes),
+    /// A results folder cannot be read or written.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// A report cannot be written.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    /// What was asked to be printed could not be.
+    #[error("cannot write to standard output: {0}")]
+    Output(#[from] io::Error),
+    /// Something else that the system refused.
+    #[error("cannot {what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Ctrl-C, or a termination signal.
+    #[error("interrupted; what had been run until then is in {folder}, marked as incomplete")]
+    Interrupted {
+        /// The results folder.
+        folder: String,
+    },
+}
+
+impl Failure {
+    /// 2 for a mistake in the input, 1 for anything else.
+    pub fn exit_status(&self) -> u8 {
+        match self {
+            Failure::Mistakes(_) => 2,
+            Failure::Results(ResultsError::Occupied { .. } | ResultsError::NotResults { .. }) => 2,
+            _ => 1,
+        }
+    }
+}
+
+/// There is no command `name` to print the manual page of.
+pub fn unknown_command<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Failure {
+    let place = Place::Argument(format!("man {name}"));
+    Mistakes::from(Mistake::unknown(&place, "", name, names)).into()
+}

@@ -1,0 +1,99 @@
+//! `flowsched`, the command: reads arguments, asks the other crates, prints.
+//!
+//! What lives here: the command line, running an experiment's runs side by side, and what is
+//! printed. What may not: anything that shapes a result.
+
+mod arguments;
+mod cost;
+mod failure;
+mod folder;
+mod list;
+mod output;
+mod progress;
+mod record;
+mod reference;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use clap_mangen::Man;
+use flowsched_experiment::Experiment;
+
+use arguments::{Cli, Command, Format};
+use failure::Failure;
+use output::print;
+
+fn main() -> ExitCode {
+    let done = match Cli::try_parse() {
+        Ok(cli) => carry_out(&cli.command),
+        // Asked for help or the version.
+        Err(message) if !message.use_stderr() => message.print().map_err(Failure::from),
+        Err(mistake) => {
+            // Nobody may be listening; the exit status still tells.
+            let _ = mistake.print();
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::explain(&failure);
+            ExitCode::from(failure.exit_status())
+        }
+    }
+}
+
+fn carry_out(command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Run(arguments) => run::run(arguments),
+        Command::Report { dir } => output::report(dir, Format::Table),
+        Command::List { what } => print(&list::list(*what)),
+        Command::Check(file) => print(&checked(&output::read(file)?)),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "flowsched", &mut script);
+            print(&String::from_utf8_lossy(&script))
+        }
+        Command::Man { command } => manual_page(command.as_deref()),
+        Command::Reference { page } => print(&reference::page(*page)),
+    }
+}
+
+/// What an experiment without mistakes is going to run.
+fn checked(experiment: &Experiment) -> String {
+    let count = |count: usize, what: &str| match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    };
+    let schemes = experiment.scenes.first().map_or(0, |scene| scene.schemes.len());
+    format!(
+        "{}: no mistakes; {}, {}, {}: {}\n",
+        experiment.name,
+        count(schemes, "scheme"),
+        count(experiment.scenes.len(), "point"),
+        count(experiment.seeds as usize, "seed"),
+        count(experiment.runs().len(), "run"),
+    )
+}
+
+fn manual_page(command: Option<&str>) -> Result<(), Failure> {
+    let mut flowsched = Cli::command();
+    flowsched.build();
+    let page = match command {
+        None => flowsched,
+        Some(name) => {
+            let known = flowsched.find_subcommand(name).filter(|command| !command.is_hide_set());
+            let Some(command) = known else {
+                let names = Cli::command();
+                let names = names.get_subcommands().filter(|command| !command.is_hide_set());
+                return Err(failure::unknown_command(name, names.map(clap::Command::get_name)));
+            };
+            let display_name = format!("flowsched-{name}");
+            command.clone().display_name(display_name)
+        }
+    };
+    let mut text = Vec::new();
+    Man::new(page).render(&mut text)?;
+    print(&String::from_utf8_lossy(&text))
+}

@@ -1,0 +1,122 @@
+//! What commands print: results on standard output, everything else on standard error.
+
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use flowsched_experiment::results::Folder;
+use flowsched_experiment::{Arguments, Experiment, Mistake, Mistakes, Place, Source};
+use miette::{Diagnostic, GraphicalReportHandler, LabeledSpan, NamedSource, SourceCode};
+
+use crate::arguments::{ExperimentFile, Format};
+use crate::failure::Failure;
+use crate::progress::say;
+
+/// Prints `text` on standard output.
+///
+/// # Errors
+/// Whatever writing meets: whoever reads may have gone away.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut output = io::stdout().lock();
+    output.write_all(text.as_bytes())?;
+    output.flush()?;
+    Ok(())
+}
+
+/// Reads the experiment and says what its user should know.
+pub fn read(file: &ExperimentFile) -> Result<Experiment, Failure> {
+    let arguments =
+        Arguments { set: file.set.clone(), vary: file.vary.clone(), seed: file.seed };
+    let experiment = Experiment::read(&file.file, &arguments)?;
+    for note in &experiment.notes {
+        say(&format!("note: {note}"));
+    }
+    Ok(experiment)
+}
+
+/// Writes the page of the results in `dir` and prints their figures.
+pub fn report(dir: &Path, format: Format) -> Result<(), Failure> {
+    let page = flowsched_report::html(dir)?;
+    let folder = Folder::open(dir)?;
+    match format {
+        Format::Json => print(&folder.summary().to_json()),
+        Format::Table => {
+            let table = flowsched_report::terminal(folder.summary(), textwrap::termwidth());
+            print(&format!("{table}\nReport: {}\n", page.display()))
+        }
+    }
+}
+
+/// Says on standard error why a command failed.
+pub fn explain(failure: &Failure) {
+    match failure {
+        Failure::Mistakes(mistakes) if io::stderr().is_terminal() => draw(mistakes),
+        Failure::Mistakes(mistakes) => {
+            for mistake in mistakes.iter() {
+                say(&format!("error: {mistake}"));
+            }
+        }
+        _ => say(&format!("error: {failure}")),
+    }
+}
+
+/// Shows each mistake in the lines around it.
+fn draw(mistakes: &Mistakes) {
+    let handler = GraphicalReportHandler::new();
+    for mistake in mistakes.iter() {
+        let mut text = String::new();
+        match handler.render_report(&mut text, &Drawn::new(mistake)) {
+            Ok(()) => say(text.trim_end()),
+            Err(fmt::Error) => say(&format!("error: {mistake}")),
+        }
+    }
+}
+
+/// A mistake as miette draws it.
+#[derive(Debug)]
+struct Drawn<'a> {
+    mistake: &'a Mistake,
+    source: Option<NamedSource<String>>,
+}
+
+impl Drawn<'_> {
+    fn new(mistake: &Mistake) -> Drawn<'_> {
+        let named = |source: &Arc<Source>| NamedSource::new(&source.name, source.text.clone());
+        let source = match &mistake.place {
+            Place::File { source, .. } => Some(named(source)),
+            Place::Argument(_) => None,
+        };
+        Drawn { mistake, source }
+    }
+}
+
+impl fmt::Display for Drawn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.mistake.place {
+            Place::File { .. } => f.write_str(&self.mistake.sentence()),
+            Place::Argument(argument) => write!(f, "{argument}: {}", self.mistake.sentence()),
+        }
+    }
+}
+
+impl std::error::Error for Drawn<'_> {}
+
+impl Diagnostic for Drawn<'_> {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.mistake.help.as_ref().map(|help| Box::new(help) as _)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.source.as_ref().map(|source| source as _)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        match &self.mistake.place {
+            Place::File { span, .. } => {
+                Some(Box::new(std::iter::once(LabeledSpan::underline(span.clone()))))
+            }
+            Place::Argument(_) => None,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What the engine gives, as the record that results are made of.
+
+use flowsched_experiment::Scene;
+use flowsched_experiment::results::{Counters, FlowRow, Port, PortSample, RunRecord};
+use flowsched_sim::{FlowOutcome, Outcome};
+use flowsched_topology::{Network, NodeId};
+use flowsched_units::Time;
+use flowsched_workload::Flow;
+
+use crate::cost::Cost;
+
+/// The record of a run of `scene` under `scheme`.
+pub fn record(
+    scene: &Scene,
+    scheme: &str,
+    seed: u64,
+    network: &Network,
+    flows: &[Flow],
+    outcome: Outcome,
+    cost: Cost,
+) -> RunRecord {
+    RunRecord {
+        point: scene.point.clone(),
+        scheme: scheme.to_owned(),
+        seed,
+        stopped: outcome.stopped,
+        counters: Counters {
+            packet_hops: outcome.packet_hops,
+            events: outcome.events,
+            cpu_s: cost.cpu_s,
+            wall_s: cost.wall_s,
+            peak_rss_bytes: cost.peak_rss_bytes,
+            drops: outcome.drops,
+            ecn_marks: outcome.ecn_marks,
+            timeouts: outcome.timeouts,
+            retransmissions: outcome.retransmissions,
+        },
+        flows: flows.iter().zip(outcome.flows).map(|(f, o)| flow_row(network, f, o)).collect(),
+        ports: ports(network),
+        samples: outcome.ports.into_iter().map(port_sample).collect(),
+    }
+}
+
+fn flow_row(network: &Network, flow: &Flow, outcome: FlowOutcome) -> FlowRow {
+    let since_start = |time: Option<Time>| time.map(|time| time.saturating_sub(flow.start));
+    FlowRow {
+        flow: u64::from(flow.id),
+        src: flow.src.0,
+        dst: flow.dst.0,
+        size: flow.size,
+        start: flow.start,
+        fct: since_start(outcome.finished_at_sender),
+        receiver_fct: since_start(outcome.finished_at_receiver),
+        ideal_fct: network.ideal_fct(flow.src, flow.dst, flow.size),
+        deadline: since_start(flow.deadline),
+        retransmissions: u64::from(outcome.retransmissions),
+        timeouts: u64::from(outcome.timeouts),
+        measured: flow.measured,
+    }
+}
+
+fn ports(network: &Network) -> Vec<Port> {
+    let port = |port: &flowsched_topology::Port| Port {
+        owner: network.name(port.owner),
+        peer: network.name(port.peer),
+        class: format!("{} to {}", rank(network, port.owner), rank(network, port.peer)),
+        rate: port.rate,
+    };
+    network.ports().iter().map(port).collect()
+}
+
+/// What nodes like this one are called.
+fn rank(network: &Network, node: NodeId) -> &'static str {
+    let tier = network.tiers().iter().find(|tier| tier.nodes.contains(&node.0));
+    tier.map_or("host", |tier| tier.name)
+}
+
+fn port_sample(sample: flowsched_sim::PortSample) -> PortSample {
+    PortSample {
+        time: sample.time,
+        port: sample.port,
+        queue_bytes: sample.queue_bytes,
+        queue_packets: u64::from(sample.queue_packets),
+        tx_bytes: sample.sent_bytes,
+        tx_packets: sample.sent_packets,
+        drops: sample.drops,
+        ecn_marks: sample.marks,
+    }
+}

@@ -1,0 +1,147 @@
+//! Pages of the reference, generated from the lists that files are checked against.
+
+use flowsched_experiment::results::{Column, FLOWS, PORTS, SUMMARY};
+use flowsched_schemes::preset::COMMON;
+use flowsched_schemes::{PARTS, PRESETS, Role};
+use flowsched_topology::{ROUTING, TOPOLOGIES};
+use flowsched_units::Parameter;
+use flowsched_workload::sizes::{BUILT_IN, FORMS};
+use flowsched_workload::{PARAMETERS, PATTERNS};
+
+use crate::arguments::Page;
+use crate::list::default_of;
+
+/// A page in Markdown.
+pub fn page(page: Page) -> String {
+    match page {
+        Page::Experiment => experiment(),
+        Page::Schemes => schemes(),
+        Page::Workloads => workloads(),
+        Page::Topologies => topologies(),
+        Page::Results => results(),
+    }
+}
+
+fn experiment() -> String {
+    let intro = "Keys before the first table. Times are written with a unit (ps, ns, us, ms, s), \
+                 rates too (bps, Kbps, Mbps, Gbps, Tbps), and so are sizes (B, KB, MB, GB in powers \
+                 of 1000, KiB, MiB, GiB in powers of 1024, pkt).";
+    let vary = "## What varies\n\nA table `[vary]` gives keys several values, as `--vary` does: \
+                `workload.load = \"0.5..0.9:0.1\"` or `topology.routing = \"spray,ecmp\"`. Every \
+                combination is a point.\n";
+    let keys = parameters(flowsched_experiment::PARAMETERS);
+    format!("# The experiment file\n\n{intro}\n\n{keys}\n{vary}")
+}
+
+fn schemes() -> String {
+    let mut text = String::from(
+        "# Schemes\n\nA `[[scheme]]` table starts from a preset and may exchange its parts.\n\n\
+         ## Presets\n\n",
+    );
+    let rows = PRESETS.iter().map(|preset| {
+        let parts = preset.parts.map(|part| format!("`{part}`")).join(", ");
+        let settings: Vec<String> =
+            preset.settings.iter().map(|(key, value)| format!("`{key}` = `{value}`")).collect();
+        vec![format!("`{}`", preset.name), preset.about.into(), parts, settings.join(", "),
+            preset.source.into()]
+    });
+    let heads = ["preset", "what it is", "tagger, transport, port, controller", "with", "source"];
+    text.push_str(&table(&heads, rows));
+    text.push_str("\n## Keys of every scheme\n\n");
+    text.push_str(&parameters(COMMON));
+    for role in Role::ALL {
+        text.push_str(&format!("\n## {} parts\n", capitalised(role.key())));
+        for part in PARTS.iter().filter(|part| part.role == role) {
+            let (name, about, source) = (part.name, part.about, part.source);
+            text.push_str(&format!("\n### `{} = \"{name}\"`\n\n{about} ({source})\n", role.key()));
+            for group in part.parameters {
+                text.push('\n');
+                text.push_str(&parameters(group));
+            }
+        }
+    }
+    text
+}
+
+fn workloads() -> String {
+    let mut text = String::from("# Workloads\n\n## Keys of `[workload]`\n\n");
+    text.push_str(&parameters(PARAMETERS));
+    text.push_str("\n## Flow sizes\n\n");
+    let built_in = BUILT_IN.iter().map(|sizes| {
+        vec![format!("`{}`", sizes.name), sizes.about.into(), sizes.source.into()]
+    });
+    let forms = FORMS
+        .iter()
+        .map(|form| vec![format!("`{}`", form.usage), form.about.into(), String::new()]);
+    let file = "a CDF file: a pair of a size in bytes and a probability a line".to_owned();
+    let file = std::iter::once(vec!["a file's path".to_owned(), file, String::new()]);
+    text.push_str(&table(&["`sizes`", "what it is", "source"], built_in.chain(forms).chain(file)));
+    text.push_str("\n## Patterns\n\n");
+    let patterns = PATTERNS.iter().map(|pattern| {
+        let keys: Vec<String> = pattern.own_keys.iter().map(|key| format!("`{key}`")).collect();
+        vec![format!("`{}`", pattern.name), pattern.about.into(), keys.join(", "),
+            pattern.source.into()]
+    });
+    text.push_str(&table(&["`pattern`", "what it is", "its own keys", "source"], patterns));
+    text
+}
+
+fn topologies() -> String {
+    let mut text = String::from("# Topologies\n\n## Keys of every topology\n\n");
+    text.push_str(&parameters(&[flowsched_experiment::KIND, ROUTING]));
+    for kind in TOPOLOGIES {
+        let (name, about, source) = (kind.name, kind.about, kind.source);
+        text.push_str(&format!("\n## `kind = \"{name}\"`\n\n{about} ({source})\n\n"));
+        text.push_str(&parameters(kind.parameters));
+    }
+    text
+}
+
+fn results() -> String {
+    let columns = |columns: &[Column]| {
+        let row = |column: &Column| {
+            vec![format!("`{}`", column.name), column.unit.to_owned(), column.about.to_owned()]
+        };
+        table(&["column", "unit", "meaning"], columns.iter().map(row))
+    };
+    let keys = SUMMARY.iter().map(|key| {
+        vec![format!("`{}`", key.path), key.unit.to_owned(), key.about.to_owned()]
+    });
+    format!(
+        "# Results\n\n## flows.parquet\n\nA row a flow of a run.\n\n{}\n## ports.parquet\n\n\
+         A row a port and sample time of a run.\n\n{}\n## summary.json\n\n{}",
+        columns(FLOWS),
+        columns(PORTS),
+        table(&["key", "unit", "meaning"], keys),
+    )
+}
+
+fn parameters(parameters: &[Parameter]) -> String {
+    let rows = parameters.iter().map(|parameter| {
+        let default = parameter.default.map(|text| format!("`{}`", default_of(parameter, text)));
+        vec![
+            format!("`{}`", parameter.name),
+            parameter.kind.allowed(),
+            default.unwrap_or_default(),
+            parameter.about.to_owned(),
+            parameter.source.to_owned(),
+        ]
+    });
+    table(&["key", "what is allowed", "default", "meaning", "source of the default"], rows)
+}
+
+fn table(heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
+    let mut text = line(&heads);
+    text.push_str(&line(&vec!["---".to_owned(); heads.len()]));
+    rows.for_each(|row| text.push_str(&line(&row)));
+    text
+}
+
+fn capitalised(word: &str) -> String {
+    word[..1].to_uppercase() + &word[1..]
+}

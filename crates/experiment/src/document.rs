@@ -1,0 +1,323 @@
+//! An experiment file as tables of keys and texts, each with its place; what the keys mean is
+//! for others to say.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeInteger, DeTable, DeValue};
+
+use crate::mistake::{Mistake, Mistakes, Place, Source};
+
+/// The tables that an experiment has.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    /// The keys before the first table.
+    pub top: Table,
+    /// `[topology]`.
+    pub topology: Table,
+    /// `[workload]`.
+    pub workload: Table,
+    /// Each `[[scheme]]`.
+    pub schemes: Vec<Table>,
+    /// `[vary]`, nested keys joined with dots.
+    pub vary: Table,
+}
+
+/// Keys and what they were given as.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    /// What its keys are prefixed with in a mistake: `workload`, `scheme.0`.
+    pub path: String,
+    /// Its header.
+    pub place: Place,
+    /// By key.
+    pub entries: BTreeMap<String, Entry>,
+}
+
+/// A key's value as it is written, without quotation marks.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    /// The value's text.
+    pub text: String,
+    /// Where the key is.
+    pub key_place: Place,
+    /// Where the value is.
+    pub value_place: Place,
+}
+
+impl Entry {
+    /// A value given on the command line.
+    pub fn argument(text: &str, place: &Place) -> Entry {
+        Entry { text: text.to_owned(), key_place: place.clone(), value_place: place.clone() }
+    }
+}
+
+impl Table {
+    fn empty(path: &str, place: &Place) -> Table {
+        Table { path: path.to_owned(), place: place.clone(), entries: BTreeMap::new() }
+    }
+
+    /// The name of `key` in a mistake.
+    pub fn path_of(&self, key: &str) -> String {
+        match self.path.as_str() {
+            "" => key.to_owned(),
+            path => format!("{path}.{key}"),
+        }
+    }
+
+    /// The text of `key`, if it is given.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.entries.get(key).map(|entry| entry.text.as_str())
+    }
+
+    /// What a `[[scheme]]` is called.
+    pub fn scheme_name(&self) -> Option<&str> {
+        self.text("name").or(self.text("preset"))
+    }
+
+    /// Where `key`'s value is, or the table if it has none.
+    pub fn place_of(&self, key: &str) -> &Place {
+        self.entries.get(key).map_or(&self.place, |entry| &entry.value_place)
+    }
+}
+
+impl Document {
+    /// The tables at the top of a file, beside its keys.
+    pub const TABLES: [&str; 4] = ["topology", "workload", "scheme", "vary"];
+
+    /// Reads TOML.
+    ///
+    /// # Errors
+    /// Everything that is not TOML; then everything that is not where tables and values belong.
+    pub fn parse(source: &Arc<Source>) -> Result<Document, Mistakes> {
+        let (table, errors) = DeTable::parse_recoverable(&source.text);
+        let mut reader = Reader { source, mistakes: Mistakes::new() };
+        for error in errors {
+            let place = reader.place(error.span().unwrap_or(0..0));
+            reader.mistakes.add(Mistake::new(&place, "", format!("not TOML: {}", error.message())));
+        }
+        reader.mistakes = std::mem::take(&mut reader.mistakes).or(Mistakes::new())?;
+        let document = reader.document(table.get_ref());
+        reader.mistakes.or(document)
+    }
+}
+
+struct Reader<'a> {
+    source: &'a Arc<Source>,
+    mistakes: Mistakes,
+}
+
+impl Reader<'_> {
+    fn place(&self, span: Range<usize>) -> Place {
+        Place::File { source: self.source.clone(), span }
+    }
+
+    fn document(&mut self, root: &DeTable<'_>) -> Document {
+        let start = self.place(0..0);
+        let mut document = Document {
+            top: Table::empty("", &start),
+            topology: Table::empty("topology", &start),
+            workload: Table::empty("workload", &start),
+            schemes: Vec::new(),
+            vary: Table::empty("vary", &start),
+        };
+        for (key, value) in root {
+            let name: &str = key.get_ref();
+            let at = self.place(key.span());
+            match (name, value.get_ref()) {
+                ("topology", DeValue::Table(table)) => {
+                    document.topology = self.table("topology", at, table);
+                }
+                ("workload", DeValue::Table(table)) => {
+                    document.workload = self.table("workload", at, table);
+                }
+                ("vary", DeValue::Table(table)) => {
+                    document.vary.place = at;
+                    self.flatten(&mut document.vary.entries, "", table);
+                }
+                ("scheme", DeValue::Array(array)) => {
+                    document.schemes = self.schemes(array);
+                }
+                ("scheme", other) => {
+                    let mistake = Mistake::found(&at, name, described(other), "[[scheme]] tables");
+                    self.mistakes.add(mistake.with_help("write [[scheme]] with two brackets"));
+                }
+                (name, other) if Document::TABLES.contains(&name) => {
+                    let allowed = format!("a table, [{name}]");
+                    self.mistakes.add(Mistake::found(&at, name, described(other), allowed));
+                }
+                (_, other) if is_table(other) => {
+                    // Kept as a key that nobody knows, so that it is refused with the others.
+                    let entry = Entry::argument("", &at);
+                    document.top.entries.insert(name.to_owned(), entry);
+                }
+                _ => self.entry(&mut document.top.entries, "", key, value),
+            }
+        }
+        document
+    }
+
+    fn schemes(&mut self, array: &[Spanned<DeValue<'_>>]) -> Vec<Table> {
+        let mut schemes = Vec::new();
+        for (index, value) in array.iter().enumerate() {
+            let at = self.place(value.span());
+            let path = format!("scheme.{index}");
+            match value.get_ref() {
+                DeValue::Table(table) => schemes.push(self.table(&path, at, table)),
+                other => {
+                    let mistake = Mistake::found(&at, path, described(other), "a [[scheme]] table");
+                    self.mistakes.add(mistake);
+                }
+            }
+        }
+        schemes
+    }
+
+    fn table(&mut self, path: &str, place: Place, table: &DeTable<'_>) -> Table {
+        let mut entries = BTreeMap::new();
+        for (key, value) in table {
+            self.entry(&mut entries, path, key, value);
+        }
+        Table { path: path.to_owned(), place, entries }
+    }
+
+    /// Nested tables as keys with dots, so that both `workload.load` and `"workload.load"` do.
+    fn flatten(&mut self, into: &mut BTreeMap<String, Entry>, path: &str, table: &DeTable<'_>) {
+        for (key, value) in table {
+            let name = if path.is_empty() {
+                key.get_ref().to_string()
+            } else {
+                format!("{path}.{}", key.get_ref())
+            };
+            match value.get_ref() {
+                DeValue::Table(inner) => self.flatten(into, &name, inner),
+                _ => {
+                    let key = Spanned::new(key.span(), name.into());
+                    self.entry(into, "vary", &key, value);
+                }
+            }
+        }
+    }
+
+    fn entry(
+        &mut self,
+        into: &mut BTreeMap<String, Entry>,
+        path: &str,
+        key: &Spanned<std::borrow::Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+    ) {
+        let name: &str = key.get_ref();
+        let value_place = self.place(value.span());
+        match text_of(value.get_ref()) {
+            Some(text) => {
+                let entry = Entry { text, key_place: self.place(key.span()), value_place };
+                if into.insert(name.to_owned(), entry).is_some() {
+                    let twice = format!("\"{name}\" a second time");
+                    let at = self.place(key.span());
+                    self.mistakes.add(Mistake::found(&at, path, twice, "each key once"));
+                }
+            }
+            None => {
+                let found = described(value.get_ref());
+                let path = if path.is_empty() { name.into() } else { format!("{path}.{name}") };
+                let allowed = "a text in quotation marks, a number, true or false";
+                self.mistakes.add(Mistake::found(&value_place, path, found, allowed));
+            }
+        }
+    }
+}
+
+/// Whether it is what `[name]` or `[[name]]` make.
+fn is_table(value: &DeValue<'_>) -> bool {
+    match value {
+        DeValue::Table(_) => true,
+        DeValue::Array(array) => {
+            array.get(0).is_some_and(|first| matches!(first.get_ref(), DeValue::Table(_)))
+        }
+        _ => false,
+    }
+}
+
+/// A single value as it is written, without quotation marks.
+fn text_of(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(integer) => Some(decimal(integer)),
+        DeValue::Float(float) => Some(float.as_str().replace('_', "")),
+        DeValue::Boolean(flag) => Some(flag.to_string()),
+        DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
+    }
+}
+
+/// The integer in decimal, or as it is written where it is larger than anything counted here.
+fn decimal(integer: &DeInteger<'_>) -> String {
+    let digits = integer.as_str().replace('_', "");
+    i128::from_str_radix(&digits, integer.radix()).map_or(digits, |number| number.to_string())
+}
+
+fn described(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date or time",
+        DeValue::Array(_) => "an array",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Document, String> {
+        Document::parse(&Source::new("a.toml", text)).map_err(|mistakes| mistakes.to_string())
+    }
+
+    #[test]
+    fn values_are_texts_whatever_their_type() {
+        let document = parse("a = 1_000\nb = 0x10\nc = 1e3\nd = true\ne = \"0.5\"").unwrap();
+        let texts: Vec<&str> =
+            document.top.entries.values().map(|entry| entry.text.as_str()).collect();
+        assert_eq!(texts, ["1000", "16", "1e3", "true", "0.5"]);
+    }
+
+    #[test]
+    fn tables_carry_their_places() {
+        let document = parse("[workload]\nload = 0.8\n\n[[scheme]]\npreset = \"tcp\"").unwrap();
+        assert_eq!(document.workload.place_of("load").to_string(), "a.toml:2:8");
+        assert_eq!(document.workload.place_of("flows").to_string(), "a.toml:1:2");
+        assert_eq!(document.schemes[0].place.to_string(), "a.toml:4:1");
+    }
+
+    #[test]
+    fn varied_keys_may_be_nested_or_quoted() {
+        let document = parse("[vary]\nworkload.load = \"0.5,0.6\"\n\"seeds\" = \"1,2\"").unwrap();
+        let keys: Vec<&String> = document.vary.entries.keys().collect();
+        assert_eq!(keys, ["seeds", "workload.load"]);
+        let twice = parse("[vary]\nworkload.load = \"0.5\"\n\"workload.load\" = \"0.6\"");
+        assert!(twice.unwrap_err().contains("a second time"));
+    }
+
+    #[test]
+    fn what_is_not_toml_is_refused_with_its_line() {
+        let error = parse("name = \"a\"\nload = = 2\n").unwrap_err();
+        assert!(error.starts_with("a.toml:2:"), "{error}");
+    }
+
+    #[test]
+    fn what_is_in_the_wrong_place_is_refused() {
+        insta::assert_snapshot!(parse(
+            "workload = 3\nvary = true\n[scheme]\npreset = \"tcp\"\n[topology]\nleaves = [1, 2]\n\
+             spines = 1979-05-27\n"
+        ).unwrap_err(), @"
+        a.toml:1:1: workload: found a number, expected a table, [workload]
+        a.toml:2:1: vary: found true or false, expected a table, [vary]
+        a.toml:3:2: scheme: found a table, expected [[scheme]] tables; write [[scheme]] with two brackets
+        a.toml:6:10: topology.leaves: found an array, expected a text in quotation marks, a number, true or false
+        a.toml:7:10: topology.spines: found a date or time, expected a text in quotation marks, a number, true or false
+        ");
+    }
+}

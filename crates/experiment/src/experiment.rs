@@ -1,0 +1,178 @@
+//! An experiment that is complete and checked.
+
+use flowsched_topology::{Network, ROUTING, Routing, TopologyKind};
+use flowsched_units::{Kind, Parameter, SettingError, Settings, Time};
+use flowsched_workload::Workload;
+
+use crate::inputs::Input;
+use crate::results::Point;
+use crate::scheme::SchemeOfScene;
+use crate::workload::WorkloadOfScene;
+
+/// The keys before the first table of an experiment file.
+pub const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "name",
+        kind: Kind::Text,
+        default: None,
+        about: "What the report is headed with; by default the file's name.",
+        source: "the project",
+    },
+    Parameter {
+        name: "seeds",
+        kind: Kind::Count { from: 1, to: 1_000_000 },
+        default: Some("1"),
+        about: "How many seeds: each is a flow sequence that every scheme runs once.",
+        source: "the project",
+    },
+    Parameter {
+        name: "seed",
+        kind: Kind::Count { from: 0, to: 1 << 53 },
+        default: Some("1"),
+        about: "The first seed; the others follow it.",
+        source: "the project",
+    },
+    Parameter {
+        name: "engine",
+        kind: Kind::Choice(&["packet"]),
+        default: Some("packet"),
+        about: "What runs it: \"packet\" simulates every packet.",
+        source: "the project",
+    },
+    Parameter {
+        name: "sample_interval",
+        kind: Kind::Time,
+        default: Some("1ms"),
+        about: "How often the queue of every port is looked at; \"0us\": only at the end.",
+        source: "the project",
+    },
+    Parameter {
+        name: "until",
+        kind: Kind::Time,
+        default: None,
+        about: "When a run stops, finished or not; by default when all flows have ended.",
+        source: "the project",
+    },
+];
+
+/// The key of a `[topology]` table beside those of its kind and `routing`.
+pub const KIND: Parameter = Parameter {
+    name: "kind",
+    kind: Kind::Text,
+    default: None,
+    about: "Which network.",
+    source: "flowsched list topologies",
+};
+
+/// An experiment: every run of it, checked.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// What the report is headed with.
+    pub name: String,
+    /// How many seeds.
+    pub seeds: u64,
+    /// The first of them.
+    pub first_seed: u64,
+    /// The varied keys, in the order of the points' values.
+    pub varied: Vec<String>,
+    /// What is run: one scene, or one for every point of what varies.
+    pub scenes: Vec<Scene>,
+    /// The files that it refers to.
+    pub inputs: Vec<Input>,
+    /// What a user should know though it is no mistake.
+    pub notes: Vec<String>,
+    pub(crate) resolved: String,
+}
+
+/// What one point's runs share.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// What the varied keys are here.
+    pub point: Point,
+    /// How often ports are looked at.
+    pub sample_interval: Time,
+    /// When a run stops, if not with its last flow.
+    pub until: Option<Time>,
+    /// The network.
+    pub topology: Topology,
+    /// What it is asked to carry.
+    pub workload: WorkloadOfScene,
+    /// What is compared.
+    pub schemes: Vec<SchemeOfScene>,
+}
+
+/// A network to build.
+#[derive(Clone, Debug)]
+pub struct Topology {
+    /// Which.
+    pub kind: &'static TopologyKind,
+    /// A value for each of its parameters, `kind` and `routing`.
+    pub settings: Settings,
+    /// How packets choose among equal paths.
+    pub routing: Routing,
+}
+
+/// One run: one scheme on one flow sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The scene, by its place in [`Experiment::scenes`].
+    pub scene: usize,
+    /// The scheme, by its place in [`Scene::schemes`].
+    pub scheme: usize,
+    /// The seed of the flow sequence and of everything random in the network.
+    pub seed: u64,
+}
+
+impl Experiment {
+    /// Every run, those with the same flow sequence one after the other.
+    pub fn runs(&self) -> Vec<Run> {
+        let mut runs = Vec::new();
+        for (scene, Scene { schemes, .. }) in self.scenes.iter().enumerate() {
+            for seed in (0..self.seeds).map(|index| self.first_seed + index) {
+                runs.extend((0..schemes.len()).map(|scheme| Run { scene, scheme, seed }));
+            }
+        }
+        runs
+    }
+
+    /// The experiment as a file with every default filled in; its inputs are expected beside it.
+    /// Reading it gives the same experiment.
+    pub fn resolved(&self) -> &str {
+        &self.resolved
+    }
+}
+
+impl Topology {
+    /// The keys of the table.
+    pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
+        std::iter::once(&KIND).chain(self.kind.parameters).chain(std::iter::once(&ROUTING))
+    }
+}
+
+impl Scene {
+    /// The network of every run.
+    ///
+    /// # Errors
+    /// None that reading the experiment would not have found.
+    pub fn network(&self) -> Result<Network, SettingError> {
+        flowsched_topology::build(self.topology.kind.name, &self.topology.settings)
+    }
+
+    /// The flow sequence of `seed`, the same for every scheme.
+    ///
+    /// # Errors
+    /// If the sizes or the load turn out to give flows that cannot be.
+    pub fn workload(&self, network: &Network, seed: u64) -> Result<Workload, SettingError> {
+        self.workload.flows(network, seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_of_their_kinds() {
+        assert_eq!(Settings::defaults(PARAMETERS).count("seeds"), 1);
+    }
+}

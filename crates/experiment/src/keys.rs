@@ -1,0 +1,86 @@
+//! The keys of a table against the list of those there are.
+
+use flowsched_schemes::PARTS;
+use flowsched_topology::TOPOLOGIES;
+use flowsched_units::{Parameter, Settings};
+
+use crate::document::{Document, Table};
+use crate::mistake::{Mistake, Mistakes, Place};
+
+/// Puts what `table` gives over `settings`; refuses keys that are not in `parameters` and
+/// values that are not of their kind. Whether there were none of these.
+pub(crate) fn check(
+    table: &Table,
+    parameters: &[&Parameter],
+    settings: &mut Settings,
+    mistakes: &mut Mistakes,
+) -> bool {
+    let mut sound = true;
+    for (key, entry) in &table.entries {
+        let Some(parameter) = parameters.iter().find(|parameter| parameter.name == key) else {
+            mistakes.add(unknown_key(table, key, &entry.key_place, parameters));
+            sound = false;
+            continue;
+        };
+        match parameter.kind.parse(&entry.text) {
+            Ok(value) => settings.set(parameter.name, value),
+            Err(problem) => {
+                let path = table.path_of(key);
+                mistakes.add(Mistake::new(&entry.value_place, path, problem));
+                sound = false;
+            }
+        }
+    }
+    sound
+}
+
+fn unknown_key(table: &Table, key: &str, place: &Place, parameters: &[&Parameter]) -> Mistake {
+    let tables: &[&str] = if table.path.is_empty() { &Document::TABLES } else { &[] };
+    let names = parameters.iter().map(|parameter| parameter.name).chain(tables.iter().copied());
+    let mistake = Mistake::unknown(place, table.path_of(key), key, names);
+    let problem = mistake.problem.replacen("found", "found the key", 1);
+    let mistake = Mistake { problem, ..mistake };
+    match home_of(key).filter(|_| table.path.is_empty()) {
+        Some(home) => mistake.with_help(format!("did you mean {home}.{key}?")),
+        None => mistake,
+    }
+}
+
+/// The table that knows `key`.
+fn home_of(key: &str) -> Option<&'static str> {
+    let of_scheme = PARTS.iter().any(|part| part.parameters().any(|p| p.name == key));
+    let of_topology = || {
+        let mut kinds = TOPOLOGIES.iter();
+        key == "kind" || kinds.any(|kind| kind.parameters.iter().any(|p| p.name == key))
+    };
+    let of_workload = || flowsched_workload::PARAMETERS.iter().any(|p| p.name == key);
+    if of_scheme || key == "preset" {
+        Some("scheme.NAME")
+    } else if of_workload() {
+        Some("workload")
+    } else {
+        of_topology().then_some("topology")
+    }
+}
+
+/// The word that `table` gives for `key`, if it is one of `names`, or the first of them if it
+/// gives none.
+pub(crate) fn word<'a>(
+    table: &Table,
+    key: &str,
+    names: &[&'a str],
+    mistakes: &mut Mistakes,
+) -> Option<&'a str> {
+    let Some(entry) = table.entries.get(key) else {
+        let path = table.path_of(key);
+        mistakes.add(Mistake::found(&table.place, path, "nothing", names.join(", ")));
+        return None;
+    };
+    let found = names.iter().copied().find(|name| *name == entry.text);
+    if found.is_none() {
+        let path = table.path_of(key);
+        let names = names.iter().copied();
+        mistakes.add(Mistake::unknown(&entry.value_place, path, &entry.text, names));
+    }
+    found
+}

@@ -1,0 +1,33 @@
+//! The experiment file, and the tables and statistics of its results.
+//!
+//! [`Experiment::read`] turns a file and what the command line says beside it into scenes that
+//! are complete and checked: a network, a workload and schemes that fit each other, for every
+//! point of what varies. [`Experiment::runs`] lists the runs; [`Experiment::resolved`] is the
+//! file written back with every default filled in. [`results`] is what runs leave behind.
+//!
+//! What lives here: reading, checking and varying experiments, and figures worked out from
+//! results. What may not: running anything.
+//!
+//! Everything that a user wrote and that cannot be is a [`Mistake`] with its place; all
+//! mistakes of an experiment are reported together.
+
+mod arguments;
+mod document;
+mod experiment;
+mod inputs;
+mod keys;
+mod mistake;
+mod read;
+mod resolve;
+pub mod results;
+mod scheme;
+mod thresholds;
+mod vary;
+mod workload;
+
+pub use arguments::Arguments;
+pub use experiment::{Experiment, KIND, PARAMETERS, Run, Scene, Topology};
+pub use inputs::Input;
+pub use mistake::{Mistake, Mistakes, Place, Source};
+pub use scheme::SchemeOfScene;
+pub use workload::{Traffic, WorkloadOfScene};

@@ -1,0 +1,273 @@
+//! What is wrong with an input, and where: every refusal names the place, the key, what was
+//! found and what is allowed.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use flowsched_units::SettingError;
+
+/// A text that a user wrote: an experiment, a CDF, a trace.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The file's name, as the user knows it.
+    pub name: String,
+    /// What it says.
+    pub text: String,
+}
+
+impl Source {
+    /// The text of the file `name`.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Source> {
+        Arc::new(Source { name: name.into(), text: text.into() })
+    }
+
+    /// Line and column, both from 1, of the byte at `offset`; columns count characters.
+    pub fn line_and_column(&self, offset: usize) -> (usize, usize) {
+        let mut offset = offset.min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = &self.text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+
+    /// The bytes of `line`, counted from 1, without its end.
+    pub fn line_span(&self, line: usize) -> Range<usize> {
+        let mut start = 0;
+        for (index, text) in self.text.split('\n').enumerate() {
+            if index + 1 == line {
+                return start..start + text.trim_end_matches('\r').len();
+            }
+            start += text.len() + 1;
+        }
+        self.text.len()..self.text.len()
+    }
+}
+
+/// Where something was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a file.
+    File {
+        /// Which.
+        source: Arc<Source>,
+        /// Its bytes.
+        span: Range<usize>,
+    },
+    /// On the command line: the argument, such as `--set workload.load=2`.
+    Argument(String),
+}
+
+impl Place {
+    /// A line of a file, counted from 1.
+    pub fn line(source: &Arc<Source>, line: usize) -> Place {
+        Place::File { source: source.clone(), span: source.line_span(line) }
+    }
+
+    /// The order of the file; arguments last.
+    pub(crate) fn order(&self) -> (bool, usize) {
+        match self {
+            Place::File { span, .. } => (false, span.start),
+            Place::Argument(_) => (true, 0),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    /// `pias.toml:12:8`, which editors jump to, or the argument.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::File { source, span } => {
+                let (line, column) = source.line_and_column(span.start);
+                write!(f, "{}:{line}:{column}", source.name)
+            }
+            Place::Argument(argument) => f.write_str(argument),
+        }
+    }
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Where.
+    pub place: Place,
+    /// The key that it is about, `workload.load`; empty where it is about none.
+    pub key: String,
+    /// What was found and what is allowed, as a sentence.
+    pub problem: String,
+    /// What to do about it, where that is known.
+    pub help: Option<String>,
+}
+
+impl Mistake {
+    /// At `place`, `key` has this `problem`.
+    pub fn new(place: &Place, key: impl Into<String>, problem: impl Into<String>) -> Mistake {
+        Mistake { place: place.clone(), key: key.into(), problem: problem.into(), help: None }
+    }
+
+    /// A value that was found where another is expected.
+    pub fn found(
+        place: &Place,
+        key: impl Into<String>,
+        found: impl fmt::Display,
+        allowed: impl fmt::Display,
+    ) -> Mistake {
+        Mistake::new(place, key, format!("found {found}, expected {allowed}"))
+    }
+
+    /// What a part of the house says of one of its settings; `table` is where the key lives.
+    pub fn of_setting(place: &Place, table: &str, error: &SettingError) -> Mistake {
+        Mistake::found(place, format!("{table}.{}", error.key), &error.found, &error.allowed)
+    }
+
+    /// A name that is not one of `names`, with the nearest of them.
+    pub fn unknown<'a>(
+        place: &Place,
+        key: impl Into<String>,
+        name: &str,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Mistake {
+        let names: Vec<&str> = names.into_iter().collect();
+        let nearest = nearest(name, &names);
+        let mistake = Mistake::found(place, key, format_args!("\"{name}\""), names.join(", "));
+        match nearest {
+            Some(nearest) => mistake.with_help(format!("did you mean \"{nearest}\"?")),
+            None => mistake,
+        }
+    }
+
+    /// The same with what to do about it.
+    pub fn with_help(self, help: impl Into<String>) -> Mistake {
+        Mistake { help: Some(help.into()), ..self }
+    }
+
+    /// Key and problem without the place.
+    pub fn sentence(&self) -> String {
+        match self.key.as_str() {
+            "" => self.problem.clone(),
+            key => format!("{key}: {}", self.problem),
+        }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.sentence())?;
+        match &self.help {
+            Some(help) => write!(f, "; {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Mistake {}
+
+/// All that is wrong with an input, in the order of its lines; never empty where it is an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mistakes(Vec<Mistake>);
+
+impl Mistakes {
+    /// None so far.
+    pub fn new() -> Mistakes {
+        Mistakes::default()
+    }
+
+    /// Adds one, unless the same was added before.
+    pub fn add(&mut self, mistake: Mistake) {
+        if !self.0.contains(&mistake) {
+            self.0.push(mistake);
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Mistake> {
+        self.0.iter()
+    }
+
+    /// `value`, unless there are mistakes.
+    ///
+    /// # Errors
+    /// The mistakes, if there are any.
+    pub fn or<T>(mut self, value: T) -> Result<T, Mistakes> {
+        if self.0.is_empty() {
+            return Ok(value);
+        }
+        self.0.sort_by_key(|mistake| mistake.place.order());
+        Err(self)
+    }
+}
+
+impl From<Mistake> for Mistakes {
+    fn from(mistake: Mistake) -> Mistakes {
+        Mistakes(vec![mistake])
+    }
+}
+
+impl fmt::Display for Mistakes {
+    /// A line each.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, mistake) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            mistake.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Mistakes {}
+
+/// The one of `names` that `name` was probably meant to be.
+fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
+    names
+        .iter()
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), *candidate))
+        .filter(|(distance, candidate)| *distance * 2 <= candidate.len())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_names_file_line_column_key_found_and_allowed() {
+        let source = Source::new("a.toml", "name = \"é\"\nload = 2\n");
+        let at = source.text.find('2').unwrap();
+        let place = Place::File { source, span: at..at + 1 };
+        let mistake = Mistake::found(&place, "workload.load", 2, "a number from 0 to 1");
+        assert_eq!(
+            mistake.to_string(),
+            "a.toml:2:8: workload.load: found 2, expected a number from 0 to 1"
+        );
+    }
+
+    #[test]
+    fn the_nearest_name_is_near() {
+        assert_eq!(nearest("dctpc", &["tcp", "dctcp", "pias"]), Some("dctcp"));
+        assert_eq!(nearest("hosts", &["host_link", "hosts_per_leaf"]), None);
+        assert_eq!(nearest("laod", &["load", "flows"]), Some("load"));
+        assert_eq!(nearest("sart", &["star", "dumbbell"]), Some("star"));
+        assert_eq!(nearest("zzz", &["tcp", "dctcp"]), None);
+    }
+
+    #[test]
+    fn lines_are_counted_from_one() {
+        let source = Source::new("flows.csv", "a\r\nbc\n\nd");
+        assert_eq!(source.line_span(1), 0..1);
+        assert_eq!(source.line_span(2), 3..5);
+        assert_eq!(source.line_span(4), 7..8);
+        assert_eq!(source.line_span(9), 8..8);
+        assert_eq!(source.line_and_column(4), (2, 2));
+        assert_eq!(source.line_and_column(99), (4, 2));
+    }
+}

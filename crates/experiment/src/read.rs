@@ -1,0 +1,188 @@
+//! From a file and the command line to an experiment.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use flowsched_topology::{Network, Routing, TOPOLOGIES};
+use flowsched_units::{Parameter, Settings, Time, Value};
+
+use crate::arguments::Arguments;
+use crate::document::{Document, Table};
+use crate::experiment::{Experiment, PARAMETERS, Scene, Topology};
+use crate::inputs::Inputs;
+use crate::keys;
+use crate::mistake::{Mistake, Mistakes, Place, Source};
+use crate::resolve::Resolver;
+use crate::results::Point;
+use crate::thresholds::Thresholds;
+use crate::vary::{self, Variation};
+use crate::{scheme, workload};
+
+impl Experiment {
+    /// Reads the file at `path`; what it refers to is relative to its folder.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it and the arguments, each with its place.
+    pub fn read(path: &Path, arguments: &Arguments) -> Result<Experiment, Mistakes> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let place = Place::Argument(name.clone());
+            Mistake::found(&place, "", format!("no readable file ({error})"), "an experiment file")
+        })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Experiment::parse(&Source::new(name, text), arguments, &|path| {
+            let path = folder.join(path);
+            Ok(Source { name: path.display().to_string(), text: std::fs::read_to_string(&path)? })
+        })
+    }
+
+    /// Reads `source`; `open` finds the files that it refers to.
+    ///
+    /// # Errors
+    /// As [`Experiment::read`].
+    pub fn parse(
+        source: &Arc<Source>,
+        arguments: &Arguments,
+        open: &dyn Fn(&str) -> io::Result<Source>,
+    ) -> Result<Experiment, Mistakes> {
+        let mut document = Document::parse(source)?;
+        let mut mistakes = Mistakes::new();
+        let variations = document.apply(arguments, &mut mistakes);
+        let points = vary::points(&variations).unwrap_or_else(|mistake| {
+            mistakes.add(mistake);
+            Vec::new()
+        });
+        let mut reader = Reader {
+            inputs: Inputs::new(open),
+            thresholds: Thresholds::default(),
+            mistakes,
+            notes: Vec::new(),
+        };
+        let top = reader.top(&document.top);
+        let mut scenes = Vec::new();
+        for point in points {
+            let mut document = document.clone();
+            for (variation, index) in variations.iter().zip(&point) {
+                document.vary(variation, *index);
+            }
+            scenes.extend(reader.scene(&document, label(&variations, &point)));
+        }
+        let Reader { inputs, mistakes, notes, .. } = reader;
+        mistakes.or(())?;
+        let stem = Path::new(&source.name).file_stem().map(|stem| stem.to_string_lossy());
+        let name = match top.get("name") {
+            Some(Value::Text(name)) => name.clone(),
+            _ => stem.unwrap_or_default().into_owned(),
+        };
+        let resolver = Resolver { document: &document, variations: &variations, inputs: &inputs };
+        Ok(Experiment {
+            resolved: resolver.resolve(&name, &top, &scenes),
+            name,
+            seeds: top.count("seeds"),
+            first_seed: top.count("seed"),
+            varied: variations.into_iter().map(|variation| variation.key).collect(),
+            scenes,
+            inputs: inputs.into_inputs(),
+            notes,
+        })
+    }
+}
+
+fn label(variations: &[Variation], point: &[usize]) -> Point {
+    let value = |(variation, index): (&Variation, &usize)| {
+        (variation.key.clone(), variation.values[*index].clone())
+    };
+    Point(variations.iter().zip(point).map(value).collect())
+}
+
+struct Reader<'a> {
+    inputs: Inputs<'a>,
+    thresholds: Thresholds,
+    mistakes: Mistakes,
+    notes: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn top(&mut self, table: &Table) -> Settings {
+        let mut settings = Settings::defaults(PARAMETERS);
+        let parameters: Vec<&Parameter> = PARAMETERS.iter().collect();
+        keys::check(table, &parameters, &mut settings, &mut self.mistakes);
+        if let Some(Value::Time(Time::ZERO)) = settings.get("until") {
+            let place = table.place_of("until");
+            self.mistakes.add(Mistake::found(place, "until", "\"0ps\"", "a time over 0"));
+        }
+        settings
+    }
+
+    fn scene(&mut self, document: &Document, point: Point) -> Option<Scene> {
+        let top = self.top(&document.top);
+        let topology = self.topology(&document.topology);
+        let network =
+            topology.as_ref().and_then(|topology| self.network(&document.topology, topology));
+        let workload = workload::read(
+            &document.workload,
+            network.as_ref(),
+            &mut self.inputs,
+            &mut self.mistakes,
+            &mut self.notes,
+        );
+        let carried = workload.as_ref().zip(network.as_ref());
+        let demand = carried.map(|(workload, network)| workload.demand(network));
+        let mut schemes = Vec::new();
+        scheme::check_names(&document.schemes, &mut self.mistakes);
+        for table in &document.schemes {
+            let thresholds = &mut self.thresholds;
+            let mut sizes_of = |word: &str, queues| match &demand {
+                Some(Ok(demand)) => thresholds.of(word, demand, queues),
+                Some(Err(error)) => Err(error.clone()),
+                // Something is wrong with the workload and has been said; go on without.
+                None => Ok(Value::Sizes(vec![Default::default(); queues as usize - 1])),
+            };
+            schemes.extend(scheme::read(table, &mut sizes_of, &mut self.mistakes));
+        }
+        if document.schemes.is_empty() {
+            let allowed = "at least one [[scheme]] table";
+            let mistake = Mistake::found(&document.top.place, "scheme", "none", allowed);
+            let help = "`flowsched list schemes` shows the presets to start from";
+            self.mistakes.add(mistake.with_help(help));
+        }
+        Some(Scene {
+            point,
+            sample_interval: top.time("sample_interval"),
+            until: match top.get("until") {
+                Some(Value::Time(time)) => Some(*time),
+                _ => None,
+            },
+            topology: topology?,
+            workload: workload?,
+            schemes,
+        })
+    }
+
+    fn topology(&mut self, table: &Table) -> Option<Topology> {
+        let names: Vec<&str> = TOPOLOGIES.iter().map(|kind| kind.name).collect();
+        let name = keys::word(table, "kind", &names, &mut self.mistakes)?;
+        let kind = flowsched_topology::kind(name)?;
+        let mut topology = Topology { kind, settings: Settings::new(), routing: Routing::Ecmp };
+        let parameters: Vec<&Parameter> = topology.parameters().collect();
+        topology.settings = Settings::defaults(parameters.iter().copied());
+        let settings = &mut topology.settings;
+        if !keys::check(table, &parameters, settings, &mut self.mistakes) {
+            return None;
+        }
+        topology.routing = Routing::from_word(&settings.text("routing"))?;
+        Some(topology)
+    }
+
+    fn network(&mut self, table: &Table, topology: &Topology) -> Option<Network> {
+        match flowsched_topology::build(topology.kind.name, &topology.settings) {
+            Ok(network) => Some(network),
+            Err(error) => {
+                let place = table.place_of(&error.key);
+                self.mistakes.add(Mistake::of_setting(place, &table.path, &error));
+                None
+            }
+        }
+    }
+}

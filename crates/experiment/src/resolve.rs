@@ -1,0 +1,150 @@
+//! The experiment written back as a file, every default filled in.
+//!
+//! A key is written with the value that it has at all points. Where it has several, because it
+//! varies or because its default depends on what does, reading the file works them out again.
+
+use std::fmt::Write;
+
+use flowsched_units::{Parameter, Settings, Value};
+
+use crate::document::{Document, Table};
+use crate::experiment::{PARAMETERS, Scene};
+use crate::inputs::Inputs;
+use crate::scheme;
+use crate::vary::Variation;
+use crate::workload;
+
+pub(crate) struct Resolver<'a> {
+    /// What the file and the command line say, but for what varies.
+    pub document: &'a Document,
+    pub variations: &'a [Variation],
+    pub inputs: &'a Inputs<'a>,
+}
+
+/// The keys that may name files.
+const PATHS: [&str; 2] = ["sizes", "trace"];
+
+/// A table as it is at one point: its keys and their values.
+type TableAtPoint<'a> = (Vec<&'a Parameter>, &'a Settings);
+
+impl Resolver<'_> {
+    /// The file's text; `top` has the keys before the first table.
+    pub fn resolve(&self, name: &str, top: &Settings, scenes: &[Scene]) -> String {
+        let mut text = String::new();
+        let mut top = top.clone();
+        top.set("name", Value::Text(name.to_owned()));
+        for parameter in PARAMETERS.iter().filter(|parameter| !self.varies(parameter.name)) {
+            if let Some(value) = top.get(parameter.name) {
+                self.line(&mut text, parameter.name, value);
+            }
+        }
+        text.push_str("\n[topology]\n");
+        let topologies = scenes.iter().map(|scene| {
+            (scene.topology.parameters().collect(), &scene.topology.settings)
+        });
+        self.table(&mut text, &self.document.topology, topologies.collect(), scenes);
+        text.push_str("\n[workload]\n");
+        let workloads = scenes.iter().map(|scene| {
+            let settings = &scene.workload.settings;
+            (workload::relevant(settings).collect(), settings)
+        });
+        self.table(&mut text, &self.document.workload, workloads.collect(), scenes);
+        for (index, table) in self.document.schemes.iter().enumerate() {
+            text.push_str("\n[[scheme]]\n");
+            let schemes = scenes.iter().map(|scene| {
+                let settings = &scene.schemes[index].settings;
+                let combination = scheme::combination_of(settings);
+                let parameters = combination.map(|combination| scheme::parameters(&combination));
+                (parameters.unwrap_or_default(), settings)
+            });
+            self.table(&mut text, table, schemes.collect(), scenes);
+        }
+        if !self.variations.is_empty() {
+            text.push_str("\n[vary]\n");
+        }
+        for variation in self.variations {
+            let name = variation.path.rsplit('.').next().unwrap_or_default();
+            let values: Vec<&str> =
+                variation.values.iter().map(|value| self.text_or_path(name, value)).collect();
+            self.line(&mut text, &variation.key, &Value::Text(values.join(",")));
+        }
+        text
+    }
+
+    fn table(
+        &self,
+        text: &mut String,
+        given: &Table,
+        points: Vec<TableAtPoint<'_>>,
+        scenes: &[Scene],
+    ) {
+        let mut keys: Vec<&str> = Vec::new();
+        for (parameters, _) in &points {
+            for parameter in parameters {
+                if !keys.contains(&parameter.name) {
+                    keys.push(parameter.name);
+                }
+            }
+        }
+        for key in keys {
+            let values: Vec<Option<&Value>> = points
+                .iter()
+                .map(|(parameters, settings)| {
+                    let has_key = parameters.iter().any(|parameter| parameter.name == key);
+                    has_key.then(|| settings.get(key)).flatten()
+                })
+                .collect();
+            if self.varies(&given.path_of(key)) || values.iter().all(Option::is_none) {
+                continue;
+            }
+            match (values[0], given.text(key)) {
+                (Some(value), _) if values.iter().all(|other| *other == Some(value)) => {
+                    self.line(text, key, value);
+                }
+                (_, word) => {
+                    let mut told: Vec<&Value> = Vec::new();
+                    for (value, scene) in values.iter().zip(scenes) {
+                        if let Some(value) = value.filter(|value| !told.contains(value)) {
+                            told.push(value);
+                            // Writing to a string cannot fail.
+                            let _ = writeln!(text, "# {}", comment(key, value, scene));
+                        }
+                    }
+                    if let Some(word) = word {
+                        self.line(text, key, &Value::Text(word.to_owned()));
+                    }
+                }
+            }
+        }
+    }
+
+    fn varies(&self, path: &str) -> bool {
+        self.variations.iter().any(|variation| variation.path == path)
+    }
+
+    /// The text, or where the file that it names is going to be.
+    fn text_or_path<'b>(&'b self, key: &str, text: &'b str) -> &'b str {
+        if PATHS.contains(&key) { self.inputs.resolved(text) } else { text }
+    }
+
+    fn line(&self, text: &mut String, key: &str, value: &Value) {
+        let value = match value {
+            Value::Count(count) => match i64::try_from(*count) {
+                Ok(count) => toml::Value::Integer(count),
+                Err(_) => toml::Value::String(count.to_string()),
+            },
+            Value::Number(number) => toml::Value::Float(*number),
+            Value::Flag(flag) => toml::Value::Boolean(*flag),
+            Value::Text(word) => toml::Value::String(self.text_or_path(key, word).to_owned()),
+            other => toml::Value::String(other.to_string()),
+        };
+        let table = toml::Table::from_iter([(key.to_owned(), value)]);
+        text.push_str(&table.to_string());
+    }
+}
+
+/// What a key is at one of several points, on one line.
+fn comment(key: &str, value: &Value, scene: &Scene) -> String {
+    let comment = format!("{key}, first at {}: {value}", scene.point);
+    comment.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

@@ -1,0 +1,231 @@
+//! The columns of the two tables: names, units and meaning. What is written and what the
+//! reference pages say both come from here.
+
+use super::record::{Port, RunRecord};
+
+/// One column of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// The unit, or nothing for a name, a number of things or a truth value.
+    pub unit: &'static str,
+    /// What it means, in one sentence.
+    pub about: &'static str,
+    /// Where a row's value comes from: the run, and the row's place in it.
+    pub value: Value,
+}
+
+/// The type of a column, and how to find a row's value.
+#[derive(Clone, Copy, Debug)]
+pub enum Value {
+    /// A text (Parquet `STRING`).
+    Text(fn(&RunRecord, usize) -> &str),
+    /// A whole number (Parquet `INT64`).
+    Count(fn(&RunRecord, usize) -> u64),
+    /// A whole number or null.
+    MaybeCount(fn(&RunRecord, usize) -> Option<u64>),
+    /// A number (Parquet `DOUBLE`) or null.
+    MaybeNumber(fn(&RunRecord, usize) -> Option<f64>),
+    /// True or false (Parquet `BOOLEAN`).
+    Flag(fn(&RunRecord, usize) -> bool),
+    /// True, false or null.
+    MaybeFlag(fn(&RunRecord, usize) -> Option<bool>),
+}
+
+impl Value {
+    /// The type in words.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Value::Text(_) => "text",
+            Value::Count(_) => "64-bit integer",
+            Value::MaybeCount(_) => "64-bit integer or null",
+            Value::MaybeNumber(_) => "64-bit float or null",
+            Value::Flag(_) => "true or false",
+            Value::MaybeFlag(_) => "true, false or null",
+        }
+    }
+}
+
+const fn column(
+    name: &'static str,
+    unit: &'static str,
+    value: Value,
+    about: &'static str,
+) -> Column {
+    Column { name, unit, about, value }
+}
+
+/// `flows.parquet`: a row for every flow of every run. Before these columns stands one of text
+/// for every varied key, named after it.
+pub const FLOWS: &[Column] = &[
+    column("scheme", "", Value::Text(|run, _| &run.scheme), "The scheme's name."),
+    column("seed", "", Value::Count(|run, _| run.seed), "The seed of the run."),
+    column(
+        "flow",
+        "",
+        Value::Count(|run, i| run.flows[i].flow),
+        "The flow's number; equal for the same flow under every scheme of one seed.",
+    ),
+    column("src", "", Value::Count(|run, i| run.flows[i].src.into()), "The sending host."),
+    column("dst", "", Value::Count(|run, i| run.flows[i].dst.into()), "The receiving host."),
+    column("size_bytes", "B", Value::Count(|run, i| run.flows[i].size.get()), "Payload bytes."),
+    column(
+        "class",
+        "",
+        Value::Text(|run, i| run.flows[i].class().name()),
+        "\"small\" up to 100 KB, \"medium\" up to 10 MB, \"large\" above.",
+    ),
+    column(
+        "start_ps",
+        "ps",
+        Value::Count(|run, i| run.flows[i].start.as_ps()),
+        "When the flow started, since the start of the run.",
+    ),
+    column(
+        "finished",
+        "",
+        Value::Flag(|run, i| run.flows[i].finished()),
+        "Whether the sender knew, before the run ended, that the last byte had arrived.",
+    ),
+    column(
+        "fct_ps",
+        "ps",
+        Value::MaybeCount(|run, i| run.flows[i].fct.map(|t| t.as_ps())),
+        "Flow completion time at the sender: from the start until it knows that the last byte \
+         has arrived. Null if unfinished.",
+    ),
+    column(
+        "fct_receiver_ps",
+        "ps",
+        Value::MaybeCount(|run, i| run.flows[i].receiver_fct.map(|t| t.as_ps())),
+        "From the start until the last byte arrived. Null if it never did.",
+    ),
+    column(
+        "ideal_fct_ps",
+        "ps",
+        Value::Count(|run, i| run.flows[i].ideal_fct.as_ps()),
+        "What fct_ps is for the same flow alone on the idle network.",
+    ),
+    column(
+        "fct_us",
+        "us",
+        Value::MaybeNumber(|run, i| run.flows[i].fct.map(|t| t.as_us_f64())),
+        "fct_ps in microseconds.",
+    ),
+    column(
+        "slowdown",
+        "",
+        Value::MaybeNumber(|run, i| run.flows[i].slowdown()),
+        "fct_ps over ideal_fct_ps. Null if unfinished.",
+    ),
+    column(
+        "deadline_ps",
+        "ps",
+        Value::MaybeCount(|run, i| run.flows[i].deadline.map(|t| t.as_ps())),
+        "The time that the flow has, from its start. Null if it has no deadline.",
+    ),
+    column(
+        "deadline_met",
+        "",
+        Value::MaybeFlag(|run, i| run.flows[i].deadline_met()),
+        "Whether it finished and fct_ps is at most deadline_ps. Null if it has no deadline.",
+    ),
+    column(
+        "retransmissions",
+        "",
+        Value::Count(|run, i| run.flows[i].retransmissions),
+        "Data packets of the flow that were sent again.",
+    ),
+    column(
+        "timeouts",
+        "",
+        Value::Count(|run, i| run.flows[i].timeouts),
+        "Retransmission timeouts of the flow.",
+    ),
+    column(
+        "measured",
+        "",
+        Value::Flag(|run, i| run.flows[i].measured),
+        "False for the flows of warm-up and cool-down, which no figure includes.",
+    ),
+];
+
+/// `ports.parquet`: a row for every port at every sample time, counters since the start of the
+/// run; the rows of a run's end come last. Before these columns stands one of text for every
+/// varied key, named after it.
+pub const PORTS: &[Column] = &[
+    column("scheme", "", Value::Text(|run, _| &run.scheme), "The scheme's name."),
+    column("seed", "", Value::Count(|run, _| run.seed), "The seed of the run."),
+    column(
+        "time_ps",
+        "ps",
+        Value::Count(|run, i| run.samples[i].time.as_ps()),
+        "When the sample was taken, since the start of the run.",
+    ),
+    column(
+        "port",
+        "",
+        Value::Count(|run, i| run.samples[i].port.into()),
+        "The port's number; equal for the same port in every run on one topology.",
+    ),
+    column(
+        "owner",
+        "",
+        Value::Text(|run, i| &port(run, i).owner),
+        "The host or switch that the port belongs to.",
+    ),
+    column(
+        "peer",
+        "",
+        Value::Text(|run, i| &port(run, i).peer),
+        "The host or switch at the other end of its link.",
+    ),
+    column(
+        "class",
+        "",
+        Value::Text(|run, i| &port(run, i).class),
+        "What such ports are called together.",
+    ),
+    column(
+        "rate_bps",
+        "bit/s",
+        Value::Count(|run, i| port(run, i).rate.as_bps()),
+        "The rate of its link.",
+    ),
+    column(
+        "queue_bytes",
+        "B",
+        Value::Count(|run, i| run.samples[i].queue_bytes),
+        "Bytes waiting at that time.",
+    ),
+    column(
+        "queue_packets",
+        "",
+        Value::Count(|run, i| run.samples[i].queue_packets),
+        "Packets waiting at that time.",
+    ),
+    column(
+        "tx_bytes",
+        "B",
+        Value::Count(|run, i| run.samples[i].tx_bytes),
+        "Bytes sent so far, headers and ACKs included.",
+    ),
+    column(
+        "tx_packets",
+        "",
+        Value::Count(|run, i| run.samples[i].tx_packets),
+        "Packets sent so far.",
+    ),
+    column("drops", "", Value::Count(|run, i| run.samples[i].drops), "Packets dropped so far."),
+    column(
+        "ecn_marks",
+        "",
+        Value::Count(|run, i| run.samples[i].ecn_marks),
+        "Packets marked so far.",
+    ),
+];
+
+fn port(run: &RunRecord, row: usize) -> &Port {
+    &run.ports[run.samples[row].port as usize]
+}

@@ -1,0 +1,83 @@
+//! What is reported of a set of values.
+
+use serde::{Deserialize, Serialize};
+
+/// Mean, percentiles and largest of some values; nothing but the count where there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// How many values.
+    pub count: u64,
+    /// Their mean.
+    pub mean: Option<f64>,
+    /// The median, by nearest rank as all percentiles.
+    pub p50: Option<f64>,
+    /// The 95th percentile.
+    pub p95: Option<f64>,
+    /// The 99th percentile.
+    pub p99: Option<f64>,
+    /// The largest.
+    pub max: Option<f64>,
+}
+
+impl Distribution {
+    /// Of these values, none of which is NaN.
+    pub fn of(mut values: Vec<f64>) -> Distribution {
+        values.sort_unstable_by(f64::total_cmp);
+        Distribution {
+            count: values.len() as u64,
+            mean: mean(&values),
+            p50: percentile(&values, 50),
+            p95: percentile(&values, 95),
+            p99: percentile(&values, 99),
+            max: values.last().copied(),
+        }
+    }
+}
+
+/// The mean, unless there is nothing to average.
+pub(super) fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The `percent`-th percentile of sorted values by nearest rank: the ⌈percent·n/100⌉-th
+/// smallest.
+pub(super) fn percentile(sorted: &[f64], percent: usize) -> Option<f64> {
+    let rank = (percent * sorted.len()).div_ceil(100);
+    sorted.get(rank.max(1) - 1).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn percentiles_are_by_nearest_rank() {
+        let d = Distribution::of((1..=200).rev().map(f64::from).collect());
+        assert_eq!((d.p50, d.p95, d.p99), (Some(100.0), Some(190.0), Some(198.0)));
+        assert_eq!((d.count, d.mean, d.max), (200, Some(100.5), Some(200.0)));
+        let d = Distribution::of(vec![15.0, 20.0, 35.0, 40.0, 50.0]);
+        assert_eq!((d.p50, d.p95, d.p99), (Some(35.0), Some(50.0), Some(50.0)));
+    }
+
+    #[test]
+    fn nothing_has_a_count_and_no_figures() {
+        assert_eq!(Distribution::of(Vec::new()), Distribution::default());
+    }
+
+    proptest! {
+        /// The definition itself: the smallest value that at least p% of all do not exceed.
+        #[test]
+        fn a_percentile_is_the_first_value_that_enough_do_not_exceed(
+            mut values in prop::collection::vec(0.0..100.0f64, 1..300), percent in 1usize..=100,
+        ) {
+            values.sort_unstable_by(f64::total_cmp);
+            let enough = |v: f64| {
+                values.iter().filter(|x| **x <= v).count() * 100 >= percent * values.len()
+            };
+            let expected = values.iter().copied().find(|v| enough(*v));
+            prop_assert_eq!(percentile(&values, percent), expected);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What can go wrong with a results folder.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use parquet::errors::ParquetError;
+use thiserror::Error;
+
+/// A results folder that cannot be written or read.
+#[derive(Debug, Error)]
+pub enum ResultsError {
+    /// The system refused to write: a full disk, a missing permission.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The system refused to read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The folder has results of something else.
+    #[error(
+        "{} has the results of another experiment; name another folder, or remove this one",
+        path.display()
+    )]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Two runs of one scheme, seed and point.
+    #[error("two runs of scheme \"{scheme}\" have seed {seed}{point}; give schemes distinct names")]
+    Twice {
+        /// The scheme.
+        scheme: String,
+        /// The seed.
+        seed: u64,
+        /// The point, in words, or nothing.
+        point: String,
+    },
+    /// Not a folder that `flowsched run` wrote.
+    #[error("{} is no results folder: {reason}; `flowsched run --out` writes one", path.display())]
+    NotResults {
+        /// The folder or file.
+        path: PathBuf,
+        /// What is missing or wrong.
+        reason: String,
+    },
+    /// One of our files, but cut short or changed.
+    #[error("{} is damaged: {reason}; run the experiment again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl ResultsError {
+    pub(super) fn write(path: &Path) -> impl FnOnce(io::Error) -> ResultsError {
+        let path = path.to_owned();
+        move |source| ResultsError::Write { path, source }
+    }
+
+    pub(super) fn damaged(path: &Path, reason: impl ToString) -> ResultsError {
+        ResultsError::Damaged { path: path.to_owned(), reason: reason.to_string() }
+    }
+}
+
+/// The cause of a failed write, where it came from the system.
+pub(super) fn io_error(error: ParquetError) -> io::Error {
+    io::Error::other(error)
+}

@@ -1,0 +1,54 @@
+//! Results: what runs leave behind in a folder, and the figures worked out from it.
+//!
+//! A folder holds four files. `flows.parquet` has a row for every flow of every run,
+//! `ports.parquet` a row for every port at every sample time ([`FLOWS`] and [`PORTS`] say what
+//! the columns mean), `summary.json` the [`Summary`] ([`SUMMARY`] says what its keys mean), and
+//! `experiment.toml` the experiment with every default filled in. The two tables are the same
+//! byte for byte whenever the runs are the same; the summary also holds what the runs cost,
+//! which never is.
+//!
+//! What lives here: the record of a run, writing and reading folders, percentiles and paired
+//! comparisons. What may not: anything that runs an experiment, and anything that draws.
+//!
+//! A [`Writer`] takes the runs one after the other and keeps no rows, so that a study of any
+//! length fits in memory. [`write`] is the same for runs that are at hand, and [`Folder`] reads
+//! back.
+//!
+//! # Definitions
+//! - *FCT*, the flow completion time, is from the flow's start until its sender knows that the
+//!   last byte has arrived. `fct_receiver_ps` ends when the last byte arrives.
+//! - *Slowdown* is FCT over ideal FCT; the ideal FCT is that of the same flow alone on the idle
+//!   network.
+//! - *Percentiles* are by nearest rank: the p-th of n values is the ⌈p·n/100⌉-th smallest.
+//! - *Small* flows are of up to 100 KB, *medium* ones of up to 10 MB, *large* ones of more
+//!   (powers of 1000).
+//! - Figures are over the measured flows that finished. Flows that did not finish are counted,
+//!   and never averaged in.
+
+mod columns;
+mod comparison;
+mod distribution;
+mod error;
+mod folder;
+mod point;
+mod read;
+mod record;
+mod size_class;
+mod student;
+mod summary;
+mod table;
+mod table_file;
+#[cfg(test)]
+mod tests;
+
+pub use columns::{Column, FLOWS, PORTS, Value};
+pub use comparison::{Change, ClassComparison, Comparison};
+pub use distribution::Distribution;
+pub use error::ResultsError;
+pub use folder::{Ending, Folder, Meta, Writer, check_free, write};
+pub use point::Point;
+pub use read::{FlowsOfRun, PortsOfRun, RunKey};
+pub use record::{Counters, FlowRow, Port, PortSample, RunRecord};
+pub use size_class::{PerClass, SizeClass};
+pub use summary::{Key, RunSummary, SUMMARY, Summary};
+pub use table_file::{TableFile, Tables};

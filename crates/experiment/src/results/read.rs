@@ -1,0 +1,285 @@
+//! Reading a table back: one row group, that is one run, at a time, and only the columns that
+//! are asked for.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use flowsched_units::{Bytes, Rate, Time};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int64Type};
+use parquet::file::reader::{FileReader, RowGroupReader};
+use parquet::file::serialized_reader::SerializedFileReader;
+
+use super::error::ResultsError;
+use super::record::{FlowRow, Port, PortSample};
+use super::{Point, TableFile};
+
+/// Which run rows belong to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunKey {
+    /// The point of the sweep.
+    pub point: Point,
+    /// The scheme's name.
+    pub scheme: String,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// The flows of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowsOfRun {
+    /// The run.
+    pub run: RunKey,
+    /// Its flows, in the order in which they were written.
+    pub flows: Vec<FlowRow>,
+}
+
+/// The port samples of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PortsOfRun {
+    /// The run.
+    pub run: RunKey,
+    /// Its ports.
+    pub ports: Vec<Port>,
+    /// Their samples, in the order in which they were written.
+    pub samples: Vec<PortSample>,
+}
+
+/// A table that can be read.
+pub(super) struct TableReader {
+    path: PathBuf,
+    file: SerializedFileReader<File>,
+}
+
+impl TableReader {
+    /// Opens the table at `path`, which must be as `expected` to the byte: the Parquet library
+    /// trusts the end of a file too much to be given a damaged one.
+    pub(super) fn open(path: &Path, expected: TableFile) -> Result<TableReader, ResultsError> {
+        let path = path.to_owned();
+        let found = match TableFile::of(&path) {
+            Ok(found) => found,
+            Err(source) => return Err(ResultsError::Read { path, source }),
+        };
+        if found != expected {
+            let reason = format!("it has {found}, summary.json says {expected}");
+            return Err(ResultsError::Damaged { path, reason });
+        }
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(source) => return Err(ResultsError::Read { path, source }),
+        };
+        let file =
+            SerializedFileReader::new(file).map_err(|error| ResultsError::damaged(&path, error))?;
+        Ok(TableReader { path, file })
+    }
+
+    /// How many runs it has.
+    pub(super) fn runs(&self) -> usize {
+        self.file.num_row_groups()
+    }
+
+    /// The columns of run `index`.
+    pub(super) fn run(&self, index: usize) -> Result<Rows<'_>, ResultsError> {
+        let group = self
+            .file
+            .get_row_group(index)
+            .map_err(|error| ResultsError::damaged(&self.path, error))?;
+        let names = self.file.metadata().file_metadata().schema_descr().columns();
+        let names = names.iter().map(|column| column.name().to_owned()).collect();
+        Ok(Rows { path: &self.path, group, names })
+    }
+}
+
+/// The columns of one run.
+pub(super) struct Rows<'a> {
+    path: &'a Path,
+    group: Box<dyn RowGroupReader + 'a>,
+    names: Vec<String>,
+}
+
+impl Rows<'_> {
+    fn damaged(&self, reason: impl ToString) -> ResultsError {
+        ResultsError::damaged(self.path, reason)
+    }
+
+    /// Which run it is, `None` if it has no rows.
+    fn key(&self) -> Result<Option<RunKey>, ResultsError> {
+        let keys = self.names.iter().take_while(|name| *name != "scheme");
+        let mut point = Vec::new();
+        for key in keys {
+            let Some(value) = self.texts(key, 1)?.pop() else { return Ok(None) };
+            point.push((key.clone(), value));
+        }
+        let Some(scheme) = self.texts("scheme", 1)?.pop() else { return Ok(None) };
+        let Some(seed) = self.first::<Int64Type>("seed", 1)?.pop() else { return Ok(None) };
+        let seed = self.unsigned(seed)?;
+        Ok(Some(RunKey { point: Point(point), scheme, seed }))
+    }
+
+    /// The flows.
+    pub(super) fn flows(&self) -> Result<Option<FlowsOfRun>, ResultsError> {
+        let Some(run) = self.key()? else { return Ok(None) };
+        let src = self.counts("src")?;
+        let dst = self.counts("dst")?;
+        let size = self.counts("size_bytes")?;
+        let start = self.counts("start_ps")?;
+        let fct = self.maybe_counts("fct_ps")?;
+        let receiver_fct = self.maybe_counts("fct_receiver_ps")?;
+        let ideal_fct = self.counts("ideal_fct_ps")?;
+        let deadline = self.maybe_counts("deadline_ps")?;
+        let retransmissions = self.counts("retransmissions")?;
+        let timeouts = self.counts("timeouts")?;
+        let measured = self.all::<BoolType>("measured")?;
+        let flow = |(row, flow): (usize, u64)| {
+            Ok(FlowRow {
+                flow,
+                src: self.small(src[row])?,
+                dst: self.small(dst[row])?,
+                size: Bytes::new(size[row]),
+                start: Time::from_ps(start[row]),
+                fct: fct[row].map(Time::from_ps),
+                receiver_fct: receiver_fct[row].map(Time::from_ps),
+                ideal_fct: Time::from_ps(ideal_fct[row]),
+                deadline: deadline[row].map(Time::from_ps),
+                retransmissions: retransmissions[row],
+                timeouts: timeouts[row],
+                measured: measured[row],
+            })
+        };
+        let flows =
+            self.counts("flow")?.into_iter().enumerate().map(flow).collect::<Result<_, _>>()?;
+        Ok(Some(FlowsOfRun { run, flows }))
+    }
+
+    /// The ports and their samples.
+    pub(super) fn ports(&self) -> Result<Option<PortsOfRun>, ResultsError> {
+        let Some(run) = self.key()? else { return Ok(None) };
+        let time = self.counts("time_ps")?;
+        let queue_bytes = self.counts("queue_bytes")?;
+        let queue_packets = self.counts("queue_packets")?;
+        let tx_bytes = self.counts("tx_bytes")?;
+        let tx_packets = self.counts("tx_packets")?;
+        let drops = self.counts("drops")?;
+        let ecn_marks = self.counts("ecn_marks")?;
+        let number = self.counts("port")?;
+        let sample = |(row, port): (usize, u64)| {
+            Ok(PortSample {
+                time: Time::from_ps(time[row]),
+                port: self.small(port)?,
+                queue_bytes: queue_bytes[row],
+                queue_packets: queue_packets[row],
+                tx_bytes: tx_bytes[row],
+                tx_packets: tx_packets[row],
+                drops: drops[row],
+                ecn_marks: ecn_marks[row],
+            })
+        };
+        let samples = number.into_iter().enumerate().map(sample).collect::<Result<Vec<_>, _>>()?;
+        Ok(Some(PortsOfRun { run, ports: self.port_names(&samples)?, samples }))
+    }
+
+    /// Every port once, by its number.
+    fn port_names(&self, samples: &[PortSample]) -> Result<Vec<Port>, ResultsError> {
+        let owner = self.all::<ByteArrayType>("owner")?;
+        let peer = self.all::<ByteArrayType>("peer")?;
+        let class = self.all::<ByteArrayType>("class")?;
+        let rate = self.counts("rate_bps")?;
+        let mut first = BTreeMap::new();
+        for (row, sample) in samples.iter().enumerate() {
+            first.entry(sample.port).or_insert(row);
+        }
+        if first.keys().zip(0..).any(|(port, expected)| *port != expected) {
+            return Err(self.damaged("a port has no rows"));
+        }
+        let port = |row: &usize| {
+            Ok(Port {
+                owner: self.text(&owner[*row])?,
+                peer: self.text(&peer[*row])?,
+                class: self.text(&class[*row])?,
+                rate: Rate::from_bps(rate[*row]),
+            })
+        };
+        first.values().map(port).collect()
+    }
+
+    fn counts(&self, name: &str) -> Result<Vec<u64>, ResultsError> {
+        self.all::<Int64Type>(name)?.into_iter().map(|value| self.unsigned(value)).collect()
+    }
+
+    fn maybe_counts(&self, name: &str) -> Result<Vec<Option<u64>>, ResultsError> {
+        let rows = self.rows();
+        let (present, values) = self.read::<Int64Type>(name, rows)?;
+        let mut values = values.into_iter();
+        if present.len() != rows {
+            return Err(self.damaged(format!("column {name} is too short")));
+        }
+        let value = |present| {
+            if present == 0 {
+                return Ok(None);
+            }
+            let value = values.next().ok_or_else(|| self.damaged("a value is missing"))?;
+            self.unsigned(value).map(Some)
+        };
+        present.into_iter().map(value).collect()
+    }
+
+    fn texts(&self, name: &str, rows: usize) -> Result<Vec<String>, ResultsError> {
+        self.first::<ByteArrayType>(name, rows)?.iter().map(|text| self.text(text)).collect()
+    }
+
+    fn text(&self, text: &ByteArray) -> Result<String, ResultsError> {
+        text.as_utf8().map(str::to_owned).map_err(|error| self.damaged(error))
+    }
+
+    fn unsigned(&self, value: i64) -> Result<u64, ResultsError> {
+        u64::try_from(value).map_err(|_| self.damaged(format!("a count is {value}")))
+    }
+
+    fn small(&self, value: u64) -> Result<u32, ResultsError> {
+        u32::try_from(value).map_err(|_| self.damaged(format!("a number of {value}")))
+    }
+
+    fn rows(&self) -> usize {
+        usize::try_from(self.group.metadata().num_rows()).unwrap_or(0)
+    }
+
+    /// All values of a column without nulls.
+    fn all<T: DataType>(&self, name: &str) -> Result<Vec<T::T>, ResultsError> {
+        let rows = self.rows();
+        let values = self.first::<T>(name, rows)?;
+        if values.len() != rows {
+            return Err(self.damaged(format!("column {name} is too short")));
+        }
+        Ok(values)
+    }
+
+    /// The first values, at most `rows`, of a column without nulls.
+    fn first<T: DataType>(&self, name: &str, rows: usize) -> Result<Vec<T::T>, ResultsError> {
+        Ok(self.read::<T>(name, rows)?.1)
+    }
+
+    /// For a column with nulls which rows have a value, and the values.
+    fn read<T: DataType>(
+        &self,
+        name: &str,
+        rows: usize,
+    ) -> Result<(Vec<i16>, Vec<T::T>), ResultsError> {
+        let index = self.names.iter().position(|column| column == name);
+        let index = index.ok_or_else(|| self.damaged(format!("it has no column {name}")))?;
+        let column = self.group.get_column_reader(index).map_err(|error| self.damaged(error))?;
+        let mut column = T::get_column_reader(column)
+            .ok_or_else(|| self.damaged(format!("column {name} has another type")))?;
+        let (mut present, mut values) = (Vec::new(), Vec::new());
+        let mut read = 0;
+        while read < rows {
+            let (more, _, _) = column
+                .read_records(rows - read, Some(&mut present), None, &mut values)
+                .map_err(|error| self.damaged(error))?;
+            if more == 0 {
+                break;
+            }
+            read += more;
+        }
+        Ok((present, values))
+    }
+}

@@ -1,0 +1,136 @@
+//! The record of one run: what an engine hands over when it has finished.
+
+use flowsched_units::{Bytes, Rate, Time};
+
+use super::{Point, SizeClass};
+
+/// Everything that is kept of one run: one scheme, one seed, one point of a sweep.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunRecord {
+    /// The varied keys and their values; empty where nothing was varied.
+    pub point: Point,
+    /// The scheme's name.
+    pub scheme: String,
+    /// The seed.
+    pub seed: u64,
+    /// Whether the run was cut short, so that its figures are of a part only.
+    pub stopped: bool,
+    /// Totals and costs.
+    pub counters: Counters,
+    /// The flows, by rising number.
+    pub flows: Vec<FlowRow>,
+    /// The ports.
+    pub ports: Vec<Port>,
+    /// The ports' counters, by time; those at the end of the run last.
+    pub samples: Vec<PortSample>,
+}
+
+/// Totals over the whole run, unmeasured flows included, and what it cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counters {
+    /// Packets, data or ACK, that reached the far end of a link.
+    pub packet_hops: u64,
+    /// Events that the engine handled.
+    pub events: u64,
+    /// User CPU time in seconds.
+    pub cpu_s: f64,
+    /// Elapsed time in seconds.
+    pub wall_s: f64,
+    /// The largest resident memory of the process until the end of the run.
+    pub peak_rss_bytes: u64,
+    /// Packets dropped.
+    pub drops: u64,
+    /// Packets marked by ECN.
+    pub ecn_marks: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Data packets sent again.
+    pub retransmissions: u64,
+}
+
+/// One flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowRow {
+    /// Its number: equal for the same flow under every scheme.
+    pub flow: u64,
+    /// The sending host.
+    pub src: u32,
+    /// The receiving host.
+    pub dst: u32,
+    /// Payload bytes.
+    pub size: Bytes,
+    /// When it started.
+    pub start: Time,
+    /// From its start until the sender knows that the last byte has arrived; `None` if that
+    /// never happened.
+    pub fct: Option<Time>,
+    /// From its start until the last byte arrived; `None` if that never happened.
+    pub receiver_fct: Option<Time>,
+    /// What `fct` is for the same flow alone on the idle network.
+    pub ideal_fct: Time,
+    /// The time that it has, from its start; `None` if it has no deadline.
+    pub deadline: Option<Time>,
+    /// Data packets sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Whether it counts: neither warm-up nor cool-down.
+    pub measured: bool,
+}
+
+impl FlowRow {
+    /// Whether the sender knows that every byte has arrived.
+    pub fn finished(&self) -> bool {
+        self.fct.is_some()
+    }
+
+    /// FCT over ideal FCT, for a flow that finished.
+    pub fn slowdown(&self) -> Option<f64> {
+        let ideal = (self.ideal_fct > Time::ZERO).then(|| self.ideal_fct.as_us_f64())?;
+        self.fct.map(|fct| fct.as_us_f64() / ideal)
+    }
+
+    /// Whether a flow with a deadline finished, at its sender, within it.
+    pub fn deadline_met(&self) -> Option<bool> {
+        self.deadline.map(|deadline| self.fct.is_some_and(|fct| fct <= deadline))
+    }
+
+    /// Small, medium or large.
+    pub fn class(&self) -> SizeClass {
+        SizeClass::of(self.size)
+    }
+}
+
+/// One egress port.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Port {
+    /// The host or switch that it belongs to.
+    pub owner: String,
+    /// The host or switch at the other end of the link.
+    pub peer: String,
+    /// What such ports are called together, `"leaf to spine"`.
+    pub class: String,
+    /// The link's rate.
+    pub rate: Rate,
+}
+
+/// The counters of one port at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PortSample {
+    /// When.
+    pub time: Time,
+    /// The port, by its place in [`RunRecord::ports`].
+    pub port: u32,
+    /// Bytes waiting now.
+    pub queue_bytes: u64,
+    /// Packets waiting now.
+    pub queue_packets: u64,
+    /// Bytes sent so far.
+    pub tx_bytes: u64,
+    /// Packets sent so far.
+    pub tx_packets: u64,
+    /// Packets dropped so far.
+    pub drops: u64,
+    /// Packets marked so far.
+    pub ecn_marks: u64,
+}

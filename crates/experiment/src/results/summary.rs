@@ -1,0 +1,245 @@
+//! The summary of a study: what `--format json` prints and what reports start from.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::comparison::{Outcomes, compare};
+use super::{Comparison, Distribution, FlowRow, PerClass, Point, RunRecord, Tables};
+
+/// The figures of all runs, and how the schemes compare.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The experiment's name.
+    pub name: String,
+    /// Whether every run of the experiment is there and went to its end.
+    pub complete: bool,
+    /// The runs, in the order in which they were written.
+    pub runs: Vec<RunSummary>,
+    /// Every other scheme against the first, at every point.
+    pub comparisons: Vec<Comparison>,
+    /// The tables that the figures are from.
+    pub tables: Tables,
+}
+
+/// The figures of one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// The varied keys and their values.
+    pub point: Point,
+    /// The scheme's name.
+    pub scheme: String,
+    /// The seed.
+    pub seed: u64,
+    /// Whether the run went to its end.
+    pub complete: bool,
+    /// Measured flows.
+    pub flows: u64,
+    /// Measured flows that finished.
+    pub finished: u64,
+    /// Flows of warm-up and cool-down.
+    pub unmeasured: u64,
+    /// As [`super::Counters::packet_hops`].
+    pub packet_hops: u64,
+    /// As [`super::Counters::events`].
+    pub events: u64,
+    /// As [`super::Counters::cpu_s`].
+    pub cpu_s: f64,
+    /// As [`super::Counters::wall_s`].
+    pub wall_s: f64,
+    /// As [`super::Counters::peak_rss_bytes`].
+    pub peak_rss_bytes: u64,
+    /// As [`super::Counters::drops`].
+    pub drops: u64,
+    /// As [`super::Counters::ecn_marks`].
+    pub ecn_marks: u64,
+    /// As [`super::Counters::timeouts`].
+    pub timeouts: u64,
+    /// As [`super::Counters::retransmissions`].
+    pub retransmissions: u64,
+    /// FCT at the sender, in microseconds.
+    pub fct_us: PerClass<Distribution>,
+    /// FCT over ideal FCT.
+    pub slowdown: PerClass<Distribution>,
+}
+
+impl RunSummary {
+    /// Of a run.
+    pub fn of(run: &RunRecord) -> RunSummary {
+        let measured: Vec<&FlowRow> = run.flows.iter().filter(|flow| flow.measured).collect();
+        let distribution = |value: fn(&FlowRow) -> Option<f64>| {
+            PerClass::from_fn(|class| {
+                let asked = |flow: &&&FlowRow| class.is_none_or(|class| class == flow.class());
+                Distribution::of(measured.iter().filter(asked).filter_map(|f| value(f)).collect())
+            })
+        };
+        let counters = run.counters;
+        RunSummary {
+            point: run.point.clone(),
+            scheme: run.scheme.clone(),
+            seed: run.seed,
+            complete: !run.stopped,
+            flows: measured.len() as u64,
+            finished: measured.iter().filter(|flow| flow.finished()).count() as u64,
+            unmeasured: (run.flows.len() - measured.len()) as u64,
+            packet_hops: counters.packet_hops,
+            events: counters.events,
+            cpu_s: counters.cpu_s,
+            wall_s: counters.wall_s,
+            peak_rss_bytes: counters.peak_rss_bytes,
+            drops: counters.drops,
+            ecn_marks: counters.ecn_marks,
+            timeouts: counters.timeouts,
+            retransmissions: counters.retransmissions,
+            fct_us: distribution(|flow| flow.fct.map(|fct| fct.as_us_f64())),
+            slowdown: distribution(FlowRow::slowdown),
+        }
+    }
+}
+
+impl Summary {
+    /// The points of the sweep, in the order of the runs.
+    pub fn points(&self) -> Vec<&Point> {
+        in_order(self.runs.iter().map(|run| &run.point))
+    }
+
+    /// The schemes' names, in the order of the runs.
+    pub fn schemes(&self) -> Vec<&str> {
+        in_order(self.runs.iter().map(|run| run.scheme.as_str()))
+    }
+
+    /// The runs of `scheme` at `point`, one a seed.
+    pub fn runs_of<'a>(
+        &'a self,
+        point: &'a Point,
+        scheme: &'a str,
+    ) -> impl Iterator<Item = &'a RunSummary> {
+        self.runs.iter().filter(move |run| run.point == *point && run.scheme == scheme)
+    }
+
+    /// How `scheme` compares with the first at `point`; `None` for the first.
+    pub fn comparison(&self, point: &Point, scheme: &str) -> Option<&Comparison> {
+        self.comparisons.iter().find(|c| c.point == *point && c.scheme == scheme)
+    }
+
+    /// As JSON text, ending with a line break.
+    pub fn to_json(&self) -> String {
+        let json = serde_json::to_string_pretty(self);
+        json.expect("texts and numbers can be written as JSON") + "\n"
+    }
+
+    /// Adds the comparisons of the runs, whose flows' `outcomes` are in the order of the runs.
+    /// Runs cut short take no part: what they lack is not lost, only not known.
+    pub(super) fn compare(&mut self, outcomes: &[Outcomes]) {
+        let points: Vec<Point> = self.points().into_iter().cloned().collect();
+        for point in points {
+            let runs: Vec<(&RunSummary, &Outcomes)> =
+                self.runs.iter().zip(outcomes).filter(|(run, _)| run.point == point).collect();
+            let schemes = in_order(runs.iter().map(|(run, _)| run.scheme.as_str()));
+            let seeds = in_order(runs.iter().map(|(run, _)| run.seed));
+            let Some((against, others)) = schemes.split_first() else { continue };
+            let of = |scheme: &str, seed: u64| {
+                let mut runs = runs.iter().filter(|(run, _)| run.complete);
+                let wanted = runs.find(|(run, _)| run.scheme == scheme && run.seed == seed);
+                wanted.map(|(_, outcomes)| *outcomes)
+            };
+            let comparison = |scheme: &&str| {
+                let both = |seed: &u64| of(against, *seed).zip(of(scheme, *seed));
+                let pairs: Vec<_> = seeds.iter().filter_map(both).collect();
+                Comparison {
+                    point: point.clone(),
+                    scheme: (*scheme).to_owned(),
+                    against: (*against).to_owned(),
+                    fct: PerClass::from_fn(|class| compare(&pairs, class)),
+                }
+            };
+            let comparisons: Vec<Comparison> = others.iter().map(comparison).collect();
+            self.comparisons.extend(comparisons);
+        }
+    }
+}
+
+/// Each value once, where it first appears.
+fn in_order<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = BTreeSet::new();
+    values.filter(|value| seen.insert(*value)).collect()
+}
+
+/// One key of the summary.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Where it stands: `[]` for every element of an array, `{a,b}` for each of these.
+    pub path: &'static str,
+    /// The unit, or nothing.
+    pub unit: &'static str,
+    /// What it means, in one sentence.
+    pub about: &'static str,
+}
+
+const fn key(path: &'static str, unit: &'static str, about: &'static str) -> Key {
+    Key { path, unit, about }
+}
+
+/// Every key of `summary.json`.
+pub const SUMMARY: &[Key] = &[
+    key("name", "", "The experiment's name."),
+    key("complete", "", "Whether every run of the experiment is there and went to its end."),
+    key("runs[].point", "", "The varied keys and their values, as texts; empty if none were."),
+    key("runs[].scheme", "", "The scheme's name."),
+    key("runs[].seed", "", "The seed."),
+    key("runs[].complete", "", "Whether the run went to its end."),
+    key("runs[].flows", "", "Measured flows."),
+    key("runs[].finished", "", "Measured flows that finished."),
+    key("runs[].unmeasured", "", "Flows of warm-up and cool-down, which no figure includes."),
+    key("runs[].packet_hops", "", "Packets, data or ACK, that reached the far end of a link."),
+    key("runs[].events", "", "Events that the engine handled."),
+    key("runs[].cpu_s", "s", "User CPU time of the run."),
+    key("runs[].wall_s", "s", "Elapsed time of the run."),
+    key("runs[].peak_rss_bytes", "B", "The largest resident memory of the process so far."),
+    key("runs[].drops", "", "Packets dropped."),
+    key("runs[].ecn_marks", "", "Packets marked by ECN."),
+    key("runs[].timeouts", "", "Retransmission timeouts."),
+    key("runs[].retransmissions", "", "Data packets sent again."),
+    key("runs[].fct_us.{all,small,medium,large}.count", "", "Flows of the class that finished."),
+    key(
+        "runs[].fct_us.{all,small,medium,large}.{mean,p50,p95,p99,max}",
+        "us",
+        "FCT at the sender of those flows; null if there are none.",
+    ),
+    key("runs[].slowdown.{all,small,medium,large}.count", "", "Flows with a slowdown."),
+    key(
+        "runs[].slowdown.{all,small,medium,large}.{mean,p50,p95,p99,max}",
+        "",
+        "FCT over ideal FCT of those flows; null if there are none.",
+    ),
+    key("comparisons[].point", "", "The varied keys and their values."),
+    key("comparisons[].scheme", "", "The scheme compared."),
+    key("comparisons[].against", "", "The scheme that it is compared with: the first."),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.seeds",
+        "",
+        "Seeds with flows to compare; from two on, the intervals are over seeds.",
+    ),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.pairs",
+        "",
+        "Flows that finished under both schemes, over all seeds.",
+    ),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.left_out",
+        "",
+        "Measured flows that did not finish under both, and are not compared.",
+    ),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.{mean,p99}.change",
+        "",
+        "Relative difference of mean or 99th percentile of FCT: -0.2 is 20% less.",
+    ),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.{mean,p99}.{low,high}",
+        "",
+        "Its 95% confidence interval; null where there is too little to tell.",
+    ),
+    key("tables.{flows,ports}.bytes", "B", "The length of flows.parquet and ports.parquet."),
+    key("tables.{flows,ports}.crc32", "", "Their CRC-32: the same for the same runs."),
+];

@@ -1,0 +1,250 @@
+//! Writing a table: one Parquet row group a run, the same bytes for the same runs.
+//!
+//! A row group is encoded in memory, then appended to the file in one piece. What has been
+//! appended can be taken back, so that a run that did not fit on the disk leaves the table of
+//! the runs before it.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::mem;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataWriter};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::{ColumnPath, Type};
+
+use super::error::io_error;
+use super::{Column, RunRecord, Value};
+
+/// Where a table goes: written to its end, or cut off.
+pub(super) trait Sink: Write + Seek {
+    fn cut(&mut self, length: u64) -> io::Result<()>;
+}
+
+impl Sink for File {
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+}
+
+/// A table being written.
+pub(super) struct TableWriter<S> {
+    sink: S,
+    columns: &'static [Column],
+    encoder: SerializedFileWriter<Vec<u8>>,
+    /// Where the start of the file and each row group after it end.
+    ends: Vec<u64>,
+    /// Whether the encoder is ahead of the sink, so that nothing may follow.
+    closed: bool,
+}
+
+impl<S: Sink> TableWriter<S> {
+    /// An empty table in `sink`, with a column for each varied key before `columns`.
+    pub(super) fn new(
+        sink: S,
+        keys: &[String],
+        columns: &'static [Column],
+    ) -> io::Result<TableWriter<S>> {
+        let encoder = encoder(keys, columns).map_err(io_error)?;
+        let ends = Vec::new();
+        let mut table = TableWriter { sink, columns, encoder, ends, closed: false };
+        table.pour()?;
+        Ok(table)
+    }
+
+    /// How many runs it has.
+    pub(super) fn runs(&self) -> usize {
+        self.ends.len() - 1
+    }
+
+    /// Appends `rows` rows of `run`.
+    pub(super) fn append(&mut self, run: &RunRecord, rows: usize) -> io::Result<()> {
+        if self.closed {
+            return Err(io::Error::other("an earlier run could not be written"));
+        }
+        self.encode(run, rows).map_err(io_error)?;
+        self.pour()
+    }
+
+    fn encode(&mut self, run: &RunRecord, rows: usize) -> Result<(), ParquetError> {
+        let mut group = self.encoder.next_row_group()?;
+        for (_, value) in &run.point.0 {
+            let mut column = next(group.next_column()?)?;
+            write_texts(&mut column, rows, |_| value)?;
+            column.close()?;
+        }
+        for Column { value, .. } in self.columns {
+            let mut column = next(group.next_column()?)?;
+            write_column(&mut column, *value, run, rows)?;
+            column.close()?;
+        }
+        group.close()?;
+        Ok(())
+    }
+
+    /// Moves what has been encoded to the sink.
+    fn pour(&mut self) -> io::Result<()> {
+        self.encoder.flush()?;
+        let bytes = mem::take(self.encoder.inner_mut());
+        self.sink.write_all(&bytes)?;
+        let start = self.ends.last().copied().unwrap_or(0);
+        self.ends.push(start + bytes.len() as u64);
+        Ok(())
+    }
+
+    /// Takes back all runs but the first `count`; none can be appended afterwards.
+    pub(super) fn keep(&mut self, count: usize) -> io::Result<()> {
+        self.closed = true;
+        self.ends.truncate(count + 1);
+        let end = self.ends.last().copied().unwrap_or(0);
+        self.sink.cut(end)?;
+        self.sink.seek(SeekFrom::Start(end))?;
+        Ok(())
+    }
+
+    /// Writes the table's end and hands back where it went.
+    pub(super) fn finish(mut self) -> io::Result<S> {
+        let groups = self.encoder.flushed_row_groups()[..self.runs()].to_vec();
+        let properties = self.encoder.properties();
+        let metadata = FileMetaData::new(
+            properties.writer_version().as_num(),
+            groups.iter().map(|group| group.num_rows()).sum(),
+            Some(properties.created_by().to_owned()),
+            None,
+            Arc::new(self.encoder.schema_descr().clone()),
+            None,
+        );
+        let mut end = Vec::new();
+        ParquetMetaDataWriter::new(&mut end, &ParquetMetaData::new(metadata, groups))
+            .finish()
+            .map_err(io_error)?;
+        self.sink.write_all(&end)?;
+        Ok(self.sink)
+    }
+}
+
+fn encoder(
+    keys: &[String],
+    columns: &[Column],
+) -> Result<SerializedFileWriter<Vec<u8>>, ParquetError> {
+    let texts = keys.iter().map(|key| (key.as_str(), Physical::BYTE_ARRAY, false));
+    let others =
+        columns.iter().map(|column| (column.name, physical(column.value), nullable(column.value)));
+    let mut fields = Vec::new();
+    let mut properties = WriterProperties::builder()
+        .set_created_by("flowsched".to_owned())
+        .set_compression(Compression::SNAPPY)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_offset_index_disabled(true);
+    for (name, physical, nullable) in texts.chain(others) {
+        let path = ColumnPath::from(name);
+        if physical == Physical::INT64 {
+            properties = properties
+                .set_column_dictionary_enabled(path.clone(), false)
+                .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+        } else if physical == Physical::DOUBLE {
+            properties = properties.set_column_dictionary_enabled(path, false);
+        }
+        fields.push(Arc::new(field(name, physical, nullable)?));
+    }
+    let schema = Type::group_type_builder("row").with_fields(fields).build()?;
+    SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties.build()))
+}
+
+fn field(name: &str, physical: Physical, nullable: bool) -> Result<Type, ParquetError> {
+    let repetition = if nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+    let text = (physical == Physical::BYTE_ARRAY).then_some(LogicalType::String);
+    Type::primitive_type_builder(name, physical)
+        .with_repetition(repetition)
+        .with_logical_type(text)
+        .build()
+}
+
+const fn physical(value: Value) -> Physical {
+    match value {
+        Value::Text(_) => Physical::BYTE_ARRAY,
+        Value::Count(_) | Value::MaybeCount(_) => Physical::INT64,
+        Value::MaybeNumber(_) => Physical::DOUBLE,
+        Value::Flag(_) | Value::MaybeFlag(_) => Physical::BOOLEAN,
+    }
+}
+
+const fn nullable(value: Value) -> bool {
+    matches!(value, Value::MaybeCount(_) | Value::MaybeNumber(_) | Value::MaybeFlag(_))
+}
+
+fn next(
+    column: Option<SerializedColumnWriter<'_>>,
+) -> Result<SerializedColumnWriter<'_>, ParquetError> {
+    column.ok_or_else(|| ParquetError::General("more values than columns".to_owned()))
+}
+
+fn write_column(
+    column: &mut SerializedColumnWriter<'_>,
+    value: Value,
+    run: &RunRecord,
+    rows: usize,
+) -> Result<(), ParquetError> {
+    match value {
+        Value::Text(of) => write_texts(column, rows, |row| of(run, row)),
+        Value::Count(of) => {
+            let values: Vec<i64> = (0..rows).map(|row| signed(of(run, row))).collect();
+            write::<Int64Type>(column, &values, None)
+        }
+        Value::MaybeCount(of) => {
+            write_some::<Int64Type>(column, rows, |row| of(run, row).map(signed))
+        }
+        Value::MaybeNumber(of) => write_some::<DoubleType>(column, rows, |row| of(run, row)),
+        Value::Flag(of) => {
+            let values: Vec<bool> = (0..rows).map(|row| of(run, row)).collect();
+            write::<BoolType>(column, &values, None)
+        }
+        Value::MaybeFlag(of) => write_some::<BoolType>(column, rows, |row| of(run, row)),
+    }
+}
+
+/// Texts repeat from row to row, and then share their bytes.
+fn write_texts<'a>(
+    column: &mut SerializedColumnWriter<'_>,
+    rows: usize,
+    text: impl Fn(usize) -> &'a str,
+) -> Result<(), ParquetError> {
+    let mut values: Vec<ByteArray> = Vec::with_capacity(rows);
+    for row in 0..rows {
+        let text = text(row);
+        match values.last() {
+            Some(last) if last.data() == text.as_bytes() => values.push(last.clone()),
+            _ => values.push(ByteArray::from(text)),
+        }
+    }
+    write::<ByteArrayType>(column, &values, None)
+}
+
+fn write_some<T: DataType>(
+    column: &mut SerializedColumnWriter<'_>,
+    rows: usize,
+    value: impl Fn(usize) -> Option<T::T>,
+) -> Result<(), ParquetError> {
+    let values: Vec<Option<T::T>> = (0..rows).map(value).collect();
+    let present: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+    let values: Vec<T::T> = values.into_iter().flatten().collect();
+    write::<T>(column, &values, Some(&present))
+}
+
+fn write<T: DataType>(
+    column: &mut SerializedColumnWriter<'_>,
+    values: &[T::T],
+    present: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    column.typed::<T>().write_batch(values, present, None)?;
+    Ok(())
+}
+
+/// Parquet's widest integer that every reader knows; nothing real exceeds it.
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}

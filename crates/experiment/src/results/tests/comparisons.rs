@@ -1,0 +1,113 @@
+use proptest::prelude::RngExt;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+use tempfile::tempdir;
+
+use super::*;
+
+fn comparisons(runs: Vec<RunRecord>) -> Vec<Comparison> {
+    let dir = tempdir().unwrap();
+    write(dir.path(), &meta(), runs).unwrap().comparisons
+}
+
+fn near(found: Option<f64>, expected: f64) {
+    let found = found.expect("a value");
+    assert!((found - expected).abs() < 1e-4, "{found} instead of {expected}");
+}
+
+#[test]
+fn only_flows_that_finished_under_both_are_compared() {
+    let unfinished = |number| FlowRow { fct: None, ..flow(number, 1, 0) };
+    let tcp = vec![flow(0, 1, 100), flow(1, 1, 900), unfinished(2), flow(3, 1, 300)];
+    let pias = vec![flow(0, 1, 50), unfinished(1), flow(2, 1, 10), flow(3, 1, 150), flow(4, 1, 9)];
+    let all = comparisons(vec![run("tcp", 1, tcp), run("pias", 1, pias)]);
+    assert_eq!((all[0].scheme.as_str(), all[0].against.as_str()), ("pias", "tcp"));
+    let small = all[0].fct.small;
+    assert_eq!((small.seeds, small.pairs, small.left_out), (1, 2, 3));
+    near(small.mean.change, -0.5);
+    near(small.p99.change, -0.5);
+    assert_eq!(small.p99.low, None, "one seed says nothing of a percentile");
+    assert_eq!(all[0].fct.large, ClassComparison::default());
+}
+
+/// By hand: changes of -10%, -20% and -30% have mean -20% and standard error 10%/sqrt(3);
+/// t with 2 degrees of freedom is 4.3027.
+#[test]
+fn several_seeds_give_students_interval() {
+    let mut runs = Vec::new();
+    for (seed, fct) in [(1, 90), (2, 80), (3, 70)] {
+        runs.push(run("tcp", seed, vec![flow(0, 1, 100)]));
+        runs.push(run("pias", seed, vec![flow(0, 1, fct)]));
+    }
+    let small = comparisons(runs)[0].fct.small;
+    assert_eq!((small.seeds, small.pairs), (3, 3));
+    for change in [small.mean, small.p99] {
+        near(change.change, -0.2);
+        near(change.low, -0.2 - 4.3027 * 0.1 / 3f64.sqrt());
+        near(change.high, -0.2 + 4.3027 * 0.1 / 3f64.sqrt());
+    }
+}
+
+#[test]
+fn one_pair_has_a_change_and_no_interval() {
+    let runs = vec![run("tcp", 1, vec![flow(0, 1, 100)]), run("pias", 1, vec![flow(0, 1, 90)])];
+    let small = comparisons(runs)[0].fct.small;
+    near(small.mean.change, -0.1);
+    assert_eq!((small.mean.low, small.mean.high), (None, None));
+}
+
+#[test]
+fn runs_cut_short_and_points_apart_are_not_compared() {
+    let at = |load: &str, record: RunRecord| RunRecord {
+        point: Point(vec![("load".to_owned(), load.to_owned())]),
+        ..record
+    };
+    let flows = || vec![flow(0, 1, 100)];
+    let runs = vec![
+        at("0.5", run("tcp", 1, flows())),
+        at("0.5", RunRecord { stopped: true, ..run("pias", 1, flows()) }),
+        at("0.6", run("tcp", 1, flows())),
+        at("0.6", run("pias", 1, vec![flow(0, 1, 50)])),
+    ];
+    let dir = tempdir().unwrap();
+    let meta = Meta { keys: vec!["load".to_owned()], ..meta() };
+    let all = write(dir.path(), &meta, runs).unwrap().comparisons;
+    assert_eq!(all.len(), 2);
+    assert_eq!(all[0].fct.all, ClassComparison::default());
+    near(all[1].fct.all.mean.change, -0.5);
+    assert_eq!(all[1].point.get("load"), Some("0.6"));
+}
+
+/// The bootstrap is a second way to the interval over the flows of one seed.
+#[test]
+fn the_interval_over_flows_is_that_of_the_bootstrap() {
+    let mut random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let count = 400;
+    let fct = |random: &mut TestRng| {
+        let first = 50.0 - 400.0 * libm::log(random.random_range(1e-9..1.0));
+        (first, first * random.random_range(0.4..1.2))
+    };
+    let fcts: Vec<(f64, f64)> = (0..count).map(|_| fct(&mut random)).collect();
+    let flows = |of: fn(&(f64, f64)) -> f64| {
+        let flow_of = |(i, pair)| {
+            let fct = Some(Time::from_secs_f64(of(pair) * 1e-6));
+            FlowRow { fct, ..flow(i, 1, 0) }
+        };
+        (0..).zip(&fcts).map(flow_of).collect()
+    };
+    let runs = vec![run("tcp", 1, flows(|p| p.0)), run("pias", 1, flows(|p| p.1))];
+    let mean = comparisons(runs)[0].fct.small.mean;
+
+    let mut resampled: Vec<f64> = (0..4_000)
+        .map(|_| {
+            let draw = |(a, b): (f64, f64), i: usize| (a + fcts[i].0, b + fcts[i].1);
+            let picks = (0..count).map(|_| random.random_range(0..count));
+            let (first, other) = picks.fold((0.0, 0.0), draw);
+            other / first - 1.0
+        })
+        .collect();
+    resampled.sort_unstable_by(f64::total_cmp);
+    let (low, high) = (resampled[100], resampled[3_900]);
+    let width = high - low;
+    assert!((mean.low.unwrap() - low).abs() < 0.15 * width, "{mean:?} against {low}");
+    assert!((mean.high.unwrap() - high).abs() < 0.15 * width, "{mean:?} against {high}");
+}

@@ -1,0 +1,63 @@
+//! Tests of whole folders: what is written, read back, compared and refused.
+
+mod comparisons;
+mod damage;
+mod folders;
+mod summaries;
+
+use flowsched_units::{Bytes, Rate, Time};
+
+use super::*;
+
+/// A finished, measured flow.
+fn flow(number: u64, size: u64, fct_us: u64) -> FlowRow {
+    FlowRow {
+        flow: number,
+        src: 1,
+        dst: 2,
+        size: Bytes::new(size),
+        start: Time::from_us(number),
+        fct: Some(Time::from_us(fct_us)),
+        receiver_fct: Some(Time::from_us(fct_us.saturating_sub(1))),
+        ideal_fct: Time::from_us(10),
+        deadline: None,
+        retransmissions: 0,
+        timeouts: 0,
+        measured: true,
+    }
+}
+
+fn run(scheme: &str, seed: u64, flows: Vec<FlowRow>) -> RunRecord {
+    let port = |owner: &str, peer: &str| Port {
+        owner: owner.to_owned(),
+        peer: peer.to_owned(),
+        class: "host to leaf".to_owned(),
+        rate: Rate::from_gbps(10),
+    };
+    let sample = |time, port| PortSample {
+        time: Time::from_us(time),
+        port,
+        queue_bytes: 1500 * time,
+        queue_packets: time,
+        tx_bytes: 3000 * time,
+        tx_packets: 2 * time,
+        drops: time / 2,
+        ecn_marks: time / 3,
+    };
+    RunRecord {
+        scheme: scheme.to_owned(),
+        seed,
+        flows,
+        ports: vec![port("host0", "leaf0"), port("host1", "leaf0")],
+        samples: (0..8).map(|i| sample(u64::from(i / 2), i % 2)).collect(),
+        ..RunRecord::default()
+    }
+}
+
+fn meta() -> Meta {
+    Meta {
+        name: "a test".to_owned(),
+        experiment: "name = \"a test\"\n".to_owned(),
+        keys: Vec::new(),
+    }
+}

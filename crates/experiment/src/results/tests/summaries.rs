@@ -1,0 +1,117 @@
+use std::collections::BTreeSet;
+
+use serde_json::{Value as Json, json};
+use tempfile::tempdir;
+
+use super::*;
+
+fn summary_of(runs: Vec<RunRecord>) -> Json {
+    let dir = tempdir().unwrap();
+    let summary = write(dir.path(), &meta(), runs).unwrap();
+    serde_json::from_str(&summary.to_json()).unwrap()
+}
+
+#[test]
+fn figures_are_of_the_measured_flows_that_finished() {
+    let unfinished = FlowRow { fct: None, ..flow(4, 100, 0) };
+    let warm_up = FlowRow { measured: false, ..flow(5, 100, 1_000_000) };
+    let flows = vec![
+        flow(0, 100_000, 10),
+        flow(1, 1, 30),
+        flow(2, 100_001, 50),
+        flow(3, 10_000_000, 70),
+        unfinished,
+        warm_up,
+    ];
+    let summary = summary_of(vec![run("pias", 7, flows)]);
+    let run = &summary["runs"][0];
+    assert_eq!(run["scheme"], "pias");
+    assert_eq!(run["seed"], 7);
+    assert_eq!(
+        (&run["flows"], &run["finished"], &run["unmeasured"]),
+        (&json!(5), &json!(4), &json!(1))
+    );
+    let small = json!({
+        "count": 2, "mean": 20.0, "p50": 10.0, "p95": 30.0, "p99": 30.0, "max": 30.0,
+    });
+    assert_eq!(run["fct_us"]["small"], small);
+    assert_eq!(run["fct_us"]["all"]["mean"], 40.0);
+    assert_eq!(run["fct_us"]["medium"]["count"], 2);
+    assert_eq!(run["slowdown"]["medium"]["mean"], 6.0);
+}
+
+#[test]
+fn an_empty_class_has_null() {
+    let summary = summary_of(vec![run("pias", 1, vec![flow(0, 1, 1)])]);
+    let empty = json!({
+        "count": 0, "mean": null, "p50": null, "p95": null, "p99": null, "max": null,
+    });
+    assert_eq!(summary["runs"][0]["fct_us"]["large"], empty);
+    assert_eq!(summary["runs"][0]["slowdown"]["large"], empty);
+}
+
+#[test]
+fn a_point_is_an_object_in_the_order_of_its_keys() {
+    let text = r#"{"workload.load":"0.8","topology.spines":"4"}"#;
+    let point: Point = serde_json::from_str(text).unwrap();
+    assert_eq!(point.keys().collect::<Vec<_>>(), ["workload.load", "topology.spines"]);
+    assert_eq!(serde_json::to_string(&point).unwrap(), text);
+    assert_eq!(point.get("topology.spines"), Some("4"));
+}
+
+/// Every path to a value, array places left out.
+fn paths(json: &Json, at: &str, into: &mut BTreeSet<String>) {
+    match json {
+        Json::Object(object) if !at.ends_with("point") => {
+            for (key, value) in object {
+                let dot = if at.is_empty() { "" } else { "." };
+                paths(value, &format!("{at}{dot}{key}"), into);
+            }
+        }
+        Json::Array(array) => array.iter().for_each(|e| paths(e, &format!("{at}[]"), into)),
+        _ => _ = into.insert(at.to_owned()),
+    }
+}
+
+/// `a.{b,c}` is `a.b` and `a.c`.
+fn expand(path: &str) -> Vec<String> {
+    let Some((before, rest)) = path.split_once('{') else { return vec![path.to_owned()] };
+    let (choices, after) = rest.split_once('}').expect("braces come in pairs");
+    choices.split(',').flat_map(|choice| expand(&format!("{before}{choice}{after}"))).collect()
+}
+
+#[test]
+fn every_key_is_described_and_every_description_has_a_key() {
+    let flows = vec![flow(0, 1, 1)];
+    let summary = summary_of(vec![run("tcp", 1, flows.clone()), run("pias", 1, flows)]);
+    let mut found = BTreeSet::new();
+    paths(&summary, "", &mut found);
+    let described: BTreeSet<String> = SUMMARY.iter().flat_map(|key| expand(key.path)).collect();
+    assert_eq!(found, described);
+}
+
+#[test]
+fn every_column_has_one_name_and_a_meaning() {
+    for columns in [FLOWS, PORTS] {
+        let names: BTreeSet<&str> = columns.iter().map(|column| column.name).collect();
+        assert_eq!(names.len(), columns.len());
+        for column in columns {
+            assert!(column.about.ends_with('.'), "{}: {}", column.name, column.about);
+            let unit = column.name.rsplit('_').next().unwrap_or_default();
+            if ["ps", "us", "bytes", "bps"].contains(&unit) {
+                assert!(!column.unit.is_empty(), "{} has no unit", column.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn deadlines_are_met_at_the_sender() {
+    let met = |fct, deadline| {
+        FlowRow { deadline: Some(Time::from_us(deadline)), ..flow(0, 1, fct) }.deadline_met()
+    };
+    assert_eq!((met(10, 10), met(11, 10)), (Some(true), Some(false)));
+    assert_eq!(flow(0, 1, 1).deadline_met(), None);
+    let never = FlowRow { fct: None, deadline: Some(Time::from_us(1)), ..flow(0, 1, 1) };
+    assert_eq!(never.deadline_met(), Some(false));
+}

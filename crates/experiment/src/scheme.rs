@@ -1,0 +1,108 @@
+//! A `[[scheme]]` table: a preset, parts exchanged, values over its defaults.
+
+use flowsched_schemes::preset::{COMMON, Combination};
+use flowsched_schemes::{PARTS, PRESETS, Role, Scheme};
+use flowsched_units::{Parameter, SettingError, Settings, Value};
+
+use crate::document::Table;
+use crate::keys;
+use crate::mistake::{Mistake, Mistakes};
+
+/// A scheme of a scene.
+#[derive(Clone, Debug)]
+pub struct SchemeOfScene {
+    /// A value for each of its parameters.
+    pub settings: Settings,
+    /// The same, ready to run.
+    pub scheme: Scheme,
+}
+
+/// Reads a table. `sizes_of` puts sizes in the place of a word for thresholds, given how many
+/// queues there are.
+pub(crate) fn read(
+    table: &Table,
+    sizes_of: &mut dyn FnMut(&str, u64) -> Result<Value, SettingError>,
+    mistakes: &mut Mistakes,
+) -> Option<SchemeOfScene> {
+    let combination = combination(table, mistakes)?;
+    let compat = table.text("compat").unwrap_or("none");
+    let mut settings = combination.defaults(compat);
+    if !keys::check(table, &parameters(&combination), &mut settings, mistakes) {
+        return None;
+    }
+    let scheme = resolve_thresholds(&mut settings, sizes_of)
+        .and_then(|()| Scheme::from_settings(&settings));
+    match scheme {
+        Ok(scheme) => Some(SchemeOfScene { settings, scheme }),
+        Err(error) => {
+            let place = table.place_of(&error.key);
+            mistakes.add(Mistake::of_setting(place, &table.path, &error));
+            None
+        }
+    }
+}
+
+/// The keys that the table may have.
+pub(crate) fn parameters(combination: &Combination) -> Vec<&'static Parameter> {
+    let mut parameters: Vec<&Parameter> = COMMON.iter().collect();
+    for parameter in combination.parameters() {
+        if parameters.iter().all(|known| known.name != parameter.name) {
+            parameters.push(parameter);
+        }
+    }
+    parameters
+}
+
+/// The combination that a resolved or checked table names.
+pub(crate) fn combination_of(settings: &Settings) -> Option<Combination> {
+    let parts = Role::ALL.map(|role| settings.text(role.key()));
+    let parts = [0, 1, 2, 3].map(|index| Some(parts[index].as_str()));
+    Combination::new(&settings.text("preset"), parts).ok()
+}
+
+fn combination(table: &Table, mistakes: &mut Mistakes) -> Option<Combination> {
+    let presets: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    let preset = keys::word(table, "preset", &presets, mistakes);
+    let mut parts = [None; 4];
+    let mut known = true;
+    for (part, role) in parts.iter_mut().zip(Role::ALL) {
+        if table.entries.contains_key(role.key()) {
+            let names: Vec<&str> =
+                PARTS.iter().filter(|part| part.role == role).map(|part| part.name).collect();
+            *part = keys::word(table, role.key(), &names, mistakes);
+            known &= part.is_some();
+        }
+    }
+    Combination::new(preset.filter(|_| known)?, parts).ok()
+}
+
+fn resolve_thresholds(
+    settings: &mut Settings,
+    sizes_of: &mut dyn FnMut(&str, u64) -> Result<Value, SettingError>,
+) -> Result<(), SettingError> {
+    let Some(Value::Text(word)) = settings.get("thresholds") else { return Ok(()) };
+    let queues = match settings.get("queues") {
+        Some(Value::Count(queues)) => *queues,
+        _ => 1,
+    };
+    let sizes = sizes_of(&word.clone(), queues)?;
+    settings.set("thresholds", sizes);
+    Ok(())
+}
+
+/// Refuses names that several schemes have, and names that are none.
+pub(crate) fn check_names(tables: &[Table], mistakes: &mut Mistakes) {
+    for (index, table) in tables.iter().enumerate() {
+        let Some(name) = table.scheme_name() else { continue };
+        let path = table.path_of("name");
+        let key = if table.entries.contains_key("name") { "name" } else { "preset" };
+        let place = table.place_of(key);
+        if name.trim().is_empty() {
+            mistakes.add(Mistake::found(place, path, "\"\"", "a name"));
+        } else if tables[..index].iter().any(|other| other.scheme_name() == Some(name)) {
+            let found = format!("\"{name}\", as another scheme is called");
+            let mistake = Mistake::found(place, path, found, "a name of its own");
+            mistakes.add(mistake.with_help(format!("add a key such as name = \"{name}-2\"")));
+        }
+    }
+}

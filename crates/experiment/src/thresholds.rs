@@ -1,0 +1,58 @@
+//! Words that stand for thresholds, and the sizes in their place.
+
+use std::collections::BTreeMap;
+
+use flowsched_thresholds::{DEFAULT_MODEL, Objective};
+use flowsched_units::{Bytes, SettingError, Value};
+use flowsched_workload::sizes::SizeDistribution;
+
+/// What thresholds are worked out for.
+pub(crate) struct Demand {
+    /// What the sizes are called in the experiment: the same name, the same sizes.
+    pub name: String,
+    /// The sizes of flows.
+    pub sizes: SizeDistribution,
+    /// The load of the busiest links.
+    pub load: f64,
+}
+
+/// Works thresholds out, each only once.
+#[derive(Default)]
+pub(crate) struct Thresholds {
+    known: BTreeMap<Question, Result<Vec<Bytes>, String>>,
+}
+
+/// The word, the sizes' name, the load's bits, the queues.
+type Question = (String, String, u64, u64);
+
+impl Thresholds {
+    /// The sizes that `word` stands for with so many queues.
+    pub fn of(&mut self, word: &str, demand: &Demand, queues: u64) -> Result<Value, SettingError> {
+        let question = (word.to_owned(), demand.name.clone(), demand.load.to_bits(), queues);
+        let answer = self.known.entry(question).or_insert_with(|| answer(word, demand, queues));
+        answer.clone().map(Value::Sizes).map_err(|error| {
+            let found = format!("\"{word}\", which has no answer here ({error})");
+            SettingError::new("thresholds", found, "sizes, or what has one")
+        })
+    }
+}
+
+fn answer(word: &str, demand: &Demand, queues: u64) -> Result<Vec<Bytes>, String> {
+    let Demand { sizes, load, .. } = demand;
+    let queues = queues as usize;
+    let thresholds = match word {
+        "equal-split" => equal_split(sizes, queues),
+        _ => {
+            let objective = Objective::MeanFct;
+            flowsched_thresholds::optimal(sizes, *load, queues, DEFAULT_MODEL, &objective)
+        }
+    };
+    thresholds.map_err(|error| error.to_string())
+}
+
+fn equal_split(
+    sizes: &SizeDistribution,
+    queues: usize,
+) -> Result<Vec<Bytes>, flowsched_thresholds::ThresholdsError> {
+    Ok((1..queues).map(|index| sizes.sample(index as f64 / queues as f64)).collect())
+}

@@ -1,0 +1,181 @@
+//! What bad input gets: file, line, key, what was found and what is allowed.
+
+mod common;
+
+use common::{arguments, read};
+use insta::assert_snapshot;
+
+const GOOD: &str = r#"name = "a test"
+seeds = 2
+
+[topology]
+kind = "star"
+hosts = 4
+
+[workload]
+sizes = "web-search-packets"
+load = 0.5
+flows = 10
+
+[[scheme]]
+preset = "dctcp"
+
+[[scheme]]
+preset = "pias"
+queues = 4
+thresholds = "10KB 100KB 1MB"
+"#;
+
+/// The mistakes of [`GOOD`] with `from` replaced by `to`.
+fn changed(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "{from}");
+    mistakes(&GOOD.replacen(from, to, 1), &[])
+}
+
+fn mistakes(text: &str, files: &[(&str, &str)]) -> String {
+    let read = read(text, &arguments(&[], &[]), files);
+    read.map(|_| String::from("no mistake")).unwrap_or_else(|mistakes| mistakes.to_string())
+}
+
+/// The mistakes of [`GOOD`] on a command line.
+fn with(set: &[&str], vary: &[&str]) -> String {
+    let read = read(GOOD, &arguments(set, vary), &[]);
+    read.map(|_| String::from("no mistake")).unwrap_or_else(|mistakes| mistakes.to_string())
+}
+
+#[test]
+fn what_is_good_is_not_refused() {
+    assert_eq!(mistakes(GOOD, &[]), "no mistake");
+}
+
+#[test]
+fn unknown_keys_get_the_nearest_name() {
+    assert_snapshot!(changed("hosts = 4", "host = 4"), @r#"a.toml:6:1: topology.host: found the key "host", expected kind, hosts, host_link, link_delay, host_delay, routing; did you mean "hosts"?"#);
+    assert_snapshot!(changed("flows = 10", "flow = 10"), @r#"a.toml:11:1: workload.flow: found the key "flow", expected sizes, load, trace, pattern, load_of, flows, warm_up_flows, cool_down_flows, degree, receiver; did you mean "flows"?"#);
+    assert_snapshot!(changed("queues = 4", "quues = 4"), @r#"a.toml:18:1: scheme.1.quues: found the key "quues", expected preset, name, tagger, transport, port, controller, compat, thresholds, bookkeeping, message_start, message_idle, ageing_timeouts, ack_priority, initial_window, max_window, receive_window, rto_min, rto, rto_backoff, fast_retransmit, ack_ratio, ack_delay, connections, restart, growth, probe_timeouts, ack_ecn, g, initial_alpha, queues, ecn_scope, buffer, buffer_sharing, switch_memory, dynamic_alpha, ecn_threshold, ecn_at, count_in; did you mean "queues"?"#);
+    assert_snapshot!(changed("seeds = 2", "load = 0.5"), @r#"a.toml:2:1: load: found the key "load", expected name, seeds, seed, engine, sample_interval, until, topology, workload, scheme, vary; did you mean workload.load?"#);
+    assert_snapshot!(changed("[workload]", "[worklod]"), @r#"
+        a.toml:1:1: workload.load: found nothing, expected a number over 0 and up to 1, or a trace
+        a.toml:1:1: workload.sizes: found nothing, expected a built-in name, a form such as "fixed 20KB", a CDF file, or a trace; `flowsched list workloads` shows what there is
+        a.toml:8:2: worklod: found the key "worklod", expected name, seeds, seed, engine, sample_interval, until, topology, workload, scheme, vary; did you mean "workload"?
+        "#);
+}
+
+#[test]
+fn unknown_names_get_the_nearest_one() {
+    assert_snapshot!(changed("\"dctcp\"", "\"dctpc\""), @r#"a.toml:14:10: scheme.0.preset: found "dctpc", expected tcp, ecn-star, dctcp, pias; did you mean "dctcp"?"#);
+    assert_snapshot!(changed("\"star\"", "\"sart\""), @r#"a.toml:5:8: topology.kind: found "sart", expected leaf-spine, fat-tree, single-rooted-tree, star, dumbbell; did you mean "star"?"#);
+    assert_snapshot!(changed("\"web-search-packets\"", "\"web-search-packet\""), @r#"a.toml:9:9: workload.sizes: found "web-search-packet", expected web-search-packets, web-search-bytes, data-mining-packets, data-mining-bytes, university-packets, fixed SIZE, uniform FROM TO, exponential MEAN, pareto SHAPE FROM TO, lognormal MEAN SIGMA, or a CDF file, and there is none here; did you mean "web-search-packets"?"#);
+    assert_snapshot!(changed("preset = \"dctcp\"", "preset = \"dctcp\"\nport = \"fiffo\""), @r#"a.toml:15:8: scheme.0.port: found "fiffo", expected fifo, strict-priority; did you mean "fifo"?"#);
+}
+
+#[test]
+fn loads_are_over_0_and_up_to_1() {
+    for load in ["0", "1.01", "-0.5", "nan", "1e99"] {
+        let refused = changed("load = 0.5", &format!("load = {load}"));
+        assert!(refused.starts_with("a.toml:10:8: workload.load: found "), "{load}: {refused}");
+    }
+    assert_snapshot!(changed("load = 0.5", "load = 0"), @"a.toml:10:8: workload.load: found 0, expected a number over 0 and up to 1");
+    assert_snapshot!(changed("load = 0.5", "load = 1.5"), @r#"a.toml:10:8: workload.load: found "1.5", expected a number from 0 to 1"#);
+}
+
+#[test]
+fn thresholds_rise_and_are_one_fewer_than_queues() {
+    assert_snapshot!(changed("100KB 1MB", "1MB 100KB"), @"a.toml:19:14: scheme.1.thresholds: found 100KB after 1MB, expected thresholds that do not fall");
+    assert_snapshot!(changed("queues = 4", "queues = 5"), @"a.toml:19:14: scheme.1.thresholds: found 3 thresholds, expected 4 of them, one fewer than the 5 queues (at most 64)");
+    assert_snapshot!(changed("100KB 1MB", "100KB 1MW"), @r#"a.toml:19:14: scheme.1.thresholds: found "1MW", expected a size such as "360KB", "64KiB" or "65pkt" (B, KB, MB, GB, KiB, MiB, GiB, pkt); the unit is not one of these"#);
+    assert_snapshot!(changed("10KB 100KB 1MB", "best"), @r#"a.toml:19:14: scheme.1.thresholds: found "best", expected a size such as "360KB", "64KiB" or "65pkt" (B, KB, MB, GB, KiB, MiB, GiB, pkt); the unit is not one of these"#);
+}
+
+#[test]
+fn units_that_do_not_fit_are_refused() {
+    assert_snapshot!(changed("hosts = 4", "hosts = 4\nhost_link = \"10us\""), @r#"a.toml:7:13: topology.host_link: found "10us", expected a rate such as "10Gbps" (bps, Kbps, Mbps, Gbps, Tbps); the unit is not one of these"#);
+    assert_snapshot!(changed("hosts = 4", "hosts = 4\nlink_delay = 3"), @r#"a.toml:7:14: topology.link_delay: found "3", expected a time such as "85.2us" (ps, ns, us, ms, s); the unit is missing"#);
+    assert_snapshot!(changed("hosts = 4", "hosts = \"4us\""), @r#"a.toml:6:9: topology.hosts: found "4us", expected a whole number from 1 to 1048576"#);
+    assert_snapshot!(changed("seeds = 2", "seeds = 0"), @r#"a.toml:2:9: seeds: found "0", expected a whole number from 1 to 1000000"#);
+    assert_snapshot!(changed("seeds = 2", "until = \"0s\""), @r#"a.toml:2:9: until: found "0ps", expected a time over 0"#);
+    assert_snapshot!(changed("seeds = 2", "seeds = [1, 2]"), @"a.toml:2:9: seeds: found an array, expected a text in quotation marks, a number, true or false");
+}
+
+#[test]
+fn what_must_be_there_is_asked_for() {
+    assert_snapshot!(mistakes("", &[]), @r#"
+        a.toml:1:1: topology.kind: found nothing, expected leaf-spine, fat-tree, single-rooted-tree, star, dumbbell
+        a.toml:1:1: workload.load: found nothing, expected a number over 0 and up to 1, or a trace
+        a.toml:1:1: workload.sizes: found nothing, expected a built-in name, a form such as "fixed 20KB", a CDF file, or a trace; `flowsched list workloads` shows what there is
+        a.toml:1:1: scheme: found none, expected at least one [[scheme]] table; `flowsched list schemes` shows the presets to start from
+        "#);
+    assert_snapshot!(changed("preset = \"pias\"", "name = \"pias\""), @"a.toml:16:1: scheme.1.preset: found nothing, expected tcp, ecn-star, dctcp, pias");
+}
+
+#[test]
+fn names_are_unique() {
+    assert_snapshot!(changed("preset = \"dctcp\"", "preset = \"pias\""), @r#"a.toml:17:10: scheme.1.name: found "pias", as another scheme is called, expected a name of its own; add a key such as name = "pias-2""#);
+    assert_snapshot!(changed("preset = \"dctcp\"", "preset = \"dctcp\"\nname = \"\""), @r#"a.toml:15:8: scheme.0.name: found "", expected a name"#);
+}
+
+#[test]
+fn keys_of_another_pattern_or_kind_are_refused() {
+    assert_snapshot!(changed("flows = 10", "degree = 10"), @r#"a.toml:11:1: workload.degree: found a key of incast, expected keys of pattern = "all-to-all""#);
+    assert_snapshot!(changed("hosts = 4", "leaves = 4"), @r#"a.toml:6:1: topology.leaves: found the key "leaves", expected kind, hosts, host_link, link_delay, host_delay, routing"#);
+    assert_snapshot!(changed("flows = 10", "pattern = \"incast\"\ndegree = 4"), @"a.toml:12:10: workload.degree: found 4, expected a number of senders from 1 to 3, all hosts but one");
+    assert_snapshot!(changed("hosts = 4", "hosts = 1"), @"a.toml:8:2: workload.pattern: found all-to-all on 1 host, expected a topology of at least 2 hosts, since flows are between two");
+}
+
+#[test]
+fn a_cdf_that_falls_or_does_not_reach_1_is_refused_with_its_line() {
+    let text = GOOD.replace("web-search-packets", "my.cdf");
+    let with_cdf = |cdf: &str| mistakes(&text, &[("my.cdf", cdf)]);
+    assert_eq!(with_cdf("0 0\n1000 0.5\n1000 0.6\n9000 1\n"), "no mistake");
+    assert_snapshot!(with_cdf("0 0\n1000 0.5\n2000 0.4\n9000 1\n"), @"my.cdf:3:1: found probability 0.4 after 0.5, expected probabilities that do not fall");
+    assert_snapshot!(with_cdf("0 0\n1000 0.5\n900 0.6\n9000 1\n"), @"my.cdf:3:1: found size 900 after 1000, expected sizes that do not fall");
+    assert_snapshot!(with_cdf("0 0\n1000 0.5\n"), @"my.cdf:2:1: found a last probability of 0.5, expected a last line with probability 1");
+    assert_snapshot!(with_cdf("0 0.5\n1000 1\n"), @r#"my.cdf:1:1: found probability 0.5 at size 0, expected no mass at sizes under 1 B, but "0 0" to start with"#);
+    assert_snapshot!(with_cdf("size cumulative\n1000 1\n"), @r#"my.cdf:1:1: found "size cumulative", expected a size in bytes and a probability, "10000 0.15""#);
+    assert_snapshot!(with_cdf(""), @"my.cdf:1:1: found no line with a size and a probability, expected a last line with probability 1");
+    assert_snapshot!(mistakes(&text, &[]), @r#"a.toml:9:9: workload.sizes: found "my.cdf", expected web-search-packets, web-search-bytes, data-mining-packets, data-mining-bytes, university-packets, fixed SIZE, uniform FROM TO, exponential MEAN, pareto SHAPE FROM TO, lognormal MEAN SIGMA, or a CDF file, and there is none here"#);
+}
+
+#[test]
+fn a_trace_that_cannot_be_is_refused_with_its_line() {
+    let from = "sizes = \"web-search-packets\"\nload = 0.5\nflows = 10";
+    let text = GOOD.replace(from, "trace = \"flows.csv\"");
+    let with_rows = |rows: &str| {
+        let trace = format!("start_s,src,dst,size_bytes\n0,0,1,1000\n{rows}\n");
+        mistakes(&text, &[("flows.csv", &trace)])
+    };
+    assert_eq!(with_rows("0.5,1,3,9000"), "no mistake");
+    assert_snapshot!(with_rows("0.5,1,4,9000"), @r#"flows.csv:3:1: dst: found "4", expected a host of the topology, 0 to 3"#);
+    assert_snapshot!(with_rows("0.5,1,1,9000"), @"flows.csv:3:1: dst: found host 1 again, expected another host than src");
+    assert_snapshot!(with_rows("0.5,1,3,0"), @r#"flows.csv:3:1: size_bytes: found "0", expected a whole number of bytes from 1 to 4398046511104"#);
+    assert_snapshot!(with_rows("soon,1,3,10"), @r#"flows.csv:3:1: start_s: found "soon", expected seconds from 0 to 10000000, such as 0.0125"#);
+    assert_snapshot!(with_rows("0.5,1,3"), @"flows.csv:3:1: size_bytes: found nothing, expected a value");
+    assert_snapshot!(mistakes(&text, &[("flows.csv", "")]), @r#"flows.csv:1:1: start_s: found nothing, expected the header "start_s,src,dst,size_bytes", perhaps with ",deadline_s""#);
+    assert_snapshot!(mistakes(&text, &[]), @r#"a.toml:9:9: workload.trace: found "flows.csv", which cannot be read (entity not found), expected a CSV file; paths are relative to the experiment file"#);
+}
+
+#[test]
+fn arguments_are_named() {
+    assert_snapshot!(with(&["workload.load=2"], &[]), @r#"--set workload.load=2: workload.load: found "2", expected a number from 0 to 1"#);
+    assert_snapshot!(with(&["load=0.6"], &[]), @r#"--set load=0.6: load: found the key "load", expected name, seeds, seed, engine, sample_interval, until, topology, workload, scheme, vary; did you mean workload.load?"#);
+    assert_snapshot!(with(&["workload=0.6"], &[]), @"--set workload=0.6: workload: found a table, expected a key of it, such as workload.load");
+    assert_snapshot!(with(&[], &["workload.load=0.8..1.2:0.2"]), @r#"--vary workload.load=0.8..1.2:0.2: workload.load: found "1.2", expected a number from 0 to 1"#);
+    assert_snapshot!(with(&["workload.load=0.3"], &["workload.load=0.5,0.6"]), @"--set workload.load=0.3: workload.load: found --vary workload.load=0.5,0.6 as well, expected one of the two");
+}
+
+#[test]
+fn all_mistakes_are_reported_together_in_the_order_of_lines() {
+    let text = GOOD
+        .replace("seeds = 2", "seeds = \"two\"")
+        .replace("hosts = 4", "hosts = 0")
+        .replace("load = 0.5", "load = 5")
+        .replace("\"dctcp\"", "\"dctc\"")
+        .replace("queues = 4", "queues = 400");
+    assert_snapshot!(mistakes(&text, &[]), @r#"
+        a.toml:2:9: seeds: found "two", expected a whole number from 1 to 1000000
+        a.toml:6:9: topology.hosts: found "0", expected a whole number from 1 to 1048576
+        a.toml:10:8: workload.load: found "5", expected a number from 0 to 1
+        a.toml:14:10: scheme.0.preset: found "dctc", expected tcp, ecn-star, dctcp, pias; did you mean "dctcp"?
+        a.toml:18:10: scheme.1.queues: found "400", expected a whole number from 1 to 64
+        "#);
+}

@@ -1,0 +1,196 @@
+//! The resolved experiment is the same experiment.
+
+mod common;
+
+use common::{arguments, read};
+use flowsched_experiment::{Arguments, Experiment, Traffic};
+use proptest::prelude::*;
+
+/// The experiment that the resolved copy of `experiment` is, read beside its inputs.
+fn read_back(experiment: &Experiment) -> Experiment {
+    let files: Vec<(&str, &str)> = experiment
+        .inputs
+        .iter()
+        .map(|input| (input.path.as_str(), input.source.text.as_str()))
+        .collect();
+    let again = read(experiment.resolved(), &Arguments::default(), &files);
+    again.unwrap_or_else(|mistakes| panic!("{mistakes}\n{}", experiment.resolved()))
+}
+
+/// Refuses two experiments that would not run the same, but for where their inputs are.
+fn assert_same(one: &Experiment, other: &Experiment) {
+    assert_eq!(one.resolved(), other.resolved());
+    assert_eq!(one.runs(), other.runs());
+    assert_eq!((&one.name, &one.varied), (&other.name, &other.varied));
+    for (one, other) in one.scenes.iter().zip(&other.scenes) {
+        assert_eq!((one.sample_interval, one.until), (other.sample_interval, other.until));
+        assert_eq!(one.topology.settings, other.topology.settings);
+        assert_eq!(one.topology.routing, other.topology.routing);
+        assert_eq!(one.schemes.len(), other.schemes.len());
+        for (one, other) in one.schemes.iter().zip(&other.schemes) {
+            assert_eq!(one.settings, other.settings);
+            assert_eq!(one.scheme, other.scheme);
+        }
+        let [flows, same_flows] = [one, other].map(|scene| {
+            let network = scene.network().unwrap();
+            scene.workload(&network, 7).unwrap().flows
+        });
+        assert_eq!(flows, same_flows);
+    }
+}
+
+const FABRIC: &str = r#"
+seeds = 3
+sample_interval = "250us"
+
+[topology]
+kind = "leaf-spine"
+leaves = 2
+hosts_per_leaf = 2
+routing = "spray"
+
+[workload]
+sizes = "data-mining-packets"
+load = 0.6
+flows = 20
+
+[[scheme]]
+preset = "dctcp"
+ecn_threshold = "20pkt"
+
+[[scheme]]
+preset = "pias"
+queues = 3
+name = "pias \"three\""
+
+[[scheme]]
+preset = "dctcp"
+name = "mixed"
+tagger = "mlfq"
+port = "strict-priority"
+thresholds = "equal-split"
+compat = "ns2"
+"#;
+
+fn fabric(set: &[&str], vary: &[&str]) -> Experiment {
+    read(FABRIC, &arguments(set, vary), &[]).unwrap_or_else(|mistakes| panic!("{mistakes}"))
+}
+
+#[test]
+fn every_default_is_filled_in() {
+    insta::assert_snapshot!(fabric(&[], &[]).resolved());
+}
+
+#[test]
+fn it_reads_back_as_the_same() {
+    let experiment = fabric(&[], &[]);
+    assert_same(&experiment, &read_back(&experiment));
+}
+
+#[test]
+fn what_varies_varies_again() {
+    let vary = ["workload.load=0.4..0.6:0.2", "scheme.mixed.compat=none,ns2",
+        "topology.routing=spray,ecmp"];
+    let experiment = fabric(&["seeds=2"], &vary);
+    assert_eq!(experiment.scenes.len(), 8);
+    assert_eq!(experiment.runs().len(), 8 * 2 * 3);
+    assert_eq!(experiment.scenes[1].point.to_string(),
+        "workload.load = 0.4, scheme.mixed.compat = none, topology.routing = ecmp");
+    insta::assert_snapshot!(experiment.resolved());
+    assert_same(&experiment, &read_back(&experiment));
+}
+
+#[test]
+fn thresholds_are_worked_out_for_the_load_of_each_point() {
+    let experiment = fabric(&[], &["workload.load=0.4,0.8"]);
+    let thresholds = |scene: usize| {
+        experiment.scenes[scene].schemes[1].settings.get("thresholds").map(ToString::to_string)
+    };
+    assert_ne!(thresholds(0), thresholds(1));
+}
+
+#[test]
+fn a_kind_that_varies_brings_its_own_defaults() {
+    let text = FABRIC.replace("leaves = 2\n", "").replace("hosts_per_leaf = 2\n", "");
+    let vary = arguments(&[], &["topology.kind=star,dumbbell", "scheme.0.preset=dctcp,ecn-star"]);
+    let experiment = read(&text, &vary, &[]).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    assert_same(&experiment, &read_back(&experiment));
+}
+
+#[test]
+fn inputs_come_along() {
+    let text = FABRIC.replace("data-mining-packets", "../one/sizes.cdf");
+    let files = [("../one/sizes.cdf", "0 0\n1000 1\n"), ("two/sizes.cdf", "5000 1\n")];
+    let vary = arguments(&[], &["workload.sizes=two/sizes.cdf,../one/sizes.cdf,fixed 1pkt"]);
+    let experiment = read(&text, &vary, &files).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let paths: Vec<&str> = experiment.inputs.iter().map(|input| input.path.as_str()).collect();
+    assert_eq!(paths, ["inputs/2-sizes.cdf", "inputs/sizes.cdf"]);
+    let again = read_back(&experiment);
+    assert_eq!(again.resolved(), read_back(&again).resolved());
+    for (one, other) in experiment.scenes.iter().zip(&again.scenes) {
+        let (Traffic::Drawn(one), Traffic::Drawn(other)) =
+            (&one.workload.traffic, &other.workload.traffic)
+        else {
+            panic!("the flows are drawn")
+        };
+        assert_eq!(one.mean(), other.mean());
+    }
+}
+
+#[test]
+fn a_trace_stands_for_the_rest_of_the_workload() {
+    let text = FABRIC.replace("load = 0.6", "load = 0.6\ntrace = \"flows.csv\"");
+    let trace = "start_s,src,dst,size_bytes\n0,0,1,1000\n0.000001,1,2,3000\n0.00001,2,3,9000\n";
+    let files = [("flows.csv", trace)];
+    let experiment = read(&text, &Arguments::default(), &files).unwrap();
+    assert_eq!(experiment.notes.len(), 3, "sizes, load and flows: {:?}", experiment.notes);
+    assert!(!experiment.resolved().contains("\nload"), "{}", experiment.resolved());
+    assert_same(&experiment, &read_back(&experiment));
+    let scene = &experiment.scenes[0];
+    let flows = scene.workload(&scene.network().unwrap(), 1).unwrap().flows;
+    assert_eq!(flows.len(), 3);
+}
+
+#[test]
+fn the_first_seed_is_part_of_it() {
+    let arguments = Arguments { seed: Some(42), ..Arguments::default() };
+    let experiment = read(FABRIC, &arguments, &[]).unwrap();
+    let seeds: Vec<u64> = experiment.runs().iter().map(|run| run.seed).collect();
+    assert_eq!(seeds, [42, 42, 42, 43, 43, 43, 44, 44, 44]);
+    assert!(experiment.resolved().contains("seed = 42\n"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn any_experiment_reads_back_as_the_same(
+        name in "[^\r]{0,12}",
+        seeds in 1u64..9,
+        leaves in 1u64..4,
+        link in 1u64..100_000_000_000,
+        load in 0.001f64..1.0,
+        size in 1u64..10_000_000,
+        g in 0.0f64..1.0,
+        buffer in prop::option::of(0u64..10_000_000),
+        mut thresholds in prop::collection::vec(0u64..100_000_000, 1..7),
+        backoff: bool,
+        idle_ps in 1u64..u64::MAX,
+    ) {
+        thresholds.sort_unstable();
+        let sizes: Vec<String> = thresholds.iter().map(|size| format!("{size}B")).collect();
+        let buffer = buffer.map_or("unlimited".into(), |bytes| format!("{bytes}B"));
+        let name = toml::Value::String(name).to_string();
+        let text = format!(
+            "name = {name}\nseeds = {seeds}\n[topology]\nkind = \"leaf-spine\"\n\
+             leaves = {leaves}\nhosts_per_leaf = 2\nhost_link = \"{link}bps\"\n\
+             [workload]\nsizes = \"fixed {size}B\"\nload = {load}\nflows = 5\n\
+             [[scheme]]\npreset = \"dctcp\"\ng = {g}\nbuffer = \"{buffer}\"\n\
+             [[scheme]]\npreset = \"pias\"\nqueues = {}\nthresholds = \"{}\"\n\
+             rto_backoff = {backoff}\nmessage_idle = \"{idle_ps}ps\"\n",
+            sizes.len() + 1, sizes.join(" "),
+        );
+        let experiment = read(&text, &Arguments::default(), &[]);
+        let experiment = experiment.unwrap_or_else(|mistakes| panic!("{mistakes}\n{text}"));
+        assert_same(&experiment, &read_back(&experiment));
+    }
+}

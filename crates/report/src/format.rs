@@ -1,0 +1,120 @@
+//! Numbers in words that fit a table or an axis.
+
+use flowsched_experiment::results::Change;
+
+/// Three significant digits, without an exponent for anything that a table holds.
+fn significant(value: f64) -> String {
+    let size = value.abs();
+    let decimals = match size {
+        _ if size == 0.0 => 0,
+        _ if size < 0.9995 => 3,
+        _ if size < 9.995 => 2,
+        _ if size < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// A length of time given in microseconds: `85.2 µs`, `1.53 ms`, `12.0 s`.
+pub(crate) fn duration(us: f64) -> String {
+    scaled(us, &[("µs", 1.0), ("ms", 1e3), ("s", 1e6)])
+}
+
+/// A size given in bytes: `1.50 KB`, powers of 1000.
+pub(crate) fn size(bytes: f64) -> String {
+    scaled(bytes, &[("B", 1.0), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9)])
+}
+
+fn scaled(value: f64, units: &[(&str, f64)]) -> String {
+    let largest = units.iter().rev().find(|(_, of)| value.abs() >= of * 0.9995);
+    let (unit, of) = largest.or(units.first()).copied().unwrap_or(("", 1.0));
+    format!("{} {unit}", significant(value / of))
+}
+
+/// The same without needless decimals, for axes: `100 µs`, `1 ms`.
+pub(crate) fn short(text: String) -> String {
+    let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
+    let number = match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.'),
+        false => number,
+    };
+    if unit.is_empty() { number.to_owned() } else { format!("{number} {unit}") }
+}
+
+/// `1,234,567`.
+pub(crate) fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share as a percentage with three significant digits at most: `0.125%`, `12.5%`.
+pub(crate) fn share(value: f64) -> String {
+    short(format!("{} %", significant(value * 100.0))).replace(' ', "")
+}
+
+/// A relative difference: `-21.0%`.
+pub(crate) fn change(value: f64) -> String {
+    let percent = value * 100.0;
+    match percent.abs() {
+        // A rounded nothing has no sign.
+        size if size < 0.05 => "0.0%".to_owned(),
+        size if size < 999.95 => format!("{percent:+.1}%"),
+        _ => format!("{percent:+.0}%"),
+    }
+}
+
+/// The interval of a relative difference in percent, `[-22.3, -19.7]`, if it is known.
+pub(crate) fn interval(of: &Change) -> Option<String> {
+    let bound = |bound: f64| change(bound).replace('%', "");
+    Some(format!("[{}, {}]", bound(of.low?), bound(of.high?)))
+}
+
+/// `1 seed`, `3 seeds`.
+pub(crate) fn plural(number: usize, what: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {what}{ending}", count(number as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_and_the_unit_that_fits() {
+        let texts = [
+            (0.0, "0 µs"),
+            (0.25, "0.250 µs"),
+            (85.23, "85.2 µs"),
+            (999.4, "999 µs"),
+            (999.7, "1.00 ms"),
+            (1_530.0, "1.53 ms"),
+            (12e6, "12.0 s"),
+            (1234e6, "1234 s"),
+        ];
+        for (us, text) in texts {
+            assert_eq!(duration(us), text);
+        }
+        assert_eq!(size(1_460.0), "1.46 KB");
+        assert_eq!(short(duration(1_000.0)), "1 ms");
+        assert_eq!(short(duration(100.0)), "100 µs");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(share(0.00125), "0.125%");
+    }
+
+    #[test]
+    fn a_change_has_a_sign_and_an_interval() {
+        let of = |low, high| interval(&Change { change: Some(0.0), low, high });
+        assert_eq!(of(Some(-0.223), Some(0.197)), Some("[-22.3, +19.7]".to_owned()));
+        assert_eq!(of(None, None), None);
+        assert_eq!(change(-0.21), "-21.0%");
+        assert_eq!(change(-0.0001), "0.0%");
+        assert_eq!(change(12.5), "+1250%");
+    }
+}

@@ -1,0 +1,64 @@
+//! Reports: results as tables for the terminal and as a self-contained HTML page.
+//!
+//! [`terminal`] prints what `flowsched run` ends with, [`html`] writes `report.html` into a
+//! results folder. Both start from [`flowsched_experiment::results`].
+//!
+//! What lives here: wording, layout and drawing. What may not: working out a figure that is
+//! not in the results; percentiles, comparisons and intervals are made there, once.
+
+mod bins;
+mod chart;
+mod charts;
+mod format;
+mod gather;
+mod overview;
+mod page;
+mod scale;
+mod style;
+mod terminal;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use flowsched_experiment::results::{Folder, ResultsError};
+use thiserror::Error;
+
+pub use terminal::terminal;
+
+/// A report that cannot be made.
+#[derive(Debug, Error)]
+pub enum ReportError {
+    /// The results cannot be read.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// The page cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The chart library refused.
+    #[error("cannot draw a chart: {0}")]
+    Draw(String),
+}
+
+/// Writes `report.html` into the results folder `dir` and returns its path.
+///
+/// The page needs no network and no other file, and follows the reader's light or dark scheme.
+///
+/// # Errors
+/// [`ReportError`] if the folder has no readable results or cannot be written to.
+pub fn html(dir: &Path) -> Result<PathBuf, ReportError> {
+    let folder = Folder::open(dir)?;
+    let gathered = gather::gather(&folder)?;
+    let page = page::page(&folder, &gathered)?;
+    let path = dir.join("report.html");
+    let temporary = dir.join("report.html.partial");
+    fs::write(&temporary, page)
+        .and_then(|()| fs::rename(&temporary, &path))
+        .map_err(|source| ReportError::Write { path: path.clone(), source })?;
+    Ok(path)
+}

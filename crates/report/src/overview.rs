@@ -1,0 +1,123 @@
+//! The figures of a scheme at a point over its seeds: what tables and charts both show.
+
+use flowsched_experiment::results::{
+    Comparison, Distribution, Point, RunSummary, SizeClass, Summary,
+};
+
+/// All flows, then each class: the order of tables.
+pub(crate) const CLASSES: [Option<SizeClass>; 4] =
+    [None, Some(SizeClass::Small), Some(SizeClass::Medium), Some(SizeClass::Large)];
+
+/// What a class is called.
+pub(crate) fn class_title(class: Option<SizeClass>) -> String {
+    match class {
+        None => "All flows".to_owned(),
+        Some(SizeClass::Small) => "Small flows, up to 100 KB".to_owned(),
+        Some(SizeClass::Medium) => "Medium flows, 100 KB to 10 MB".to_owned(),
+        Some(SizeClass::Large) => "Large flows, over 10 MB".to_owned(),
+    }
+}
+
+/// One scheme at one point.
+pub(crate) struct Row<'a> {
+    pub scheme: &'a str,
+    /// Its runs, one a seed: those that went to their end, or all if none did.
+    pub runs: Vec<&'a RunSummary>,
+    /// Against the first scheme; the first has none.
+    pub comparison: Option<&'a Comparison>,
+}
+
+/// The mean over seeds of some figure, and the seeds' extremes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct OverSeeds {
+    pub mean: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// The schemes at `point`, in the order of the experiment.
+pub(crate) fn rows<'a>(summary: &'a Summary, point: &'a Point) -> Vec<Row<'a>> {
+    let row = |scheme| {
+        let runs: Vec<&RunSummary> = summary.runs_of(point, scheme).collect();
+        let complete: Vec<&RunSummary> = runs.iter().copied().filter(|r| r.complete).collect();
+        Row {
+            scheme,
+            runs: if complete.is_empty() { runs } else { complete },
+            comparison: summary.comparison(point, scheme),
+        }
+    };
+    summary.schemes().into_iter().map(row).filter(|row| !row.runs.is_empty()).collect()
+}
+
+impl Row<'_> {
+    /// A figure of the FCT in microseconds; `None` if the class has no finished flow.
+    pub fn fct_us(
+        &self,
+        class: Option<SizeClass>,
+        figure: fn(&Distribution) -> Option<f64>,
+    ) -> Option<OverSeeds> {
+        over_seeds(self.runs.iter().filter_map(|run| figure(run.fct_us.get(class))))
+    }
+
+    /// The sum of a count over the seeds.
+    pub fn total(&self, count: impl Fn(&RunSummary) -> u64) -> u64 {
+        self.runs.iter().map(|run| count(run)).sum()
+    }
+
+    /// Finished flows of a class, over the seeds.
+    pub fn finished(&self, class: Option<SizeClass>) -> u64 {
+        self.total(|run| run.fct_us.get(class).count)
+    }
+}
+
+fn over_seeds(values: impl Iterator<Item = f64>) -> Option<OverSeeds> {
+    let values: Vec<f64> = values.collect();
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let low = values.iter().copied().reduce(f64::min)?;
+    let high = values.iter().copied().reduce(f64::max)?;
+    Some(OverSeeds { mean, low, high })
+}
+
+/// What the changes are against.
+pub(crate) fn against(summary: &Summary) -> Option<&str> {
+    summary.comparisons.first().map(|comparison| comparison.against.as_str())
+}
+
+/// Flows that comparisons at `point` leave out, the largest number of any scheme.
+pub(crate) fn left_out(rows: &[Row<'_>]) -> u64 {
+    let comparisons = rows.iter().filter_map(|row| row.comparison);
+    comparisons.map(|comparison| comparison.fct.all.left_out).max().unwrap_or(0)
+}
+
+/// What the intervals stand for, in words; nothing if there are none.
+pub(crate) fn interval_note(summary: &Summary) -> Option<String> {
+    let seeds = summary.comparisons.iter().map(|comparison| comparison.fct.all.seeds).max()?;
+    Some(match seeds {
+        0 => return None,
+        1 => "95% confidence interval over the flows of one seed; more seeds give a better one"
+            .to_owned(),
+        _ => format!("95% confidence interval over {seeds} seeds"),
+    })
+}
+
+/// What is missing from incomplete results, in words.
+pub(crate) fn partial_note(summary: &Summary) -> Option<String> {
+    if summary.complete {
+        return None;
+    }
+    let stopped = summary.runs.iter().filter(|run| !run.complete).count();
+    let there = summary.runs.len() - stopped;
+    Some(format!(
+        "Partial results: the experiment was stopped. {there} of its runs went to their end, \
+         {stopped} were cut short, and others may be missing; runs cut short are not compared."
+    ))
+}
+
+/// The largest number of seeds of any scheme at any point.
+pub(crate) fn seeds(summary: &Summary) -> usize {
+    let schemes = summary.schemes();
+    let count = |point| {
+        schemes.iter().map(|scheme| summary.runs_of(point, scheme).count()).max().unwrap_or(0)
+    };
+    summary.points().into_iter().map(count).max().unwrap_or(0)
+}

@@ -1,0 +1,199 @@
+//! The comparison table of a terminal.
+
+use std::fmt::Write as _;
+
+use flowsched_experiment::results::{Change, Point, SizeClass, Summary};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::format::{change, count, duration, interval, plural};
+use crate::overview::{
+    CLASSES, Row, against, class_title, interval_note, left_out, partial_note, rows, seeds,
+};
+
+/// From this many columns on, the change of the 99th percentile has its interval beside it.
+const WIDE: usize = 96;
+
+/// The figures of a study as text for a terminal of `width` columns: for every point, FCT by
+/// size class with the change against the first scheme, then what did not go well. Fits 80
+/// columns; more are used where there are more.
+pub fn terminal(summary: &Summary, width: usize) -> String {
+    let mut text = String::new();
+    let mut line = |content: &str| _ = writeln!(text, "{}", content.trim_end());
+    for part in wrap(&summary.name, width) {
+        line(&part);
+    }
+    for part in partial_note(summary).iter().flat_map(|note| wrap(note, width)) {
+        line(&part);
+    }
+    for point in summary.points() {
+        line("");
+        if !point.is_empty() {
+            line(&format!("{point}"));
+        }
+        point_lines(summary, point, width).iter().for_each(|content| line(content));
+    }
+    line("");
+    for note in notes(summary) {
+        wrap(&note, width).iter().for_each(|part| line(part));
+    }
+    text
+}
+
+fn point_lines(summary: &Summary, point: &Point, width: usize) -> Vec<String> {
+    let rows = rows(summary, point);
+    let mut table = vec![heading(summary, width)];
+    for class in CLASSES {
+        table.extend(class_lines(&rows, class, width));
+    }
+    let mut lines = aligned(&table, width);
+    lines.push(String::new());
+    let heading = ["", "unfinished", "timeouts", "resent", "drops", "marks"];
+    let mut table = vec![heading.map(str::to_owned).to_vec()];
+    table.extend(rows.iter().map(trouble));
+    lines.extend(aligned(&table, width));
+    let left_out = left_out(&rows);
+    if left_out > 0 {
+        let flows = plural(left_out as usize, "flow");
+        lines.push(format!("{flows} unfinished under one of two schemes: left out of changes"));
+    }
+    lines
+}
+
+fn heading(summary: &Summary, width: usize) -> Vec<String> {
+    let against = against(summary).map(|first| format!("vs {}", cut(first, 10)));
+    let interval = |show| (show && against.is_some()).then(|| "[95%]".to_owned());
+    let named = |name: &str| Some(name.to_owned());
+    let cells = [named(""), named("flows"), named("mean"), against.clone(), interval(true)];
+    let tail = [named("p99"), against.clone(), interval(width >= WIDE)];
+    cells.into_iter().chain(tail).flatten().collect()
+}
+
+/// The class's title, and a row a scheme.
+fn class_lines(rows: &[Row<'_>], class: Option<SizeClass>, width: usize) -> Vec<Vec<String>> {
+    let mut lines = vec![vec![class_title(class)]];
+    if rows.iter().all(|row| row.finished(class) == 0) {
+        lines.push(vec!["  none finished".to_owned()]);
+        return lines;
+    }
+    for row in rows {
+        let figure = |figure| row.fct_us(class, figure).map_or("-".to_owned(), |f| duration(f.mean));
+        let of = row.comparison.map(|comparison| comparison.fct.get(class));
+        let change = |of: Option<&Change>| of.and_then(|of| of.change).map(change);
+        let mut cells = vec![format!("  {}", row.scheme), count(row.finished(class))];
+        cells.push(figure(|d| d.mean));
+        cells.push(change(of.map(|of| &of.mean)).unwrap_or_default());
+        cells.push(of.and_then(|of| interval(&of.mean)).unwrap_or_default());
+        cells.push(figure(|d| d.p99));
+        cells.push(change(of.map(|of| &of.p99)).unwrap_or_default());
+        if width >= WIDE {
+            cells.push(of.and_then(|of| interval(&of.p99)).unwrap_or_default());
+        }
+        lines.push(cells);
+    }
+    lines
+}
+
+fn trouble(row: &Row<'_>) -> Vec<String> {
+    let totals = [
+        row.total(|run| run.flows - run.finished),
+        row.total(|run| run.timeouts),
+        row.total(|run| run.retransmissions),
+        row.total(|run| run.drops),
+        row.total(|run| run.ecn_marks),
+    ];
+    std::iter::once(format!("  {}", row.scheme)).chain(totals.map(count)).collect()
+}
+
+fn notes(summary: &Summary) -> Vec<String> {
+    let mut notes = vec![format!(
+        "FCT at the sender of the flows that finished, mean over {}; counts are sums.",
+        plural(seeds(summary), "seed")
+    )];
+    if let Some(note) = interval_note(summary) {
+        notes.push(format!("Changes are of the same flows under both schemes; [ ] is the {note}."));
+    }
+    notes
+}
+
+/// Columns side by side: the first to the left and cut where the line would be too long, the
+/// others to the right. A line of one cell is a title and stands as it is.
+fn aligned(table: &[Vec<String>], width: usize) -> Vec<String> {
+    let rows = || table.iter().filter(|cells| cells.len() > 1);
+    let columns = rows().map(Vec::len).max().unwrap_or(0);
+    let mut widths: Vec<usize> = (0..columns)
+        .map(|column| rows().filter_map(|cells| cells.get(column)).map(|c| c.width()).max())
+        .map(Option::unwrap_or_default)
+        .collect();
+    if let Some((first, others)) = widths.split_first_mut() {
+        let others: usize = others.iter().map(|width| width + 2).sum();
+        *first = (*first).min(width.saturating_sub(others).max(10));
+    }
+    let line = |cells: &Vec<String>| match cells.as_slice() {
+        [title] => title.clone(),
+        [first, others @ ..] => {
+            let first = cut(first, widths[0]);
+            let padding = widths[0] - first.width();
+            let mut line = format!("{first}{}", " ".repeat(padding));
+            for (cell, width) in others.iter().zip(&widths[1..]) {
+                line.push_str(&" ".repeat(2 + width - cell.width()));
+                line.push_str(cell);
+            }
+            line
+        }
+        [] => String::new(),
+    };
+    table.iter().map(line).collect()
+}
+
+/// The text, or its beginning and an ellipsis, in at most `width` columns.
+fn cut(text: &str, width: usize) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.width() <= width {
+        return text;
+    }
+    let mut cut = String::new();
+    for character in text.chars() {
+        if cut.width() + character.width().unwrap_or(0) + 1 > width {
+            break;
+        }
+        cut.push(character);
+    }
+    cut + "…"
+}
+
+/// Lines of at most `width` columns, broken at blanks.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let word = cut(word, width);
+        let Some(line) = lines.last_mut() else { break };
+        if line.is_empty() {
+            *line = word;
+        } else if line.width() + 1 + word.width() <= width {
+            line.push(' ');
+            line.push_str(&word);
+        } else {
+            lines.push(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_and_wide_text_is_cut_by_columns() {
+        assert_eq!(cut("dctcp", 5), "dctcp");
+        assert_eq!(cut("dctcp-plus", 6), "dctcp…");
+        assert_eq!(cut("速い速い", 5), "速い…");
+        assert_eq!(cut("a\nb", 5), "a b");
+    }
+
+    #[test]
+    fn text_wraps_at_blanks() {
+        assert_eq!(wrap("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap("", 8), [""]);
+    }
+}

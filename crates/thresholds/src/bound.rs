@@ -1,0 +1,142 @@
+//! The optimum of the PIAS paper's model with its upper bound, whose delays depend on all
+//! earlier thresholds: through one number, the sum of the bounds so far.
+//!
+//! Ways to a place are kept as long as no other has both a smaller sum and a smaller cost
+//! (Pareto labels). That is exact, and affordable for some dozens of candidates.
+
+use crate::edge::Edge;
+use crate::instance::Term;
+use crate::model::PiasMm1Bound;
+use crate::shortest_path::{self, Cuts, LevelCosts};
+
+/// Sizes among which the optimum is found for certain.
+pub(crate) const CANDIDATES: usize = 96;
+
+/// Steps on each side of a threshold when it is made finer.
+pub(crate) const FINER: usize = 4;
+
+/// The sum of the bounds of the levels, per arrival: `(b - a) P(S > a)`.
+struct BoundedTraffic<'a>(&'a [Edge]);
+
+impl LevelCosts for BoundedTraffic<'_> {
+    fn last(&self) -> usize {
+        self.0.len() - 1
+    }
+
+    fn cost(&self, from: usize, to: usize) -> f64 {
+        (self.0[to].size - self.0[from].size) * self.0[from].share_above
+    }
+
+    fn factors(&self) -> usize {
+        2
+    }
+
+    fn begin(&self, origin: usize, place: usize, factors: &mut [f64]) {
+        let share = self.0[place].share_above;
+        factors[0] = share;
+        factors[1] = -share * (self.0[place].size - self.0[origin].size);
+    }
+
+    fn end(&self, origin: usize, to: usize, factors: &mut [f64]) {
+        factors[0] = self.0[to].size - self.0[origin].size;
+        factors[1] = 1.0;
+    }
+
+    fn end_product(&self, origin: usize, to: usize, begins: &[f64]) -> f64 {
+        (self.0[to].size - self.0[origin].size) * begins[0] + begins[1]
+    }
+
+    /// The longer the level, the more a lower share above its beginning is worth.
+    fn is_monge(&self) -> bool {
+        self.0.is_sorted_by(|a, b| a.share_above >= b.share_above && a.size <= b.size)
+    }
+}
+
+/// The highest load at which some thresholds between the edges of `terms` have a steady state,
+/// `load` being the one that the terms are for.
+pub(crate) fn highest_stable_load(terms: &[Term], queues: usize, load: f64) -> f64 {
+    let bound = |term: &Term| {
+        let traffic = shortest_path::cheapest(&BoundedTraffic(&term.edges().edges), queues).cost;
+        load / (traffic * term.edges().arrival_rate)
+    };
+    terms.iter().map(bound).fold(f64::INFINITY, f64::min)
+}
+
+/// A way to a place.
+#[derive(Clone, Copy, Debug)]
+struct Label {
+    /// Sum of the bounds so far, per arrival.
+    traffic: f64,
+    cost: f64,
+    from: usize,
+    /// Which of the labels of `from`.
+    label: usize,
+}
+
+/// The cheapest choice of at most `queues` levels; `None` if none has a steady state.
+pub(crate) fn cheapest(terms: &[Term], queues: usize) -> Option<Cuts> {
+    let edges = &terms[0].edges().edges;
+    let last = edges.len() - 1;
+    let start = Label { traffic: 0.0, cost: 0.0, from: 0, label: 0 };
+    let mut layers: Vec<Vec<Vec<Label>>> = vec![vec![Vec::new(); last + 1]];
+    layers[0][0].push(start);
+    let mut best: Option<(Label, usize)> = None;
+    for used in 1..=queues.min(last) {
+        let before = &layers[used - 1];
+        let layer: Vec<Vec<Label>> = (0..=last).map(|to| extend(terms, before, to)).collect();
+        // Labels rise in traffic and fall in cost: the last is the cheapest.
+        if let Some(label) = layer[last].last()
+            && best.is_none_or(|(found, _)| label.cost < found.cost)
+        {
+            best = Some((*label, used));
+        }
+        layers.push(layer);
+    }
+    let (mut label, used) = best?;
+    let cost = label.cost;
+    let mut places = Vec::new();
+    for layer in layers[..used].iter().skip(1).rev() {
+        places.push(label.from);
+        label = layer[label.from][label.label];
+    }
+    places.reverse();
+    Some(Cuts { places, cost })
+}
+
+/// The ways to `to` with one level more than `before`, none worse than another in both numbers.
+fn extend(terms: &[Term], before: &[Vec<Label>], to: usize) -> Vec<Label> {
+    let edges = &terms[0].edges().edges;
+    let mut labels = Vec::new();
+    for (from, ways) in before.iter().enumerate().take(to) {
+        let more = (edges[to].size - edges[from].size) * edges[from].share_above;
+        for (label, way) in ways.iter().enumerate() {
+            let traffic = way.traffic + more;
+            if let Some(delay) = delay(terms, from, traffic) {
+                labels.push(Label { traffic, cost: way.cost + delay, from, label });
+            }
+        }
+    }
+    labels.sort_by(|a, b| a.traffic.total_cmp(&b.traffic).then(a.cost.total_cmp(&b.cost)));
+    let mut least = f64::INFINITY;
+    labels.retain(|label| {
+        let better = label.cost < least;
+        least = least.min(label.cost);
+        better
+    });
+    labels
+}
+
+/// What the packet delays of the queue that begins at `from` count, with the bounds of this and
+/// the higher queues summing up to `traffic`; `None` where they exceed a link.
+fn delay(terms: &[Term], from: usize, traffic: f64) -> Option<f64> {
+    let mut total = 0.0;
+    for term in terms {
+        let edges = term.edges();
+        let load = edges.arrival_rate * traffic;
+        if load >= 1.0 {
+            return None;
+        }
+        total += term.scale() * edges.edges[from].flows_above * PiasMm1Bound::packet_delay(load);
+    }
+    Some(total)
+}

@@ -1,0 +1,178 @@
+//! The optimum against every choice there is, on small cases.
+
+use flowsched_workload::sizes::{SizeDistribution, parse_cdf};
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::MODELS;
+use crate::prediction::Predictor;
+use crate::scene::Path;
+use flowsched_units::{Bytes, Rate};
+
+/// A CDF with jumps, flats and atoms.
+fn sizes() -> impl Strategy<Value = SizeDistribution> {
+    prop::collection::vec((0u32..40_000, 0u32..100), 1..9).prop_map(|steps| {
+        let total: u32 = steps.iter().map(|(_, mass)| mass).sum::<u32>() + 1;
+        let (mut size, mut sum, mut text) = (1000u32, 0u32, String::new());
+        for (step, mass) in steps {
+            size += if step % 3 == 0 { 0 } else { step };
+            sum += mass;
+            text.push_str(&format!("{size} {}\n", f64::from(sum) / f64::from(total)));
+        }
+        parse_cdf(&format!("{text}{} 1\n", size + 100)).unwrap()
+    })
+}
+
+fn objective() -> impl Strategy<Value = Objective> {
+    prop_oneof![
+        Just(Objective::MeanFct),
+        Just(Objective::MeanSlowdown),
+        Just("0.4 mean-fct + 0.6 mean-slowdown".parse().unwrap()),
+    ]
+}
+
+/// Every rising choice of at most `most` of `sizes`.
+fn choices(sizes: &[f64], most: usize) -> Vec<Vec<f64>> {
+    let mut all = vec![Vec::new()];
+    if most > 0 {
+        for (index, size) in sizes.iter().enumerate() {
+            for mut rest in choices(&sizes[index + 1..], most - 1) {
+                rest.insert(0, *size);
+                all.push(rest);
+            }
+        }
+    }
+    all
+}
+
+/// What a prediction says of `thresholds`, which are whole bytes.
+fn value(
+    scene: &Scene,
+    model: ModelName,
+    objective: &Objective,
+    thresholds: &[f64],
+) -> Option<f64> {
+    let thresholds: Vec<Bytes> = thresholds.iter().map(|size| Bytes::new(*size as u64)).collect();
+    Predictor::new(scene, model, &thresholds).ok()?.objective(objective).ok()
+}
+
+fn scene(sizes: &SizeDistribution, load: f64, packets: bool, links: usize) -> Scene<'_> {
+    let mut path = Path::of_link(Rate::from_gbps(10), load);
+    path.whole_packets = packets;
+    path.links.resize(links, crate::scene::Link { rate: Rate::from_gbps(40), load: load / 2.0 });
+    Scene { sizes, path }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// By costs of levels on one side, by predictions on the other.
+    #[test]
+    fn no_choice_is_better(
+        sizes in sizes(),
+        load in 0.05f64..0.95,
+        queues in 1usize..=4,
+        count in 1usize..=12,
+        objective in objective(),
+        packets: bool,
+        links in 1usize..3,
+    ) {
+        let scene = scene(&sizes, load, packets, links);
+        let all = candidates::grid(std::slice::from_ref(&scene), &[], count);
+        let step = all.len().div_ceil(count).max(1);
+        let chosen: Vec<f64> = all.into_iter().step_by(step).collect();
+        let terms = terms(&[(scene.clone(), 1.0)], &objective, &chosen).unwrap();
+        for model in MODELS {
+            let found = cheapest(*model, &terms, queues);
+            let values = choices(&chosen, queues - 1)
+                .into_iter()
+                .filter_map(|choice| value(&scene, *model, &objective, &choice));
+            let best = values.fold(f64::INFINITY, f64::min);
+            let Some(found) = found else {
+                prop_assert!(best.is_infinite(), "{model}: there is one with {best}");
+                continue;
+            };
+            let places: Vec<f64> = found.places.iter().map(|place| chosen[place - 1]).collect();
+            let of_found = value(&scene, *model, &objective, &places).unwrap();
+            prop_assert!(of_found <= best * (1.0 + 1e-9), "{model}: {of_found} for {best}");
+        }
+    }
+
+    /// On 40 sizes and 4 queues, by costs of levels on both sides.
+    #[test]
+    fn no_choice_of_forty_is_better(sizes in sizes(), load in 0.05f64..0.95) {
+        let scene = scene(&sizes, load, false, 1);
+        let all = candidates::grid(std::slice::from_ref(&scene), &[], 40);
+        let chosen: Vec<f64> = all.iter().copied().take(40).collect();
+        let terms = terms(&[(scene.clone(), 1.0)], &Objective::MeanFct, &chosen).unwrap();
+        let costs = Costs { model: MultilevelFcfs, terms: &terms };
+        let last = costs.last();
+        let mut best = f64::INFINITY;
+        for a in 0..last {
+            for b in a..last {
+                for c in b..last {
+                    let levels = [(0, a), (a, b), (b, c), (c, last)];
+                    let used = levels.iter().filter(|(from, to)| from < to);
+                    best = best.min(used.map(|(from, to)| costs.cost(*from, *to)).sum());
+                }
+            }
+        }
+        let found = shortest_path::cheapest(&costs, 4).cost;
+        prop_assert!((found - best).abs() <= 1e-12 * best, "{found} for {best}");
+    }
+
+    /// The factors of a level come to its cost, but for what does not change with its beginning.
+    #[test]
+    fn factors_come_to_the_cost(sizes in sizes(), load in 0.05f64..0.95, packets: bool) {
+        let scene = scene(&sizes, load, packets, 2);
+        let chosen = candidates::grid(std::slice::from_ref(&scene), &[], 12);
+        let terms = terms(&[(scene.clone(), 1.0)], &Objective::MeanFct, &chosen).unwrap();
+        check_factors(&Costs { model: PiasMm1, terms: &terms })?;
+        check_factors(&Costs { model: MultilevelFcfs, terms: &terms })?;
+        check_factors(&Costs { model: MultilevelPs, terms: &terms })?;
+    }
+
+    /// What makes divide and conquer possible is there for the one model that claims it.
+    #[test]
+    fn monge_is_monge(sizes in sizes(), load in 0.05f64..0.95) {
+        let scene = scene(&sizes, load, false, 1);
+        let chosen = candidates::grid(std::slice::from_ref(&scene), &[], 12);
+        let terms = terms(&[(scene.clone(), 1.0)], &Objective::MeanFct, &chosen).unwrap();
+        let costs = Costs { model: PiasMm1, terms: &terms };
+        prop_assert!(costs.is_monge());
+        let other = Costs { model: MultilevelFcfs, terms: &terms };
+        prop_assert!(!other.is_monge());
+        let (cost, last) = (|from, to| costs.cost(from, to), costs.last());
+        for from in 0..last.saturating_sub(1) {
+            for to in from + 2..last {
+                let straight = cost(from, to) + cost(from + 1, to + 1);
+                let crossed = cost(from, to + 1) + cost(from + 1, to);
+                prop_assert!(straight <= crossed * (1.0 + 1e-12));
+            }
+        }
+    }
+}
+
+fn check_factors(costs: &impl LevelCosts) -> Result<(), TestCaseError> {
+    let (mut begin, mut end) = (vec![0.0; costs.factors()], vec![0.0; costs.factors()]);
+    let mut product = |origin: usize, from: usize, to: usize| {
+        costs.begin(origin, from, &mut begin);
+        costs.end(origin, to, &mut end);
+        let sum: f64 = begin.iter().zip(&end).map(|(begin, end)| begin * end).sum();
+        assert!((sum - costs.end_product(origin, to, &begin)).abs() <= 1e-12 * sum.abs());
+        assert!(end.iter().all(|factor| *factor >= 0.0), "{end:?}");
+        sum
+    };
+    let last = costs.last();
+    for to in 2..=last {
+        for from in 1..to {
+            let by_factors = product(0, from, to) - product(0, 1, to);
+            let nearer = product(1, from, to) - product(1, 1, to);
+            let expected = costs.cost(from, to) - costs.cost(1, to);
+            let scale = 1e-11 * costs.cost(1, to).abs().max(product(0, 1, to).abs());
+            prop_assert!((by_factors - expected).abs() <= scale, "{by_factors} for {expected}");
+            prop_assert!((nearer - expected).abs() <= scale, "{nearer} for {expected}");
+        }
+    }
+    Ok(())
+}

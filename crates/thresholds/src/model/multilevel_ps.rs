@@ -1,0 +1,97 @@
+//! Levels with processor sharing inside (Kleinrock, volume 2, 4.7; Aalto and Ayesta 2006).
+//!
+//! A flow comes to the level `(a, b]` after `D(a) = (W(a) + a) / (1 - rho(a))`, in a batch with
+//! all that passed a in the same busy period of the levels above; with one that has just come
+//! there are `2 lambda P(S > a) D(a)` others on average. The level is then a processor-sharing
+//! queue with batch arrivals, which has no closed form. Taken here: each other flow of the batch
+//! adds to the time for a service of y what it would if flows' rests were all of one length,
+//! `int_0^y P(rest > u) du / (1 - load)`. This conserves work exactly whatever the sizes are:
+//!
+//! `T(x) = D(a) + (x - a + 2 lambda D(a) (G(x) - G(a))) / (1 - rho(b))`.
+
+use super::{Delay, LevelModel, Model};
+use crate::edge::{Edge, Edges};
+
+/// The model.
+#[derive(Debug)]
+pub(crate) struct MultilevelPs;
+
+impl Model for MultilevelPs {
+    fn delays(&self, edges: &Edges) -> Option<Vec<Delay>> {
+        let delay = |level: &[Edge]| {
+            let (from, to) = (&level[0], &level[1]);
+            let per_byte = to.stretch - 1.0;
+            let per_served_byte = 2.0 * edges.arrival_rate * from.entered * to.stretch;
+            let wait = from.entered - from.size + from.stretch * to.blocking;
+            let constant = wait - per_byte * from.size - per_served_byte * from.served;
+            Delay { constant, per_byte, per_served_byte }
+        };
+        Some(edges.edges.windows(2).map(delay).collect())
+    }
+}
+
+/// Sums over the flows between two edges: their weight, and with it what they have left beyond
+/// the first edge, in bytes and as `G` counts them.
+struct Between {
+    flows: f64,
+    bytes: f64,
+    served: f64,
+}
+
+impl Between {
+    fn new(from: &Edge, to: &Edge) -> Between {
+        let flows = to.flows - from.flows;
+        Between {
+            flows,
+            bytes: to.bytes - from.bytes - from.size * flows,
+            served: to.truncated - from.truncated - from.served * flows,
+        }
+    }
+}
+
+/// With F, H and J as the sums above between a and b, and s for `1 / (1 - rho)`:
+/// `(D(a) - a) F + (s(b) - 1) H + 2 lambda D(a) s(b) J`, and the wait for packets.
+impl LevelModel for MultilevelPs {
+    const FACTORS: usize = 9;
+
+    fn level_cost(&self, arrival_rate: f64, from: &Edge, to: &Edge) -> f64 {
+        let Between { flows, bytes, served } = Between::new(from, to);
+        (from.entered - from.size + from.stretch * to.blocking) * flows
+            + (to.stretch - 1.0) * bytes
+            + 2.0 * arrival_rate * from.entered * to.stretch * served
+    }
+
+    fn begin(&self, arrival_rate: f64, origin: &Edge, edge: &Edge, factors: &mut [f64]) {
+        let Between { flows, bytes, served } = Between::new(origin, edge);
+        let (further, more_served) = (edge.size - origin.size, edge.served - origin.served);
+        let wait = edge.entered - edge.size;
+        let others = 2.0 * arrival_rate * edge.entered;
+        factors[..9].copy_from_slice(&[
+            wait,
+            -wait * flows,
+            edge.stretch,
+            -edge.stretch * flows,
+            further * flows - bytes,
+            -further,
+            others,
+            others * (more_served * flows - served),
+            -others * more_served,
+        ]);
+    }
+
+    fn end(&self, origin: &Edge, edge: &Edge, factors: &mut [f64]) {
+        let Between { flows, served, .. } = Between::new(origin, edge);
+        let Edge { stretch, blocking, .. } = *edge;
+        factors[..9].copy_from_slice(&[
+            flows,
+            1.0,
+            blocking * flows,
+            blocking,
+            stretch - 1.0,
+            (stretch - 1.0) * flows,
+            stretch * served,
+            stretch,
+            stretch * flows,
+        ]);
+    }
+}

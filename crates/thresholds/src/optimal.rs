@@ -1,0 +1,157 @@
+//! The thresholds that minimise an objective under a model.
+
+use flowsched_units::Bytes;
+use serde::Serialize;
+
+use crate::ThresholdsError;
+use crate::bound;
+use crate::error::MOST_QUEUES;
+use crate::instance::{self, CANDIDATES, Chosen};
+use crate::model::ModelName;
+use crate::objective::Objective;
+use crate::prediction::{Predicted, Predictor};
+use crate::scene::Scene;
+
+/// Thresholds with what a model says of them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Solution {
+    /// The model.
+    pub model: ModelName,
+    /// What was minimised, or is compared by.
+    pub objective: Objective,
+    /// The highest load of the path.
+    pub load: f64,
+    /// The number of queues.
+    pub queues: usize,
+    /// One fewer than queues, none smaller than the one before.
+    pub thresholds_bytes: Vec<u64>,
+    /// The share of flows that are not larger than each threshold, in percent.
+    pub thresholds_percentile: Vec<f64>,
+    /// How many sizes the thresholds were chosen from, as the best of all choices, before they
+    /// were made finer; nothing for thresholds that were not chosen here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<usize>,
+    /// How many queues no packet ever uses, their level being empty.
+    pub unused_queues: usize,
+    /// The objective: in microseconds if it is a time, else a ratio. For the models of packet
+    /// delays, of those.
+    pub objective_value: f64,
+    /// Means by size class.
+    pub predicted: Predicted,
+}
+
+impl Solution {
+    /// What `model` says of `thresholds`, one fewer than queues.
+    ///
+    /// # Errors
+    /// [`ThresholdsError`] if there is no steady state or the thresholds fall.
+    pub fn of(
+        scene: &Scene,
+        model: ModelName,
+        objective: &Objective,
+        thresholds: &[Bytes],
+    ) -> Result<Solution, ThresholdsError> {
+        objective.check()?;
+        let predictor = Predictor::new(scene, model, thresholds)?;
+        let unit = if objective.is_time() { 1e6 } else { 1.0 };
+        let percentile = |threshold: &Bytes| 100.0 * scene.sizes.cdf(threshold.get() as f64);
+        Ok(Solution {
+            model,
+            objective: objective.clone(),
+            load: scene.path.load(),
+            queues: thresholds.len() + 1,
+            thresholds_bytes: thresholds.iter().map(|threshold| threshold.get()).collect(),
+            thresholds_percentile: thresholds.iter().map(percentile).collect(),
+            candidates: None,
+            unused_queues: unused(scene, thresholds),
+            objective_value: unit * predictor.objective(objective)?,
+            predicted: predictor.predicted(),
+        })
+    }
+
+    /// The thresholds.
+    pub fn thresholds(&self) -> Vec<Bytes> {
+        self.thresholds_bytes.iter().map(|bytes| Bytes::new(*bytes)).collect()
+    }
+}
+
+/// How many levels hold no size.
+fn unused(scene: &Scene, thresholds: &[Bytes]) -> usize {
+    let starts = [0].into_iter().chain(thresholds.iter().map(|threshold| threshold.get()));
+    let ends = thresholds.iter().map(|threshold| threshold.get()).chain([u64::MAX]);
+    let largest = scene.sizes.max();
+    starts.zip(ends).filter(|(start, end)| start == end || *start as f64 >= largest).count()
+}
+
+/// The thresholds for `queues` queues that minimise `objective` under `model`: always one fewer
+/// than queues, those that are of no use at the largest size.
+///
+/// The optimum is the global one among [`CANDIDATES`] sizes (for `pias-mm1-bound`, among 96),
+/// then made finer around it down to a whole packet or byte.
+///
+/// # Errors
+/// [`ThresholdsError`] for a load or a number of queues out of range, an objective that no flow
+/// counts for, or a model without a steady state.
+pub fn optimal_for(
+    scene: &Scene,
+    queues: usize,
+    model: ModelName,
+    objective: &Objective,
+) -> Result<Solution, ThresholdsError> {
+    let chosen = minimise(&[(scene.clone(), 1.0)], queues, model, objective)?;
+    let solution = Solution::of(scene, model, objective, &chosen.thresholds)?;
+    Ok(Solution { candidates: Some(chosen.candidates), ..solution })
+}
+
+/// Thresholds, and how many sizes they were chosen from.
+pub(crate) struct Minimum {
+    pub(crate) thresholds: Vec<Bytes>,
+    candidates: usize,
+}
+
+/// The thresholds that minimise a weighted sum over scenes, padded to one fewer than queues.
+pub(crate) fn minimise(
+    scenes: &[(Scene, f64)],
+    queues: usize,
+    model: ModelName,
+    objective: &Objective,
+) -> Result<Minimum, ThresholdsError> {
+    if !(1..=MOST_QUEUES).contains(&queues) {
+        return Err(ThresholdsError::Queues { found: queues });
+    }
+    objective.check()?;
+    for (scene, _) in scenes {
+        scene.check()?;
+    }
+    let bounded = model == ModelName::PiasMm1Bound;
+    let candidates = if bounded { bound::CANDIDATES } else { CANDIDATES };
+    let found = instance::minimise(scenes, queues, model, objective, candidates)?;
+    let Some(Chosen { mut thresholds, candidates, .. }) = found else {
+        return Err(unstable(scenes, queues, model, objective)?);
+    };
+    let ceilings = scenes.iter().map(|(scene, _)| scene.ceiling().get());
+    thresholds.resize(queues - 1, ceilings.max().unwrap_or(0) as f64);
+    let thresholds = thresholds.into_iter().map(|threshold| Bytes::new(threshold as u64));
+    Ok(Minimum { thresholds: thresholds.collect(), candidates })
+}
+
+/// Up to where the model would have a steady state, as an error.
+fn unstable(
+    scenes: &[(Scene, f64)],
+    queues: usize,
+    model: ModelName,
+    objective: &Objective,
+) -> Result<ThresholdsError, ThresholdsError> {
+    let mut worst = (f64::INFINITY, 0.0);
+    for (scene, factor) in scenes {
+        let sizes = crate::candidates::grid(std::slice::from_ref(scene), &[], CANDIDATES);
+        let terms = instance::terms(&[(scene.clone(), *factor)], objective, &sizes)?;
+        let load = scene.path.load();
+        let highest = bound::highest_stable_load(&terms, queues, load);
+        if highest / load < worst.0 {
+            worst = (highest / load, load);
+        }
+    }
+    let (ratio, load) = worst;
+    Ok(ThresholdsError::Unstable { model, load, queues, highest: ratio * load })
+}

@@ -1,0 +1,185 @@
+//! One set of thresholds for several scenes: a range of loads, several distributions, links that
+//! differ.
+//!
+//! The regret of a scene is how much more its objective is than with its own best thresholds, as
+//! a part of that. The mean regret is a sum over scenes, thus over levels, and its minimum is
+//! found for certain. The worst regret is not: it is bounded from below by the minimum of every
+//! weighted mean of the regrets, and the weights that bound it most are looked for.
+
+use flowsched_units::Bytes;
+use serde::Serialize;
+
+use crate::ThresholdsError;
+use crate::model::ModelName;
+use crate::objective::Objective;
+use crate::optimal::{self, Solution, optimal_for};
+use crate::scene::Scene;
+
+/// Which regret is to be small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Regret {
+    /// The largest of all scenes.
+    Worst,
+    /// The mean over the scenes.
+    Mean,
+}
+
+/// One set of thresholds for several scenes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Robust {
+    /// One fewer than queues.
+    pub thresholds_bytes: Vec<u64>,
+    /// The regret of each scene.
+    pub regrets: Vec<f64>,
+    /// The largest regret.
+    pub worst: f64,
+    /// The mean regret.
+    pub mean: f64,
+    /// No thresholds have less of the regret that was asked for.
+    pub at_least: f64,
+}
+
+/// Rounds of looking for weights.
+const ROUNDS: usize = 24;
+
+/// The thresholds for `queues` queues that have the smallest regret over `scenes`.
+///
+/// # Errors
+/// As [`optimal_for`] for each scene, and for a model whose costs are not sums over levels.
+pub fn robust(
+    scenes: &[Scene],
+    queues: usize,
+    model: ModelName,
+    objective: &Objective,
+    regret: Regret,
+) -> Result<Robust, ThresholdsError> {
+    if scenes.is_empty() {
+        return Err(ThresholdsError::NoScene);
+    }
+    if model == ModelName::PiasMm1Bound && scenes.len() > 1 {
+        return Err(ThresholdsError::NotASum { model });
+    }
+    let best: Vec<f64> = scenes
+        .iter()
+        .map(|scene| optimal_for(scene, queues, model, objective).map(|best| best.objective_value))
+        .collect::<Result<_, _>>()?;
+    let search = Search { scenes, best, queues, model, objective };
+    match regret {
+        Regret::Mean => search.weighted(&vec![1.0; scenes.len()]),
+        Regret::Worst => search.worst(),
+    }
+}
+
+struct Search<'a> {
+    scenes: &'a [Scene<'a>],
+    /// The objective of each scene with its own best thresholds.
+    best: Vec<f64>,
+    queues: usize,
+    model: ModelName,
+    objective: &'a Objective,
+}
+
+impl Search<'_> {
+    /// The thresholds with the smallest mean regret, weighted by `weights`.
+    fn weighted(&self, weights: &[f64]) -> Result<Robust, ThresholdsError> {
+        let parts = self.scenes.iter().zip(weights.iter().zip(&self.best));
+        let counted: Vec<(Scene, f64)> = parts
+            .filter(|(_, (weight, _))| **weight > 0.0)
+            .map(|(scene, (weight, best))| (scene.clone(), weight / best))
+            .collect();
+        let found = optimal::minimise(&counted, self.queues, self.model, self.objective)?;
+        let mut robust = self.regrets(&found.thresholds)?;
+        let total: f64 = weights.iter().sum();
+        let products = robust.regrets.iter().zip(weights).map(|(regret, weight)| regret * weight);
+        robust.at_least = products.sum::<f64>() / total;
+        Ok(robust)
+    }
+
+    fn regrets(&self, thresholds: &[Bytes]) -> Result<Robust, ThresholdsError> {
+        let regret = |(scene, best): (&Scene, &f64)| {
+            let solution = Solution::of(scene, self.model, self.objective, thresholds)?;
+            Ok(solution.objective_value / best - 1.0)
+        };
+        let regrets: Vec<f64> =
+            self.scenes.iter().zip(&self.best).map(regret).collect::<Result<_, _>>()?;
+        Ok(Robust {
+            thresholds_bytes: thresholds.iter().map(|threshold| threshold.get()).collect(),
+            worst: regrets.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            mean: regrets.iter().sum::<f64>() / regrets.len() as f64,
+            at_least: f64::NEG_INFINITY,
+            regrets,
+        })
+    }
+
+    /// Moves weight to the scenes that lose more, round by round by less (multiplicative
+    /// weights), and keeps the thresholds with the smallest worst regret.
+    fn worst(&self) -> Result<Robust, ThresholdsError> {
+        let mut weights = vec![1.0; self.scenes.len()];
+        let mut best = self.weighted(&weights)?;
+        let mut at_least = best.at_least;
+        let mut found = best.clone();
+        for round in 1..ROUNDS {
+            let step = 4.0 / libm::sqrt(round as f64);
+            let scale = found.worst.max(1e-12);
+            for (weight, regret) in weights.iter_mut().zip(&found.regrets) {
+                *weight *= libm::exp(step * (regret - found.mean) / scale);
+            }
+            let total: f64 = weights.iter().sum();
+            weights.iter_mut().for_each(|weight| *weight /= total);
+            found = self.weighted(&weights)?;
+            at_least = at_least.max(found.at_least);
+            if found.worst < best.worst {
+                best = found.clone();
+            }
+            if best.worst - at_least < 1e-4 {
+                break;
+            }
+        }
+        Ok(Robust { at_least, ..best })
+    }
+}
+
+/// Thresholds of one of several links.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkThresholds {
+    /// The link's name.
+    pub link: String,
+    /// Its own best thresholds.
+    pub own: Solution,
+    /// How much more its objective is with the common thresholds, as a part of its own best.
+    pub loss_with_common: f64,
+}
+
+/// Thresholds for links that differ.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PerLink {
+    /// For each link.
+    pub links: Vec<LinkThresholds>,
+    /// The one set for all links with the smallest mean regret.
+    pub common: Robust,
+}
+
+/// The best thresholds for each of several links, which have their own sizes and loads, and the
+/// best common ones.
+///
+/// # Errors
+/// As [`robust`].
+pub fn per_link(
+    links: &[(String, Scene)],
+    queues: usize,
+    model: ModelName,
+    objective: &Objective,
+) -> Result<PerLink, ThresholdsError> {
+    let scenes: Vec<Scene> = links.iter().map(|(_, scene)| scene.clone()).collect();
+    let common = robust(&scenes, queues, model, objective, Regret::Mean)?;
+    let of_link = |((link, scene), regret): (&(String, Scene), &f64)| {
+        Ok(LinkThresholds {
+            link: link.clone(),
+            own: optimal_for(scene, queues, model, objective)?,
+            loss_with_common: *regret,
+        })
+    };
+    let links = links.iter().zip(&common.regrets).map(of_link).collect::<Result<_, _>>()?;
+    Ok(PerLink { links, common })
+}

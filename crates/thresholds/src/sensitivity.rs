@@ -1,0 +1,86 @@
+//! What is lost when load or sizes are not what the thresholds were made for.
+
+use flowsched_units::Bytes;
+use serde::Serialize;
+
+use crate::ThresholdsError;
+use crate::model::ModelName;
+use crate::objective::Objective;
+use crate::optimal::{Solution, optimal_for};
+use crate::scene::Scene;
+
+/// How traffic is other than thought.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Deviation {
+    /// The load is this.
+    Load(f64),
+    /// All sizes are this many times as large, at the same load.
+    SizesTimes(f64),
+}
+
+/// What thresholds lose when traffic is other than thought.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Loss {
+    /// How it is other.
+    pub deviation: Deviation,
+    /// The objective with the thresholds; nothing where the model has no steady state.
+    pub objective_value: Option<f64>,
+    /// The objective with the best thresholds for that traffic.
+    pub best_value: Option<f64>,
+    /// How much more the first is, as a part of the second.
+    pub loss: Option<f64>,
+}
+
+/// How far loads are off where nobody says.
+const LOADS_OFF: [f64; 4] = [-0.2, -0.1, 0.1, 0.15];
+/// How far sizes are off where nobody says.
+const SIZES_TIMES: [f64; 4] = [0.5, 0.8, 1.25, 2.0];
+
+/// The deviations where nobody says: loads up to 0.2 lower and 0.15 higher, as far as they are
+/// between 0.05 and 0.95, and sizes half to twice as large.
+pub fn usual_deviations(load: f64) -> Vec<Deviation> {
+    let loads = LOADS_OFF.iter().map(|off| libm::round((load + off) * 1e6) / 1e6);
+    let possible = loads.filter(|load| (0.05..=0.95).contains(load)).map(Deviation::Load);
+    possible.chain(SIZES_TIMES.map(Deviation::SizesTimes)).collect()
+}
+
+/// What `thresholds` lose under each of `deviations`.
+///
+/// # Errors
+/// As [`optimal_for`], but for a missing steady state.
+pub fn sensitivity(
+    scene: &Scene,
+    thresholds: &[Bytes],
+    model: ModelName,
+    objective: &Objective,
+    deviations: &[Deviation],
+) -> Result<Vec<Loss>, ThresholdsError> {
+    let loss = |deviation: &Deviation| {
+        let sizes = match deviation {
+            Deviation::Load(_) => scene.sizes.clone(),
+            Deviation::SizesTimes(factor) => scene.sizes.scaled(*factor),
+        };
+        let other = Scene { sizes: &sizes, path: scene.path.clone() };
+        let other = match deviation {
+            Deviation::Load(load) => other.at_load(*load),
+            Deviation::SizesTimes(_) => other,
+        };
+        let stable = |found: Result<Solution, ThresholdsError>| match found {
+            Ok(solution) => Ok(Some(solution.objective_value)),
+            Err(ThresholdsError::Unstable { .. } | ThresholdsError::UnstableThresholds { .. }) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        };
+        let value = stable(Solution::of(&other, model, objective, thresholds))?;
+        let best = stable(optimal_for(&other, thresholds.len() + 1, model, objective))?;
+        Ok(Loss {
+            deviation: *deviation,
+            objective_value: value,
+            best_value: best,
+            loss: value.zip(best).map(|(value, best)| value / best - 1.0),
+        })
+    };
+    deviations.iter().map(loss).collect()
+}

@@ -1,0 +1,129 @@
+//! The global optimum: a path of at most K steps from the start of the sizes to their end, each
+//! step a level with a cost that depends on where it begins and ends alone.
+//!
+//! Dynamic programming over the number of levels. One more level is a minimum over all places
+//! where the last level may begin, for each where it ends: K n^2 costs at worst. Two ways make
+//! it less, both exact:
+//! - where the costs are found to be Monge, the best beginning never moves back as the end moves
+//!   on, and divide and conquer needs n log n costs;
+//! - elsewhere the beginnings are searched by branch and bound: a block of them is left out when
+//!   a lower bound of its costs is no better than what has been found.
+
+use crate::branch_and_bound::Search;
+
+/// The costs of levels between the places `0..=last()`.
+pub(crate) trait LevelCosts {
+    /// The place where the last level ends.
+    fn last(&self) -> usize;
+
+    /// The cost of the level from one place to another.
+    fn cost(&self, from: usize, to: usize) -> f64;
+
+    /// As much of the cost as changes with the beginning is a scalar product, of so many factors
+    /// of the beginning and as many of the end, the latter not negative.
+    fn factors(&self) -> usize;
+
+    /// The factors of the beginning, relative to an `origin` that is not beyond it.
+    fn begin(&self, origin: usize, place: usize, factors: &mut [f64]);
+
+    /// The factors of the end, relative to an `origin` that is not beyond it.
+    fn end(&self, origin: usize, to: usize, factors: &mut [f64]);
+
+    /// The scalar product of `begins` and the factors of the end.
+    fn end_product(&self, origin: usize, to: usize, begins: &[f64]) -> f64;
+
+    /// Whether `cost(a, b) + cost(a', b') <= cost(a, b') + cost(a', b)` for all `a <= a' < b <=
+    /// b'`: checked, not assumed.
+    fn is_monge(&self) -> bool;
+}
+
+/// A choice of levels.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cuts {
+    /// The places between levels, rising; fewer than asked for if fewer levels cost no more.
+    pub(crate) places: Vec<usize>,
+    /// The sum of the costs of the levels.
+    pub(crate) cost: f64,
+}
+
+/// The cheapest way to a place, and where its last level begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) cost: f64,
+    pub(crate) from: usize,
+}
+
+impl Step {
+    pub(crate) const NONE: Step = Step { cost: f64::INFINITY, from: 0 };
+}
+
+/// The cheapest choice of at most `levels` levels; of equal ones, the one with the fewest.
+pub(crate) fn cheapest(costs: &impl LevelCosts, levels: usize) -> Cuts {
+    let last = costs.last();
+    let monge = costs.is_monge();
+    let search = if monge || levels < 3 || last < 3 { None } else { Some(Search::new(costs)) };
+    // One layer a number of levels: the cheapest ways to each place.
+    let mut layers: Vec<Vec<Step>> = vec![first_level(costs)];
+    let mut best = Cuts { places: Vec::new(), cost: costs.cost(0, last) };
+    for used in 2..=levels.min(last) {
+        let before = &layers[used - 2];
+        let step = |from: usize| Step { cost: before[from].cost + costs.cost(from, last), from };
+        let end = (used - 1..last).map(step).min_by(|a, b| a.cost.total_cmp(&b.cost));
+        if let Some(end) = end.filter(|end| end.cost < best.cost) {
+            best = Cuts { places: trace(&layers, end.from), cost: end.cost };
+        }
+        if used < levels.min(last) {
+            let layer = match &search {
+                Some(search) => search.one_more_level(before),
+                None => by_halves(costs, before),
+            };
+            layers.push(layer);
+        }
+    }
+    best
+}
+
+/// The ways to each place with one level.
+fn first_level(costs: &impl LevelCosts) -> Vec<Step> {
+    let step = |to| Step { cost: costs.cost(0, to), from: 0 };
+    [Step::NONE].into_iter().chain((1..=costs.last()).map(step)).collect()
+}
+
+/// The places of the path that `layers` hold, the last of them `place`.
+fn trace(layers: &[Vec<Step>], place: usize) -> Vec<usize> {
+    let mut places = vec![place];
+    for layer in layers.iter().skip(1).rev() {
+        let to = places[places.len() - 1];
+        places.push(layer[to].from);
+    }
+    places.reverse();
+    places
+}
+
+/// One more level by divide and conquer: the middle end first, whose best beginning parts those
+/// of the ends before it from those of the ends after it.
+fn by_halves(costs: &impl LevelCosts, before: &[Step]) -> Vec<Step> {
+    let mut layer = vec![Step::NONE; before.len()];
+    // Ranges of ends, with the ranges of their best beginnings.
+    let mut open = vec![(2, before.len(), 1, before.len())];
+    while let Some((ends_from, ends_to, from, to)) = open.pop() {
+        if ends_from >= ends_to {
+            continue;
+        }
+        let end = ends_from + (ends_to - ends_from) / 2;
+        let beginnings = from..to.min(end);
+        for (place, step) in beginnings.clone().zip(&before[beginnings]) {
+            let cost = step.cost + costs.cost(place, end);
+            if cost < layer[end].cost {
+                layer[end] = Step { cost, from: place };
+            }
+        }
+        let parting = if layer[end].cost.is_finite() { layer[end].from } else { from };
+        open.push((ends_from, end, from, parting + 1));
+        open.push((end + 1, ends_to, parting, to));
+    }
+    layer
+}
+
+#[cfg(test)]
+mod tests;
