@@ -1,0 +1,52 @@
+# flowsched: `make run` builds and runs the first experiment, `make test` is what CI runs.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+CARGO := cargo
+BINARY := target/release/flowsched
+# A tool is built once, quickly: it is used for seconds.
+TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 $(CARGO) install --locked
+
+.PHONY: run build test lint deny docs reference bench clean dependencies
+
+run: build
+	$(BINARY) run experiments/pias-vs-dctcp.toml
+
+build: dependencies
+	$(CARGO) build --release -p flowsched
+
+dependencies:
+	scripts/install-build-deps.sh
+
+## Everything that CI runs: format, lints, licences, tests, the book.
+test: dependencies lint deny
+	scripts/install-report-deps.sh
+	$(CARGO) test --workspace
+	$(MAKE) --no-print-directory docs
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+deny:
+	command -v cargo-deny >/dev/null || $(TOOL) cargo-deny
+	cargo deny check bans licenses sources
+
+## The book, with the reference pages printed by the binary itself.
+docs: reference
+	command -v mdbook >/dev/null || $(TOOL) mdbook
+	mdbook build docs
+	$(CARGO) doc --workspace --no-deps --quiet
+
+## Rewrites the generated reference pages; fails in CI if they are not up to date.
+reference:
+	$(CARGO) run --quiet -p flowsched -- reference docs/src/reference
+	git diff --exit-code -- docs/src/reference
+
+## Packet-hops per CPU-second, the cost of growth, and the optimiser beside SciPy's.
+bench: build
+	benches/run.sh
+
+clean:
+	$(CARGO) clean
+	rm -rf results docs/book
