@@ -38,10 +38,12 @@ docs: reference
 	mdbook build docs
 	$(CARGO) doc --workspace --no-deps --quiet
 
-## Rewrites the generated reference pages; fails in CI if they are not up to date.
+## Rewrites the generated reference pages; in CI that must change nothing.
 reference:
-	$(CARGO) run --quiet -p flowsched -- reference docs/src/reference
-	git diff --exit-code -- docs/src/reference
+	for page in experiment schemes workloads topologies results; do \
+	  $(CARGO) run --quiet -p flowsched -- reference $$page > docs/src/reference/$$page.md; \
+	done
+	if [ -n "$${CI:-}" ]; then git diff --exit-code -- docs/src/reference; fi
 
 ## Packet-hops per CPU-second, the cost of growth, and the optimiser beside SciPy's.
 bench: build

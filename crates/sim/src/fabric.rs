@@ -66,7 +66,7 @@ impl<'a, P: Port<Packet>> Fabric<'a, P> {
             // What waits is looked at only now: the packet that left next arrives later anyway.
             link.catch_up(now);
         }
-        self.arrivals.replace_first(link.next_arrival());
+        self.arrivals.replace_first(link.next_arrival(), now);
         let peer = link.peer;
         if let Some(host) = self.network.host(peer) {
             return Some((host, packet));
@@ -84,7 +84,7 @@ impl<'a, P: Port<Packet>> Fabric<'a, P> {
         link.catch_up(now);
         link.offer(now, packet, elsewhere);
         if was_empty && let Some(next) = link.next_arrival() {
-            self.arrivals.add(port.index(), next);
+            self.arrivals.add(port.index(), next, now);
         }
     }
 

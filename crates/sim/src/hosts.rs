@@ -253,6 +253,7 @@ fn tagged(
             idle: outgoing.idle,
             timeouts_in_a_row: outgoing.timeouts_in_a_row,
         },
+        &outgoing.work,
     );
     let wire = (outgoing.payload + PACKET_HEADER as u32) as u16;
     let mut packet = Packet::data(id, dst.0, outgoing.seq, wire, outgoing.flags);

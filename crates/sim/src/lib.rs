@@ -24,10 +24,11 @@ mod tournament;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use flowsched_schemes::Scheme;
-use flowsched_schemes::port::PriorityPort;
+use flowsched_schemes::port::{PfabricPort, Port, PriorityPort, Queueing};
 use flowsched_schemes::scheme::TransportChoice;
+use flowsched_schemes::transport::Transport;
 use flowsched_schemes::transport::tcp::Tcp;
+use flowsched_schemes::{Packet, Scheme};
 use flowsched_topology::{Network, Routing};
 use flowsched_units::Time;
 use flowsched_workload::Flow;
@@ -63,14 +64,41 @@ pub struct Progress {
     pub stop: AtomicBool,
 }
 
+impl Job<'_> {
+    /// How packets choose among equal paths, whatever the scheme brings with it considered.
+    fn routing(&self) -> Routing {
+        if self.scheme.ns2_routing { Routing::Spray } else { self.routing }
+    }
+}
+
 /// Runs a job to its end.
 pub fn run(job: &Job<'_>, progress: &Progress) -> Outcome {
-    let routing = if job.scheme.ns2_routing { Routing::Spray } else { job.routing };
     match job.scheme.transport {
         TransportChoice::Tcp(settings, algorithm) => {
-            let tcp = Tcp::new(settings, algorithm, routing == Routing::Spray);
-            let port = || PriorityPort::new(job.scheme.port);
-            Engine::new(job, routing, tcp, port).run(progress)
+            let tcp = Tcp::new(settings, algorithm, job.routing() == Routing::Spray);
+            run_over(job, tcp, progress)
         }
     }
+}
+
+/// Runs a job to its end over the scheme's ports.
+fn run_over<T: Transport>(job: &Job<'_>, transport: T, progress: &Progress) -> Outcome {
+    let settings = job.scheme.port;
+    match job.scheme.queueing {
+        Queueing::StrictPriority => {
+            run_with(job, transport, || PriorityPort::new(settings), progress)
+        }
+        Queueing::Pfabric => run_with(job, transport, || PfabricPort::new(settings), progress),
+    }
+}
+
+/// Runs a job to its end with a transport and ports in place of the scheme's own; `new_port` is
+/// called once for every port of the network, in their order.
+pub fn run_with<T: Transport, P: Port<Packet>>(
+    job: &Job<'_>,
+    transport: T,
+    new_port: impl Fn() -> P,
+    progress: &Progress,
+) -> Outcome {
+    Engine::new(job, job.routing(), transport, new_port).run(progress)
 }

@@ -51,6 +51,12 @@ impl<P: Port<Packet>> Link<P> {
     /// Settles which packets left up to `now`: nothing that is yet to come can change it.
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Time) {
+        if self.busy_until <= now && self.port.backlog().packets > 0 {
+            self.settle(now);
+        }
+    }
+
+    fn settle(&mut self, now: Time) {
         while self.busy_until <= now {
             let Some(packet) = self.port.dequeue() else { break };
             self.send(packet, self.busy_until);
@@ -124,6 +130,11 @@ impl<P: Port<Packet>> Link<P> {
             queue_packets: backlog.packets,
             sent_bytes: self.sent_bytes,
             sent_packets: self.sent_packets,
+            in_flight_bytes: self
+                .on_the_way
+                .iter()
+                .map(|(_, packet)| u64::from(packet.wire_bytes()))
+                .sum(),
             drops: self.drops,
             marks: self.port.marks(),
         }

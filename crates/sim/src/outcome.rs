@@ -32,6 +32,8 @@ pub struct PortSample {
     pub sent_bytes: u64,
     /// Packets sent since the start.
     pub sent_packets: u64,
+    /// Bytes of these that have not arrived at the far end yet.
+    pub in_flight_bytes: u64,
     /// Packets dropped since the start.
     pub drops: u64,
     /// Packets marked since the start.

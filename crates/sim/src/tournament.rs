@@ -4,16 +4,18 @@ use flowsched_units::Time;
 
 /// The events of all links, first the earliest and of those at the same time the lowest link's.
 ///
-/// A complete binary tree whose leaves are the links; every inner node names the link that is
-/// first of those below it. A change is played against one sibling a level: which siblings
-/// these are depends on the link alone, so that their times are at hand before they are needed,
-/// and there is no branch to guess.
+/// A complete binary tree whose leaves are the links; every inner node has the first event of
+/// those below it. An event is one number, its time before its link, so that a match is a
+/// minimum. A change is played against one sibling a level: which siblings these are depends on
+/// the link alone, so that they are at hand before they are needed, and there is no branch to
+/// guess.
 #[derive(Clone, Debug)]
 pub(crate) struct Tournament {
-    /// By link: the time of its event in picoseconds, plus one, or [`NEVER`].
+    /// By node, the root being 1 and the children of i being 2i and 2i + 1: picoseconds since
+    /// `base`, then the link in the lowest `link_bits`; or [`NEVER`].
     keys: Vec<u64>,
-    /// By node, the root being 1 and the children of i being 2i and 2i + 1.
-    winners: Vec<u32>,
+    link_bits: u32,
+    base: Time,
 }
 
 const NEVER: u64 = u64::MAX;
@@ -22,67 +24,79 @@ impl Tournament {
     /// So many links, none of which has an event.
     pub(crate) fn new(links: usize) -> Tournament {
         let leaves = links.next_power_of_two().max(2);
-        let mut winners = vec![0; 2 * leaves];
-        for (link, winner) in winners[leaves..].iter_mut().enumerate() {
-            *winner = link as u32;
-        }
-        for node in (1..leaves).rev() {
-            winners[node] = winners[2 * node];
-        }
-        Tournament { keys: vec![NEVER; leaves], winners }
+        let keys = vec![NEVER; 2 * leaves];
+        Tournament { keys, link_bits: leaves.ilog2(), base: Time::ZERO }
     }
 
     /// The first event: its time and its link.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Time, usize)> {
-        let link = self.winners[1] as usize;
-        let key = self.keys[link];
-        (key != NEVER).then(|| (Time::from_ps(key - 1), link))
+        let key = self.keys[1];
+        (key != NEVER).then(|| (self.time_of(key), self.link_of(key)))
     }
 
-    /// Puts another event of the same link in the place of the first one; `None`: it has none.
     #[inline]
-    pub(crate) fn replace_first(&mut self, time: Option<Time>) {
-        // Both lengths are powers of two: masks cost less than bounds checks.
-        let (keys, winners) = (&mut self.keys[..], &mut self.winners[..]);
-        let (key_mask, node_mask) = (keys.len() - 1, winners.len() - 1);
-        let mut winner = winners[1];
-        let mut key = key_of(time);
-        let mut node = keys.len() + winner as usize;
-        keys[winner as usize & key_mask] = key;
+    fn time_of(&self, key: u64) -> Time {
+        self.base + Time::from_ps(key >> self.link_bits)
+    }
+
+    #[inline]
+    fn link_of(&self, key: u64) -> usize {
+        key as usize & (self.keys.len() / 2 - 1)
+    }
+
+    /// Puts another event of the same link in the place of the first one, which is now; `None`:
+    /// it has none.
+    #[inline]
+    pub(crate) fn replace_first(&mut self, time: Option<Time>, now: Time) {
+        let link = self.link_of(self.keys[1]);
+        let mut key = time.map_or(NEVER, |time| self.key_of(link, time, now));
+        // The length is a power of two: a mask costs less than bounds checks.
+        let keys = &mut self.keys[..];
+        let mask = keys.len() - 1;
+        let mut node = keys.len() / 2 + link;
+        keys[node & mask] = key;
         while node > 1 {
-            let rival = winners[(node ^ 1) & node_mask];
-            let rival_key = keys[rival as usize & key_mask];
-            // The left one of two, whose links have lower numbers, wins when they are equal.
-            let is_left = node as u64 & 1;
-            let loses = rival_key - is_left < key;
-            winner = std::hint::select_unpredictable(loses, rival, winner);
-            key = std::hint::select_unpredictable(loses, rival_key, key);
+            key = key.min(keys[(node ^ 1) & mask]);
             node /= 2;
-            winners[node & node_mask] = winner;
+            keys[node & mask] = key;
         }
     }
 
     /// Adds the event of a link that has none.
     #[inline]
-    pub(crate) fn add(&mut self, link: usize, time: Time) {
-        let key = key_of(Some(time));
-        self.keys[link] = key;
-        let mut node = self.keys.len() + link;
-        while node > 1 {
-            let is_left = node as u64 & 1;
-            if self.keys[self.winners[node ^ 1] as usize] - is_left < key {
-                break;
-            }
+    pub(crate) fn add(&mut self, link: usize, time: Time, now: Time) {
+        let key = self.key_of(link, time, now);
+        let keys = &mut self.keys[..];
+        let mask = keys.len() - 1;
+        let mut node = keys.len() / 2 + link;
+        keys[node & mask] = key;
+        while node > 1 && key < keys[(node ^ 1) & mask] {
             node /= 2;
-            self.winners[node] = link as u32;
+            keys[node & mask] = key;
         }
     }
-}
 
-#[inline]
-fn key_of(time: Option<Time>) -> u64 {
-    time.map_or(NEVER, |time| time.as_ps().saturating_add(1).min(NEVER - 1))
+    #[inline]
+    fn key_of(&mut self, link: usize, time: Time, now: Time) -> u64 {
+        let mut ahead = (time - self.base).as_ps();
+        if ahead >> (u64::BITS - 1 - self.link_bits) != 0 {
+            self.count_from(now);
+            ahead = (time - self.base).as_ps();
+        }
+        ahead << self.link_bits | link as u64
+    }
+
+    /// Counts from `now` on, before which nothing can happen. Every link delivers a packet within
+    /// seconds ([`flowsched_topology`] sees to that), so that what is to come fits again.
+    #[cold]
+    fn count_from(&mut self, now: Time) {
+        let passed = (now - self.base).as_ps() << self.link_bits;
+        for key in self.keys.iter_mut().filter(|key| **key != NEVER) {
+            *key -= passed;
+        }
+        self.base = now;
+    }
 }
 
 #[cfg(test)]
@@ -102,13 +116,14 @@ mod tests {
             let mut tournament = Tournament::new(links);
             let mut model = BTreeSet::new();
             for (link, ps, add, replace) in steps {
-                let time = Time::from_ps(ps);
+                let now = model.first().map_or(Time::ZERO, |(time, _)| *time);
+                let time = now + Time::from_ps(ps);
                 let is_free = !model.iter().any(|(_, other)| *other == link % links);
                 if add && is_free {
-                    tournament.add(link % links, time);
+                    tournament.add(link % links, time, now);
                     model.insert((time, link % links));
                 } else if let Some((_, first)) = model.pop_first() {
-                    tournament.replace_first(replace.then_some(time));
+                    tournament.replace_first(replace.then_some(time), now);
                     if replace {
                         model.insert((time, first));
                     }
@@ -116,5 +131,30 @@ mod tests {
                 prop_assert_eq!(tournament.first(), model.first().copied());
             }
         }
+    }
+
+    #[test]
+    fn time_goes_on_beyond_what_a_number_holds() {
+        // 20 bits of link leave 43 of time: 8.8 seconds.
+        let mut tournament = Tournament::new(1 << 20);
+        let mut model = BTreeSet::new();
+        for link in 0..3 {
+            tournament.add(link, Time::from_ms(link as u64), Time::ZERO);
+            model.insert((Time::from_ms(link as u64), link));
+        }
+        for step in 0..200 {
+            let (now, link) = model.pop_first().unwrap();
+            assert_eq!(tournament.first(), Some((now, link)));
+            let next = now + Time::from_ms(700 + (step * 37) % 900);
+            tournament.replace_first(Some(next), now);
+            model.insert((next, link));
+        }
+        for (now, _) in &model {
+            tournament.replace_first(None, *now);
+        }
+        let much_later = Time::from_ms(1_000_000);
+        tournament.add(7, much_later, much_later);
+        assert_eq!(tournament.first(), Some((much_later, 7)), "after a time with nothing to do");
+        assert!(model.first().unwrap().0 > Time::from_ms(40_000));
     }
 }

@@ -1,6 +1,10 @@
 //! What the tests of the engine share: scenes, schemes and the reference results.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+mod observed;
+
+pub use observed::Observed;
+
 use std::path::PathBuf;
 
 use flowsched_schemes::Scheme;
