@@ -4,14 +4,14 @@ use flowsched_units::Time;
 
 /// The events of all links, first the earliest and of those at the same time the lowest link's.
 ///
-/// A complete binary tree whose leaves are the links; every inner node has the first event of
-/// those below it. An event is one number, its time before its link, so that a match is a
-/// minimum. A change is played against one sibling a level: which siblings these are depends on
-/// the link alone, so that they are at hand before they are needed, and there is no branch to
-/// guess.
+/// A complete tree of four children a node whose leaves are the links; every inner node has the
+/// first event of those below it. An event is one number, its time before its link, so that a
+/// match is a minimum. A change is played against three siblings a level: which these are
+/// depends on the link alone, so that they are at hand before they are needed, and there is no
+/// branch to guess.
 #[derive(Clone, Debug)]
 pub(crate) struct Tournament {
-    /// By node, the root being 1 and the children of i being 2i and 2i + 1: picoseconds since
+    /// By node, the root being 1 and the children of i being 4i to 4i + 3: picoseconds since
     /// `base`, then the link in the lowest `link_bits`; or [`NEVER`].
     keys: Vec<u64>,
     link_bits: u32,
@@ -23,9 +23,9 @@ const NEVER: u64 = u64::MAX;
 impl Tournament {
     /// So many links, none of which has an event.
     pub(crate) fn new(links: usize) -> Tournament {
-        let leaves = links.next_power_of_two().max(2);
-        let keys = vec![NEVER; 2 * leaves];
-        Tournament { keys, link_bits: leaves.ilog2(), base: Time::ZERO }
+        let levels = links.next_power_of_two().max(2).ilog2().div_ceil(2);
+        let link_bits = 2 * levels;
+        Tournament { keys: vec![NEVER; 2 << link_bits], link_bits, base: Time::ZERO }
     }
 
     /// The first event: its time and its link.
@@ -57,8 +57,8 @@ impl Tournament {
         let mut node = keys.len() / 2 + link;
         keys[node & mask] = key;
         while node > 1 {
-            key = key.min(keys[(node ^ 1) & mask]);
-            node /= 2;
+            key = key.min(best_sibling(keys, mask, node));
+            node /= 4;
             keys[node & mask] = key;
         }
     }
@@ -71,8 +71,8 @@ impl Tournament {
         let mask = keys.len() - 1;
         let mut node = keys.len() / 2 + link;
         keys[node & mask] = key;
-        while node > 1 && key < keys[(node ^ 1) & mask] {
-            node /= 2;
+        while node > 1 && key < best_sibling(keys, mask, node) {
+            node /= 4;
             keys[node & mask] = key;
         }
     }
@@ -97,6 +97,11 @@ impl Tournament {
         }
         self.base = now;
     }
+}
+
+#[inline]
+fn best_sibling(keys: &[u64], mask: usize, node: usize) -> u64 {
+    keys[(node ^ 1) & mask].min(keys[(node ^ 2) & mask]).min(keys[(node ^ 3) & mask])
 }
 
 #[cfg(test)]
