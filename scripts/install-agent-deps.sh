@@ -8,7 +8,7 @@ set -euo pipefail
 
 packages=(clang llvm libelf-dev zlib1g-dev pkg-config make gcc libc6-dev iproute2)
 if [ "${1:-}" = "--test" ]; then
-  packages+=(ethtool iperf3 memcached qemu-system-x86 busybox-static cpio xz-utils zstd util-linux)
+  packages+=(ethtool iperf3 memcached qemu-system-x86 busybox-static cpio kmod util-linux)
 fi
 
 missing=()

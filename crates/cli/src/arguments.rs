@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use flowsched_thresholds::{DEFAULT_LINK, DEFAULT_MODEL, ModelName, Objective};
+use flowsched_units::Rate;
 
 /// Which flow-scheduling scheme finishes my flows soonest, and how do I run it?
 #[derive(Debug, Parser)]
@@ -23,6 +25,8 @@ Examples:
       Change a key of the file, and let another take several values.
   flowsched list schemes
       Every preset, every part and every key, with defaults and where they come from.
+  flowsched thresholds --workload web-search-packets --load 0.8 --compare
+      The best demotion thresholds for a workload, beside those that were published.
 
 Exit status: 0 done, 2 a mistake in the input, 1 anything else.";
 
@@ -46,6 +50,9 @@ pub enum Command {
     /// Check an experiment file without running it
     #[command(after_help = "Example:\n  flowsched check my.toml --set workload.load=0.9")]
     Check(ExperimentFile),
+    /// Work out the best demotion thresholds for a workload
+    #[command(after_help = THRESHOLDS_EXAMPLES)]
+    Thresholds(Thresholds),
     /// Print shell completions
     #[command(after_help = "Example:\n  flowsched completions bash \
                             > ~/.local/share/bash-completion/completions/flowsched")]
@@ -113,6 +120,57 @@ pub struct Run {
     /// What is printed at the end
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
+}
+
+const THRESHOLDS_EXAMPLES: &str = "\
+Examples:
+  flowsched thresholds --workload web-search-packets --load 0.8 --queues 8 --compare
+  flowsched thresholds --workload my.cdf --load 0.6 --queues 4 --objective mean-slowdown
+  flowsched thresholds --workload my.cdf --load 0.6 --queues 4 --format toml
+      A line for a [[scheme]] table, or for the configuration of the host agent.
+
+In an experiment, thresholds = \"optimal\" does the same for its own workload.";
+
+/// `flowsched thresholds`.
+#[derive(Args, Debug)]
+pub struct Thresholds {
+    /// Flow sizes: a built-in name, a form such as "fixed 20KB", or a CDF file
+    #[arg(long, value_name = "SIZES")]
+    pub workload: String,
+    /// Load of the busiest link, over 0 and less than 1
+    #[arg(long)]
+    pub load: f64,
+    /// Priority queues; there is one threshold fewer
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub queues: usize,
+    /// The model of what thresholds do: pias-mm1, pias-mm1-bound, multilevel-fcfs, multilevel-ps
+    #[arg(long, default_value_t = DEFAULT_MODEL)]
+    pub model: ModelName,
+    /// What to make small: mean-fct, mean-slowdown, "small-fct 20KB", or a mixture such as
+    /// "0.7 mean-fct + 0.3 mean-slowdown"
+    #[arg(long, default_value_t = Objective::MeanFct)]
+    pub objective: Objective,
+    /// Rate of the link that times are predicted for
+    #[arg(long, value_name = "RATE", default_value_t = DEFAULT_LINK)]
+    pub link: Rate,
+    /// Compare with one queue, equal split, exponential and published thresholds, and show what is
+    /// lost where load or sizes are not as thought
+    #[arg(long)]
+    pub compare: bool,
+    /// How they are printed
+    #[arg(long, value_enum, default_value_t = ThresholdsFormat::Table)]
+    pub format: ThresholdsFormat,
+}
+
+/// How thresholds are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ThresholdsFormat {
+    /// A table to read
+    Table,
+    /// A line for an experiment or the host agent
+    Toml,
+    /// One JSON object
+    Json,
 }
 
 /// How results are printed.

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use flowsched_experiment::{Mistake, Mistakes, Place};
 use flowsched_experiment::results::ResultsError;
+use flowsched_experiment::{Mistake, Mistakes, Place};
 use flowsched_report::ReportError;
 use thiserror::Error;
 
@@ -43,7 +43,10 @@ impl Failure {
     pub fn exit_status(&self) -> u8 {
         match self {
             Failure::Mistakes(_) => 2,
-            Failure::Results(ResultsError::Occupied { .. } | ResultsError::NotResults { .. }) => 2,
+            Failure::Results(error) | Failure::Report(ReportError::Results(error)) => match error {
+                ResultsError::Occupied { .. } | ResultsError::NotResults { .. } => 2,
+                _ => 1,
+            },
             _ => 1,
         }
     }

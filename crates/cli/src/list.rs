@@ -1,9 +1,9 @@
 //! `flowsched list`: what an experiment file can name.
 
-use flowsched_schemes::{PARTS, PRESETS, Role};
-use flowsched_schemes::preset::COMMON;
+use flowsched_schemes::preset::{COMMON, Combination};
+use flowsched_schemes::{PARTS, PRESETS, Preset, Role};
 use flowsched_topology::{ROUTING, TOPOLOGIES};
-use flowsched_units::Parameter;
+use flowsched_units::{Kind, Parameter};
 use flowsched_workload::sizes::{BUILT_IN, FORMS};
 use flowsched_workload::{PARAMETERS, PATTERNS};
 
@@ -33,31 +33,21 @@ fn schemes(text: &mut String) {
             .map(|(role, part)| format!("{} = \"{part}\"", role.key()))
             .collect();
         paragraph(text, 6, &parts.join(", "));
-        for (key, value) in preset.settings {
-            paragraph(text, 6, &format!("{key} = {}", quoted(value)));
+        let settings = settings_of(preset);
+        if !settings.is_empty() {
+            paragraph(text, 6, &settings.join(", "));
         }
     }
     title(text, "Keys of every [[scheme]] table");
     parameters(text, COMMON);
     for role in Role::ALL {
         title(text, &format!("Parts to exchange: {} = \"NAME\", and their keys", role.key()));
-        let parts = || PARTS.iter().filter(move |part| part.role == role);
-        for part in parts() {
+        for part in PARTS.iter().filter(|part| part.role == role) {
             entry(text, part.name, part.about, part.source);
         }
-        // Several parts may share a group of keys, which is shown once.
-        let mut shown: Vec<*const [Parameter]> = Vec::new();
-        for group in parts().flat_map(|part| part.parameters) {
-            if shown.contains(&std::ptr::from_ref(*group)) {
-                continue;
-            }
-            shown.push(*group);
-            let owners: Vec<&str> = parts()
-                .filter(|part| part.parameters.iter().any(|other| std::ptr::eq(*other, *group)))
-                .map(|part| part.name)
-                .collect();
+        for (owners, keys) in groups(role) {
             text.push_str(&format!("\n  Keys of {}:\n", owners.join(", ")));
-            parameters(text, group);
+            parameters(text, keys);
         }
     }
 }
@@ -110,19 +100,42 @@ fn entry(text: &mut String, name: &str, about: &str, source: &str) {
 fn parameters(text: &mut String, parameters: &[Parameter]) {
     for parameter in parameters {
         let default = parameter.default.map(|text| format!(" = {}", default_of(parameter, text)));
-        text.push_str(&format!("    {}{}\n", parameter.name, default.unwrap_or_default()));
-        let source = match parameter.source {
-            "" => String::new(),
-            source => format!(" [{source}]"),
-        };
-        let about = format!("{} {}.{source}", parameter.about, capitalised(&parameter.kind.allowed()));
-        paragraph(text, 8, &about);
+        let default = default.unwrap_or_default();
+        let allowed = parameter.kind.allowed();
+        paragraph(text, 4, &format!("{}{default}  ({allowed})", parameter.name));
+        paragraph(text, 8, &format!("{} [{}]", parameter.about, parameter.source));
     }
+}
+
+/// The groups of keys that parts of `role` have, each once, with the names of those parts.
+pub fn groups(role: Role) -> Vec<(Vec<&'static str>, &'static [Parameter])> {
+    let same = |one: &[Parameter], other: &[Parameter]| {
+        one.iter().map(|key| key.name).eq(other.iter().map(|key| key.name))
+    };
+    let mut groups: Vec<(Vec<&str>, &[Parameter])> = Vec::new();
+    for part in PARTS.iter().filter(|part| part.role == role) {
+        for keys in part.parameters {
+            match groups.iter_mut().find(|(_, known)| same(known, keys)) {
+                Some((owners, _)) => owners.push(part.name),
+                None => groups.push((vec![part.name], keys)),
+            }
+        }
+    }
+    groups
+}
+
+/// What a preset changes of its parts' defaults, as it would be written in a file.
+pub fn settings_of(preset: &Preset) -> Vec<String> {
+    let written = |(key, value): &(&str, &str)| {
+        let combination = Combination::new(preset.name, [None; 4]).ok()?;
+        let parameter = combination.parameters().find(|parameter| parameter.name == *key)?;
+        Some(format!("{key} = {}", default_of(parameter, value)))
+    };
+    preset.settings.iter().filter_map(written).collect()
 }
 
 /// A default as it would be written in a file.
 pub fn default_of(parameter: &Parameter, text: &str) -> String {
-    use flowsched_units::Kind;
     match parameter.kind {
         Kind::Count { .. } | Kind::Number { .. } | Kind::Flag => text.to_owned(),
         _ => quoted(text),
@@ -131,16 +144,6 @@ pub fn default_of(parameter: &Parameter, text: &str) -> String {
 
 fn quoted(text: &str) -> String {
     format!("\"{text}\"")
-}
-
-/// With a capital first letter, unless that would change a word of a file.
-fn capitalised(text: &str) -> String {
-    match text.split_once(' ') {
-        Some((article @ ("a" | "sizes" | "text" | "true"), rest)) => {
-            format!("{}{} {rest}", article[..1].to_uppercase(), &article[1..])
-        }
-        _ => text.to_owned(),
-    }
 }
 
 fn paragraph(text: &mut String, indent: usize, content: &str) {

@@ -13,6 +13,7 @@ mod progress;
 mod record;
 mod reference;
 mod run;
+mod thresholds;
 
 use std::process::ExitCode;
 
@@ -50,6 +51,7 @@ fn carry_out(command: &Command) -> Result<(), Failure> {
         Command::Report { dir } => output::report(dir, Format::Table),
         Command::List { what } => print(&list::list(*what)),
         Command::Check(file) => print(&checked(&output::read(file)?)),
+        Command::Thresholds(wanted) => print(&thresholds::thresholds(wanted)?),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "flowsched", &mut script);

@@ -9,7 +9,7 @@ use flowsched_workload::sizes::{BUILT_IN, FORMS};
 use flowsched_workload::{PARAMETERS, PATTERNS};
 
 use crate::arguments::Page;
-use crate::list::default_of;
+use crate::list::{default_of, groups, settings_of};
 
 /// A page in Markdown.
 pub fn page(page: Page) -> String {
@@ -41,23 +41,31 @@ fn schemes() -> String {
     let rows = PRESETS.iter().map(|preset| {
         let parts = preset.parts.map(|part| format!("`{part}`")).join(", ");
         let settings: Vec<String> =
-            preset.settings.iter().map(|(key, value)| format!("`{key}` = `{value}`")).collect();
-        vec![format!("`{}`", preset.name), preset.about.into(), parts, settings.join(", "),
-            preset.source.into()]
+            settings_of(preset).iter().map(|setting| format!("`{setting}`")).collect();
+        vec![
+            format!("`{}`", preset.name),
+            preset.about.into(),
+            parts,
+            settings.join(", "),
+            preset.source.into(),
+        ]
     });
     let heads = ["preset", "what it is", "tagger, transport, port, controller", "with", "source"];
     text.push_str(&table(&heads, rows));
     text.push_str("\n## Keys of every scheme\n\n");
     text.push_str(&parameters(COMMON));
     for role in Role::ALL {
-        text.push_str(&format!("\n## {} parts\n", capitalised(role.key())));
-        for part in PARTS.iter().filter(|part| part.role == role) {
-            let (name, about, source) = (part.name, part.about, part.source);
-            text.push_str(&format!("\n### `{} = \"{name}\"`\n\n{about} ({source})\n", role.key()));
-            for group in part.parameters {
-                text.push('\n');
-                text.push_str(&parameters(group));
-            }
+        text.push_str(&format!("\n## {} parts\n\n", capitalised(role.key())));
+        let parts = PARTS.iter().filter(|part| part.role == role);
+        let rows = parts.map(|part| {
+            vec![format!("`{}`", part.name), part.about.into(), part.source.into()]
+        });
+        let head = format!("`{}`", role.key());
+        text.push_str(&table(&[&head, "what it is", "source"], rows));
+        for (owners, keys) in groups(role) {
+            let owners: Vec<String> = owners.iter().map(|name| format!("`{name}`")).collect();
+            text.push_str(&format!("\n### Keys of {}\n\n", owners.join(", ")));
+            text.push_str(&parameters(keys));
         }
     }
     text
@@ -67,9 +75,9 @@ fn workloads() -> String {
     let mut text = String::from("# Workloads\n\n## Keys of `[workload]`\n\n");
     text.push_str(&parameters(PARAMETERS));
     text.push_str("\n## Flow sizes\n\n");
-    let built_in = BUILT_IN.iter().map(|sizes| {
-        vec![format!("`{}`", sizes.name), sizes.about.into(), sizes.source.into()]
-    });
+    let built_in = BUILT_IN
+        .iter()
+        .map(|sizes| vec![format!("`{}`", sizes.name), sizes.about.into(), sizes.source.into()]);
     let forms = FORMS
         .iter()
         .map(|form| vec![format!("`{}`", form.usage), form.about.into(), String::new()]);
@@ -79,8 +87,12 @@ fn workloads() -> String {
     text.push_str("\n## Patterns\n\n");
     let patterns = PATTERNS.iter().map(|pattern| {
         let keys: Vec<String> = pattern.own_keys.iter().map(|key| format!("`{key}`")).collect();
-        vec![format!("`{}`", pattern.name), pattern.about.into(), keys.join(", "),
-            pattern.source.into()]
+        vec![
+            format!("`{}`", pattern.name),
+            pattern.about.into(),
+            keys.join(", "),
+            pattern.source.into(),
+        ]
     });
     text.push_str(&table(&["`pattern`", "what it is", "its own keys", "source"], patterns));
     text
@@ -104,9 +116,9 @@ fn results() -> String {
         };
         table(&["column", "unit", "meaning"], columns.iter().map(row))
     };
-    let keys = SUMMARY.iter().map(|key| {
-        vec![format!("`{}`", key.path), key.unit.to_owned(), key.about.to_owned()]
-    });
+    let keys = SUMMARY
+        .iter()
+        .map(|key| vec![format!("`{}`", key.path), key.unit.to_owned(), key.about.to_owned()]);
     format!(
         "# Results\n\n## flows.parquet\n\nA row a flow of a run.\n\n{}\n## ports.parquet\n\n\
          A row a port and sample time of a run.\n\n{}\n## summary.json\n\n{}",

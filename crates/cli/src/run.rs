@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use flowsched_experiment::results::{Ending, Meta, ResultsError, RunRecord, Summary, Writer};
+use flowsched_experiment::results::{Ending, ResultsError, RunRecord, Summary, Writer};
 use flowsched_experiment::{Experiment, Mistake, Mistakes, Place, Run, Scene, Traffic};
 use flowsched_sim::{Job, Progress};
 use flowsched_units::SettingError;

@@ -269,8 +269,14 @@ mod tests {
 
     #[test]
     fn arguments_that_lead_nowhere_are_refused_by_name() {
-        let set = ["load", "=3", "wrkload.load=1", "scheme.queues=1", "scheme.pais.queues=1",
-            "scheme.9.queues=1"];
+        let set = [
+            "load",
+            "=3",
+            "wrkload.load=1",
+            "scheme.queues=1",
+            "scheme.pais.queues=1",
+            "scheme.9.queues=1",
+        ];
         let vary = ["seeds=1,2", "scheme.0.name=a,b", "workload.load=0..", "flows=1,2", "flows=3"];
         insta::assert_snapshot!(apply(&set, &vary).2, @r#"
         --set load: found "load", expected key=value, such as workload.load=0.6

@@ -58,7 +58,8 @@ impl<'a> Inputs<'a> {
     /// The file's own name in the folder of inputs, with a number before it if another one has
     /// that name. Commas would divide it where it varies.
     fn free_path(&self, path: &str) -> String {
-        let name = Path::new(path).file_name().map_or("input".into(), |name| name.to_string_lossy());
+        let name =
+            Path::new(path).file_name().map_or("input".into(), |name| name.to_string_lossy());
         let name = name.replace(',', "_");
         let numbered = (2..).map(|number| format!("{FOLDER}/{number}-{name}"));
         let mut candidates = std::iter::once(format!("{FOLDER}/{name}")).chain(numbered);

@@ -30,4 +30,4 @@ pub use experiment::{Experiment, KIND, PARAMETERS, Run, Scene, Topology};
 pub use inputs::Input;
 pub use mistake::{Mistake, Mistakes, Place, Source};
 pub use scheme::SchemeOfScene;
-pub use workload::{Traffic, WorkloadOfScene};
+pub use workload::{Traffic, WorkloadOfScene, sizes};

@@ -39,9 +39,9 @@ impl Resolver<'_> {
             }
         }
         text.push_str("\n[topology]\n");
-        let topologies = scenes.iter().map(|scene| {
-            (scene.topology.parameters().collect(), &scene.topology.settings)
-        });
+        let topologies = scenes
+            .iter()
+            .map(|scene| (scene.topology.parameters().collect(), &scene.topology.settings));
         self.table(&mut text, &self.document.topology, topologies.collect(), scenes);
         text.push_str("\n[workload]\n");
         let workloads = scenes.iter().map(|scene| {

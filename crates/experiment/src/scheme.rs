@@ -30,8 +30,8 @@ pub(crate) fn read(
     if !keys::check(table, &parameters(&combination), &mut settings, mistakes) {
         return None;
     }
-    let scheme = resolve_thresholds(&mut settings, sizes_of)
-        .and_then(|()| Scheme::from_settings(&settings));
+    let scheme =
+        resolve_thresholds(&mut settings, sizes_of).and_then(|()| Scheme::from_settings(&settings));
     match scheme {
         Ok(scheme) => Some(SchemeOfScene { settings, scheme }),
         Err(error) => {

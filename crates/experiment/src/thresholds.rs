@@ -40,19 +40,9 @@ impl Thresholds {
 fn answer(word: &str, demand: &Demand, queues: u64) -> Result<Vec<Bytes>, String> {
     let Demand { sizes, load, .. } = demand;
     let queues = queues as usize;
-    let thresholds = match word {
-        "equal-split" => equal_split(sizes, queues),
-        _ => {
-            let objective = Objective::MeanFct;
-            flowsched_thresholds::optimal(sizes, *load, queues, DEFAULT_MODEL, &objective)
-        }
-    };
-    thresholds.map_err(|error| error.to_string())
-}
-
-fn equal_split(
-    sizes: &SizeDistribution,
-    queues: usize,
-) -> Result<Vec<Bytes>, flowsched_thresholds::ThresholdsError> {
-    Ok((1..queues).map(|index| sizes.sample(index as f64 / queues as f64)).collect())
+    if word == "equal-split" {
+        return Ok(flowsched_thresholds::equal_split(sizes, queues));
+    }
+    flowsched_thresholds::optimal(sizes, *load, queues, DEFAULT_MODEL, &Objective::MeanFct)
+        .map_err(|error| error.to_string())
 }

@@ -23,12 +23,7 @@ pub(crate) struct Variation {
 
 impl Variation {
     /// Reads the `values` of `key`.
-    pub fn parse(
-        key: &str,
-        path: &str,
-        values: &str,
-        place: &Place,
-    ) -> Result<Variation, Mistake> {
+    pub fn parse(key: &str, path: &str, values: &str, place: &Place) -> Result<Variation, Mistake> {
         let refuse = |reason: &str| {
             Mistake::found(place, key, format_args!("\"{values}\""), format!("{ALLOWED}{reason}"))
         };

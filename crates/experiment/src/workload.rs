@@ -1,6 +1,7 @@
 //! The `[workload]` table: drawn flows or a trace, with the files that they come from.
 
 use std::io;
+use std::sync::Arc;
 
 use flowsched_topology::Network;
 use flowsched_units::{Parameter, SettingError, Settings, Value};
@@ -10,7 +11,7 @@ use flowsched_workload::{Flow, PARAMETERS, PATTERNS, Workload};
 use crate::document::Table;
 use crate::inputs::Inputs;
 use crate::keys;
-use crate::mistake::{Mistake, Mistakes, Place};
+use crate::mistake::{Mistake, Mistakes, Place, Source};
 use crate::thresholds::Demand;
 
 /// What a network is asked to carry.
@@ -97,7 +98,8 @@ pub(crate) fn read(
         }
         size_distribution(table, inputs, mistakes).map(Traffic::Drawn)
     };
-    let load_is_known = settings.get("load").is_some() || matches!(traffic, Some(Traffic::Trace(_)));
+    let load_is_known =
+        settings.get("load").is_some() || matches!(traffic, Some(Traffic::Trace(_)));
     let workload = WorkloadOfScene { settings, traffic: traffic.filter(|_| load_is_known)? };
     check_flows(table, &workload, network?, mistakes);
     Some(workload)
@@ -140,7 +142,8 @@ fn note_unused(table: &Table, notes: &mut Vec<String>) {
         let known = PARAMETERS.iter().any(|parameter| parameter.name == key);
         if known && !WITH_TRACE.contains(&key.as_str()) {
             let path = table.path_of(key);
-            let note = format!("{}: {path} is not used: a trace has its own flows", entry.key_place);
+            let note =
+                format!("{}: {path} is not used: a trace has its own flows", entry.key_place);
             if !notes.contains(&note) {
                 notes.push(note);
             }
@@ -177,53 +180,56 @@ fn size_distribution(
     inputs: &mut Inputs<'_>,
     mistakes: &mut Mistakes,
 ) -> Option<SizeDistribution> {
+    let (place, key) = (table.place_of("sizes"), table.path_of("sizes"));
     let Some(text) = table.text("sizes") else {
         let allowed = "a built-in name, a form such as \"fixed 20KB\", a CDF file, or a trace";
-        let path = table.path_of("sizes");
-        let mistake = Mistake::found(&table.place, path, "nothing", allowed);
+        let mistake = Mistake::found(place, key, "nothing", allowed);
         mistakes.add(mistake.with_help("`flowsched list workloads` shows what there is"));
         return None;
     };
-    let (place, path) = (table.place_of("sizes"), table.path_of("sizes"));
-    match sizes::by_name(text) {
-        Ok(sizes) => return Some(sizes),
-        Err(SizesError::Malformed { found, allowed }) => {
-            mistakes.add(Mistake::found(place, path, found, allowed));
-            return None;
-        }
-        Err(SizesError::Unknown { .. }) => {}
-    }
-    match inputs.read(text) {
-        Ok(source) => match sizes::parse_cdf(&source.text) {
-            Ok(sizes) => Some(sizes),
-            Err(error) => {
-                let place = Place::line(&source, error.line);
-                mistakes.add(Mistake::found(&place, "", error.found, error.allowed));
-                None
-            }
-        },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let names = BUILT_IN.iter().map(|built_in| built_in.name);
-            let names = names.chain(FORMS.iter().map(|form| form.usage));
-            let mistake = Mistake::unknown(place, path, text, names);
-            let problem = format!("{}, or a CDF file, and there is none here", mistake.problem);
-            mistakes.add(Mistake { problem, ..mistake });
-            None
-        }
-        Err(error) => {
-            mistakes.add(unreadable(place, path, text, &error, "a CDF file"));
+    match sizes(text, &key, place, &mut |path| inputs.read(path)) {
+        Ok(sizes) => Some(sizes),
+        Err(mistake) => {
+            mistakes.add(mistake);
             None
         }
     }
 }
 
-fn unreadable(
+/// The distribution that `text` stands for: a built-in name, a form such as `fixed 20KB`, or a
+/// CDF file that `open` finds.
+///
+/// # Errors
+/// A [`Mistake`] of `key` at `place`, or one of the CDF file at its line.
+pub fn sizes(
+    text: &str,
+    key: &str,
     place: &Place,
-    key: String,
-    path: &str,
-    error: &io::Error,
-    allowed: &str,
-) -> Mistake {
+    open: &mut dyn FnMut(&str) -> io::Result<Arc<Source>>,
+) -> Result<SizeDistribution, Mistake> {
+    match sizes::by_name(text) {
+        Ok(sizes) => return Ok(sizes),
+        Err(SizesError::Malformed { found, allowed }) => {
+            return Err(Mistake::found(place, key, found, allowed));
+        }
+        Err(SizesError::Unknown { .. }) => {}
+    }
+    let source = open(text).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let names = BUILT_IN.iter().map(|built_in| built_in.name);
+            let names = names.chain(FORMS.iter().map(|form| form.usage));
+            let mistake = Mistake::unknown(place, key, text, names);
+            let problem = format!("{}, or a CDF file, and there is none here", mistake.problem);
+            Mistake { problem, ..mistake }
+        }
+        _ => unreadable(place, key.to_owned(), text, &error, "a CDF file"),
+    })?;
+    sizes::parse_cdf(&source.text).map_err(|error| {
+        Mistake::found(&Place::line(&source, error.line), "", error.found, error.allowed)
+    })
+}
+
+fn unreadable(place: &Place, key: String, path: &str, error: &io::Error, allowed: &str) -> Mistake {
     let found = format!("\"{path}\", which cannot be read ({error})");
     Mistake::found(place, key, found, allowed)
         .with_help("paths are relative to the experiment file")

@@ -29,8 +29,12 @@ const HEIGHT: u32 = 220;
 const ROW: u32 = 28;
 /// Space for the figures beside the bars.
 const FIGURES: u32 = 62;
+/// Space for half of the last number of an axis.
+const RIGHT: u32 = 22;
 /// Height of the text, in pixels.
 const TEXT_HEIGHT: f64 = 11.5;
+/// Width of one of its letters, about.
+const LETTER: f64 = 6.8;
 /// Height of the axis's numbers and title.
 const LABELS: u32 = 40;
 
@@ -76,15 +80,21 @@ fn scheme_colour(index: usize) -> RGBColor {
 }
 
 /// Curves over two axes.
-pub(crate) fn curves(label: &str, x: &Axis, y: &Axis, all: &[Series]) -> Result<String, ReportError> {
+pub(crate) fn curves(
+    label: &str,
+    x: &Axis,
+    y: &Axis,
+    all: &[Series],
+) -> Result<String, ReportError> {
     let widest = y.ticks(5).iter().map(|tick| y.text(*tick).chars().count()).max().unwrap_or(0);
+    let left = 28 + (LETTER * widest as f64) as u32;
     drawing(label, (WIDTH, HEIGHT), |area| {
         let mut chart = ChartBuilder::on(&area)
             .margin_top(fine(8))
-            .margin_right(fine(14))
+            .margin_right(fine(RIGHT))
             .x_label_area_size(fine(LABELS))
-            .y_label_area_size(fine(28 + 7 * widest as u32))
-            .build_cartesian_2d(coordinates(x, 6), coordinates(y, 5))?;
+            .y_label_area_size(fine(left))
+            .build_cartesian_2d(level(x, WIDTH - left - RIGHT), upright(y))?;
         chart
             .configure_mesh()
             .disable_x_mesh()
@@ -117,7 +127,8 @@ pub(crate) fn curves(label: &str, x: &Axis, y: &Axis, all: &[Series]) -> Result<
 /// A row for each scheme: a bar from zero, or a dot where the sign matters, with a whisker and
 /// the figure.
 pub(crate) fn bars(label: &str, x: &Axis, rows: &[Bar], dots: bool) -> Result<String, ReportError> {
-    let widest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0) as u32;
+    let widest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let left = 14 + (LETTER * widest as f64) as u32;
     let y = Axis::of_names("", rows.iter().rev().map(|row| row.name.clone()).collect());
     let height = rows.len() as u32 * ROW + LABELS + 8;
     drawing(label, (WIDTH, height), |area| {
@@ -125,8 +136,8 @@ pub(crate) fn bars(label: &str, x: &Axis, rows: &[Bar], dots: bool) -> Result<St
             .margin_top(fine(8))
             .margin_right(fine(FIGURES))
             .x_label_area_size(fine(LABELS))
-            .y_label_area_size(fine(14 + 7 * widest))
-            .build_cartesian_2d(coordinates(x, 4), coordinates(&y, 0))?;
+            .y_label_area_size(fine(left))
+            .build_cartesian_2d(level(x, WIDTH - left - FIGURES), upright(&y))?;
         chart
             .configure_mesh()
             .disable_y_mesh()
@@ -166,14 +177,28 @@ pub(crate) fn bars(label: &str, x: &Axis, rows: &[Bar], dots: bool) -> Result<St
     })
 }
 
-/// An axis as the library wants it.
+/// An axis with its ticks, as the library wants it.
 struct Coordinates<'a> {
     axis: &'a Axis,
-    ticks: usize,
+    ticks: Vec<f64>,
 }
 
-fn coordinates(axis: &Axis, ticks: usize) -> Coordinates<'_> {
-    Coordinates { axis, ticks }
+/// A vertical axis.
+fn upright(axis: &Axis) -> Coordinates<'_> {
+    Coordinates { axis, ticks: axis.ticks(5) }
+}
+
+/// A horizontal axis of so many pixels, with as many ticks as have room for their texts.
+fn level(axis: &Axis, pixels: u32) -> Coordinates<'_> {
+    let width = |tick: f64| LETTER * axis.text(tick).chars().count() as f64 + 8.0;
+    let place = |tick: f64| axis.fraction(tick) * f64::from(pixels);
+    let apart =
+        |pair: &[f64]| place(pair[1]) - place(pair[0]) >= (width(pair[0]) + width(pair[1])) / 2.0;
+    let fit = |ticks: &Vec<f64>| ticks.windows(2).all(apart);
+    let round = (2..=6).rev().map(|most| axis.ticks(most)).find(fit);
+    let every = |step| axis.ticks(6).into_iter().step_by(step).collect();
+    let ticks = round.or_else(|| (2..=64).map(every).find(fit));
+    Coordinates { axis, ticks: ticks.unwrap_or_default() }
 }
 
 impl Ranged for Coordinates<'_> {
@@ -185,7 +210,7 @@ impl Ranged for Coordinates<'_> {
     }
 
     fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
-        self.axis.ticks(self.ticks)
+        self.ticks.clone()
     }
 
     fn range(&self) -> std::ops::Range<f64> {

@@ -32,8 +32,12 @@ fn bytes(value: f64) -> String {
     short(size(value))
 }
 
+fn percent(value: f64) -> String {
+    short(format!("{:.3} ", value * 100.0)) + "%"
+}
+
 fn times(value: f64) -> String {
-    short(format!("{value:.1} "))
+    short(format!("{value:.2} "))
 }
 
 /// How schemes are coloured: by their place in the experiment.
@@ -52,16 +56,18 @@ fn class_bounds(class: Option<SizeClass>) -> String {
     class_noun(class) + &bounds
 }
 
-/// What is drawn of an FCT distribution, and what it is called.
-type FctFigure = (&'static str, fn(&Distribution) -> Option<f64>);
-const MEAN: FctFigure = ("Mean FCT", |distribution| distribution.mean);
-const P99: FctFigure = ("99th percentile FCT", |distribution| distribution.p99);
+/// What is drawn of a distribution: its short name, its long one, and the figure.
+type Drawn = (&'static str, &'static str, fn(&Distribution) -> Option<f64>);
+const MEAN: Drawn = ("Mean FCT", "Mean FCT", |distribution| distribution.mean);
+const P99: Drawn = ("p99 FCT", "99th percentile of FCT", |distribution| distribution.p99);
+const SLOWDOWNS: [Drawn; 2] =
+    [("Median", "Median", |d| d.p50), ("99th percentile", "99th percentile", |d| d.p99)];
 
 /// Mean and 99th percentile of FCT at one point, a chart a class.
 pub(crate) fn fct_bars(summary: &Summary, point: &Point) -> Figures {
     let rows = rows(summary, point);
     let mut figures = Vec::new();
-    for (what, figure) in [MEAN, P99] {
+    for (what, long, figure) in [MEAN, P99] {
         for class in CLASSES {
             let bar = |row: &Row<'_>| {
                 let of = row.fct_us(class, figure)?;
@@ -79,7 +85,7 @@ pub(crate) fn fct_bars(summary: &Summary, point: &Point) -> Figures {
             figures.push(Figure {
                 title: format!("{what}, {}", class_noun(class)),
                 caption: format!(
-                    "{what} at the sender of {}, mean over seeds. Whiskers: lowest and highest seed.",
+                    "{long} at the sender of {}, mean over seeds. Whiskers: lowest and highest seed.",
                     class_bounds(class)
                 ),
                 drawing: drawn(all.is_empty(), NO_FLOWS, || bars(what, &x, &all, false))?,
@@ -120,15 +126,12 @@ pub(crate) fn change_bars(summary: &Summary, point: &Point) -> Figures {
 }
 
 /// An axis for changes; wild ends of intervals do not stretch it.
-fn change_axis(
-    title: String,
-    changes: impl Iterator<Item = (f64, Option<(f64, f64)>)>,
-) -> Axis {
+fn change_axis(title: String, changes: impl Iterator<Item = (f64, Option<(f64, f64)>)>) -> Axis {
     let ends = changes.flat_map(|(value, whisker)| {
         let (low, high) = whisker.unwrap_or((value, value));
         [value, low.max(value.min(0.0) * 2.0 - 0.2), high.min(value.max(0.0) * 2.0 + 0.2)]
     });
-    Axis::holding(title, Scale::Linear, ends, share)
+    Axis::holding(title, Scale::Linear, ends, percent)
 }
 
 /// The points of a sweep along an axis.
@@ -173,14 +176,14 @@ impl<'a> Sweep<'a> {
         let to = self.places.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let room = (to - from).max(f64::MIN_POSITIVE) * 0.05;
         let axis = Axis::between(&self.title, from - room, to + room, |value| format!("{value}"));
-        if self.places.len() <= 8 { axis.with_ticks(self.places.clone()) } else { axis }
+        if self.places.len() <= 12 { axis.with_ticks(self.places.clone()) } else { axis }
     }
 }
 
 /// FCT along a sweep, a chart a class.
 pub(crate) fn fct_sweep(summary: &Summary, sweep: &Sweep<'_>) -> Figures {
     let mut figures = Vec::new();
-    for (what, figure) in [MEAN, P99] {
+    for (what, long, figure) in [MEAN, P99] {
         for class in CLASSES {
             let all = along(summary, sweep, |row| {
                 row.fct_us(class, figure).map(|OverSeeds { mean, low, high }| (mean, low, high))
@@ -190,7 +193,7 @@ pub(crate) fn fct_sweep(summary: &Summary, sweep: &Sweep<'_>) -> Figures {
             figures.push(Figure {
                 title: format!("{what}, {}", class_noun(class)),
                 caption: format!(
-                    "{what} at the sender of {} against {}, mean over seeds. Whiskers: lowest and \
+                    "{long} at the sender of {} against {}, mean over seeds. Whiskers: lowest and \
                      highest seed.",
                     class_bounds(class),
                     sweep.title
@@ -235,14 +238,18 @@ fn along(
     sweep: &Sweep<'_>,
     value: impl Fn(&Row<'_>) -> Option<(f64, f64, f64)>,
 ) -> Vec<Series> {
+    // Side by side, so that whiskers do not hide each other.
+    let (from, to) = sweep.axis().ends();
+    let shift = (to - from) * (0.03 / summary.schemes().len() as f64).min(0.008);
     let series = |(colour, scheme): (usize, &str)| {
         let mut points = Vec::new();
         let mut whiskers = Vec::new();
         for (point, at) in sweep.points.iter().zip(&sweep.places) {
             let row = rows(summary, point).into_iter().find(|row| row.scheme == scheme);
             if let Some((mean, low, high)) = row.and_then(|row| value(&row)) {
-                points.push((*at, mean));
-                whiskers.push((*at, low, high));
+                let beside = at + shift * colour as f64;
+                points.push((beside, mean));
+                whiskers.push((beside, low, high));
             }
         }
         Series { colour, points, whiskers, marked: true }
@@ -264,13 +271,14 @@ pub(crate) fn fct_curves(summary: &Summary, gathered: &ByScheme, point: &Point) 
     let schemes = at(summary, gathered, point);
     let figure = |class: Option<SizeClass>| {
         let series = |(colour, _, gathered): &Named<'_>| {
-            let flows = gathered.flows.iter().filter(|flow| class.is_none_or(|c| c == flow.class()));
+            let flows =
+                gathered.flows.iter().filter(|flow| class.is_none_or(|c| c == flow.class()));
             plain(*colour, cumulative(flows.map(|flow| flow.fct_us).collect()))
         };
         let all: Vec<Series> = schemes.iter().map(series).filter(has_points).collect();
         let values = all.iter().flat_map(|series| series.points.iter().map(|point| point.0));
         let x = Axis::holding("FCT at the sender", Scale::Log, values, microseconds);
-        let y = Axis::between("Share of flows", 0.0, 1.0, share);
+        let y = Axis::between("Share of flows", 0.0, 1.0, percent);
         Ok(Figure {
             title: capital(class_noun(class)),
             caption: format!(
@@ -288,7 +296,7 @@ pub(crate) fn fct_curves(summary: &Summary, gathered: &ByScheme, point: &Point) 
 /// Slowdown by flow size at one point: median and 99th percentile.
 pub(crate) fn slowdown_curves(summary: &Summary, gathered: &ByScheme, point: &Point) -> Figures {
     let schemes = at(summary, gathered, point);
-    let figure = |(what, of): FctFigure| {
+    let figure = |(what, _, of): Drawn| {
         let series = |(colour, _, gathered): &Named<'_>| {
             let bins = slowdown_by_size(&gathered.flows).into_iter();
             let points = bins.filter_map(|(size, slowdown)| Some((size, of(&slowdown)?)));
@@ -310,10 +318,7 @@ pub(crate) fn slowdown_curves(summary: &Summary, gathered: &ByScheme, point: &Po
             })?,
         })
     };
-    [("Median", (|d| d.p50) as fn(&Distribution) -> _), ("99th percentile", |d| d.p99)]
-        .map(figure)
-        .into_iter()
-        .collect()
+    SLOWDOWNS.into_iter().map(figure).collect()
 }
 
 /// The classes of ports that any scheme has at one point.
@@ -347,7 +352,7 @@ pub(crate) fn queue_curves(summary: &Summary, gathered: &ByScheme, point: &Point
         // Most ports are empty most of the time: start where the curves do.
         let lowest = points().map(|point| point.1).fold(1.0, f64::min);
         let from = (lowest * 10.0).floor().min(9.0) / 10.0;
-        let y = Axis::between("Share of samples", from, 1.0, share);
+        let y = Axis::between("Share of samples", from, 1.0, percent);
         Ok(Figure {
             title: format!("Ports {name}"),
             caption: "Share of samples, while flows arrive, with at most so many bytes waiting."
@@ -361,7 +366,11 @@ pub(crate) fn queue_curves(summary: &Summary, gathered: &ByScheme, point: &Point
 }
 
 /// Utilisation, drops and marks at one point, a chart a class of ports each.
-pub(crate) fn port_bars(summary: &Summary, gathered: &ByScheme, point: &Point) -> Vec<(Ports, Figures)> {
+pub(crate) fn port_bars(
+    summary: &Summary,
+    gathered: &ByScheme,
+    point: &Point,
+) -> Vec<(Ports, Figures)> {
     let schemes = at(summary, gathered, point);
     let of = |ports: Ports| {
         let figure = |class: &str| {
@@ -377,11 +386,13 @@ pub(crate) fn port_bars(summary: &Summary, gathered: &ByScheme, point: &Point) -
             };
             let all: Vec<Bar> = schemes.iter().filter_map(bar).collect();
             let largest = all.iter().map(|bar| bar.whisker.map_or(bar.value, |ends| ends.1));
-            let x = Axis::holding(ports.title(), Scale::Linear, largest, share);
+            let x = Axis::holding(ports.title(), Scale::Linear, largest, percent);
             Ok(Figure {
                 title: format!("Ports {class}"),
                 caption: ports.caption().to_owned(),
-                drawing: drawn(all.is_empty(), "No samples.", || bars(ports.title(), &x, &all, false))?,
+                drawing: drawn(all.is_empty(), "No samples.", || {
+                    bars(ports.title(), &x, &all, false)
+                })?,
             })
         };
         (ports, port_classes(&schemes).into_iter().map(figure).collect())

@@ -54,9 +54,9 @@ pub(crate) fn count(value: u64) -> String {
     text
 }
 
-/// A share as a percentage with three significant digits at most: `0.125%`, `12.5%`.
+/// A share as a percentage with three significant digits: `0.125%`, `12.0%`.
 pub(crate) fn share(value: f64) -> String {
-    short(format!("{} %", significant(value * 100.0))).replace(' ', "")
+    format!("{}%", significant(value * 100.0))
 }
 
 /// A relative difference: `-21.0%`.
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(short(duration(1_000.0)), "1 ms");
         assert_eq!(short(duration(100.0)), "100 µs");
         assert_eq!(count(1_234_567), "1,234,567");
-        assert_eq!(share(0.00125), "0.125%");
+        assert_eq!((share(0.00125), share(0.12)), ("0.125%".to_owned(), "12.0%".to_owned()));
     }
 
     #[test]

@@ -106,10 +106,10 @@ pub(crate) fn partial_note(summary: &Summary) -> Option<String> {
         return None;
     }
     let stopped = summary.runs.iter().filter(|run| !run.complete).count();
-    let there = summary.runs.len() - stopped;
+    let whole = summary.runs.len() - stopped;
     Some(format!(
-        "Partial results: the experiment was stopped. {there} of its runs went to their end, \
-         {stopped} were cut short, and others may be missing; runs cut short are not compared."
+        "Partial results: the experiment was stopped. Runs that went to their end: {whole}; cut \
+         short, and not compared: {stopped}. Others may be missing."
     ))
 }
 

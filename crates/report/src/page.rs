@@ -28,12 +28,15 @@ pub(crate) fn page(folder: &Folder, gathered: &ByScheme) -> Result<String, Repor
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy"
+                    content="default-src 'none'; style-src 'unsafe-inline'";
                 title { (summary.name) }
                 style { (PreEscaped(style::sheet(summary.schemes().len()))) }
             }
             body {
                 (header(summary, sweep.as_ref()))
                 main {
+                    @if summary.runs.is_empty() { p.empty { "There are no runs." } }
                     @match &sweep {
                         Some(sweep) => (swept(summary, gathered, sweep)?),
                         None => @for point in summary.points() { (single(summary, gathered, point)?) },
@@ -108,7 +111,7 @@ fn swept(summary: &Summary, gathered: &ByScheme, sweep: &Sweep<'_>) -> Part {
         }
         @if against(summary).is_some() {
             section #change {
-                h2 { "Change of mean FCT against " code { (sweep.keys()) } }
+                h2 { "Change of mean FCT by " code { (sweep.keys()) } }
                 (figures(charts::change_sweep(summary, sweep)?))
             }
         }
@@ -206,16 +209,16 @@ fn comparison(summary: &Summary, point: &Point) -> Markup {
     let rows = rows(summary, point);
     let left_out = left_out(&rows);
     html! {
+        p.note {
+            "FCT at the sender of the flows that finished, mean over "
+            (plural(seeds(summary), "seed")) ". "
+            @if let Some(first) = against(summary) {
+                "Changes are against " b { (first) } ", of the same flows. "
+            }
+            @if let Some(note) = interval_note(summary) { "In brackets the " (note) ", in %." }
+        }
         div.scroll tabindex="0" role="region" aria-label="Comparison of schemes" {
-            table {
-                caption {
-                    "FCT at the sender of the flows that finished, mean over "
-                    (plural(seeds(summary), "seed")) ". "
-                    @if let Some(first) = against(summary) {
-                        "Changes are against " b { (first) } ", of the same flows. "
-                    }
-                    @if let Some(note) = interval_note(summary) { "In brackets the " (note) ", in %." }
-                }
+            table aria-label="FCT by size class and scheme" {
                 thead {
                     tr {
                         th scope="col" { "Scheme" }
@@ -233,23 +236,23 @@ fn comparison(summary: &Summary, point: &Point) -> Markup {
         }
         (trouble(&rows))
         @if left_out > 0 {
-            p.note { (plural(left_out as usize, "flow")) " did not finish under one of two schemes: "
-                "left out of the changes." }
+            p.note { "Left out of changes, as not finished under both schemes: " (count(left_out)) "." }
         }
     }
 }
 
 fn class_rows(rows: &[Row<'_>], class: Option<SizeClass>) -> Markup {
-    let changed = |row: &Row<'_>, figure: fn(&flowsched_experiment::results::ClassComparison) -> _| {
-        let of: Option<flowsched_experiment::results::Change> =
-            row.comparison.map(|comparison| figure(comparison.fct.get(class)));
-        html! {
-            @if let Some(value) = of.and_then(|of| of.change) {
-                b { (change(value)) }
-                @if let Some(interval) = of.as_ref().and_then(interval) { " " span.interval { (interval) } }
+    let changed =
+        |row: &Row<'_>, figure: fn(&flowsched_experiment::results::ClassComparison) -> _| {
+            let of: Option<flowsched_experiment::results::Change> =
+                row.comparison.map(|comparison| figure(comparison.fct.get(class)));
+            html! {
+                @if let Some(value) = of.and_then(|of| of.change) {
+                    b { (change(value)) }
+                    @if let Some(interval) = of.as_ref().and_then(interval) { " " span.interval { (interval) } }
+                }
             }
-        }
-    };
+        };
     html! {
         tbody {
             tr.class { th colspan="8" scope="rowgroup" { (class_title(class)) } }
@@ -272,9 +275,9 @@ fn class_rows(rows: &[Row<'_>], class: Option<SizeClass>) -> Markup {
 
 fn trouble(rows: &[Row<'_>]) -> Markup {
     html! {
+        p.note { "Counts, summed over seeds." }
         div.scroll tabindex="0" role="region" aria-label="Counts" {
-            table {
-                caption { "Counts, summed over seeds." }
+            table aria-label="Counts by scheme" {
                 thead {
                     tr {
                         th scope="col" { "Scheme" }
@@ -312,10 +315,10 @@ fn runs(summary: &Summary) -> Markup {
     html! {
         section #runs {
             h2 { "Runs" }
+            p.note { "What each run did and cost. A packet-hop is one packet, data or ACK, "
+                "crossing one link." }
             div.scroll tabindex="0" role="region" aria-label="Runs" {
-                table {
-                    caption { "What each run did and cost. A packet-hop is one packet, data or ACK, "
-                        "crossing one link." }
+                table aria-label="Runs and their cost" {
                     thead {
                         tr {
                             @if summary.points().len() > 1 { th scope="col" { "Point" } }

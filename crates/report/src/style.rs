@@ -18,7 +18,7 @@ const COLOURS: [(&str, &str); 8] = [
 ];
 
 /// Dash patterns of curves, in units of the drawings.
-const DASHES: [&str; 5] = ["none", "28 12", "8 10", "36 10 8 10", "16 8"];
+const DASHES: [&str; 5] = ["none", "28 12", "10 9", "36 10 10 10", "18 8"];
 
 /// The style sheet for so many schemes.
 pub(crate) fn sheet(schemes: usize) -> String {

@@ -22,6 +22,10 @@ pub fn terminal(summary: &Summary, width: usize) -> String {
     for part in wrap(&summary.name, width) {
         line(&part);
     }
+    if summary.runs.is_empty() {
+        line("There are no runs.");
+        return text;
+    }
     for part in partial_note(summary).iter().flat_map(|note| wrap(note, width)) {
         line(&part);
     }
@@ -43,7 +47,7 @@ fn point_lines(summary: &Summary, point: &Point, width: usize) -> Vec<String> {
     let rows = rows(summary, point);
     let mut table = vec![heading(summary, width)];
     for class in CLASSES {
-        table.extend(class_lines(&rows, class, width));
+        table.extend(class_lines(&rows, class, against(summary).is_some(), width));
     }
     let mut lines = aligned(&table, width);
     lines.push(String::new());
@@ -53,8 +57,8 @@ fn point_lines(summary: &Summary, point: &Point, width: usize) -> Vec<String> {
     lines.extend(aligned(&table, width));
     let left_out = left_out(&rows);
     if left_out > 0 {
-        let flows = plural(left_out as usize, "flow");
-        lines.push(format!("{flows} unfinished under one of two schemes: left out of changes"));
+        let flows = count(left_out);
+        lines.push(format!("Left out of changes, as not finished under both schemes: {flows}"));
     }
     lines
 }
@@ -69,24 +73,35 @@ fn heading(summary: &Summary, width: usize) -> Vec<String> {
 }
 
 /// The class's title, and a row a scheme.
-fn class_lines(rows: &[Row<'_>], class: Option<SizeClass>, width: usize) -> Vec<Vec<String>> {
+fn class_lines(
+    rows: &[Row<'_>],
+    class: Option<SizeClass>,
+    compared: bool,
+    width: usize,
+) -> Vec<Vec<String>> {
     let mut lines = vec![vec![class_title(class)]];
     if rows.iter().all(|row| row.finished(class) == 0) {
         lines.push(vec!["  none finished".to_owned()]);
         return lines;
     }
     for row in rows {
-        let figure = |figure| row.fct_us(class, figure).map_or("-".to_owned(), |f| duration(f.mean));
+        let figure =
+            |figure| row.fct_us(class, figure).map_or("-".to_owned(), |f| duration(f.mean));
         let of = row.comparison.map(|comparison| comparison.fct.get(class));
         let change = |of: Option<&Change>| of.and_then(|of| of.change).map(change);
+        let changed = |of: Option<&Change>| {
+            let interval = of.and_then(interval).unwrap_or_default();
+            [change(of).unwrap_or_default(), interval]
+        };
         let mut cells = vec![format!("  {}", row.scheme), count(row.finished(class))];
         cells.push(figure(|d| d.mean));
-        cells.push(change(of.map(|of| &of.mean)).unwrap_or_default());
-        cells.push(of.and_then(|of| interval(&of.mean)).unwrap_or_default());
+        if compared {
+            cells.extend(changed(of.map(|of| &of.mean)));
+        }
         cells.push(figure(|d| d.p99));
-        cells.push(change(of.map(|of| &of.p99)).unwrap_or_default());
-        if width >= WIDE {
-            cells.push(of.and_then(|of| interval(&of.p99)).unwrap_or_default());
+        if compared {
+            let beside = if width >= WIDE { 2 } else { 1 };
+            cells.extend(changed(of.map(|of| &of.p99)).into_iter().take(beside));
         }
         lines.push(cells);
     }

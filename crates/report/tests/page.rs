@@ -1,15 +1,18 @@
-//! The HTML page, as text and in a real browser.
+//! The HTML page, as text and in a real browser. `scripts/install-report-deps.sh` installs the
+//! browser. The pages and screenshots stay in the target folder's `tmp/` for a person to see.
 
 mod synthetic;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use flowsched_experiment::results::{self, RunRecord};
+use flowsched_experiment::results::{self, Meta, ResultsError, RunRecord};
+use flowsched_report::ReportError;
 use synthetic::Study;
 
-/// Writes the study to a folder that stays, for a person to look at, and reports on it.
+/// Writes a study to a folder of that name, after some `change`, and reports on it.
 fn report(name: &str, study: &Study, change: impl FnOnce(&mut Vec<RunRecord>)) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if dir.exists() {
@@ -18,19 +21,176 @@ fn report(name: &str, study: &Study, change: impl FnOnce(&mut Vec<RunRecord>)) -
     let mut runs = study.runs();
     change(&mut runs);
     results::write(&dir, &study.meta(), runs).unwrap();
-    flowsched_report::html(&dir).unwrap()
+    let page = flowsched_report::html(&dir).unwrap();
+    assert!(fs::metadata(&page).unwrap().len() < 2_000_000, "the page of {name} is too large");
+    page
 }
 
 fn sweep() -> Study {
     Study { loads: vec!["0.5", "0.6", "0.7", "0.8", "0.9"], flows: 800, ..Study::default() }
 }
 
-#[test]
-fn a_single_point() {
-    report("single", &Study::default(), |_| {});
+/// Runs the browser on `page` and returns what it prints and what it complains about.
+fn browse(page: &Path, arguments: &[String]) -> (String, String) {
+    let profile = tempfile::tempdir().unwrap();
+    let output = Command::new("chromium")
+        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
+        .args(["--disable-background-networking", "--disable-component-update"])
+        .args(["--enable-logging=stderr", "--log-level=0"])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .args(arguments)
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .expect("chromium runs; scripts/install-report-deps.sh installs it");
+    assert!(output.status.success(), "chromium failed");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// The page as the browser understood it, after it said nothing on its console.
+fn dom(page: &Path) -> String {
+    let (dom, log) = browse(page, &["--dump-dom".to_owned()]);
+    let console: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
+    assert!(console.is_empty(), "{console:?}");
+    assert!(dom.contains("</footer>"), "the page ends early");
+    dom
+}
+
+/// What asks for another file or host would have to say so in one of these ways; and the
+/// page's own policy forbids the browser to follow.
+fn assert_self_contained(page: &Path) {
+    let text = fs::read_to_string(page).unwrap();
+    for way in ["<script", "<link", "<img", "<iframe", "src=", "href=", "url(", "@import"] {
+        assert!(!text.contains(way), "the page has {way}");
+    }
+    let elsewhere = text.replace("http://www.w3.org/2000/svg", "");
+    assert!(!elsewhere.contains("http:") && !elsewhere.contains("https:"));
+    assert!(text.contains("default-src 'none'"));
+}
+
+fn assert_sections(dom: &str, sections: &[&str]) {
+    for section in sections {
+        let start = dom.find(&format!("<section id=\"{section}\">"));
+        let start = start.unwrap_or_else(|| panic!("there is no section {section}"));
+        let end = dom[start..].find("</section>").map_or(dom.len(), |end| start + end);
+        let section_has = |what: &str| dom[start..end].contains(what);
+        assert!(
+            section_has("<svg role=\"img\"") || section_has("<table") || section_has("<pre"),
+            "section {section} shows nothing"
+        );
+    }
+    let (figures, captions) =
+        (dom.matches("<figure>").count(), dom.matches("<figcaption>").count());
+    assert_eq!(figures, captions, "every chart has a caption");
+}
+
+/// Takes a picture `width` pixels wide and returns it.
+fn picture(page: &Path, name: &str, width: u32, dark: bool) -> Vec<u8> {
+    let file = page.with_file_name(format!("{name}.png"));
+    let scheme = if dark { 0 } else { 1 };
+    let arguments = [
+        format!("--screenshot={}", file.display()),
+        format!("--window-size={width},4000"),
+        format!("--blink-settings=preferredColorScheme={scheme}"),
+    ];
+    browse(page, &arguments);
+    fs::read(file).unwrap()
 }
 
 #[test]
-fn a_sweep() {
-    report("sweep", &sweep(), |_| {});
+fn a_single_point_in_a_browser() {
+    let page = report("single", &Study::default(), |_| {});
+    assert_self_contained(&page);
+    let dom = dom(&page);
+    let sections = ["comparison", "change", "fct", "distribution", "slowdown", "queues"];
+    assert_sections(&dom, &sections);
+    assert_sections(&dom, &["utilisation", "drops", "marks", "runs", "experiment"]);
+    // 4 classes: change, mean, p99, distribution; 2 of slowdown; 4 classes of ports: queues,
+    // utilisation, drops, marks.
+    assert_eq!(dom.matches("<svg role=\"img\"").count(), 4 * 4 + 2 + 4 * 4);
+    assert!(!dom.contains("class=\"empty\""));
+    assert!(dom.contains("# &lt;the default&gt;"), "the experiment is there, escaped");
+
+    let light = picture(&page, "light", 1280, false);
+    let dark = picture(&page, "dark", 1280, true);
+    assert_ne!(light, dark, "the page does not follow the reader's scheme");
+    picture(&page, "narrow", 400, false);
+}
+
+#[test]
+fn a_sweep_in_a_browser() {
+    let page = report("sweep", &sweep(), |_| {});
+    assert_self_contained(&page);
+    let dom = dom(&page);
+    assert_sections(&dom, &["fct", "change", "comparison", "points", "runs", "experiment"]);
+    assert_sections(&dom, &["distribution-0", "marks-4"]);
+    assert_eq!(dom.matches("<svg role=\"img\"").count(), 3 * 4 + 5 * (4 + 2 + 4 * 4));
+    picture(&page, "light", 1280, false);
+    picture(&page, "dark", 1280, true);
+}
+
+#[test]
+fn a_class_without_flows_says_so() {
+    let study = Study { largest: 5e4, flows: 400, ..Study::default() };
+    let page = fs::read_to_string(report("small", &study, |_| {})).unwrap();
+    assert!(page.contains("No flow of this class finished under any scheme."));
+    assert_sections(&page, &["change", "fct", "distribution"]);
+}
+
+#[test]
+fn names_are_text_and_never_markup() {
+    let schemes = vec!["<script>alert(1)</script>", "\"quoted\" & 'so'", "速い"];
+    let study = Study { schemes, flows: 300, seeds: 1, ..Study::default() };
+    let page = report("names", &study, |_| {});
+    assert_self_contained(&page);
+    assert_sections(&dom(&page), &["comparison", "distribution"]);
+}
+
+#[test]
+fn ten_schemes_have_ten_looks_and_long_sweeps_some_points() {
+    let schemes = vec!["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+    let loads = vec!["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"];
+    let study = Study { schemes, loads, seeds: 1, flows: 60, ..Study::default() };
+    let page = fs::read_to_string(report("many", &study, |_| {})).unwrap();
+    assert!(page.contains("Charts of 6 of the 9 points"));
+    let rules = page.lines().filter(|line| line.contains("stroke-dasharray"));
+    let looks: BTreeSet<String> = rules
+        .map(|rule| rule.rsplit_once("dasharray").unwrap().1.to_owned() + colour_of(rule, &page))
+        .collect();
+    assert_eq!(looks.len(), 10);
+}
+
+/// The light colour that a scheme's rule refers to.
+fn colour_of<'a>(rule: &str, page: &'a str) -> &'a str {
+    let variable = rule.split("var(").nth(1).unwrap().split(')').next().unwrap();
+    page.split(&format!("{variable}: ")).nth(1).unwrap().split(';').next().unwrap()
+}
+
+#[test]
+fn partial_results_are_marked_and_nothing_is_said_to_be_nothing() {
+    let study = Study { flows: 200, seeds: 2, ..Study::default() };
+    let page = report("partial", &study, |runs| runs[5].stopped = true);
+    assert!(fs::read_to_string(page).unwrap().contains("Partial results"));
+    let page = report("nothing", &study, Vec::clear);
+    assert!(dom(&page).contains("There are no runs."));
+    let page = report("silent", &study, |runs| {
+        for run in runs {
+            run.samples.clear();
+            run.flows.clear();
+        }
+    });
+    assert!(fs::read_to_string(page).unwrap().contains("There is nothing to draw."));
+}
+
+#[test]
+fn a_folder_that_is_not_ours_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let error = flowsched_report::html(dir.path()).unwrap_err();
+    assert!(matches!(error, ReportError::Results(ResultsError::NotResults { .. })), "{error}");
+
+    results::write(dir.path(), &Meta::default(), []).unwrap();
+    fs::write(dir.path().join("flows.parquet"), "PAR1").unwrap();
+    let error = flowsched_report::html(dir.path()).unwrap_err();
+    assert!(error.to_string().contains("damaged"), "{error}");
+    assert!(!dir.path().join("report.html").exists());
 }

@@ -59,11 +59,18 @@ impl Part {
 pub const PARTS: &[Part] = &[
     tagger::none::PART,
     tagger::mlfq::PART,
+    tagger::size_known::PART,
+    tagger::bytes_sent::PART,
+    tagger::remaining::PART,
     transport::RENO,
     transport::ECN_STAR,
     transport::DCTCP,
+    transport::L2DCT,
     port::FIFO,
     port::STRICT_PRIORITY,
+    port::WEIGHTED_ROUND_ROBIN,
+    port::SLYTHERIN,
+    port::PFABRIC,
     NO_CONTROLLER,
 ];
 

@@ -6,6 +6,14 @@ pub trait Frame {
     fn wire_bytes(&self) -> u32;
     /// The queue it asks for: 0 is the highest priority.
     fn priority(&self) -> u8;
+    /// The rank at ports that order by rank: 0 is the best.
+    fn rank(&self) -> u32;
+    /// A number that the packets of one flow in one direction share.
+    fn flow(&self) -> u32;
+    /// Whether it carries nothing but an acknowledgement.
+    fn is_ack(&self) -> bool;
+    /// Whether some port has marked it (CE).
+    fn is_marked(&self) -> bool;
     /// Whether it may be marked instead of dropped (ECT).
     fn can_be_marked(&self) -> bool;
     /// Marks it: congestion experienced (CE).
@@ -131,6 +139,26 @@ impl Frame for Packet {
     #[inline]
     fn priority(&self) -> u8 {
         self.priority
+    }
+
+    #[inline]
+    fn rank(&self) -> u32 {
+        Packet::rank(self)
+    }
+
+    #[inline]
+    fn flow(&self) -> u32 {
+        self.flow
+    }
+
+    #[inline]
+    fn is_ack(&self) -> bool {
+        self.flags.has(Flags::ACK)
+    }
+
+    #[inline]
+    fn is_marked(&self) -> bool {
+        self.flags.has(Flags::CE)
     }
 
     #[inline]

@@ -3,13 +3,23 @@
 //! A port is the queueing part of one egress, of a switch or of a host's network card; the link
 //! behind it, with its rate and delay, belongs to whoever runs it.
 
-mod priority;
+mod discipline;
+mod pfabric;
+mod queues;
 mod ring;
 mod settings;
+mod slytherin;
+mod weighted_round_robin;
 
-pub use priority::PriorityPort;
+pub use discipline::{Discipline, StrictPriority};
+pub use pfabric::PfabricPort;
+pub use queues::{PriorityPort, Queues};
 pub use ring::Ring;
-pub use settings::{Count, EcnScope, MarkAt, PortSettings, Sharing};
+pub use settings::{
+    Count, EcnScope, HostPort, MarkAt, OnFull, PortSettings, Queueing, SameFlow, Sharing,
+};
+pub use slytherin::Slytherin;
+pub use weighted_round_robin::{WeightedRoundRobin, Weights};
 
 use crate::catalogue::{Part, Role};
 use crate::packet::Frame;
@@ -56,7 +66,7 @@ pub const FIFO: Part = Part {
     name: "fifo",
     about: "One queue, first in first out.",
     source: "PIAS ToN 2017, V-C",
-    parameters: &[settings::BUFFER],
+    parameters: &[settings::BUFFER, settings::HOST],
 };
 
 /// Several queues, the highest non-empty one served first.
@@ -65,5 +75,34 @@ pub const STRICT_PRIORITY: Part = Part {
     name: "strict-priority",
     about: "Several queues; the head of the highest non-empty one goes next.",
     source: "PIAS ToN 2017, III-B.2",
-    parameters: &[settings::QUEUES, settings::BUFFER],
+    parameters: &[settings::QUEUES, settings::BUFFER, settings::HOST],
+};
+
+/// Several queues that take turns.
+pub const WEIGHTED_ROUND_ROBIN: Part = Part {
+    role: Role::Port,
+    name: "weighted-round-robin",
+    about: "Several queues that take turns, each sending as many packets in a row as it weighs.",
+    source: "EPN 2018; PIAS ToN 2017, III-B.2 decides against it",
+    parameters: &[settings::TURNS, settings::BUFFER, settings::HOST],
+};
+
+/// Slytherin's port.
+pub const SLYTHERIN: Part = Part {
+    role: Role::Port,
+    name: "slytherin",
+    about: "Two queues: packets that arrive marked, and ACKs, go before all others; of tagged \
+            packets only those of the highest priority.",
+    source: "Slytherin 2018, III-B",
+    parameters: &[settings::CONGESTED_AND_NORMAL, settings::BUFFER, settings::HOST],
+};
+
+/// pFabric's port.
+pub const PFABRIC: Part = Part {
+    role: Role::Port,
+    name: "pfabric",
+    about: "The first packet of the flow with the best rank goes next; when the port is full, \
+            the packet of the worst rank is dropped.",
+    source: "Alizadeh et al., SIGCOMM 2013, 4.1",
+    parameters: &[settings::RANKED],
 };

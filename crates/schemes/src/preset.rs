@@ -43,12 +43,79 @@ pub const PRESETS: &[Preset] = &[
         settings: &[],
     },
     Preset {
+        name: "l2dct",
+        about: "L2DCT over FIFO ports: DCTCP that favours flows which have sent little.",
+        source: "Munir et al., INFOCOM 2013; PIAS ToN 2017, V-C.1",
+        parts: ["none", "l2dct", "fifo", "none"],
+        settings: &[],
+    },
+    Preset {
         name: "pias",
         about: "Priorities fall with bytes sent, strict-priority ports with ECN, DCTCP.",
         source: "PIAS ToN 2017, III-B",
         parts: ["mlfq", "dctcp", "strict-priority", "none"],
         settings: &[],
     },
+    Preset {
+        name: "tcp2q",
+        about: "TCP[a]Q with 2 queues: each flow in the queue of its size, TCP with ECN.",
+        source: "pFabric: Alizadeh et al., SIGCOMM 2013, 6; EPN 2018, VI-A",
+        parts: ["size-known", "ecn-star", "strict-priority", "none"],
+        settings: &[("queues", "2")],
+    },
+    Preset {
+        name: "tcp8q",
+        about: "TCP[a]Q with 8 queues: each flow in the queue of its size, TCP with ECN.",
+        source: "pFabric: Alizadeh et al., SIGCOMM 2013, 6; EPN 2018, VI-A",
+        parts: ["size-known", "ecn-star", "strict-priority", "none"],
+        settings: &[("queues", "8")],
+    },
+    Preset {
+        name: "sjf",
+        about: "Ideal SJF: as many priorities as there are flow sizes, DCTCP.",
+        source: "Slytherin 2018, IV-3",
+        parts: ["size-known", "dctcp", "pfabric", "none"],
+        // Buffer and marking as the schemes that it is compared with (Slytherin 2018, III-C.2).
+        settings: &[("thresholds", ""), ("buffer", "360KB"), ("ecn_threshold", "90KB")],
+    },
+    Preset {
+        name: "slytherin",
+        about: "Packets that met congestion at an earlier hop, and ACKs, go first; DCTCP.",
+        source: "Slytherin 2018, III",
+        parts: ["none", "dctcp", "slytherin", "none"],
+        // 25% of the buffer: Slytherin 2018, III-C.2.
+        settings: &[("ecn_threshold", "90KB")],
+    },
+    Preset {
+        name: "las",
+        about: "Least attained service: pFabric with bytes sent as the rank.",
+        source: "PIAS ToN 2017, V-C.1",
+        parts: ["bytes-sent", "reno", "pfabric", "none"],
+        settings: PFABRIC_TRANSPORT,
+    },
+    Preset {
+        name: "pfabric",
+        about: "Remaining size decides which packet goes next and which is dropped; a minimal \
+                transport that starts at line rate.",
+        source: "Alizadeh et al., SIGCOMM 2013; PIAS ToN 2017, V-C",
+        parts: ["remaining", "reno", "pfabric", "none"],
+        settings: PFABRIC_TRANSPORT,
+    },
+];
+
+/// pFabric's minimal TCP (Alizadeh et al., SIGCOMM 2013, 4.2): windows start at the
+/// bandwidth-delay product; losses are found by timeouts alone, of about three round-trip times;
+/// after five of these in a row a flow probes. Sizes are those of PIAS ToN 2017, V-C, the
+/// largest window that of its authors' simulator.
+const PFABRIC_TRANSPORT: &[(&str, &str)] = &[
+    ("initial_window", "70"),
+    ("max_window", "139"),
+    ("restart", "every-flow"),
+    ("rto_min", "250us"),
+    ("rto", "fixed"),
+    ("rto_backoff", "false"),
+    ("fast_retransmit", "false"),
+    ("probe_timeouts", "5"),
 ];
 
 /// The keys of a `[[scheme]]` table that every scheme has.
@@ -111,11 +178,13 @@ const NS2: &[(&str, &str)] = &[
     ("fast_retransmit", "false"),
     ("initial_alpha", "0"),
     ("growth", "ns2"),
+    ("growth_per_window", "two"),
     ("connections", "persistent"),
     ("restart", "every-flow"),
     ("ack_ecn", "true"),
     ("probe_timeouts", "5"),
     ("ageing_timeouts", "0"),
+    ("same_flow", "connection"),
 ];
 
 /// A preset with any of its parts exchanged: which parameters it has and what they start from.

@@ -2,9 +2,10 @@
 
 use flowsched_units::{SettingError, Settings};
 
-use crate::port::PortSettings;
+use crate::port::{HostPort, PortSettings, Queueing};
 use crate::tagger::Tagger;
 use crate::tagger::mlfq::Mlfq;
+use crate::tagger::size_known::SizeKnown;
 use crate::transport::tcp::congestion::Algorithm;
 use crate::transport::tcp::settings::TcpSettings;
 
@@ -19,6 +20,10 @@ pub struct Scheme {
     pub transport: TransportChoice,
     /// What goes next, is marked, is dropped.
     pub port: PortSettings,
+    /// How a port orders what waits.
+    pub queueing: Queueing,
+    /// What differs at hosts' network cards.
+    pub host_port: HostPort,
     /// Whether routing is that of the PIAS authors' simulator (spraying), whatever the
     /// topology says.
     pub ns2_routing: bool,
@@ -41,6 +46,9 @@ impl Scheme {
         let port = PortSettings::from_settings(settings);
         let tagger = match settings.text("tagger").as_str() {
             "mlfq" => Tagger::Mlfq(Mlfq::from_settings(settings, port.queues)?),
+            "size-known" => Tagger::SizeKnown(SizeKnown::from_settings(settings, port.queues)?),
+            "bytes-sent" => Tagger::BytesSent,
+            "remaining" => Tagger::Remaining,
             _ => Tagger::None,
         };
         let transport = settings.text("transport");
@@ -52,6 +60,8 @@ impl Scheme {
                 Algorithm::from_settings(&transport, settings),
             ),
             port,
+            queueing: Queueing::from_settings(settings, port.queues)?,
+            host_port: HostPort::from_settings(settings),
             ns2_routing: settings.text("compat") == "ns2",
         })
     }

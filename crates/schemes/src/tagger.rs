@@ -2,12 +2,19 @@
 //!
 //! A tagger sees what the sending host sees of its own flow and nothing of the network.
 
+pub mod bytes_sent;
 pub mod mlfq;
 pub mod none;
+pub mod remaining;
+pub mod size_known;
+mod thresholds;
 
-use flowsched_units::Time;
+pub use thresholds::MAX_PRIORITIES;
+
+use flowsched_units::{Bytes, Time};
 
 use mlfq::{Mlfq, MlfqFlow};
+use size_known::SizeKnown;
 
 /// What the sending host knows about a data packet at the moment it leaves the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +29,15 @@ pub struct Departure {
     pub idle: bool,
     /// Retransmission timeouts of the flow since it last made progress.
     pub timeouts_in_a_row: u32,
+}
+
+/// What the sending host knows of a flow only where applications say how much they will send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// The flow's size.
+    pub size: Bytes,
+    /// Packets of the flow that are not known to have arrived, by ACK or SACK.
+    pub remaining: u32,
 }
 
 /// What a tagger writes on a packet.
@@ -49,6 +65,12 @@ pub enum Tagger {
     None,
     /// Priorities fall with bytes sent (PIAS).
     Mlfq(Mlfq),
+    /// Priorities and ranks are those of the flow's size (TCP[a]Q, SJF).
+    SizeKnown(SizeKnown),
+    /// Ranks rise with bytes sent (LAS).
+    BytesSent,
+    /// Ranks are what remains (pFabric).
+    Remaining,
 }
 
 /// What a tagger remembers of one connection, from flow to flow.
@@ -60,10 +82,13 @@ pub struct TaggerFlow {
 impl Tagger {
     /// The tag of the next packet of the flow that `flow` belongs to.
     #[inline]
-    pub fn tag(&self, flow: &mut TaggerFlow, departure: &Departure) -> Tag {
+    pub fn tag(&self, flow: &mut TaggerFlow, departure: &Departure, work: &Work) -> Tag {
         match self {
             Tagger::None => Tag::default(),
             Tagger::Mlfq(mlfq) => Tag { priority: mlfq.tag(&mut flow.mlfq, departure), rank: 0 },
+            Tagger::SizeKnown(rule) => rule.tag(work),
+            Tagger::BytesSent => bytes_sent::tag(departure),
+            Tagger::Remaining => remaining::tag(work),
         }
     }
 
@@ -78,9 +103,8 @@ impl Tagger {
 
     /// A new flow begins on the connection that `flow` belongs to.
     pub fn start_flow(&self, flow: &mut TaggerFlow) {
-        match self {
-            Tagger::None => {}
-            Tagger::Mlfq(mlfq) => mlfq.start_flow(&mut flow.mlfq),
+        if let Tagger::Mlfq(mlfq) = self {
+            mlfq.start_flow(&mut flow.mlfq);
         }
     }
 }

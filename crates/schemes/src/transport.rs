@@ -31,9 +31,19 @@ pub const DCTCP: Part = Part {
     parameters: &[tcp::settings::PARAMETERS, tcp::settings::DCTCP],
 };
 
+/// L2DCT.
+pub const L2DCT: Part = Part {
+    role: Role::Transport,
+    name: "l2dct",
+    about: "DCTCP whose flows grow less and are cut more, the more they have sent.",
+    source: "Munir et al., INFOCOM 2013 (PIAS ToN 2017, V-C.1)",
+    parameters: &[tcp::settings::PARAMETERS, tcp::settings::DCTCP, tcp::settings::L2DCT],
+};
+
 use flowsched_units::{Bytes, Time};
 
 use crate::packet::{Flags, Packet};
+use crate::tagger::Work;
 
 /// A data packet that a sender wants on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +60,8 @@ pub struct Outgoing {
     pub idle: bool,
     /// Timeouts since the flow last made progress.
     pub timeouts_in_a_row: u32,
+    /// How much there is to send.
+    pub work: Work,
 }
 
 /// When and how fast to send: the rule that all flows of a scheme follow.

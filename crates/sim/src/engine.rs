@@ -9,7 +9,8 @@ use flowsched_topology::Routing;
 use flowsched_units::Time;
 use flowsched_workload::Flow;
 
-use crate::fabric::Fabric;
+use crate::connections::ConnectionNumbers;
+use crate::fabric::{Fabric, Site};
 use crate::hosts::Hosts;
 use crate::outcome::{Outcome, PortSample};
 use crate::{Job, Progress};
@@ -46,14 +47,16 @@ impl<'a, T: Transport, P: Port<Packet>> Engine<'a, T, P> {
         job: &Job<'a>,
         routing: Routing,
         transport: T,
-        new_port: impl Fn() -> P,
+        connections: ConnectionNumbers,
+        new_port: impl Fn(Site) -> P,
     ) -> Engine<'a, T, P> {
         let is_sampled = job.sample_interval > Time::ZERO;
+        let host_rate = job.scheme.host_port.rate;
         let mut engine = Engine {
             flows: job.flows,
             next_flow: 0,
-            fabric: Fabric::new(job.network, routing, job.seed, new_port),
-            hosts: Hosts::new(job.network, job.flows, transport, &job.scheme.tagger),
+            fabric: Fabric::new(job.network, routing, job.seed, host_rate, new_port),
+            hosts: Hosts::new(job.network, job.flows, transport, &job.scheme.tagger, connections),
             sample_interval: job.sample_interval,
             next_sample: if is_sampled { job.sample_interval } else { Time::MAX },
             next_other: Time::MAX,

@@ -3,7 +3,7 @@
 use flowsched_schemes::Packet;
 use flowsched_schemes::port::Port;
 use flowsched_topology::{HostId, Network, NodeId, PortId, Routing};
-use flowsched_units::Time;
+use flowsched_units::{Rate, Time};
 
 use crate::link::Link;
 use crate::outcome::PortSample;
@@ -22,17 +22,30 @@ pub(crate) struct Fabric<'a, P> {
     shares_memory: bool,
 }
 
+/// Where a port is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site {
+    /// On a host's network card; otherwise in a switch.
+    pub(crate) is_host: bool,
+}
+
 impl<'a, P: Port<Packet>> Fabric<'a, P> {
     pub(crate) fn new(
         network: &'a Network,
         routing: Routing,
         seed: u64,
-        new_port: impl Fn() -> P,
+        host_rate: f64,
+        new_port: impl Fn(Site) -> P,
     ) -> Fabric<'a, P> {
         let links: Vec<Link<P>> = network
             .ports()
             .iter()
-            .map(|port| Link::new(new_port(), port.rate, port.delay, port.peer))
+            .map(|port| {
+                let site = Site { is_host: network.host(port.owner).is_some() };
+                let share = if site.is_host { host_rate } else { 1.0 };
+                let rate = Rate::from_bps((port.rate.as_bps() as f64 * share) as u64);
+                Link::new(new_port(site), rate, port.delay, port.peer)
+            })
             .collect();
         Fabric {
             network,

@@ -10,6 +10,7 @@ use flowsched_topology::{HostId, Network};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 use flowsched_workload::Flow;
 
+use crate::connections::ConnectionNumbers;
 use crate::outcome::FlowOutcome;
 use crate::timers::{Armed, Side, Timers};
 
@@ -26,6 +27,7 @@ pub(crate) struct Hosts<'a, T: Transport> {
     free: Vec<u32>,
     pools: HashMap<(HostId, HostId), Vec<Slot<T>>>,
     pub(crate) outcomes: Vec<FlowOutcome>,
+    connections: ConnectionNumbers,
     pub(crate) timers: Timers,
     /// Flows that ended since this was last set to zero.
     pub(crate) ended: u64,
@@ -49,7 +51,7 @@ struct Running<T: Transport> {
 /// A connection of a pair of hosts while no flow uses it.
 enum Slot<T: Transport> {
     Busy,
-    Idle(T::Connection, TaggerFlow),
+    Idle { since: Time, connection: T::Connection, tagger_flow: TaggerFlow },
 }
 
 impl<'a, T: Transport> Hosts<'a, T> {
@@ -58,6 +60,7 @@ impl<'a, T: Transport> Hosts<'a, T> {
         flows: &'a [Flow],
         transport: T,
         tagger: &'a Tagger,
+        connections: ConnectionNumbers,
     ) -> Hosts<'a, T> {
         Hosts {
             network,
@@ -69,6 +72,7 @@ impl<'a, T: Transport> Hosts<'a, T> {
             free: Vec::new(),
             pools: HashMap::new(),
             outcomes: vec![FlowOutcome::default(); flows.len()],
+            connections,
             timers: Timers::default(),
             ended: 0,
         }
@@ -102,10 +106,12 @@ impl<'a, T: Transport> Hosts<'a, T> {
         };
         self.place_of[id as usize] = place;
         self.outcomes[id as usize].connection = number;
+        self.connections.note(id, number);
         self.pump(id, place, now, send);
     }
 
-    /// The pair's idle connection of the lowest number, or a new one.
+    /// The pair's connection that has been idle for longest, as the PIAS authors' simulator picks
+    /// it, or a new one.
     fn take_connection(&mut self, flow: &Flow) -> (T::Connection, TaggerFlow, u32) {
         if !self.transport.is_persistent() {
             return (self.transport.new_connection(), TaggerFlow::default(), 0);
@@ -114,12 +120,18 @@ impl<'a, T: Transport> Hosts<'a, T> {
         let pool = self.pools.entry((flow.src, flow.dst)).or_insert_with(|| {
             let (data, ack) = (Bytes::new(PACKET_WIRE), Bytes::new(PACKET_HEADER));
             let round_trip = network.base_rtt(flow.src, flow.dst, data, ack);
-            vec![Slot::Idle(transport.open_connection(round_trip), TaggerFlow::default())]
+            let connection = transport.open_connection(round_trip);
+            vec![Slot::Idle { since: Time::ZERO, connection, tagger_flow: TaggerFlow::default() }]
         });
-        for (number, slot) in pool.iter_mut().enumerate() {
-            if let Slot::Idle(connection, tagger_flow) = std::mem::replace(slot, Slot::Busy) {
-                return (connection, tagger_flow, number as u32);
-            }
+        let idle_since = |slot: &Slot<T>| match slot {
+            Slot::Busy => Time::MAX,
+            Slot::Idle { since, .. } => *since,
+        };
+        if let Some((number, slot)) =
+            pool.iter_mut().enumerate().min_by_key(|(_, slot)| idle_since(slot))
+            && let Slot::Idle { connection, tagger_flow, .. } = std::mem::replace(slot, Slot::Busy)
+        {
+            return (connection, tagger_flow, number as u32);
         }
         pool.push(Slot::Busy);
         (self.transport.new_connection(), TaggerFlow::default(), pool.len() as u32 - 1)
@@ -217,7 +229,9 @@ impl<'a, T: Transport> Hosts<'a, T> {
         if self.transport.is_persistent() {
             let connection = self.transport.finish(&mut running.sender, now);
             if let Some(pool) = self.pools.get_mut(&(running.src, running.dst)) {
-                pool[running.connection as usize] = Slot::Idle(connection, running.tagger_flow);
+                let tagger_flow = running.tagger_flow;
+                pool[running.connection as usize] =
+                    Slot::Idle { since: now, connection, tagger_flow };
             }
         }
         self.place_of[id as usize] = ABSENT;

@@ -13,6 +13,7 @@
 //! makes one event a packet a hop, and packets on one link arrive in order, so that only a
 //! link's first packet has to be in the queue of all events.
 
+mod connections;
 mod engine;
 mod fabric;
 mod hosts;
@@ -24,7 +25,10 @@ mod tournament;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use flowsched_schemes::port::{PfabricPort, Port, PriorityPort, Queueing};
+use flowsched_schemes::port::{
+    Discipline, PfabricPort, Port, PortSettings, Queueing, Queues, SameFlow, Slytherin,
+    StrictPriority, WeightedRoundRobin,
+};
 use flowsched_schemes::scheme::TransportChoice;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::transport::tcp::Tcp;
@@ -33,7 +37,9 @@ use flowsched_topology::{Network, Routing};
 use flowsched_units::Time;
 use flowsched_workload::Flow;
 
+use connections::{ByConnection, ConnectionNumbers};
 use engine::Engine;
+use fabric::Site;
 pub use outcome::{FlowOutcome, Outcome, PortSample};
 
 /// What to simulate.
@@ -85,11 +91,36 @@ pub fn run(job: &Job<'_>, progress: &Progress) -> Outcome {
 fn run_over<T: Transport>(job: &Job<'_>, transport: T, progress: &Progress) -> Outcome {
     let settings = job.scheme.port;
     match job.scheme.queueing {
-        Queueing::StrictPriority => {
-            run_with(job, transport, || PriorityPort::new(settings), progress)
+        Queueing::StrictPriority => run_queues(job, transport, StrictPriority, progress),
+        Queueing::WeightedRoundRobin(weights) => {
+            run_queues(job, transport, WeightedRoundRobin::new(weights), progress)
         }
-        Queueing::Pfabric => run_with(job, transport, || PfabricPort::new(settings), progress),
+        Queueing::Slytherin => run_queues(job, transport, Slytherin, progress),
+        Queueing::Pfabric(SameFlow::Flow) => {
+            run_with(job, transport, || PfabricPort::new(settings), progress)
+        }
+        Queueing::Pfabric(SameFlow::Connection) => {
+            let numbers = ConnectionNumbers::new(job.flows.len());
+            let new_port = |_| ByConnection::new(settings, job.flows, numbers.clone());
+            Engine::new(job, job.routing(), transport, numbers.clone(), new_port).run(progress)
+        }
     }
+}
+
+/// Runs a job to its end over ports with queues, hosts' as the scheme says.
+fn run_queues<T: Transport, D: Discipline + Copy>(
+    job: &Job<'_>,
+    transport: T,
+    discipline: D,
+    progress: &Progress,
+) -> Outcome {
+    let is_plain = |site: Site| site.is_host && !job.scheme.host_port.is_like_switch;
+    let new_port = |site: Site| {
+        let settings = if is_plain(site) { PortSettings::card() } else { job.scheme.port };
+        Queues::with_discipline(settings, discipline)
+    };
+    let numbers = ConnectionNumbers::new(job.flows.len());
+    Engine::new(job, job.routing(), transport, numbers, new_port).run(progress)
 }
 
 /// Runs a job to its end with a transport and ports in place of the scheme's own; `new_port` is
@@ -100,5 +131,6 @@ pub fn run_with<T: Transport, P: Port<Packet>>(
     new_port: impl Fn() -> P,
     progress: &Progress,
 ) -> Outcome {
-    Engine::new(job, job.routing(), transport, new_port).run(progress)
+    let numbers = ConnectionNumbers::new(job.flows.len());
+    Engine::new(job, job.routing(), transport, numbers, |_| new_port()).run(progress)
 }

@@ -11,7 +11,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
-use common::{Observed, scheme};
+use common::observed::Observed;
+use common::scheme;
 use flowsched_schemes::packet::Frame;
 use flowsched_schemes::port::{Backlog, Port, PriorityPort};
 use flowsched_schemes::scheme::TransportChoice;
@@ -113,7 +114,13 @@ fn one_link() -> Network {
     builder.finish().unwrap()
 }
 
-fn flows(network: &Network, sizes: &SizeDistribution, load: f64, count: u64, seed: u64) -> Vec<Flow> {
+fn flows(
+    network: &Network,
+    sizes: &SizeDistribution,
+    load: f64,
+    count: u64,
+    seed: u64,
+) -> Vec<Flow> {
     let mut settings = Settings::defaults(PARAMETERS);
     settings.set("pattern", Value::Text("many-to-one".into()));
     settings.set("receiver", Value::Text("0".into()));
@@ -295,11 +302,11 @@ fn meets(sizes: &SizeDistribution, discipline: Discipline, load: f64, count: u64
 fn exponential(discipline: Discipline) {
     let mean = Bytes::new(20 * PACKET_PAYLOAD);
     let sizes = SizeDistribution::exponential(mean).in_whole_packets().unwrap();
-    meets(&sizes, discipline, 0.7, 1500);
+    meets(&sizes, discipline, 0.7, 6000);
 }
 
 fn web_search(discipline: Discipline) {
-    meets(&by_name("web-search-packets").unwrap(), discipline, 0.5, 300);
+    meets(&by_name("web-search-packets").unwrap(), discipline, 0.5, 400);
 }
 
 #[test]

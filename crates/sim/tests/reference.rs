@@ -42,11 +42,12 @@ fn small_fabric() -> Network {
 fn compare(file: &str, network: &Network) {
     let rows = reference(file);
     let flows: Vec<_> = rows.iter().map(|row| row.flow).collect();
-    let scheme = if file.contains("pias") {
-        scheme("pias", "ns2", &[("thresholds", THRESHOLDS)])
-    } else {
-        scheme("dctcp", "ns2", &[])
-    };
+    let preset = ["dctcp", "pias", "l2dct", "pfabric", "las"]
+        .into_iter()
+        .find(|preset| file.ends_with(&format!("-{preset}.csv")))
+        .expect("a file is named after its scheme");
+    let changes: &[_] = if preset == "pias" { &[("thresholds", THRESHOLDS)] } else { &[] };
+    let scheme = scheme(preset, "ns2", changes);
     let outcome = run(network, Routing::Ecmp, &flows, &scheme);
     let theirs = averages(&rows, |index| rows[index].fct.as_us_f64());
     let ours = averages(&rows, |index| {
@@ -119,4 +120,39 @@ fn full_fabric_dctcp_independent_arrivals() {
 #[test]
 fn full_fabric_pias_independent_arrivals() {
     compare("ns2-websearch-0.8-independent-pias.csv", &network("leaf-spine", &[]));
+}
+
+#[test]
+fn small_fabric_l2dct() {
+    compare("ns2-small-websearch-0.8-l2dct.csv", &small_fabric());
+}
+
+#[test]
+fn full_fabric_l2dct() {
+    compare("ns2-websearch-0.8-l2dct.csv", &network("leaf-spine", &[]));
+}
+
+#[test]
+fn small_fabric_pfabric() {
+    compare("ns2-small-websearch-0.8-pfabric.csv", &small_fabric());
+}
+
+#[test]
+fn small_fabric_las() {
+    compare("ns2-small-websearch-0.8-las.csv", &small_fabric());
+}
+
+#[test]
+fn full_fabric_pfabric() {
+    compare("ns2-websearch-0.8-pfabric.csv", &network("leaf-spine", &[]));
+}
+
+#[test]
+fn full_fabric_las() {
+    compare("ns2-websearch-0.8-las.csv", &network("leaf-spine", &[]));
+}
+
+#[test]
+fn full_fabric_pfabric_independent_arrivals() {
+    compare("ns2-websearch-0.8-independent-pfabric.csv", &network("leaf-spine", &[]));
 }

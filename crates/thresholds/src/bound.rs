@@ -42,10 +42,6 @@ impl LevelCosts for BoundedTraffic<'_> {
         factors[1] = 1.0;
     }
 
-    fn end_product(&self, origin: usize, to: usize, begins: &[f64]) -> f64 {
-        (self.0[to].size - self.0[origin].size) * begins[0] + begins[1]
-    }
-
     /// The longer the level, the more a lower share above its beginning is worth.
     fn is_monge(&self) -> bool {
         self.0.is_sorted_by(|a, b| a.share_above >= b.share_above && a.size <= b.size)

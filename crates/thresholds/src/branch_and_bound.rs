@@ -137,7 +137,7 @@ impl<'a, C: LevelCosts> Search<'a, C> {
                     high,
                     &mut factors,
                 ));
-                if ends + self.dip(ways, group.last, block) > 0.0 {
+                if ends + self.dip(ways, group.last, block, &mut factors) > 0.0 {
                     continue;
                 }
             }
@@ -169,11 +169,13 @@ impl<'a, C: LevelCosts> Search<'a, C> {
     }
 
     /// How far below the lower of its two ends the cost over a block may be, for levels that end
-    /// at `end` or before; as a negative number.
-    fn dip(&self, ways: &Ways, end: usize, block: Block) -> f64 {
+    /// at `end` or before, where factors are no higher; as a negative number.
+    fn dip(&self, ways: &Ways, end: usize, block: Block, factors: &mut [f64]) -> f64 {
         let (low, _) = self.places(block);
-        let dips = &self.factor_dips[block.height][block.index * self.factors..][..self.factors];
-        ways.dips[block.height][block.index] + self.costs.end_product(low, end, dips)
+        self.costs.end(low, end, factors);
+        let dips = &self.factor_dips[block.height][block.index * self.factors..];
+        let product: f64 = dips.iter().zip(factors).map(|(dip, factor)| dip * *factor).sum();
+        ways.dips[block.height][block.index] + product
     }
 
     /// The beginning of the cheapest way to `end`: the guess, or one of `worth_trying`.
@@ -274,3 +276,6 @@ fn dip(values: &[f64]) -> f64 {
     let below = |(step, value): (usize, &f64)| value - first - slope * step as f64;
     values.iter().enumerate().map(below).fold(0.0, f64::min)
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,6 +40,10 @@ pub(crate) struct Edges {
     pub(crate) edges: Vec<Edge>,
     /// Arrivals in the time of a byte.
     pub(crate) arrival_rate: f64,
+    /// Of the link.
+    pub(crate) load: f64,
+    /// Mean rest of a packet that is being sent, in bytes; 0 where service is fluid.
+    pub(crate) half_packet: f64,
 }
 
 impl Edges {
@@ -47,7 +51,7 @@ impl Edges {
     pub(crate) fn new(scene: &Scene, link: &Link, weight: &Weight, sizes: &[f64]) -> Edges {
         let law = scene.sizes;
         let arrival_rate = link.load / law.mean();
-        let packet = if scene.path.whole_packets { PACKET_PAYLOAD as f64 } else { 0.0 };
+        let half_packet = if scene.path.whole_packets { PACKET_PAYLOAD as f64 / 2.0 } else { 0.0 };
         let mut sums = [0.0; 3];
         let mut from = 0.0;
         let mut edges = Vec::with_capacity(sizes.len() + 2);
@@ -69,7 +73,7 @@ impl Edges {
                 served,
                 stretch,
                 work,
-                blocking: above.max(0.0) * packet / 2.0 * stretch,
+                blocking: above.max(0.0) * half_packet * stretch,
                 entered: (work + size) * stretch,
                 share_above: 1.0 - law.cdf(size),
                 flows: sums[0],
@@ -81,6 +85,6 @@ impl Edges {
         for edge in &mut edges {
             edge.flows_above = (sums[0] - edge.flows).max(0.0);
         }
-        Edges { edges, arrival_rate }
+        Edges { edges, arrival_rate, load: link.load, half_packet }
     }
 }

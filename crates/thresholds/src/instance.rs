@@ -4,7 +4,7 @@ use crate::ThresholdsError;
 use crate::bound;
 use crate::candidates;
 use crate::edge::Edges;
-use crate::model::{LevelModel, MOST_FACTORS, ModelName, MultilevelFcfs, MultilevelPs, PiasMm1};
+use crate::model::{LevelModel, ModelName, MultilevelFcfs, MultilevelPs, PiasMm1};
 use crate::objective::Objective;
 use crate::scene::Scene;
 use crate::shortest_path::{self, Cuts, LevelCosts};
@@ -76,8 +76,7 @@ impl<M: LevelModel> LevelCosts for Costs<'_, M> {
 
     fn cost(&self, from: usize, to: usize) -> f64 {
         let cost = |Term { scale, edges }: &Term| {
-            let Edges { edges, arrival_rate } = edges;
-            scale * self.model.level_cost(*arrival_rate, &edges[from], &edges[to])
+            scale * self.model.level_cost(edges, &edges.edges[from], &edges.edges[to])
         };
         self.terms.iter().map(cost).sum()
     }
@@ -90,8 +89,7 @@ impl<M: LevelModel> LevelCosts for Costs<'_, M> {
         for (Term { scale, edges }, factors) in
             self.terms.iter().zip(factors.chunks_mut(M::FACTORS))
         {
-            let Edges { edges, arrival_rate } = edges;
-            self.model.begin(*arrival_rate, &edges[origin], &edges[place], factors);
+            self.model.begin(edges, &edges.edges[origin], &edges.edges[place], factors);
             factors.iter_mut().for_each(|factor| *factor *= scale);
         }
     }
@@ -100,17 +98,6 @@ impl<M: LevelModel> LevelCosts for Costs<'_, M> {
         for (Term { edges, .. }, factors) in self.terms.iter().zip(factors.chunks_mut(M::FACTORS)) {
             self.model.end(&edges.edges[origin], &edges.edges[to], factors);
         }
-    }
-
-    fn end_product(&self, origin: usize, to: usize, begins: &[f64]) -> f64 {
-        let mut sum = 0.0;
-        let mut factors = [0.0; MOST_FACTORS];
-        for (Term { edges, .. }, begins) in self.terms.iter().zip(begins.chunks(M::FACTORS)) {
-            let edges = &edges.edges;
-            self.model.end(&edges[origin], &edges[to], &mut factors);
-            sum += begins.iter().zip(factors).map(|(begin, end)| begin * end).sum::<f64>();
-        }
-        sum
     }
 
     fn is_monge(&self) -> bool {

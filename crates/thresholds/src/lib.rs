@@ -16,6 +16,7 @@ mod comparison;
 mod edge;
 mod error;
 mod instance;
+mod known_size;
 mod model;
 mod objective;
 mod optimal;
@@ -31,6 +32,7 @@ pub use baseline::{
 pub use comparison::{Comparison, Other, compare};
 pub use error::{MOST_QUEUES, ThresholdsError};
 pub use instance::CANDIDATES;
+pub use known_size::optimal_known_sizes;
 pub use model::{DEFAULT_MODEL, MODELS, ModelName};
 pub use objective::{OBJECTIVES, Objective, SMALL};
 pub use optimal::{Solution, optimal_for};

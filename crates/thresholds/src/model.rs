@@ -152,24 +152,21 @@ pub(crate) trait Model {
     fn delays(&self, edges: &Edges) -> Option<Vec<Delay>>;
 }
 
-/// The most factors that a model has.
-pub(crate) const MOST_FACTORS: usize = 9;
-
 /// A model whose delays are a sum over levels that each know their own ends alone.
 pub(crate) trait LevelModel: Model {
     /// How many factors it has.
     const FACTORS: usize;
 
-    /// The weighted delay that a level adds, in bytes of service.
-    fn level_cost(&self, arrival_rate: f64, from: &Edge, to: &Edge) -> f64;
+    /// The weighted delay that a level adds on `link`, in bytes of service.
+    fn level_cost(&self, link: &Edges, from: &Edge, to: &Edge) -> f64;
 
     /// As much of [`LevelModel::level_cost`] as changes with the beginning is a scalar product:
     /// of these factors of the beginning, and of [`LevelModel::end`]. Both count flows from
     /// `origin` on, which is not beyond either of them; any will do, and one that is near makes
     /// the factors change little.
-    fn begin(&self, arrival_rate: f64, origin: &Edge, edge: &Edge, factors: &mut [f64]);
+    fn begin(&self, link: &Edges, origin: &Edge, edge: &Edge, factors: &mut [f64]);
 
-    /// The factors of the end, none of them negative.
+    /// The factors of the end, none of them negative, none lower where the level ends later.
     fn end(&self, origin: &Edge, edge: &Edge, factors: &mut [f64]);
 
     /// Whether `cost(a, b) + cost(a', b') <= cost(a, b') + cost(a', b)` for all `a <= a' < b <=

@@ -98,7 +98,9 @@ pub fn optimal_for(
     model: ModelName,
     objective: &Objective,
 ) -> Result<Solution, ThresholdsError> {
-    let chosen = minimise(&[(scene.clone(), 1.0)], queues, model, objective)?;
+    let bounded = model == ModelName::PiasMm1Bound;
+    let candidates = if bounded { bound::CANDIDATES } else { CANDIDATES };
+    let chosen = minimise(&[(scene.clone(), 1.0)], queues, model, objective, candidates)?;
     let solution = Solution::of(scene, model, objective, &chosen.thresholds)?;
     Ok(Solution { candidates: Some(chosen.candidates), ..solution })
 }
@@ -115,6 +117,7 @@ pub(crate) fn minimise(
     queues: usize,
     model: ModelName,
     objective: &Objective,
+    candidates: usize,
 ) -> Result<Minimum, ThresholdsError> {
     if !(1..=MOST_QUEUES).contains(&queues) {
         return Err(ThresholdsError::Queues { found: queues });
@@ -123,8 +126,6 @@ pub(crate) fn minimise(
     for (scene, _) in scenes {
         scene.check()?;
     }
-    let bounded = model == ModelName::PiasMm1Bound;
-    let candidates = if bounded { bound::CANDIDATES } else { CANDIDATES };
     let found = instance::minimise(scenes, queues, model, objective, candidates)?;
     let Some(Chosen { mut thresholds, candidates, .. }) = found else {
         return Err(unstable(scenes, queues, model, objective)?);

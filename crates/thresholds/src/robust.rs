@@ -10,6 +10,7 @@ use flowsched_units::Bytes;
 use serde::Serialize;
 
 use crate::ThresholdsError;
+use crate::instance::CANDIDATES;
 use crate::model::ModelName;
 use crate::objective::Objective;
 use crate::optimal::{self, Solution, optimal_for};
@@ -40,8 +41,11 @@ pub struct Robust {
     pub at_least: f64,
 }
 
-/// Rounds of looking for weights.
+/// Rounds of looking for weights, each an optimum for all scenes together.
 const ROUNDS: usize = 24;
+
+/// Sizes to choose from in each round.
+const CANDIDATES_A_ROUND: usize = 2_000;
 
 /// The thresholds for `queues` queues that have the smallest regret over `scenes`.
 ///
@@ -66,7 +70,7 @@ pub fn robust(
         .collect::<Result<_, _>>()?;
     let search = Search { scenes, best, queues, model, objective };
     match regret {
-        Regret::Mean => search.weighted(&vec![1.0; scenes.len()]),
+        Regret::Mean => search.weighted(&vec![1.0; scenes.len()], CANDIDATES),
         Regret::Worst => search.worst(),
     }
 }
@@ -82,13 +86,14 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// The thresholds with the smallest mean regret, weighted by `weights`.
-    fn weighted(&self, weights: &[f64]) -> Result<Robust, ThresholdsError> {
+    fn weighted(&self, weights: &[f64], candidates: usize) -> Result<Robust, ThresholdsError> {
         let parts = self.scenes.iter().zip(weights.iter().zip(&self.best));
         let counted: Vec<(Scene, f64)> = parts
             .filter(|(_, (weight, _))| **weight > 0.0)
             .map(|(scene, (weight, best))| (scene.clone(), weight / best))
             .collect();
-        let found = optimal::minimise(&counted, self.queues, self.model, self.objective)?;
+        let found =
+            optimal::minimise(&counted, self.queues, self.model, self.objective, candidates)?;
         let mut robust = self.regrets(&found.thresholds)?;
         let total: f64 = weights.iter().sum();
         let products = robust.regrets.iter().zip(weights).map(|(regret, weight)| regret * weight);
@@ -116,7 +121,7 @@ impl Search<'_> {
     /// weights), and keeps the thresholds with the smallest worst regret.
     fn worst(&self) -> Result<Robust, ThresholdsError> {
         let mut weights = vec![1.0; self.scenes.len()];
-        let mut best = self.weighted(&weights)?;
+        let mut best = self.weighted(&weights, CANDIDATES_A_ROUND)?;
         let mut at_least = best.at_least;
         let mut found = best.clone();
         for round in 1..ROUNDS {
@@ -127,7 +132,7 @@ impl Search<'_> {
             }
             let total: f64 = weights.iter().sum();
             weights.iter_mut().for_each(|weight| *weight /= total);
-            found = self.weighted(&weights)?;
+            found = self.weighted(&weights, CANDIDATES_A_ROUND)?;
             at_least = at_least.max(found.at_least);
             if found.worst < best.worst {
                 best = found.clone();

@@ -51,16 +51,20 @@ impl Path {
     /// Seconds that a flow of `size` bytes takes on the idle path: the base round trip, all its
     /// packets with headers at the slowest link, and one packet at each of the others.
     pub fn ideal_seconds(&self, size: f64) -> f64 {
-        let header = PACKET_HEADER as f64;
-        let payload = PACKET_PAYLOAD as f64;
-        let wire = size + header * (size / payload).ceil();
+        let (header, payload) = (PACKET_HEADER as f64, PACKET_PAYLOAD as f64);
+        let packets = size / payload;
+        // Among many packets it makes no difference that the last one may not be full.
+        let packets = if packets < MANY_PACKETS { packets.ceil() } else { packets };
+        let wire = size + header * packets;
         let packet = size.min(payload) + header;
-        let each: f64 =
-            self.links.iter().map(|link| packet / link.rate.as_bytes_per_sec_f64()).sum();
-        let slowest = self.slowest();
-        self.base_rtt.as_secs_f64() + (wire - packet) / slowest + each
+        let seconds = |link: &Link| packet / link.rate.as_bytes_per_sec_f64();
+        let each: f64 = self.links.iter().map(seconds).sum();
+        self.base_rtt.as_secs_f64() + (wire - packet) / self.slowest() + each
     }
 }
+
+/// From here on the ideal time is a smooth function of the size.
+const MANY_PACKETS: f64 = 64.0;
 
 /// Flow sizes on a path.
 #[derive(Clone, Debug)]

@@ -20,7 +20,8 @@ pub(crate) trait LevelCosts {
     fn cost(&self, from: usize, to: usize) -> f64;
 
     /// As much of the cost as changes with the beginning is a scalar product, of so many factors
-    /// of the beginning and as many of the end, the latter not negative.
+    /// of the beginning and as many of the end. Those of the end are not negative, nor lower where
+    /// the level ends later.
     fn factors(&self) -> usize;
 
     /// The factors of the beginning, relative to an `origin` that is not beyond it.
@@ -28,9 +29,6 @@ pub(crate) trait LevelCosts {
 
     /// The factors of the end, relative to an `origin` that is not beyond it.
     fn end(&self, origin: usize, to: usize, factors: &mut [f64]);
-
-    /// The scalar product of `begins` and the factors of the end.
-    fn end_product(&self, origin: usize, to: usize, begins: &[f64]) -> f64;
 
     /// Whether `cost(a, b) + cost(a', b') <= cost(a, b') + cost(a', b)` for all `a <= a' < b <=
     /// b'`: checked, not assumed.
@@ -126,4 +124,4 @@ fn by_halves(costs: &impl LevelCosts, before: &[Step]) -> Vec<Step> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

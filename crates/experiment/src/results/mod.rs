@@ -10,9 +10,9 @@
 //! What lives here: the record of a run, writing and reading folders, percentiles and paired
 //! comparisons. What may not: anything that runs an experiment, and anything that draws.
 //!
-//! A [`Writer`] takes the runs one after the other and keeps no rows, so that a study of any
-//! length fits in memory. [`write`] is the same for runs that are at hand, and [`Folder`] reads
-//! back.
+//! A [`Writer`] takes the runs one after the other and keeps of their rows only what the
+//! comparisons need, 24 bytes a flow, so that long studies fit in memory. [`write()`] is the same
+//! for runs that are at hand, and [`Folder`] reads back.
 //!
 //! # Definitions
 //! - *FCT*, the flow completion time, is from the flow's start until its sender knows that the

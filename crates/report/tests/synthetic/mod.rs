@@ -155,9 +155,12 @@ fn port_samples(place: usize, seed: u64, load: f64, end: Time) -> (Vec<Port>, Ve
             let waits = if port.class.ends_with("host") { 1.0 } else { 0.25 };
             let queue = -random.random::<f64>().max(1e-9).ln() * depth * waits;
             let queue = if busy { (queue as u64).min(240) } else { 0 };
-            let bytes = share * port.rate.as_bytes_per_sec_f64() * (end * step.min(SAMPLES) / SAMPLES).as_secs_f64();
+            let bytes = share
+                * port.rate.as_bytes_per_sec_f64()
+                * (end * step.min(SAMPLES) / SAMPLES).as_secs_f64();
             let packets = bytes as u64 / 1_200;
-            let marked = if place % 3 == 0 { 0 } else { (packets as f64 * 0.08 * waits) as u64 };
+            let marked =
+                if place.is_multiple_of(3) { 0 } else { (packets as f64 * 0.08 * waits) as u64 };
             samples.push(PortSample {
                 time,
                 port: number as u32,

@@ -1,22 +1,92 @@
 //! What may be set of a port's memory, queues and marking.
 
-use flowsched_units::{Bytes, Kind, PACKET_WIRE, PacketMeaning, Parameter, Settings};
+use flowsched_units::{
+    Bytes, Kind, PACKET_WIRE, PacketMeaning, Parameter, SettingError, Settings, Value,
+};
 
-/// The keys of ports with several queues.
+use super::Slytherin;
+use super::weighted_round_robin::Weights;
+
+/// The most queues a port may have: what a bitmap in one word holds.
+pub(super) const MOST_QUEUES: usize = 64;
+
+/// The keys of ports with strict-priority queues.
 pub(super) const QUEUES: &[Parameter] = &[
     Parameter {
         name: "queues",
-        kind: Kind::Count { from: 1, to: 64 },
+        kind: Kind::Count { from: 1, to: MOST_QUEUES as u64 },
         default: Some("8"),
         about: "Priority queues of a port.",
         source: "PIAS ToN 2017, V-A",
     },
+    ecn_scope("port", "PIAS ToN 2017, IV-A.2"),
+    OVERFLOW,
+];
+
+/// The keys of ports whose queues take turns.
+pub(super) const TURNS: &[Parameter] = &[
+    Parameter {
+        name: "queues",
+        kind: Kind::Count { from: 1, to: MOST_QUEUES as u64 },
+        default: Some("2"),
+        about: "Queues of a port.",
+        source: "EPN 2018",
+    },
+    Parameter {
+        name: "weights",
+        kind: Kind::Text,
+        default: Some("100 1"),
+        about: "How many packets each queue sends in a row while others wait, the highest \
+                queue's first.",
+        source: "EPN 2018",
+    },
+    ecn_scope("port", "PIAS ToN 2017, IV-A.2"),
+    OVERFLOW,
+];
+
+/// The keys of Slytherin's two queues.
+pub(super) const CONGESTED_AND_NORMAL: &[Parameter] = &[
+    ecn_scope("queue", "Slytherin 2018, III-C.2: \"the ECN threshold at each switch queue\""),
+    OVERFLOW,
+];
+
+const fn ecn_scope(default: &'static str, source: &'static str) -> Parameter {
     Parameter {
         name: "ecn_scope",
         kind: Kind::Choice(&["port", "queue"]),
-        default: Some("port"),
+        default: Some(default),
         about: "Whether the marking threshold is compared with what waits in the whole port or \
                 in the packet's queue.",
+        source,
+    }
+}
+
+const OVERFLOW: Parameter = Parameter {
+    name: "overflow",
+    kind: Kind::Choice(&["drop", "demote"]),
+    default: Some("drop"),
+    about: "What becomes of a packet whose queue has no room: it is dropped, or joins the next \
+            lower queue that has.",
+    source: "Slytherin 2018, V-F",
+};
+
+/// The keys of the ports of hosts' network cards, where these may differ from switches'.
+pub(super) const HOST: &[Parameter] = &[
+    Parameter {
+        name: "host_port",
+        kind: Kind::Choice(&["scheme", "fifo"]),
+        default: Some("scheme"),
+        about: "Whether a host's card queues, marks and drops as a switch's port does, or has \
+                one unlimited queue without marking.",
+        source: "scheme: PIAS ToN 2017, IV-A.2 (\"we perform ECN marking and priority queueing \
+                 at the end host as well as the switches\"); fifo: Slytherin 2018, III-B",
+    },
+    Parameter {
+        name: "host_rate",
+        kind: Kind::Number { from: 0.01, to: 1.0 },
+        default: Some("1"),
+        about: "The share of its link's rate that a host sends at: a little less than 1 keeps \
+                packets where they are scheduled, out of the card's own queues.",
         source: "PIAS ToN 2017, IV-A.2",
     },
 ];
@@ -78,6 +148,107 @@ pub(super) const BUFFER: &[Parameter] = &[
     },
 ];
 
+/// The keys of ports that order by rank.
+pub(super) const RANKED: &[Parameter] = &[
+    Parameter {
+        name: "buffer",
+        kind: Kind::Size(PacketMeaning::Wire),
+        default: Some("210KB"),
+        about: "Memory of a port.",
+        source: "PIAS ToN 2017, V-C: about twice the bandwidth-delay product",
+    },
+    Parameter {
+        name: "ecn_threshold",
+        kind: Kind::Size(PacketMeaning::Wire),
+        default: Some("unlimited"),
+        about: "Packets are marked while more than this waits, the packet itself counted; \
+                \"unlimited\": never.",
+        source: "pFabric does not mark: Alizadeh et al., SIGCOMM 2013",
+    },
+    Parameter {
+        name: "same_flow",
+        kind: Kind::Choice(&["flow", "connection"]),
+        default: Some("flow"),
+        about: "What is one flow, whose packets stay in order: a flow in one direction, or all \
+                that one host sends to another on connections of the same number, ACKs of the \
+                opposite direction's flows included.",
+        source: "flow: Alizadeh et al., SIGCOMM 2013; connection: fits what the PIAS authors' \
+                 simulator gives",
+    },
+];
+
+/// How a port orders what waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queueing {
+    /// By priority; with one queue: first in, first out.
+    StrictPriority,
+    /// By turns.
+    WeightedRoundRobin(Weights),
+    /// What was marked before first.
+    Slytherin,
+    /// By rank.
+    Pfabric(SameFlow),
+}
+
+/// What a port that keeps a flow's packets in order takes for one flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SameFlow {
+    /// A flow's packets in one direction.
+    Flow,
+    /// All packets from one host to another on connections of the same number, ACKs of the
+    /// opposite direction's flows included.
+    Connection,
+}
+
+impl Queueing {
+    /// That of the port that the settings name, which has so many queues.
+    ///
+    /// # Errors
+    /// If the weights of a round robin are not one for each queue.
+    pub fn from_settings(settings: &Settings, queues: usize) -> Result<Queueing, SettingError> {
+        Ok(match settings.text("port").as_str() {
+            "weighted-round-robin" => {
+                Queueing::WeightedRoundRobin(Weights::from_settings(settings, queues)?)
+            }
+            "slytherin" => Queueing::Slytherin,
+            "pfabric" => Queueing::Pfabric(match settings.text("same_flow").as_str() {
+                "connection" => SameFlow::Connection,
+                _ => SameFlow::Flow,
+            }),
+            _ => Queueing::StrictPriority,
+        })
+    }
+}
+
+/// The ports of hosts' network cards, where these differ from switches'.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HostPort {
+    /// Whether a card queues, marks and drops as a switch's port does.
+    pub is_like_switch: bool,
+    /// The share of the link's rate that it sends at.
+    pub rate: f64,
+}
+
+impl HostPort {
+    /// Reads the keys of hosts' cards; a port without them is the same everywhere.
+    pub fn from_settings(settings: &Settings) -> HostPort {
+        let has_keys = settings.get("host_rate").is_some();
+        HostPort {
+            is_like_switch: !has_keys || settings.text("host_port") == "scheme",
+            rate: if has_keys { settings.number("host_rate") } else { 1.0 },
+        }
+    }
+}
+
+/// What becomes of a packet whose queue has no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFull {
+    /// It is dropped.
+    Drop,
+    /// It joins the next lower queue that has room.
+    Demote,
+}
+
 /// Who shares a port's memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sharing {
@@ -136,6 +307,8 @@ pub struct PortSettings {
     pub mark_at: MarkAt,
     /// What amounts are counted in.
     pub count: Count,
+    /// What becomes of a packet whose queue has no room.
+    pub on_full: OnFull,
 }
 
 impl PortSettings {
@@ -148,42 +321,49 @@ impl PortSettings {
             ecn_scope: EcnScope::Port,
             mark_at: MarkAt::Enqueue,
             count: Count::Bytes,
+            on_full: OnFull::Drop,
         }
     }
 
-    /// Reads the parameters above; a port without the keys of several queues has one.
+    /// One unlimited queue without marking: a network card that knows nothing of schemes.
+    pub fn card() -> PortSettings {
+        PortSettings::fifo(Bytes::MAX, Bytes::MAX)
+    }
+
+    /// Reads the parameters above; what a port has no key for is as in [`PortSettings::fifo`].
     pub fn from_settings(settings: &Settings) -> PortSettings {
-        let count = match settings.text("count_in").as_str() {
-            "packets" => Count::Packets,
-            _ => Count::Bytes,
+        let is = |name: &str, word: &str| match settings.get(name) {
+            Some(Value::Text(text)) => text == word,
+            _ => false,
         };
+        let count = if is("count_in", "packets") { Count::Packets } else { Count::Bytes };
         let amount = |size: Bytes| match (count, size) {
             (_, Bytes::MAX) | (Count::Bytes, _) => size.get(),
             (Count::Packets, _) => size.get() / PACKET_WIRE,
         };
         let buffer = amount(settings.size("buffer"));
-        let has_queues = settings.get("queues").is_some();
+        let queues = match settings.get("queues") {
+            Some(Value::Count(queues)) => *queues as usize,
+            _ if is("port", "slytherin") => Slytherin::QUEUES,
+            _ => 1,
+        };
         PortSettings {
-            queues: if has_queues { settings.count("queues") as usize } else { 1 },
-            sharing: match settings.text("buffer_sharing").as_str() {
-                "queue" => Sharing::Queue(buffer),
-                "switch" => Sharing::Switch {
+            queues,
+            sharing: if is("buffer_sharing", "queue") {
+                Sharing::Queue(buffer)
+            } else if is("buffer_sharing", "switch") {
+                Sharing::Switch {
                     memory: amount(settings.size("switch_memory")),
                     alpha: settings.number("dynamic_alpha"),
-                },
-                _ => Sharing::Port(buffer),
+                }
+            } else {
+                Sharing::Port(buffer)
             },
             ecn_threshold: amount(settings.size("ecn_threshold")),
-            ecn_scope: if has_queues && settings.text("ecn_scope") == "queue" {
-                EcnScope::Queue
-            } else {
-                EcnScope::Port
-            },
-            mark_at: match settings.text("ecn_at").as_str() {
-                "dequeue" => MarkAt::Dequeue,
-                _ => MarkAt::Enqueue,
-            },
+            ecn_scope: if is("ecn_scope", "queue") { EcnScope::Queue } else { EcnScope::Port },
+            mark_at: if is("ecn_at", "dequeue") { MarkAt::Dequeue } else { MarkAt::Enqueue },
             count,
+            on_full: if is("overflow", "demote") { OnFull::Demote } else { OnFull::Drop },
         }
     }
 }

@@ -4,13 +4,11 @@
 //! highest priority, and a flow that times out repeatedly may start again (III-B.3), as may one
 //! that begins a new message (IV-A.1).
 
-use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, SettingError, Settings, Time, Value};
+use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, SettingError, Settings, Time};
 
+use super::thresholds::Thresholds;
 use super::{AckPriority, Departure};
 use crate::catalogue::{Part, Role};
-
-/// The most priorities there can be: what a port's bitmap of queues holds.
-pub const MAX_PRIORITIES: usize = 64;
 
 /// The catalogue's entry.
 pub const PART: Part = Part {
@@ -95,7 +93,7 @@ pub enum MessageStart {
 /// The rule that all flows of a host share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mlfq {
-    thresholds: Vec<u64>,
+    thresholds: Thresholds,
     bookkeeping: Bookkeeping,
     message_start: MessageStart,
     ageing_timeouts: u32,
@@ -123,15 +121,8 @@ impl Mlfq {
     /// If there is not one threshold fewer than queues, or one is below the one before it, or
     /// a word still stands for the thresholds.
     pub fn from_settings(settings: &Settings, queues: usize) -> Result<Mlfq, SettingError> {
-        let thresholds = match settings.get("thresholds") {
-            Some(Value::Sizes(sizes)) => sizes.iter().copied().map(Bytes::get).collect(),
-            other => {
-                let found = other.map_or("nothing".into(), |value| format!("\"{value}\""));
-                return Err(SettingError::new("thresholds", found, "sizes"));
-            }
-        };
         let mlfq = Mlfq {
-            thresholds,
+            thresholds: Thresholds::from_settings(settings)?,
             bookkeeping: match settings.text("bookkeeping").as_str() {
                 "cumulative" => Bookkeeping::Cumulative,
                 _ => Bookkeeping::Offset,
@@ -146,7 +137,7 @@ impl Mlfq {
                 _ => AckPriority::Top,
             },
         };
-        mlfq.check(queues)?;
+        mlfq.thresholds.check(queues)?;
         Ok(mlfq)
     }
 
@@ -157,13 +148,13 @@ impl Mlfq {
     /// As [`Mlfq::from_settings`], for as many queues as the thresholds call for.
     pub fn new(thresholds: &[Bytes], bookkeeping: Bookkeeping) -> Result<Mlfq, SettingError> {
         let mlfq = Mlfq {
-            thresholds: thresholds.iter().copied().map(Bytes::get).collect(),
+            thresholds: Thresholds::new(thresholds),
             bookkeeping,
             message_start: MessageStart::Flow,
             ageing_timeouts: 0,
             ack_priority: AckPriority::Top,
         };
-        mlfq.check(thresholds.len() + 1)?;
+        mlfq.thresholds.check(thresholds.len() + 1)?;
         Ok(mlfq)
     }
 
@@ -177,26 +168,9 @@ impl Mlfq {
         Mlfq { ageing_timeouts: timeouts, ..self }
     }
 
-    fn check(&self, queues: usize) -> Result<(), SettingError> {
-        let count = self.thresholds.len();
-        if queues > MAX_PRIORITIES || count + 1 != queues {
-            let allowed = format!(
-                "{} of them, one fewer than the {queues} queues (at most {MAX_PRIORITIES})",
-                queues.saturating_sub(1)
-            );
-            return Err(SettingError::new("thresholds", format!("{count} thresholds"), allowed));
-        }
-        if let Some(fall) = self.thresholds.windows(2).find(|pair| pair[1] < pair[0]) {
-            let (before, after) = (Bytes::new(fall[0]), Bytes::new(fall[1]));
-            let found = format!("{after} after {before}");
-            return Err(SettingError::new("thresholds", found, "thresholds that do not fall"));
-        }
-        Ok(())
-    }
-
     /// How many priorities there are.
     pub fn priorities(&self) -> usize {
-        self.thresholds.len() + 1
+        self.thresholds.priorities()
     }
 
     /// The priority of the packet that departs, 0 being the highest.
@@ -208,12 +182,7 @@ impl Mlfq {
             Bookkeeping::Offset => departure.offset.saturating_sub(flow.message_offset),
             Bookkeeping::Cumulative => flow.bytes_sent,
         };
-        self.priority_at(count)
-    }
-
-    /// The smallest i with `count` not above threshold i.
-    fn priority_at(&self, count: u64) -> u8 {
-        self.thresholds.iter().take_while(|threshold| count > **threshold).count() as u8
+        self.thresholds.priority_at(count)
     }
 
     fn start_again_where_due(&self, flow: &mut MlfqFlow, departure: &Departure) {
@@ -250,6 +219,7 @@ impl Mlfq {
 
 #[cfg(test)]
 mod tests {
+    use flowsched_units::Value;
     use proptest::prelude::*;
 
     use super::*;

@@ -142,3 +142,6 @@ impl Transport for Tcp {
         receiver.is_complete()
     }
 }
+
+#[cfg(test)]
+mod tests;

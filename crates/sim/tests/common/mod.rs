@@ -1,9 +1,8 @@
 //! What the tests of the engine share: scenes, schemes and the reference results.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-mod observed;
-
-pub use observed::Observed;
+pub mod ledger;
+pub mod observed;
 
 use std::path::PathBuf;
 

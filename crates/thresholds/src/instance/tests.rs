@@ -121,6 +121,22 @@ proptest! {
         prop_assert!((found - best).abs() <= 1e-12 * best, "{found} for {best}");
     }
 
+    /// On some hundreds of sizes, where blocks are left out.
+    #[test]
+    fn leaving_out_blocks_changes_nothing(
+        sizes in sizes(),
+        load in 0.05f64..0.95,
+        objective in objective(),
+        packets: bool,
+    ) {
+        let scene = scene(&sizes, load, packets, 1);
+        let chosen = candidates::grid(std::slice::from_ref(&scene), &[], 300);
+        let terms = terms(&[(scene.clone(), 1.0)], &objective, &chosen).unwrap();
+        check_layers(&Costs { model: PiasMm1, terms: &terms })?;
+        check_layers(&Costs { model: MultilevelFcfs, terms: &terms })?;
+        check_layers(&Costs { model: MultilevelPs, terms: &terms })?;
+    }
+
     /// The factors of a level come to its cost, but for what does not change with its beginning.
     #[test]
     fn factors_come_to_the_cost(sizes in sizes(), load in 0.05f64..0.95, packets: bool) {
@@ -153,25 +169,51 @@ proptest! {
     }
 }
 
+/// Five levels at most, by trying every beginning of every level.
+fn check_layers(costs: &impl LevelCosts) -> Result<(), TestCaseError> {
+    let last = costs.last();
+    let mut layer: Vec<f64> = (0..=last).map(|to| costs.cost(0, to)).collect();
+    layer[0] = f64::INFINITY;
+    let mut best = layer[last];
+    for _ in 1..5 {
+        let way = |from: usize, to| layer[from] + costs.cost(from, to);
+        let least = |to| (1..to).map(|from| way(from, to)).fold(f64::INFINITY, f64::min);
+        layer = (0..=last).map(least).collect();
+        best = best.min(layer[last]);
+    }
+    let found = shortest_path::cheapest(costs, 5).cost;
+    prop_assert!((found - best).abs() <= 1e-12 * best, "{found} for {best}");
+    Ok(())
+}
+
 fn check_factors(costs: &impl LevelCosts) -> Result<(), TestCaseError> {
     let (mut begin, mut end) = (vec![0.0; costs.factors()], vec![0.0; costs.factors()]);
+    // What a scalar product comes to, and how large its parts are.
     let mut product = |origin: usize, from: usize, to: usize| {
         costs.begin(origin, from, &mut begin);
         costs.end(origin, to, &mut end);
-        let sum: f64 = begin.iter().zip(&end).map(|(begin, end)| begin * end).sum();
-        assert!((sum - costs.end_product(origin, to, &begin)).abs() <= 1e-12 * sum.abs());
         assert!(end.iter().all(|factor| *factor >= 0.0), "{end:?}");
-        sum
+        let parts = || begin.iter().zip(&end).map(|(begin, end)| begin * end);
+        let (sum, size) = (parts().sum::<f64>(), parts().map(f64::abs).sum::<f64>());
+        if to > from + 1 {
+            let later = end.clone();
+            costs.end(origin, to - 1, &mut end);
+            assert!(end.iter().zip(later).all(|(end, later)| *end <= later * (1.0 + 1e-12)));
+        }
+        (sum, size)
     };
-    let last = costs.last();
-    for to in 2..=last {
+    for to in 2..=costs.last() {
         for from in 1..to {
-            let by_factors = product(0, from, to) - product(0, 1, to);
-            let nearer = product(1, from, to) - product(1, 1, to);
             let expected = costs.cost(from, to) - costs.cost(1, to);
-            let scale = 1e-11 * costs.cost(1, to).abs().max(product(0, 1, to).abs());
-            prop_assert!((by_factors - expected).abs() <= scale, "{by_factors} for {expected}");
-            prop_assert!((nearer - expected).abs() <= scale, "{nearer} for {expected}");
+            for origin in [0, 1] {
+                let ((one, size), (other, other_size)) =
+                    (product(origin, from, to), product(origin, 1, to));
+                let error = (one - other - expected).abs();
+                prop_assert!(
+                    error <= 1e-11 * (size + other_size),
+                    "{one} - {other} for {expected}"
+                );
+            }
         }
     }
     Ok(())

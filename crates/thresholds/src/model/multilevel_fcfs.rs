@@ -25,12 +25,12 @@ impl Model for MultilevelFcfs {
 impl LevelModel for MultilevelFcfs {
     const FACTORS: usize = 3;
 
-    fn level_cost(&self, _arrival_rate: f64, from: &Edge, to: &Edge) -> f64 {
+    fn level_cost(&self, _link: &Edges, from: &Edge, to: &Edge) -> f64 {
         let (flows, bytes) = (to.flows - from.flows, to.bytes - from.bytes);
         from.stretch * (to.work + to.blocking) * flows + (from.stretch - 1.0) * bytes
     }
 
-    fn begin(&self, _arrival_rate: f64, origin: &Edge, edge: &Edge, factors: &mut [f64]) {
+    fn begin(&self, _link: &Edges, origin: &Edge, edge: &Edge, factors: &mut [f64]) {
         factors[0] = edge.stretch;
         factors[1] = -edge.stretch * (edge.flows - origin.flows);
         factors[2] = -(edge.stretch - 1.0) * (edge.bytes - origin.bytes);

@@ -50,43 +50,41 @@ impl Between {
 }
 
 /// With F, H and J as the sums above between a and b, and s for `1 / (1 - rho)`:
-/// `(D(a) - a) F + (s(b) - 1) H + 2 lambda D(a) s(b) J`, and the wait for packets.
+/// `(D(a) - a) F + (s(b) - 1) H + 2 lambda D(a) s(b) J`, and the wait for packets that are being
+/// sent, `s(a) F` times their rest, which falls in b as `waiting - blocked s(b)`.
 impl LevelModel for MultilevelPs {
-    const FACTORS: usize = 9;
+    const FACTORS: usize = 7;
 
-    fn level_cost(&self, arrival_rate: f64, from: &Edge, to: &Edge) -> f64 {
+    fn level_cost(&self, link: &Edges, from: &Edge, to: &Edge) -> f64 {
         let Between { flows, bytes, served } = Between::new(from, to);
         (from.entered - from.size + from.stretch * to.blocking) * flows
             + (to.stretch - 1.0) * bytes
-            + 2.0 * arrival_rate * from.entered * to.stretch * served
+            + 2.0 * link.arrival_rate * from.entered * to.stretch * served
     }
 
-    fn begin(&self, arrival_rate: f64, origin: &Edge, edge: &Edge, factors: &mut [f64]) {
+    fn begin(&self, link: &Edges, origin: &Edge, edge: &Edge, factors: &mut [f64]) {
         let Between { flows, bytes, served } = Between::new(origin, edge);
         let (further, more_served) = (edge.size - origin.size, edge.served - origin.served);
-        let wait = edge.entered - edge.size;
-        let others = 2.0 * arrival_rate * edge.entered;
-        factors[..9].copy_from_slice(&[
-            wait,
-            -wait * flows,
-            edge.stretch,
-            -edge.stretch * flows,
+        let others = 2.0 * link.arrival_rate * edge.entered;
+        let waiting = edge.entered - edge.size + edge.stretch * link.half_packet;
+        let blocked = edge.stretch * link.half_packet * (1.0 - link.load);
+        factors[..7].copy_from_slice(&[
+            waiting,
+            -waiting * flows,
             further * flows - bytes,
             -further,
             others,
-            others * (more_served * flows - served),
-            -others * more_served,
+            others * (more_served * flows - served) + blocked * flows,
+            -others * more_served - blocked,
         ]);
     }
 
     fn end(&self, origin: &Edge, edge: &Edge, factors: &mut [f64]) {
         let Between { flows, served, .. } = Between::new(origin, edge);
-        let Edge { stretch, blocking, .. } = *edge;
-        factors[..9].copy_from_slice(&[
+        let stretch = edge.stretch;
+        factors[..7].copy_from_slice(&[
             flows,
             1.0,
-            blocking * flows,
-            blocking,
             stretch - 1.0,
             (stretch - 1.0) * flows,
             stretch * served,

@@ -33,11 +33,11 @@ impl Model for PiasMm1 {
 impl LevelModel for PiasMm1 {
     const FACTORS: usize = 1;
 
-    fn level_cost(&self, _arrival_rate: f64, from: &Edge, to: &Edge) -> f64 {
+    fn level_cost(&self, _link: &Edges, from: &Edge, to: &Edge) -> f64 {
         PACKET * from.flows_above * to.stretch
     }
 
-    fn begin(&self, _arrival_rate: f64, _origin: &Edge, edge: &Edge, factors: &mut [f64]) {
+    fn begin(&self, _link: &Edges, _origin: &Edge, edge: &Edge, factors: &mut [f64]) {
         factors[0] = PACKET * edge.flows_above;
     }
 

@@ -6,7 +6,7 @@ use super::*;
 
 /// Costs by factors at random.
 #[derive(Debug)]
-struct ByFactors {
+pub(crate) struct ByFactors {
     begins: Vec<Vec<f64>>,
     ends: Vec<Vec<f64>>,
     monge: bool,
@@ -31,10 +31,6 @@ impl LevelCosts for ByFactors {
 
     fn end(&self, _origin: usize, to: usize, factors: &mut [f64]) {
         factors.copy_from_slice(&self.ends[to]);
-    }
-
-    fn end_product(&self, _origin: usize, to: usize, begins: &[f64]) -> f64 {
-        begins.iter().zip(&self.ends[to]).map(|(begin, end)| begin * end).sum()
     }
 
     fn is_monge(&self) -> bool {
@@ -67,12 +63,12 @@ fn cost_of(costs: &ByFactors, places: &[usize]) -> f64 {
 /// Values that are smooth for a while and then jump.
 fn values(len: usize, from: f64) -> impl Strategy<Value = Vec<f64>> {
     let pieces = prop::collection::vec((0usize..len, -1.0f64..1.0, -3.0f64..3.0), 1..5);
-    (pieces, -1.0f64..1.0).prop_map(move |(pieces, curve)| {
+    (pieces, -9.0f64..9.0).prop_map(move |(pieces, curve)| {
         let value = |place: usize| {
             let at = place as f64 / len as f64;
             let steps = pieces.iter().filter(|(start, ..)| *start <= place);
             let sum: f64 = steps.map(|(_, jump, slope)| jump + slope * at).sum();
-            (sum + curve * at * at).max(from)
+            (sum + curve * at * at * at).max(from)
         };
         (0..len).map(value).collect()
     })
@@ -82,14 +78,14 @@ fn transposed(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
     (0..columns[0].len()).map(|row| columns.iter().map(|column| column[row]).collect()).collect()
 }
 
-fn by_factors() -> impl Strategy<Value = ByFactors> {
+pub(crate) fn by_factors() -> impl Strategy<Value = ByFactors> {
     (2usize..180, 1usize..4).prop_flat_map(|(len, factors)| {
         let begins = prop::collection::vec(values(len, f64::NEG_INFINITY), factors);
         let ends = prop::collection::vec(values(len, 0.0), factors);
-        (begins, ends).prop_map(|(begins, ends)| ByFactors {
-            begins: transposed(&begins),
-            ends: transposed(&ends),
-            monge: false,
+        (begins, ends).prop_map(|(begins, mut ends)| {
+            ends.iter_mut().for_each(|end| end.sort_by(f64::total_cmp));
+            let (begins, ends) = (transposed(&begins), transposed(&ends));
+            ByFactors { begins, ends, monge: false }
         })
     })
 }

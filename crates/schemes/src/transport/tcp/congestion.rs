@@ -1,9 +1,11 @@
 //! Congestion control: how the window answers ACKs, marks and losses.
 
 mod dctcp;
+mod l2dct;
 mod window;
 
 pub use dctcp::{Dctcp, DctcpSettings};
+pub use l2dct::{L2dct, L2dctSettings};
 pub use window::Window;
 
 use flowsched_units::Settings;
@@ -30,16 +32,16 @@ pub enum Algorithm {
     EcnStar,
     /// Marks by their share (RFC 8257).
     Dctcp(DctcpSettings),
+    /// Marks by their share, and by what the flow has sent (Munir et al., INFOCOM 2013).
+    L2dct(L2dctSettings),
 }
 
 impl Algorithm {
     /// Reads the parameters of the transport `name`.
     pub fn from_settings(name: &str, settings: &Settings) -> Algorithm {
         match name {
-            "dctcp" => Algorithm::Dctcp(DctcpSettings {
-                g: settings.number("g"),
-                initial_alpha: settings.number("initial_alpha"),
-            }),
+            "dctcp" => Algorithm::Dctcp(super::settings::dctcp(settings)),
+            "l2dct" => Algorithm::L2dct(super::settings::l2dct(settings)),
             "ecn-star" => Algorithm::EcnStar,
             _ => Algorithm::Reno,
         }
@@ -62,6 +64,7 @@ impl Algorithm {
             Algorithm::Reno => Congestion::Reno,
             Algorithm::EcnStar => Congestion::EcnStar,
             Algorithm::Dctcp(settings) => Congestion::Dctcp(Dctcp::new(*settings)),
+            Algorithm::L2dct(settings) => Congestion::L2dct(L2dct::new(settings)),
         }
     }
 }
@@ -75,21 +78,38 @@ pub enum Congestion {
     EcnStar,
     /// The share of marked packets.
     Dctcp(Dctcp),
+    /// The same, and the flow's weight.
+    L2dct(L2dct),
 }
 
 impl Congestion {
     /// A new flow begins, whose segments are numbered from 0.
     pub fn start_flow(&mut self) {
-        if let Congestion::Dctcp(dctcp) = self {
-            dctcp.start_flow();
+        match self {
+            Congestion::Reno | Congestion::EcnStar => {}
+            Congestion::Dctcp(dctcp) => dctcp.start_flow(),
+            Congestion::L2dct(l2dct) => l2dct.start_flow(),
         }
     }
 
-    /// Takes note of an ACK.
+    /// Takes note of an ACK; `algorithm` is the one that this is the memory of.
     #[inline]
-    pub fn observe(&mut self, acked: &Acked) {
-        if let Congestion::Dctcp(dctcp) = self {
-            dctcp.observe(acked);
+    pub fn observe(&mut self, algorithm: &Algorithm, acked: &Acked) {
+        match (self, algorithm) {
+            (Congestion::Dctcp(dctcp), _) => dctcp.observe(acked),
+            (Congestion::L2dct(l2dct), Algorithm::L2dct(settings)) => {
+                l2dct.observe(settings, acked);
+            }
+            _ => {}
+        }
+    }
+
+    /// Segments that a window's worth of ACKs adds to the window after slow start.
+    #[inline]
+    pub fn growth(&self) -> f64 {
+        match self {
+            Congestion::L2dct(l2dct) => l2dct.growth(),
+            _ => 1.0,
         }
     }
 
@@ -99,6 +119,7 @@ impl Congestion {
             Congestion::Reno => 1.0,
             Congestion::EcnStar => 0.5,
             Congestion::Dctcp(dctcp) => 1.0 - dctcp.alpha() / 2.0,
+            Congestion::L2dct(l2dct) => l2dct.mark_factor(),
         }
     }
 }

@@ -135,3 +135,106 @@ fn answer(tcp: &Tcp, packet: &Packet, flags: Flags, expected: u32) -> Packet {
         ..Packet::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flowsched_units::Settings;
+
+    use super::super::congestion::{Algorithm, DctcpSettings};
+    use super::super::settings::{PARAMETERS, TcpSettings};
+    use super::*;
+
+    const DCTCP: Algorithm = Algorithm::Dctcp(DctcpSettings { g: 0.0625, initial_alpha: 1.0 });
+
+    fn tcp(algorithm: Algorithm, ack_ratio: u32) -> Tcp {
+        let settings = TcpSettings::from_settings(&Settings::defaults(PARAMETERS));
+        Tcp::new(TcpSettings { ack_ratio, ..settings }, algorithm, false)
+    }
+
+    fn data(seq: u32, flags: Flags) -> Packet {
+        Packet::data(0, 0, seq, 1500, flags.with(Flags::ECT))
+    }
+
+    /// What the receiver answers to a packet: what it expects, and whether it echoes a mark.
+    fn take(receiver: &mut Receiver, tcp: &Tcp, seq: u32, flags: Flags) -> Vec<(u32, bool)> {
+        let mut acks = Vec::new();
+        receiver.on_data(tcp, Time::ZERO, &data(seq, flags), |ack| {
+            acks.push((ack.seq, ack.flags.has(Flags::ECE)));
+        });
+        acks
+    }
+
+    const NO: Flags = Flags::ECT;
+
+    /// RFC 8257, 3.2: "If the CE codepoint is set and DCTCP.CE is false, set DCTCP.CE to true
+    /// and send an immediate ACK" for what came before, with the old state; and the other way
+    /// round.
+    #[test]
+    fn dctcp_echoes_each_mark_exactly_though_acks_are_delayed() {
+        let tcp = tcp(DCTCP, 2);
+        let mut receiver = Receiver::new(100);
+        let mut take = |seq, flags| take(&mut receiver, &tcp, seq, flags);
+        assert_eq!(take(0, NO), []);
+        assert_eq!(take(1, NO), [(2, false)], "two packets, one ACK");
+        assert_eq!(take(2, NO), []);
+        assert_eq!(take(3, Flags::CE), [(3, false)], "the mark changed: packet 2 at once");
+        assert_eq!(take(4, Flags::CE), [(5, true)], "3 and 4");
+        assert_eq!(take(5, Flags::CE), []);
+        assert_eq!(take(6, NO), [(6, true)], "changed back: packet 5 at once");
+        assert_eq!(take(7, NO), [(8, false)]);
+        assert_eq!(take(8, Flags::CE), [], "nothing waits when it changes");
+    }
+
+    /// RFC 3168, 6.1.3: the receiver "sends ECN-Echo in all subsequent ACKs until it receives a
+    /// CWR packet"; a CWR packet that is marked itself starts it again.
+    #[test]
+    fn ecn_star_repeats_the_echo_until_the_window_is_cut() {
+        let tcp = tcp(Algorithm::EcnStar, 1);
+        let mut receiver = Receiver::new(100);
+        let mut take = |seq, flags| take(&mut receiver, &tcp, seq, flags);
+        assert_eq!(take(0, NO), [(1, false)]);
+        assert_eq!(take(1, Flags::CE), [(2, true)]);
+        assert_eq!(take(2, NO), [(3, true)]);
+        assert_eq!(take(3, Flags::CWR), [(4, false)]);
+        assert_eq!(take(4, NO), [(5, false)]);
+        assert_eq!(take(5, Flags::CE), [(6, true)]);
+        assert_eq!(take(6, Flags::CWR.with(Flags::CE)), [(7, true)]);
+    }
+
+    /// RFC 5681, 4.2: "A TCP receiver SHOULD send an immediate duplicate ACK when an
+    /// out-of-order segment arrives" and "an immediate ACK when the incoming segment fills in
+    /// all or part of a gap in the sequence space"; otherwise within the delay.
+    #[test]
+    fn acks_wait_only_for_packets_in_order() {
+        let tcp = tcp(Algorithm::Reno, 2);
+        let mut receiver = Receiver::new(100);
+        assert_eq!(take(&mut receiver, &tcp, 0, NO), []);
+        assert_eq!(receiver.deadline(), tcp.settings.ack_delay);
+        let mut acks = 0;
+        receiver.on_timer(&tcp, tcp.settings.ack_delay, |ack| {
+            assert_eq!(ack.seq, 1);
+            acks += 1;
+        });
+        assert_eq!((acks, receiver.deadline()), (1, Time::MAX));
+        assert_eq!(take(&mut receiver, &tcp, 2, NO), [(1, false)], "out of order");
+        assert_eq!(take(&mut receiver, &tcp, 1, NO), [(3, false)], "fills the gap");
+        assert_eq!(take(&mut receiver, &tcp, 1, NO), [(3, false)], "a copy");
+    }
+
+    /// RFC 2018, 4: "The first SACK block MUST specify the contiguous block of data containing
+    /// the segment which triggered this ACK".
+    #[test]
+    fn the_sack_block_holds_the_packet_that_caused_it() {
+        let tcp = tcp(Algorithm::Reno, 1);
+        let mut receiver = Receiver::new(100);
+        let blocks: Vec<_> = [3, 5, 4, 1, 0]
+            .into_iter()
+            .map(|seq| {
+                let mut block = 0..0;
+                receiver.on_data(&tcp, Time::ZERO, &data(seq, NO), |ack| block = ack.sack_block());
+                block
+            })
+            .collect();
+        assert_eq!(blocks, [3..4, 5..6, 3..6, 1..2, 0..0]);
+    }
+}

@@ -44,6 +44,12 @@ impl Scoreboard {
         self.next - self.unacknowledged
     }
 
+    /// Segments known to have arrived.
+    #[inline]
+    pub fn delivered(&self) -> u32 {
+        self.unacknowledged + self.sacked.count()
+    }
+
     /// Segments thought to be in the network (RFC 6675, SetPipe).
     #[inline]
     pub fn in_flight(&self) -> u32 {

@@ -8,6 +8,7 @@ use super::settings::{Growth, Restart};
 use super::timeout::RoundTrip;
 use super::{Tcp, segments_of};
 use crate::packet::{Flags, Packet};
+use crate::tagger::Work;
 use crate::transport::Outgoing;
 
 /// What stays when a flow ends and the next begins on the same connection.
@@ -73,6 +74,8 @@ pub struct Sender {
     segments: u32,
     last_payload: u32,
     recovery: Recovery,
+    /// Recovery began, and the first lost segment goes at once (RFC 6675, 5, step 4.3).
+    resend_at_once: bool,
     /// The window was cut for marks when this was the first segment never sent: once a window.
     cut_at: u32,
     /// The next data packet says that the window was cut (CWR).
@@ -81,6 +84,8 @@ pub struct Sender {
     was_marked: bool,
     /// A SYN or a probe is to be sent instead of a segment.
     special: Option<Flags>,
+    /// Until something comes back, nothing but probes is sent.
+    is_probing: bool,
     /// The segment whose round trip is being timed, and when it was sent.
     timed: Option<(u32, Time)>,
     deadline: Time,
@@ -98,11 +103,13 @@ impl Sender {
         let last = size.get() - u64::from(segments.saturating_sub(1)) * PACKET_PAYLOAD;
         Sender {
             special: (!connection.is_open).then_some(Flags::SYN),
+            is_probing: false,
             connection,
             board: Scoreboard::default(),
             segments,
             last_payload: last as u32,
             recovery: Recovery::None,
+            resend_at_once: false,
             cut_at: 0,
             tell_cut: false,
             was_marked: false,
@@ -118,6 +125,16 @@ impl Sender {
     #[inline]
     pub fn is_done(&self) -> bool {
         self.board.unacknowledged() == self.segments
+    }
+
+    /// The congestion window.
+    pub fn window(&self) -> Window {
+        self.connection.window
+    }
+
+    /// What congestion control remembers.
+    pub fn congestion(&self) -> Congestion {
+        self.connection.congestion
     }
 
     /// When [`Sender::on_timer`] is due.
@@ -136,18 +153,20 @@ impl Sender {
     /// The next packet that may be sent now.
     #[inline]
     pub(super) fn poll(&mut self, tcp: &Tcp, now: Time) -> Option<Outgoing> {
-        if !self.connection.is_open || self.special.is_some() {
+        if !self.connection.is_open || self.is_probing {
             return self.poll_special(tcp, now);
         }
         let lost = self.board.lost();
         let seq = lost.unwrap_or(self.board.next());
-        if seq >= self.segments || !self.may_send(tcp, seq, lost.is_some()) {
+        let at_once = lost.is_some() && self.resend_at_once;
+        if seq >= self.segments || !(at_once || self.may_send(tcp, seq, lost.is_some())) {
             return None;
         }
         let idle = self.board.outstanding() == 0;
         let mut flags = Flags::default().with_if(tcp.algorithm.uses_ecn(), Flags::ECT);
         if lost.is_some() {
             self.board.sent_again();
+            self.resend_at_once = false;
             self.retransmissions += 1;
             self.timed = None;
             flags = flags.with(Flags::RETRANSMISSION);
@@ -173,7 +192,14 @@ impl Sender {
             flags,
             idle,
             timeouts_in_a_row: self.timeouts_in_a_row,
+            work: Work { size: self.size(), remaining: self.segments - self.board.delivered() },
         }
+    }
+
+    #[inline]
+    fn size(&self) -> Bytes {
+        let full = u64::from(self.segments.saturating_sub(1));
+        Bytes::new(full * PACKET_PAYLOAD + u64::from(self.last_payload))
     }
 
     /// A SYN, or a probe of one byte.
@@ -221,16 +247,24 @@ impl Sender {
             self.board.report(block);
         }
         self.timeouts_in_a_row = 0;
-        // An answer ends probing.
+        self.is_probing = false;
         self.special = None;
         if fresh > 0 {
             self.on_progress(tcp, now, ack.seq);
         }
         self.control_congestion(tcp, ack.flags.has(Flags::ECE), fresh);
         if tcp.fast_retransmit && self.board.find_losses() && self.recovery == Recovery::None {
-            self.recovery = Recovery::Fast(self.board.next());
-            self.connection.window.halve(self.board.outstanding());
+            self.start_fast_recovery();
         }
+    }
+
+    fn start_fast_recovery(&mut self) {
+        let next = self.board.next();
+        self.recovery = Recovery::Fast(next);
+        self.resend_at_once = self.board.lost() == Some(self.board.unacknowledged());
+        self.connection.window.halve(self.board.outstanding());
+        // RFC 3168, 6.1.2: marks of this window do not cut it again.
+        self.cut_at = next;
     }
 
     fn on_handshake(&mut self, now: Time) {
@@ -275,13 +309,13 @@ impl Sender {
             unacknowledged: self.board.unacknowledged(),
             next: self.board.next(),
         };
-        self.connection.congestion.observe(&acked);
+        self.connection.congestion.observe(&tcp.algorithm, &acked);
         let may_grow = match tcp.settings.growth {
             Growth::Rfc => !marked,
             Growth::Ns2 => !marked || self.was_marked,
         };
         if fresh > 0 && may_grow && !matches!(self.recovery, Recovery::Fast(_)) {
-            self.connection.window.grow();
+            self.connection.window.grow_by(self.connection.congestion.growth());
         }
         if marked && acked.unacknowledged > self.cut_at {
             self.connection.window.shrink(self.connection.congestion.mark_factor());
@@ -303,16 +337,23 @@ impl Sender {
         if !self.connection.is_open {
             self.special = Some(Flags::SYN);
             self.timed = None;
+            // RFC 5681, 3.1: after a lost SYN the initial window is one segment.
+            self.connection.window.resize(1);
             return;
         }
         let window = &mut self.connection.window;
         window.collapse(self.board.outstanding().min(window.segments()));
         self.recovery = Recovery::Timeout(self.board.next());
+        self.resend_at_once = false;
         self.board.lose_all();
         self.timed = None;
         let probe_after = tcp.settings.probe_timeouts;
         if probe_after > 0 && self.timeouts_in_a_row >= probe_after {
+            self.is_probing = true;
             self.special = Some(Flags::PROBE);
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

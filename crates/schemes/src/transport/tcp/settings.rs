@@ -2,6 +2,8 @@
 
 use flowsched_units::{Bytes, Kind, PACKET_PAYLOAD, PacketMeaning, Parameter, Settings, Time};
 
+use super::congestion::{DctcpSettings, L2dctSettings};
+
 /// The keys of every TCP.
 pub const PARAMETERS: &[Parameter] = &[
     Parameter {
@@ -124,6 +126,64 @@ pub const DCTCP: &[Parameter] = &[
         source: "RFC 8257, 4.2; the PIAS authors' simulator: 0",
     },
 ];
+
+/// The keys that L2DCT has beside DCTCP's.
+pub const L2DCT: &[Parameter] = &[
+    Parameter {
+        name: "largest_weight",
+        kind: Kind::Number { from: 0.001, to: 1000.0 },
+        default: Some("2.5"),
+        about: "The weight of a flow that has sent no more than weight_falls_from.",
+        source: "Munir et al., INFOCOM 2013; the PIAS authors' simulator",
+    },
+    Parameter {
+        name: "smallest_weight",
+        kind: Kind::Number { from: 0.0, to: 1000.0 },
+        default: Some("0.125"),
+        about: "The weight of a flow that has sent weight_falls_to or more.",
+        source: "Munir et al., INFOCOM 2013; the PIAS authors' simulator",
+    },
+    Parameter {
+        name: "weight_falls_from",
+        kind: Kind::Size(PacketMeaning::Payload),
+        default: Some("200KiB"),
+        about: "Bytes sent up to which a flow keeps the largest weight.",
+        source: "Munir et al., INFOCOM 2013; the PIAS authors' simulator",
+    },
+    Parameter {
+        name: "weight_falls_to",
+        kind: Kind::Size(PacketMeaning::Payload),
+        default: Some("1MiB"),
+        about: "Bytes sent from which on a flow has the smallest weight.",
+        source: "Munir et al., INFOCOM 2013; the PIAS authors' simulator",
+    },
+    Parameter {
+        name: "growth_per_window",
+        kind: Kind::Choice(&["weighted", "two"]),
+        default: Some("weighted"),
+        about: "What a window's worth of ACKs adds to the window after slow start: the weight \
+                over largest_weight of a segment, or two segments whatever the weight.",
+        source: "weighted: Munir et al., INFOCOM 2013; two: the PIAS authors' simulator, which \
+                 counts every ACK twice",
+    },
+];
+
+/// Reads [`DCTCP`].
+pub(super) fn dctcp(settings: &Settings) -> DctcpSettings {
+    DctcpSettings { g: settings.number("g"), initial_alpha: settings.number("initial_alpha") }
+}
+
+/// Reads [`DCTCP`] and [`L2DCT`].
+pub(super) fn l2dct(settings: &Settings) -> L2dctSettings {
+    L2dctSettings {
+        dctcp: dctcp(settings),
+        largest_weight: settings.number("largest_weight"),
+        smallest_weight: settings.number("smallest_weight"),
+        fall_from: settings.size("weight_falls_from"),
+        fall_to: settings.size("weight_falls_to"),
+        growth_weighted: settings.text("growth_per_window") == "weighted",
+    }
+}
 
 /// When a persistent connection's window falls back to the initial one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,10 +33,17 @@ impl Window {
     /// 3.1).
     #[inline]
     pub fn grow(&mut self) {
+        self.grow_by(1.0);
+    }
+
+    /// The same, but with so many segments a window after slow start.
+    #[inline]
+    pub fn grow_by(&mut self, segments: f64) {
         if self.size >= self.largest {
             return;
         }
-        let growth = if self.size < self.slow_start_threshold { 1.0 } else { 1.0 / self.size };
+        let in_slow_start = self.size < self.slow_start_threshold;
+        let growth = if in_slow_start { 1.0 } else { segments / self.size };
         self.size = (self.size + growth).min(self.largest);
     }
 

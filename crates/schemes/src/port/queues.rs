@@ -1,22 +1,29 @@
-//! FIFO and strict priority.
+//! Queues that share memory and marking, whatever the discipline.
 //!
-//! PIAS ToN 2017, III-B.2: "packets are dequeued based on their priorities strictly when a
-//! fabric port is idle", and an arriving packet is marked "if the instant buffer occupancy is
-//! larger than the marking threshold". One queue is FIFO.
+//! PIAS ToN 2017, III-B.2: an arriving packet is marked "if the instant buffer occupancy is
+//! larger than the marking threshold".
 
-use super::{Backlog, Count, EcnScope, MarkAt, Port, PortSettings, Ring, Sharing};
+use super::settings::MOST_QUEUES;
+use super::{
+    Backlog, Count, Discipline, EcnScope, MarkAt, OnFull, Port, PortSettings, Ring, Sharing,
+    StrictPriority,
+};
 use crate::packet::Frame;
 
-/// A port with up to 64 queues, the highest non-empty one served first.
+/// A port with up to 64 queues, each first in first out.
 #[derive(Clone, Debug)]
-pub struct PriorityPort<F> {
+pub struct Queues<F, D> {
     settings: PortSettings,
+    discipline: D,
     queues: Vec<Queue<F>>,
     /// Bit i is set while queue i holds a packet.
     occupied: u64,
     backlog: Backlog,
     marks: u64,
 }
+
+/// A port whose highest non-empty queue is served first; with one queue, FIFO.
+pub type PriorityPort<F> = Queues<F, StrictPriority>;
 
 #[derive(Clone, Debug)]
 struct Queue<F> {
@@ -25,12 +32,20 @@ struct Queue<F> {
 }
 
 impl<F: Frame + Copy> PriorityPort<F> {
-    /// An empty port.
+    /// An empty port that serves by strict priority.
     pub fn new(settings: PortSettings) -> PriorityPort<F> {
+        Queues::with_discipline(settings, StrictPriority)
+    }
+}
+
+impl<F: Frame + Copy, D: Discipline> Queues<F, D> {
+    /// An empty port that serves by `discipline`.
+    pub fn with_discipline(settings: PortSettings, discipline: D) -> Queues<F, D> {
         let queue = Queue { frames: Ring::default(), bytes: 0 };
-        PriorityPort {
+        Queues {
             settings,
-            queues: vec![queue; settings.queues.clamp(1, 64)],
+            discipline,
+            queues: vec![queue; settings.queues.clamp(1, MOST_QUEUES)],
             occupied: 0,
             backlog: Backlog::default(),
             marks: 0,
@@ -77,6 +92,20 @@ impl<F: Frame + Copy> PriorityPort<F> {
         }
     }
 
+    /// The queue that takes the packet in, if one has room.
+    #[inline]
+    fn place(&self, frame: &F, more: u64, elsewhere: u64) -> Option<usize> {
+        let last = self.queues.len() - 1;
+        let mut index = self.discipline.queue_of(frame).min(last);
+        while !self.has_room(index, more, elsewhere) {
+            if self.settings.on_full == OnFull::Drop || index == last {
+                return None;
+            }
+            index += 1;
+        }
+        Some(index)
+    }
+
     #[inline]
     fn above_threshold(&self, index: usize, more: u64) -> bool {
         let waiting = match self.settings.ecn_scope {
@@ -95,15 +124,12 @@ impl<F: Frame + Copy> PriorityPort<F> {
     }
 }
 
-impl<F: Frame + Copy> Port<F> for PriorityPort<F> {
+impl<F: Frame + Copy, D: Discipline> Port<F> for Queues<F, D> {
     #[inline]
     fn enqueue(&mut self, mut frame: F, elsewhere: u64, mut dropped: impl FnMut(F)) {
-        let index = usize::from(frame.priority()).min(self.queues.len() - 1);
         let bytes = u64::from(frame.wire_bytes());
         let more = self.amount(bytes, 1);
-        if !self.has_room(index, more, elsewhere) {
-            return dropped(frame);
-        }
+        let Some(index) = self.place(&frame, more, elsewhere) else { return dropped(frame) };
         if self.settings.mark_at == MarkAt::Enqueue && self.above_threshold(index, more) {
             self.mark(&mut frame);
         }
@@ -120,7 +146,7 @@ impl<F: Frame + Copy> Port<F> for PriorityPort<F> {
         if self.occupied == 0 {
             return None;
         }
-        let index = self.occupied.trailing_zeros() as usize;
+        let index = self.discipline.next(self.occupied);
         let queue = &mut self.queues[index];
         let mut frame = queue.frames.pop()?;
         let bytes = u64::from(frame.wire_bytes());
@@ -139,12 +165,11 @@ impl<F: Frame + Copy> Port<F> for PriorityPort<F> {
     #[inline]
     fn pass(&mut self, mut frame: F, elsewhere: u64, mut dropped: impl FnMut(F)) -> Option<F> {
         debug_assert_eq!(self.occupied, 0);
-        let index = usize::from(frame.priority()).min(self.queues.len() - 1);
         let more = self.amount(u64::from(frame.wire_bytes()), 1);
-        if !self.has_room(index, more, elsewhere) {
+        let Some(index) = self.place(&frame, more, elsewhere) else {
             dropped(frame);
             return None;
-        }
+        };
         if self.settings.mark_at == MarkAt::Enqueue && self.above_threshold(index, more) {
             self.mark(&mut frame);
         }

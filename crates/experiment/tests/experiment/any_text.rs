@@ -1,8 +1,6 @@
 //! Nothing panics, whatever is in the files: what the fuzz targets check, for every test run.
 
-mod common;
-
-use common::{arguments, read};
+use crate::common::{arguments, read};
 use proptest::prelude::*;
 
 const GOOD: &str = "seeds = 1\n[topology]\nkind = \"star\"\nhosts = 3\n[workload]\n\
@@ -12,11 +10,57 @@ const GOOD: &str = "seeds = 1\n[topology]\nkind = \"star\"\nhosts = 3\n[workload
 /// Pieces that the parsers know, so that random texts get far.
 fn pieces() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
-        "seeds", "name", "until", "kind", "hosts", "load", "flows", "sizes", "trace", "pattern",
-        "degree", "preset", "queues", "thresholds", "buffer", "workload", "topology", "scheme",
-        "vary", " = ", "[", "]", "[[", "]]", ".", ",", "\"", "'", "\n", " ", "0", "1", "-1",
-        "0.5", "1e9", "nan", "inf", "true", "\"star\"", "\"pias\"", "\"dctcp\"", "\"10KB\"",
-        "\"fixed 1pkt\"", "\"1us\"", "..", ":", "#", "\u{e9}", "\r\n", "\t", "\0",
+        "seeds",
+        "name",
+        "until",
+        "kind",
+        "hosts",
+        "load",
+        "flows",
+        "sizes",
+        "trace",
+        "pattern",
+        "degree",
+        "preset",
+        "queues",
+        "thresholds",
+        "buffer",
+        "workload",
+        "topology",
+        "scheme",
+        "vary",
+        " = ",
+        "[",
+        "]",
+        "[[",
+        "]]",
+        ".",
+        ",",
+        "\"",
+        "'",
+        "\n",
+        " ",
+        "0",
+        "1",
+        "-1",
+        "0.5",
+        "1e9",
+        "nan",
+        "inf",
+        "true",
+        "\"star\"",
+        "\"pias\"",
+        "\"dctcp\"",
+        "\"10KB\"",
+        "\"fixed 1pkt\"",
+        "\"1us\"",
+        "..",
+        ":",
+        "#",
+        "\u{e9}",
+        "\r\n",
+        "\t",
+        "\0",
     ]);
     prop::collection::vec(prop_oneof![4 => known.prop_map(String::from), 1 => ".{0,6}"], 0..40)
         .prop_map(|pieces| pieces.concat())

@@ -1,9 +1,12 @@
 //! What bad input gets: file, line, key, what was found and what is allowed.
 
-mod common;
-
-use common::{arguments, read};
+use flowsched_experiment::{Arguments, Mistakes};
+use flowsched_schemes::PRESETS;
+use flowsched_schemes::preset::Combination;
+use flowsched_topology::TOPOLOGIES;
 use insta::assert_snapshot;
+
+use crate::common::{arguments, read};
 
 const GOOD: &str = r#"name = "a test"
 seeds = 2
@@ -33,14 +36,30 @@ fn changed(from: &str, to: &str) -> String {
 }
 
 fn mistakes(text: &str, files: &[(&str, &str)]) -> String {
-    let read = read(text, &arguments(&[], &[]), files);
-    read.map(|_| String::from("no mistake")).unwrap_or_else(|mistakes| mistakes.to_string())
+    refused(text, &arguments(&[], &[]), files)
 }
 
 /// The mistakes of [`GOOD`] on a command line.
 fn with(set: &[&str], vary: &[&str]) -> String {
-    let read = read(GOOD, &arguments(set, vary), &[]);
-    read.map(|_| String::from("no mistake")).unwrap_or_else(|mistakes| mistakes.to_string())
+    refused(GOOD, &arguments(set, vary), &[])
+}
+
+fn refused(text: &str, arguments: &Arguments, files: &[(&str, &str)]) -> String {
+    let read = read(text, arguments, files);
+    read.map_or_else(|mistakes| without_lists(&mistakes), |_| String::from("no mistake"))
+}
+
+/// What the mistakes say, with a word in place of the lists that grow with the house.
+fn without_lists(mistakes: &Mistakes) -> String {
+    let presets: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    let kinds: Vec<&str> = TOPOLOGIES.iter().map(|kind| kind.name).collect();
+    let pias = Combination::new("pias", [None; 4]).unwrap();
+    let keys: Vec<&str> = pias.parameters().map(|parameter| parameter.name).collect();
+    mistakes
+        .to_string()
+        .replace(&presets.join(", "), "PRESETS")
+        .replace(&kinds.join(", "), "TOPOLOGIES")
+        .replace(&keys.join(", "), "KEYS OF PIAS")
 }
 
 #[test]
@@ -52,7 +71,7 @@ fn what_is_good_is_not_refused() {
 fn unknown_keys_get_the_nearest_name() {
     assert_snapshot!(changed("hosts = 4", "host = 4"), @r#"a.toml:6:1: topology.host: found the key "host", expected kind, hosts, host_link, link_delay, host_delay, routing; did you mean "hosts"?"#);
     assert_snapshot!(changed("flows = 10", "flow = 10"), @r#"a.toml:11:1: workload.flow: found the key "flow", expected sizes, load, trace, pattern, load_of, flows, warm_up_flows, cool_down_flows, degree, receiver; did you mean "flows"?"#);
-    assert_snapshot!(changed("queues = 4", "quues = 4"), @r#"a.toml:18:1: scheme.1.quues: found the key "quues", expected preset, name, tagger, transport, port, controller, compat, thresholds, bookkeeping, message_start, message_idle, ageing_timeouts, ack_priority, initial_window, max_window, receive_window, rto_min, rto, rto_backoff, fast_retransmit, ack_ratio, ack_delay, connections, restart, growth, probe_timeouts, ack_ecn, g, initial_alpha, queues, ecn_scope, buffer, buffer_sharing, switch_memory, dynamic_alpha, ecn_threshold, ecn_at, count_in; did you mean "queues"?"#);
+    assert_snapshot!(changed("queues = 4", "quues = 4"), @r#"a.toml:18:1: scheme.1.quues: found the key "quues", expected preset, name, tagger, transport, port, controller, compat, KEYS OF PIAS; did you mean "queues"?"#);
     assert_snapshot!(changed("seeds = 2", "load = 0.5"), @r#"a.toml:2:1: load: found the key "load", expected name, seeds, seed, engine, sample_interval, until, topology, workload, scheme, vary; did you mean workload.load?"#);
     assert_snapshot!(changed("[workload]", "[worklod]"), @r#"
         a.toml:1:1: workload.load: found nothing, expected a number over 0 and up to 1, or a trace
@@ -63,10 +82,10 @@ fn unknown_keys_get_the_nearest_name() {
 
 #[test]
 fn unknown_names_get_the_nearest_one() {
-    assert_snapshot!(changed("\"dctcp\"", "\"dctpc\""), @r#"a.toml:14:10: scheme.0.preset: found "dctpc", expected tcp, ecn-star, dctcp, pias; did you mean "dctcp"?"#);
-    assert_snapshot!(changed("\"star\"", "\"sart\""), @r#"a.toml:5:8: topology.kind: found "sart", expected leaf-spine, fat-tree, single-rooted-tree, star, dumbbell; did you mean "star"?"#);
+    assert_snapshot!(changed("\"dctcp\"", "\"dctpc\""), @r#"a.toml:14:10: scheme.0.preset: found "dctpc", expected PRESETS; did you mean "dctcp"?"#);
+    assert_snapshot!(changed("\"star\"", "\"sart\""), @r#"a.toml:5:8: topology.kind: found "sart", expected TOPOLOGIES; did you mean "star"?"#);
     assert_snapshot!(changed("\"web-search-packets\"", "\"web-search-packet\""), @r#"a.toml:9:9: workload.sizes: found "web-search-packet", expected web-search-packets, web-search-bytes, data-mining-packets, data-mining-bytes, university-packets, fixed SIZE, uniform FROM TO, exponential MEAN, pareto SHAPE FROM TO, lognormal MEAN SIGMA, or a CDF file, and there is none here; did you mean "web-search-packets"?"#);
-    assert_snapshot!(changed("preset = \"dctcp\"", "preset = \"dctcp\"\nport = \"fiffo\""), @r#"a.toml:15:8: scheme.0.port: found "fiffo", expected fifo, strict-priority; did you mean "fifo"?"#);
+    assert_snapshot!(changed("preset = \"dctcp\"", "preset = \"dctcp\"\nport = \"fiffo\""), @r#"a.toml:15:8: scheme.0.port: found "fiffo", expected fifo, strict-priority, weighted-round-robin, slytherin, pfabric; did you mean "fifo"?"#);
 }
 
 #[test]
@@ -100,12 +119,12 @@ fn units_that_do_not_fit_are_refused() {
 #[test]
 fn what_must_be_there_is_asked_for() {
     assert_snapshot!(mistakes("", &[]), @r#"
-        a.toml:1:1: topology.kind: found nothing, expected leaf-spine, fat-tree, single-rooted-tree, star, dumbbell
+        a.toml:1:1: topology.kind: found nothing, expected TOPOLOGIES
         a.toml:1:1: workload.load: found nothing, expected a number over 0 and up to 1, or a trace
         a.toml:1:1: workload.sizes: found nothing, expected a built-in name, a form such as "fixed 20KB", a CDF file, or a trace; `flowsched list workloads` shows what there is
         a.toml:1:1: scheme: found none, expected at least one [[scheme]] table; `flowsched list schemes` shows the presets to start from
         "#);
-    assert_snapshot!(changed("preset = \"pias\"", "name = \"pias\""), @"a.toml:16:1: scheme.1.preset: found nothing, expected tcp, ecn-star, dctcp, pias");
+    assert_snapshot!(changed("preset = \"pias\"", "name = \"pias\""), @"a.toml:16:1: scheme.1.preset: found nothing, expected PRESETS");
 }
 
 #[test]
@@ -175,7 +194,7 @@ fn all_mistakes_are_reported_together_in_the_order_of_lines() {
         a.toml:2:9: seeds: found "two", expected a whole number from 1 to 1000000
         a.toml:6:9: topology.hosts: found "0", expected a whole number from 1 to 1048576
         a.toml:10:8: workload.load: found "5", expected a number from 0 to 1
-        a.toml:14:10: scheme.0.preset: found "dctc", expected tcp, ecn-star, dctcp, pias; did you mean "dctcp"?
+        a.toml:14:10: scheme.0.preset: found "dctc", expected PRESETS; did you mean "dctcp"?
         a.toml:18:10: scheme.1.queues: found "400", expected a whole number from 1 to 64
         "#);
 }

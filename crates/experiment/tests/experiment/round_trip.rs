@@ -1,9 +1,8 @@
 //! The resolved experiment is the same experiment.
 
-mod common;
-
-use common::{arguments, read};
+use crate::common::{arguments, read};
 use flowsched_experiment::{Arguments, Experiment, Traffic};
+use flowsched_units::Settings;
 use proptest::prelude::*;
 
 /// The experiment that the resolved copy of `experiment` is, read beside its inputs.
@@ -78,7 +77,30 @@ fn fabric(set: &[&str], vary: &[&str]) -> Experiment {
 
 #[test]
 fn every_default_is_filled_in() {
-    insta::assert_snapshot!(fabric(&[], &[]).resolved());
+    let experiment = fabric(&[], &[]);
+    let lines: Vec<&str> = experiment.resolved().lines().collect();
+    let has = |key: &str| lines.iter().any(|line| line.starts_with(&format!("{key} = ")));
+    let scene = &experiment.scenes[0];
+    let settings = scene.schemes.iter().map(|scheme| &scheme.settings);
+    for (key, value) in settings.chain([&scene.topology.settings]).flat_map(Settings::iter) {
+        assert!(has(key), "{key} = {value} is missing:\n{}", experiment.resolved());
+    }
+    for line in [
+        "name = \"a\"",
+        "seeds = 3",
+        "sample_interval = \"250us\"",
+        "spines = 4",
+        "load = 0.6",
+        "pattern = \"all-to-all\"",
+        "ecn_threshold = \"30KB\"",
+        "ecn_threshold = \"97.5KB\"",
+        "rto_backoff = false",
+        "name = 'pias \"three\"'",
+    ] {
+        assert!(lines.contains(&line), "{line} is missing:\n{}", experiment.resolved());
+    }
+    assert!(!experiment.resolved().contains("optimal"), "sizes stand in the words' place");
+    assert!(!experiment.resolved().contains("equal-split"), "sizes stand in the words' place");
 }
 
 #[test]
@@ -89,24 +111,40 @@ fn it_reads_back_as_the_same() {
 
 #[test]
 fn what_varies_varies_again() {
-    let vary = ["workload.load=0.4..0.6:0.2", "scheme.mixed.compat=none,ns2",
-        "topology.routing=spray,ecmp"];
+    let vary = [
+        "workload.load=0.4..0.6:0.2",
+        "scheme.mixed.compat=none,ns2",
+        "topology.routing=spray,ecmp",
+    ];
     let experiment = fabric(&["seeds=2"], &vary);
     assert_eq!(experiment.scenes.len(), 8);
     assert_eq!(experiment.runs().len(), 8 * 2 * 3);
-    assert_eq!(experiment.scenes[1].point.to_string(),
-        "workload.load = 0.4, scheme.mixed.compat = none, topology.routing = ecmp");
-    insta::assert_snapshot!(experiment.resolved());
+    assert_eq!(
+        experiment.scenes[1].point.to_string(),
+        "workload.load = 0.4, scheme.mixed.compat = none, topology.routing = ecmp"
+    );
+    let resolved = experiment.resolved();
+    for part in [
+        "\n# rto, first at workload.load = 0.4, scheme.mixed.compat = none, topology.routing = spray: \
+         estimated\n",
+        "\n[vary]\n\"workload.load\" = \"0.4,0.6\"\n\"scheme.mixed.compat\" = \"none,ns2\"\n",
+    ] {
+        assert!(resolved.contains(part), "{part} is missing:\n{resolved}");
+    }
     assert_same(&experiment, &read_back(&experiment));
 }
 
 #[test]
 fn thresholds_are_worked_out_for_the_load_of_each_point() {
-    let experiment = fabric(&[], &["workload.load=0.4,0.8"]);
+    let sizes = "workload.sizes=exponential 100KB";
+    let experiment = fabric(&[sizes], &["workload.load=0.4,0.8"]);
     let thresholds = |scene: usize| {
         experiment.scenes[scene].schemes[1].settings.get("thresholds").map(ToString::to_string)
     };
     assert_ne!(thresholds(0), thresholds(1));
+    let comment = "\n# thresholds, first at workload.load = 0.8: ";
+    assert!(experiment.resolved().contains(comment), "{}", experiment.resolved());
+    assert_same(&experiment, &read_back(&experiment));
 }
 
 #[test]

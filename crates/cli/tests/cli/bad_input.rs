@@ -1,0 +1,81 @@
+//! Exit statuses and messages: 2 for a mistake in the input, 1 for anything else.
+
+use std::fs;
+
+use crate::common::{Place, SMALL};
+
+#[test]
+fn mistakes_in_a_file_are_named_with_their_line() {
+    let place = Place::new();
+    place.write("bad.toml", &SMALL.replace("load = 0.5", "laod = 0.5").replace("dctcp", "dctpc"));
+    for command in ["run", "check"] {
+        let done = place.flowsched(&[command, "bad.toml"]);
+        assert_eq!(done.status, Some(2));
+        assert_eq!(done.output, "");
+        let lines: Vec<&str> = done.errors.lines().collect();
+        assert_eq!(lines.len(), 3, "the key, that it is missing, the preset: {}", done.errors);
+        assert!(lines[1].starts_with("error: bad.toml:10:1: workload.laod: found"), "{}", lines[1]);
+        assert!(lines[1].ends_with("did you mean \"load\"?"), "{}", lines[1]);
+        assert!(lines[2].starts_with("error: bad.toml:14:10: scheme.0.preset: found \"dctpc\""));
+    }
+    assert!(!place.path("results").exists(), "nothing is left behind");
+}
+
+#[test]
+fn a_good_file_passes_the_check() {
+    let place = Place::new();
+    let done = place.flowsched(&["check", "small.toml", "--vary", "workload.load=0.1,0.2,0.3"]);
+    assert_eq!(done.status, Some(0), "{}", done.errors);
+    assert!(done.output.contains("2 schemes, 3 points, 2 seeds: 12 runs"), "{}", done.output);
+}
+
+#[test]
+fn mistakes_on_the_command_line_are_named() {
+    let place = Place::new();
+    let cases: [&[&str]; 11] = [
+        &["run", "small.toml", "--set", "workload.load=2"],
+        &["run", "small.toml", "--vary", "workload.load=0.1..0.9"],
+        &["run", "missing.toml"],
+        &["run", "."],
+        &["run"],
+        &["run", "small.toml", "--threads", "0"],
+        &["run", "small.toml", "--format", "xml"],
+        &["list", "planets"],
+        &["fly"],
+        &["report", "missing"],
+        &["man", "fly"],
+    ];
+    for arguments in cases {
+        let done = place.flowsched(arguments);
+        assert_eq!(done.status, Some(2), "{arguments:?}: {}", done.errors);
+        assert!(
+            done.errors.contains(arguments[arguments.len() - 1]) || arguments == ["run"],
+            "{arguments:?}: {}",
+            done.errors
+        );
+    }
+    let none = place.flowsched(&[]);
+    assert_eq!(none.status, Some(2), "nothing asked for: {}", none.errors);
+}
+
+#[test]
+fn results_of_another_experiment_are_not_written_over() {
+    let place = Place::new();
+    assert_eq!(place.flowsched(&["run", "small.toml"]).status, Some(0));
+    let before = fs::read(place.path("results/small/flows.parquet")).unwrap();
+    let other = place.flowsched(&["run", "small.toml", "--set", "workload.load=0.6"]);
+    assert_eq!(other.status, Some(2));
+    assert!(other.errors.contains("results/small has the results of another"), "{}", other.errors);
+    assert_eq!(fs::read(place.path("results/small/flows.parquet")).unwrap(), before);
+    let same = place.flowsched(&["run", "small.toml"]);
+    assert_eq!(same.status, Some(0), "its own results are replaced: {}", same.errors);
+}
+
+#[test]
+fn an_unreadable_report_is_told_from_a_broken_one() {
+    let place = Place::new();
+    assert_eq!(place.flowsched(&["run", "small.toml"]).status, Some(0));
+    place.write("results/small/summary.json", "{");
+    let done = place.flowsched(&["report", "results/small"]);
+    assert_eq!(done.status, Some(1), "{}", done.errors);
+}

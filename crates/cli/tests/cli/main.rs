@@ -1,0 +1,8 @@
+//! The program as its users meet it.
+
+mod bad_input;
+mod common;
+mod interrupted;
+mod manual;
+mod run;
+mod thresholds;

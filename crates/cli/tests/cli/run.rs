@@ -1,0 +1,136 @@
+//! What `flowsched run` leaves behind and prints.
+
+use std::fs;
+
+use crate::common::{Place, summary};
+use serde_json::Value;
+
+#[test]
+fn json_is_one_object_with_a_run_for_every_scheme_and_seed() {
+    let place = Place::new();
+    let done = place.flowsched(&["run", "small.toml", "--format", "json"]);
+    assert_eq!(done.status, Some(0), "{}", done.errors);
+    let json = done.json();
+    let runs = json["runs"].as_array().unwrap();
+    let keys: Vec<(&str, u64)> = runs
+        .iter()
+        .map(|run| (run["scheme"].as_str().unwrap(), run["seed"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(keys, [("dctcp", 1), ("pias", 1), ("dctcp", 2), ("pias", 2)]);
+    for run in runs {
+        let counts = [
+            "flows",
+            "finished",
+            "packet_hops",
+            "events",
+            "peak_rss_bytes",
+            "drops",
+            "ecn_marks",
+            "timeouts",
+            "retransmissions",
+        ];
+        for key in counts {
+            assert!(run[key].is_u64(), "{key}: {run}");
+        }
+        assert!(run["cpu_s"].is_number() && run["wall_s"].is_number());
+        assert_eq!((&run["flows"], &run["finished"]), (&50.into(), &50.into()));
+        for class in ["all", "small", "medium", "large"] {
+            for figure in ["mean", "p50", "p95", "p99", "max"] {
+                let is_empty = !matches!(class, "all" | "small");
+                for quantity in ["fct_us", "slowdown"] {
+                    let value = &run[quantity][class][figure];
+                    assert_eq!(value.is_null(), is_empty, "{quantity} {class} {figure}: {value}");
+                    assert!(is_empty || value.is_f64());
+                }
+            }
+            assert!(run["fct_us"][class]["count"].is_u64());
+        }
+    }
+    assert_eq!(json["comparisons"].as_array().unwrap().len(), 1);
+    assert_eq!(json["comparisons"][0]["scheme"], "pias");
+    for file in ["experiment.toml", "flows.parquet", "ports.parquet", "summary.json", "report.html"]
+    {
+        assert!(place.path("results/small").join(file).exists(), "{file}");
+    }
+    assert_eq!(summary(&place.path("results/small")), json);
+}
+
+#[test]
+fn a_packet_crosses_two_links_of_a_star_and_so_does_its_ack() {
+    let place = Place::new();
+    let arguments = ["run", "small.toml", "--set", "workload.flows=1", "--format", "json"];
+    let json = place.flowsched(&arguments).json();
+    for run in json["runs"].as_array().unwrap() {
+        assert_eq!(run["packet_hops"], 20 * 4, "{run}");
+    }
+}
+
+#[test]
+fn tables_are_the_same_for_any_number_of_threads_and_for_the_resolved_experiment() {
+    let place = Place::new();
+    let tables = |file: &str, threads: &str, out: &str| {
+        let arguments = ["run", file, "--threads", threads, "--out", out];
+        let done = place.flowsched(&arguments);
+        assert_eq!(done.status, Some(0), "{}", done.errors);
+        ["flows.parquet", "ports.parquet", "experiment.toml"]
+            .map(|file| fs::read(place.path(out).join(file)).unwrap())
+    };
+    let one = tables("small.toml", "1", "one");
+    assert!(one == tables("small.toml", "3", "three"), "one thread or three");
+    assert!(one == tables("one/experiment.toml", "2", "again"), "as resolved");
+}
+
+#[test]
+fn what_varies_is_in_every_run() {
+    let place = Place::new();
+    let json = place
+        .flowsched(&[
+            "run",
+            "small.toml",
+            "--set",
+            "seeds=1",
+            "--seed",
+            "7",
+            "--vary",
+            "workload.load=0.2,0.4",
+            "--vary",
+            "scheme.pias.queues=2",
+            "--format",
+            "json",
+        ])
+        .json();
+    let points: Vec<(&Value, &Value)> = json["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| (&run["point"]["workload.load"], &run["seed"]))
+        .collect();
+    let (low, high, seven) = (Value::from("0.2"), Value::from("0.4"), Value::from(7));
+    assert_eq!(points, [(&low, &seven), (&low, &seven), (&high, &seven), (&high, &seven)]);
+}
+
+#[test]
+fn the_table_names_schemes_and_the_report() {
+    let place = Place::new();
+    let done = place.flowsched(&["run", "small.toml"]);
+    assert!(done.output.contains("dctcp") && done.output.contains("pias"), "{}", done.output);
+    assert!(done.output.contains("Report: results/small/report.html"), "{}", done.output);
+    assert!(done.errors.contains("run 4 of 4: "), "{}", done.errors);
+    let again = place.flowsched(&["report", "results/small"]);
+    assert_eq!((again.status, again.output), (Some(0), done.output));
+}
+
+#[test]
+fn a_trace_is_kept_beside_its_results() {
+    let place = Place::new();
+    let from = "sizes = \"fixed 20pkt\"\nload = 0.5\nflows = 50";
+    place.write("traced.toml", &crate::common::SMALL.replace(from, "trace = \"flows.csv\""));
+    let trace = "start_s,src,dst,size_bytes\n0,0,1,1460\n0.001,2,3,14600\n";
+    place.write("flows.csv", trace);
+    assert_eq!(place.flowsched(&["run", "traced.toml"]).status, Some(0));
+    let kept = fs::read_to_string(place.path("results/traced/inputs/flows.csv")).unwrap();
+    assert_eq!(kept, trace);
+    place.write("flows.csv", &trace.replace("14600", "1460"));
+    let other = place.flowsched(&["run", "traced.toml"]);
+    assert_eq!(other.status, Some(2), "results of another trace are there: {}", other.errors);
+}

@@ -1,0 +1,6 @@
+//! Experiment files: good ones, bad ones, and any text at all.
+
+mod any_text;
+mod bad_input;
+mod common;
+mod round_trip;

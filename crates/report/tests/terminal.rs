@@ -1,0 +1,64 @@
+//! The terminal's tables.
+
+mod synthetic;
+
+use flowsched_experiment::results::{self, RunRecord, Summary};
+use synthetic::Study;
+use unicode_width::UnicodeWidthStr;
+
+fn summary(study: &Study, change: impl FnOnce(&mut Vec<RunRecord>)) -> Summary {
+    let dir = tempfile::tempdir().unwrap();
+    let mut runs = study.runs();
+    change(&mut runs);
+    results::write(dir.path(), &study.meta(), runs).unwrap()
+}
+
+/// At each width, how many columns the longest line takes.
+fn widest(summary: &Summary, width: usize) -> usize {
+    let text = flowsched_report::terminal(summary, width);
+    text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0)
+}
+
+#[test]
+fn eighty_columns() {
+    let summary = summary(&Study::default(), |_| {});
+    insta::assert_snapshot!(flowsched_report::terminal(&summary, 80));
+}
+
+#[test]
+fn a_hundred_columns_and_a_sweep() {
+    let study = Study { loads: vec!["0.5", "0.8"], flows: 600, seeds: 2, ..Study::default() };
+    let summary = summary(&study, |_| {});
+    insta::assert_snapshot!(flowsched_report::terminal(&summary, 100));
+}
+
+#[test]
+fn one_scheme_one_seed_cut_short_without_large_flows() {
+    let study =
+        Study { schemes: vec!["dctcp"], seeds: 1, flows: 200, largest: 5e4, ..Study::default() };
+    let summary = summary(&study, |runs| runs[0].stopped = true);
+    insta::assert_snapshot!(flowsched_report::terminal(&summary, 80));
+}
+
+#[test]
+fn no_line_is_longer_than_the_terminal() {
+    let long = "dctcp with a name that no table has room for";
+    let study = Study {
+        schemes: vec!["tcp", long, "速い速い速い速い速い速い"],
+        loads: vec!["0.5", "0.8"],
+        seeds: 2,
+        flows: 300,
+        ..Study::default()
+    };
+    let mut summary = summary(&study, |runs| runs[3].stopped = true);
+    summary.name = "word ".repeat(60);
+    for width in [80, 90, 100, 120] {
+        assert!(widest(&summary, width) <= width, "{} of {width}", widest(&summary, width));
+    }
+}
+
+#[test]
+fn nothing_at_all_is_said_to_be_nothing() {
+    let text = flowsched_report::terminal(&Summary::default(), 80);
+    assert!(text.contains("There are no runs"), "{text}");
+}

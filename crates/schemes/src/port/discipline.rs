@@ -1,0 +1,33 @@
+//! Which queue a packet joins, and which queue is served next.
+
+use crate::packet::Frame;
+
+/// The rule of a port with several queues; what they share is in
+/// [`Queues`](super::Queues).
+pub trait Discipline {
+    /// The queue that an arriving packet asks for; the last one there is stands for all beyond.
+    fn queue_of<F: Frame>(&self, frame: &F) -> usize;
+
+    /// The queue to serve, of those that hold a packet: bit i of `occupied`, which is not 0, is
+    /// queue i's.
+    fn next(&mut self, occupied: u64) -> usize;
+}
+
+/// The highest queue first, 0 being the highest; packets say themselves where they belong.
+///
+/// PIAS ToN 2017, III-B.2: "packets are dequeued based on their priorities strictly when a
+/// fabric port is idle". One queue is FIFO.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StrictPriority;
+
+impl Discipline for StrictPriority {
+    #[inline]
+    fn queue_of<F: Frame>(&self, frame: &F) -> usize {
+        usize::from(frame.priority())
+    }
+
+    #[inline]
+    fn next(&mut self, occupied: u64) -> usize {
+        occupied.trailing_zeros() as usize
+    }
+}

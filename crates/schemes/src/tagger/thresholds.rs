@@ -1,0 +1,56 @@
+//! Thresholds between priorities: amounts of bytes that do not fall.
+
+use flowsched_units::{Bytes, SettingError, Settings, Value};
+
+/// The most priorities there can be: what a port's bitmap of queues holds.
+pub const MAX_PRIORITIES: usize = 64;
+
+/// Thresholds between priorities.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Thresholds(Vec<u64>);
+
+impl Thresholds {
+    pub(super) fn new(thresholds: &[Bytes]) -> Thresholds {
+        Thresholds(thresholds.iter().copied().map(Bytes::get).collect())
+    }
+
+    /// Reads the parameter `thresholds`, in which no word may be left.
+    pub(super) fn from_settings(settings: &Settings) -> Result<Thresholds, SettingError> {
+        match settings.get("thresholds") {
+            Some(Value::Sizes(sizes)) => Ok(Thresholds::new(sizes)),
+            other => {
+                let found = other.map_or("nothing".into(), |value| format!("\"{value}\""));
+                Err(SettingError::new("thresholds", found, "sizes"))
+            }
+        }
+    }
+
+    /// Refuses thresholds that are not one fewer than `queues`, or fall.
+    pub(super) fn check(&self, queues: usize) -> Result<(), SettingError> {
+        let count = self.0.len();
+        if queues > MAX_PRIORITIES || count + 1 != queues {
+            let allowed = format!(
+                "{} of them, one fewer than the {queues} queues (at most {MAX_PRIORITIES})",
+                queues.saturating_sub(1)
+            );
+            return Err(SettingError::new("thresholds", format!("{count} thresholds"), allowed));
+        }
+        if let Some(fall) = self.0.windows(2).find(|pair| pair[1] < pair[0]) {
+            let (before, after) = (Bytes::new(fall[0]), Bytes::new(fall[1]));
+            let found = format!("{after} after {before}");
+            return Err(SettingError::new("thresholds", found, "thresholds that do not fall"));
+        }
+        Ok(())
+    }
+
+    /// How many priorities there are.
+    pub(super) fn priorities(&self) -> usize {
+        self.0.len() + 1
+    }
+
+    /// The smallest i with `count` not above threshold i.
+    #[inline]
+    pub(super) fn priority_at(&self, count: u64) -> u8 {
+        self.0.iter().take_while(|threshold| count > **threshold).count() as u8
+    }
+}

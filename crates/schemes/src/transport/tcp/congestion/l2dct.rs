@@ -1,0 +1,154 @@
+//! L2DCT: DCTCP whose flows grow less and are cut more, the more they have sent.
+//!
+//! Munir et al., INFOCOM 2013, III: a flow's weight falls from its largest to its smallest with
+//! the bytes that it has sent. The window grows by the weight's share of the largest weight, a
+//! window's worth of ACKs; on congestion it is multiplied by 1 - alpha^weight / 2.
+
+use flowsched_units::{Bytes, PACKET_PAYLOAD};
+
+use super::{Acked, Dctcp, DctcpSettings};
+
+/// L2DCT's parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct L2dctSettings {
+    /// Of the estimate of the marked share.
+    pub dctcp: DctcpSettings,
+    /// The weight of a flow that has sent little.
+    pub largest_weight: f64,
+    /// The weight of a flow that has sent much.
+    pub smallest_weight: f64,
+    /// Up to here a flow has sent little.
+    pub fall_from: Bytes,
+    /// From here on it has sent much.
+    pub fall_to: Bytes,
+    /// Whether the window's growth follows the weight; else it is two segments a window.
+    pub growth_weighted: bool,
+}
+
+impl L2dctSettings {
+    /// The weight of a flow that has sent `sent` bytes.
+    #[inline]
+    fn weight(&self, sent: u64) -> f64 {
+        let (from, to) = (self.fall_from.get(), self.fall_to.get());
+        if sent <= from {
+            return self.largest_weight;
+        }
+        if sent >= to {
+            return self.smallest_weight;
+        }
+        let fallen = (sent - from) as f64 / (to - from) as f64;
+        self.largest_weight - fallen * (self.largest_weight - self.smallest_weight)
+    }
+
+    /// Segments that a window's worth of ACKs adds to the window of a flow of this weight.
+    #[inline]
+    fn growth(&self, weight: f64) -> f64 {
+        if self.growth_weighted { weight / self.largest_weight } else { 2.0 }
+    }
+}
+
+/// What one connection remembers; small, because every ACK touches it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct L2dct {
+    marks: Dctcp,
+    weight: f64,
+    growth: f64,
+}
+
+impl L2dct {
+    /// The state of a new connection.
+    pub fn new(settings: &L2dctSettings) -> L2dct {
+        let weight = settings.largest_weight;
+        L2dct { marks: Dctcp::new(settings.dctcp), weight, growth: settings.growth(weight) }
+    }
+
+    pub(super) fn start_flow(&mut self) {
+        self.marks.start_flow();
+    }
+
+    #[inline]
+    pub(super) fn observe(&mut self, settings: &L2dctSettings, acked: &Acked) {
+        self.marks.observe(acked);
+        self.weight = settings.weight(u64::from(acked.next) * PACKET_PAYLOAD);
+        self.growth = settings.growth(self.weight);
+    }
+
+    /// Segments that a window's worth of ACKs adds to the window.
+    #[inline]
+    pub(super) fn growth(&self) -> f64 {
+        self.growth
+    }
+
+    pub(super) fn mark_factor(&self) -> f64 {
+        1.0 - libm::pow(self.marks.alpha(), self.weight) / 2.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> L2dctSettings {
+        L2dctSettings {
+            dctcp: DctcpSettings { g: 1.0, initial_alpha: 0.5 },
+            largest_weight: 2.5,
+            smallest_weight: 0.125,
+            fall_from: Bytes::new(200 << 10),
+            fall_to: Bytes::new(1 << 20),
+            growth_weighted: true,
+        }
+    }
+
+    /// After ACKs of a flow that has sent `next` segments, half of them marked.
+    fn after(next: u32, settings: L2dctSettings) -> L2dct {
+        let mut l2dct = L2dct::new(&settings);
+        let first = Acked { segments: 1, marked: false, unacknowledged: 1, next: 2 };
+        l2dct.observe(&settings, &first);
+        for unacknowledged in 2..=3 {
+            let marked = unacknowledged == 2;
+            l2dct.observe(&settings, &Acked { segments: 1, marked, unacknowledged, next });
+        }
+        l2dct
+    }
+
+    #[test]
+    fn the_weight_falls_from_200_kib_to_1_mib_sent() {
+        // "w runs from 2.5 (up to 200 KiB sent) down linearly to 0.125 (1 MiB and over)".
+        let weight = |sent| settings().weight(sent);
+        assert_eq!([weight(0), weight(200 << 10)], [2.5, 2.5]);
+        assert_eq!([weight(1 << 20), weight(u64::MAX)], [0.125, 0.125]);
+        let middle = ((200 << 10) + (1 << 20)) / 2;
+        assert_eq!(weight(middle), (2.5 + 0.125) / 2.0);
+    }
+
+    #[test]
+    fn the_window_grows_by_the_weights_share_and_shrinks_by_alpha_to_its_power() {
+        // "window grows by w/2.5 of a segment per window's worth of ACKs; on congestion
+        // cwnd *= 1 - alpha^w / 2".
+        let short = after(3, settings());
+        assert_eq!(short.marks.alpha(), 0.5);
+        assert_eq!(short.growth(), 1.0);
+        assert!((short.mark_factor() - (1.0 - 0.5f64.powf(2.5) / 2.0)).abs() < 1e-15);
+        let long = after(1000, settings());
+        assert_eq!(long.growth(), 0.125 / 2.5);
+        assert!((long.mark_factor() - (1.0 - 0.5f64.powf(0.125) / 2.0)).abs() < 1e-15);
+        assert!(long.mark_factor() < short.mark_factor(), "long flows are cut more");
+    }
+
+    #[test]
+    fn growth_without_weights_is_two_segments_a_window() {
+        let unweighted = L2dctSettings { growth_weighted: false, ..settings() };
+        assert_eq!([after(3, unweighted).growth(), after(1000, unweighted).growth()], [2.0, 2.0]);
+    }
+
+    #[test]
+    fn a_new_flow_on_the_connection_has_the_largest_weight_again() {
+        let mut l2dct = after(1000, settings());
+        l2dct.start_flow();
+        l2dct.observe(
+            &settings(),
+            &Acked { segments: 1, marked: false, unacknowledged: 0, next: 70 },
+        );
+        assert_eq!((l2dct.growth(), l2dct.marks.alpha()), (1.0, 0.5), "alpha stays");
+    }
+}

@@ -1,0 +1,298 @@
+//! The sender by itself, rule by rule; the RFC's words are in quotes.
+
+use flowsched_units::Settings;
+
+use super::super::congestion::{Algorithm, DctcpSettings};
+use super::super::settings::{FastRetransmit, PARAMETERS, TcpSettings};
+use super::*;
+
+const RTT: Time = Time::from_us(100);
+
+fn settings() -> TcpSettings {
+    TcpSettings {
+        initial_window: 10,
+        fast_retransmit: FastRetransmit::On,
+        ..TcpSettings::from_settings(&Settings::defaults(PARAMETERS))
+    }
+}
+
+fn tcp(settings: TcpSettings, algorithm: Algorithm) -> Tcp {
+    Tcp::new(settings, algorithm, false)
+}
+
+fn reno() -> Tcp {
+    tcp(settings(), Algorithm::Reno)
+}
+
+/// A sender of `segments` full segments on an open connection, and all it may send at first.
+fn started(tcp: &Tcp, segments: u64) -> (Sender, Vec<u32>) {
+    let connection = Connection::open(tcp, RTT);
+    let mut sender =
+        Sender::new(tcp, Bytes::new(segments * PACKET_PAYLOAD), connection, Time::ZERO);
+    let sent = all(tcp, &mut sender, Time::ZERO);
+    (sender, sent)
+}
+
+/// The segments that the sender sends now.
+fn all(tcp: &Tcp, sender: &mut Sender, now: Time) -> Vec<u32> {
+    std::iter::from_fn(|| sender.poll(tcp, now)).map(|outgoing| outgoing.seq).collect()
+}
+
+fn ack(expected: u32, flags: Flags, block: std::ops::Range<u32>) -> Packet {
+    let flags = flags.with(Flags::ACK);
+    let mut ack = Packet { seq: expected, flags, ..Packet::default() };
+    ack.set_sack_block(block);
+    ack
+}
+
+fn plain(expected: u32) -> Packet {
+    ack(expected, Flags::default(), 0..0)
+}
+
+fn marked(expected: u32) -> Packet {
+    ack(expected, Flags::ECE, 0..0)
+}
+
+fn sacked(expected: u32, block: std::ops::Range<u32>) -> Packet {
+    ack(expected, Flags::default(), block)
+}
+
+fn us(us: u64) -> Time {
+    Time::from_us(us)
+}
+
+/// RFC 6675, 4: IsLost "returns true when either DupThresh discontiguous SACKed sequences have
+/// arrived above 'SeqNum' or more than (DupThresh - 1) * SMSS bytes with sequence numbers
+/// greater than 'SeqNum' have been SACKed".
+#[test]
+fn fast_retransmit_comes_after_three_later_segments() {
+    let tcp = reno();
+    let (mut sender, sent) = started(&tcp, 100);
+    assert_eq!(sent, (0..10).collect::<Vec<_>>());
+    // RFC 3042, limited transmit: one new segment for each of the first two.
+    sender.on_ack(&tcp, us(100), &sacked(0, 1..2));
+    assert_eq!(all(&tcp, &mut sender, us(100)), [10]);
+    sender.on_ack(&tcp, us(100), &sacked(0, 1..3));
+    assert_eq!(all(&tcp, &mut sender, us(100)), [11]);
+    sender.on_ack(&tcp, us(100), &sacked(0, 1..4));
+    let sent = all(&tcp, &mut sender, us(100));
+    assert_eq!(sent.first(), Some(&0), "{sent:?}");
+    assert_eq!((sender.retransmissions, sender.timeouts), (1, 0));
+}
+
+/// RFC 6675, 5, step 4.2: "ssthresh = cwnd = (FlightSize / 2)", and step 4.3: "Retransmit the
+/// first data segment presumed dropped", whatever is in the pipe.
+#[test]
+fn the_first_loss_is_sent_again_even_if_the_pipe_is_full() {
+    let tcp = reno();
+    let (mut sender, _) = started(&tcp, 10);
+    // Segments 1 to 3 arrive; 0 and 4 to 9 are lost, and nothing else will be reported.
+    sender.on_ack(&tcp, us(100), &sacked(0, 1..4));
+    assert_eq!(sender.window().segments(), 5);
+    assert_eq!(all(&tcp, &mut sender, us(100)), [0]);
+}
+
+/// RFC 6675, 5.1, and RFC 5681, 3.1: a timeout starts from one segment.
+#[test]
+fn a_timeout_sends_one_segment_again() {
+    let tcp = reno();
+    let (mut sender, _) = started(&tcp, 100);
+    let due = sender.deadline();
+    assert_eq!(due, tcp.settings.rto_min);
+    sender.on_timer(&tcp, due - us(1));
+    assert_eq!(sender.timeouts, 0, "too early");
+    sender.on_timer(&tcp, due);
+    assert_eq!((sender.timeouts, sender.window().segments()), (1, 1));
+    assert_eq!(all(&tcp, &mut sender, due), [0]);
+    sender.on_ack(&tcp, due + us(100), &plain(1));
+    assert_eq!(all(&tcp, &mut sender, due + us(100)), [1, 2], "slow start");
+}
+
+/// RFC 6298, 5.3: "When an ACK is received that acknowledges new data, restart the
+/// retransmission timer so that it will expire after RTO seconds", and 5.2: "When all
+/// outstanding data has been acknowledged, turn off the retransmission timer."
+#[test]
+fn new_acknowledgements_restart_the_timer_and_the_last_turns_it_off() {
+    let tcp = reno();
+    let (mut sender, _) = started(&tcp, 3);
+    sender.on_ack(&tcp, us(500), &plain(1));
+    assert_eq!(sender.deadline(), us(500) + tcp.settings.rto_min);
+    sender.on_ack(&tcp, us(700), &sacked(1, 2..3));
+    assert_eq!(sender.deadline(), us(500) + tcp.settings.rto_min, "not new data");
+    sender.on_ack(&tcp, us(900), &plain(3));
+    assert_eq!(sender.deadline(), Time::MAX);
+    assert!(sender.is_done());
+}
+
+/// RFC 6298, 5.5: "The host MUST set RTO <- RTO * 2 ("back off the timer")."
+#[test]
+fn each_timeout_in_a_row_doubles_the_wait() {
+    let tcp = reno();
+    let (mut sender, _) = started(&tcp, 3);
+    let mut last = Time::ZERO;
+    for factor in [1, 2, 4, 8] {
+        let due = sender.deadline();
+        assert_eq!(due - last, tcp.settings.rto_min * factor);
+        sender.on_timer(&tcp, due);
+        assert_eq!(all(&tcp, &mut sender, due), [0]);
+        last = due;
+    }
+}
+
+/// RFC 6298, 3: "RTT samples MUST NOT be made using segments that were retransmitted (and thus
+/// for which it is ambiguous whether the reply was for the first instance of the packet or a
+/// later instance)" (Karn). The back-off stays until a sample is made (5.5).
+#[test]
+fn what_was_sent_again_gives_no_sample() {
+    let tcp = reno();
+    let (mut sender, _) = started(&tcp, 10);
+    let before = sender.connection.round_trip;
+    let due = sender.deadline();
+    sender.on_timer(&tcp, due);
+    all(&tcp, &mut sender, due);
+    sender.on_ack(&tcp, due + us(5_000), &plain(1));
+    let rto = tcp.settings.rto_min * 2;
+    assert_eq!(sender.connection.round_trip.timeout(&tcp.settings), rto, "still backed off");
+    sender.on_ack(&tcp, due + us(5_000), &plain(10));
+    let mut backed_off = before;
+    backed_off.back_off(&tcp.settings);
+    assert_eq!(sender.connection.round_trip, backed_off, "no sample");
+    // The same after a fast retransmit.
+    let (mut sender, _) = started(&tcp, 10);
+    sender.on_ack(&tcp, us(100), &sacked(0, 1..4));
+    assert_eq!(all(&tcp, &mut sender, us(100)), [0]);
+    sender.on_ack(&tcp, us(1_500), &plain(10));
+    assert_eq!(sender.connection.round_trip, before, "no sample");
+    // A new segment, sent once, gives one again.
+    let (mut sender, _) = started(&tcp, 100);
+    sender.on_timer(&tcp, due);
+    all(&tcp, &mut sender, due);
+    sender.on_ack(&tcp, due + us(100), &plain(10));
+    assert_eq!(all(&tcp, &mut sender, due + us(100))[0], 10);
+    sender.on_ack(&tcp, due + us(200), &plain(11));
+    assert_eq!(sender.connection.round_trip.timeout(&tcp.settings), tcp.settings.rto_min);
+}
+
+/// RFC 5681, 4.1: "a TCP SHOULD set cwnd to no more than RW before beginning transmission if
+/// the TCP has not sent data in an interval exceeding the retransmission timeout", where RW =
+/// min(IW, cwnd).
+#[test]
+fn a_connection_idle_for_a_timeout_restarts_from_the_initial_window() {
+    let tcp = reno();
+    let rto = tcp.settings.rto_min;
+    for (idle, expected) in [(rto, 20), (rto + us(1), 10)] {
+        let (mut sender, _) = started(&tcp, 10);
+        for expected in 1..=10 {
+            sender.on_ack(&tcp, us(100), &plain(expected));
+        }
+        assert_eq!(sender.window().segments(), 20);
+        let connection = sender.finish(us(100));
+        let size = Bytes::new(100 * PACKET_PAYLOAD);
+        let next = Sender::new(&tcp, size, connection, us(100) + idle);
+        assert_eq!(next.window().segments(), expected, "idle for {idle}");
+    }
+}
+
+/// RFC 3168, 6.1.2: "the TCP sender's congestion window should be reduced only once in response
+/// to a series of dropped and/or CE packets from a single window of data".
+#[test]
+fn marks_cut_the_window_once_a_window() {
+    let tcp = tcp(settings(), Algorithm::EcnStar);
+    let (mut sender, _) = started(&tcp, 100);
+    sender.on_ack(&tcp, us(100), &marked(1));
+    assert_eq!(sender.window().segments(), 5);
+    for expected in 2..=10 {
+        sender.on_ack(&tcp, us(100), &marked(expected));
+        assert_eq!(sender.window().segments(), 5, "same window");
+    }
+    assert!(!all(&tcp, &mut sender, us(100)).is_empty());
+    sender.on_ack(&tcp, us(200), &marked(11));
+    assert_eq!(sender.window().segments(), 2, "the next window");
+}
+
+/// The same sentence, for a loss and marks.
+#[test]
+fn a_loss_and_marks_in_one_window_cut_it_once() {
+    let tcp = tcp(settings(), Algorithm::EcnStar);
+    let (mut sender, _) = started(&tcp, 100);
+    sender.on_ack(&tcp, us(100), &plain(1));
+    all(&tcp, &mut sender, us(100));
+    sender.on_ack(&tcp, us(100), &sacked(1, 2..5));
+    let after_loss = sender.window().segments();
+    all(&tcp, &mut sender, us(100));
+    sender.on_ack(&tcp, us(110), &marked(5));
+    assert_eq!(sender.window().segments(), after_loss);
+}
+
+/// RFC 3168, 6.1.2: the sender "sets the CWR flag in the TCP header of the first new data
+/// packet sent after the window reduction".
+#[test]
+fn the_first_new_packet_after_a_cut_says_so() {
+    let tcp = tcp(settings(), Algorithm::EcnStar);
+    let (mut sender, _) = started(&tcp, 100);
+    sender.on_ack(&tcp, us(100), &marked(1));
+    (2..=6).for_each(|expected| sender.on_ack(&tcp, us(100), &plain(expected)));
+    let first = sender.poll(&tcp, us(100)).unwrap();
+    assert!(first.flags.has(Flags::CWR) && first.flags.has(Flags::ECT));
+    sender.on_ack(&tcp, us(100), &plain(10));
+    assert!(!sender.poll(&tcp, us(100)).unwrap().flags.has(Flags::CWR));
+}
+
+/// RFC 8257, 3.3: "cwnd = cwnd * (1 - DCTCP.Alpha / 2)", at most once a window.
+#[test]
+fn dctcp_cuts_by_half_of_alpha() {
+    let dctcp = DctcpSettings { g: 0.5, initial_alpha: 0.5 };
+    let tcp = tcp(TcpSettings { initial_window: 100, ..settings() }, Algorithm::Dctcp(dctcp));
+    let (mut sender, _) = started(&tcp, 1000);
+    // The first observation window ends with the first ACK: alpha is now 0.75.
+    sender.on_ack(&tcp, us(100), &marked(1));
+    assert_eq!(sender.window().segments(), 62, "100 * (1 - 0.75 / 2)");
+}
+
+/// RFC 9293, 3.5: a SYN first, data when it is answered. RFC 6298, 2.1: one second before a
+/// sample; 5.5 holds for the SYN as well.
+#[test]
+fn a_closed_connection_opens_first() {
+    let tcp = reno();
+    let size = Bytes::new(PACKET_PAYLOAD);
+    let mut sender = Sender::new(&tcp, size, Connection::closed(&tcp), Time::ZERO);
+    let syn = sender.poll(&tcp, Time::ZERO).unwrap();
+    assert!(syn.flags.has(Flags::SYN) && syn.payload == 0);
+    assert_eq!(sender.poll(&tcp, Time::ZERO), None, "nothing before it is answered");
+    sender.on_ack(&tcp, us(80), &ack(0, Flags::SYN, 0..0));
+    let data = sender.poll(&tcp, us(80)).unwrap();
+    assert_eq!((data.seq, data.payload), (0, PACKET_PAYLOAD as u32));
+    assert_eq!(sender.deadline(), us(80) + tcp.settings.rto_min, "the SYN gave a sample");
+    sender.on_ack(&tcp, us(90), &ack(0, Flags::SYN, 0..0));
+    assert_eq!(sender.poll(&tcp, us(90)), None, "a second answer changes nothing");
+}
+
+/// RFC 5681, 3.1: "if the SYN or SYN/ACK is lost, the initial window used by a sender after a
+/// correctly transmitted SYN MUST be one segment".
+#[test]
+fn a_lost_syn_is_sent_again_and_costs_the_initial_window() {
+    let tcp = reno();
+    let size = Bytes::new(10 * PACKET_PAYLOAD);
+    let mut sender = Sender::new(&tcp, size, Connection::closed(&tcp), Time::ZERO);
+    sender.poll(&tcp, Time::ZERO).unwrap();
+    let second = Time::from_ms(1_000);
+    assert_eq!(sender.deadline(), second);
+    sender.on_timer(&tcp, second);
+    assert!(sender.poll(&tcp, second).unwrap().flags.has(Flags::SYN));
+    assert_eq!(sender.deadline(), second * 3, "backed off");
+    sender.on_ack(&tcp, second + us(80), &ack(0, Flags::SYN, 0..0));
+    assert_eq!(all(&tcp, &mut sender, second + us(80)), [0]);
+    assert_eq!((sender.timeouts, sender.retransmissions), (1, 0));
+}
+
+/// The receive window bounds new data, not what is sent again.
+#[test]
+fn the_receive_window_holds_new_data_back() {
+    let tcp = tcp(TcpSettings { receive_window: 4, ..settings() }, Algorithm::Reno);
+    let (mut sender, sent) = started(&tcp, 100);
+    assert_eq!(sent, [0, 1, 2, 3]);
+    sender.on_ack(&tcp, us(100), &sacked(0, 1..4));
+    assert_eq!(all(&tcp, &mut sender, us(100)), [0]);
+    sender.on_ack(&tcp, us(100), &plain(2));
+    assert_eq!(all(&tcp, &mut sender, us(100)), [4, 5]);
+}

@@ -1,0 +1,510 @@
+//! What the papers say of their schemes, and what must hold of all, over random scenes.
+
+mod common;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use common::{flow, network, scheme};
+use flowsched_schemes::packet::{Flags, Frame};
+use flowsched_schemes::port::{
+    Backlog, PfabricPort, Port, PriorityPort, Queueing, Queues, Slytherin,
+};
+use flowsched_schemes::scheme::TransportChoice;
+use flowsched_schemes::transport::tcp::Tcp;
+use flowsched_schemes::{PRESETS, Packet, Scheme};
+use flowsched_sim::{Job, Outcome, Progress, run_with};
+use flowsched_topology::{Network, Routing};
+use flowsched_units::{Bytes, Time};
+use flowsched_workload::Flow;
+use proptest::prelude::*;
+
+/// A preset with thresholds that random flows cross, where it has any.
+fn scheme_of(preset: &str, changes: &[(&str, &str)]) -> Scheme {
+    let thresholds: &[(&str, &str)] = match preset {
+        "pias" | "tcp8q" => &[("thresholds", "5pkt 10pkt 20pkt 40pkt 80pkt 160pkt 320pkt")],
+        "tcp2q" => &[("thresholds", "20pkt")],
+        _ => &[],
+    };
+    scheme(preset, "none", &[thresholds, changes].concat())
+}
+
+fn small_fabric() -> Network {
+    network("leaf-spine", &[("leaves", "2"), ("hosts_per_leaf", "3"), ("spines", "2")])
+}
+
+const HOSTS: u32 = 6;
+
+/// Flows between the hosts of the small fabric, many of them to the same one.
+fn any_flows() -> impl Strategy<Value = Vec<Flow>> {
+    let any_flow = (0..HOSTS, 1..HOSTS, any::<bool>(), 1u64..400_000, 0u64..300);
+    prop::collection::vec(any_flow, 1..30).prop_map(|drawn| {
+        let mut flows: Vec<Flow> = drawn
+            .into_iter()
+            .map(|(src, ahead, to_first, bytes, start)| {
+                let dst = if to_first && src != 0 { 0 } else { (src + ahead) % HOSTS };
+                let flow = flow(0, src, dst, 1, Time::from_us(start));
+                Flow { size: Bytes::new(bytes), ..flow }
+            })
+            .collect();
+        flows.sort_by_key(|flow| flow.start);
+        for (id, flow) in flows.iter_mut().enumerate() {
+            flow.id = id as u32;
+        }
+        flows
+    })
+}
+
+fn any_routing() -> impl Strategy<Value = Routing> {
+    prop_oneof![Just(Routing::Ecmp), Just(Routing::Spray)]
+}
+
+fn run(network: &Network, routing: Routing, flows: &[Flow], scheme: &Scheme) -> Outcome {
+    common::run(network, routing, flows, scheme)
+}
+
+/// The scheme's own port, which shows what goes through it.
+struct Watched<P> {
+    port: P,
+    watch: Rc<RefCell<Watch>>,
+    number: usize,
+}
+
+/// What went through all ports.
+#[derive(Default)]
+struct Watch {
+    /// By port: packets that came, left and were dropped.
+    packets: Vec<[u64; 3]>,
+    /// By port and flow: the data packets that left, and whether they had been sent before.
+    left: BTreeMap<(usize, u32), Vec<(u32, bool)>>,
+    idle_with_backlog: u64,
+    dropped: Vec<Packet>,
+}
+
+impl<P: Port<Packet>> Watched<P> {
+    fn note_left(&self, packet: Option<Packet>) {
+        let mut watch = self.watch.borrow_mut();
+        match packet {
+            Some(packet) => {
+                watch.packets[self.number][1] += 1;
+                if !packet.flags.has(Flags::ACK.with(Flags::SYN)) {
+                    let again = packet.flags.has(Flags::RETRANSMISSION);
+                    let left = watch.left.entry((self.number, packet.flow)).or_default();
+                    left.push((packet.seq, again));
+                }
+            }
+            None => watch.idle_with_backlog += u64::from(self.port.backlog().packets > 0),
+        }
+    }
+}
+
+impl<P: Port<Packet>> Port<Packet> for Watched<P> {
+    fn enqueue(&mut self, packet: Packet, elsewhere: u64, mut dropped: impl FnMut(Packet)) {
+        let (watch, number) = (&self.watch, self.number);
+        watch.borrow_mut().packets[number][0] += 1;
+        self.port.enqueue(packet, elsewhere, |packet| {
+            watch.borrow_mut().packets[number][2] += 1;
+            watch.borrow_mut().dropped.push(packet);
+            dropped(packet);
+        });
+    }
+
+    fn dequeue(&mut self) -> Option<Packet> {
+        let packet = self.port.dequeue();
+        self.note_left(packet);
+        packet
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.port.backlog()
+    }
+
+    fn marks(&self) -> u64 {
+        self.port.marks()
+    }
+
+    fn shares_memory(&self) -> bool {
+        self.port.shares_memory()
+    }
+}
+
+/// Runs with watched ports.
+fn watched<P: Port<Packet>>(
+    network: &Network,
+    routing: Routing,
+    flows: &[Flow],
+    scheme: &Scheme,
+    new_port: impl Fn(usize) -> P,
+) -> (Outcome, Watch) {
+    let watch = Rc::new(RefCell::new(Watch::default()));
+    let number = Cell::new(0);
+    let port = || {
+        let number = number.replace(number.get() + 1);
+        watch.borrow_mut().packets.push([0; 3]);
+        Watched { port: new_port(number), watch: watch.clone(), number }
+    };
+    let job =
+        Job { network, routing, flows, scheme, seed: 1, sample_interval: Time::ZERO, until: None };
+    let TransportChoice::Tcp(settings, algorithm) = scheme.transport;
+    let transport = Tcp::new(settings, algorithm, routing == Routing::Spray);
+    let outcome = run_with(&job, transport, port, &Progress::default());
+    let watch = Rc::into_inner(watch).expect("no port is left").into_inner();
+    (outcome, watch)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Every flow is delivered whole, and what leaves and is dropped is what came: a byte that
+    /// were lost would never be acknowledged, one that came twice would not change what is
+    /// expected next.
+    #[test]
+    fn no_scheme_loses_or_duplicates_a_byte(flows in any_flows(), routing in any_routing()) {
+        let network = small_fabric();
+        for preset in PRESETS {
+            let scheme = scheme_of(preset.name, &[("buffer", "30KB")]);
+            let outcome = run(&network, routing, &flows, &scheme);
+            for (flow, outcome) in flows.iter().zip(&outcome.flows) {
+                let (at_receiver, at_sender) =
+                    (outcome.finished_at_receiver, outcome.finished_at_sender);
+                prop_assert!(at_receiver.is_some(), "{}: flow {} is stuck", preset.name, flow.id);
+                prop_assert!(at_receiver <= at_sender, "{}: acknowledged before it came", preset.name);
+            }
+            let sent: u64 = outcome.ports.iter().map(|port| port.sent_packets).sum();
+            prop_assert_eq!(sent, outcome.packet_hops, "{}: packets on links", preset.name);
+            prop_assert!(outcome.ports.iter().all(|port| port.queue_packets == 0), "{}", preset.name);
+        }
+    }
+
+    /// No port is idle while a packet waits in it, and none keeps or makes packets.
+    #[test]
+    fn every_port_conserves_work_and_packets(flows in any_flows(), routing in any_routing()) {
+        let network = small_fabric();
+        for preset in PRESETS {
+            let scheme = scheme_of(preset.name, &[("buffer", "30KB")]);
+            let settings = scheme.port;
+            let watch = match scheme.queueing {
+                Queueing::Pfabric(_) => {
+                    watched(&network, routing, &flows, &scheme, |_| PfabricPort::new(settings)).1
+                }
+                Queueing::Slytherin => {
+                    let port = |_| Queues::with_discipline(settings, Slytherin);
+                    watched(&network, routing, &flows, &scheme, port).1
+                }
+                _ => watched(&network, routing, &flows, &scheme, |_| PriorityPort::new(settings)).1,
+            };
+            prop_assert_eq!(watch.idle_with_backlog, 0, "{}", preset.name);
+            for [came, left, dropped] in watch.packets {
+                prop_assert_eq!(came, left + dropped, "{}", preset.name);
+            }
+        }
+    }
+
+    /// pFabric (Alizadeh et al., SIGCOMM 2013, 4.1): what is dropped is the worst there is.
+    #[test]
+    fn pfabric_drops_only_the_lowest_priority_present(flows in any_flows(), routing in any_routing()) {
+        let network = small_fabric();
+        for preset in ["pfabric", "las", "sjf"] {
+            let scheme = scheme_of(preset, &[("buffer", "15KB")]);
+            let port = |_| DropsTheWorst(PfabricPort::new(scheme.port));
+            watched(&network, routing, &flows, &scheme, port);
+        }
+    }
+
+    /// PIAS ToN 2017, III-B.2: "with strict priority queueing, PIAS is free of packet reordering,
+    /// because a flow is always demoted from a higher priority queue to a lower priority queue,
+    /// and an earlier packet is guaranteed to dequeue before a latter packet at each hop".
+    #[test]
+    fn a_pias_message_without_retransmission_is_never_reordered_at_a_hop(flows in any_flows()) {
+        let network = small_fabric();
+        let scheme = scheme_of("pias", &[("buffer", "unlimited"), ("rto_min", "1s")]);
+        let port = |_| PriorityPort::new(scheme.port);
+        let (outcome, watch) = watched(&network, Routing::Ecmp, &flows, &scheme, port);
+        prop_assert_eq!(outcome.drops, 0);
+        for left in watch.left.values().filter(|left| left.iter().all(|(_, again)| !again)) {
+            prop_assert!(left.is_sorted_by(|a, b| a.0 < b.0), "{left:?}");
+        }
+    }
+
+    /// Slytherin 2018, III-B: it "is designed to prioritize packets *after* the first hop upon
+    /// observing ECN marks"; and what it promotes was marked before it came.
+    #[test]
+    fn slytherin_never_promotes_at_the_first_hop(flows in any_flows(), routing in any_routing()) {
+        let network = small_fabric();
+        let scheme = scheme_of("slytherin", &[("ecn_threshold", "3KB")]);
+        let hosts = network.host_count() as usize;
+        let promoted = Rc::new(Cell::new(0));
+        let port = |number| Promotions {
+            port: Queues::with_discipline(scheme.port, Slytherin),
+            is_first_hop: number < hosts,
+            promoted: promoted.clone(),
+        };
+        watched(&network, routing, &flows, &scheme, port);
+    }
+}
+
+/// Asserts that pFabric's port keeps nothing that is worse than what it drops.
+struct DropsTheWorst(PfabricPort<Packet>);
+
+impl Port<Packet> for DropsTheWorst {
+    fn enqueue(&mut self, packet: Packet, elsewhere: u64, mut dropped: impl FnMut(Packet)) {
+        let mut best_dropped = u32::MAX;
+        self.0.enqueue(packet, elsewhere, |packet| {
+            best_dropped = best_dropped.min(packet.rank());
+            dropped(packet);
+        });
+        let worst = self.0.waiting().map(Packet::rank).max().unwrap_or(0);
+        assert!(best_dropped >= worst, "rank {best_dropped} was dropped, {worst} kept");
+    }
+
+    fn dequeue(&mut self) -> Option<Packet> {
+        self.0.dequeue()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.0.backlog()
+    }
+
+    fn marks(&self) -> u64 {
+        self.0.marks()
+    }
+
+    fn shares_memory(&self) -> bool {
+        false
+    }
+}
+
+/// Asserts which packets Slytherin's port promotes.
+struct Promotions {
+    port: Queues<Packet, Slytherin>,
+    is_first_hop: bool,
+    promoted: Rc<Cell<u64>>,
+}
+
+impl Port<Packet> for Promotions {
+    fn enqueue(&mut self, packet: Packet, elsewhere: u64, dropped: impl FnMut(Packet)) {
+        let before = self.port.queue_backlog(0).packets;
+        self.port.enqueue(packet, elsewhere, dropped);
+        let is_promoted = self.port.queue_backlog(0).packets > before;
+        if is_promoted && !packet.is_ack() {
+            assert!(packet.marks > 0, "not marked before");
+            assert!(!self.is_first_hop, "promoted at the first hop");
+            self.promoted.set(self.promoted.get() + 1);
+        }
+    }
+
+    fn dequeue(&mut self) -> Option<Packet> {
+        self.port.dequeue()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.port.backlog()
+    }
+
+    fn marks(&self) -> u64 {
+        self.port.marks()
+    }
+
+    fn shares_memory(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn slytherin_promotes_what_was_marked_at_an_earlier_hop() {
+    // Slytherin 2018, Figure 1: congestion at two hops in a row.
+    let network = small_fabric();
+    let flows: Vec<Flow> = (0..12)
+        .map(|id| flow(id, id % 6, if id % 6 == 0 { 1 } else { 0 }, 200, Time::ZERO))
+        .collect();
+    let scheme = scheme_of("slytherin", &[("ecn_threshold", "3KB")]);
+    let promoted = Rc::new(Cell::new(0));
+    let hosts = network.host_count() as usize;
+    watched(&network, Routing::Ecmp, &flows, &scheme, |number| Promotions {
+        port: Queues::with_discipline(scheme.port, Slytherin),
+        is_first_hop: number < hosts,
+        promoted: promoted.clone(),
+    });
+    assert!(promoted.get() > 100, "only {} were promoted", promoted.get());
+}
+
+#[test]
+fn a_short_flow_passes_long_ones_under_every_size_aware_scheme() {
+    // Two long flows fill the port of host 0; a short one comes later.
+    let network = small_fabric();
+    let flows = [
+        flow(0, 1, 0, 2000, Time::ZERO),
+        flow(1, 2, 0, 2000, Time::ZERO),
+        flow(2, 3, 0, 10, Time::from_ms(1)),
+    ];
+    let fct = |preset: &str| {
+        let outcome = run(&network, Routing::Ecmp, &flows, &scheme_of(preset, &[]));
+        outcome.flows[2].finished_at_sender.unwrap() - flows[2].start
+    };
+    let fifo = fct("dctcp");
+    for preset in ["pias", "las", "pfabric", "tcp2q", "tcp8q", "sjf"] {
+        // 10 packets and the idle path take about 96 us; one packet may be under way.
+        assert!(fct(preset) < Time::from_us(102), "{preset}: {}", fct(preset));
+        assert!(fct(preset) < fifo, "{preset} against {fifo} with FIFO");
+    }
+}
+
+#[test]
+fn hosts_that_send_at_less_than_the_line_rate_take_longer_by_that_share() {
+    // PIAS ToN 2017, IV-A.2: "rate-limits outgoing traffic at the line rate".
+    let network = small_fabric();
+    let flows = [flow(0, 0, 5, 5000, Time::ZERO)];
+    let fct = |share: &str| {
+        let changes =
+            [("host_rate", share), ("max_window", "100000"), ("initial_window", "100000")];
+        let scheme = scheme_of(
+            "dctcp",
+            &[&changes[..], &[("buffer", "unlimited"), ("ecn_threshold", "unlimited")]].concat(),
+        );
+        run(&network, Routing::Ecmp, &flows, &scheme).flows[0].finished_at_sender.unwrap()
+    };
+    let difference = fct("0.5") - fct("1");
+    // The data packets once more, and half a rate for the ACKs of the other host.
+    let packets = Time::from_ns(1200) * 5000;
+    assert!(difference >= packets && difference < packets + Time::from_us(2), "{difference}");
+}
+
+#[test]
+fn a_plain_network_card_neither_orders_marks_nor_drops() {
+    // PIAS ToN 2017, IV-A.2: "the sender's NIC also introduces latency because it is actually
+    // the first contention point of the fabric".
+    let network = small_fabric();
+    let flows = [flow(0, 0, 5, 3000, Time::ZERO), flow(1, 0, 4, 10, Time::from_us(200))];
+    let outcome = |host_port: &str| {
+        let changes =
+            [("host_port", host_port), ("initial_window", "1000"), ("max_window", "1000")];
+        run(&network, Routing::Ecmp, &flows, &scheme_of("pias", &changes))
+    };
+    let (scheduled, plain) = (outcome("scheme"), outcome("fifo"));
+    let nic = |outcome: &Outcome| outcome.ports[0];
+    assert!(nic(&scheduled).marks > 0 && nic(&scheduled).drops > 0);
+    assert_eq!((nic(&plain).marks, nic(&plain).drops), (0, 0));
+    let fct = |outcome: &Outcome| outcome.flows[1].finished_at_sender.unwrap() - flows[1].start;
+    let gap = Time::from_us(500);
+    assert!(fct(&plain) > fct(&scheduled) + gap, "{} {}", fct(&plain), fct(&scheduled));
+}
+
+#[test]
+fn sub_queues_that_are_full_drop_or_demote() {
+    // Slytherin 2018, V-F: "when the capacity of each of those sub-queues is limited, PIAS needs
+    // to either drop or demote packets to a lower priority queue".
+    let network = small_fabric();
+    let flows: Vec<Flow> = (0..5).map(|id| flow(id, id + 1, 0, 60, Time::ZERO)).collect();
+    let drops = |overflow: &str| {
+        let limited = [("buffer_sharing", "queue"), ("buffer", "30KB"), ("overflow", overflow)];
+        let plenty = [
+            ("initial_window", "60"),
+            ("thresholds", "100pkt 100pkt 100pkt 100pkt 100pkt 100pkt 100pkt"),
+        ];
+        let scheme = scheme("pias", "none", &[&limited[..], &plenty].concat());
+        run(&network, Routing::Ecmp, &flows, &scheme).drops
+    };
+    let (dropped, demoted) = (drops("drop"), drops("demote"));
+    assert!(demoted < dropped, "{demoted} against {dropped}");
+}
+
+/// Notes what a host's card sees and drops the first few packets.
+struct Blocked {
+    port: PfabricPort<Packet>,
+    came: Rc<RefCell<Vec<Packet>>>,
+    drops: usize,
+}
+
+impl Port<Packet> for Blocked {
+    fn enqueue(&mut self, packet: Packet, elsewhere: u64, mut dropped: impl FnMut(Packet)) {
+        self.came.borrow_mut().push(packet);
+        if self.came.borrow().len() <= self.drops {
+            return dropped(packet);
+        }
+        self.port.enqueue(packet, elsewhere, dropped);
+    }
+
+    fn dequeue(&mut self) -> Option<Packet> {
+        self.port.dequeue()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.port.backlog()
+    }
+
+    fn marks(&self) -> u64 {
+        0
+    }
+
+    fn shares_memory(&self) -> bool {
+        false
+    }
+}
+
+/// A flow of pFabric on the idle fabric whose sender's card drops the first packets: when it
+/// ends, its timeouts, and what the card saw.
+fn blocked(packets: u64, drops: usize) -> (Time, u32, Vec<Packet>) {
+    let network = small_fabric();
+    let flows = [flow(0, 0, 5, packets, Time::ZERO)];
+    let scheme = scheme_of("pfabric", &[]);
+    let came = Rc::new(RefCell::new(Vec::new()));
+    let number = Cell::new(0);
+    let port = || {
+        let is_card = number.replace(number.get() + 1) == 0;
+        let port = PfabricPort::new(scheme.port);
+        let (came, drops) = if is_card { (came.clone(), drops) } else { Default::default() };
+        Blocked { port, came, drops }
+    };
+    let job = Job {
+        network: &network,
+        routing: Routing::Ecmp,
+        flows: &flows,
+        scheme: &scheme,
+        seed: 1,
+        sample_interval: Time::ZERO,
+        until: None,
+    };
+    let TransportChoice::Tcp(settings, algorithm) = scheme.transport;
+    let transport = Tcp::new(settings, algorithm, false);
+    let outcome = run_with(&job, transport, port, &Progress::default()).flows[0];
+    (outcome.finished_at_sender.unwrap(), outcome.timeouts, came.take())
+}
+
+#[test]
+fn pfabric_starts_at_the_bandwidth_delay_product() {
+    // Alizadeh et al., SIGCOMM 2013, 4.2: flows start at line rate; PIAS ToN 2017, V-C: 70
+    // packets, "approximately equal to the bandwidth-delay product".
+    let packet = Time::from_ns(1200);
+    let fct = |packets| blocked(packets, 0).0;
+    assert_eq!(fct(70), fct(1) + packet * 69, "70 packets leave in a row");
+    // The 71st waits for the first ACK, which comes 0.68 us after the 70th has left.
+    assert_eq!(fct(71), fct(70) + packet + Time::from_ns(680));
+}
+
+#[test]
+fn pfabric_finds_losses_by_timeouts_alone() {
+    // PIAS ToN 2017, V-C: "RTOmin is 250us (~ 3 RTT) for pFabric", and no duplicate ACKs count.
+    let (end, timeouts, came) = blocked(60, 1);
+    let rto = Time::from_us(250);
+    assert_eq!(timeouts, 1);
+    assert!(end > rto && end < rto + Time::from_us(90), "{end}");
+    let again: Vec<u32> = came.iter().skip(60).map(|packet| packet.seq).collect();
+    assert_eq!(again, [0], "the others were reported by SACK");
+    assert_eq!(came[60].rank(), 1, "one packet remains");
+}
+
+#[test]
+fn pfabric_probes_after_five_timeouts_in_a_row() {
+    // Alizadeh et al., SIGCOMM 2013, 4.2: probe mode after repeated timeouts; five of them, as
+    // in the PIAS authors' simulator, and no back-off.
+    let (end, timeouts, came) = blocked(1, 7);
+    let probes: Vec<bool> = came.iter().map(|packet| packet.flags.has(Flags::PROBE)).collect();
+    let (no, yes) = (false, true);
+    assert_eq!(probes, [no, no, no, no, no, yes, yes, yes, no]);
+    assert!(came.iter().filter(|packet| packet.flags.has(Flags::PROBE)).all(|p| p.wire == 41));
+    assert_eq!(timeouts, 7);
+    // The first probe that gets through is answered, then the packet goes.
+    let all = Time::from_us(250) * 7;
+    assert!(end > all + Time::from_us(160) && end < all + Time::from_us(180), "{end}");
+}
