@@ -7,7 +7,7 @@ BINARY := target/release/flowsched
 # A tool is built once, quickly: it is used for seconds.
 TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 $(CARGO) install --locked
 
-.PHONY: run build test lint deny docs reference bench clean dependencies
+.PHONY: run build agent test lint deny docs reference bench clean dependencies
 
 run: build
 	$(BINARY) run experiments/pias-vs-dctcp.toml
@@ -15,12 +15,19 @@ run: build
 build: dependencies
 	$(CARGO) build --release -p flowsched
 
+## The same binary with `flowsched agent`, the eBPF tagger for Linux hosts.
+agent: dependencies
+	scripts/install-agent-deps.sh
+	$(CARGO) build --release -p flowsched --features agent
+
 dependencies:
 	scripts/install-build-deps.sh
 
 ## Everything that CI runs: format, lints, licences, tests, the book.
-test: dependencies lint deny
+test: dependencies
 	scripts/install-report-deps.sh
+	scripts/install-agent-deps.sh --test
+	$(MAKE) --no-print-directory lint deny
 	$(CARGO) test --workspace
 	$(MAKE) --no-print-directory docs
 
@@ -52,3 +59,5 @@ bench: build
 clean:
 	$(CARGO) clean
 	rm -rf results docs/book
+
+include crates/agent/agent.mk

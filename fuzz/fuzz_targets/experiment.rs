@@ -20,9 +20,8 @@ fuzz_target!(|text: &str| {
         let (name, text) = file.ok_or(io::Error::from(io::ErrorKind::NotFound))?;
         Ok(Source { name: (*name).into(), text: (*text).into() })
     };
-    let read = |text: &str| {
-        Experiment::parse(&Source::new("a.toml", text), &Arguments::default(), &open)
-    };
+    let read =
+        |text: &str| Experiment::parse(&Source::new("a.toml", text), &Arguments::default(), &open);
     match read(text) {
         Ok(experiment) => match read(experiment.resolved()) {
             Ok(again) => assert_eq!(experiment.resolved(), again.resolved()),

@@ -53,6 +53,9 @@ pub enum Command {
     /// Work out the best demotion thresholds for a workload
     #[command(after_help = THRESHOLDS_EXAMPLES)]
     Thresholds(Thresholds),
+    /// Tag this host's packets with PIAS priorities, in eBPF
+    #[cfg(feature = "agent")]
+    Agent(flowsched_agent::AgentArgs),
     /// Print shell completions
     #[command(after_help = "Example:\n  flowsched completions bash \
                             > ~/.local/share/bash-completion/completions/flowsched")]

@@ -27,39 +27,41 @@ use output::print;
 
 fn main() -> ExitCode {
     let done = match Cli::try_parse() {
-        Ok(cli) => carry_out(&cli.command),
+        Ok(cli) => carry_out(cli.command),
         // Asked for help or the version.
-        Err(message) if !message.use_stderr() => message.print().map_err(Failure::from),
+        Err(message) if !message.use_stderr() => {
+            message.print().map(|()| ExitCode::SUCCESS).map_err(Failure::from)
+        }
         Err(mistake) => {
             // Nobody may be listening; the exit status still tells.
             let _ = mistake.print();
             return ExitCode::from(2);
         }
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            output::explain(&failure);
-            ExitCode::from(failure.exit_status())
-        }
-    }
+    done.unwrap_or_else(|failure| {
+        output::explain(&failure);
+        ExitCode::from(failure.exit_status())
+    })
 }
 
-fn carry_out(command: &Command) -> Result<(), Failure> {
+fn carry_out(command: Command) -> Result<ExitCode, Failure> {
     match command {
-        Command::Run(arguments) => run::run(arguments),
-        Command::Report { dir } => output::report(dir, Format::Table),
-        Command::List { what } => print(&list::list(*what)),
-        Command::Check(file) => print(&checked(&output::read(file)?)),
-        Command::Thresholds(wanted) => print(&thresholds::thresholds(wanted)?),
+        Command::Run(arguments) => run::run(&arguments)?,
+        Command::Report { dir } => output::report(&dir, Format::Table)?,
+        Command::List { what } => print(&list::list(what))?,
+        Command::Check(file) => print(&checked(&output::read(&file)?))?,
+        Command::Thresholds(wanted) => print(&thresholds::thresholds(&wanted)?)?,
+        #[cfg(feature = "agent")]
+        Command::Agent(arguments) => return Ok(flowsched_agent::run(arguments)),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "flowsched", &mut script);
-            print(&String::from_utf8_lossy(&script))
+            clap_complete::generate(shell, &mut Cli::command(), "flowsched", &mut script);
+            print(&String::from_utf8_lossy(&script))?;
         }
-        Command::Man { command } => manual_page(command.as_deref()),
-        Command::Reference { page } => print(&reference::page(*page)),
+        Command::Man { command } => manual_page(command.as_deref())?,
+        Command::Reference { page } => print(&reference::page(page))?,
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What an experiment without mistakes is going to run.

@@ -57,9 +57,8 @@ fn schemes() -> String {
     for role in Role::ALL {
         text.push_str(&format!("\n## {} parts\n\n", capitalised(role.key())));
         let parts = PARTS.iter().filter(|part| part.role == role);
-        let rows = parts.map(|part| {
-            vec![format!("`{}`", part.name), part.about.into(), part.source.into()]
-        });
+        let rows = parts
+            .map(|part| vec![format!("`{}`", part.name), part.about.into(), part.source.into()]);
         let head = format!("`{}`", role.key());
         text.push_str(&table(&[&head, "what it is", "source"], rows));
         for (owners, keys) in groups(role) {

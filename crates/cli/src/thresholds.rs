@@ -110,7 +110,7 @@ fn table(wanted: &Thresholds, answer: &Answer<'_>) -> String {
                 Deviation::Load(load) => format!("load {load}"),
                 Deviation::SizesTimes(factor) => format!("sizes {factor} times as large"),
             };
-            let more = loss.loss.map_or("no steady state".into(), |loss| percent(loss));
+            let more = loss.loss.map_or("no steady state".into(), percent);
             row(&mut text, &format!("  {what:<31}  {more}"));
         }
     }

@@ -279,16 +279,16 @@ mod tests {
         ];
         let vary = ["seeds=1,2", "scheme.0.name=a,b", "workload.load=0..", "flows=1,2", "flows=3"];
         insta::assert_snapshot!(apply(&set, &vary).2, @r#"
+        --vary seeds=1,2: seeds: found "seeds", which every run shares, expected a key that shapes a run
+        --vary scheme.0.name=a,b: scheme.0.name: found "name", which every run shares, expected a key that shapes a run
+        --vary workload.load=0..: workload.load: found "0..", expected values such as "0.5,0.8" or a range with its step, "0.5..0.9:0.1"; the step is missing
+        --vary flows=3: flows: found the key a second time, expected it once
         --set load: found "load", expected key=value, such as workload.load=0.6
         --set =3: found "=3", expected key=value, such as workload.load=0.6
         --set wrkload.load=1: wrkload.load: found "wrkload", expected topology, workload, scheme; did you mean "workload"?
         --set scheme.queues=1: scheme.queues: found no key of a scheme, expected scheme.NAME.KEY or scheme.NUMBER.KEY, counted from 0
         --set scheme.pais.queues=1: scheme.pais.queues: found "pais", expected tcp, pias, pias2, or a number from 0 to 2; did you mean "pias"?
         --set scheme.9.queues=1: scheme.9.queues: found "9", expected tcp, pias, pias2, or a number from 0 to 2
-        --vary seeds=1,2: seeds: found "seeds", which every run shares, expected a key that shapes a run
-        --vary scheme.0.name=a,b: scheme.0.name: found "name", which every run shares, expected a key that shapes a run
-        --vary workload.load=0..: workload.load: found "0..", expected values such as "0.5,0.8" or a range with its step, "0.5..0.9:0.1"; the step is missing
-        --vary flows=3: flows: found the key a second time, expected it once
         "#);
     }
 }

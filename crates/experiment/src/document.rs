@@ -234,7 +234,7 @@ fn is_table(value: &DeValue<'_>) -> bool {
     match value {
         DeValue::Table(_) => true,
         DeValue::Array(array) => {
-            array.get(0).is_some_and(|first| matches!(first.get_ref(), DeValue::Table(_)))
+            array.first().is_some_and(|first| matches!(first.get_ref(), DeValue::Table(_)))
         }
         _ => false,
     }

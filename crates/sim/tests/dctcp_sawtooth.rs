@@ -211,11 +211,11 @@ fn ten_senders() {
     assert!(is_close(seen.queue_mean, published.queue_mean), "{seen:?} for {published:?}");
 }
 
-/// With 40 senders the queue stays 13% below the saw-tooth and alpha a third: a window of 3.4
-/// packets cannot follow a tooth of 1.5 packets. Senders count whole packets, grow one at a
-/// time at different moments, and a cut of one sender takes the marks from the others, while
-/// the model has all of them see every mark. When the windows are ten times as large, at 100 Gbps
-/// and K = 650, the same 40 senders follow it: it is not their number.
+/// With 40 senders the queue stays 13% below the saw-tooth and alpha a third, whatever the initial
+/// window and however close the starts: the model's window of 3.4 packets would swing by 1.5 in
+/// all senders at once, and here windows are whole packets, cut at different moments. That
+/// small windows are the reason is what the second scene shows: with the same 40 senders at
+/// 100 Gbps and K = 650, where windows are ten times as large, the queue follows the model.
 #[test]
 fn forty_senders() {
     let (seen, published) = look_at(senders(40));

@@ -4,9 +4,13 @@
 //! Ways to a place are kept as long as no other has both a smaller sum and a smaller cost
 //! (Pareto labels). That is exact, and affordable for some dozens of candidates.
 
+use crate::ThresholdsError;
+use crate::candidates;
 use crate::edge::Edge;
-use crate::instance::Term;
+use crate::instance::{self, CANDIDATES as CANDIDATES_FOR_STABILITY, Term};
 use crate::model::PiasMm1Bound;
+use crate::objective::Objective;
+use crate::scene::Scene;
 use crate::shortest_path::{self, Cuts, LevelCosts};
 
 /// Sizes among which the optimum is found for certain.
@@ -48,14 +52,20 @@ impl LevelCosts for BoundedTraffic<'_> {
     }
 }
 
-/// The highest load at which some thresholds between the edges of `terms` have a steady state,
-/// `load` being the one that the terms are for.
-pub(crate) fn highest_stable_load(terms: &[Term], queues: usize, load: f64) -> f64 {
-    let bound = |term: &Term| {
-        let traffic = shortest_path::cheapest(&BoundedTraffic(&term.edges().edges), queues).cost;
-        load / (traffic * term.edges().arrival_rate)
-    };
-    terms.iter().map(bound).fold(f64::INFINITY, f64::min)
+/// The thresholds that keep the sum of the bounds lowest.
+pub(crate) struct MostStable {
+    pub(crate) thresholds: Vec<f64>,
+    /// The highest load at which they, and thus any, have a steady state.
+    pub(crate) load: f64,
+}
+
+/// The most stable thresholds for `queues` queues.
+pub(crate) fn most_stable(scene: &Scene, queues: usize) -> Result<MostStable, ThresholdsError> {
+    let sizes = candidates::grid(std::slice::from_ref(scene), &[], CANDIDATES_FOR_STABILITY);
+    let terms = instance::terms(&[(scene.clone(), 1.0)], &Objective::MeanFct, &sizes)?;
+    let cuts = shortest_path::cheapest(&BoundedTraffic(&terms[0].edges().edges), queues);
+    let thresholds = cuts.places.iter().map(|place| sizes[place - 1]).collect();
+    Ok(MostStable { thresholds, load: scene.sizes.mean() / cuts.cost })
 }
 
 /// A way to a place.

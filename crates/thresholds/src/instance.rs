@@ -116,13 +116,17 @@ pub(crate) fn minimise(
     candidates: usize,
 ) -> Result<Option<Chosen>, ThresholdsError> {
     let plain: Vec<Scene> = scenes.iter().map(|(scene, _)| scene.clone()).collect();
-    let mut jumps = Vec::new();
+    let mut fixed = Vec::new();
     for scene in &plain {
-        jumps.extend(objective.weight(scene)?.jumps());
+        fixed.extend(objective.weight(scene)?.jumps());
+        if model == ModelName::PiasMm1Bound {
+            // Few candidates might all be unstable.
+            fixed.extend(bound::most_stable(scene, queues)?.thresholds);
+        }
     }
     let unit = candidates::unit(&plain);
     let steps = if model == ModelName::PiasMm1Bound { bound::FINER } else { FINER };
-    let mut sizes = candidates::grid(&plain, &jumps, candidates);
+    let mut sizes = candidates::grid(&plain, &fixed, candidates);
     let mut best = Chosen { candidates: sizes.len(), ..Chosen::default() };
     loop {
         let terms = terms(scenes, objective, &sizes)?;

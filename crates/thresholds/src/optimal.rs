@@ -128,7 +128,7 @@ pub(crate) fn minimise(
     }
     let found = instance::minimise(scenes, queues, model, objective, candidates)?;
     let Some(Chosen { mut thresholds, candidates, .. }) = found else {
-        return Err(unstable(scenes, queues, model, objective)?);
+        return Err(unstable(scenes, queues, model));
     };
     let ceilings = scenes.iter().map(|(scene, _)| scene.ceiling().get());
     thresholds.resize(queues - 1, ceilings.max().unwrap_or(0) as f64);
@@ -137,22 +137,13 @@ pub(crate) fn minimise(
 }
 
 /// Up to where the model would have a steady state, as an error.
-fn unstable(
-    scenes: &[(Scene, f64)],
-    queues: usize,
-    model: ModelName,
-    objective: &Objective,
-) -> Result<ThresholdsError, ThresholdsError> {
-    let mut worst = (f64::INFINITY, 0.0);
-    for (scene, factor) in scenes {
-        let sizes = crate::candidates::grid(std::slice::from_ref(scene), &[], CANDIDATES);
-        let terms = instance::terms(&[(scene.clone(), *factor)], objective, &sizes)?;
-        let load = scene.path.load();
-        let highest = bound::highest_stable_load(&terms, queues, load);
-        if highest / load < worst.0 {
-            worst = (highest / load, load);
-        }
-    }
-    let (ratio, load) = worst;
-    Ok(ThresholdsError::Unstable { model, load, queues, highest: ratio * load })
+fn unstable(scenes: &[(Scene, f64)], queues: usize, model: ModelName) -> ThresholdsError {
+    let highest = |(scene, _): &(Scene, f64)| {
+        let highest = bound::most_stable(scene, queues).map_or(0.0, |stable| stable.load);
+        (scene.path.load(), highest)
+    };
+    let margin = |(load, highest): &(f64, f64)| highest / load;
+    let least = scenes.iter().map(highest).min_by(|a, b| margin(a).total_cmp(&margin(b)));
+    let (load, highest) = least.unwrap_or_default();
+    ThresholdsError::Unstable { model, load, queues, highest }
 }

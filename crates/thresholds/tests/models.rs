@@ -122,7 +122,8 @@ fn the_papers_bound_is_unstable_above_a_load() {
         panic!("stable at 0.8");
     };
     close(highest, 0.756, 2e-3);
-    assert!(matches!(optimum(0.77), Err(ThresholdsError::Unstable { .. })));
+    assert!(matches!(optimum(highest * 1.001), Err(ThresholdsError::Unstable { .. })));
+    assert!(optimum(highest * 0.999).is_ok());
     let found = optimum(0.7).unwrap();
     assert!(matches!(found.predicted, Predicted::PacketDelays { .. }));
     assert!(found.objective_value.is_finite() && found.objective_value > 0.0);

@@ -30,6 +30,22 @@ fn a_good_file_passes_the_check() {
 }
 
 #[test]
+fn every_experiment_of_the_house_passes_the_check() {
+    let place = Place::new();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
+    let mut experiments = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let done = place.flowsched(&["check", path.to_str().unwrap()]);
+            assert_eq!(done.status, Some(0), "{}", done.errors);
+            experiments += 1;
+        }
+    }
+    assert!(experiments >= 3, "{folder}");
+}
+
+#[test]
 fn mistakes_on_the_command_line_are_named() {
     let place = Place::new();
     let cases: [&[&str]; 11] = [

@@ -180,10 +180,6 @@ impl Rows<'_> {
 
     /// Every port once, by its number.
     fn port_names(&self, samples: &[PortSample]) -> Result<Vec<Port>, ResultsError> {
-        let owner = self.all::<ByteArrayType>("owner")?;
-        let peer = self.all::<ByteArrayType>("peer")?;
-        let class = self.all::<ByteArrayType>("class")?;
-        let rate = self.counts("rate_bps")?;
         let mut first = BTreeMap::new();
         for (row, sample) in samples.iter().enumerate() {
             first.entry(sample.port).or_insert(row);
@@ -191,12 +187,21 @@ impl Rows<'_> {
         if first.keys().zip(0..).any(|(port, expected)| *port != expected) {
             return Err(self.damaged("a port has no rows"));
         }
+        // The first sample names every port: the rows after it repeat the names.
+        let rows = first.values().max().map_or(0, |row| row + 1);
+        let owner = self.first::<ByteArrayType>("owner", rows)?;
+        let peer = self.first::<ByteArrayType>("peer", rows)?;
+        let class = self.first::<ByteArrayType>("class", rows)?;
+        let rate = self.first::<Int64Type>("rate_bps", rows)?;
+        if [owner.len(), peer.len(), class.len(), rate.len()] != [rows; 4] {
+            return Err(self.damaged("a port has no name"));
+        }
         let port = |row: &usize| {
             Ok(Port {
                 owner: self.text(&owner[*row])?,
                 peer: self.text(&peer[*row])?,
                 class: self.text(&class[*row])?,
-                rate: Rate::from_bps(rate[*row]),
+                rate: Rate::from_bps(self.unsigned(rate[*row])?),
             })
         };
         first.values().map(port).collect()

@@ -95,15 +95,20 @@ impl<F: Frame + Copy, D: Discipline> Queues<F, D> {
     /// The queue that takes the packet in, if one has room.
     #[inline]
     fn place(&self, frame: &F, more: u64, elsewhere: u64) -> Option<usize> {
-        let last = self.queues.len() - 1;
-        let mut index = self.discipline.queue_of(frame).min(last);
-        while !self.has_room(index, more, elsewhere) {
-            if self.settings.on_full == OnFull::Drop || index == last {
-                return None;
-            }
-            index += 1;
+        let index = self.discipline.queue_of(frame).min(self.queues.len() - 1);
+        if self.has_room(index, more, elsewhere) {
+            return Some(index);
         }
-        Some(index)
+        self.place_below(index, more, elsewhere)
+    }
+
+    /// The next queue below a full one that has room, where packets are demoted.
+    #[cold]
+    fn place_below(&self, full: usize, more: u64, elsewhere: u64) -> Option<usize> {
+        if self.settings.on_full == OnFull::Drop {
+            return None;
+        }
+        (full + 1..self.queues.len()).find(|index| self.has_room(*index, more, elsewhere))
     }
 
     #[inline]

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0 */
+/* What the BPF program and the agent share: the values of the maps. The Rust side of these types
+ * is generated from the program's BTF, so that there is one definition of each. Whoever changes
+ * the layout of one raises FS_LAYOUT: an agent refuses the pinned maps of another layout. */
+#ifndef FLOWSCHED_H
+#define FLOWSCHED_H
+
+#include <linux/types.h>
+
+#define FS_LAYOUT 1
+#define FS_LEVELS 8
+
+/* Histogram of message sizes: sizes below 256 have a bucket each, every further octave has 128,
+ * so that a bucket is at most 1/128 of its size wide. */
+#define FS_EXACT_SIZES 256
+#define FS_OCTAVE_BUCKETS 128
+#define FS_OCTAVES 40
+#define FS_BUCKETS (FS_EXACT_SIZES + FS_OCTAVES * FS_OCTAVE_BUCKETS)
+
+enum rule_flag {
+	FS_CUMULATIVE = 1 << 0,      /* by all bytes sent; without it by offset in the message */
+	FS_RESPECT_DSCP = 1 << 1,    /* leave packets that have a DSCP */
+	FS_FORCE_ECT = 1 << 2,       /* ECT(0) on data of connections that negotiated ECN */
+	FS_SELECT_PORTS = 1 << 3,    /* only flows with a port that is in the set */
+	FS_SELECT_PREFIXES = 1 << 4, /* only flows to a prefix that is in the set */
+	FS_SELECT_CGROUPS = 1 << 5,  /* only sockets below a cgroup that is in the set */
+	FS_TOKEN_MARK = 1 << 6,      /* another mark on a connection starts a message */
+	FS_TOKEN_PRIORITY = 1 << 7,  /* another priority on a connection starts a message */
+};
+
+/* Everything that a reload changes. Two of them: one in force, one being written. */
+struct rule {
+	__u64 thresholds[FS_LEVELS - 1]; /* bytes; those not used are the largest number */
+	__u64 message_idle_ns;           /* the largest number: never a new message */
+	__u64 flow_idle_ns;              /* the same for flows known by their 5-tuple alone */
+	__u64 timeout_gap_ns;            /* silence before an old sequence that is a timeout */
+	__u32 ageing_timeouts;           /* 0: never */
+	enum rule_flag flags;            /* any number of them */
+	__u32 mark_mask;
+	__u16 vxlan_port;                /* 0: do not look into VXLAN */
+	__u8 dscp[FS_LEVELS];
+	__u8 padding[2];
+	__u8 ports[65536 / 8];
+};
+
+struct settings {
+	struct rule rules[2];
+	__u32 active;
+	__u32 layout;
+};
+
+struct prefix_key {
+	__u32 prefix_len; /* counts the 32 bits of slot too */
+	__u32 slot;       /* which of the two rules it belongs to */
+	__u8 address[16]; /* IPv4 as ::ffff:a.b.c.d */
+};
+
+struct cgroup_key {
+	__u64 id;
+	__u64 slot;
+};
+
+/* Addresses and ports in network order; of a fragmented packet the ports are 0. */
+struct flow_key {
+	__u8 source[16];
+	__u8 destination[16];
+	__u16 source_port;
+	__u16 destination_port;
+	__u32 network; /* 0, or 1 << 24 | VXLAN network identifier */
+	__u32 protocol;
+};
+
+/* What is remembered of a flow; what every packet needs comes first. */
+struct flow_state {
+	__u64 last_sent;      /* ns */
+	__u64 next_offset;    /* offset of the first byte that was never sent */
+	__u64 bytes_sent;     /* charged since the message began */
+	__u64 message_offset; /* offset at which the message, or its last new start, began */
+	__u32 next_seq;       /* TCP sequence number of next_offset */
+	__u32 aged_at;        /* count of timeouts in a row at which it was last made new */
+	__u32 token;          /* mark or priority that the message was sent with */
+	__u8 started;
+	__u8 ended;           /* its size is in the histogram */
+	__u8 drained;         /* everything written was sent with the last packet */
+	__u8 padding;
+	__u32 timeout_seq;    /* of the last timeout seen; flows known by 5-tuple */
+	__u32 timeouts;       /* in a row; flows known by 5-tuple */
+	__u64 size_from;      /* offset at which the message began, whatever its new starts */
+};
+
+/* A packet as the decision sees it. */
+struct departure {
+	__u64 now;
+	__u64 offset;
+	__u32 payload;
+	__u32 timeouts_in_a_row;
+	__u8 idle;
+	__u8 application_start;
+};
+
+enum left_alone {
+	FS_NOT_IP,       /* ARP and the like, or neither TCP nor UDP */
+	FS_UNCLEAR,      /* truncated, malformed, or headers that are not known */
+	FS_NOT_SELECTED,
+	FS_RESPECTED,    /* the application's own DSCP */
+	FS_NO_STATE,     /* no memory for the flow's state */
+	FS_NOT_WRITTEN,  /* the header could not be written */
+	FS_LEFT_KINDS,
+};
+
+/* Together, so that a packet touches one cache line of them. */
+struct level_counters {
+	__u64 packets;
+	__u64 payload_bytes;
+	__u64 wire_bytes;
+	__u64 padding;
+};
+
+struct counters {
+	struct level_counters levels[FS_LEVELS];
+	__u64 left_alone[FS_LEFT_KINDS];
+	__u64 messages_idle;        /* started by idleness */
+	__u64 messages_application; /* started by the application's mark or priority */
+	__u64 starved;              /* made new by timeouts */
+	__u64 flows_socket;         /* states made */
+	__u64 flows_hash;
+	__u64 flows_closed;         /* of those in the hash, by SYN or RST */
+	__u64 ect_forced;
+};
+
+/* Written by the agent alone. */
+struct agent_counters {
+	__u64 flows_swept; /* taken out of the hash as idle */
+	__u64 reloads;
+	__u64 reloads_refused;
+};
+
+/* One decision on the socket path, for replay through the Rust tagger. */
+struct trace_record {
+	__u64 socket;
+	struct departure departure;
+	__u32 level;
+};
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0 */
+/* The maps, all pinned, so that they outlive the agent. */
+#ifndef FLOWSCHED_MAPS_H
+#define FLOWSCHED_MAPS_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "flowsched.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct settings);
+} settings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct counters);
+} counters_of_cpu SEC(".maps");
+
+/* The first half is written here, the second by the agent, for flows that it finds idle. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2 * FS_BUCKETS);
+	__type(key, __u32);
+	__type(value, __u64);
+} histogram SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct agent_counters);
+} agent_counters SEC(".maps");
+
+/* State of local TCP connections; goes with the socket. */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct flow_state);
+} sockets SEC(".maps");
+
+/* State of all other flows. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct flow_key);
+	__type(value, struct flow_state);
+} flows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 4096);
+	__type(key, struct prefix_key);
+	__type(value, __u32);
+} prefixes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 4096);
+	__type(key, struct cgroup_key);
+	__type(value, __u32);
+} cgroups SEC(".maps");
+
+/* Decisions of the socket path; made only where `trace` is set. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 22);
+} trace_records SEC(".maps");
+
+#endif

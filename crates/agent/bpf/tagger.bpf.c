@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0
+/* Tags packets that leave an interface with the DSCP of their flow's priority (PIAS ToN 2017,
+ * III-B.1, IV-A.1).
+ *
+ * Headers are written with bpf_skb_store_bytes alone: a direct write would make the kernel put
+ * code in front of the program that drops the packet when memory is short. Whatever fails, the
+ * packet goes out as it came, and the next program on the hook runs. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/bpf.h>
+#include <linux/pkt_cls.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "decide.h"
+#include "flowsched.h"
+#include "maps.h"
+#include "parse.h"
+
+/* Continue with the next program: TCX_NEXT on tcx, TC_ACT_UNSPEC on clsact. */
+#define NEXT (-1)
+#define LINEAR 256
+#define CGROUP_DEPTH 8
+#define ECN_BITS 3
+#define ECT0 2
+#define ECN_NEGOTIATED 1
+
+/* Fixed when the program is loaded. */
+const volatile bool injected_clock; /* tests: the time is skb->tstamp */
+const volatile bool trace;          /* tests: log the socket path */
+const volatile bool sent_is_idle;   /* nothing left to send ends a message; reads write_seq */
+
+struct tcp_sock {
+	__u32 write_seq;
+} __attribute__((preserve_access_index));
+
+/* What socket_level says beside the level. */
+#define LEVEL_ECT 0x100 /* set ECT(0) */
+#define NO_LEVEL (-1)
+#define NO_CONNECTION (-2) /* a socket that keeps no state, such as one in TIME_WAIT */
+
+/* Functions that are not static are checked by the verifier once each, not once a path of their
+ * callers; they may not be given pointers into maps, and look those up again. */
+
+static __always_inline const struct rule *rule_of(__u32 slot)
+{
+	__u32 zero = 0;
+	struct settings *both = bpf_map_lookup_elem(&settings, &zero);
+
+	return both ? &both->rules[slot & 1] : NULL;
+}
+
+static __always_inline struct counters *counters_here(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&counters_of_cpu, &zero);
+}
+
+static __always_inline __u64 clock(struct __sk_buff *skb)
+{
+	return injected_clock ? skb->tstamp : bpf_ktime_get_ns();
+}
+
+/* TCP stamps its packets with the time at which they may leave, on the same clock, and reading
+ * the clock anew would cost as much as all the rest. */
+static __always_inline __u64 tcp_clock(struct __sk_buff *skb)
+{
+	__u64 stamp = skb->tstamp;
+
+	return stamp ? stamp : bpf_ktime_get_ns();
+}
+
+static __always_inline __u32 bucket_of(__u64 size)
+{
+	__u32 exponent = 0, octave;
+	__u64 rest = size;
+
+	if (size < FS_EXACT_SIZES)
+		return size;
+#pragma unroll
+	for (int shift = 32; shift; shift >>= 1) {
+		if (rest >> shift) {
+			rest >>= shift;
+			exponent += shift;
+		}
+	}
+	octave = exponent - 8;
+	if (octave >= FS_OCTAVES)
+		return FS_BUCKETS - 1;
+	return FS_EXACT_SIZES + octave * FS_OCTAVE_BUCKETS +
+	       ((size >> (exponent - 7)) & (FS_OCTAVE_BUCKETS - 1));
+}
+
+__noinline int record_size(__u64 size)
+{
+	__u32 bucket = bucket_of(size);
+	__u64 *count = size ? bpf_map_lookup_elem(&histogram, &bucket) : NULL;
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
+	return 0;
+}
+
+static __noinline bool prefix_selected(const struct flow_key *flow, __u32 slot)
+{
+	struct prefix_key key = { .prefix_len = 160, .slot = slot };
+
+	__builtin_memcpy(key.address, flow->destination, sizeof(key.address));
+	return bpf_map_lookup_elem(&prefixes, &key) != NULL;
+}
+
+static __noinline bool cgroup_selected(struct __sk_buff *skb, __u32 slot)
+{
+	struct cgroup_key key = { .slot = slot };
+
+	if (!skb->sk || !bpf_sk_fullsock(skb->sk))
+		return false;
+	for (int level = 0; level < CGROUP_DEPTH; level++) {
+		key.id = bpf_skb_ancestor_cgroup_id(skb, level);
+		if (!key.id)
+			return false;
+		if (bpf_map_lookup_elem(&cgroups, &key))
+			return true;
+	}
+	return false;
+}
+
+static __always_inline bool port_selected(const struct rule *rule, __u16 port)
+{
+	__u32 number = bpf_ntohs(port);
+
+	return rule->ports[number >> 3] >> (number & 7) & 1;
+}
+
+/* Whether the flow is one that is to be tagged. */
+__noinline int selected(struct __sk_buff *skb, struct packet *packet, __u32 slot)
+{
+	const struct rule *rule = rule_of(slot);
+
+	if (!rule || !packet)
+		return false;
+	if (rule->flags & FS_SELECT_PORTS && !port_selected(rule, packet->key.source_port) &&
+	    !port_selected(rule, packet->key.destination_port))
+		return false;
+	if (rule->flags & FS_SELECT_PREFIXES && !prefix_selected(&packet->key, slot))
+		return false;
+	return !(rule->flags & FS_SELECT_CGROUPS) || cgroup_selected(skb, slot);
+}
+
+/* What the application sets to tell where its messages begin. */
+static __always_inline __u32 token_of(struct __sk_buff *skb, const struct rule *rule)
+{
+	if (rule->flags & FS_TOKEN_MARK)
+		return skb->mark & rule->mark_mask;
+	return rule->flags & FS_TOKEN_PRIORITY ? skb->priority : 0;
+}
+
+static __always_inline void end_message(struct flow_state *flow)
+{
+	if (!flow->ended)
+		record_size(message_size(flow));
+	flow->ended = 1;
+}
+
+/* Decides, and remembers what was sent. `ahead`: how far the packet's first byte is behind the
+ * last new byte sent; negative: sent before. */
+static __always_inline __u8 depart(const struct rule *rule, struct counters *counters,
+				   const struct packet *packet, struct flow_state *flow,
+				   struct departure *departure, __s32 ahead, __u32 token,
+				   __u64 idle_ns)
+{
+	struct decision decision;
+
+	if (flow->token != token && ahead >= 0) {
+		flow->token = token;
+		departure->application_start = 1;
+	}
+	decision = decide(rule, flow, departure, idle_ns);
+	if (decision.new_message) {
+		if (!flow->ended)
+			record_size(decision.ended_size);
+		flow->ended = 0;
+		if (departure->application_start)
+			counters->messages_application++;
+		else
+			counters->messages_idle++;
+	}
+	counters->starved += decision.starved;
+	if ((__s64)(departure->offset + packet->payload - flow->next_offset) > 0) {
+		flow->next_offset = departure->offset + packet->payload;
+		flow->next_seq = packet->seq + packet->payload;
+	}
+	if (packet->tcp_flags & TCP_FIN)
+		end_message(flow);
+	return decision.level;
+}
+
+/* The offset of a TCP packet's first byte in its flow. */
+static __always_inline __u64 offset_of(const struct flow_state *flow, __s32 ahead)
+{
+	__s64 offset = (__s64)flow->next_offset + ahead;
+
+	return offset > 0 ? offset : 0;
+}
+
+__noinline int log_departure(const struct trace_record *record)
+{
+	return record ? bpf_ringbuf_output(&trace_records, (void *)record, sizeof(*record), 0) : 0;
+}
+
+/* A connection that is older than the tagger has sent what was acknowledged and what is in
+ * flight. (Of a connection that was answered, the SYN may count as a byte.) */
+static __always_inline void start_socket_flow(struct flow_state *flow, const struct packet *packet,
+					      struct bpf_tcp_sock *tcp, __u64 now, __u32 token)
+{
+	__u64 acknowledged = tcp->bytes_acked > 1 ? tcp->bytes_acked : 0;
+	__u32 in_flight = packet->seq - tcp->snd_una;
+
+	flow->started = 1;
+	flow->next_seq = packet->seq;
+	flow->next_offset = acknowledged + ((__s32)in_flight > 0 ? in_flight : 0);
+	flow->bytes_sent = flow->next_offset;
+	flow->last_sent = now;
+	flow->token = token;
+}
+
+/* Whether all that the application wrote is sent with this packet. */
+static __always_inline bool drains(struct __sk_buff *skb, const struct packet *packet)
+{
+	struct tcp_sock *socket = skb->sk ? bpf_skc_to_tcp_sock(skb->sk) : NULL;
+
+	return socket && socket->write_seq == packet->seq + packet->payload;
+}
+
+/* The level of a packet of a local TCP connection, with LEVEL_ECT where ECT(0) is to be set;
+ * NO_LEVEL if there is no memory for its state. */
+__noinline int socket_level(struct __sk_buff *skb, struct packet *packet, __u32 slot)
+{
+	const struct rule *rule = rule_of(slot);
+	struct counters *counters = counters_here();
+	struct bpf_sock *socket = skb->sk;
+	struct departure departure = {};
+	struct bpf_tcp_sock *tcp;
+	struct flow_state *flow;
+	__u32 token, ect = 0;
+	__s32 ahead;
+	__u8 level;
+
+	if (!packet || !rule || !counters || !socket)
+		return NO_LEVEL;
+	tcp = bpf_tcp_sock(socket);
+	if (!tcp)
+		return NO_CONNECTION;
+	flow = bpf_sk_storage_get(&sockets, tcp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!flow)
+		return NO_LEVEL;
+	token = token_of(skb, rule);
+	departure.now = tcp_clock(skb);
+	if (!flow->started) {
+		start_socket_flow(flow, packet, tcp, departure.now, token);
+		counters->flows_socket++;
+	}
+	ahead = packet->seq - flow->next_seq;
+	departure.offset = offset_of(flow, ahead);
+	departure.payload = packet->payload;
+	departure.timeouts_in_a_row = tcp->icsk_retransmits;
+	departure.idle = ahead >= 0 && tcp->snd_una == packet->seq;
+	if (sent_is_idle && ahead >= 0 && flow->drained)
+		departure.idle = 1;
+	if (rule->flags & FS_FORCE_ECT && packet->payload && tcp->ecn_flags & ECN_NEGOTIATED)
+		ect = LEVEL_ECT;
+	level = depart(rule, counters, packet, flow, &departure, ahead, token,
+		       rule->message_idle_ns);
+	if (sent_is_idle)
+		flow->drained = drains(skb, packet);
+	if (trace) {
+		struct trace_record record = {};
+
+		record.socket = bpf_get_socket_cookie(skb);
+		record.departure = departure;
+		record.level = level;
+		log_departure(&record);
+	}
+	return level | ect;
+}
+
+/* Of flows without a socket only what passes is known: a timeout is an old sequence after a
+ * silence, in a row if it is the same sequence again. */
+static __always_inline void count_timeouts(const struct rule *rule, struct flow_state *flow,
+					   __u32 seq, __s32 ahead, __u64 now)
+{
+	if (ahead >= 0) {
+		flow->timeouts = 0;
+	} else if (now - flow->last_sent >= rule->timeout_gap_ns) {
+		flow->timeouts = flow->timeouts && flow->timeout_seq == seq ? flow->timeouts + 1 : 1;
+		flow->timeout_seq = seq;
+	}
+}
+
+static __always_inline struct flow_state *new_hash_flow(const struct flow_key *key, __u32 seq,
+							__u64 now, __u32 token)
+{
+	struct flow_state fresh = {
+		.started = 1,
+		.next_seq = seq,
+		.last_sent = now,
+		.token = token,
+	};
+
+	if (bpf_map_update_elem(&flows, key, &fresh, BPF_ANY))
+		return NULL;
+	return bpf_map_lookup_elem(&flows, key);
+}
+
+/* The level of a packet of a flow that is known by its 5-tuple, or NO_LEVEL. */
+__noinline int hash_level(struct __sk_buff *skb, struct packet *packet, __u32 slot)
+{
+	const struct rule *rule = rule_of(slot);
+	struct counters *counters = counters_here();
+	struct departure departure = {};
+	struct flow_state *flow;
+	struct flow_key key;
+	__u32 token;
+	__s32 ahead = 0;
+
+	if (!packet || !rule || !counters)
+		return NO_LEVEL;
+	key = packet->key; /* kernels before 6.2 look up only what is on this function's stack */
+	token = token_of(skb, rule);
+	departure.now = clock(skb);
+	flow = bpf_map_lookup_elem(&flows, &key);
+	if (!flow) {
+		flow = new_hash_flow(&key, packet->seq, departure.now, token);
+		counters->flows_hash++;
+	}
+	if (!flow)
+		return NO_LEVEL;
+	departure.offset = flow->next_offset;
+	if (packet->key.protocol == IPPROTO_TCP && !packet->fragment) {
+		ahead = packet->seq - flow->next_seq;
+		departure.offset = offset_of(flow, ahead);
+		count_timeouts(rule, flow, packet->seq, ahead, departure.now);
+	}
+	departure.payload = packet->payload;
+	departure.timeouts_in_a_row = flow->timeouts;
+	departure.idle = ahead >= 0;
+	return depart(rule, counters, packet, flow, &departure, ahead, token, rule->flow_idle_ns);
+}
+
+/* A connection that opens or breaks off: what was remembered under its name is over. */
+__noinline int end_flow(struct __sk_buff *skb, struct packet *packet)
+{
+	struct counters *counters = counters_here();
+	struct flow_state *flow = NULL;
+	struct bpf_tcp_sock *tcp;
+	struct flow_key key;
+
+	if (!packet || !counters)
+		return 0;
+	tcp = skb->sk ? bpf_tcp_sock(skb->sk) : NULL;
+	if (tcp)
+		flow = bpf_sk_storage_get(&sockets, tcp, NULL, 0);
+	if (flow) {
+		end_message(flow);
+		return 0;
+	}
+	key = packet->key;
+	flow = bpf_map_lookup_elem(&flows, &key);
+	if (flow) {
+		end_message(flow);
+		if (!bpf_map_delete_elem(&flows, &key))
+			counters->flows_closed++;
+	}
+	return 0;
+}
+
+static __always_inline int level_of(struct __sk_buff *skb, struct packet *packet, __u32 slot)
+{
+	if (packet->key.protocol == IPPROTO_TCP && !packet->fragment) {
+		if (packet->tcp_flags & (TCP_SYN | TCP_RST)) {
+			end_flow(skb, packet);
+			return 0;
+		}
+		/* Pure ACKs go at the top and are no part of a message. */
+		if (!packet->payload && !(packet->tcp_flags & TCP_FIN))
+			return 0;
+		if (!packet->key.network && skb->sk) {
+			int level = socket_level(skb, packet, slot);
+
+			if (level != NO_CONNECTION)
+				return level;
+		}
+	}
+	return hash_level(skb, packet, slot);
+}
+
+/* Adds the change of one 16-bit word to an IPv4 header checksum (RFC 1624). */
+static __always_inline __u16 checksum_after(__u16 checksum, __u16 before, __u16 after)
+{
+	__u32 sum = (__u16)~checksum + (__u16)~before + after;
+
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return ~sum;
+}
+
+/* Writes type of service and checksum in one go, so that there is no half-written header. */
+static __always_inline long write_ipv4(struct __sk_buff *skb, __u32 l3, __u8 before, __u8 tos)
+{
+	void *data = (void *)(long)skb->data, *data_end = (void *)(long)skb->data_end;
+	__u16 words[6]; /* version to checksum */
+
+	if (l3 > 0xfff || data + l3 + sizeof(words) > data_end)
+		return -1;
+	__builtin_memcpy(words, data + l3, sizeof(words));
+	((__u8 *)words)[1] = tos;
+	words[5] = checksum_after(words[5], bpf_htons((words[0] & 0xff) << 8 | before),
+				  bpf_htons((words[0] & 0xff) << 8 | tos));
+	return bpf_skb_store_bytes(skb, l3, words, sizeof(words), 0);
+}
+
+static __always_inline long write_ipv6(struct __sk_buff *skb, __u32 l3, __u8 tos)
+{
+	void *data = (void *)(long)skb->data, *data_end = (void *)(long)skb->data_end;
+	__u8 bytes[2];
+
+	if (l3 > 0xfff || data + l3 + sizeof(bytes) > data_end)
+		return -1;
+	__builtin_memcpy(bytes, data + l3, sizeof(bytes));
+	bytes[0] = 6 << 4 | tos >> 4;
+	bytes[1] = (bytes[1] & 0x0f) | tos << 4;
+	return bpf_skb_store_bytes(skb, l3, bytes, sizeof(bytes), BPF_F_RECOMPUTE_CSUM);
+}
+
+__noinline int write_tos(struct __sk_buff *skb, struct packet *packet, __u8 tos)
+{
+	if (!packet)
+		return -1;
+	if (packet->ip_version == 4)
+		return write_ipv4(skb, packet->l3, packet->tos, tos);
+	return write_ipv6(skb, packet->l3, tos);
+}
+
+static __noinline int leave_alone(struct counters *counters, enum left_alone reason)
+{
+	counters->left_alone[reason]++;
+	return NEXT;
+}
+
+static __always_inline int tag(struct __sk_buff *skb, bool ethernet)
+{
+	struct packet packet = {};
+	struct level_counters *counted;
+	struct settings *both;
+	struct counters *counters = counters_here();
+	const struct rule *rule;
+	__u32 zero = 0, slot;
+	int parsed, level;
+	__u8 tos;
+
+	both = bpf_map_lookup_elem(&settings, &zero);
+	if (!both || !counters)
+		return NEXT;
+	slot = both->active & 1;
+	rule = &both->rules[slot];
+	parsed = parse_packet(skb, &packet, ethernet, rule->vxlan_port);
+	if (parsed == PARSED_SHORT) {
+		bpf_skb_pull_data(skb, skb->len < LINEAR ? skb->len : LINEAR);
+		parsed = parse_packet(skb, &packet, ethernet, rule->vxlan_port);
+	}
+	if (parsed != PARSED)
+		return leave_alone(counters, parsed == PARSED_OTHER ? FS_NOT_IP : FS_UNCLEAR);
+	if (rule->flags & FS_RESPECT_DSCP && packet.tos >> 2)
+		return leave_alone(counters, FS_RESPECTED);
+	if (rule->flags & (FS_SELECT_PORTS | FS_SELECT_PREFIXES | FS_SELECT_CGROUPS) &&
+	    !selected(skb, &packet, slot))
+		return leave_alone(counters, FS_NOT_SELECTED);
+	level = level_of(skb, &packet, slot);
+	if (level < 0)
+		return leave_alone(counters, FS_NO_STATE);
+	tos = rule->dscp[level & (FS_LEVELS - 1)] << 2 | (packet.tos & ECN_BITS);
+	if (level & LEVEL_ECT && !(tos & ECN_BITS)) {
+		tos |= ECT0;
+		counters->ect_forced++;
+	}
+	if (tos != packet.tos && write_tos(skb, &packet, tos))
+		return leave_alone(counters, FS_NOT_WRITTEN);
+	counted = &counters->levels[level & (FS_LEVELS - 1)];
+	counted->packets++;
+	counted->payload_bytes += packet.payload;
+	counted->wire_bytes += skb->wire_len;
+	return NEXT;
+}
+
+SEC("tcx/egress")
+int tag_ethernet(struct __sk_buff *skb)
+{
+	return tag(skb, true);
+}
+
+/* For interfaces without a link-layer header: tun, WireGuard, IP tunnels. */
+SEC("tcx/egress")
+int tag_ip(struct __sk_buff *skb)
+{
+	return tag(skb, false);
+}
+
+/* What a program costs that does nothing: the zero of the cost bench. */
+SEC("tcx/egress")
+int nothing(struct __sk_buff *skb)
+{
+	return NEXT;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,25 @@
+//! Compiles the BPF program and generates its skeleton and the types of the shared header.
+
+use std::env;
+use std::path::PathBuf;
+
+use libbpf_cargo::SkeletonBuilder;
+
+fn main() {
+    println!("cargo::rerun-if-changed=bpf");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let architecture = env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets the architecture");
+    // Debian keeps the kernel's asm/ headers in a directory named after the architecture.
+    let headers = format!("/usr/include/{architecture}-linux-gnu");
+    SkeletonBuilder::new()
+        .source("bpf/tagger.bpf.c")
+        .clang_args(["-fno-strict-aliasing", "-Wall", "-Werror", "-I", &headers])
+        .reference_obj(true)
+        .build_and_generate(out.join("tagger.skel.rs"))
+        .unwrap_or_else(|error| {
+            panic!(
+                "the BPF program does not compile: {error:?}\n\
+                 clang, libelf and zlib are needed: scripts/install-agent-deps.sh"
+            )
+        });
+}

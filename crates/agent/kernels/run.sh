@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Runs tests of the agent under other kernels: Debian's, in QEMU without KVM, from a file system
+# that is built here. For function, not for time.
+#
+#   run.sh                 Debian's 6.1 and the newest that this Debian has
+#   run.sh 6.1.0 6.12      kernels whose package names begin so
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../../.." && pwd)
+target=${CARGO_TARGET_DIR:-$root/target}
+work=$target/kernels
+mkdir -p "$work"
+
+for tool in qemu-system-x86_64 busybox cpio dpkg-deb ethtool; do
+  if ! command -v "$tool" >/dev/null; then
+    echo "skipped: $tool is missing (scripts/install-agent-deps.sh --test)"
+    exit 0
+  fi
+done
+
+# Modules that the tests need, beside what is built in.
+modules="veth vxlan ip6_udp_tunnel udp_tunnel dummy sch_ingress sch_tbf sch_prio sch_ets sch_red
+  sch_htb sch_codel sch_fq sch_fq_codel cls_bpf cls_u32 act_mirred tcp_dctcp ipv6"
+
+package_of() {
+  apt-cache search --names-only "^linux-image-$1.*-cloud-amd64\$" |
+    awk '{print $1}' | sort -V | tail -1
+}
+
+fetch() { # package -> folder with its files
+  local package=$1 folder=$work/$1
+  if [ ! -d "$folder/boot" ]; then
+    mkdir -p "$folder"
+    (cd "$folder" && apt-get download -q "$package" >/dev/null 2>&1 &&
+      dpkg-deb -x ./*.deb . && rm -f ./*.deb)
+  fi
+  echo "$folder"
+}
+
+copy() { # program or library, with what it is linked to
+  local file destination=$2
+  file=$(command -v "$1")
+  install -D "$file" "$destination$file"
+  { ldd "$file" 2>/dev/null | grep -o '/[^ ]*' || true; } | while read -r library; do
+    [ -e "$destination$library" ] || install -D "$library" "$destination$library"
+  done
+}
+
+built() { # path of a test program
+  (cd "$root" && cargo test -p flowsched-agent --no-run --message-format=json "$@" 2>/dev/null) |
+    grep -o '"executable":"[^"]*"' | cut -d'"' -f4
+}
+
+image() { # kernel's folder -> initramfs, the tests in it
+  local kernel=$1 tree
+  tree=$(mktemp -d)
+  mkdir -p "$tree"/{bin,sbin,dev,proc,sys,tmp,run,etc,lib/modules,tests/deps,tests/examples}
+  local program
+  for program in busybox ip tc ethtool nsenter unshare bash; do copy "$program" "$tree"; done
+  # Busybox's own shell would take its own ip for that of iproute2.
+  ln -s "$(command -v bash)" "$tree/bin/sh"
+  for program in mount cat ls sleep insmod modprobe rmmod find sysctl tr true head grep sed kill true poweroff \
+    mkdir rm rmdir chmod echo; do
+    ln -sf "$(command -v busybox)" "$tree/bin/$program"
+  done
+  copy "$target/debug/examples/flowsched-agent" "$tree"
+  mv "$tree$target/debug/examples/flowsched-agent" "$tree/tests/examples/"
+  for program in "${tests[@]}"; do
+    copy "$program" "$tree"
+    mv "$tree$program" "$tree/tests/deps/$(basename "$program" | sed 's/-[0-9a-f]*$//')"
+  done
+  local version
+  version=$(basename "$kernel"/lib/modules/*)
+  mkdir -p "$tree/lib/modules/$version"
+  cp -r "$kernel/lib/modules/$version/kernel" "$tree/lib/modules/$version/" 2>/dev/null
+  # Only the network's modules: the image is unpacked by an emulated processor.
+  find "$tree/lib/modules/$version/kernel" -mindepth 1 -maxdepth 1 \
+    ! -name net ! -name drivers ! -name lib ! -name crypto -exec rm -rf {} +
+  find "$tree/lib/modules/$version/kernel/drivers" -mindepth 1 -maxdepth 1 \
+    ! -name net -exec rm -rf {} + 2>/dev/null || true
+  cp "$kernel/lib/modules/$version"/modules.* "$tree/lib/modules/$version/" 2>/dev/null || true
+  depmod -b "$tree" "$version"
+  { echo "modules=\"$(echo $modules)\""; cat "$here/init.sh"; } >"$tree/init"
+  sed -i '1i #!/bin/sh' "$tree/init"
+  chmod +x "$tree/init"
+  (cd "$tree" && find . | cpio -o -H newc --quiet | gzip -1) >"$work/image.gz"
+  rm -rf "$tree"
+}
+
+mapfile -t tests < <(built --test faults; built --test live; built --test nic)
+(cd "$root" && cargo build -q -p flowsched-agent --example flowsched-agent)
+
+failed=0
+for wanted in "${@:-6.1.0 6.12}"; do
+  for version in $wanted; do
+    package=$(package_of "$version")
+    if [ -z "$package" ]; then
+      echo "skipped: this Debian has no cloud kernel $version"
+      continue
+    fi
+    kernel=$(fetch "$package")
+    image "$kernel"
+    echo "== $package"
+    timeout 900 qemu-system-x86_64 -accel tcg -cpu max -m 1024 -smp 1 -nographic -no-reboot \
+      -kernel "$kernel"/boot/vmlinuz-* -initrd "$work/image.gz" \
+      -append "console=ttyS0 quiet panic=-1" </dev/null | tr -d '\r' >"$work/log.$version" || true
+    grep -aE '^(test |== |kernel |hook |program |queueing |PASSED|FAILED|skipped)' \
+      "$work/log.$version" || true
+    if ! grep -aq '^PASSED' "$work/log.$version"; then
+      echo "FAILED under $package: see $work/log.$version"
+      failed=1
+    fi
+  done
+done
+exit $failed

@@ -1,0 +1,120 @@
+//! The command line: `flowsched agent ...`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use flowsched_units::Rate;
+
+use crate::pins::Places;
+
+/// Tag this host's packets with the priority of their flows.
+#[derive(Debug, Parser)]
+#[command(name = "flowsched agent")]
+pub struct AgentArgs {
+    /// A folder in a BPF file system for what outlives the agent.
+    #[arg(long, global = true, default_value = "/sys/fs/bpf/flowsched")]
+    pins: PathBuf,
+    /// A folder for the lock and for what is put back later.
+    #[arg(long, global = true, default_value = "/run/flowsched")]
+    run_dir: PathBuf,
+    #[command(subcommand)]
+    pub(crate) command: AgentCommand,
+}
+
+impl AgentArgs {
+    pub(crate) fn places(&self) -> Places {
+        Places { pins: self.pins.clone(), run: self.run_dir.clone() }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentCommand {
+    /// Put the tagger on the interfaces and keep it there, in the foreground.
+    #[command(alias = "run")]
+    Start(StartArgs),
+    /// End the agent; packets are tagged as before.
+    Stop,
+    /// Take the tagger and everything that was made for it away.
+    Uninstall,
+    /// Say what is installed and what it has done.
+    Status,
+    /// Watch levels, messages and rates live.
+    Top(TopArgs),
+    /// Print all counters as Prometheus reads them.
+    Metrics,
+    /// Print the sizes of this host's messages as a distribution file.
+    Histogram,
+    /// Derive demotion thresholds from this host's own traffic.
+    Thresholds(ThresholdsArgs),
+    /// Schedule an interface: line-rate shaping, strict priorities, ECN marking.
+    Nic(NicArgs),
+    /// Say what this kernel can do and what the agent will use.
+    Doctor,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StartArgs {
+    /// The configuration file.
+    #[arg(long, default_value = "/etc/flowsched/agent.toml")]
+    pub(crate) config: PathBuf,
+    /// Load and verify the program, say what would be done, attach nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Use clsact even where the kernel has tcx.
+    #[arg(long)]
+    pub(crate) clsact: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TopArgs {
+    /// Seconds between two readings.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) interval: u64,
+    /// End after so many readings.
+    #[arg(long)]
+    pub(crate) count: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ThresholdsArgs {
+    /// The load of the links, from 0 to 1.
+    #[arg(long)]
+    pub(crate) load: f64,
+    /// How many levels; as many as are in use without it.
+    #[arg(long)]
+    pub(crate) levels: Option<usize>,
+    /// Fewer messages than this are refused as too few to tell.
+    #[arg(long, default_value_t = 1000)]
+    pub(crate) least: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NicArgs {
+    #[command(subcommand)]
+    pub(crate) action: NicAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum NicAction {
+    /// Program interfaces as the configuration's [nic] says.
+    Start(NicStartArgs),
+    /// Put back what was there before.
+    Stop {
+        /// Print the tc commands instead of running them.
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NicStartArgs {
+    /// The configuration file.
+    #[arg(long, default_value = "/etc/flowsched/agent.toml")]
+    pub(crate) config: PathBuf,
+    /// Another rate than the file's.
+    #[arg(long)]
+    pub(crate) rate: Option<Rate>,
+    /// Print the tc commands instead of running them.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}

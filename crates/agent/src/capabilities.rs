@@ -1,0 +1,43 @@
+//! What this process may do.
+
+use std::fs;
+
+use crate::error::AgentError;
+
+/// Capabilities that matter here, with their numbers (capabilities(7)).
+const CAPABILITIES: [(&str, u32); 4] =
+    [("CAP_NET_ADMIN", 12), ("CAP_SYS_ADMIN", 21), ("CAP_PERFMON", 38), ("CAP_BPF", 39)];
+
+/// Names of those that this process has; CAP_SYS_ADMIN stands for all that were split off it.
+pub(crate) fn held() -> Vec<&'static str> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let bits = effective.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
+    let has = |number: u32| bits >> number & 1 == 1;
+    let implied = |name: &str| has(21) && (name == "CAP_BPF" || name == "CAP_PERFMON");
+    CAPABILITIES
+        .iter()
+        .filter(|(name, number)| has(*number) || implied(name))
+        .map(|(name, _)| *name)
+        .collect()
+}
+
+/// Says what is missing for tagging, if anything is.
+///
+/// # Errors
+/// If something is.
+pub(crate) fn demand() -> Result<(), AgentError> {
+    // Without CAP_PERFMON the verifier guards every access to a packet against speculation, and
+    // refuses most.
+    let mut needed = vec!["CAP_BPF", "CAP_NET_ADMIN", "CAP_PERFMON"];
+    let held = held();
+    needed.retain(|name| !held.contains(name));
+    if needed.is_empty() {
+        return Ok(());
+    }
+    Err(AgentError::Missing(format!(
+        "this process lacks {}: run it as root, or under systemd with AmbientCapabilities={}",
+        needed.join(", "),
+        needed.join(" ")
+    )))
+}

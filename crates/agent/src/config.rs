@@ -1,0 +1,8 @@
+//! The agent's configuration file: read, checked, and turned into the rule that the BPF program
+//! obeys. Nothing is half accepted: what makes no sense is refused with what was found and what
+//! is allowed.
+
+mod checked;
+mod file;
+
+pub use checked::{Config, GsoCap, MessageEnd, Nic, Selection};

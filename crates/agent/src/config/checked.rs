@@ -1,0 +1,452 @@
+//! The configuration as it is meant: checked, in units.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use flowsched_units::{Bytes, PacketMeaning, Rate, Time};
+
+use super::file;
+use crate::bpf::{LEVELS, types};
+use crate::dscp;
+use crate::error::AgentError;
+
+/// What an operator wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Names of interfaces; `*` at the end stands for anything.
+    pub interfaces: Vec<String>,
+    /// Demotion thresholds, one fewer than levels.
+    pub thresholds: Vec<Bytes>,
+    /// The code point of each level, the highest priority first.
+    pub dscp: Vec<u8>,
+    /// By all bytes sent instead of by the offset in the message.
+    pub cumulative: bool,
+    /// Leave packets that have a DSCP already.
+    pub respect_dscp: bool,
+    /// Set ECT(0) on data of connections that negotiated ECN.
+    pub force_ect: bool,
+    /// The UDP port of VXLAN; 0: do not look inside.
+    pub vxlan_port: u16,
+    /// Idleness after which a new message begins; `None`: never.
+    pub message_idle: Option<Time>,
+    /// What a message's end is known by.
+    pub message_end: MessageEnd,
+    /// The application marks its messages' starts by another mark under this mask.
+    pub start_mark: Option<u32>,
+    /// The application marks its messages' starts by another SO_PRIORITY.
+    pub start_priority: bool,
+    /// Timeouts in a row that make a flow new; 0: none do.
+    pub ageing_timeouts: u32,
+    /// The silence before a repeated sequence number that counts as a timeout.
+    pub timeout_gap: Time,
+    /// Room for flows that are known by their 5-tuple.
+    pub max_flows: u32,
+    /// Idleness after which such a flow begins anew; `None`: never.
+    pub flow_idle: Option<Time>,
+    /// What is tagged.
+    pub selection: Selection,
+    /// Limits on what is tagged as one packet.
+    pub gso: GsoCap,
+    /// Where Prometheus finds the metrics.
+    pub metrics: Option<SocketAddr>,
+    /// Have the kernel measure the program's run time, at some 20 ns a packet.
+    pub measure_run_time: bool,
+    /// How the interfaces are to be scheduled.
+    pub nic: Option<Nic>,
+}
+
+/// How the end of a message is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageEnd {
+    /// Everything sent was acknowledged.
+    Acknowledged,
+    /// Everything that the application wrote was sent.
+    Sent,
+}
+
+/// What is tagged: what matches one of each list that is not empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// First and last port, either end's.
+    pub ports: Vec<(u16, u16)>,
+    /// Destination prefixes.
+    pub prefixes: Vec<(IpAddr, u8)>,
+    /// Paths of control groups, relative to the root of the hierarchy or absolute.
+    pub cgroups: Vec<PathBuf>,
+}
+
+/// Limits on super-packets, which carry one DSCP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GsoCap {
+    /// Bytes in one.
+    pub max_size: Option<u32>,
+    /// Segments in one.
+    pub max_segments: Option<u32>,
+}
+
+/// How an interface is scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nic {
+    /// The line rate that it is shaped to.
+    pub rate: Rate,
+    /// The queue length at which packets are marked.
+    pub mark_at: Bytes,
+    /// Room for packets.
+    pub buffer: Bytes,
+}
+
+impl Config {
+    /// Reads and checks the file at `path`.
+    ///
+    /// # Errors
+    /// If it cannot be read, is not TOML, has a key that is unknown, lacks one that is needed,
+    /// or a value makes no sense.
+    pub fn read(path: &Path) -> Result<Config, AgentError> {
+        let text = std::fs::read_to_string(path).map_err(|e| AgentError::file(path, e))?;
+        Config::parse(&text, path)
+    }
+
+    /// The same from `text`; `path` is for errors.
+    ///
+    /// # Errors
+    /// As [`Config::read`].
+    pub fn parse(text: &str, path: &Path) -> Result<Config, AgentError> {
+        let file: file::File = toml::from_str(text).map_err(|error| AgentError::Syntax {
+            path: path.to_owned(),
+            message: error.to_string().trim_end().to_owned(),
+        })?;
+        Config::check(file)
+    }
+
+    fn check(file: file::File) -> Result<Config, AgentError> {
+        let thresholds = thresholds(&file.thresholds)?;
+        let dscp = code_points(file.dscp, thresholds.len() + 1)?;
+        if file.interfaces.is_empty() {
+            return Err(AgentError::setting("interfaces", "none", "names such as \"eth0\""));
+        }
+        Ok(Config {
+            interfaces: file.interfaces,
+            thresholds,
+            dscp,
+            cumulative: file.bookkeeping == file::Bookkeeping::Cumulative,
+            respect_dscp: file.respect_dscp,
+            force_ect: file.force_ect,
+            vxlan_port: file.vxlan_port,
+            message_idle: idle("message.idle", &file.message.idle)?,
+            message_end: match file.message.end {
+                file::End::Acknowledged => MessageEnd::Acknowledged,
+                file::End::Sent => MessageEnd::Sent,
+            },
+            start_mark: (file.message.start == file::Start::Mark).then_some(file.message.mark_mask),
+            start_priority: file.message.start == file::Start::Priority,
+            ageing_timeouts: file.ageing.timeouts,
+            timeout_gap: time("ageing.gap", &file.ageing.gap)?,
+            max_flows: enough_flows(file.flows.max)?,
+            flow_idle: idle("flows.idle", &file.flows.idle)?,
+            selection: selection(&file.select)?,
+            gso: gso(&file.gso)?,
+            metrics: file.metrics.listen.as_deref().map(listen).transpose()?,
+            measure_run_time: file.metrics.run_time,
+            nic: file.nic.as_ref().map(nic).transpose()?,
+        })
+    }
+
+    /// How many levels there are.
+    pub fn levels(&self) -> usize {
+        self.thresholds.len() + 1
+    }
+
+    /// The rule for the BPF program.
+    pub(crate) fn rule(&self) -> types::rule {
+        let mut rule = types::rule {
+            thresholds: [u64::MAX; LEVELS - 1],
+            message_idle_ns: nanoseconds(self.message_idle),
+            flow_idle_ns: nanoseconds(self.flow_idle),
+            timeout_gap_ns: nanoseconds(Some(self.timeout_gap)),
+            ageing_timeouts: self.ageing_timeouts,
+            flags: types::rule_flag(self.flags()),
+            mark_mask: self.start_mark.unwrap_or(0),
+            vxlan_port: self.vxlan_port,
+            ports: port_bitmap(&self.selection.ports),
+            ..types::rule::default()
+        };
+        for (place, threshold) in rule.thresholds.iter_mut().zip(&self.thresholds) {
+            *place = threshold.get();
+        }
+        let lowest = self.dscp.last().copied().unwrap_or(0);
+        rule.dscp = std::array::from_fn(|level| self.dscp.get(level).copied().unwrap_or(lowest));
+        rule
+    }
+
+    fn flags(&self) -> u32 {
+        use types::rule_flag as bit;
+        let all = [
+            (self.cumulative, bit::FS_CUMULATIVE),
+            (self.respect_dscp, bit::FS_RESPECT_DSCP),
+            (self.force_ect, bit::FS_FORCE_ECT),
+            (!self.selection.ports.is_empty(), bit::FS_SELECT_PORTS),
+            (!self.selection.prefixes.is_empty(), bit::FS_SELECT_PREFIXES),
+            (!self.selection.cgroups.is_empty(), bit::FS_SELECT_CGROUPS),
+            (self.start_mark.is_some(), bit::FS_TOKEN_MARK),
+            (self.start_priority, bit::FS_TOKEN_PRIORITY),
+        ];
+        all.into_iter().filter(|(set, _)| *set).fold(0, |flags, (_, one)| flags | one.0)
+    }
+}
+
+fn nanoseconds(time: Option<Time>) -> u64 {
+    time.map_or(u64::MAX, |time| time.as_ps() / 1000)
+}
+
+/// A bit for each port.
+fn port_bitmap(ranges: &[(u16, u16)]) -> [u8; 8192] {
+    let mut bitmap = [0; 8192];
+    for port in ranges.iter().flat_map(|(first, last)| *first..=*last) {
+        bitmap[usize::from(port >> 3)] |= 1 << (port & 7);
+    }
+    bitmap
+}
+
+fn thresholds(text: &str) -> Result<Vec<Bytes>, AgentError> {
+    let key = "thresholds";
+    let thresholds = text
+        .split_whitespace()
+        .map(|size| Bytes::parse(size, PacketMeaning::Payload))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|e| AgentError::setting(key, format!("\"{}\"", e.found), e.allowed))?;
+    if thresholds.len() >= LEVELS {
+        let allowed = format!("at most {}, one fewer than levels", LEVELS - 1);
+        return Err(AgentError::setting(key, format!("{} of them", thresholds.len()), allowed));
+    }
+    if let Some(fall) = thresholds.windows(2).find(|pair| pair[1] < pair[0]) {
+        let found = format!("{} after {}", fall[1], fall[0]);
+        return Err(AgentError::setting(key, found, "thresholds that do not fall"));
+    }
+    Ok(thresholds)
+}
+
+fn code_points(dscp: Option<file::Dscp>, levels: usize) -> Result<Vec<u8>, AgentError> {
+    let code_points = match dscp {
+        None => return Ok(dscp::default_for(levels)),
+        Some(file::Dscp::Name(name)) => match dscp::named(&name) {
+            Some(map) => map.code_points.to_vec(),
+            None => {
+                let names: Vec<&str> = dscp::MAPS.iter().map(|map| map.name).collect();
+                let allowed = format!("one of {}, or a list of code points", names.join(", "));
+                return Err(AgentError::setting("dscp", format!("\"{name}\""), allowed));
+            }
+        },
+        Some(file::Dscp::CodePoints(listed)) => listed
+            .iter()
+            .map(|point| u8::try_from(*point).ok().filter(|point| *point < 64).ok_or(*point))
+            .collect::<Result<_, _>>()
+            .map_err(|point| AgentError::setting("dscp", point, "numbers from 0 to 63"))?,
+    };
+    if code_points.len() != levels {
+        let allowed = format!("{levels}, one more than there are thresholds");
+        return Err(AgentError::setting("dscp", format!("{} of them", code_points.len()), allowed));
+    }
+    let mut seen = BTreeSet::new();
+    match code_points.iter().find(|point| !seen.insert(**point)) {
+        Some(twice) => {
+            let found = format!("{twice} twice");
+            Err(AgentError::setting("dscp", found, "another code point for each level"))
+        }
+        None => Ok(code_points),
+    }
+}
+
+fn time(key: &str, text: &str) -> Result<Time, AgentError> {
+    text.parse().map_err(|_| {
+        AgentError::setting(key, format!("\"{text}\""), "a time such as \"500us\" or \"9ms\"")
+    })
+}
+
+fn idle(key: &str, text: &str) -> Result<Option<Time>, AgentError> {
+    if text == "never" {
+        return Ok(None);
+    }
+    match time(key, text) {
+        Ok(Time::ZERO) | Err(_) => Err(AgentError::setting(
+            key,
+            format!("\"{text}\""),
+            "a time more than zero such as \"500us\", or \"never\"",
+        )),
+        Ok(time) => Ok(Some(time)),
+    }
+}
+
+/// The kernel hands out a map's entries to each core by the hundred, so that a smaller map
+/// forgets flows that it has room for.
+fn enough_flows(max: u32) -> Result<u32, AgentError> {
+    let cores = libbpf_rs::num_possible_cpus().unwrap_or(1) as u32;
+    let least = 512.max(256 * cores);
+    if max < least {
+        let allowed = format!("at least {least} on a machine with {cores} cores");
+        return Err(AgentError::setting("flows.max", max, allowed));
+    }
+    Ok(max)
+}
+
+fn selection(select: &file::Select) -> Result<Selection, AgentError> {
+    Ok(Selection {
+        ports: select.ports.iter().map(|text| ports(text)).collect::<Result<_, _>>()?,
+        prefixes: select.prefixes.iter().map(|text| prefix(text)).collect::<Result<_, _>>()?,
+        cgroups: select.cgroups.iter().map(PathBuf::from).collect(),
+    })
+}
+
+fn ports(text: &str) -> Result<(u16, u16), AgentError> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (first.trim().parse(), last.trim().parse()) {
+        (Ok(first), Ok(last)) if 0 < first && first <= last => Ok((first, last)),
+        _ => Err(AgentError::setting(
+            "select.ports",
+            format!("\"{text}\""),
+            "ports such as \"80\" or \"5001-5016\"",
+        )),
+    }
+}
+
+fn prefix(text: &str) -> Result<(IpAddr, u8), AgentError> {
+    let parsed = match text.split_once('/') {
+        Some((address, length)) => address.parse().ok().zip(length.parse().ok()),
+        None => text.parse().ok().map(|address: IpAddr| (address, address_bits(address))),
+    };
+    match parsed {
+        Some((address, length)) if length <= address_bits(address) => Ok((address, length)),
+        _ => Err(AgentError::setting(
+            "select.prefixes",
+            format!("\"{text}\""),
+            "prefixes such as \"10.1.0.0/16\" or \"2001:db8::/32\"",
+        )),
+    }
+}
+
+fn address_bits(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
+fn gso(file: &file::Gso) -> Result<GsoCap, AgentError> {
+    let max_size = match &file.max_size {
+        None => None,
+        Some(text) => {
+            let size = Bytes::parse(text, PacketMeaning::Wire).ok().map(Bytes::get);
+            let fits = size.and_then(|size| u32::try_from(size).ok()).filter(|s| *s >= 1500);
+            Some(fits.ok_or_else(|| {
+                let allowed = "a size from 1500 B such as \"16KiB\"";
+                AgentError::setting("gso.max-size", format!("\"{text}\""), allowed)
+            })?)
+        }
+    };
+    if file.max_segments == Some(0) {
+        return Err(AgentError::setting("gso.max-segments", 0, "a whole number from 1"));
+    }
+    Ok(GsoCap { max_size, max_segments: file.max_segments })
+}
+
+fn listen(text: &str) -> Result<SocketAddr, AgentError> {
+    text.parse().map_err(|_| {
+        let allowed = "an address and port such as \"127.0.0.1:9487\" or \"[::]:9487\"";
+        AgentError::setting("metrics.listen", format!("\"{text}\""), allowed)
+    })
+}
+
+fn nic(file: &file::Nic) -> Result<Nic, AgentError> {
+    let refuse = |key: &str, text: &str, allowed: &str| {
+        AgentError::setting(format!("nic.{key}"), format!("\"{text}\""), allowed)
+    };
+    let rate = file.rate.parse::<Rate>().ok().filter(|rate| rate.as_bps() >= 8_000);
+    let rate = rate.ok_or_else(|| refuse("rate", &file.rate, "a rate such as \"10Gbps\""))?;
+    let size = |key, text: &Option<String>, default: Bytes| match text {
+        None => Ok(default),
+        Some(text) => Bytes::parse(text, PacketMeaning::Wire)
+            .ok()
+            .filter(|size| size.get() >= 1500 && size.get() <= u64::from(u32::MAX))
+            .ok_or_else(|| refuse(key, text, "a size such as \"65pkt\" (1 pkt = 1500 B)")),
+    };
+    let mark_at = size("mark-at", &file.mark_at, default_mark_at(rate))?;
+    let buffer = size("buffer", &file.buffer, Bytes::new(mark_at.get() * 16))?;
+    if buffer <= mark_at {
+        let allowed = format!("more than nic.mark-at, which is {mark_at}");
+        return Err(AgentError::setting("nic.buffer", buffer, allowed));
+    }
+    Ok(Nic { rate, mark_at, buffer })
+}
+
+/// 20 packets at 1 Gbps, 65 at 10 Gbps (DCTCP 2010, 3.4), in proportion beyond.
+fn default_mark_at(rate: Rate) -> Bytes {
+    let packets = match rate.as_bps() {
+        0..=1_000_000_000 => 20,
+        1_000_000_001..=10_000_000_000 => 65,
+        faster => 65 * faster / 10_000_000_000,
+    };
+    Bytes::new(packets * 1500)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALLEST: &str = "interfaces = [\"eth0\"]\nthresholds = \"100KB 1MB\"\n";
+
+    fn parse(more: &str) -> Result<Config, AgentError> {
+        Config::parse(&format!("{SMALLEST}{more}"), Path::new("agent.toml"))
+    }
+
+    #[test]
+    fn the_smallest_file_has_the_papers_defaults() {
+        let config = parse("").unwrap();
+        assert_eq!(config.levels(), 3);
+        assert_eq!(config.message_idle, Some(Time::from_us(500)));
+        assert_eq!(config.ageing_timeouts, 2);
+        assert_eq!(config.dscp, [48, 32, 0]);
+        let rule = config.rule();
+        assert_eq!(rule.thresholds[..3], [100_000, 1_000_000, u64::MAX]);
+        assert_eq!(rule.flags.0, 0);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_what_is_allowed() {
+        let cases = [
+            ("thresholds = \"1MB 100KB\"", "thresholds: found 100KB after 1MB"),
+            ("thresholds = \"100\"", "thresholds: found \"100\""),
+            ("thresholds = \"1B 2B 3B 4B 5B 6B 7B 8B\"", "at most 7"),
+            ("thresholds = \"1KB\"\ndscp = [8, 8]", "dscp: found 8 twice"),
+            ("thresholds = \"1KB\"\ndscp = [8, 64]", "dscp: found 64"),
+            ("thresholds = \"1KB\"\ndscp = \"cs8\"", "dscp: found 8 of them, expected 2"),
+            ("thresholds = \"1KB\"\n[flows]\nmax = 16", "flows.max: found 16"),
+            ("thresholds = \"1KB\"\n[select]\nports = [\"9-1\"]", "select.ports"),
+            ("thresholds = \"1KB\"\n[select]\nprefixes = [\"10.0.0.0/33\"]", "select.prefixes"),
+            ("thresholds = \"1KB\"\n[message]\nidle = \"0s\"", "message.idle"),
+            ("thresholds = \"1KB\"\ntresholds = 1", "unknown field `tresholds`"),
+            ("thresholds = \"1K", "line 2"),
+        ];
+        for (text, expected) in cases {
+            let text = format!("interfaces = [\"eth0\"]\n{text}\n");
+            let error = Config::parse(&text, Path::new("agent.toml")).unwrap_err().to_string();
+            assert!(error.contains(expected), "{text}\n{error}");
+        }
+    }
+
+    #[test]
+    fn a_cut_off_file_is_never_taken_for_another() {
+        let whole = format!("{SMALLEST}dscp = [16, 8, 0]\n[flows]\nidle = \"1s\"\n");
+        let complete = Config::parse(&whole, Path::new("agent.toml")).unwrap();
+        let accepted = (0..whole.len())
+            .filter_map(|end| Config::parse(&whole[..end], Path::new("agent.toml")).ok())
+            .filter(|config| config.thresholds != complete.thresholds)
+            .count();
+        assert_eq!(accepted, 0, "a prefix of the file has other thresholds");
+    }
+
+    #[test]
+    fn ports_are_bits() {
+        let bitmap = port_bitmap(&[(80, 80), (8000, 8002), (65535, 65535)]);
+        let set: Vec<u16> = (0..=u16::MAX)
+            .filter(|port| bitmap[usize::from(port >> 3)] >> (port & 7) & 1 == 1)
+            .collect();
+        assert_eq!(set, [80, 8000, 8001, 8002, 65535]);
+    }
+}

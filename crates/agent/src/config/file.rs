@@ -1,0 +1,146 @@
+//! The configuration as it is written: one field a key, nothing checked but names and kinds.
+
+use serde::Deserialize;
+
+/// The whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct File {
+    pub(super) interfaces: Vec<String>,
+    pub(super) thresholds: String,
+    pub(super) dscp: Option<Dscp>,
+    #[serde(default)]
+    pub(super) bookkeeping: Bookkeeping,
+    #[serde(default)]
+    pub(super) respect_dscp: bool,
+    #[serde(default)]
+    pub(super) force_ect: bool,
+    #[serde(default = "vxlan_port")]
+    pub(super) vxlan_port: u16,
+    #[serde(default)]
+    pub(super) message: Message,
+    #[serde(default)]
+    pub(super) ageing: Ageing,
+    #[serde(default)]
+    pub(super) flows: Flows,
+    #[serde(default)]
+    pub(super) select: Select,
+    #[serde(default)]
+    pub(super) gso: Gso,
+    #[serde(default)]
+    pub(super) metrics: Metrics,
+    pub(super) nic: Option<Nic>,
+}
+
+fn vxlan_port() -> u16 {
+    4789
+}
+
+/// A ready-made map's name, or the code points themselves.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "the name of a ready-made map, or a list of code points")]
+pub(super) enum Dscp {
+    Name(String),
+    CodePoints(Vec<i64>),
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Bookkeeping {
+    #[default]
+    Offset,
+    Cumulative,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct Message {
+    pub(super) idle: String,
+    pub(super) end: End,
+    pub(super) start: Start,
+    pub(super) mark_mask: u32,
+}
+
+impl Default for Message {
+    fn default() -> Message {
+        Message {
+            idle: "500us".into(),
+            end: End::default(),
+            start: Start::default(),
+            mark_mask: u32::MAX,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum End {
+    #[default]
+    Acknowledged,
+    Sent,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Start {
+    #[default]
+    Idle,
+    Mark,
+    Priority,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Ageing {
+    pub(super) timeouts: u32,
+    pub(super) gap: String,
+}
+
+impl Default for Ageing {
+    fn default() -> Ageing {
+        Ageing { timeouts: 2, gap: "9ms".into() }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Flows {
+    pub(super) max: u32,
+    pub(super) idle: String,
+}
+
+impl Default for Flows {
+    fn default() -> Flows {
+        Flows { max: 65_536, idle: "100ms".into() }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Select {
+    pub(super) ports: Vec<String>,
+    pub(super) prefixes: Vec<String>,
+    pub(super) cgroups: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct Gso {
+    pub(super) max_size: Option<String>,
+    pub(super) max_segments: Option<u32>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct Metrics {
+    pub(super) listen: Option<String>,
+    pub(super) run_time: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Nic {
+    pub(super) rate: String,
+    pub(super) mark_at: Option<String>,
+    pub(super) buffer: Option<String>,
+}

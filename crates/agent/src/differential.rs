@@ -1,0 +1,132 @@
+//! The BPF program against the Rust MLFQ tagger: the same random packets to both, the same bytes
+//! out. The kernel runs the very program that is attached, with the clock handed in as the
+//! packet's time stamp. Needs root.
+
+mod frames;
+mod reference;
+
+use std::path::Path;
+
+use libbpf_rs::ProgramInput;
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use crate::bpf::Shared;
+use crate::config::Config;
+use crate::tagger::{LoadOptions, Tagger};
+use frames::Frames;
+use reference::Reference;
+
+/// Packets that each rule is tried with.
+const PACKETS: usize = 100_000;
+
+/// Ten rules, which follow each other without a flow losing its count.
+const RULES: [&str; 10] = [
+    "thresholds = \"10KB 30KB 60KB 120KB 250KB 400KB 700KB\"",
+    "thresholds = \"10KB 30KB 60KB 120KB 250KB 400KB 700KB\"\nbookkeeping = \"cumulative\"",
+    "thresholds = \"100KB\"\n[ageing]\ntimeouts = 3",
+    "thresholds = \"100KB\"\nbookkeeping = \"cumulative\"\n[ageing]\ntimeouts = 1\ngap = \"1ms\"",
+    "thresholds = \"10KB 10KB 1MB\"\ndscp = [46, 34, 26, 10]\n[flows]\nidle = \"5ms\"",
+    "thresholds = \"\"\ndscp = [12]",
+    "thresholds = \"30KB 300KB\"\nrespect-dscp = true",
+    "thresholds = \"30KB 300KB\"\n[ageing]\ntimeouts = 0\n[flows]\nidle = \"never\"",
+    "thresholds = \"30KB 300KB\"\n[select]\nports = [\"1000-1015\", \"443\"]\nprefixes = [\"10.0.0.0/29\", \"fd00::/125\"]",
+    "thresholds = \"30KB 300KB\"\n[message]\nstart = \"mark\"\nmark-mask = 0xf0",
+];
+
+/// `__sk_buff` as the test run takes it; only these fields may be set.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Context([u8; 192]);
+
+const MARK: usize = 8;
+const TIME_STAMP: usize = 152;
+const GSO_SEGMENTS: usize = 164;
+const GSO_SIZE: usize = 176;
+
+#[test]
+fn a_million_packets_get_what_the_rust_tagger_gives_them() {
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("skipped: the differential test needs root");
+        return;
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(6);
+    let first = config(RULES[0]);
+    let options = LoadOptions { injected_clock: true, ..LoadOptions::default() };
+    let tagger = Tagger::load(&first, None, options).unwrap();
+    let mut frames = Frames::new();
+    let mut reference = Reference::new();
+    let mut now = 1_000_000_000;
+    let mut seen = [0u64; 8];
+    for rule in RULES {
+        let config = config(rule);
+        tagger.apply(&config).unwrap();
+        reference.obey(&config);
+        for number in 0..PACKETS {
+            now += gap(&mut random);
+            let frame = frames.next(&mut random, now);
+            let level = reference.level(&frame, now);
+            let expected = frame.tagged(level.map(|level| config.dscp[level]));
+            let got = run(&tagger, &frame, now);
+            assert!(got == expected, "{rule}\npacket {number}: {frame:?}\nlevel {level:?}");
+            if let Some(level) = level {
+                seen[level] += 1;
+            }
+        }
+    }
+    assert!(seen.iter().all(|count| *count > 1000), "levels barely tried: {seen:?}");
+    compare_counters(&tagger, &reference);
+    println!("differential: {} packets, levels {seen:?}", RULES.len() * PACKETS);
+}
+
+/// Mostly the time between packets of a busy host, at times a pause.
+fn gap(random: &mut ChaCha8Rng) -> u64 {
+    match random.random_range(0..10_000) {
+        0 => random.random_range(0..200_000_000),
+        1..30 => random.random_range(0..12_000_000),
+        _ => random.random_range(0..4_000),
+    }
+}
+
+fn config(rule: &str) -> Config {
+    Config::parse(&format!("interfaces = [\"none\"]\n{rule}\n"), Path::new("rule")).unwrap()
+}
+
+fn run(tagger: &Tagger, frame: &frames::Frame, now: u64) -> Vec<u8> {
+    let mut context = Context([0; 192]);
+    let mut set = |at: usize, bytes: &[u8]| context.0[at..at + bytes.len()].copy_from_slice(bytes);
+    set(MARK, &frame.mark.to_ne_bytes());
+    set(TIME_STAMP, &now.to_ne_bytes());
+    set(GSO_SIZE, &frame.gso_size.to_ne_bytes());
+    set(GSO_SEGMENTS, &u32::from(frame.gso_size > 0).to_ne_bytes());
+    let mut out = vec![0; frame.bytes.len()];
+    let input = ProgramInput {
+        context_in: Some(&mut context.0),
+        data_in: Some(&frame.bytes),
+        data_out: Some(&mut out),
+        ..ProgramInput::default()
+    };
+    let output = tagger
+        .skel()
+        .progs
+        .tag_ethernet
+        .test_run(input)
+        .unwrap_or_else(|e| panic!("{e}: {frame:?}"));
+    assert_eq!(output.return_value as i32, -1, "the next program on the hook does not run");
+    out
+}
+
+fn compare_counters(tagger: &Tagger, reference: &Reference) {
+    use libbpf_rs::{MapCore, MapFlags};
+    let map = &tagger.skel().maps.counters_of_cpu;
+    let cores = map.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY).unwrap().unwrap();
+    let sum = |field: fn(&crate::bpf::types::counters) -> u64| -> u64 {
+        cores.iter().map(|bytes| field(&crate::bpf::types::counters::from_bytes(bytes))).sum()
+    };
+    assert_eq!(sum(|c| c.levels.iter().map(|l| l.packets).sum()), reference.tagged);
+    assert_eq!(sum(|c| c.left_alone.iter().sum()), reference.left_alone);
+    assert_eq!(sum(|c| c.levels.iter().map(|l| l.payload_bytes).sum()), reference.payload_bytes);
+    assert_eq!(sum(|c| c.messages_application), reference.application_starts);
+    assert!(sum(|c| c.starved) > 10, "hardly a flow starved");
+}

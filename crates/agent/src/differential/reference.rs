@@ -1,0 +1,140 @@
+//! What each packet's level must be: the Rust MLFQ tagger, behind a second implementation of
+//! what turns packets into departures.
+
+use std::collections::BTreeMap;
+
+use flowsched_schemes::tagger::Departure;
+use flowsched_schemes::tagger::mlfq::{Bookkeeping, MessageStart, Mlfq, MlfqFlow};
+use flowsched_units::Time;
+
+use super::frames::{FIN, Frame, RST, SYN, Truth};
+use crate::config::Config;
+
+#[derive(Default)]
+struct Flow {
+    mlfq: MlfqFlow,
+    /// Of the first byte of the flow; offsets count from it.
+    next_offset: u64,
+    next_seq: u32,
+    last_sent: u64,
+    /// Sequence number of the last timeout, and how many in a row it had.
+    timeouts: Option<(u32, u32)>,
+    mark: u32,
+    /// Where the application said that its message begins.
+    base: u64,
+}
+
+/// The rule in Rust, and counters to compare.
+pub(super) struct Reference {
+    rule: Mlfq,
+    config: Option<Config>,
+    flows: BTreeMap<(u8, usize, u16, u16, u8, u32), Flow>,
+    pub(super) tagged: u64,
+    pub(super) left_alone: u64,
+    pub(super) payload_bytes: u64,
+    pub(super) application_starts: u64,
+}
+
+impl Reference {
+    pub(super) fn new() -> Reference {
+        Reference {
+            rule: Mlfq::new(&[], Bookkeeping::Offset).unwrap(),
+            config: None,
+            flows: BTreeMap::new(),
+            tagged: 0,
+            left_alone: 0,
+            payload_bytes: 0,
+            application_starts: 0,
+        }
+    }
+
+    pub(super) fn obey(&mut self, config: &Config) {
+        let bookkeeping =
+            if config.cumulative { Bookkeeping::Cumulative } else { Bookkeeping::Offset };
+        let idle = config.flow_idle.unwrap_or(Time::MAX);
+        self.rule = Mlfq::new(&config.thresholds, bookkeeping)
+            .unwrap()
+            .with_message_start(MessageStart::Idle(idle))
+            .with_ageing(config.ageing_timeouts);
+        self.config = Some(config.clone());
+    }
+
+    /// The frame's level; `None`: it is left alone.
+    pub(super) fn level(&mut self, frame: &Frame, now: u64) -> Option<usize> {
+        let config = self.config.clone()?;
+        let level = match &frame.truth {
+            Some(truth) if chosen(&config, truth) => {
+                self.payload_bytes += u64::from(truth.payload);
+                Some(self.tag(&config, truth, frame.mark, now))
+            }
+            _ => None,
+        };
+        *(if level.is_some() { &mut self.tagged } else { &mut self.left_alone }) += 1;
+        level
+    }
+
+    fn tag(&mut self, config: &Config, truth: &Truth, mark: u32, now: u64) -> usize {
+        if truth.is_tcp && truth.flags & (SYN | RST) != 0 {
+            self.flows.remove(&truth.flow);
+            return 0;
+        }
+        if truth.is_tcp && truth.payload == 0 && truth.flags & FIN == 0 {
+            return 0;
+        }
+        let mark = mark & config.start_mark.unwrap_or(0);
+        let flow = self.flows.entry(truth.flow).or_insert_with(|| Flow {
+            next_seq: truth.seq,
+            last_sent: now,
+            mark,
+            ..Flow::default()
+        });
+        let behind = flow.next_seq.wrapping_sub(truth.seq) as i32;
+        let sent_before = truth.is_tcp && behind > 0;
+        let offset = match truth.is_tcp {
+            true => flow.next_offset.saturating_add_signed(-i64::from(behind)),
+            false => flow.next_offset,
+        };
+        let gap = config.timeout_gap.as_ps() / 1000;
+        flow.timeouts = match flow.timeouts {
+            _ if truth.is_tcp && !sent_before => None,
+            Some((seq, count)) if truth.is_tcp && now - flow.last_sent >= gap => {
+                Some((truth.seq, if seq == truth.seq { count + 1 } else { 1 }))
+            }
+            None if truth.is_tcp && now - flow.last_sent >= gap => Some((truth.seq, 1)),
+            unchanged => unchanged,
+        };
+        if flow.mark != mark && !sent_before {
+            flow.mark = mark;
+            flow.mlfq = MlfqFlow::default();
+            flow.base = offset;
+            self.application_starts += 1;
+        }
+        let departure = Departure {
+            now: Time::from_ns(now),
+            offset: offset.saturating_sub(flow.base),
+            payload: truth.payload,
+            idle: !sent_before,
+            timeouts_in_a_row: flow.timeouts.map_or(0, |(_, count)| count),
+        };
+        flow.last_sent = now;
+        if offset + u64::from(truth.payload) > flow.next_offset {
+            flow.next_offset = offset + u64::from(truth.payload);
+            flow.next_seq = truth.seq.wrapping_add(truth.payload);
+        }
+        usize::from(self.rule.tag(&mut flow.mlfq, &departure))
+    }
+}
+
+fn chosen(config: &Config, truth: &Truth) -> bool {
+    if config.respect_dscp && truth.outer_dscp != 0 {
+        return false;
+    }
+    let ports = &config.selection.ports;
+    let in_ports = |port| ports.iter().any(|(first, last)| (*first..=*last).contains(&port));
+    if !ports.is_empty() && !in_ports(truth.flow.2) && !in_ports(truth.flow.3) {
+        return false;
+    }
+    // 10.0.0.0/29 and fd00::/125 both hold the hosts 0 to 7.
+    let _ = truth.is_ipv6;
+    config.selection.prefixes.is_empty() || truth.destination < 8
+}

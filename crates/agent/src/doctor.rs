@@ -1,0 +1,95 @@
+//! `flowsched agent doctor`: what this kernel can do, what the agent will use, what is missing.
+
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::process::Command;
+
+use crate::attach::{self, Hook};
+use crate::config::Config;
+use crate::error::AgentError;
+use crate::nic::Kinds;
+use crate::pins::Places;
+use crate::tagger::{Entry, LoadOptions, Tagger};
+use crate::{capabilities, select, sys};
+
+/// Enough to load the program.
+const TRIAL: &str = "interfaces = [\"lo\"]\nthresholds = \"100KB\"\n";
+const TRIAL_SENT: &str = "interfaces = [\"lo\"]\nthresholds = \"100KB\"\nmessage.end = \"sent\"\n";
+
+/// Prints a line a finding; what stands in the way of tagging is an error at the end.
+pub(crate) fn run(places: &Places) -> Result<(), AgentError> {
+    let release = nix::sys::utsname::uname()
+        .map(|names| names.release().to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let tested =
+        if at_least_6_1(&release) { "tested from 6.1 on" } else { "older than 6.1: untested" };
+    finding("kernel", &format!("{release} ({tested})"));
+    let held = capabilities::held();
+    let named = if held.is_empty() { "none".to_owned() } else { held.join(" ") };
+    finding("capabilities", &named);
+    capabilities::demand()?;
+    finding("BTF", if Path::new("/sys/kernel/btf/vmlinux").exists() { "yes" } else { "no" });
+    finding(
+        "hook",
+        &match Hook::available() {
+            Hook::Tcx => "tcx: links of their own, replaced without a gap".to_owned(),
+            Hook::Clsact => "clsact: this kernel is older than 6.6 and has no tcx".to_owned(),
+        },
+    );
+    let parent = places.pins.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
+    let pins = if crate::tagger::is_bpf_file_system(parent) {
+        format!("{} is in a BPF file system", places.pins.display())
+    } else {
+        format!("{} is in no BPF file system: mount -t bpf bpf /sys/fs/bpf", places.pins.display())
+    };
+    finding("pins", &pins);
+    finding("program", &load(TRIAL)?);
+    let sent = load(TRIAL_SENT).unwrap_or_else(|error| {
+        format!("not here: {}", error.to_string().lines().next().unwrap_or_default())
+    });
+    finding("message.end = \"sent\"", &sent);
+    let hierarchy = select::hierarchy();
+    let cgroups = hierarchy.map_or("no hierarchy of version 2".into(), |path| {
+        format!("version 2 at {}", path.display())
+    });
+    finding("control groups", &cgroups);
+    finding("iproute2", &version("tc").unwrap_or_else(|| "no tc: NIC scheduling needs it".into()));
+    let kinds = Kinds::of_this_kernel();
+    finding("queueing", &format!("{kinds}: {}", used(kinds)));
+    for (name, hook) in attach::attached(places) {
+        finding("tagged", &format!("{name} by {hook}"));
+    }
+    Ok(())
+}
+
+fn finding(about: &str, what: &str) {
+    println!("{about:<22} {what}");
+}
+
+fn at_least_6_1(release: &str) -> bool {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|n| n.parse().unwrap_or(0));
+    let version: (u32, u32) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    version >= (6, 1)
+}
+
+fn load(trial: &str) -> Result<String, AgentError> {
+    let config = Config::parse(trial, Path::new("trial"))?;
+    let tagger = Tagger::load(&config, None, LoadOptions::default())?;
+    let facts = sys::program_facts(tagger.program(Entry::Ethernet).as_fd()).unwrap_or_default();
+    Ok(format!("loads; {} instructions verified", facts.verified_instructions))
+}
+
+fn version(tool: &str) -> Option<String> {
+    let output = Command::new(tool).arg("-Version").output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn used(kinds: Kinds) -> &'static str {
+    match kinds {
+        Kinds { tbf: true, red: true, prio: true, .. } => "PRIO below RED will be used",
+        Kinds { tbf: true, red: true, ets: true, .. } => "ETS below RED will be used",
+        Kinds { htb: true, codel: true, .. } => "HTB will be used, marking with codel",
+        Kinds { htb: true, .. } => "HTB will be used, without ECN marking",
+        _ => "no interface can be scheduled",
+    }
+}

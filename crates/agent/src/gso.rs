@@ -1,0 +1,75 @@
+//! A cap on super-packets: all segments of one carry one DSCP, so that a smaller one makes the
+//! tags finer. What was set before is recorded and put back.
+
+use std::process::Command;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::GsoCap;
+use crate::error::AgentError;
+use crate::pins::Places;
+
+/// An interface's limits.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+struct Limits {
+    gso_max_size: u32,
+    gso_max_segs: u32,
+}
+
+/// Caps the interface's super-packets.
+pub(crate) fn cap(places: &Places, interface: &str, cap: GsoCap) -> Result<(), AgentError> {
+    if cap == GsoCap::default() {
+        return Ok(());
+    }
+    let before = limits(interface)?;
+    let record = places.record(&format!("gso_{interface}"));
+    if !record.exists() {
+        let text = serde_json::to_string(&before).unwrap_or_default();
+        std::fs::write(&record, text).map_err(|e| AgentError::file(&record, e))?;
+    }
+    set(
+        interface,
+        Limits {
+            gso_max_size: cap.max_size.map_or(before.gso_max_size, |m| m.min(before.gso_max_size)),
+            gso_max_segs: cap
+                .max_segments
+                .map_or(before.gso_max_segs, |m| m.min(before.gso_max_segs)),
+        },
+    )
+}
+
+/// Puts back what was set before.
+pub(crate) fn restore(places: &Places, interface: &str) -> Result<(), AgentError> {
+    let record = places.record(&format!("gso_{interface}"));
+    let Ok(text) = std::fs::read_to_string(&record) else { return Ok(()) };
+    if let Ok(before) = serde_json::from_str(&text) {
+        // The interface may be gone; then there is nothing to put back.
+        let _ = set(interface, before);
+    }
+    std::fs::remove_file(&record).map_err(|e| AgentError::file(&record, e))
+}
+
+fn limits(interface: &str) -> Result<Limits, AgentError> {
+    let output = Command::new("ip")
+        .args(["-details", "-json", "link", "show", "dev", interface])
+        .output()
+        .map_err(|e| AgentError::kernel("run ip (of iproute2)", e))?;
+    let links: Vec<Limits> = serde_json::from_slice(&output.stdout)
+        .map_err(|e| AgentError::kernel(format!("read the limits of {interface}"), e))?;
+    links.first().copied().ok_or_else(|| AgentError::Missing(format!("no interface {interface}")))
+}
+
+fn set(interface: &str, limits: Limits) -> Result<(), AgentError> {
+    let size = limits.gso_max_size.to_string();
+    let segments = limits.gso_max_segs.to_string();
+    let output = Command::new("ip")
+        .args(["link", "set", "dev", interface])
+        .args(["gso_max_size", &size, "gso_max_segs", &segments])
+        .output()
+        .map_err(|e| AgentError::kernel("run ip (of iproute2)", e))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(AgentError::kernel(format!("cap super-packets of {interface}"), reason))
+}

@@ -1,0 +1,181 @@
+//! For tests: two hosts in network namespaces of their own, joined by a cable, and what they send
+//! each other seen at the far end. Everything goes when it is dropped.
+#![allow(dead_code, reason = "each of the test programs that share this uses a part of it")]
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use nix::sched::{CloneFlags, setns};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, setsockopt, socket, sockopt,
+};
+
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+/// Two hosts. The first has interface `east` (10.77.0.1, fd77::1), the second `west`
+/// (10.77.0.2, fd77::2).
+pub struct Pair {
+    /// The first host's namespace.
+    pub a: String,
+    /// The second's.
+    pub b: String,
+}
+
+/// Whether this is root; says that the test is skipped where it is not.
+pub fn is_root(test: &str) -> bool {
+    let root = nix::unistd::geteuid().is_root();
+    if !root {
+        eprintln!("skipped: {test} needs root");
+    }
+    root
+}
+
+/// Runs a command line; a failure is the test's.
+pub fn sh(text: &str) -> String {
+    let output = Command::new("sh").args(["-c", text]).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}: {error}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+impl Pair {
+    /// Both hosts, without any offload: every packet that is seen is one on the wire.
+    pub fn new() -> Pair {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = |side: &str| format!("fs{}-{number}{side}", std::process::id());
+        let pair = Pair { a: name("a"), b: name("b") };
+        let (a, b) = (&pair.a, &pair.b);
+        sh("grep -q ' /sys/fs/bpf bpf' /proc/mounts || mount -t bpf bpf /sys/fs/bpf");
+        sh(&format!("ip netns add {a} && ip netns add {b}"));
+        pair.connect();
+        for host in [a, b] {
+            sh(&format!("ip -n {host} link set lo up"));
+            let set = "net.ipv4.tcp_ecn=1";
+            sh(&format!("nsenter --net=/run/netns/{host} sysctl -qw {set}"));
+        }
+        pair
+    }
+
+    /// Lays the cable.
+    pub fn connect(&self) {
+        let (a, b) = (&self.a, &self.b);
+        sh(&format!("ip link add east netns {a} type veth peer name west netns {b}"));
+        for (host, interface, number) in [(a, "east", 1), (b, "west", 2)] {
+            sh(&format!("ip -n {host} addr add 10.77.0.{number}/24 dev {interface}"));
+            sh(&format!("ip -n {host} addr add fd77::{number}/64 dev {interface} nodad"));
+            sh(&format!("ip -n {host} link set {interface} up"));
+            sh(&format!(
+                "nsenter --net=/run/netns/{host} ethtool -K {interface} tx off tso off gso off \
+                 gro off >/dev/null && \
+                 ip -n {host} link set {interface} gso_max_segs 1"
+            ));
+        }
+    }
+
+    /// Pulls the cable out: the interfaces are gone.
+    pub fn disconnect(&self) {
+        sh(&format!("ip -n {} link del east", self.a));
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        for host in [&self.a, &self.b] {
+            let _ = Command::new("ip").args(["netns", "del", host]).status();
+        }
+    }
+}
+
+/// Runs `action` on a host, in a thread of its own.
+pub fn on<T: Send + 'static>(
+    host: &str,
+    action: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<T> {
+    let path = format!("/run/netns/{host}");
+    thread::spawn(move || {
+        setns(File::open(path).unwrap(), CloneFlags::CLONE_NEWNET).unwrap();
+        action()
+    })
+}
+
+/// All frames that arrive at a host, or leave it.
+pub struct Capture {
+    stop: Arc<AtomicBool>,
+    frames: JoinHandle<Vec<Vec<u8>>>,
+}
+
+impl Capture {
+    /// From now on.
+    pub fn start(host: &str) -> Capture {
+        let stop = Arc::new(AtomicBool::new(false));
+        let ended = stop.clone();
+        let (ready, is_ready) = std::sync::mpsc::channel();
+        let frames = on(host, move || {
+            let socket = socket(
+                AddressFamily::Packet,
+                SockType::Raw,
+                SockFlag::SOCK_NONBLOCK,
+                SockProtocol::EthAll,
+            )
+            .unwrap();
+            setsockopt(&socket, sockopt::RcvBufForce, &(64 << 20)).unwrap();
+            ready.send(()).unwrap();
+            let mut frames = Vec::new();
+            let mut buffer = vec![0; 1 << 16];
+            loop {
+                match recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty()) {
+                    Ok(length) => frames.push(buffer[..length].to_vec()),
+                    Err(_) if ended.load(Ordering::Relaxed) => return frames,
+                    Err(_) => thread::sleep(Duration::from_micros(200)),
+                }
+            }
+        });
+        is_ready.recv().unwrap();
+        Capture { stop, frames }
+    }
+
+    /// Everything seen.
+    pub fn end(self) -> Vec<Vec<u8>> {
+        thread::sleep(Duration::from_millis(50));
+        self.stop.store(true, Ordering::Relaxed);
+        self.frames.join().unwrap()
+    }
+}
+
+/// A server that reads all it is sent, until the test ends.
+pub fn sink(host: &str, address: &'static str) {
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    on(host, move || {
+        let listener = TcpListener::bind(address).unwrap();
+        ready.send(()).unwrap();
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            thread::spawn(move || {
+                let mut buffer = vec![0; 1 << 18];
+                while stream.read(&mut buffer).is_ok_and(|length| length > 0) {}
+            });
+        }
+    });
+    is_ready.recv().unwrap();
+}
+
+/// Connects to `address` and sends messages of these sizes, so long after each other.
+pub fn send(host: &str, address: &'static str, sizes: Vec<usize>, pause: Duration) {
+    on(host, move || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        for size in sizes {
+            stream.write_all(&vec![7; size]).unwrap();
+            thread::sleep(pause);
+        }
+    })
+    .join()
+    .unwrap();
+}

@@ -1,0 +1,85 @@
+//! PIAS on Linux hosts: tags outgoing packets with the priority of their flows, in eBPF.
+//!
+//! What lives here: the BPF program (`bpf/`), its loader, what keeps it in place, shows what it
+//! does, and schedules the host's interface. The decision itself is MLFQ as in
+//! `flowsched_schemes::tagger::mlfq`, in C, tested against it packet by packet. What may not:
+//! simulation, experiments, anything that a packet's fate would depend on while no agent runs.
+
+mod args;
+mod attach;
+mod bpf;
+mod capabilities;
+pub mod config;
+mod daemon;
+mod doctor;
+mod dscp;
+pub mod error;
+mod gso;
+mod histogram;
+mod lifecycle;
+mod metrics;
+mod nic;
+mod pins;
+mod select;
+mod stats;
+mod sys;
+mod tagger;
+mod thresholds;
+mod top;
+
+#[cfg(test)]
+mod bench;
+#[cfg(test)]
+mod differential;
+#[cfg(test)]
+mod lab;
+#[cfg(test)]
+mod replay;
+
+use std::process::ExitCode;
+
+pub use args::AgentArgs;
+pub use config::Config;
+pub use error::AgentError;
+pub use histogram::Histogram;
+pub use pins::Places;
+
+use args::{AgentCommand, NicAction};
+
+/// Carries out a command line, and says on standard error what went wrong.
+pub fn run(args: AgentArgs) -> ExitCode {
+    // What libbpf says is part of the errors; by itself it would also tell of what is expected.
+    libbpf_rs::set_print(None);
+    match carry_out(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("flowsched agent: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn carry_out(args: &AgentArgs) -> Result<(), AgentError> {
+    let places = args.places();
+    match &args.command {
+        AgentCommand::Start(start) => daemon::start(&places, start),
+        AgentCommand::Stop => lifecycle::stop(&places),
+        AgentCommand::Uninstall => lifecycle::uninstall(&places),
+        AgentCommand::Status => lifecycle::status(&places),
+        AgentCommand::Top(top) => top::run(&places, top),
+        AgentCommand::Metrics => metrics::text(&places).map(|text| print!("{text}")),
+        AgentCommand::Histogram => thresholds::histogram(&places),
+        AgentCommand::Thresholds(wanted) => thresholds::run(&places, wanted),
+        AgentCommand::Nic(nic) => match &nic.action {
+            NicAction::Start(start) => {
+                let mut config = Config::read(&start.config)?;
+                if let (Some(rate), Some(nic)) = (start.rate, config.nic.as_mut()) {
+                    nic.rate = rate;
+                }
+                nic::start(&places, &config, start.dry_run)
+            }
+            NicAction::Stop { dry_run } => nic::stop(&places, *dry_run),
+        },
+        AgentCommand::Doctor => doctor::run(&places),
+    }
+}

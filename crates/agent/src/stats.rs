@@ -1,0 +1,196 @@
+//! What the tagger has counted, read from the pinned maps: what `status`, `top`, `thresholds` and
+//! the metrics show.
+
+use std::os::fd::AsFd;
+
+use libbpf_rs::{MapCore, MapFlags, Program};
+
+use crate::bpf::{Shared, types};
+use crate::error::AgentError;
+use crate::histogram::{BUCKETS, Histogram};
+use crate::pins::Places;
+use crate::sys::{self, ProgramFacts};
+use crate::tagger::{self, Entry, map};
+
+/// How many entries a batch of the flow map has.
+const BATCH: u32 = 4096;
+
+/// All counters at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) counters: types::counters,
+    pub(crate) agent: types::agent_counters,
+    pub(crate) levels: usize,
+    pub(crate) code_points: [u8; 8],
+    pub(crate) thresholds: [u64; 7],
+    /// Flows that are known by their 5-tuple now, and how many there may be.
+    pub(crate) flows: u64,
+    pub(crate) max_flows: u32,
+    pub(crate) programs: ProgramFacts,
+}
+
+impl Snapshot {
+    /// Reads all of it.
+    ///
+    /// # Errors
+    /// If no tagger is installed, or its maps may not be read.
+    pub(crate) fn read(places: &Places) -> Result<Snapshot, AgentError> {
+        let settings = tagger::read_settings(&tagger::pinned(places, map::SETTINGS)?)?;
+        let rule = settings.rules[settings.active as usize % settings.rules.len()];
+        let flows = tagger::pinned(places, map::FLOWS)?;
+        Ok(Snapshot {
+            counters: counters(places)?,
+            agent: agent_counters(places)?,
+            levels: 1 + rule.thresholds.iter().filter(|bytes| **bytes != u64::MAX).count(),
+            code_points: rule.dscp,
+            thresholds: rule.thresholds,
+            flows: live_flows(&flows),
+            max_flows: flows.max_entries(),
+            programs: programs(places),
+        })
+    }
+
+    /// Flows that had to make room for others.
+    pub(crate) fn evicted(&self) -> u64 {
+        let gone = self.counters.flows_closed + self.agent.flows_swept + self.flows;
+        self.counters.flows_hash.saturating_sub(gone)
+    }
+
+    /// Packets tagged.
+    pub(crate) fn tagged(&self) -> u64 {
+        self.counters.levels.iter().map(|level| level.packets).sum()
+    }
+}
+
+/// The kinds of packets that are left alone, in the order of `enum left_alone`.
+pub(crate) const LEFT_ALONE: [(&str, &str); 6] = [
+    ("not_ip", "neither TCP nor UDP over IP"),
+    ("unclear", "truncated, malformed or with unknown headers"),
+    ("not_selected", "not selected by the configuration"),
+    ("respected", "with a DSCP of their own"),
+    ("no_state", "no memory for the flow's state"),
+    ("not_written", "the header could not be written"),
+];
+
+fn counters(places: &Places) -> Result<types::counters, AgentError> {
+    let map = tagger::pinned(places, map::COUNTERS)?;
+    let cores = map
+        .lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY)
+        .map_err(|e| AgentError::kernel("read the counters", e))?
+        .unwrap_or_default();
+    let mut sum = types::counters::default();
+    for core in cores.iter().map(|bytes| types::counters::from_bytes(bytes)) {
+        for (sum, core) in sum.levels.iter_mut().zip(core.levels) {
+            sum.packets += core.packets;
+            sum.payload_bytes += core.payload_bytes;
+            sum.wire_bytes += core.wire_bytes;
+        }
+        for (sum, core) in sum.left_alone.iter_mut().zip(core.left_alone) {
+            *sum += core;
+        }
+        sum.messages_idle += core.messages_idle;
+        sum.messages_application += core.messages_application;
+        sum.starved += core.starved;
+        sum.flows_socket += core.flows_socket;
+        sum.flows_hash += core.flows_hash;
+        sum.flows_closed += core.flows_closed;
+        sum.ect_forced += core.ect_forced;
+    }
+    Ok(sum)
+}
+
+fn agent_counters(places: &Places) -> Result<types::agent_counters, AgentError> {
+    let map = tagger::pinned(places, map::AGENT)?;
+    let bytes = map
+        .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
+        .map_err(|e| AgentError::kernel("read the agent's counters", e))?;
+    Ok(types::agent_counters::from_bytes(&bytes.unwrap_or_default()))
+}
+
+/// Adds to the agent's own counters. Only the agent that holds the lock calls it.
+pub(crate) fn count(
+    places: &Places,
+    add: impl FnOnce(&mut types::agent_counters),
+) -> Result<(), AgentError> {
+    let mut counters = agent_counters(places)?;
+    add(&mut counters);
+    tagger::pinned(places, map::AGENT)?
+        .update(&0u32.to_ne_bytes(), counters.bytes(), MapFlags::ANY)
+        .map_err(|e| AgentError::kernel("write the agent's counters", e))
+}
+
+fn live_flows(flows: &impl MapCore) -> u64 {
+    flows
+        .lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY)
+        .map_or(0, |entries| entries.count() as u64)
+}
+
+/// Both programs' facts together.
+fn programs(places: &Places) -> ProgramFacts {
+    let mut sum = ProgramFacts::default();
+    for entry in Entry::BOTH {
+        let facts = Program::fd_from_pinned_path(places.program(entry.name()))
+            .ok()
+            .and_then(|fd| sys::program_facts(fd.as_fd()).ok())
+            .unwrap_or_default();
+        sum.runs += facts.runs;
+        sum.run_time_ns += facts.run_time_ns;
+        sum.verified_instructions = sum.verified_instructions.max(facts.verified_instructions);
+    }
+    sum
+}
+
+/// Sizes of all messages that have ended.
+pub(crate) fn histogram(places: &Places) -> Result<Histogram, AgentError> {
+    let map = tagger::pinned(places, map::HISTOGRAM)?;
+    let mut counts = vec![0; BUCKETS];
+    let entries = map
+        .lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY)
+        .map_err(|e| AgentError::kernel("read the histogram", e))?;
+    for (key, value) in entries {
+        counts[index(&key) % BUCKETS] += number(&value);
+    }
+    Ok(Histogram::new(counts))
+}
+
+/// Takes flows out of the map that have been idle for so long, and puts the sizes of their last
+/// messages into the histogram.
+pub(crate) fn sweep(places: &Places, now_ns: u64, idle_ns: u64) -> Result<u64, AgentError> {
+    let flows = tagger::pinned(places, map::FLOWS)?;
+    let histogram = tagger::pinned(places, map::HISTOGRAM)?;
+    let mut swept = 0;
+    let idle: Vec<Vec<u8>> = flows
+        .lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY)
+        .map_err(|e| AgentError::kernel("read the flows", e))?
+        .filter(|(_, state)| {
+            let state = types::flow_state::from_bytes(state);
+            now_ns.saturating_sub(state.last_sent) >= idle_ns
+        })
+        .map(|(key, _)| key)
+        .collect();
+    for key in idle {
+        let Ok(Some(state)) = flows.lookup_and_delete(&key) else { continue };
+        let state = types::flow_state::from_bytes(&state);
+        swept += 1;
+        let size = state.next_offset.saturating_sub(state.size_from);
+        if state.ended == 0 && size > 0 {
+            // The agent's half of the map: nobody else writes there.
+            let bucket = (BUCKETS + crate::histogram::bucket_of(size)) as u32;
+            let count = histogram.lookup(&bucket.to_ne_bytes(), MapFlags::ANY);
+            let count = count.ok().flatten().map_or(0, |bytes| number(&bytes)) + 1;
+            let _ = histogram.update(&bucket.to_ne_bytes(), &count.to_ne_bytes(), MapFlags::ANY);
+        }
+    }
+    if swept > 0 {
+        count(places, |counters| counters.flows_swept += swept)?;
+    }
+    Ok(swept)
+}
+
+fn index(key: &[u8]) -> usize {
+    key.try_into().map_or(0, |key| u32::from_ne_bytes(key) as usize)
+}
+
+fn number(value: &[u8]) -> u64 {
+    value.try_into().map_or(0, u64::from_ne_bytes)
+}

@@ -1,0 +1,111 @@
+//! The calls for which there is no safe wrapper: each a few lines, nothing else.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+
+use libbpf_rs::{AsRawLibbpf, Link, Program};
+
+/// `sockaddr.sa_family` of an interface's hardware address: what frames look like.
+const ETHERNET: u16 = 1;
+const LOOPBACK: u16 = 772;
+
+/// Attaches `program` at the end of what runs on packets that leave interface `index`.
+pub(crate) fn attach_tcx(program: &Program<'_>, index: u32) -> io::Result<Link> {
+    let opts = libbpf_sys::bpf_tcx_opts {
+        sz: size_of::<libbpf_sys::bpf_tcx_opts>() as _,
+        ..Default::default()
+    };
+    // SAFETY: the program is loaded and lives on; `opts` is initialised and outlives the call.
+    let link = unsafe {
+        libbpf_sys::bpf_program__attach_tcx(
+            program.as_libbpf_object().as_ptr(),
+            index as i32,
+            &raw const opts,
+        )
+    };
+    match NonNull::new(link) {
+        // SAFETY: libbpf returned it, and nobody else has it.
+        Some(link) => Ok(unsafe { Link::from_ptr(link) }),
+        None => Err(io::Error::last_os_error()),
+    }
+}
+
+/// How many programs run on packets that leave interface `index`; an error where the kernel has
+/// no tcx.
+pub(crate) fn count_tcx(index: u32) -> io::Result<u32> {
+    let mut opts = libbpf_sys::bpf_prog_query_opts {
+        sz: size_of::<libbpf_sys::bpf_prog_query_opts>() as _,
+        ..Default::default()
+    };
+    // SAFETY: `opts` is initialised, asks for no list, and outlives the call.
+    let result = unsafe {
+        libbpf_sys::bpf_prog_query_opts(index as i32, libbpf_sys::BPF_TCX_EGRESS, &raw mut opts)
+    };
+    if result < 0 {
+        return Err(io::Error::from_raw_os_error(-result));
+    }
+    // SAFETY: a union of plain integers.
+    Ok(unsafe { opts.__bindgen_anon_1.prog_cnt })
+}
+
+/// What the kernel tells of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ProgramFacts {
+    pub(crate) id: u32,
+    pub(crate) runs: u64,
+    pub(crate) run_time_ns: u64,
+    pub(crate) verified_instructions: u32,
+}
+
+/// The facts about the program behind `fd`.
+pub(crate) fn program_facts(fd: BorrowedFd<'_>) -> io::Result<ProgramFacts> {
+    let mut info = libbpf_sys::bpf_prog_info::default();
+    let mut length = size_of::<libbpf_sys::bpf_prog_info>() as u32;
+    // SAFETY: `info` is as long as `length` says and asks for no arrays.
+    let result = unsafe {
+        libbpf_sys::bpf_prog_get_info_by_fd(fd.as_raw_fd(), &raw mut info, &raw mut length)
+    };
+    if result < 0 {
+        return Err(io::Error::from_raw_os_error(-result));
+    }
+    Ok(ProgramFacts {
+        id: info.id,
+        runs: info.run_cnt,
+        run_time_ns: info.run_time_ns,
+        verified_instructions: info.verified_insns,
+    })
+}
+
+/// Has the kernel measure programs' run time for as long as the returned file is open.
+pub(crate) fn measure_run_time() -> io::Result<OwnedFd> {
+    // SAFETY: no pointers.
+    let fd = unsafe { libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME) };
+    if fd < 0 {
+        return Err(io::Error::from_raw_os_error(-fd));
+    }
+    // SAFETY: a fresh file descriptor that nobody else has.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Whether frames on the interface begin with an Ethernet header.
+pub(crate) fn has_ethernet_header(name: &str) -> io::Result<bool> {
+    // SAFETY: all zero is a valid request.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    if name.len() >= request.ifr_name.len() {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    }
+    for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *place = byte as libc::c_char;
+    }
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0")?;
+    // SAFETY: the request is initialised and outlives the call, which fills in the address.
+    let family = unsafe {
+        if libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR, &raw mut request) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        request.ifr_ifru.ifru_hwaddr.sa_family
+    };
+    Ok(family == ETHERNET || family == LOOPBACK)
+}

@@ -1,0 +1,294 @@
+//! The BPF program in the kernel: loading it, pinning its maps, putting rules in force.
+//!
+//! Maps that are pinned already are used again, so that counters and the state of flows go on;
+//! the programs are always those of this binary.
+
+use std::mem::MaybeUninit;
+use std::path::Path;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, OpenObject, PrintLevel, ProgramMut};
+
+use crate::bpf::{LAYOUT, OpenTaggerSkel, SLOTS, Shared, TaggerSkel, TaggerSkelBuilder, types};
+use crate::config::{Config, MessageEnd};
+use crate::error::AgentError;
+use crate::pins::Places;
+use crate::select;
+
+/// Names of the maps, which are also those of their pins.
+pub(crate) mod map {
+    pub(crate) const SETTINGS: &str = "settings";
+    pub(crate) const COUNTERS: &str = "counters_of_cpu";
+    pub(crate) const HISTOGRAM: &str = "histogram";
+    pub(crate) const SOCKETS: &str = "sockets";
+    pub(crate) const FLOWS: &str = "flows";
+    pub(crate) const PREFIXES: &str = "prefixes";
+    pub(crate) const CGROUPS: &str = "cgroups";
+    pub(crate) const AGENT: &str = "agent_counters";
+}
+
+/// The two entry points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// For frames with an Ethernet header.
+    Ethernet,
+    /// For bare IP packets.
+    Ip,
+}
+
+impl Entry {
+    pub(crate) const BOTH: [Entry; 2] = [Entry::Ethernet, Entry::Ip];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Entry::Ethernet => "tag_ethernet",
+            Entry::Ip => "tag_ip",
+        }
+    }
+}
+
+/// What is fixed when the program is loaded.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LoadOptions {
+    /// Take the time from the packet's time stamp: for test runs.
+    pub(crate) injected_clock: bool,
+    /// Log the decisions of the socket path: for tests.
+    pub(crate) trace: bool,
+}
+
+/// The loaded program.
+pub(crate) struct Tagger {
+    skel: TaggerSkel<'static>,
+}
+
+impl std::fmt::Debug for Tagger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tagger")
+    }
+}
+
+impl Tagger {
+    /// Loads the program; pins its maps below `places`, or uses those that are pinned there.
+    ///
+    /// # Errors
+    /// If the kernel refuses it, with the verifier's log; if pinned maps are of another layout.
+    pub(crate) fn load(
+        config: &Config,
+        places: Option<&Places>,
+        options: LoadOptions,
+    ) -> Result<Tagger, AgentError> {
+        let mut open = open()?;
+        if let Some(rodata) = open.maps.rodata_data.as_deref_mut() {
+            rodata.injected_clock = options.injected_clock;
+            rodata.trace = options.trace;
+            rodata.sent_is_idle = config.message_end == MessageEnd::Sent;
+        }
+        let refuse = |e| AgentError::kernel("prepare the maps", e);
+        open.maps.flows.set_max_entries(config.max_flows).map_err(refuse)?;
+        if !options.trace {
+            open.maps.trace_records.set_max_entries(4096).map_err(refuse)?;
+        }
+        if let Some(places) = places {
+            pin_or_reuse(&mut open, places)?;
+        }
+        let skel = collecting_log(|| open.load()).map_err(|(error, log)| load_error(error, log))?;
+        let tagger = Tagger { skel };
+        tagger.check_layout()?;
+        Ok(tagger)
+    }
+
+    /// Puts the whole of `config` in force at once: the rule that is not in force is written,
+    /// then the number of the one in force is changed.
+    pub(crate) fn apply(&self, config: &Config) -> Result<(), AgentError> {
+        let mut both = self.settings()?;
+        let active = both.active as usize % SLOTS;
+        let next = (active + 1) % SLOTS;
+        select::fill(&self.skel.maps.prefixes, &self.skel.maps.cgroups, &config.selection, next)?;
+        both.rules[next] = config.rule();
+        both.layout = LAYOUT;
+        self.write_settings(&both)?;
+        both.active = next as u32;
+        self.write_settings(&both)?;
+        // A packet that was being tagged by the old rule is through long before the next change.
+        thread::sleep(Duration::from_millis(5));
+        select::clear(&self.skel.maps.prefixes, &self.skel.maps.cgroups, active)
+    }
+
+    /// Resolves control groups again, since those of containers come and go.
+    pub(crate) fn refresh_cgroups(&self, config: &Config) -> Result<(), AgentError> {
+        let active = self.settings()?.active as usize % SLOTS;
+        select::refresh_cgroups(&self.skel.maps.cgroups, &config.selection, active)
+    }
+
+    /// The program of an entry point.
+    pub(crate) fn program(&self, entry: Entry) -> &ProgramMut<'static> {
+        match entry {
+            Entry::Ethernet => &self.skel.progs.tag_ethernet,
+            Entry::Ip => &self.skel.progs.tag_ip,
+        }
+    }
+
+    /// Pins the programs, which is how `status`, `top` and a later agent know them.
+    pub(crate) fn pin_programs(&mut self, places: &Places) -> Result<(), AgentError> {
+        for entry in Entry::BOTH {
+            let path = places.program(entry.name());
+            let program = match entry {
+                Entry::Ethernet => &mut self.skel.progs.tag_ethernet,
+                Entry::Ip => &mut self.skel.progs.tag_ip,
+            };
+            let fresh = path.with_extension("").with_file_name(format!("new_{}", entry.name()));
+            let _ = std::fs::remove_file(&fresh);
+            program
+                .pin(&fresh)
+                .map_err(|e| AgentError::kernel(format!("pin {}", fresh.display()), e))?;
+            std::fs::rename(&fresh, &path).map_err(|e| AgentError::file(&path, e))?;
+        }
+        Ok(())
+    }
+
+    fn settings(&self) -> Result<types::settings, AgentError> {
+        read_settings(&self.skel.maps.settings)
+    }
+
+    fn write_settings(&self, both: &types::settings) -> Result<(), AgentError> {
+        self.skel
+            .maps
+            .settings
+            .update(&0u32.to_ne_bytes(), both.bytes(), MapFlags::ANY)
+            .map_err(|e| AgentError::kernel("write the rule", e))
+    }
+
+    fn check_layout(&self) -> Result<(), AgentError> {
+        let found = self.settings()?.layout;
+        if found == 0 || found == LAYOUT {
+            return Ok(());
+        }
+        Err(other_layout(&format!("layout {found}, this agent's is {LAYOUT}")))
+    }
+
+    /// The map of packets' decisions, for tests.
+    #[cfg(test)]
+    pub(crate) fn skel(&self) -> &TaggerSkel<'static> {
+        &self.skel
+    }
+}
+
+pub(crate) fn read_settings(map: &impl MapCore) -> Result<types::settings, AgentError> {
+    let bytes = map
+        .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
+        .map_err(|e| AgentError::kernel("read the rule", e))?;
+    Ok(types::settings::from_bytes(&bytes.unwrap_or_default()))
+}
+
+/// The pinned map of that name.
+pub(crate) fn pinned(places: &Places, name: &str) -> Result<MapHandle, AgentError> {
+    let path = places.map(name);
+    MapHandle::from_pinned_path(&path).map_err(|e| {
+        AgentError::Missing(format!(
+            "{}: {e}\nno tagger is installed here; `flowsched agent start` installs one",
+            path.display()
+        ))
+    })
+}
+
+fn other_layout(found: &str) -> AgentError {
+    AgentError::Missing(format!(
+        "the pinned maps are of another version ({found}): `flowsched agent uninstall`, then start"
+    ))
+}
+
+fn open() -> Result<OpenTaggerSkel<'static>, AgentError> {
+    // The object lives as long as the process, as the agent does.
+    let object: &'static mut MaybeUninit<OpenObject> = Box::leak(Box::new(MaybeUninit::uninit()));
+    TaggerSkelBuilder::default()
+        .open(object)
+        .map_err(|e| AgentError::kernel("read the BPF object", e))
+}
+
+fn pin_or_reuse(open: &mut OpenTaggerSkel<'static>, places: &Places) -> Result<(), AgentError> {
+    let maps = &mut open.maps;
+    let pinned = [
+        (map::SETTINGS, &mut maps.settings),
+        (map::COUNTERS, &mut maps.counters_of_cpu),
+        (map::HISTOGRAM, &mut maps.histogram),
+        (map::SOCKETS, &mut maps.sockets),
+        (map::FLOWS, &mut maps.flows),
+        (map::PREFIXES, &mut maps.prefixes),
+        (map::CGROUPS, &mut maps.cgroups),
+        (map::AGENT, &mut maps.agent_counters),
+    ];
+    for (name, map) in pinned {
+        let path = places.map(name);
+        if let Ok(there) = MapHandle::from_pinned_path(&path) {
+            if there.value_size() != map.value_size() || there.key_size() != map.key_size() {
+                return Err(other_layout(&format!("map {name} has other sizes")));
+            }
+            if there.max_entries() != map.max_entries() {
+                return Err(AgentError::setting(
+                    "flows.max",
+                    map.max_entries(),
+                    format!(
+                        "{}, the size of the map that is in use; to change it, `flowsched agent \
+                         uninstall` first",
+                        there.max_entries()
+                    ),
+                ));
+            }
+        }
+        let error = |e| AgentError::kernel(format!("pin {}", path.display()), e);
+        map.set_pin_path(&path).map_err(error)?;
+    }
+    Ok(())
+}
+
+static LOG: Mutex<String> = Mutex::new(String::new());
+
+fn keep_in_log(_: PrintLevel, message: String) {
+    if let Ok(mut log) = LOG.lock() {
+        log.push_str(&message);
+    }
+}
+
+/// Runs `action` and, where it fails, returns with its error what libbpf said meanwhile, the
+/// verifier's log in it.
+fn collecting_log<T>(
+    action: impl FnOnce() -> libbpf_rs::Result<T>,
+) -> Result<T, (libbpf_rs::Error, String)> {
+    if let Ok(mut log) = LOG.lock() {
+        log.clear();
+    }
+    let before = libbpf_rs::set_print(Some((PrintLevel::Info, keep_in_log)));
+    let result = action();
+    libbpf_rs::set_print(before);
+    result.map_err(|error| (error, LOG.lock().map(|log| log.clone()).unwrap_or_default()))
+}
+
+fn load_error(error: libbpf_rs::Error, log: String) -> AgentError {
+    let advice = match error.kind() {
+        libbpf_rs::ErrorKind::PermissionDenied if !log.contains("PROG LOAD LOG") => {
+            "it takes the capabilities CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, or root"
+        }
+        libbpf_rs::ErrorKind::NotFound if log.contains("BTF") => {
+            "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF), which message.end = \"sent\" needs"
+        }
+        _ => {
+            "run `flowsched agent doctor`, and report its output with the log below; kernels \
+             before 6.1 are untested"
+        }
+    };
+    AgentError::Load { reason: error.to_string(), advice, log: last_lines(&log, 40) }
+}
+
+fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(count)..].join("\n")
+}
+
+/// Whether `path` is in a BPF file system.
+pub(crate) fn is_bpf_file_system(path: &Path) -> bool {
+    nix::sys::statfs::statfs(path)
+        .is_ok_and(|found| found.filesystem_type() == nix::sys::statfs::BPF_FS_MAGIC)
+}

@@ -1,0 +1,286 @@
+//! What an operator fears: the agent killed, doubled, misconfigured, upgraded; interfaces that go
+//! and come; other people's programs. Needs root.
+
+#[path = "live/agent.rs"]
+mod agent;
+#[path = "../src/lab.rs"]
+mod lab;
+#[path = "live/seen.rs"]
+mod seen;
+
+use std::io::Write;
+use std::net::{TcpStream, UdpSocket};
+use std::thread;
+use std::time::Duration;
+
+use agent::Agent;
+use lab::{Capture, Pair, sh};
+use seen::Seen;
+
+const SINK: &str = "10.77.0.2:5001";
+/// A message ends with its connection, however slow the machine.
+const RULE: &str = "thresholds = \"20KB\"\ndscp = [40, 3]\n[message]\nidle = \"never\"\n";
+const OTHER: &str = "thresholds = \"20KB\"\ndscp = [41, 4]\n[message]\nidle = \"never\"\n";
+
+/// Code points of the data packets of a small message.
+fn code_points(pair: &Pair) -> Vec<u8> {
+    let capture = Capture::start(&pair.b);
+    lab::send(&pair.a, SINK, vec![40_000], Duration::from_millis(20));
+    let frames = capture.end();
+    let seen = frames.iter().filter_map(|frame| Seen::parse(frame));
+    let mut found: Vec<u8> =
+        seen.filter(|p| p.to == 5001 && p.payload > 0).map(|p| p.dscp).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn tagged(agent: &Agent) -> u64 {
+    let text = agent.ok("metrics");
+    let lines = text.lines().filter(|line| line.starts_with("flowsched_packets_total{"));
+    lines.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
+}
+
+#[test]
+fn a_killed_agent_leaves_tagging_on_and_counters_whole() {
+    if !lab::is_root("a_killed_agent_leaves_tagging_on_and_counters_whole") {
+        return;
+    }
+    for hook in [&[][..], &["--clsact"][..]] {
+        let pair = Pair::new();
+        lab::sink(&pair.b, SINK);
+        let mut agent = Agent::start(&pair, RULE, hook);
+        // In mid-traffic.
+        let host = pair.a.clone();
+        let sending = lab::on(&host, || {
+            let mut stream = TcpStream::connect(SINK).unwrap();
+            for _ in 0..100 {
+                stream.write_all(&[1; 20_000]).unwrap();
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        thread::sleep(Duration::from_millis(100));
+        agent.signal("-KILL");
+        agent.wait();
+        let before = tagged(&agent);
+        assert_eq!(code_points(&pair), [3, 40], "untagged after the kill");
+        sending.join().unwrap();
+        let between = tagged(&agent);
+        assert!(between > before);
+        agent.launch(hook);
+        assert!(tagged(&agent) >= between, "counters fell");
+        assert_eq!(code_points(&pair), [3, 40]);
+        agent.ok("stop");
+        agent.wait();
+        assert_eq!(code_points(&pair), [3, 40], "untagged after stop");
+        agent.ok("uninstall");
+        assert!(!agent.is_installed());
+        assert_eq!(code_points(&pair), [0], "tagged after uninstall");
+        let left = sh(&format!("tc -n {} qdisc show dev east", pair.a));
+        assert!(!left.contains("clsact"), "{left}");
+    }
+}
+
+#[test]
+fn a_second_agent_is_refused() {
+    if !lab::is_root("a_second_agent_is_refused") {
+        return;
+    }
+    let pair = Pair::new();
+    let agent = Agent::start(&pair, RULE, &[]);
+    let second = agent.run(&format!("start --config {}", agent.config().display()));
+    let error = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(!second.status.success() && error.contains("an agent runs already"), "{error}");
+    lab::sink(&pair.b, SINK);
+    assert_eq!(code_points(&pair), [3, 40]);
+}
+
+#[test]
+fn a_new_configuration_holds_at_once_or_not_at_all() {
+    if !lab::is_root("a_new_configuration_holds_at_once_or_not_at_all") {
+        return;
+    }
+    let pair = Pair::new();
+    lab::sink(&pair.b, SINK);
+    let agent = Agent::start(&pair, RULE, &[]);
+    agent.configure(OTHER);
+    agent.wait_for("in force");
+    assert_eq!(code_points(&pair), [4, 41]);
+    // Half written, and then closed.
+    let half = format!("interfaces = [\"east\"]\n{RULE}");
+    std::fs::write(agent.config(), &half[..half.len() - 4]).unwrap();
+    agent.wait_for("refused");
+    assert_eq!(code_points(&pair), [4, 41]);
+    for nonsense in ["thresholds = \"20KB 10KB\"\n", "thresholds = \"1KB\"\ndscp = [5, 5]\n"] {
+        agent.configure(nonsense);
+        agent.wait_for("refused");
+    }
+    assert_eq!(code_points(&pair), [4, 41]);
+    agent.configure(RULE);
+    agent.wait_for("in force");
+    agent.signal("-HUP");
+    assert_eq!(code_points(&pair), [3, 40]);
+    assert_eq!(agent.metric("flowsched_reloads_total"), 2);
+    assert_eq!(agent.metric("flowsched_reloads_refused_total"), 3);
+}
+
+#[test]
+fn a_flow_keeps_its_count_through_a_reload_and_a_restart() {
+    if !lab::is_root("a_flow_keeps_its_count_through_a_reload_and_a_restart") {
+        return;
+    }
+    let pair = Pair::new();
+    lab::sink(&pair.b, SINK);
+    let mut agent = Agent::start(&pair, RULE, &[]);
+    let (go, went) = std::sync::mpsc::channel::<()>();
+    let host = pair.a.clone();
+    let sending = lab::on(&host, move || {
+        let mut stream = TcpStream::connect(SINK).unwrap();
+        while went.recv().is_ok() {
+            stream.write_all(&[1; 30_000]).unwrap();
+        }
+    });
+    go.send(()).unwrap();
+    thread::sleep(Duration::from_millis(50));
+    let next = || {
+        let capture = Capture::start(&pair.b);
+        go.send(()).unwrap();
+        thread::sleep(Duration::from_millis(50));
+        let frames = capture.end();
+        let seen: Vec<Seen> = frames.iter().filter_map(|frame| Seen::parse(frame)).collect();
+        seen.iter().find(|p| p.to == 5001 && p.payload > 0).unwrap().dscp
+    };
+    assert_eq!(next(), 3);
+    agent.configure(OTHER);
+    agent.wait_for("in force");
+    assert_eq!(next(), 4, "the count was lost by the reload");
+    agent.signal("-KILL");
+    agent.wait();
+    agent.launch(&[]);
+    assert_eq!(next(), 4, "the count was lost by the restart");
+    drop(go);
+    sending.join().unwrap();
+}
+
+#[test]
+fn a_connection_older_than_the_tagger_has_the_level_it_has_earned() {
+    if !lab::is_root("a_connection_older_than_the_tagger_has_the_level_it_has_earned") {
+        return;
+    }
+    let pair = Pair::new();
+    lab::sink(&pair.b, SINK);
+    let (go, went) = std::sync::mpsc::channel::<()>();
+    let host = pair.a.clone();
+    let sending = lab::on(&host, move || {
+        let mut stream = TcpStream::connect(SINK).unwrap();
+        while went.recv().is_ok() {
+            stream.write_all(&[1; 30_000]).unwrap();
+        }
+    });
+    go.send(()).unwrap();
+    thread::sleep(Duration::from_millis(50));
+    let _agent = Agent::start(&pair, RULE, &[]);
+    let capture = Capture::start(&pair.b);
+    go.send(()).unwrap();
+    let frames = capture.end();
+    drop(go);
+    sending.join().unwrap();
+    let seen: Vec<Seen> = frames.iter().filter_map(|frame| Seen::parse(frame)).collect();
+    let first = seen.iter().find(|p| p.to == 5001 && p.payload > 0).unwrap();
+    assert_eq!(first.dscp, 3, "an old elephant went to the top");
+}
+
+#[test]
+fn an_interface_that_went_and_came_back_is_tagged_again() {
+    if !lab::is_root("an_interface_that_went_and_came_back_is_tagged_again") {
+        return;
+    }
+    for hook in [&[][..], &["--clsact"][..]] {
+        let pair = Pair::new();
+        let agent = Agent::start(&pair, RULE, hook);
+        pair.disconnect();
+        thread::sleep(Duration::from_millis(1500));
+        pair.connect();
+        agent.wait_for("east: tagged");
+        lab::sink(&pair.b, SINK);
+        assert_eq!(code_points(&pair), [3, 40]);
+    }
+}
+
+#[test]
+fn other_peoples_programs_run_and_stay() {
+    if !lab::is_root("other_peoples_programs_run_and_stay") {
+        return;
+    }
+    for (first, second) in [(&[][..], &[][..]), (&["--clsact"][..], &[][..])] {
+        let pair = Pair::new();
+        lab::sink(&pair.b, SINK);
+        // Another agent, with folders of its own, is somebody else's program.
+        let other = Agent::start(&pair, OTHER, first);
+        let agent = Agent::start(&pair, RULE, second);
+        let before = tagged(&other);
+        code_points(&pair);
+        assert!(tagged(&other) > before && tagged(&agent) > 0, "one of them does not run");
+        agent.ok("uninstall");
+        assert_eq!(code_points(&pair), [4, 41], "the other one is gone too");
+    }
+}
+
+#[test]
+fn a_full_map_and_a_crowd_of_connections_lose_nothing() {
+    if !lab::is_root("a_full_map_and_a_crowd_of_connections_lose_nothing") {
+        return;
+    }
+    let pair = Pair::new();
+    let agent = Agent::start(&pair, &format!("{RULE}[flows]\nmax = 512\nidle = \"never\"\n"), &[]);
+    let receiver = lab::on(&pair.b, || {
+        let socket = UdpSocket::bind(SINK).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        (0..3000).filter(|_| socket.recv(&mut [0; 100]).is_ok()).count()
+    });
+    thread::sleep(Duration::from_millis(100));
+    lab::on(&pair.a, || {
+        for port in 10_000..13_000 {
+            let socket = UdpSocket::bind(("10.77.0.1", port)).unwrap();
+            socket.send_to(&[1; 50], SINK).unwrap();
+            if port % 50 == 0 {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+    })
+    .join()
+    .unwrap();
+    assert_eq!(receiver.join().unwrap(), 3000, "datagrams were lost");
+    assert!(agent.metric("flowsched_evicted_total") >= 2000);
+    lab::sink(&pair.b, SINK);
+    lab::on(&pair.a, || {
+        for _ in 0..1000 {
+            TcpStream::connect(SINK).unwrap().write_all(&[1; 100]).unwrap();
+        }
+    })
+    .join()
+    .unwrap();
+    assert!(agent.metric("flowsched_socket_flows_total") >= 1000);
+    assert_eq!(agent.metric("flowsched_left_alone_total{reason=\"no_state\"}"), 0);
+}
+
+#[test]
+fn without_the_capabilities_it_says_what_is_missing() {
+    if !lab::is_root("without_the_capabilities_it_says_what_is_missing") {
+        return;
+    }
+    let pair = Pair::new();
+    let agent = Agent::prepare(&pair, RULE);
+    let example = std::env::current_exe().unwrap();
+    let example = example.parent().unwrap().parent().unwrap().join("examples/flowsched-agent");
+    let output = std::process::Command::new("setpriv")
+        .args(["--bounding-set", "-all", "--inh-caps", "-all", "--reuid", "65534"])
+        .arg("--clear-groups")
+        .arg(example)
+        .args(["start", "--dry-run", "--config"])
+        .arg(agent.config())
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("lacks CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON"), "{error}");
+}

@@ -1,0 +1,406 @@
+//! The agent on real traffic between network namespaces, seen at the far end. Needs root.
+
+#[path = "live/agent.rs"]
+mod agent;
+#[path = "../src/lab.rs"]
+mod lab;
+#[path = "live/seen.rs"]
+mod seen;
+
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::net::{TcpStream, UdpSocket};
+use std::time::Duration;
+
+use agent::Agent;
+use lab::{Capture, Pair, sh};
+use seen::Seen;
+
+const PORT: u16 = 5001;
+const SINK: &str = "10.77.0.2:5001";
+const SINK6: &str = "[fd77::2]:5001";
+/// Three levels.
+const RULE: &str = "thresholds = \"20KB 100KB\"\ndscp = [40, 20, 3]\n";
+
+fn level_at(offset: u64) -> u8 {
+    [40, 20, 3][usize::from(offset > 20_000) + usize::from(offset > 100_000)]
+}
+
+/// Data packets to [`PORT`], checked for what must hold of all.
+fn data(frames: &[Vec<u8>]) -> Vec<Seen> {
+    let all: Vec<Seen> = frames.iter().filter_map(|frame| Seen::parse(frame)).collect();
+    let wrong = all.iter().find(|packet| packet.to == PORT && !packet.checksums_right);
+    assert!(wrong.is_none(), "wrong checksum: {wrong:?}");
+    all.into_iter().filter(|packet| packet.to == PORT && packet.payload > 0).collect()
+}
+
+#[test]
+fn every_packet_has_the_code_point_of_its_offset() {
+    if !lab::is_root("every_packet_has_the_code_point_of_its_offset") {
+        return;
+    }
+    for address in [SINK, SINK6] {
+        let pair = Pair::new();
+        let _agent = Agent::start(&pair, &format!("{RULE}[message]\nidle = \"never\"\n"), &[]);
+        lab::sink(&pair.b, address);
+        let capture = Capture::start(&pair.b);
+        lab::send(&pair.a, address, vec![500_000], Duration::ZERO);
+        let frames = capture.end();
+        let all: Vec<Seen> = frames.iter().filter_map(|frame| Seen::parse(frame)).collect();
+        let syn = all.iter().find(|packet| packet.syn && packet.to == PORT).unwrap();
+        let answer = all.iter().find(|packet| packet.syn && packet.from == PORT).unwrap();
+        assert!(syn.ecn == 0 && syn.ece && answer.ece, "ECN is no longer negotiated");
+        let packets = data(&frames);
+        let bytes: usize = packets.iter().map(|packet| packet.payload).sum();
+        assert!(bytes >= 500_000, "{address}: {bytes} bytes arrived");
+        let mut sent = BTreeSet::new();
+        for packet in packets {
+            let offset = u64::from(packet.seq.wrapping_sub(syn.seq).wrapping_sub(1));
+            assert_eq!(packet.dscp, level_at(offset), "{address}: offset {offset}");
+            // TCP sets ECT but on what it sends again (RFC 3168, 6.1.5).
+            let expected = if sent.insert(offset) { 2 } else { 0 };
+            assert_eq!(packet.ecn, expected, "the ECN bits are not TCP's own: {packet:?}");
+        }
+        assert!(all.iter().all(|packet| packet.to == PORT || packet.dscp == 0), "tagged twice");
+    }
+}
+
+#[test]
+fn a_persistent_connections_tenth_message_starts_at_the_top_again() {
+    if !lab::is_root("a_persistent_connections_tenth_message_starts_at_the_top_again") {
+        return;
+    }
+    const MESSAGE: u64 = 60_000;
+    for end in ["acknowledged", "sent"] {
+        let pair = Pair::new();
+        let agent = Agent::start(
+            &pair,
+            &format!("{RULE}[message]\nidle = \"5ms\"\nend = \"{end}\"\n"),
+            &[],
+        );
+        lab::sink(&pair.b, SINK);
+        let capture = Capture::start(&pair.b);
+        lab::send(&pair.a, SINK, vec![MESSAGE as usize; 10], Duration::from_millis(40));
+        let frames = capture.end();
+        let packets = data(&frames);
+        let first = packets
+            .iter()
+            .map(|packet| packet.seq)
+            .min_by_key(|seq| seq.wrapping_sub(packets[0].seq) as i32);
+        let offset = |packet: &Seen| u64::from(packet.seq.wrapping_sub(first.unwrap()));
+        for message in 0..10 {
+            let start = packets.iter().find(|packet| offset(packet) == message * MESSAGE);
+            let start = start.unwrap_or_else(|| panic!("message {message} begins with no packet"));
+            assert_eq!(start.dscp, 40, "{end}: message {message}");
+            let late = packets.iter().filter(|packet| {
+                (message * MESSAGE + 25_000..(message + 1) * MESSAGE).contains(&offset(packet))
+            });
+            assert!(late.clone().count() > 10 && late.into_iter().all(|packet| packet.dscp == 20));
+        }
+        assert!(agent.metric("flowsched_messages_total{by=\"idle\"}") >= 9);
+        assert!(agent.ok("histogram").lines().count() > 2);
+    }
+}
+
+#[test]
+fn an_application_tells_where_its_messages_begin() {
+    if !lab::is_root("an_application_tells_where_its_messages_begin") {
+        return;
+    }
+    let pair = Pair::new();
+    let rule = format!("{RULE}[message]\nidle = \"never\"\nstart = \"priority\"\n");
+    let _agent = Agent::start(&pair, &rule, &[]);
+    lab::sink(&pair.b, SINK);
+    let capture = Capture::start(&pair.b);
+    lab::on(&pair.a, || {
+        use nix::sys::socket::{setsockopt, sockopt};
+        let mut stream = TcpStream::connect(SINK).unwrap();
+        for message in 0..4 {
+            setsockopt(&stream, sockopt::Priority, &(message % 2)).unwrap();
+            stream.write_all(&[1; 50_000]).unwrap();
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    })
+    .join()
+    .unwrap();
+    let packets = data(&capture.end());
+    let base = packets[0].seq;
+    for message in 0..4u32 {
+        let start = packets.iter().find(|p| p.seq.wrapping_sub(base) == message * 50_000).unwrap();
+        assert_eq!(start.dscp, 40, "message {message}");
+    }
+}
+
+#[test]
+fn datagrams_are_tagged_by_flow() {
+    if !lab::is_root("datagrams_are_tagged_by_flow") {
+        return;
+    }
+    let pair = Pair::new();
+    let agent = Agent::start(&pair, &format!("{RULE}[flows]\nidle = \"1s\"\n"), &[]);
+    let capture = Capture::start(&pair.b);
+    let receiver = lab::on(&pair.b, || {
+        let socket = UdpSocket::bind(SINK).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        (0..201).filter(|_| socket.recv(&mut [0; 2000]).is_ok()).count()
+    });
+    std::thread::sleep(Duration::from_millis(100));
+    lab::on(&pair.a, || {
+        let socket = UdpSocket::bind("10.77.0.1:4000").unwrap();
+        for _ in 0..20 {
+            // No more than the receiver's buffer takes.
+            std::thread::sleep(Duration::from_millis(2));
+            for _ in 0..10 {
+                socket.send_to(&[9; 1000], SINK).unwrap();
+            }
+        }
+        std::thread::sleep(Duration::from_millis(1500));
+        socket.send_to(&[9; 1000], SINK).unwrap();
+    })
+    .join()
+    .unwrap();
+    assert_eq!(receiver.join().unwrap(), 201, "datagrams were lost");
+    let packets = data(&capture.end());
+    assert_eq!(packets.len(), 201);
+    for (number, packet) in packets.iter().enumerate() {
+        let offset = if number == 200 { 0 } else { number as u64 * 1000 };
+        assert_eq!(packet.dscp, level_at(offset), "datagram {number}");
+    }
+    assert_eq!(agent.metric("flowsched_hash_flows_total"), 1);
+}
+
+#[test]
+fn the_inner_flow_of_vxlan_decides_on_the_outer_code_point() {
+    if !lab::is_root("the_inner_flow_of_vxlan_decides_on_the_outer_code_point") {
+        return;
+    }
+    let pair = Pair::new();
+    let rule = format!("{RULE}[flows]\nidle = \"never\"\n");
+    let _agent = Agent::start(&pair, &rule, &[]);
+    for (host, interface, own, other) in [(&pair.a, "east", 1, 2), (&pair.b, "west", 2, 1)] {
+        sh(&format!(
+            "ip -n {host} link add vx type vxlan id 42 dev {interface} remote 10.77.0.{other} \
+             dstport 4789 && ip -n {host} addr add 10.88.0.{own}/24 dev vx && \
+             ip -n {host} link set vx up"
+        ));
+        sh(&format!("nsenter --net=/run/netns/{host} ethtool -K vx tx off >/dev/null"));
+    }
+    lab::sink(&pair.b, "10.88.0.2:5001");
+    let capture = Capture::start(&pair.b);
+    lab::send(&pair.a, "10.88.0.2:5001", vec![300_000], Duration::ZERO);
+    let outer: Vec<u8> = capture
+        .end()
+        .iter()
+        .filter_map(|frame| Seen::parse(frame))
+        .filter(|packet| packet.to == 4789 && packet.payload > 1000 && packet.from_first_host)
+        .map(|packet| packet.dscp)
+        .collect();
+    let count = |dscp| outer.iter().filter(|seen| **seen == dscp).count();
+    assert!(count(40) >= 10 && count(20) >= 40 && count(3) >= 100, "{outer:?}");
+    assert_eq!(outer.len(), count(40) + count(20) + count(3));
+}
+
+#[test]
+fn ect_is_forced_only_where_ecn_was_negotiated() {
+    if !lab::is_root("ect_is_forced_only_where_ecn_was_negotiated") {
+        return;
+    }
+    for negotiated in [true, false] {
+        let pair = Pair::new();
+        let set = format!("net.ipv4.tcp_ecn={}", u8::from(negotiated));
+        sh(&format!("nsenter --net=/run/netns/{} sysctl -qw {set}", pair.a));
+        let agent = Agent::start(&pair, &format!("{RULE}force-ect = true\n"), &[]);
+        lab::sink(&pair.b, SINK);
+        let capture = Capture::start(&pair.b);
+        // The far end is deaf for a moment, so that packets are lost and sent again.
+        let far = pair.b.clone();
+        let deaf = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(60));
+            sh(&format!(
+                "ip -n {far} addr del 10.77.0.2/24 dev west; sleep 0.3; \
+                 ip -n {far} addr add 10.77.0.2/24 dev west"
+            ));
+        });
+        lab::send(&pair.a, SINK, vec![50_000; 60], Duration::from_millis(5));
+        deaf.join().unwrap();
+        std::thread::sleep(Duration::from_millis(1000));
+        let frames = capture.end();
+        let packets = data(&frames);
+        let expected = if negotiated { 2 } else { 0 };
+        let other = packets.iter().find(|packet| packet.ecn != expected);
+        assert!(other.is_none(), "negotiated {negotiated}: {other:?}");
+        let all: Vec<Seen> = frames.iter().filter_map(|frame| Seen::parse(frame)).collect();
+        assert!(all.iter().filter(|packet| packet.syn).all(|packet| packet.ecn == 0));
+        if negotiated {
+            assert!(agent.metric("flowsched_ect_forced_total") > 0, "nothing was sent again");
+        }
+    }
+}
+
+#[test]
+fn only_what_is_selected_is_tagged() {
+    if !lab::is_root("only_what_is_selected_is_tagged") {
+        return;
+    }
+    let pair = Pair::new();
+    lab::sink(&pair.b, SINK);
+    lab::sink(&pair.b, "10.77.0.2:5002");
+    lab::sink(&pair.b, SINK6);
+    let tagged = |select: &str, address: &'static str| {
+        let _agent = Agent::start(&pair, &format!("{RULE}{select}\n"), &[]);
+        let capture = Capture::start(&pair.b);
+        lab::send(&pair.a, address, vec![3000], Duration::from_millis(5));
+        let frames = capture.end();
+        let seen = frames.iter().filter_map(|frame| Seen::parse(frame));
+        let mut data = seen.filter(|packet| packet.payload > 0 && packet.from_first_host);
+        data.all(|packet| packet.dscp == 40)
+    };
+    let ports = "[select]\nports = [\"5001\"]";
+    assert!(tagged(ports, SINK) && !tagged(ports, "10.77.0.2:5002"));
+    let prefixes = "[select]\nprefixes = [\"10.77.0.0/30\"]";
+    assert!(tagged(prefixes, SINK) && !tagged(prefixes, SINK6));
+    let Some(root) = cgroup_root() else {
+        eprintln!("skipped: no control groups of version 2");
+        return;
+    };
+    let name = format!("flowsched-test-{}", std::process::id());
+    let folder = format!("{root}/{name}");
+    sh(&format!("mkdir -p {folder}/inner"));
+    let rule = format!("{RULE}[select]\ncgroups = [\"/{name}\"]\n");
+    let agent = Agent::start(&pair, &rule, &[]);
+    let capture = Capture::start(&pair.b);
+    lab::send(&pair.a, SINK, vec![3000], Duration::from_millis(5));
+    sh(&format!(
+        "nsenter --net=/run/netns/{} bash -c 'echo $$ > {folder}/inner/cgroup.procs; \
+         head -c 3000 /dev/zero > /dev/tcp/10.77.0.2/5002'",
+        pair.a
+    ));
+    let frames = capture.end();
+    drop(agent);
+    sh(&format!("sleep 0.1; rmdir {folder}/inner {folder}"));
+    let seen: Vec<Seen> = frames.iter().filter_map(|frame| Seen::parse(frame)).collect();
+    let all = |port: u16, dscp: u8| {
+        let mut data = seen.iter().filter(|packet| packet.to == port && packet.payload > 0);
+        data.all(|packet| packet.dscp == dscp)
+    };
+    assert!(all(5001, 0) && all(5002, 40), "{seen:?}");
+}
+
+fn cgroup_root() -> Option<String> {
+    let mounts = std::fs::read_to_string("/proc/mounts").ok()?;
+    let line = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"))?;
+    line.split(' ').nth(1).map(str::to_owned)
+}
+
+#[test]
+fn super_packets_are_charged_whole_and_can_be_capped() {
+    if !lab::is_root("super_packets_are_charged_whole_and_can_be_capped") {
+        return;
+    }
+    let pair = Pair::new();
+    sh(&format!(
+        "nsenter --net=/run/netns/{} ethtool -K east tx on tso on gso on >/dev/null; \
+         ip -n {} link set east gso_max_segs 65535",
+        pair.a, pair.a
+    ));
+    lab::sink(&pair.b, SINK);
+    let limits = || sh(&format!("ip -n {} -d link show dev east", pair.a));
+    let before = limits();
+    let agent = Agent::start(&pair, &format!("{RULE}[gso]\nmax-size = \"16KiB\"\n"), &[]);
+    assert!(limits().contains("gso_max_size 16384"));
+    lab::send(&pair.a, SINK, vec![1_000_000], Duration::ZERO);
+    let charged: u64 = (0..3)
+        .map(|level| {
+            let dscp = [40, 20, 3][level];
+            agent.metric(&format!(
+                "flowsched_payload_bytes_total{{level=\"{level}\",dscp=\"{dscp}\"}}"
+            ))
+        })
+        .sum();
+    assert!((1_000_000..1_200_000).contains(&charged), "{charged} bytes charged");
+    agent.ok("uninstall");
+    assert_eq!(limits(), before, "the cap was not taken back");
+}
+
+#[test]
+fn iperf_and_memcached_run_as_ever() {
+    if !lab::is_root("iperf_and_memcached_run_as_ever") {
+        return;
+    }
+    for tool in ["iperf3", "memcached"] {
+        if sh(&format!("command -v {tool} || true")).is_empty() {
+            eprintln!("skipped: {tool} is not installed (scripts/install-agent-deps.sh --test)");
+            return;
+        }
+    }
+    let pair = Pair::new();
+    let agent = Agent::start(&pair, RULE, &[]);
+    let server = format!("nsenter --net=/run/netns/{}", pair.b);
+    sh(&format!("{server} iperf3 -s -1 -D"));
+    sh("sleep 0.3");
+    let report =
+        sh(&format!("nsenter --net=/run/netns/{} iperf3 -c 10.77.0.2 -n 20M -P 4", pair.a));
+    assert!(report.contains("receiver"), "{report}");
+    let mut memcached = std::process::Command::new("nsenter")
+        .args([&format!("--net=/run/netns/{}", pair.b), "memcached", "-u", "nobody", "-p", "11211"])
+        .args(["-l", "10.77.0.2"])
+        .spawn()
+        .unwrap();
+    sh("sleep 0.5");
+    let host = pair.a.clone();
+    let answers = lab::on(&host, || {
+        let mut stream = TcpStream::connect("10.77.0.2:11211").unwrap();
+        let mut answer = [0; 4096];
+        let value = "v".repeat(1024);
+        stream.write_all(format!("set key 0 0 1024\r\n{value}\r\n").as_bytes()).unwrap();
+        assert!(stream.read(&mut answer).unwrap() > 0);
+        (0..200)
+            .filter(|_| {
+                stream.write_all(b"get key\r\n").unwrap();
+                stream.read(&mut answer).is_ok_and(|length| length > 1000)
+            })
+            .count()
+    })
+    .join();
+    memcached.kill().unwrap();
+    memcached.wait().unwrap();
+    assert_eq!(answers.unwrap(), 200);
+    assert!(agent.metric("flowsched_socket_flows_total") >= 5);
+}
+
+#[test]
+fn the_hosts_own_messages_give_thresholds() {
+    if !lab::is_root("the_hosts_own_messages_give_thresholds") {
+        return;
+    }
+    let pair = Pair::new();
+    let rule = format!("{RULE}[metrics]\nlisten = \"127.0.0.1:9487\"\nrun-time = true\n");
+    let agent = Agent::start(&pair, &rule, &[]);
+    lab::sink(&pair.b, SINK);
+    let few = agent.run("thresholds --load 0.8");
+    assert!(!few.status.success() && String::from_utf8_lossy(&few.stderr).contains("at least"));
+    for size in [2_000, 2_000, 30_000, 30_000, 400_000, 1_000_000] {
+        lab::send(&pair.a, SINK, vec![size], Duration::ZERO);
+    }
+    let page = lab::on(&pair.a, || {
+        let mut stream = TcpStream::connect("127.0.0.1:9487").unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+        let mut page = String::new();
+        stream.read_to_string(&mut page).unwrap();
+        page
+    })
+    .join()
+    .unwrap();
+    let count = |name: &str| -> u64 {
+        let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {name} in {page}")).parse().unwrap()
+    };
+    assert_eq!(count("flowsched_socket_flows_total"), 6);
+    assert!(count("flowsched_message_bytes_count") >= 6, "a size is missing");
+    assert!(count("flowsched_program_runs_total") > 100);
+    let printed = agent.ok("thresholds --load 0.8 --levels 3 --least 6");
+    let line = printed.lines().find_map(|line| line.strip_prefix("thresholds = ")).unwrap();
+    assert_eq!(line.split_whitespace().count(), 2, "{printed}");
+    assert!(agent.ok("top --count 1").contains("share of packets"));
+    assert!(agent.ok("status").contains("east by "));
+}

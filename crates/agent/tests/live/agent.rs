@@ -1,0 +1,156 @@
+//! The agent as a process on the first host of a pair.
+#![allow(dead_code, reason = "each of the test programs that share this uses a part of it")]
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use super::lab::Pair;
+
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+/// An agent with folders of its own; taken away whole when dropped.
+pub struct Agent {
+    host: String,
+    pins: String,
+    pub folder: PathBuf,
+    child: Option<Child>,
+    said: Option<Receiver<String>>,
+}
+
+fn binary() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let binary = test.parent().unwrap().parent().unwrap().join("examples/flowsched-agent");
+    assert!(binary.exists(), "{} is not built", binary.display());
+    binary
+}
+
+impl Agent {
+    /// Starts one on the first host's interface, with more arguments for `start`.
+    pub fn start(pair: &Pair, rule: &str, more: &[&str]) -> Agent {
+        let mut agent = Agent::prepare(pair, rule);
+        agent.launch(more);
+        agent
+    }
+
+    /// Everything but the process.
+    pub fn prepare(pair: &Pair, rule: &str) -> Agent {
+        let name = format!("fst-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let folder = std::env::temp_dir().join(&name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let agent = Agent {
+            host: pair.a.clone(),
+            pins: format!("/sys/fs/bpf/{name}"),
+            folder,
+            child: None,
+            said: None,
+        };
+        agent.configure(rule);
+        agent
+    }
+
+    /// Writes the configuration file, in one go.
+    pub fn configure(&self, rule: &str) {
+        let text = format!("interfaces = [\"east\"]\n{rule}");
+        let fresh = self.folder.join("fresh");
+        std::fs::write(&fresh, text).unwrap();
+        std::fs::rename(fresh, self.config()).unwrap();
+    }
+
+    /// Where the configuration is.
+    pub fn config(&self) -> PathBuf {
+        self.folder.join("agent.toml")
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/run/netns/{}", self.host)).arg(binary());
+        command.args(["--pins", &self.pins, "--run-dir"]).arg(self.folder.join("run"));
+        command
+    }
+
+    /// Starts the process and waits until it is ready.
+    pub fn launch(&mut self, more: &[&str]) {
+        let mut child = self
+            .command()
+            .args(["start", "--config"])
+            .arg(self.config())
+            .args(more)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (say, said) = channel();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                let _ = say.send(line);
+            }
+        });
+        self.child = Some(child);
+        self.said = Some(said);
+        self.wait_for("ready");
+    }
+
+    /// Waits until the agent says something with `text` in it.
+    pub fn wait_for(&self, text: &str) {
+        let mut before = Vec::new();
+        loop {
+            match self.said.as_ref().unwrap().recv_timeout(Duration::from_secs(120)) {
+                Ok(line) if line.contains(text) => return,
+                Ok(line) => before.push(line),
+                Err(_) => panic!("the agent never said \"{text}\", but {before:#?}"),
+            }
+        }
+    }
+
+    /// A signal to the process, by its name.
+    pub fn signal(&self, name: &str) {
+        let pid = self.child.as_ref().unwrap().id();
+        assert!(Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
+    }
+
+    /// Waits for the process's end.
+    pub fn wait(&mut self) {
+        self.child.take().unwrap().wait().unwrap();
+    }
+
+    /// Another command on the same folders.
+    pub fn run(&self, arguments: &str) -> Output {
+        self.command().args(arguments.split_whitespace()).output().unwrap()
+    }
+
+    /// The same, which must succeed: what it prints.
+    pub fn ok(&self, arguments: &str) -> String {
+        let output = self.run(arguments);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments}: {error}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// The value of one metric.
+    pub fn metric(&self, name: &str) -> u64 {
+        let text = self.ok("metrics");
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {name} in\n{text}")).parse().unwrap()
+    }
+
+    /// Whether anything is pinned.
+    pub fn is_installed(&self) -> bool {
+        std::path::Path::new(&self.pins).exists()
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.command().arg("uninstall").output();
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}

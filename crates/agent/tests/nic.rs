@@ -1,0 +1,163 @@
+//! Scheduling of a host's interface, with what the kernel has. Needs root.
+
+#[path = "live/agent.rs"]
+mod agent;
+#[path = "../src/lab.rs"]
+mod lab;
+#[path = "live/seen.rs"]
+mod seen;
+
+use std::net::UdpSocket;
+use std::thread;
+use std::time::Duration;
+
+use agent::Agent;
+use lab::{Capture, Pair, sh};
+use seen::Seen;
+
+const RULE: &str = "thresholds = \"20KB\"\ndscp = [32, 0]\n[message]\nidle = \"never\"\n\
+                    [flows]\nidle = \"never\"\n[nic]\nrate = \"20Mbps\"\nmark-at = \"20pkt\"\n";
+
+const ECT0: i32 = 2;
+
+fn queueing(pair: &Pair) -> String {
+    let show = |what: &str| sh(&format!("tc -n {} {what} show dev east", pair.a));
+    // What has passed is no part of how it is set up.
+    let text = format!("{}{}{}", show("qdisc"), show("class"), show("filter"));
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    let mut words: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
+    if let Some(at) = words.iter().position(|word| *word == "direct_packets_stat") {
+        words.drain(at..at + 2);
+    }
+    // tc prints a burst as the kernel's clock ticks have it, some bytes off what it was given.
+    let roughly = |word: &str| match word.strip_suffix('b').map(str::parse::<u64>) {
+        Some(Ok(bytes)) => format!("{}kb", (bytes + 500) / 1000),
+        _ => word.to_owned(),
+    };
+    words.iter().map(|word| roughly(word)).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_dry_run_changes_nothing_and_prints_what_would_be_run() {
+    if !lab::is_root("a_dry_run_changes_nothing_and_prints_what_would_be_run") {
+        return;
+    }
+    let pair = Pair::new();
+    let agent = Agent::prepare(&pair, RULE);
+    let before = queueing(&pair);
+    let config = agent.config().display().to_string();
+    let printed = agent.ok(&format!("nic start --dry-run --config {config}"));
+    assert_eq!(queueing(&pair), before);
+    // The printed commands are those that are run: by hand they make the same.
+    for line in printed.lines().take_while(|line| !line.starts_with("# to put back")) {
+        if line.starts_with("tc ") {
+            sh(&format!("nsenter --net=/run/netns/{} {line}", pair.a));
+        }
+    }
+    let by_hand = queueing(&pair);
+    sh(&format!("tc -n {} qdisc del dev east root", pair.a));
+    agent.ok(&format!("nic start --config {config}"));
+    assert_eq!(queueing(&pair), by_hand);
+    agent.ok("nic stop");
+    assert_eq!(queueing(&pair), before, "what was there before is not back");
+}
+
+#[test]
+fn short_flows_overtake_what_is_queued() {
+    if !lab::is_root("short_flows_overtake_what_is_queued") {
+        return;
+    }
+    let pair = Pair::new();
+    let agent = Agent::start(&pair, RULE, &[]);
+    let printed = agent.ok(&format!("nic start --dry-run --config {}", agent.config().display()));
+    println!("{printed}");
+    let capture = Capture::start(&pair.b);
+    let bulk = lab::on(&pair.a, || {
+        use nix::sys::socket::{setsockopt, sockopt};
+        let socket = UdpSocket::bind("10.77.0.1:4000").unwrap();
+        setsockopt(&socket, sockopt::Ipv4Tos, &ECT0).unwrap();
+        for _ in 0..300 {
+            socket.send_to(&[1; 1000], "10.77.0.2:9").unwrap();
+        }
+    });
+    thread::sleep(Duration::from_millis(30));
+    lab::on(&pair.a, || {
+        UdpSocket::bind("10.77.0.1:4001").unwrap().send_to(&[2; 1000], "10.77.0.2:9").unwrap();
+    })
+    .join()
+    .unwrap();
+    bulk.join().unwrap();
+    thread::sleep(Duration::from_millis(600));
+    let frames = capture.end();
+    let order: Vec<u16> = frames
+        .iter()
+        .filter_map(|frame| Seen::parse(frame))
+        .filter(|packet| packet.to == 9 && packet.payload == 1000)
+        .map(|packet| packet.from)
+        .collect();
+    let place = order.iter().position(|from| *from == 4001).expect("the short flow was lost");
+    let after = order.len() - place;
+    assert!(after > 50, "it arrived as number {place} of {}", order.len());
+    let marked = frames.iter().filter_map(|frame| Seen::parse(frame)).filter(|p| p.ecn == 3);
+    if printed.contains(" red ") {
+        assert!(marked.count() > 20, "a queue of {after} packets was not marked");
+    }
+}
+
+#[test]
+fn an_operators_own_scheduling_is_put_back() {
+    if !lab::is_root("an_operators_own_scheduling_is_put_back") {
+        return;
+    }
+    let trees = [
+        "qdisc add dev east root handle 7: tbf rate 500mbit burst 100kb latency 50ms",
+        "qdisc add dev east root handle 5: htb default 20; \
+         class add dev east parent 5: classid 5:1 htb rate 800mbit; \
+         class add dev east parent 5:1 classid 5:10 htb rate 100mbit ceil 800mbit prio 1; \
+         class add dev east parent 5:1 classid 5:20 htb rate 50mbit ceil 800mbit prio 2; \
+         qdisc add dev east parent 5:10 handle 50: pfifo limit 77",
+        "qdisc add dev east root handle 9: prio bands 4",
+        "qdisc add dev east root handle 8: fq_codel limit 500",
+        "qdisc add dev east root handle 8: fq limit 500",
+    ];
+    for tree in trees {
+        let pair = Pair::new();
+        let made = tree.split("; ").all(|command| {
+            let host = format!("--net=/run/netns/{}", pair.a);
+            let words = [host, "tc".to_owned()].into_iter();
+            let words = words.chain(command.split_whitespace().map(str::to_owned));
+            let output = std::process::Command::new("nsenter").args(words).output().unwrap();
+            output.status.success()
+        });
+        if !made {
+            println!("this kernel cannot: {tree}");
+            continue;
+        }
+        let before = queueing(&pair);
+        let agent = Agent::prepare(&pair, RULE);
+        agent.ok(&format!("nic start --config {}", agent.config().display()));
+        assert_ne!(queueing(&pair), before);
+        agent.ok("nic stop");
+        assert_eq!(queueing(&pair), before, "{tree}");
+    }
+}
+
+#[test]
+fn what_could_not_be_put_back_is_not_touched() {
+    if !lab::is_root("what_could_not_be_put_back_is_not_touched") {
+        return;
+    }
+    let pair = Pair::new();
+    sh(&format!(
+        "tc -n {0} qdisc add dev east root handle 5: htb && \
+         tc -n {0} filter add dev east parent 5: protocol ip prio 1 u32 match u32 0 0 flowid 5:1",
+        pair.a
+    ));
+    let before = queueing(&pair);
+    let agent = Agent::prepare(&pair, RULE);
+    let output = agent.run(&format!("nic start --config {}", agent.config().display()));
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && error.contains("filters"), "{error}");
+    assert_eq!(queueing(&pair), before);
+}

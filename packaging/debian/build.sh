@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Builds flowsched-agent_VERSION_ARCH.deb from a built binary, with dpkg-deb alone.
+#
+#   build.sh target/release/flowsched [folder for the package]
+set -euo pipefail
+
+binary=${1:?usage: build.sh BINARY [FOLDER]}
+folder=${2:-.}
+here=$(cd "$(dirname "$0")" && pwd)
+packaging=$(dirname "$here")
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$packaging/../Cargo.toml" | head -1)
+architecture=$(dpkg --print-architecture)
+
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+install -D -m 0755 "$binary" "$tree/usr/bin/flowsched"
+install -D -m 0644 "$packaging/agent.toml" "$tree/etc/flowsched/agent.toml"
+install -d "$tree/lib/systemd/system"
+install -m 0644 "$packaging"/systemd/* "$tree/lib/systemd/system/"
+install -D -m 0644 "$packaging/../docs/src/how-to/agent.md" \
+  "$tree/usr/share/doc/flowsched-agent/agent.md"
+install -D -m 0644 "$packaging/../LICENSE" "$tree/usr/share/doc/flowsched-agent/copyright" \
+  2>/dev/null || true
+
+install -d "$tree/DEBIAN"
+size=$(du -sk "$tree" | cut -f1)
+cat >"$tree/DEBIAN/control" <<CONTROL
+Package: flowsched-agent
+Version: $version
+Architecture: $architecture
+Maintainer: flowsched developers <flowsched@localhost>
+Installed-Size: $size
+Depends: libc6 (>= 2.34), libelf1 | libelf1t64, zlib1g, iproute2, adduser
+Section: net
+Priority: optional
+Description: flow scheduling without prior knowledge, on the host
+ Tags outgoing packets with the priority of their flows (PIAS), in eBPF, and
+ schedules the host's interface.
+CONTROL
+echo /etc/flowsched/agent.toml >"$tree/DEBIAN/conffiles"
+install -m 0755 "$here/postinst" "$here/prerm" "$here/postrm" "$tree/DEBIAN/"
+dpkg-deb --root-owner-group --build "$tree" \
+  "$folder/flowsched-agent_${version}_${architecture}.deb"
