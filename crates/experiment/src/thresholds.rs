@@ -40,9 +40,12 @@ impl Thresholds {
 fn answer(word: &str, demand: &Demand, queues: u64) -> Result<Vec<Bytes>, String> {
     let Demand { sizes, load, .. } = demand;
     let queues = queues as usize;
-    if word == "equal-split" {
-        return Ok(flowsched_thresholds::equal_split(sizes, queues));
-    }
-    flowsched_thresholds::optimal(sizes, *load, queues, DEFAULT_MODEL, &Objective::MeanFct)
-        .map_err(|error| error.to_string())
+    let optimum = match word {
+        "equal-split" => return Ok(flowsched_thresholds::equal_split(sizes, queues)),
+        "optimal-known-sizes" => flowsched_thresholds::optimal_known_sizes(sizes, *load, queues),
+        _ => {
+            flowsched_thresholds::optimal(sizes, *load, queues, DEFAULT_MODEL, &Objective::MeanFct)
+        }
+    };
+    optimum.map_err(|error| error.to_string())
 }
