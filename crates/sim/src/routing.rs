@@ -46,10 +46,10 @@ impl<'a> Router<'a> {
         match &mut self.choice {
             Choice::Hash { seed } => {
                 let direction = u64::from(packet.flags.has(Flags::ACK));
-                let key = u64::from(packet.flow) << 1 | direction;
-                let hash = mix(*seed ^ key ^ u64::from(switch.0) << 40);
+                let key = (u64::from(packet.flow) << 1) | direction;
+                let hash = mix(*seed ^ key ^ (u64::from(switch.0) << 40));
                 // The high bits, scaled to the number of ports: no division.
-                ports[((hash >> 32) * ports.len() as u64 >> 32) as usize]
+                ports[(((hash >> 32) * ports.len() as u64) >> 32) as usize]
             }
             Choice::RoundRobin { counters } => {
                 let hosts = self.network.host_count();

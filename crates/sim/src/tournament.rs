@@ -84,7 +84,7 @@ impl Tournament {
             self.count_from(now);
             ahead = (time - self.base).as_ps();
         }
-        ahead << self.link_bits | link as u64
+        (ahead << self.link_bits) | link as u64
     }
 
     /// Counts from `now` on, before which nothing can happen. Every link delivers a packet within
