@@ -43,7 +43,7 @@ deny:
 docs: reference
 	command -v mdbook >/dev/null || $(TOOL) mdbook
 	mdbook build docs
-	$(CARGO) doc --workspace --no-deps --quiet
+	$(CARGO) doc --workspace --no-deps --lib --quiet
 
 ## Rewrites the generated reference pages; in CI that must change nothing.
 reference:

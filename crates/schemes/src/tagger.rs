@@ -65,7 +65,7 @@ pub enum Tagger {
     None,
     /// Priorities fall with bytes sent (PIAS).
     Mlfq(Mlfq),
-    /// Priorities and ranks are those of the flow's size (TCP[a]Q, SJF).
+    /// Priorities and ranks are those of the flow's size (TCP\[a\]Q, SJF).
     SizeKnown(SizeKnown),
     /// Ranks rise with bytes sent (LAS).
     BytesSent,

@@ -1,6 +1,6 @@
-//! Known sizes (TCP[a]Q, SJF): a flow has the priority of its size from start to end.
+//! Known sizes (TCP\[a\]Q, SJF): a flow has the priority of its size from start to end.
 //!
-//! EPN 2018, VI-A: TCP[a]Q "classifies flows to different priority queues at the switch based on
+//! EPN 2018, VI-A: TCP\[a\]Q "classifies flows to different priority queues at the switch based on
 //! flow size"; Slytherin 2018, IV-3: ideal SJF "is aware of flow sizes and maps short flows to
 //! higher priority queues".
 

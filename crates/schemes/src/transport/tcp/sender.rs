@@ -137,7 +137,7 @@ impl Sender {
         self.connection.congestion
     }
 
-    /// When [`Sender::on_timer`] is due.
+    /// When the timer is due.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.deadline
