@@ -11,6 +11,7 @@
 //! experiment file.
 
 pub mod catalogue;
+pub mod controller;
 pub mod packet;
 pub mod port;
 pub mod preset;

@@ -20,12 +20,28 @@ pub trait Frame {
     fn mark(&mut self);
 }
 
+/// What a scheme's own header carries from hosts to switches and back: `()` where packets have
+/// none.
+pub trait Header: Copy + Default + std::fmt::Debug {
+    /// Bytes that it adds to every packet on the wire.
+    const WIRE_BYTES: u32 = 0;
+
+    /// Which of the paths between two hosts the packet takes: packets of one flow with the same
+    /// number take the same one where switches choose by flow.
+    #[inline]
+    fn path(&self) -> u32 {
+        0
+    }
+}
+
+impl Header for () {}
+
 /// A packet in flight: a small plain value.
 ///
 /// Segments are numbered from 0 in each flow and carry [`flowsched_units::PACKET_PAYLOAD`]
 /// bytes each but the last; numbers are what TCP's sequence numbers are in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Packet {
+pub struct Packet<H = ()> {
     /// The flow's index.
     pub flow: u32,
     /// The host it goes to.
@@ -44,11 +60,13 @@ pub struct Packet {
     pub flags: Flags,
     /// Switches that marked it.
     pub marks: u8,
+    /// The scheme's own header.
+    pub header: H,
 }
 
 /// One-bit facts about a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(u8);
+pub struct Flags(u16);
 
 impl Flags {
     /// A pure ACK; without it a data packet.
@@ -67,6 +85,8 @@ impl Flags {
     pub const RETRANSMISSION: Flags = Flags(64);
     /// A one-byte probe of a starved sender.
     pub const PROBE: Flags = Flags(128);
+    /// From a switch's controller to the flow's sender.
+    pub const MESSAGE: Flags = Flags(256);
 
     /// Whether any of `flags` is set.
     #[inline]
@@ -89,11 +109,18 @@ impl Flags {
     }
 }
 
-impl Packet {
+impl<H: Header> Packet<H> {
     /// A data packet.
     #[inline]
-    pub fn data(flow: u32, to: u32, seq: u32, wire: u16, flags: Flags) -> Packet {
+    pub fn data(flow: u32, to: u32, seq: u32, wire: u16, flags: Flags) -> Packet<H> {
         Packet { flow, to, seq, wire, flags, ..Packet::default() }
+    }
+
+    /// The same packet with another header.
+    #[inline]
+    pub fn with_header<G: Header>(&self, header: G) -> Packet<G> {
+        let Packet { flow, to, seq, word, wire, sack_len, priority, flags, marks, .. } = *self;
+        Packet { flow, to, seq, word, wire, sack_len, priority, flags, marks, header }
     }
 
     /// The rank at ports that order by rank: 0, the best, for ACKs.
@@ -130,7 +157,7 @@ impl Packet {
     }
 }
 
-impl Frame for Packet {
+impl<H: Header> Frame for Packet<H> {
     #[inline]
     fn wire_bytes(&self) -> u32 {
         u32::from(self.wire)
@@ -180,12 +207,12 @@ mod tests {
     #[test]
     fn a_packet_is_small() {
         // Larger packets cost time at every hop: they are copied into a queue and onto a link.
-        assert_eq!(size_of::<Packet>(), 24);
+        assert_eq!(size_of::<Packet<()>>(), 24);
     }
 
     #[test]
     fn a_long_sack_block_keeps_its_end() {
-        let mut ack = Packet { flags: Flags::ACK, ..Packet::default() };
+        let mut ack: Packet = Packet { flags: Flags::ACK, ..Packet::default() };
         ack.set_sack_block(10..100_000);
         assert_eq!(ack.sack_block(), 34_465..100_000);
     }

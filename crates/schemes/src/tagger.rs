@@ -13,6 +13,9 @@ pub use thresholds::MAX_PRIORITIES;
 
 use flowsched_units::{Bytes, Time};
 
+use crate::packet::{Header, Packet};
+use crate::transport::Start;
+
 use mlfq::{Mlfq, MlfqFlow};
 use size_known::SizeKnown;
 
@@ -56,6 +59,27 @@ pub enum AckPriority {
     Top,
     /// That of the data packet which they acknowledge.
     Echo,
+}
+
+/// What a sending host writes on the packets of its flows.
+pub trait Tagging<H: Header> {
+    /// What it remembers of one connection, from flow to flow.
+    type Flow: Copy + Default;
+
+    /// A new flow begins on the connection that `flow` belongs to.
+    fn start_flow(&self, flow: &mut Self::Flow, start: &Start);
+    /// Writes on the next packet of the flow.
+    fn tag(
+        &self,
+        flow: &mut Self::Flow,
+        departure: &Departure,
+        work: &Work,
+        packet: &mut Packet<H>,
+    );
+    /// The priority of a pure ACK for a packet of priority `acknowledged`.
+    fn ack_priority(&self, acknowledged: u8) -> u8;
+    /// A message from a controller came.
+    fn on_message(&self, _flow: &mut Self::Flow, _message: &Packet<H>) {}
 }
 
 /// The tagger of a scheme: what all its flows share.
@@ -106,5 +130,31 @@ impl Tagger {
         if let Tagger::Mlfq(mlfq) = self {
             mlfq.start_flow(&mut flow.mlfq);
         }
+    }
+}
+
+impl<H: Header> Tagging<H> for &Tagger {
+    type Flow = TaggerFlow;
+
+    fn start_flow(&self, flow: &mut TaggerFlow, _start: &Start) {
+        Tagger::start_flow(self, flow);
+    }
+
+    #[inline]
+    fn tag(
+        &self,
+        flow: &mut TaggerFlow,
+        departure: &Departure,
+        work: &Work,
+        packet: &mut Packet<H>,
+    ) {
+        let tag = Tagger::tag(self, flow, departure, work);
+        packet.priority = tag.priority;
+        packet.set_rank(tag.rank);
+    }
+
+    #[inline]
+    fn ack_priority(&self, acknowledged: u8) -> u8 {
+        Tagger::ack_priority(self, acknowledged)
     }
 }

@@ -1,6 +1,9 @@
 //! Transports: when and how fast a host sends.
 
+mod carrying;
 pub mod tcp;
+
+pub use carrying::Carrying;
 
 use crate::catalogue::{Part, Role};
 
@@ -40,14 +43,25 @@ pub const L2DCT: Part = Part {
     parameters: &[tcp::settings::PARAMETERS, tcp::settings::DCTCP, tcp::settings::L2DCT],
 };
 
-use flowsched_units::{Bytes, Time};
+use flowsched_units::{Bytes, Rate, Time};
 
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Header, Packet};
 use crate::tagger::Work;
+
+/// What a sending host knows of a flow when it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// When.
+    pub now: Time,
+    /// Bytes to send.
+    pub size: Bytes,
+    /// The rate of the host's network card.
+    pub rate: Rate,
+}
 
 /// A data packet that a sender wants on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outgoing {
+pub struct Outgoing<H = ()> {
     /// The segment's number.
     pub seq: u32,
     /// Payload bytes.
@@ -62,6 +76,8 @@ pub struct Outgoing {
     pub timeouts_in_a_row: u32,
     /// How much there is to send.
     pub work: Work,
+    /// The scheme's own header.
+    pub header: H,
 }
 
 /// When and how fast to send: the rule that all flows of a scheme follow.
@@ -69,6 +85,9 @@ pub struct Outgoing {
 /// Whoever runs a transport hands it packets and timers, and after each of these polls it for
 /// packets until there is none. A deadline may come too early; it never comes too late.
 pub trait Transport {
+    /// What its packets carry for the switches; [`Carrying`] puts a header on the packets of a
+    /// transport that has none.
+    type Header: Header;
     /// What stays when a flow ends and the next begins on the same connection.
     type Connection;
     /// The sending side of a flow.
@@ -83,12 +102,12 @@ pub trait Transport {
     /// A connection that its first flow has to open.
     fn new_connection(&self) -> Self::Connection;
 
-    /// The sender of a flow of `size` bytes that begins now.
-    fn sender(&self, size: Bytes, connection: Self::Connection, now: Time) -> Self::Sender;
+    /// The sender of a flow that begins now.
+    fn sender(&self, start: &Start, connection: Self::Connection) -> Self::Sender;
     /// The next packet that may be sent now.
-    fn poll(&self, sender: &mut Self::Sender, now: Time) -> Option<Outgoing>;
+    fn poll(&self, sender: &mut Self::Sender, now: Time) -> Option<Outgoing<Self::Header>>;
     /// An ACK came.
-    fn on_ack(&self, sender: &mut Self::Sender, now: Time, ack: &Packet);
+    fn on_ack(&self, sender: &mut Self::Sender, now: Time, ack: &Packet<Self::Header>);
     /// The sender's deadline may have come.
     fn on_sender_timer(&self, sender: &mut Self::Sender, now: Time);
     /// When [`Transport::on_sender_timer`] is due; [`Time::MAX`]: not at all.
@@ -109,11 +128,16 @@ pub trait Transport {
         &self,
         receiver: &mut Self::Receiver,
         now: Time,
-        packet: &Packet,
-        send: impl FnMut(Packet),
+        packet: &Packet<Self::Header>,
+        send: impl FnMut(Packet<Self::Header>),
     );
     /// The receiver's deadline may have come.
-    fn on_receiver_timer(&self, receiver: &mut Self::Receiver, now: Time, send: impl FnMut(Packet));
+    fn on_receiver_timer(
+        &self,
+        receiver: &mut Self::Receiver,
+        now: Time,
+        send: impl FnMut(Packet<Self::Header>),
+    );
     /// When [`Transport::on_receiver_timer`] is due; [`Time::MAX`]: not at all.
     fn receiver_deadline(&self, receiver: &Self::Receiver) -> Time;
     /// Whether every byte came.

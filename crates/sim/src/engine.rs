@@ -3,14 +3,15 @@
 use std::sync::atomic::Ordering;
 
 use flowsched_schemes::Packet;
+use flowsched_schemes::controller::{Controller, Site};
 use flowsched_schemes::port::Port;
+use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
-use flowsched_topology::Routing;
 use flowsched_units::Time;
 use flowsched_workload::Flow;
 
 use crate::connections::ConnectionNumbers;
-use crate::fabric::{Fabric, Site};
+use crate::fabric::Fabric;
 use crate::hosts::Hosts;
 use crate::outcome::{Outcome, PortSample};
 use crate::{Job, Progress};
@@ -19,11 +20,11 @@ use crate::{Job, Progress};
 const LOOK_EVERY: u64 = 1 << 16;
 
 /// A simulation under way.
-pub(crate) struct Engine<'a, T: Transport, P> {
+pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, P, C> {
     flows: &'a [Flow],
     next_flow: usize,
-    fabric: Fabric<'a, P>,
-    hosts: Hosts<'a, T>,
+    fabric: Fabric<'a, T::Header, P, C>,
+    hosts: Hosts<'a, T, G>,
     sample_interval: Time,
     next_sample: Time,
     /// The earliest event that is not a link's.
@@ -33,30 +34,43 @@ pub(crate) struct Engine<'a, T: Transport, P> {
     packet_hops: u64,
 }
 
+/// The four parts of a scheme, as the engine runs them.
+pub(crate) struct Parts<T, G, P, C> {
+    pub(crate) transport: T,
+    pub(crate) tagger: G,
+    pub(crate) new_port: P,
+    pub(crate) new_controller: C,
+}
+
 /// Where the next event comes from; of those at the same time the first of this list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Links,
     FlowStarts,
     Timers,
+    Controllers,
     Samples,
 }
 
-impl<'a, T: Transport, P: Port<Packet>> Engine<'a, T, P> {
+impl<'a, T, G, P, C> Engine<'a, T, G, P, C>
+where
+    T: Transport,
+    G: Tagging<T::Header>,
+    P: Port<Packet<T::Header>>,
+    C: Controller<T::Header>,
+{
     pub(crate) fn new(
         job: &Job<'a>,
-        routing: Routing,
-        transport: T,
+        parts: Parts<T, G, impl Fn(Site) -> P, impl Fn(Site) -> C>,
         connections: ConnectionNumbers,
-        new_port: impl Fn(Site) -> P,
-    ) -> Engine<'a, T, P> {
+    ) -> Engine<'a, T, G, P, C> {
         let is_sampled = job.sample_interval > Time::ZERO;
-        let host_rate = job.scheme.host_port.rate;
+        let Parts { transport, tagger, new_port, new_controller } = parts;
         let mut engine = Engine {
             flows: job.flows,
             next_flow: 0,
-            fabric: Fabric::new(job.network, routing, job.seed, host_rate, new_port),
-            hosts: Hosts::new(job.network, job.flows, transport, &job.scheme.tagger, connections),
+            fabric: Fabric::new(job, new_port, new_controller),
+            hosts: Hosts::new(job.network, job.flows, transport, tagger, connections),
             sample_interval: job.sample_interval,
             next_sample: if is_sampled { job.sample_interval } else { Time::MAX },
             next_other: Time::MAX,
@@ -81,6 +95,7 @@ impl<'a, T: Transport, P: Port<Packet>> Engine<'a, T, P> {
                 Source::Links => self.deliver(now),
                 Source::FlowStarts => self.start_flow(now),
                 Source::Timers => self.run_timer(now),
+                Source::Controllers => self.run_controller(now),
                 Source::Samples => self.sample(now),
             }
             if outcome.events.is_multiple_of(LOOK_EVERY) && self.is_told_to_stop(progress) {
@@ -102,6 +117,8 @@ impl<'a, T: Transport, P: Port<Packet>> Engine<'a, T, P> {
             Source::FlowStarts
         } else if self.next_other == self.hosts.timers.first() {
             Source::Timers
+        } else if self.next_other == self.fabric.timers.first() {
+            Source::Controllers
         } else {
             Source::Samples
         };
@@ -113,6 +130,9 @@ impl<'a, T: Transport, P: Port<Packet>> Engine<'a, T, P> {
     fn look_ahead(&mut self) {
         let timer = self.hosts.timers.first();
         self.next_other = self.next_flow_start().min(timer).min(self.next_sample);
+        if C::IS_THERE {
+            self.next_other = self.next_other.min(self.fabric.timers.first());
+        }
     }
 
     #[inline]
@@ -126,6 +146,8 @@ impl<'a, T: Transport, P: Port<Packet>> Engine<'a, T, P> {
         if let Some((_, packet)) = self.fabric.deliver() {
             let fabric = &mut self.fabric;
             self.hosts.receive(&packet, now, |host, packet| fabric.send(host, packet, now));
+            self.look_ahead();
+        } else if C::IS_THERE {
             self.look_ahead();
         }
     }
@@ -141,6 +163,11 @@ impl<'a, T: Transport, P: Port<Packet>> Engine<'a, T, P> {
     fn run_timer(&mut self, now: Time) {
         let fabric = &mut self.fabric;
         self.hosts.on_timer(now, |host, packet| fabric.send(host, packet, now));
+        self.look_ahead();
+    }
+
+    fn run_controller(&mut self, now: Time) {
+        self.fabric.on_timer(now);
         self.look_ahead();
     }
 

@@ -1,58 +1,69 @@
 //! The links of a network and what crosses them.
 
 use flowsched_schemes::Packet;
+use flowsched_schemes::controller::{Controller, Site};
+use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::Port;
-use flowsched_topology::{HostId, Network, NodeId, PortId, Routing};
+use flowsched_topology::{HostId, Network, NodeId, PortId};
 use flowsched_units::{Rate, Time};
+use flowsched_workload::Flow;
 
+use crate::Job;
 use crate::link::Link;
 use crate::outcome::PortSample;
 use crate::routing::Router;
+use crate::timers::{Armed, Timers};
 use crate::tournament::Tournament;
 
 /// All links, and which of them has the next arrival.
 #[derive(Debug)]
-pub(crate) struct Fabric<'a, P> {
+pub(crate) struct Fabric<'a, H, P, C> {
     network: &'a Network,
-    links: Vec<Link<P>>,
+    flows: &'a [Flow],
+    links: Vec<Link<H, P>>,
     /// When the first packet on each link arrives at its far end.
     arrivals: Tournament,
     router: Router<'a>,
     /// Whether ports draw on memory that their switch shares.
     shares_memory: bool,
+    /// By port, if there are any.
+    controllers: Vec<(C, Armed)>,
+    /// Of the controllers, by port.
+    pub(crate) timers: Timers<u32>,
+    /// Messages of a controller that are yet to be sent.
+    messages: Vec<Packet<H>>,
 }
 
-/// Where a port is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Site {
-    /// On a host's network card; otherwise in a switch.
-    pub(crate) is_host: bool,
-}
-
-impl<'a, P: Port<Packet>> Fabric<'a, P> {
+impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<'a, H, P, C> {
     pub(crate) fn new(
-        network: &'a Network,
-        routing: Routing,
-        seed: u64,
-        host_rate: f64,
+        job: &Job<'a>,
         new_port: impl Fn(Site) -> P,
-    ) -> Fabric<'a, P> {
-        let links: Vec<Link<P>> = network
-            .ports()
-            .iter()
-            .map(|port| {
-                let site = Site { is_host: network.host(port.owner).is_some() };
-                let share = if site.is_host { host_rate } else { 1.0 };
-                let rate = Rate::from_bps((port.rate.as_bps() as f64 * share) as u64);
-                Link::new(new_port(site), rate, port.delay, port.peer)
-            })
-            .collect();
+        new_controller: impl Fn(Site) -> C,
+    ) -> Fabric<'a, H, P, C> {
+        let network = job.network;
+        let host_rate = job.scheme.host_port.rate;
+        let mut links = Vec::with_capacity(network.ports().len());
+        let mut controllers = Vec::new();
+        for (index, port) in network.ports().iter().enumerate() {
+            let is_host = network.host(port.owner).is_some();
+            let share = if is_host { host_rate } else { 1.0 };
+            let rate = Rate::from_bps((port.rate.as_bps() as f64 * share) as u64);
+            let site = Site { port: index as u32, rate, is_host };
+            links.push(Link::new(new_port(site), rate, port.delay, port.peer));
+            if C::IS_THERE {
+                controllers.push((new_controller(site), Armed::default()));
+            }
+        }
         Fabric {
             network,
+            flows: job.flows,
             arrivals: Tournament::new(links.len()),
             shares_memory: links.iter().any(Link::shares_memory),
             links,
-            router: Router::new(network, routing, seed),
+            router: Router::new(network, job.routing(), job.seed),
+            controllers,
+            timers: Timers::default(),
+            messages: Vec::new(),
         }
     }
 
@@ -64,23 +75,27 @@ impl<'a, P: Port<Packet>> Fabric<'a, P> {
 
     /// A host sends a packet.
     #[inline]
-    pub(crate) fn send(&mut self, host: HostId, packet: Packet, now: Time) {
+    pub(crate) fn send(&mut self, host: HostId, packet: Packet<H>, now: Time) {
         self.offer(self.network.nic(host), packet, now);
     }
 
     /// The next packet arrives: at a host, to which it is handed, or at a switch, which sends it
     /// on.
     #[inline]
-    pub(crate) fn deliver(&mut self) -> Option<(HostId, Packet)> {
+    pub(crate) fn deliver(&mut self) -> Option<(HostId, Packet<H>)> {
         let (now, index) = self.arrivals.first()?;
         let link = &mut self.links[index];
-        let packet = link.deliver()?;
+        let mut packet = link.deliver()?;
         if link.is_empty() {
             // What waits is looked at only now: the packet that left next arrives later anyway.
             link.catch_up(now);
         }
         self.arrivals.replace_first(link.next_arrival(), now);
         let peer = link.peer;
+        if C::IS_THERE {
+            let back = self.network.reverse(PortId(index as u32));
+            self.controllers[back.index()].0.on_return(now, &mut packet);
+        }
         if let Some(host) = self.network.host(peer) {
             return Some((host, packet));
         }
@@ -90,7 +105,51 @@ impl<'a, P: Port<Packet>> Fabric<'a, P> {
     }
 
     #[inline]
-    fn offer(&mut self, port: PortId, packet: Packet, now: Time) {
+    fn offer(&mut self, port: PortId, packet: Packet<H>, now: Time) {
+        if C::IS_THERE {
+            self.offer_controlled(port, packet, now);
+        } else {
+            self.enqueue(port, packet, now);
+        }
+    }
+
+    /// Offers a packet to the port's controller first, and sends what that has to say.
+    fn offer_controlled(&mut self, port: PortId, mut packet: Packet<H>, now: Time) {
+        let link = &mut self.links[port.index()];
+        link.catch_up(now);
+        let (controller, _) = &mut self.controllers[port.index()];
+        let messages = &mut self.messages;
+        controller.on_forward(now, &mut packet, link.backlog(), |message| messages.push(message));
+        self.enqueue(port, packet, now);
+        self.after_control(port, now);
+    }
+
+    /// The first timer of a controller runs out.
+    pub(crate) fn on_timer(&mut self, now: Time) {
+        let Some((time, port)) = self.timers.pop() else { return };
+        let (controller, armed) = &mut self.controllers[port as usize];
+        if armed.disarm(time) {
+            let messages = &mut self.messages;
+            controller.on_timer(now, |message| messages.push(message));
+            self.after_control(PortId(port), now);
+        }
+    }
+
+    /// Sends a controller's messages and sets its timer.
+    fn after_control(&mut self, port: PortId, now: Time) {
+        let (controller, armed) = &mut self.controllers[port.index()];
+        self.timers.arm(armed, controller.deadline(), port.0);
+        let owner = self.network.port(port).owner;
+        while let Some(mut message) = self.messages.pop() {
+            message.flags = message.flags.with(Flags::MESSAGE);
+            message.to = self.flows[message.flow as usize].src.0;
+            let next = self.router.next(owner, &message);
+            self.enqueue(next, message, now);
+        }
+    }
+
+    #[inline]
+    fn enqueue(&mut self, port: PortId, packet: Packet<H>, now: Time) {
         let elsewhere = if self.shares_memory { self.elsewhere(port, now) } else { 0 };
         let link = &mut self.links[port.index()];
         let was_empty = link.is_empty();
@@ -109,7 +168,7 @@ impl<'a, P: Port<Packet>> Fabric<'a, P> {
             if *other != port {
                 let link = &mut self.links[other.index()];
                 link.catch_up(now);
-                bytes += link.waiting_bytes();
+                bytes += link.backlog().bytes;
             }
         }
         bytes

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use flowsched_schemes::Packet;
-use flowsched_schemes::packet::Flags;
-use flowsched_schemes::tagger::{Departure, Tagger, TaggerFlow};
-use flowsched_schemes::transport::{Outgoing, Transport};
+use flowsched_schemes::packet::{Flags, Header};
+use flowsched_schemes::tagger::{Departure, Tagging};
+use flowsched_schemes::transport::{Outgoing, Start, Transport};
 use flowsched_topology::{HostId, Network};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 use flowsched_workload::Flow;
@@ -15,20 +15,20 @@ use crate::outcome::FlowOutcome;
 use crate::timers::{Armed, Side, Timers};
 
 /// All hosts: which flows run, and what became of those that ended.
-pub(crate) struct Hosts<'a, T: Transport> {
+pub(crate) struct Hosts<'a, T: Transport, G: Tagging<T::Header>> {
     network: &'a Network,
     flows: &'a [Flow],
     transport: T,
-    tagger: &'a Tagger,
+    tagger: G,
     /// By flow: its place in `running`, or [`ABSENT`].
     place_of: Vec<u32>,
-    running: Vec<Running<T>>,
+    running: Vec<Running<T, G::Flow>>,
     /// Places in `running` that ended flows left.
     free: Vec<u32>,
-    pools: HashMap<(HostId, HostId), Vec<Slot<T>>>,
+    pools: HashMap<(HostId, HostId), Vec<Slot<T, G::Flow>>>,
     pub(crate) outcomes: Vec<FlowOutcome>,
     connections: ConnectionNumbers,
-    pub(crate) timers: Timers,
+    pub(crate) timers: Timers<(u32, Side)>,
     /// Flows that ended since this was last set to zero.
     pub(crate) ended: u64,
 }
@@ -36,10 +36,10 @@ pub(crate) struct Hosts<'a, T: Transport> {
 const ABSENT: u32 = u32::MAX;
 
 /// A flow under way, both its ends.
-struct Running<T: Transport> {
+struct Running<T: Transport, F> {
     sender: T::Sender,
     sender_armed: Armed,
-    tagger_flow: TaggerFlow,
+    tagger_flow: F,
     src: HostId,
     dst: HostId,
     connection: u32,
@@ -49,19 +49,19 @@ struct Running<T: Transport> {
 }
 
 /// A connection of a pair of hosts while no flow uses it.
-enum Slot<T: Transport> {
+enum Slot<T: Transport, F> {
     Busy,
-    Idle { since: Time, connection: T::Connection, tagger_flow: TaggerFlow },
+    Idle { since: Time, connection: T::Connection, tagger_flow: F },
 }
 
-impl<'a, T: Transport> Hosts<'a, T> {
+impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
     pub(crate) fn new(
         network: &'a Network,
         flows: &'a [Flow],
         transport: T,
-        tagger: &'a Tagger,
+        tagger: G,
         connections: ConnectionNumbers,
-    ) -> Hosts<'a, T> {
+    ) -> Hosts<'a, T, G> {
         Hosts {
             network,
             flows,
@@ -79,12 +79,19 @@ impl<'a, T: Transport> Hosts<'a, T> {
     }
 
     /// A flow starts; what it sends at once goes to `send`.
-    pub(crate) fn start(&mut self, id: u32, now: Time, send: impl FnMut(HostId, Packet)) {
+    pub(crate) fn start(
+        &mut self,
+        id: u32,
+        now: Time,
+        send: impl FnMut(HostId, Packet<T::Header>),
+    ) {
         let flow = self.flows[id as usize];
         let (connection, mut tagger_flow, number) = self.take_connection(&flow);
-        self.tagger.start_flow(&mut tagger_flow);
+        let rate = self.network.port(self.network.nic(flow.src)).rate;
+        let start = Start { now, size: flow.size, rate };
+        self.tagger.start_flow(&mut tagger_flow, &start);
         let running = Running {
-            sender: self.transport.sender(flow.size, connection, now),
+            sender: self.transport.sender(&start, connection),
             sender_armed: Armed::default(),
             tagger_flow,
             src: flow.src,
@@ -112,18 +119,18 @@ impl<'a, T: Transport> Hosts<'a, T> {
 
     /// The pair's connection that has been idle for longest, as the PIAS authors' simulator picks
     /// it, or a new one.
-    fn take_connection(&mut self, flow: &Flow) -> (T::Connection, TaggerFlow, u32) {
+    fn take_connection(&mut self, flow: &Flow) -> (T::Connection, G::Flow, u32) {
         if !self.transport.is_persistent() {
-            return (self.transport.new_connection(), TaggerFlow::default(), 0);
+            return (self.transport.new_connection(), G::Flow::default(), 0);
         }
         let (network, transport) = (self.network, &self.transport);
         let pool = self.pools.entry((flow.src, flow.dst)).or_insert_with(|| {
             let (data, ack) = (Bytes::new(PACKET_WIRE), Bytes::new(PACKET_HEADER));
             let round_trip = network.base_rtt(flow.src, flow.dst, data, ack);
             let connection = transport.open_connection(round_trip);
-            vec![Slot::Idle { since: Time::ZERO, connection, tagger_flow: TaggerFlow::default() }]
+            vec![Slot::Idle { since: Time::ZERO, connection, tagger_flow: G::Flow::default() }]
         });
-        let idle_since = |slot: &Slot<T>| match slot {
+        let idle_since = |slot: &Slot<T, G::Flow>| match slot {
             Slot::Busy => Time::MAX,
             Slot::Idle { since, .. } => *since,
         };
@@ -134,12 +141,17 @@ impl<'a, T: Transport> Hosts<'a, T> {
             return (connection, tagger_flow, number as u32);
         }
         pool.push(Slot::Busy);
-        (self.transport.new_connection(), TaggerFlow::default(), pool.len() as u32 - 1)
+        (self.transport.new_connection(), G::Flow::default(), pool.len() as u32 - 1)
     }
 
     /// A packet arrives at the host that it was for.
     #[inline]
-    pub(crate) fn receive(&mut self, packet: &Packet, now: Time, send: impl FnMut(HostId, Packet)) {
+    pub(crate) fn receive(
+        &mut self,
+        packet: &Packet<T::Header>,
+        now: Time,
+        send: impl FnMut(HostId, Packet<T::Header>),
+    ) {
         let place = self.place_of[packet.flow as usize];
         if place == ABSENT {
             // A late copy: its flow has ended at both ends.
@@ -149,6 +161,8 @@ impl<'a, T: Transport> Hosts<'a, T> {
             let running = &mut self.running[place as usize];
             self.transport.on_ack(&mut running.sender, now, packet);
             self.pump(packet.flow, place, now, send);
+        } else if packet.flags.has(Flags::MESSAGE) {
+            self.tagger.on_message(&mut self.running[place as usize].tagger_flow, packet);
         } else {
             self.receive_data(place, packet, now, send);
         }
@@ -158,12 +172,12 @@ impl<'a, T: Transport> Hosts<'a, T> {
     fn receive_data(
         &mut self,
         place: u32,
-        packet: &Packet,
+        packet: &Packet<T::Header>,
         now: Time,
-        mut send: impl FnMut(HostId, Packet),
+        mut send: impl FnMut(HostId, Packet<T::Header>),
     ) {
         let running = &mut self.running[place as usize];
-        let (src, dst, tagger) = (running.src, running.dst, self.tagger);
+        let (src, dst, tagger) = (running.src, running.dst, &self.tagger);
         self.transport.on_data(&mut running.receiver, now, packet, |ack| {
             send(dst, address(ack, src, tagger));
         });
@@ -172,12 +186,12 @@ impl<'a, T: Transport> Hosts<'a, T> {
             self.outcomes[packet.flow as usize].finished_at_receiver = Some(now);
         }
         let deadline = self.transport.receiver_deadline(&running.receiver);
-        self.timers.arm(&mut running.receiver_armed, deadline, packet.flow, Side::Receiver);
+        self.timers.arm(&mut running.receiver_armed, deadline, (packet.flow, Side::Receiver));
     }
 
     /// The first timer runs out.
-    pub(crate) fn on_timer(&mut self, now: Time, mut send: impl FnMut(HostId, Packet)) {
-        let Some((time, id, side)) = self.timers.pop() else { return };
+    pub(crate) fn on_timer(&mut self, now: Time, mut send: impl FnMut(HostId, Packet<T::Header>)) {
+        let Some((time, (id, side))) = self.timers.pop() else { return };
         let place = self.place_of[id as usize];
         if place == ABSENT {
             return;
@@ -192,12 +206,12 @@ impl<'a, T: Transport> Hosts<'a, T> {
             }
             Side::Receiver => {
                 if running.receiver_armed.disarm(time) {
-                    let (src, dst, tagger) = (running.src, running.dst, self.tagger);
+                    let (src, dst, tagger) = (running.src, running.dst, &self.tagger);
                     self.transport.on_receiver_timer(&mut running.receiver, now, |ack| {
                         send(dst, address(ack, src, tagger));
                     });
                     let deadline = self.transport.receiver_deadline(&running.receiver);
-                    self.timers.arm(&mut running.receiver_armed, deadline, id, Side::Receiver);
+                    self.timers.arm(&mut running.receiver_armed, deadline, (id, Side::Receiver));
                 }
             }
         }
@@ -205,11 +219,17 @@ impl<'a, T: Transport> Hosts<'a, T> {
 
     /// Sends what the sender may send now, and ends the flow if all is acknowledged.
     #[inline]
-    fn pump(&mut self, id: u32, place: u32, now: Time, mut send: impl FnMut(HostId, Packet)) {
+    fn pump(
+        &mut self,
+        id: u32,
+        place: u32,
+        now: Time,
+        mut send: impl FnMut(HostId, Packet<T::Header>),
+    ) {
         let running = &mut self.running[place as usize];
         while let Some(outgoing) = self.transport.poll(&mut running.sender, now) {
-            let packet =
-                tagged(id, running.dst, &outgoing, now, self.tagger, &mut running.tagger_flow);
+            let flow = &mut running.tagger_flow;
+            let packet = tagged(id, running.dst, &outgoing, now, &self.tagger, flow);
             send(running.src, packet);
         }
         if self.transport.is_acknowledged(&running.sender) {
@@ -217,7 +237,7 @@ impl<'a, T: Transport> Hosts<'a, T> {
             return;
         }
         let deadline = self.transport.sender_deadline(&running.sender);
-        self.timers.arm(&mut running.sender_armed, deadline, id, Side::Sender);
+        self.timers.arm(&mut running.sender_armed, deadline, (id, Side::Sender));
     }
 
     fn end(&mut self, id: u32, place: u32, now: Time) {
@@ -250,35 +270,31 @@ impl<'a, T: Transport> Hosts<'a, T> {
 }
 
 #[inline]
-fn tagged(
+fn tagged<H: Header, G: Tagging<H>>(
     id: u32,
     dst: HostId,
-    outgoing: &Outgoing,
+    outgoing: &Outgoing<H>,
     now: Time,
-    tagger: &Tagger,
-    tagger_flow: &mut TaggerFlow,
-) -> Packet {
-    let tag = tagger.tag(
-        tagger_flow,
-        &Departure {
-            now,
-            offset: outgoing.offset,
-            payload: outgoing.payload,
-            idle: outgoing.idle,
-            timeouts_in_a_row: outgoing.timeouts_in_a_row,
-        },
-        &outgoing.work,
-    );
-    let wire = (outgoing.payload + PACKET_HEADER as u32) as u16;
+    tagger: &G,
+    tagger_flow: &mut G::Flow,
+) -> Packet<H> {
+    let departure = Departure {
+        now,
+        offset: outgoing.offset,
+        payload: outgoing.payload,
+        idle: outgoing.idle,
+        timeouts_in_a_row: outgoing.timeouts_in_a_row,
+    };
+    let wire = (outgoing.payload + PACKET_HEADER as u32 + H::WIRE_BYTES) as u16;
     let mut packet = Packet::data(id, dst.0, outgoing.seq, wire, outgoing.flags);
-    packet.priority = tag.priority;
-    packet.set_rank(tag.rank);
+    packet.header = outgoing.header;
+    tagger.tag(tagger_flow, &departure, &outgoing.work, &mut packet);
     packet
 }
 
 /// Puts address and priority on an ACK.
 #[inline]
-fn address(mut ack: Packet, to: HostId, tagger: &Tagger) -> Packet {
+fn address<H: Header>(mut ack: Packet<H>, to: HostId, tagger: &impl Tagging<H>) -> Packet<H> {
     ack.to = to.0;
     ack.priority = tagger.ack_priority(ack.priority);
     ack

@@ -25,11 +25,13 @@ mod tournament;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
+use flowsched_schemes::controller::{NoController, Site};
 use flowsched_schemes::port::{
     Discipline, PfabricPort, Port, PortSettings, Queueing, Queues, SameFlow, Slytherin,
     StrictPriority, WeightedRoundRobin,
 };
 use flowsched_schemes::scheme::TransportChoice;
+use flowsched_schemes::tagger::Tagger;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::transport::tcp::Tcp;
 use flowsched_schemes::{Packet, Scheme};
@@ -38,8 +40,7 @@ use flowsched_units::Time;
 use flowsched_workload::Flow;
 
 use connections::{ByConnection, ConnectionNumbers};
-use engine::Engine;
-use fabric::Site;
+use engine::{Engine, Parts};
 pub use outcome::{FlowOutcome, Outcome, PortSample};
 
 /// What to simulate.
@@ -88,7 +89,11 @@ pub fn run(job: &Job<'_>, progress: &Progress) -> Outcome {
 }
 
 /// Runs a job to its end over the scheme's ports.
-fn run_over<T: Transport>(job: &Job<'_>, transport: T, progress: &Progress) -> Outcome {
+fn run_over<T: Transport<Header = ()>>(
+    job: &Job<'_>,
+    transport: T,
+    progress: &Progress,
+) -> Outcome {
     let settings = job.scheme.port;
     match job.scheme.queueing {
         Queueing::StrictPriority => run_queues(job, transport, StrictPriority, progress),
@@ -102,13 +107,14 @@ fn run_over<T: Transport>(job: &Job<'_>, transport: T, progress: &Progress) -> O
         Queueing::Pfabric(SameFlow::Connection) => {
             let numbers = ConnectionNumbers::new(job.flows.len());
             let new_port = |_| ByConnection::new(settings, job.flows, numbers.clone());
-            Engine::new(job, job.routing(), transport, numbers.clone(), new_port).run(progress)
+            let parts = uncontrolled(job, transport, new_port);
+            Engine::new(job, parts, numbers.clone()).run(progress)
         }
     }
 }
 
 /// Runs a job to its end over ports with queues, hosts' as the scheme says.
-fn run_queues<T: Transport, D: Discipline + Copy>(
+fn run_queues<T: Transport<Header = ()>, D: Discipline + Copy>(
     job: &Job<'_>,
     transport: T,
     discipline: D,
@@ -120,17 +126,26 @@ fn run_queues<T: Transport, D: Discipline + Copy>(
         Queues::with_discipline(settings, discipline)
     };
     let numbers = ConnectionNumbers::new(job.flows.len());
-    Engine::new(job, job.routing(), transport, numbers, new_port).run(progress)
+    Engine::new(job, uncontrolled(job, transport, new_port), numbers).run(progress)
+}
+
+/// The scheme's tagger with this transport and these ports, and switches that say nothing.
+fn uncontrolled<'a, T, P>(
+    job: &Job<'a>,
+    transport: T,
+    new_port: P,
+) -> Parts<T, &'a Tagger, P, impl Fn(Site) -> NoController> {
+    Parts { transport, tagger: &job.scheme.tagger, new_port, new_controller: |_| NoController }
 }
 
 /// Runs a job to its end with a transport and ports in place of the scheme's own; `new_port` is
 /// called once for every port of the network, in their order.
-pub fn run_with<T: Transport, P: Port<Packet>>(
+pub fn run_with<T: Transport<Header = ()>, P: Port<Packet>>(
     job: &Job<'_>,
     transport: T,
     new_port: impl Fn() -> P,
     progress: &Progress,
 ) -> Outcome {
     let numbers = ConnectionNumbers::new(job.flows.len());
-    Engine::new(job, job.routing(), transport, numbers, |_| new_port()).run(progress)
+    Engine::new(job, uncontrolled(job, transport, |_| new_port()), numbers).run(progress)
 }

@@ -1,8 +1,8 @@
 //! A port and the link behind it.
 
 use flowsched_schemes::Packet;
-use flowsched_schemes::packet::Frame;
-use flowsched_schemes::port::{Port, Ring};
+use flowsched_schemes::packet::{Frame, Header};
+use flowsched_schemes::port::{Backlog, Port, Ring};
 use flowsched_topology::NodeId;
 use flowsched_units::{Rate, Time};
 
@@ -13,11 +13,11 @@ use crate::outcome::PortSample;
 /// What every packet needs comes first, in one cache line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Link<P> {
+pub(crate) struct Link<H, P> {
     /// The packet being sent leaves now, or the last one left then.
     busy_until: Time,
     /// When each packet arrives at the far end, in order.
-    on_the_way: Ring<(Time, Packet)>,
+    on_the_way: Ring<(Time, Packet<H>)>,
     /// Picoseconds a byte takes, in units of 2^-24 ps.
     byte_time: u64,
     delay: Time,
@@ -31,8 +31,8 @@ pub(crate) struct Link<P> {
 
 const FRACTION_BITS: u32 = 24;
 
-impl<P: Port<Packet>> Link<P> {
-    pub(crate) fn new(port: P, rate: Rate, delay: Time, peer: NodeId) -> Link<P> {
+impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
+    pub(crate) fn new(port: P, rate: Rate, delay: Time, peer: NodeId) -> Link<H, P> {
         let byte_time =
             (8_000_000_000_000_u128 << FRACTION_BITS) / u128::from(rate.as_bps().max(1));
         Link {
@@ -64,7 +64,7 @@ impl<P: Port<Packet>> Link<P> {
     }
 
     #[inline]
-    fn send(&mut self, packet: Packet, start: Time) {
+    fn send(&mut self, packet: Packet<H>, start: Time) {
         let bytes = packet.wire_bytes();
         let duration = (u128::from(bytes) * u128::from(self.byte_time)) >> FRACTION_BITS;
         self.busy_until = start + Time::from_ps(duration as u64);
@@ -76,7 +76,7 @@ impl<P: Port<Packet>> Link<P> {
     /// A packet comes to the port, which has been caught up; `elsewhere` is what waits in the
     /// switch's other ports.
     #[inline]
-    pub(crate) fn offer(&mut self, now: Time, packet: Packet, elsewhere: u64) {
+    pub(crate) fn offer(&mut self, now: Time, packet: Packet<H>, elsewhere: u64) {
         let drops = &mut self.drops;
         let dropped = |_| *drops += 1;
         if self.busy_until > now {
@@ -88,7 +88,7 @@ impl<P: Port<Packet>> Link<P> {
 
     /// Takes the packet that arrives at the far end first.
     #[inline]
-    pub(crate) fn deliver(&mut self) -> Option<Packet> {
+    pub(crate) fn deliver(&mut self) -> Option<Packet<H>> {
         self.on_the_way.pop().map(|(_, packet)| packet)
     }
 
@@ -108,8 +108,9 @@ impl<P: Port<Packet>> Link<P> {
         self.port.shares_memory()
     }
 
-    pub(crate) fn waiting_bytes(&self) -> u64 {
-        self.port.backlog().bytes
+    /// What waits in the port.
+    pub(crate) fn backlog(&self) -> Backlog {
+        self.port.backlog()
     }
 
     pub(crate) fn drops(&self) -> u64 {

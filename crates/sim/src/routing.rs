@@ -1,7 +1,7 @@
 //! Which of several equal ports a packet takes.
 
 use flowsched_schemes::Packet;
-use flowsched_schemes::packet::Flags;
+use flowsched_schemes::packet::{Flags, Header};
 use flowsched_topology::{HostId, Network, NodeId, PortId, Routing};
 
 /// The choices of all switches.
@@ -13,8 +13,8 @@ pub(crate) struct Router<'a> {
 
 #[derive(Clone, Debug)]
 enum Choice {
-    /// By a hash of the flow, the direction and the switch, as if each flow had its own TCP
-    /// ports.
+    /// By a hash of the flow, its path, the direction and the switch, as if each flow, or each
+    /// path of it, had its own TCP ports.
     Hash { seed: u64 },
     /// Round robin, with a counter for every switch and destination, as the PIAS authors'
     /// simulator does.
@@ -35,19 +35,25 @@ impl<'a> Router<'a> {
 
     /// The port through which `switch` sends the packet on.
     #[inline]
-    pub(crate) fn next(&mut self, switch: NodeId, packet: &Packet) -> PortId {
+    pub(crate) fn next<H: Header>(&mut self, switch: NodeId, packet: &Packet<H>) -> PortId {
         let ports = self.network.routes().next(switch, HostId(packet.to));
         let [only] = ports else { return self.choose(switch, packet, ports) };
         *only
     }
 
     #[inline]
-    fn choose(&mut self, switch: NodeId, packet: &Packet, ports: &[PortId]) -> PortId {
+    fn choose<H: Header>(
+        &mut self,
+        switch: NodeId,
+        packet: &Packet<H>,
+        ports: &[PortId],
+    ) -> PortId {
         match &mut self.choice {
             Choice::Hash { seed } => {
-                let direction = u64::from(packet.flags.has(Flags::ACK));
-                let key = (u64::from(packet.flow) << 1) | direction;
-                let hash = mix(*seed ^ key ^ (u64::from(switch.0) << 40));
+                let is_back = packet.flags.has(Flags::ACK.with(Flags::MESSAGE));
+                let key = (u64::from(packet.flow) << 1) | u64::from(is_back);
+                let path = u64::from(packet.header.path()) << 33;
+                let hash = mix(*seed ^ key ^ path ^ (u64::from(switch.0) << 40));
                 // The high bits, scaled to the number of ports: no division.
                 ports[(((hash >> 32) * ports.len() as u64) >> 32) as usize]
             }

@@ -12,13 +12,19 @@ pub(crate) enum Side {
     Receiver,
 }
 
-/// The timers of all flows, earliest first.
+/// The timers of all owners, earliest first.
 ///
 /// A timer that moves later stays where it is: when its old time comes, its owner says when it
 /// is due now. The owner keeps the earliest entry's time in an [`Armed`].
-#[derive(Debug, Default)]
-pub(crate) struct Timers {
-    heap: BinaryHeap<Reverse<(Time, u32, Side)>>,
+#[derive(Debug)]
+pub(crate) struct Timers<O> {
+    heap: BinaryHeap<Reverse<(Time, O)>>,
+}
+
+impl<O: Ord> Default for Timers<O> {
+    fn default() -> Timers<O> {
+        Timers { heap: BinaryHeap::new() }
+    }
 }
 
 /// When the earliest entry of one owner is due.
@@ -31,26 +37,26 @@ impl Default for Armed {
     }
 }
 
-impl Timers {
+impl<O: Ord> Timers<O> {
     /// The time of the first entry.
     #[inline]
     pub(crate) fn first(&self) -> Time {
-        self.heap.peek().map_or(Time::MAX, |Reverse((time, ..))| *time)
+        self.heap.peek().map_or(Time::MAX, |Reverse((time, _))| *time)
     }
 
     /// Removes the first entry: its owner.
-    pub(crate) fn pop(&mut self) -> Option<(Time, u32, Side)> {
+    pub(crate) fn pop(&mut self) -> Option<(Time, O)> {
         self.heap.pop().map(|Reverse(entry)| entry)
     }
 
     /// The owner is due at `deadline`; whether an entry was added.
     #[inline]
-    pub(crate) fn arm(&mut self, armed: &mut Armed, deadline: Time, flow: u32, side: Side) -> bool {
+    pub(crate) fn arm(&mut self, armed: &mut Armed, deadline: Time, owner: O) -> bool {
         if deadline >= armed.0 {
             return false;
         }
         armed.0 = deadline;
-        self.heap.push(Reverse((deadline, flow, side)));
+        self.heap.push(Reverse((deadline, owner)));
         true
     }
 }

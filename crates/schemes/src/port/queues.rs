@@ -278,7 +278,7 @@ mod tests {
             ecn_threshold: 0,
             ..settings(1, Sharing::Port(9000))
         });
-        port.enqueue(Packet { wire: 1500, ..Packet::default() }, 0, |_| panic!("dropped"));
+        port.enqueue(Packet::<()> { wire: 1500, ..Packet::default() }, 0, |_| panic!("dropped"));
         assert!(!port.dequeue().unwrap().flags.has(Flags::CE));
         assert_eq!(port.marks(), 0);
     }

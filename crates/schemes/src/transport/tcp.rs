@@ -24,7 +24,7 @@ use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
 use congestion::Algorithm;
 use settings::{FastRetransmit, TcpSettings};
 
-use super::{Outgoing, Transport};
+use super::{Outgoing, Start, Transport};
 use crate::packet::Packet;
 
 /// TCP as all flows of a scheme use it.
@@ -57,6 +57,7 @@ pub fn segments_of(size: Bytes) -> u32 {
 }
 
 impl Transport for Tcp {
+    type Header = ();
     type Connection = Connection;
     type Sender = Sender;
     type Receiver = Receiver;
@@ -73,8 +74,8 @@ impl Transport for Tcp {
         Connection::closed(self)
     }
 
-    fn sender(&self, size: Bytes, connection: Connection, now: Time) -> Sender {
-        Sender::new(self, size, connection, now)
+    fn sender(&self, start: &Start, connection: Connection) -> Sender {
+        Sender::new(self, start.size, connection, start.now)
     }
 
     fn receiver(&self, size: Bytes) -> Receiver {

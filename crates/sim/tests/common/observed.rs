@@ -1,7 +1,7 @@
 //! A transport that a test looks into.
 
 use flowsched_schemes::Packet;
-use flowsched_schemes::transport::{Outgoing, Transport};
+use flowsched_schemes::transport::{Outgoing, Start, Transport};
 use flowsched_units::{Bytes, Time};
 
 /// Does what `inner` does, shows each sender to `seen` after each ACK, and passes each ACK that
@@ -14,10 +14,11 @@ pub struct Observed<T, S, A> {
 
 impl<T, S, A> Transport for Observed<T, S, A>
 where
-    T: Transport,
+    T: Transport<Header = ()>,
     S: Fn(Time, &T::Sender),
     A: Fn(Packet) -> Packet,
 {
+    type Header = ();
     type Connection = T::Connection;
     type Sender = T::Sender;
     type Receiver = T::Receiver;
@@ -34,8 +35,8 @@ where
         self.inner.new_connection()
     }
 
-    fn sender(&self, size: Bytes, connection: T::Connection, now: Time) -> T::Sender {
-        self.inner.sender(size, connection, now)
+    fn sender(&self, start: &Start, connection: T::Connection) -> T::Sender {
+        self.inner.sender(start, connection)
     }
 
     fn poll(&self, sender: &mut T::Sender, now: Time) -> Option<Outgoing> {

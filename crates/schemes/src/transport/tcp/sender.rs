@@ -193,6 +193,7 @@ impl Sender {
             idle,
             timeouts_in_a_row: self.timeouts_in_a_row,
             work: Work { size: self.size(), remaining: self.segments - self.board.delivered() },
+            header: (),
         }
     }
 

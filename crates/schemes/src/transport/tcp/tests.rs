@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flowsched_units::{PACKET_HEADER, Settings};
+use flowsched_units::{PACKET_HEADER, Rate, Settings};
 use proptest::prelude::*;
 
 use super::congestion::DctcpSettings;
@@ -197,7 +197,9 @@ impl Channel<'_> {
 
     /// Runs a flow until its sender has every segment acknowledged.
     fn run(&mut self, connection: Connection) -> Connection {
-        let mut sender = self.tcp.sender(self.size, connection, self.now);
+        let rate = Rate::from_bps(10_000_000_000);
+        let start = Start { now: self.now, size: self.size, rate };
+        let mut sender = self.tcp.sender(&start, connection);
         let mut receiver = self.tcp.receiver(self.size);
         for _ in 0..100_000 {
             self.pump(&mut sender);

@@ -1,0 +1,68 @@
+//! Controllers: what switches tell the hosts beside marks.
+//!
+//! A controller belongs to one egress port. It sees every packet that comes to be sent through
+//! it and every packet that comes back over the same link, may change their headers, and may
+//! send messages of its own to the senders of flows.
+
+use flowsched_units::{Rate, Time};
+
+use crate::packet::{Header, Packet};
+use crate::port::Backlog;
+
+/// Where a controller is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The number of the egress port: no other controller has it.
+    pub port: u32,
+    /// The rate of the link behind it.
+    pub rate: Rate,
+    /// On a host's network card; otherwise in a switch.
+    pub is_host: bool,
+}
+
+/// What one egress port does to the headers of the packets that pass it.
+///
+/// Whoever runs it addresses the packets that it hands to `send` to the senders of their flows.
+pub trait Controller<H: Header> {
+    /// Whether there is anything to do; if not, none of the functions is called.
+    const IS_THERE: bool = true;
+
+    /// A packet comes to be sent through the port, where `backlog` waits.
+    fn on_forward(
+        &mut self,
+        now: Time,
+        packet: &mut Packet<H>,
+        backlog: Backlog,
+        send: impl FnMut(Packet<H>),
+    );
+
+    /// A packet came over the same link from its far end.
+    fn on_return(&mut self, now: Time, packet: &mut Packet<H>);
+
+    /// When [`Controller::on_timer`] is due; [`Time::MAX`]: not at all.
+    fn deadline(&self) -> Time {
+        Time::MAX
+    }
+
+    /// The deadline may have come.
+    fn on_timer(&mut self, _now: Time, _send: impl FnMut(Packet<H>)) {}
+}
+
+/// Switches tell the hosts nothing but ECN marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoController;
+
+impl<H: Header> Controller<H> for NoController {
+    const IS_THERE: bool = false;
+
+    fn on_forward(
+        &mut self,
+        _now: Time,
+        _packet: &mut Packet<H>,
+        _backlog: Backlog,
+        _send: impl FnMut(Packet<H>),
+    ) {
+    }
+
+    fn on_return(&mut self, _now: Time, _packet: &mut Packet<H>) {}
+}
