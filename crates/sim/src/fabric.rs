@@ -86,10 +86,8 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<'a, H, P, C> {
         let (now, index) = self.arrivals.first()?;
         let link = &mut self.links[index];
         let mut packet = link.deliver()?;
-        if link.is_empty() {
-            // What waits is looked at only now: the packet that left next arrives later anyway.
-            link.catch_up(now);
-        }
+        // What waits is looked at only now: the packet that left next arrives later anyway.
+        link.catch_up_if_empty(now);
         self.arrivals.replace_first(link.next_arrival(), now);
         let peer = link.peer;
         if C::IS_THERE {
@@ -152,10 +150,9 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<'a, H, P, C> {
     fn enqueue(&mut self, port: PortId, packet: Packet<H>, now: Time) {
         let elsewhere = if self.shares_memory { self.elsewhere(port, now) } else { 0 };
         let link = &mut self.links[port.index()];
-        let was_empty = link.is_empty();
         link.catch_up(now);
         link.offer(now, packet, elsewhere);
-        if was_empty && let Some(next) = link.next_arrival() {
+        if let Some(next) = link.next_arrival() {
             self.arrivals.add(port.index(), next, now);
         }
     }

@@ -25,7 +25,7 @@ pub(crate) struct Hosts<'a, T: Transport, G: Tagging<T::Header>> {
     running: Vec<Running<T, G::Flow>>,
     /// Places in `running` that ended flows left.
     free: Vec<u32>,
-    pools: HashMap<(HostId, HostId), Vec<Slot<T, G::Flow>>>,
+    pools: HashMap<(HostId, HostId), Pool<T, G::Flow>>,
     pub(crate) outcomes: Vec<FlowOutcome>,
     connections: ConnectionNumbers,
     pub(crate) timers: Timers<(u32, Side)>,
@@ -47,6 +47,9 @@ struct Running<T: Transport, F> {
     receiver_armed: Armed,
     is_delivered: bool,
 }
+
+/// The connections of a pair of hosts.
+type Pool<T, F> = Vec<Slot<T, F>>;
 
 /// A connection of a pair of hosts while no flow uses it.
 enum Slot<T: Transport, F> {

@@ -23,6 +23,7 @@ mod routing;
 mod timers;
 mod tournament;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use flowsched_schemes::controller::{NoController, Site};
@@ -121,9 +122,10 @@ fn run_queues<T: Transport<Header = ()>, D: Discipline + Copy>(
     progress: &Progress,
 ) -> Outcome {
     let is_plain = |site: Site| site.is_host && !job.scheme.host_port.is_like_switch;
+    let (switch, card) = (Arc::new(job.scheme.port), Arc::new(PortSettings::card()));
     let new_port = |site: Site| {
-        let settings = if is_plain(site) { PortSettings::card() } else { job.scheme.port };
-        Queues::with_discipline(settings, discipline)
+        let settings = if is_plain(site) { &card } else { &switch };
+        Queues::with_discipline(Arc::clone(settings), discipline)
     };
     let numbers = ConnectionNumbers::new(job.flows.len());
     Engine::new(job, uncontrolled(job, transport, new_port), numbers).run(progress)

@@ -37,33 +37,26 @@ impl<'a> Router<'a> {
     #[inline]
     pub(crate) fn next<H: Header>(&mut self, switch: NodeId, packet: &Packet<H>) -> PortId {
         let ports = self.network.routes().next(switch, HostId(packet.to));
-        let [only] = ports else { return self.choose(switch, packet, ports) };
-        *only
-    }
-
-    #[inline]
-    fn choose<H: Header>(
-        &mut self,
-        switch: NodeId,
-        packet: &Packet<H>,
-        ports: &[PortId],
-    ) -> PortId {
         match &mut self.choice {
             Choice::Hash { seed } => {
                 let is_back = packet.flags.has(Flags::ACK.with(Flags::MESSAGE));
                 let key = (u64::from(packet.flow) << 1) | u64::from(is_back);
                 let path = u64::from(packet.header.path()) << 33;
                 let hash = mix(*seed ^ key ^ path ^ (u64::from(switch.0) << 40));
-                // The high bits, scaled to the number of ports: no division.
+                // The high bits, scaled to the number of ports: no division, and no branch where
+                // there is one port only, which costs more than the hash.
                 ports[(((hash >> 32) * ports.len() as u64) >> 32) as usize]
             }
             Choice::RoundRobin { counters } => {
-                let hosts = self.network.host_count();
-                let index = (switch.0 - hosts) * hosts + packet.to;
-                let counter = &mut counters[index as usize];
-                let port = ports[usize::from(*counter) % ports.len()];
-                *counter = ((usize::from(*counter) + 1) % ports.len()) as u16;
-                port
+                let [only] = ports else {
+                    let hosts = self.network.host_count();
+                    let index = (switch.0 - hosts) * hosts + packet.to;
+                    let counter = &mut counters[index as usize];
+                    let port = ports[usize::from(*counter) % ports.len()];
+                    *counter = ((usize::from(*counter) + 1) % ports.len()) as u16;
+                    return port;
+                };
+                *only
             }
         }
     }

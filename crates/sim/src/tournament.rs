@@ -4,34 +4,54 @@ use flowsched_units::Time;
 
 /// The events of all links, first the earliest and of those at the same time the lowest link's.
 ///
-/// A complete tree of four children a node whose leaves are the links; every inner node has the
+/// A complete tree of eight children a node whose leaves are the links; every inner node has the
 /// first event of those below it. An event is one number, its time before its link, so that a
-/// match is a minimum. A change is played against three siblings a level: which these are
-/// depends on the link alone, so that they are at hand before they are needed, and there is no
-/// branch to guess.
+/// match is a minimum. A change is played against seven siblings a level, which share a cache
+/// line: which these are depends on the link alone, so that they are at hand before they are
+/// needed, and there is no branch to guess.
 #[derive(Clone, Debug)]
 pub(crate) struct Tournament {
-    /// By node, the root being 1 and the children of i being 4i to 4i + 3: picoseconds since
-    /// `base`, then the link in the lowest `link_bits`; or [`NEVER`].
-    keys: Vec<u64>,
+    /// The event that comes first, or [`NEVER`]. An event is picoseconds since `base`, then the
+    /// link in the lowest `link_bits`.
+    first: u64,
+    /// The children of the root, then those of each of these, and so on: group 0's child c has
+    /// the children of group 8 * 0 + c + 1.
+    groups: Vec<Group>,
+    /// The group of the first links.
+    leaves: usize,
     link_bits: u32,
     base: Time,
 }
 
+/// The events of siblings: a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Group([u64; WAYS]);
+
+const WAYS: usize = 8;
 const NEVER: u64 = u64::MAX;
 
 impl Tournament {
     /// So many links, none of which has an event.
     pub(crate) fn new(links: usize) -> Tournament {
-        let levels = links.next_power_of_two().max(2).ilog2().div_ceil(2);
-        let link_bits = 2 * levels;
-        Tournament { keys: vec![NEVER; 2 << link_bits], link_bits, base: Time::ZERO }
+        let (mut leaves, mut width) = (0, 1);
+        while width * WAYS < links {
+            leaves += width;
+            width *= WAYS;
+        }
+        Tournament {
+            first: NEVER,
+            groups: vec![Group([NEVER; WAYS]); leaves + width],
+            leaves,
+            link_bits: (width * WAYS).ilog2(),
+            base: Time::ZERO,
+        }
     }
 
     /// The first event: its time and its link.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Time, usize)> {
-        let key = self.keys[1];
+        let key = self.first;
         (key != NEVER).then(|| (self.time_of(key), self.link_of(key)))
     }
 
@@ -42,39 +62,50 @@ impl Tournament {
 
     #[inline]
     fn link_of(&self, key: u64) -> usize {
-        key as usize & (self.keys.len() / 2 - 1)
+        key as usize & ((1 << self.link_bits) - 1)
     }
 
     /// Puts another event of the same link in the place of the first one, which is now; `None`:
     /// it has none.
     #[inline]
     pub(crate) fn replace_first(&mut self, time: Option<Time>, now: Time) {
-        let link = self.link_of(self.keys[1]);
+        let link = self.link_of(self.first);
         let mut key = time.map_or(NEVER, |time| self.key_of(link, time, now));
-        // The length is a power of two: a mask costs less than bounds checks.
-        let keys = &mut self.keys[..];
-        let mask = keys.len() - 1;
-        let mut node = keys.len() / 2 + link;
-        keys[node & mask] = key;
-        while node > 1 {
-            key = key.min(best_sibling(keys, mask, node));
-            node /= 4;
-            keys[node & mask] = key;
+        let (mut group, mut child) = self.leaf_of(link);
+        loop {
+            let Group(keys) = &mut self.groups[group];
+            keys[child] = key;
+            key = key.min(best_sibling(keys, child));
+            if group == 0 {
+                break;
+            }
+            (group, child) = parent_of(group);
         }
+        self.first = key;
     }
 
-    /// Adds the event of a link that has none.
+    /// Adds the event of a link, which has none or this one: whether it has is quicker done than
+    /// guessed.
     #[inline]
     pub(crate) fn add(&mut self, link: usize, time: Time, now: Time) {
         let key = self.key_of(link, time, now);
-        let keys = &mut self.keys[..];
-        let mask = keys.len() - 1;
-        let mut node = keys.len() / 2 + link;
-        keys[node & mask] = key;
-        while node > 1 && key < best_sibling(keys, mask, node) {
-            node /= 4;
-            keys[node & mask] = key;
+        let (mut group, mut child) = self.leaf_of(link);
+        loop {
+            self.groups[group].0[child] = key;
+            if group == 0 {
+                self.first = self.first.min(key);
+                break;
+            }
+            (group, child) = parent_of(group);
+            if self.groups[group].0[child] <= key {
+                break;
+            }
         }
+    }
+
+    #[inline]
+    fn leaf_of(&self, link: usize) -> (usize, usize) {
+        (self.leaves + link / WAYS, link % WAYS)
     }
 
     #[inline]
@@ -92,16 +123,26 @@ impl Tournament {
     #[cold]
     fn count_from(&mut self, now: Time) {
         let passed = (now - self.base).as_ps() << self.link_bits;
-        for key in self.keys.iter_mut().filter(|key| **key != NEVER) {
+        let keys = self.groups.iter_mut().flat_map(|group| &mut group.0).chain([&mut self.first]);
+        for key in keys.filter(|key| **key != NEVER) {
             *key -= passed;
         }
         self.base = now;
     }
 }
 
+/// Where the first event of a group, which is not the first group, has its place.
 #[inline]
-fn best_sibling(keys: &[u64], mask: usize, node: usize) -> u64 {
-    keys[(node ^ 1) & mask].min(keys[(node ^ 2) & mask]).min(keys[(node ^ 3) & mask])
+fn parent_of(group: usize) -> (usize, usize) {
+    ((group - 1) / WAYS, (group - 1) % WAYS)
+}
+
+#[inline]
+fn best_sibling(keys: &[u64; WAYS], child: usize) -> u64 {
+    let sibling = |distance: usize| keys[(child ^ distance) % WAYS];
+    let near = sibling(1).min(sibling(2)).min(sibling(3));
+    let far = sibling(4).min(sibling(5)).min(sibling(6).min(sibling(7)));
+    near.min(far)
 }
 
 #[cfg(test)]
@@ -125,6 +166,7 @@ mod tests {
                 let time = now + Time::from_ps(ps);
                 let is_free = !model.iter().any(|(_, other)| *other == link % links);
                 if add && is_free {
+                    tournament.add(link % links, time, now);
                     tournament.add(link % links, time, now);
                     model.insert((time, link % links));
                 } else if let Some((_, first)) = model.pop_first() {

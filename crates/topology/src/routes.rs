@@ -17,10 +17,9 @@ pub struct Routes {
     edge_count: u32,
     /// By host: the column of its edge switch.
     column_of: Vec<u32>,
-    /// By host: the port of its edge switch that leads to it.
-    down: Vec<PortId>,
-    /// Switch by switch, a group of `members` a column; empty at the edge switch itself.
+    /// Switch by switch, a group of `members` a column.
     groups: Vec<Group>,
+    /// First by host the port of its edge switch that leads to it, then the members of groups.
     members: Vec<PortId>,
 }
 
@@ -28,6 +27,9 @@ pub struct Routes {
 struct Group {
     first: u32,
     count: u32,
+    /// 1 at the edge switch itself, where there is one port for each host; otherwise 0. A number,
+    /// so that finding a group needs no branch: which way a packet goes cannot be guessed.
+    is_edge: u32,
 }
 
 impl Routes {
@@ -41,10 +43,8 @@ impl Routes {
         let column = self.column_of[to.index()] as usize;
         let row = (switch.0 - self.hosts) as usize;
         let group = self.groups[row * self.edge_count as usize + column];
-        if group.count == 0 {
-            return &self.down[to.index()..=to.index()];
-        }
-        &self.members[group.first as usize..][..group.count as usize]
+        let first = (group.first + group.is_edge * to.0) as usize;
+        &self.members[first..][..group.count as usize]
     }
 
     /// Shortest paths by breadth-first search from every edge switch; `ports` are in the order
@@ -57,9 +57,8 @@ impl Routes {
             hosts,
             edge_count: edge_count as u32,
             column_of: edges.column_of.clone(),
-            down: (hosts..2 * hosts).map(PortId).collect(),
             groups: vec![Group::default(); core.switch_count() * edge_count],
-            members: Vec::new(),
+            members: (hosts..2 * hosts).map(PortId).collect(),
         };
         let mut known = vec![Vec::new(); core.switch_count()];
         let mut closer = Vec::new();
@@ -78,14 +77,19 @@ impl Routes {
         Ok(routes)
     }
 
-    /// The group of these ports: one of the switch's `known` ones, or a new one.
+    /// The group of these ports: one of the switch's `known` ones, or a new one; none: the switch
+    /// is the edge switch itself.
     fn remember(&mut self, ports: &[PortId], known: &mut Vec<Group>) -> Group {
+        if ports.is_empty() {
+            return Group { first: 0, count: 1, is_edge: 1 };
+        }
         let members = |group: &Group| &self.members[group.first as usize..][..group.count as usize];
         // Neighbouring edge switches tend to share a group: the latest is the likeliest.
         if let Some(group) = known.iter().rev().find(|group| members(group) == ports) {
             return *group;
         }
-        let group = Group { first: self.members.len() as u32, count: ports.len() as u32 };
+        let group =
+            Group { first: self.members.len() as u32, count: ports.len() as u32, is_edge: 0 };
         self.members.extend(ports);
         known.push(group);
         group

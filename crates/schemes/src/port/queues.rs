@@ -3,6 +3,8 @@
 //! PIAS ToN 2017, III-B.2: an arriving packet is marked "if the instant buffer occupancy is
 //! larger than the marking threshold".
 
+use std::sync::Arc;
+
 use super::settings::MOST_QUEUES;
 use super::{
     Backlog, Count, Discipline, EcnScope, MarkAt, OnFull, Port, PortSettings, Ring, Sharing,
@@ -13,13 +15,14 @@ use crate::packet::Frame;
 /// A port with up to 64 queues, each first in first out.
 #[derive(Clone, Debug)]
 pub struct Queues<F, D> {
-    settings: PortSettings,
-    discipline: D,
-    queues: Vec<Queue<F>>,
+    /// Shared by ports that are alike: they stay in the cache.
+    settings: Arc<PortSettings>,
+    queues: Box<[Queue<F>]>,
     /// Bit i is set while queue i holds a packet.
     occupied: u64,
     backlog: Backlog,
     marks: u64,
+    discipline: D,
 }
 
 /// A port whose highest non-empty queue is served first; with one queue, FIFO.
@@ -33,22 +36,23 @@ struct Queue<F> {
 
 impl<F: Frame + Copy> PriorityPort<F> {
     /// An empty port that serves by strict priority.
-    pub fn new(settings: PortSettings) -> PriorityPort<F> {
+    pub fn new(settings: impl Into<Arc<PortSettings>>) -> PriorityPort<F> {
         Queues::with_discipline(settings, StrictPriority)
     }
 }
 
 impl<F: Frame + Copy, D: Discipline> Queues<F, D> {
     /// An empty port that serves by `discipline`.
-    pub fn with_discipline(settings: PortSettings, discipline: D) -> Queues<F, D> {
+    pub fn with_discipline(settings: impl Into<Arc<PortSettings>>, discipline: D) -> Queues<F, D> {
+        let settings = settings.into();
         let queue = Queue { frames: Ring::default(), bytes: 0 };
         Queues {
+            queues: vec![queue; settings.queues.clamp(1, MOST_QUEUES)].into_boxed_slice(),
             settings,
-            discipline,
-            queues: vec![queue; settings.queues.clamp(1, MOST_QUEUES)],
             occupied: 0,
             backlog: Backlog::default(),
             marks: 0,
+            discipline,
         }
     }
 

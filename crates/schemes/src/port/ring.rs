@@ -1,22 +1,23 @@
-//! A first-in first-out queue in one block of memory that is used again from its start.
+//! A first-in first-out queue in one block of memory.
 
 /// First in, first out.
 ///
-/// Unlike a ring that cycles, an emptied queue begins again at the start of its block, and one
-/// that reaches the end moves its contents to the start when half of the block is free: short
-/// queues stay in the few cache lines that they used last.
+/// Unlike other rings, an emptied one begins again at the start of its block: short queues stay
+/// in the few cache lines that they used last.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    items: Vec<T>,
-    head: usize,
+    /// As many places as a power of two, or none.
+    items: Box<[T]>,
+    head: u32,
+    len: u32,
 }
 
-/// Free items at the start that are not worth closing.
-const LONGEST_GAP: usize = 16;
+/// Places of a ring that holds something, at least.
+const FEWEST_PLACES: usize = 8;
 
 impl<T> Default for Ring<T> {
     fn default() -> Ring<T> {
-        Ring { items: Vec::new(), head: 0 }
+        Ring { items: Box::default(), head: 0, len: 0 }
     }
 }
 
@@ -24,51 +25,60 @@ impl<T: Copy> Ring<T> {
     /// How many wait.
     #[inline]
     pub fn len(&self) -> usize {
-        self.items.len() - self.head
+        self.len as usize
     }
 
     /// Whether none waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.items.len() == self.head
+        self.len == 0
     }
 
     /// The one that came first.
     #[inline]
     pub fn front(&self) -> Option<&T> {
-        self.items.get(self.head)
+        if self.len == 0 { None } else { self.items.get(self.head as usize) }
     }
 
     /// Adds one at the end.
     #[inline]
     pub fn push(&mut self, item: T) {
-        if self.head >= LONGEST_GAP && self.head * 2 >= self.items.len() {
-            self.close_gap();
+        if self.len() == self.items.len() {
+            self.grow(item);
         }
-        self.items.push(item);
+        let place = (self.head + self.len) as usize & (self.items.len() - 1);
+        self.items[place] = item;
+        self.len += 1;
     }
 
-    fn close_gap(&mut self) {
-        self.items.copy_within(self.head.., 0);
-        self.items.truncate(self.items.len() - self.head);
+    /// Twice as many places, filled with `item`; those that wait come first.
+    #[cold]
+    fn grow(&mut self, item: T) {
+        let mut items = std::mem::take(&mut self.items).into_vec();
+        items.rotate_left(self.head as usize);
+        items.resize((2 * items.len()).max(FEWEST_PLACES), item);
+        self.items = items.into_boxed_slice();
         self.head = 0;
     }
 
     /// Removes the one that came first.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        let item = *self.items.get(self.head)?;
-        self.head += 1;
-        if self.head == self.items.len() {
-            self.items.clear();
-            self.head = 0;
+        if self.len == 0 {
+            return None;
         }
+        let item = *self.items.get(self.head as usize)?;
+        self.len -= 1;
+        let next = (self.head + 1) & (self.items.len() as u32 - 1);
+        // A number rather than a branch, which could not be guessed.
+        self.head = next * u32::from(self.len > 0);
         Some(item)
     }
 
     /// Those that wait, in the order in which they came.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.items[self.head..].iter()
+        let mask = self.items.len().wrapping_sub(1);
+        (self.head..self.head + self.len).map(move |place| &self.items[place as usize & mask])
     }
 }
 
@@ -110,7 +120,7 @@ mod tests {
                 ring.push(item);
                 ring.pop();
             }
-            prop_assert!(ring.items.capacity() <= 4 * length + 32, "{}", ring.items.capacity());
+            prop_assert!(ring.items.len() <= 2 * length + FEWEST_PLACES, "{}", ring.items.len());
         }
     }
 }
