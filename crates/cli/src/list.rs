@@ -5,7 +5,7 @@ use flowsched_schemes::{PARTS, PRESETS, Preset, Role};
 use flowsched_topology::{ROUTING, TOPOLOGIES};
 use flowsched_units::{Kind, Parameter};
 use flowsched_workload::sizes::{BUILT_IN, FORMS};
-use flowsched_workload::{PARAMETERS, PATTERNS};
+use flowsched_workload::{DEADLINE_FORMS, PARAMETERS, PATTERNS};
 
 use crate::arguments::Listing;
 
@@ -61,6 +61,10 @@ fn workloads(text: &mut String) {
         entry(text, form.usage, form.about, "");
     }
     entry(text, "FILE", "a CDF file: a pair of a size in bytes and a probability a line", "");
+    title(text, "Deadlines: deadlines = \"FORM\"");
+    for form in DEADLINE_FORMS {
+        entry(text, form.usage, form.about, "");
+    }
     title(text, "Patterns: pattern = \"NAME\"");
     for pattern in PATTERNS {
         entry(text, pattern.name, pattern.about, pattern.source);

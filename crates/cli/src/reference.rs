@@ -6,7 +6,7 @@ use flowsched_schemes::{PARTS, PRESETS, Role};
 use flowsched_topology::{ROUTING, TOPOLOGIES};
 use flowsched_units::Parameter;
 use flowsched_workload::sizes::{BUILT_IN, FORMS};
-use flowsched_workload::{PARAMETERS, PATTERNS};
+use flowsched_workload::{DEADLINE_FORMS, PARAMETERS, PATTERNS};
 
 use crate::arguments::Page;
 use crate::list::{default_of, groups, settings_of};
@@ -83,6 +83,10 @@ fn workloads() -> String {
     let file = "a CDF file: a pair of a size in bytes and a probability a line".to_owned();
     let file = std::iter::once(vec!["a file's path".to_owned(), file, String::new()]);
     text.push_str(&table(&["`sizes`", "what it is", "source"], built_in.chain(forms).chain(file)));
+    text.push_str("\n## Deadlines\n\n");
+    let forms =
+        DEADLINE_FORMS.iter().map(|form| vec![format!("`{}`", form.usage), form.about.into()]);
+    text.push_str(&table(&["`deadlines`", "what it is"], forms));
     text.push_str("\n## Patterns\n\n");
     let patterns = PATTERNS.iter().map(|pattern| {
         let keys: Vec<String> = pattern.own_keys.iter().map(|key| format!("`{key}`")).collect();

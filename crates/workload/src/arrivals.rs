@@ -25,13 +25,13 @@ impl Arrivals {
 impl Iterator for Arrivals {
     type Item = Time;
 
-    /// The next instant, or none if it is after [`LATEST`].
+    /// The next instant, or none if it is not before [`LATEST`].
     fn next(&mut self) -> Option<Time> {
         // Of (0, 1], so that the logarithm is finite.
         let uniform = 1.0 - self.random.random::<f64>();
         let gap = (-libm::log(uniform) * self.mean_gap_ps).round();
         self.now = self.now.saturating_add(Time::from_ps(gap as u64));
-        (self.now <= LATEST).then_some(self.now)
+        (self.now < LATEST).then_some(self.now)
     }
 }
 

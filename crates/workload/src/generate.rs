@@ -5,6 +5,7 @@ use flowsched_units::{SettingError, Settings};
 use rand::Rng;
 
 use crate::arrivals::Arrivals;
+use crate::deadlines::Deadlines;
 use crate::flow::{Flow, LARGEST_FLOW, LATEST};
 use crate::load::{self, Load};
 use crate::pattern::Pattern;
@@ -28,7 +29,7 @@ pub struct Workload {
 ///
 /// # Errors
 /// [`SettingError`] with the key that does not fit the network or the others: `pattern`,
-/// `degree`, `receiver`, `load`, `load_of`, `sizes`, `warm_up_flows`.
+/// `degree`, `receiver`, `load`, `load_of`, `sizes`, `deadlines`, `warm_up_flows`.
 ///
 /// # Panics
 /// If the settings were not checked against [`crate::PARAMETERS`].
@@ -42,6 +43,7 @@ pub fn generate(
     let (bytes_per_second, load_asked) = load::asked(settings, network, &pattern)?;
     let bytes_per_arrival = sizes.mean_wire_bytes() * f64::from(pattern.flows_at_once());
     let mean_gap_ps = bytes_per_arrival / bytes_per_second * 1e12;
+    let mut deadlines = Deadlines::from_settings(settings, seed, 0)?;
 
     let count = settings.count("flows") as usize;
     let mut flows = Vec::with_capacity(count);
@@ -55,7 +57,9 @@ pub fn generate(
                 return Err(SettingError::new("sizes", found, allowed));
             }
             let id = flows.len() as u32;
-            flows.push(Flow { id, src, dst, size, start, deadline: None, measured: true });
+            let mut flow = Flow { id, src, dst, size, start, deadline: None, measured: true };
+            deadlines.give(&mut flow);
+            flows.push(flow);
         }
         if flows.len() == count {
             break;

@@ -6,6 +6,7 @@
 pub mod sizes;
 
 mod arrivals;
+mod deadlines;
 mod flow;
 mod generate;
 mod load;
@@ -15,6 +16,7 @@ mod random;
 mod seconds;
 mod trace;
 
+pub use deadlines::DEADLINE_FORMS;
 pub use flow::{Flow, LARGEST_FLOW, LATEST, wire_bytes};
 pub use generate::{Workload, generate, replay};
 pub use load::Load;

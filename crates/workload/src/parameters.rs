@@ -1,6 +1,6 @@
 //! What can be set about a workload.
 
-use flowsched_units::{Kind, Parameter};
+use flowsched_units::{Kind, PacketMeaning, Parameter};
 
 use crate::pattern;
 
@@ -80,6 +80,28 @@ pub const PARAMETERS: &[Parameter] = &[
         about: "Incast and many-to-one: the receiving host's number, or \"random\": a new one for \
                 every burst of incast, one for the run in many-to-one.",
         source: "none",
+    },
+    Parameter {
+        name: "deadlines",
+        kind: Kind::Text,
+        default: Some("none"),
+        about: "How long after its start a flow is due: \"none\", or a form such as \"exponential \
+                20ms 3ms\".",
+        source: "none; PDQ 2012, 5.1 has \"exponential 20ms 3ms\"",
+    },
+    Parameter {
+        name: "deadline_sizes_from",
+        kind: Kind::Size(PacketMeaning::Payload),
+        default: Some("0B"),
+        about: "Smaller flows have no deadline.",
+        source: "none: flows of every size",
+    },
+    Parameter {
+        name: "deadline_sizes_below",
+        kind: Kind::Size(PacketMeaning::Payload),
+        default: Some("unlimited"),
+        about: "Flows of this size, and larger ones, have no deadline.",
+        source: "none; PDQ 2012, 5.3 has 40KB",
     },
 ];
 

@@ -1,9 +1,9 @@
 //! Whether workloads are what is asked for: load, pattern, order, seeds.
 
 use flowsched_topology::{HostId, Network, build, kind};
-use flowsched_units::{Settings, Value};
+use flowsched_units::{Bytes, Settings, Time, Value};
 use flowsched_workload::sizes::{SizeDistribution, by_name};
-use flowsched_workload::{PARAMETERS, Workload, generate, parse_trace, replay, write_trace};
+use flowsched_workload::{Flow, PARAMETERS, Workload, generate, parse_trace, replay, write_trace};
 use proptest::prelude::*;
 
 fn text(text: &str) -> Value {
@@ -285,4 +285,31 @@ proptest! {
         let trace = parse_trace(&write_trace(&workload.flows), network.host_count());
         prop_assert_eq!(trace, Ok(workload.flows));
     }
+}
+
+#[test]
+fn deadlines_change_nothing_else_and_are_of_the_sizes_asked_for() {
+    let network = fabric();
+    let none = draw(&network, &[]);
+    assert!(none.flows.iter().all(|flow| flow.deadline.is_none()));
+    let pdq = ("deadlines", text("exponential 20ms 3ms"));
+    let all = draw(&network, &[pdq.clone()]);
+    let below = ("deadline_sizes_below", Value::Size(Bytes::new(40_000)));
+    let small = draw(&network, &[pdq.clone(), below]);
+    let from = ("deadline_sizes_from", Value::Size(Bytes::new(40_000)));
+    let large = draw(&network, &[pdq, from]);
+    for (index, flow) in none.flows.iter().enumerate() {
+        let [all, small, large] = [&all, &small, &large].map(|workload| workload.flows[index]);
+        assert_eq!(Flow { deadline: None, ..all }, *flow);
+        assert!(all.deadline.unwrap() >= all.start + Time::from_ms(3));
+        let is_small = flow.size < Bytes::new(40_000);
+        assert_eq!(small.deadline, all.deadline.filter(|_| is_small));
+        assert_eq!(large.deadline, all.deadline.filter(|_| !is_small));
+    }
+    let reversed = [
+        ("deadline_sizes_from", Value::Size(Bytes::new(9))),
+        ("deadline_sizes_below", Value::Size(Bytes::new(9))),
+    ];
+    let error = generate(&settings(&reversed), &network, &sizes(), 1).unwrap_err();
+    assert_eq!(error.key, "deadline_sizes_below");
 }

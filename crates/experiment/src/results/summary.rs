@@ -39,6 +39,15 @@ pub struct RunSummary {
     pub finished: u64,
     /// Flows of warm-up and cool-down.
     pub unmeasured: u64,
+    /// Measured flows that have a deadline.
+    #[serde(default)]
+    pub deadline_flows: u64,
+    /// Those of them that met it.
+    #[serde(default)]
+    pub deadlines_met: u64,
+    /// The share of them that met it (PDQ 2012, 5.1); `None` if there are none.
+    #[serde(default)]
+    pub application_throughput: Option<f64>,
     /// As [`super::Counters::packet_hops`].
     pub packet_hops: u64,
     /// As [`super::Counters::events`].
@@ -73,6 +82,9 @@ impl RunSummary {
                 Distribution::of(measured.iter().filter(asked).filter_map(|f| value(f)).collect())
             })
         };
+        let deadlines = || measured.iter().filter_map(|flow| flow.deadline_met());
+        let (deadline_flows, deadlines_met) =
+            (deadlines().count() as u64, deadlines().filter(|met| *met).count() as u64);
         let counters = run.counters;
         RunSummary {
             point: run.point.clone(),
@@ -82,6 +94,10 @@ impl RunSummary {
             flows: measured.len() as u64,
             finished: measured.iter().filter(|flow| flow.finished()).count() as u64,
             unmeasured: (run.flows.len() - measured.len()) as u64,
+            deadline_flows,
+            deadlines_met,
+            application_throughput: (deadline_flows > 0)
+                .then(|| deadlines_met as f64 / deadline_flows as f64),
             packet_hops: counters.packet_hops,
             events: counters.events,
             cpu_s: counters.cpu_s,
@@ -191,6 +207,13 @@ pub const SUMMARY: &[Key] = &[
     key("runs[].flows", "", "Measured flows."),
     key("runs[].finished", "", "Measured flows that finished."),
     key("runs[].unmeasured", "", "Flows of warm-up and cool-down, which no figure includes."),
+    key("runs[].deadline_flows", "", "Measured flows that have a deadline."),
+    key("runs[].deadlines_met", "", "Those of them that met it."),
+    key(
+        "runs[].application_throughput",
+        "",
+        "The share of them that met it; null if no measured flow has a deadline.",
+    ),
     key("runs[].packet_hops", "", "Packets, data or ACK, that reached the far end of a link."),
     key("runs[].events", "", "Events that the engine handled."),
     key("runs[].cpu_s", "s", "User CPU time of the run."),

@@ -55,11 +55,14 @@ fn without_lists(mistakes: &Mistakes) -> String {
     let kinds: Vec<&str> = TOPOLOGIES.iter().map(|kind| kind.name).collect();
     let pias = Combination::new("pias", [None; 4]).unwrap();
     let keys: Vec<&str> = pias.parameters().map(|parameter| parameter.name).collect();
+    let workload = flowsched_workload::PARAMETERS.iter();
+    let workload: Vec<&str> = workload.map(|parameter| parameter.name).collect();
     mistakes
         .to_string()
         .replace(&presets.join(", "), "PRESETS")
         .replace(&kinds.join(", "), "TOPOLOGIES")
         .replace(&keys.join(", "), "KEYS OF PIAS")
+        .replace(&workload.join(", "), "KEYS OF WORKLOAD")
 }
 
 #[test]
@@ -70,7 +73,7 @@ fn what_is_good_is_not_refused() {
 #[test]
 fn unknown_keys_get_the_nearest_name() {
     assert_snapshot!(changed("hosts = 4", "host = 4"), @r#"a.toml:6:1: topology.host: found the key "host", expected kind, hosts, host_link, link_delay, host_delay, routing; did you mean "hosts"?"#);
-    assert_snapshot!(changed("flows = 10", "flow = 10"), @r#"a.toml:11:1: workload.flow: found the key "flow", expected sizes, load, trace, pattern, load_of, flows, warm_up_flows, cool_down_flows, degree, receiver; did you mean "flows"?"#);
+    assert_snapshot!(changed("flows = 10", "flow = 10"), @r#"a.toml:11:1: workload.flow: found the key "flow", expected KEYS OF WORKLOAD; did you mean "flows"?"#);
     assert_snapshot!(changed("queues = 4", "quues = 4"), @r#"a.toml:18:1: scheme.1.quues: found the key "quues", expected preset, name, tagger, transport, port, controller, compat, KEYS OF PIAS; did you mean "queues"?"#);
     assert_snapshot!(changed("seeds = 2", "load = 0.5"), @r#"a.toml:2:1: load: found the key "load", expected name, seeds, seed, engine, sample_interval, until, topology, workload, scheme, vary; did you mean workload.load?"#);
     assert_snapshot!(changed("[workload]", "[worklod]"), @r#"

@@ -115,3 +115,27 @@ fn deadlines_are_met_at_the_sender() {
     let never = FlowRow { fct: None, deadline: Some(Time::from_us(1)), ..flow(0, 1, 1) };
     assert_eq!(never.deadline_met(), Some(false));
 }
+
+#[test]
+fn application_throughput_is_the_share_of_measured_flows_that_met_their_deadlines() {
+    let due = |number, fct, deadline| FlowRow {
+        deadline: Some(Time::from_us(deadline)),
+        ..flow(number, 1, fct)
+    };
+    let flows = vec![
+        due(0, 5, 5),
+        due(1, 6, 5),
+        FlowRow { fct: None, ..due(2, 0, 5) },
+        due(3, 1, 5),
+        FlowRow { measured: false, ..due(4, 9, 5) },
+        flow(5, 1, 1),
+    ];
+    let summary = summary_of(vec![run("pdq", 1, flows), run("tcp", 1, vec![flow(0, 1, 1)])]);
+    let figures = |run: usize| {
+        let run = &summary["runs"][run];
+        [&run["deadline_flows"], &run["deadlines_met"], &run["application_throughput"]]
+            .map(Json::clone)
+    };
+    assert_eq!(figures(0), [json!(4), json!(2), json!(0.5)]);
+    assert_eq!(figures(1), [json!(0), json!(0), Json::Null]);
+}
