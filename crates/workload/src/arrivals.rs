@@ -16,9 +16,9 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// An arrival every `mean_gap_ps` picoseconds on average.
-    pub(crate) fn new(mean_gap_ps: f64, seed: u64) -> Arrivals {
-        Arrivals { mean_gap_ps, now: Time::ZERO, random: stream(seed, "arrivals", 0) }
+    /// An arrival of part number `part` every `mean_gap_ps` picoseconds on average.
+    pub(crate) fn new(mean_gap_ps: f64, seed: u64, part: u64) -> Arrivals {
+        Arrivals { mean_gap_ps, now: Time::ZERO, random: stream(seed, "arrivals", part) }
     }
 }
 
@@ -45,7 +45,7 @@ mod tests {
     fn gaps_are_exponential() {
         let count = 10_000;
         let mut before = 0;
-        let mut gaps: Vec<u64> = Arrivals::new(1e6, 1)
+        let mut gaps: Vec<u64> = Arrivals::new(1e6, 1, 0)
             .take(count)
             .map(|at| at.as_ps() - std::mem::replace(&mut before, at.as_ps()))
             .collect();
@@ -61,8 +61,8 @@ mod tests {
 
     #[test]
     fn arrivals_end_before_time_does() {
-        assert_eq!(Arrivals::new(1e30, 1).count(), 0);
-        let few = Arrivals::new(1e18, 1).count();
+        assert_eq!(Arrivals::new(1e30, 1, 0).count(), 0);
+        let few = Arrivals::new(1e18, 1, 0).count();
         assert!((1..100).contains(&few), "{few}");
     }
 }

@@ -2,14 +2,11 @@
 
 use flowsched_topology::Network;
 use flowsched_units::{SettingError, Settings};
-use rand::Rng;
 
-use crate::arrivals::Arrivals;
-use crate::deadlines::Deadlines;
-use crate::flow::{Flow, LARGEST_FLOW, LATEST};
+use crate::compose::{Part, PartError, compose};
+use crate::flow::Flow;
 use crate::load::{self, Load};
-use crate::pattern::Pattern;
-use crate::random::stream;
+use crate::parts::Parts;
 use crate::sizes::SizeDistribution;
 
 /// The flows of a run.
@@ -17,19 +14,23 @@ use crate::sizes::SizeDistribution;
 pub struct Workload {
     /// Sorted by start, then number; a flow's number is its index.
     pub flows: Vec<Flow>,
-    /// The load that was asked for; none for a trace.
+    /// Which part each flow belongs to.
+    pub parts: Parts,
+    /// The load that was asked for; none where flows are of a trace, listed, or have their starts
+    /// laid down.
     pub load_asked: Option<Load>,
     /// The load of these very flows, from the first start to the last; none if all start at
     /// once. For a trace, host links are all hosts' links.
     pub load_measured: Option<Load>,
 }
 
-/// Draws a workload: Poisson arrivals of flows with these sizes, between hosts as the pattern
-/// says, at the load that is asked for. The same arguments always give the same flows.
+/// Draws a workload: flows with these sizes between hosts as the pattern says, whose starts are
+/// laid down or a Poisson process at the load that is asked for. The same arguments always give
+/// the same flows.
 ///
 /// # Errors
-/// [`SettingError`] with the key that does not fit the network or the others: `pattern`,
-/// `degree`, `receiver`, `load`, `load_of`, `sizes`, `deadlines`, `warm_up_flows`.
+/// [`SettingError`] with the key that does not fit the network or the others: `pattern` and its
+/// own keys, `load`, `load_of`, `every`, `sizes`, `deadlines`, `warm_up_flows`.
 ///
 /// # Panics
 /// If the settings were not checked against [`crate::PARAMETERS`].
@@ -39,41 +40,11 @@ pub fn generate(
     sizes: &SizeDistribution,
     seed: u64,
 ) -> Result<Workload, SettingError> {
-    let mut pattern = Pattern::from_settings(settings, network, seed)?;
-    let (bytes_per_second, load_asked) = load::asked(settings, network, &pattern)?;
-    let bytes_per_arrival = sizes.mean_wire_bytes() * f64::from(pattern.flows_at_once());
-    let mean_gap_ps = bytes_per_arrival / bytes_per_second * 1e12;
-    let mut deadlines = Deadlines::from_settings(settings, seed, 0)?;
-
-    let count = settings.count("flows") as usize;
-    let mut flows = Vec::with_capacity(count);
-    let mut size_stream = stream(seed, "sizes", 0);
-    for start in Arrivals::new(mean_gap_ps, seed) {
-        for (src, dst) in pattern.draw().into_iter().take(count - flows.len()) {
-            let size = sizes.sample(size_stream.random());
-            if size > LARGEST_FLOW {
-                let found = format!("sizes that give a flow of {size}");
-                let allowed = format!("flows of at most {LARGEST_FLOW}");
-                return Err(SettingError::new("sizes", found, allowed));
-            }
-            let id = flows.len() as u32;
-            let mut flow = Flow { id, src, dst, size, start, deadline: None, measured: true };
-            deadlines.give(&mut flow);
-            flows.push(flow);
-        }
-        if flows.len() == count {
-            break;
-        }
-    }
-    if flows.len() < count {
-        let (load, late) = (settings.number("load"), flows.len());
-        let found = format!("{load}, at which flow {late} starts later than {LATEST}");
-        let allowed = "a higher load, or fewer flows";
-        return Err(SettingError::new("load", found, allowed));
-    }
-    leave_out(settings, &mut flows)?;
-    let load_measured = load::measured(&flows, network, pattern.only_receiver());
-    Ok(Workload { flows, load_asked: Some(load_asked), load_measured })
+    let flows = Some(settings.count("flows"));
+    let (settings, sizes) = (settings.clone(), sizes.clone());
+    let only = Part { name: String::new(), settings, sizes, flows };
+    compose(&only.settings, network, std::slice::from_ref(&only), &[], seed)
+        .map_err(|PartError { error, .. }| error)
 }
 
 /// A workload of the flows of a trace.
@@ -90,11 +61,11 @@ pub fn replay(
 ) -> Result<Workload, SettingError> {
     leave_out(settings, &mut flows)?;
     let load_measured = load::measured(&flows, network, None);
-    Ok(Workload { flows, load_asked: None, load_measured })
+    Ok(Workload { flows, parts: Parts::default(), load_asked: None, load_measured })
 }
 
 /// Marks warm-up and cool-down flows.
-fn leave_out(settings: &Settings, flows: &mut [Flow]) -> Result<(), SettingError> {
+pub(crate) fn leave_out(settings: &Settings, flows: &mut [Flow]) -> Result<(), SettingError> {
     let [first, last] =
         ["warm_up_flows", "cool_down_flows"].map(|key| settings.count(key) as usize);
     let count = flows.len();

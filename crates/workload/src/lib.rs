@@ -6,21 +6,30 @@
 pub mod sizes;
 
 mod arrivals;
+mod compose;
 mod deadlines;
 mod flow;
 mod generate;
+mod listed;
 mod load;
 mod parameters;
+mod parts;
 mod pattern;
+mod racks;
 mod random;
 mod seconds;
+mod starts;
 mod trace;
+mod turns;
 
+pub use compose::{Part, PartError, compose};
 pub use deadlines::DEADLINE_FORMS;
 pub use flow::{Flow, LARGEST_FLOW, LATEST, wire_bytes};
 pub use generate::{Workload, generate, replay};
+pub use listed::{LISTED_PARAMETERS, Listed};
 pub use load::Load;
-pub use parameters::PARAMETERS;
+pub use parameters::{PARAMETERS, PART_NAME, SHARE, WHOLE_KEYS};
+pub use parts::Parts;
 pub use pattern::{PATTERNS, PatternKind};
 pub use random::stream;
 pub use trace::{TRACE_COLUMNS, TraceError, parse_trace, write_trace};

@@ -51,34 +51,82 @@ impl Capacity {
     }
 }
 
-/// The wire bytes a second that the settings ask for, all hosts together, and the load that they
-/// are.
+/// What a pattern's flows ask for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    /// Wire bytes a second, all hosts together.
+    pub bytes_per_second: f64,
+    core_hops: f64,
+    only_receiver: Option<HostId>,
+}
+
+/// What the settings ask for: their `load`, or the `share` of it that they have.
 pub(crate) fn asked(
     settings: &Settings,
     network: &Network,
     pattern: &Pattern,
-) -> Result<(f64, Load), SettingError> {
+) -> Result<Asked, SettingError> {
     let load = settings.number("load");
     if !(load > 0.0 && load <= 1.0) {
         return Err(SettingError::new("load", load.to_string(), "a number over 0 and up to 1"));
     }
-    let capacity = Capacity::of(network, pattern.only_receiver());
+    let share = settings.get("share").map_or(1.0, |_| settings.number("share"));
+    if !(share > 0.0 && share <= 1.0) {
+        return Err(SettingError::new("share", share.to_string(), "a number over 0 and up to 1"));
+    }
+    let load = load * share;
+    let only_receiver = pattern.only_receiver();
+    let capacity = Capacity::of(network, only_receiver);
     let core_hops = pattern.mean_core_hops(network);
     let of_core = settings.text("load_of") == "core";
     if of_core && core_hops == 0.0 {
         let allowed = "\"hosts\", since no flow crosses a link between switches";
         return Err(SettingError::new("load_of", "\"core\"", allowed));
     }
-    let bytes =
+    let bytes_per_second =
         if of_core { load * capacity.core_links / core_hops } else { load * capacity.host_links };
-    let asked = capacity.load(bytes, bytes * core_hops);
+    let asked = capacity.load(bytes_per_second, bytes_per_second * core_hops);
     if of_core && asked.host_links > 1.0 + ROUNDING {
         let of_hosts = asked.host_links;
         let found = format!("{load} of the core links, which is {of_hosts:.3} of the host links");
         let allowed = format!("at most {:.3} of the core links", load / of_hosts);
         return Err(SettingError::new("load", found, allowed));
     }
-    Ok((bytes, asked))
+    Ok(Asked { bytes_per_second, core_hops, only_receiver })
+}
+
+/// The load that all parts ask for together: of the one receiver's link if all have the same.
+pub(crate) fn together(parts: &[&Asked], network: &Network) -> Load {
+    let first = parts.first().and_then(|part| part.only_receiver);
+    let only_receiver = first.filter(|_| parts.iter().all(|part| part.only_receiver == first));
+    let bytes = parts.iter().map(|part| part.bytes_per_second).sum();
+    let core_bytes = parts.iter().map(|part| part.bytes_per_second * part.core_hops).sum();
+    Capacity::of(network, only_receiver).load(bytes, core_bytes)
+}
+
+/// Refuses parts that together ask for more than a host's link carries: one that only some of
+/// them send to, and that all others send to as to any host.
+pub(crate) fn check_together(parts: &[&Asked], network: &Network) -> Result<(), SettingError> {
+    if parts.len() < 2 {
+        return Ok(());
+    }
+    let everyones = Capacity::of(network, None).host_links;
+    let of_all: Vec<&&Asked> = parts.iter().filter(|part| part.only_receiver.is_none()).collect();
+    let of_all: f64 = of_all.iter().map(|part| part.bytes_per_second / everyones).sum();
+    let receivers = parts.iter().map(|part| part.only_receiver);
+    for receiver in receivers {
+        let mut busiest = of_all;
+        if receiver.is_some() {
+            let own = Capacity::of(network, receiver).host_links;
+            let to_it = parts.iter().filter(|part| part.only_receiver == receiver);
+            busiest += to_it.map(|part| part.bytes_per_second / own).sum::<f64>();
+        }
+        if busiest > 1.0 + ROUNDING {
+            let found = format!("parts that are {busiest:.3} of a host's link together");
+            return Err(SettingError::new("load", found, "at most 1 in all"));
+        }
+    }
+    Ok(())
 }
 
 /// The load of `flows`, sorted by start, from the first start to the last; none if they all start

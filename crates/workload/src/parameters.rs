@@ -4,8 +4,10 @@ use flowsched_units::{Kind, PacketMeaning, Parameter};
 
 use crate::pattern;
 
-/// The keys of `[workload]`. Those without a default must be given: `sizes` and `load`, or in
-/// their place `trace`. Those that only some patterns know are in [`crate::PatternKind::own_keys`].
+/// The keys of `[workload]`. Of those without a default, `sizes` and one of `load` and `at` must be
+/// given, or in their place `trace`. Those that only some patterns know are in
+/// [`crate::PatternKind::own_keys`]. Parts have all but [`WHOLE_KEYS`], and [`PART_NAME`] and
+/// [`SHARE`].
 pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "sizes",
@@ -20,7 +22,29 @@ pub const PARAMETERS: &[Parameter] = &[
         default: None,
         about: "Data on the wire, 1500 B a full packet, as a share of what the links of `load_of` \
                 can carry: over 0, at most 1. Acknowledgements do not count.",
-        source: "none: must be given, unless there is a trace",
+        source: "none: must be given, unless starts are laid down or there is a trace",
+    },
+    Parameter {
+        name: "at",
+        kind: Kind::Time,
+        default: None,
+        about: "When the first flow starts, or the first burst: starts are then laid down, not a \
+                Poisson process of some load.",
+        source: "none: starts are drawn",
+    },
+    Parameter {
+        name: "every",
+        kind: Kind::Time,
+        default: Some("0ms"),
+        about: "With `at`: from one start, or burst, to the next; \"0ms\": all start at once.",
+        source: "PDQ 2012, 5.2: all flows at the same time",
+    },
+    Parameter {
+        name: "stagger",
+        kind: Kind::Time,
+        default: Some("0ms"),
+        about: "With `at`: every flow starts later by a random time below this.",
+        source: "none: exactly then",
     },
     Parameter {
         name: "trace",
@@ -67,6 +91,14 @@ pub const PARAMETERS: &[Parameter] = &[
         source: "none: every flow counts",
     },
     Parameter {
+        name: "senders",
+        kind: Kind::Choice(&["random", "in-turn"]),
+        default: Some("random"),
+        about: "Who sends next: any of the pattern's senders, or one that has not sent since all \
+                have, so that each has as many flows as the others, or one more.",
+        source: "none; PDQ 2012, 5.2 has them in turn",
+    },
+    Parameter {
         name: "degree",
         kind: Kind::Count { from: 1, to: 1 << 20 },
         default: Some("8"),
@@ -80,6 +112,20 @@ pub const PARAMETERS: &[Parameter] = &[
         about: "Incast and many-to-one: the receiving host's number, or \"random\": a new one for \
                 every burst of incast, one for the run in many-to-one.",
         source: "none",
+    },
+    Parameter {
+        name: "stride",
+        kind: Kind::Count { from: 1, to: 1 << 20 },
+        default: Some("1"),
+        about: "Stride: how much higher the receiver's number is, counted around.",
+        source: "PDQ 2012, 5.3: Stride(1) and Stride(N/2)",
+    },
+    Parameter {
+        name: "same_rack",
+        kind: Kind::Number { from: 0.0, to: 1.0 },
+        default: Some("0.7"),
+        about: "Staggered: the probability of a receiver in the sender's own rack.",
+        source: "PDQ 2012, 5.3: Staggered Prob(0.7) and Staggered Prob(0.3)",
     },
     Parameter {
         name: "deadlines",
@@ -104,6 +150,28 @@ pub const PARAMETERS: &[Parameter] = &[
         source: "none; PDQ 2012, 5.3 has 40KB",
     },
 ];
+
+/// The keys that are of a workload as a whole, and `flows` beside them: what parts that do not
+/// say how many flows they have share.
+pub const WHOLE_KEYS: &[&str] = &["trace", "warm_up_flows", "cool_down_flows"];
+
+/// A part's name.
+pub const PART_NAME: Parameter = Parameter {
+    name: "name",
+    kind: Kind::Text,
+    default: None,
+    about: "What the part is called in results.",
+    source: "none: must be given",
+};
+
+/// A part's share of the load.
+pub const SHARE: Parameter = Parameter {
+    name: "share",
+    kind: Kind::Number { from: 0.0, to: 1.0 },
+    default: Some("1"),
+    about: "How much of `load` the part asks for, so that one load can be given for several parts.",
+    source: "none: all of it",
+};
 
 #[cfg(test)]
 mod tests {

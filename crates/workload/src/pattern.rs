@@ -1,14 +1,14 @@
 //! Who sends to whom.
 
-use std::collections::BTreeMap;
-
 use flowsched_topology::{HostId, Network};
 use flowsched_units::{SettingError, Settings};
 use rand::Rng;
 use rand::seq::{SliceRandom, index};
 use rand_chacha::ChaCha8Rng;
 
+use crate::racks::{Racks, mean_core_hops_of_all_pairs};
 use crate::random::stream;
+use crate::turns::Turns;
 
 /// A pattern that describes itself.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ pub const PATTERNS: &[PatternKind] = &[
         name: "all-to-all",
         about: "Every flow is between two hosts drawn at random.",
         source: "PIAS ToN 2017, V-C",
-        own_keys: &[],
+        own_keys: &["senders"],
     },
     PatternKind {
         name: "incast",
@@ -42,24 +42,41 @@ pub const PATTERNS: &[PatternKind] = &[
         about: "Every host sends to a partner of its own, drawn once for the run, and receives \
                 from one host.",
         source: "PDQ 2012, 5.3",
-        own_keys: &[],
+        own_keys: &["senders"],
     },
     PatternKind {
         name: "many-to-one",
-        about: "Every flow is from a host drawn at random to the run's one receiver.",
+        about: "Every flow is from another host to the run's one receiver; with senders in turn \
+                it is PDQ's aggregation.",
         source: "PIAS ToN 2017, V-A: one client fetches from 15 servers",
-        own_keys: &["receiver"],
+        own_keys: &["receiver", "senders"],
+    },
+    PatternKind {
+        name: "stride",
+        about: "Host x sends to host x + stride, counted around.",
+        source: "PDQ 2012, 5.3",
+        own_keys: &["stride", "senders"],
+    },
+    PatternKind {
+        name: "staggered",
+        about: "A host sends to another one in its rack with some probability, otherwise to one \
+                in another rack.",
+        source: "PDQ 2012, 5.3",
+        own_keys: &["same_rack", "senders"],
     },
 ];
 
 /// The names in [`PATTERNS`], for the parameter's kind.
-pub(crate) const NAMES: &[&str] = &["all-to-all", "incast", "permutation", "many-to-one"];
+pub(crate) const NAMES: &[&str] =
+    &["all-to-all", "incast", "permutation", "many-to-one", "stride", "staggered"];
 
 /// A pattern on a network, ready to draw from.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     hosts: u32,
     rule: Rule,
+    /// The senders in turn, unless they are drawn.
+    turns: Option<Turns>,
     random: ChaCha8Rng,
 }
 
@@ -77,6 +94,10 @@ enum Rule {
     ManyToOne {
         receiver: HostId,
     },
+    Stride {
+        stride: u32,
+    },
+    Staggered(Racks),
 }
 
 impl Pattern {
@@ -84,6 +105,7 @@ impl Pattern {
         settings: &Settings,
         network: &Network,
         seed: u64,
+        part: u64,
     ) -> Result<Pattern, SettingError> {
         let hosts = network.host_count();
         let name = settings.text("pattern");
@@ -91,7 +113,7 @@ impl Pattern {
             let allowed = "a topology of at least 2 hosts, since flows are between two";
             return Err(SettingError::new("pattern", format!("{name} on {hosts} host"), allowed));
         }
-        let mut random = stream(seed, "pairs", 0);
+        let mut random = stream(seed, "pairs", part);
         let rule = match name.as_str() {
             "all-to-all" => Rule::AllToAll,
             "incast" => {
@@ -104,9 +126,17 @@ impl Pattern {
                 let drawn = || HostId(random.random_range(0..hosts));
                 Rule::ManyToOne { receiver: receiver.unwrap_or_else(drawn) }
             }
+            "stride" => Rule::Stride { stride: stride(settings, hosts)? },
+            "staggered" => Rule::Staggered(Racks::new(network, settings.number("same_rack"))?),
             _ => return Err(SettingError::new("pattern", name, NAMES.join(", "))),
         };
-        Ok(Pattern { hosts, rule, random })
+        let in_turn = settings.text("senders") == "in-turn";
+        let receiver = match rule {
+            Rule::ManyToOne { receiver } => Some(receiver),
+            _ => None,
+        };
+        let turns = in_turn.then(|| Turns::new(hosts, receiver));
+        Ok(Pattern { hosts, rule, turns, random })
     }
 
     /// How many flows an arrival brings.
@@ -122,35 +152,44 @@ impl Pattern {
         match self.rule {
             Rule::Incast { receiver, .. } => receiver,
             Rule::ManyToOne { receiver } => Some(receiver),
-            Rule::AllToAll | Rule::Permutation { .. } => None,
+            _ => None,
         }
     }
 
     /// Senders and receivers of the next arrival's flows.
     pub(crate) fn draw(&mut self) -> Vec<(HostId, HostId)> {
-        match &self.rule {
-            Rule::AllToAll => {
-                let src = HostId(self.random.random_range(0..self.hosts));
-                let dst = other_than(src, self.random.random_range(0..self.hosts - 1));
-                vec![(src, dst)]
+        if let Rule::Incast { degree, receiver } = self.rule {
+            let dst = receiver.unwrap_or_else(|| HostId(self.random.random_range(0..self.hosts)));
+            let others = self.hosts as usize - 1;
+            return index::sample(&mut self.random, others, degree as usize)
+                .into_iter()
+                .map(|other| (other_than(dst, other as u32), dst))
+                .collect();
+        }
+        let src = self.sender();
+        let dst = match &self.rule {
+            Rule::AllToAll => other_than(src, self.random.random_range(0..self.hosts - 1)),
+            Rule::Permutation { partners } => partners[src.index()],
+            Rule::ManyToOne { receiver } | Rule::Incast { receiver: Some(receiver), .. } => {
+                *receiver
             }
-            Rule::Incast { degree, receiver } => {
-                let dst =
-                    receiver.unwrap_or_else(|| HostId(self.random.random_range(0..self.hosts)));
-                let others = self.hosts as usize - 1;
-                index::sample(&mut self.random, others, *degree as usize)
-                    .into_iter()
-                    .map(|other| (other_than(dst, other as u32), dst))
-                    .collect()
-            }
-            Rule::Permutation { partners } => {
-                let src = self.random.random_range(0..self.hosts);
-                vec![(HostId(src), partners[src as usize])]
-            }
+            Rule::Incast { receiver: None, .. } => src,
+            Rule::Stride { stride } => HostId((src.0 + stride) % self.hosts),
+            Rule::Staggered(racks) => racks.receiver(src, &mut self.random),
+        };
+        vec![(src, dst)]
+    }
+
+    /// Who sends next.
+    fn sender(&mut self) -> HostId {
+        if let Some(turns) = &mut self.turns {
+            return turns.next(&mut self.random);
+        }
+        match self.rule {
             Rule::ManyToOne { receiver } => {
-                let src = other_than(*receiver, self.random.random_range(0..self.hosts - 1));
-                vec![(src, *receiver)]
+                other_than(receiver, self.random.random_range(0..self.hosts - 1))
             }
+            _ => HostId(self.random.random_range(0..self.hosts)),
         }
     }
 
@@ -170,6 +209,11 @@ impl Pattern {
             Rule::Permutation { partners } => {
                 mean_over(&mut network.hosts().zip(partners.iter().copied()))
             }
+            Rule::Stride { stride } => {
+                let pair = |src: HostId| (src, HostId((src.0 + stride) % self.hosts));
+                mean_over(&mut network.hosts().map(pair))
+            }
+            Rule::Staggered(racks) => racks.mean_core_hops(network),
             _ => mean_core_hops_of_all_pairs(network),
         }
     }
@@ -192,22 +236,6 @@ fn derangement(hosts: u32, random: &mut ChaCha8Rng) -> Vec<HostId> {
     }
 }
 
-/// The mean over all pairs of different hosts, rack by rack.
-fn mean_core_hops_of_all_pairs(network: &Network) -> f64 {
-    let mut racks = BTreeMap::new();
-    for host in network.hosts() {
-        racks.entry(network.edge_of(host)).or_insert((host, 0u64)).1 += 1;
-    }
-    let mut hops = 0;
-    for &(src, senders) in racks.values() {
-        for &(dst, receivers) in racks.values() {
-            hops += senders * receivers * u64::from(network.core_hops(src, dst));
-        }
-    }
-    let hosts = u64::from(network.host_count());
-    hops as f64 / (hosts * (hosts - 1)) as f64
-}
-
 fn degree(settings: &Settings, hosts: u32) -> Result<u32, SettingError> {
     let degree = settings.count("degree");
     match u32::try_from(degree) {
@@ -215,6 +243,19 @@ fn degree(settings: &Settings, hosts: u32) -> Result<u32, SettingError> {
         _ => {
             let allowed = format!("a number of senders from 1 to {}, all hosts but one", hosts - 1);
             Err(SettingError::new("degree", degree.to_string(), allowed))
+        }
+    }
+}
+
+/// How far around the receivers are; never all the way, where they would be the senders.
+fn stride(settings: &Settings, hosts: u32) -> Result<u32, SettingError> {
+    let stride = settings.count("stride");
+    match u32::try_from(stride % u64::from(hosts)) {
+        Ok(stride) if stride > 0 => Ok(stride),
+        _ => {
+            let found = format!("{stride}, with which each of {hosts} hosts sends to itself");
+            let allowed = format!("a number that is not a multiple of {hosts}, such as 1");
+            Err(SettingError::new("stride", found, allowed))
         }
     }
 }
@@ -236,7 +277,8 @@ fn receiver(settings: &Settings, hosts: u32) -> Result<Option<HostId>, SettingEr
 
 #[cfg(test)]
 mod tests {
-    use flowsched_topology::{build, kind};
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -256,22 +298,6 @@ mod tests {
         // There are 9; 1000 each, within 5 standard deviations.
         assert_eq!(counts.len(), 9);
         assert!(counts.values().all(|count| (850..1150).contains(count)), "{counts:?}");
-    }
-
-    #[test]
-    fn mean_hops_rack_by_rack_are_those_host_by_host() {
-        for name in ["leaf-spine", "fat-tree", "single-rooted-tree", "star", "dumbbell"] {
-            let settings = Settings::defaults(kind(name).unwrap().parameters);
-            let network = build(name, &settings).unwrap();
-            let (mut hops, mut pairs) = (0.0, 0.0);
-            for src in network.hosts() {
-                for dst in network.hosts().filter(|dst| *dst != src) {
-                    hops += f64::from(network.core_hops(src, dst));
-                    pairs += 1.0;
-                }
-            }
-            assert_eq!(mean_core_hops_of_all_pairs(&network), hops / pairs, "{name}");
-        }
     }
 
     proptest! {

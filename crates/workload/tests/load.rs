@@ -3,7 +3,10 @@
 use flowsched_topology::{HostId, Network, build, kind};
 use flowsched_units::{Bytes, Settings, Time, Value};
 use flowsched_workload::sizes::{SizeDistribution, by_name};
-use flowsched_workload::{Flow, PARAMETERS, Workload, generate, parse_trace, replay, write_trace};
+use flowsched_workload::{
+    Flow, Listed, PARAMETERS, Part, Parts, Workload, compose, generate, parse_trace, replay,
+    write_trace,
+};
 use proptest::prelude::*;
 
 fn text(text: &str) -> Value {
@@ -237,7 +240,7 @@ fn what_does_not_fit_is_refused_by_its_key() {
         ("degree", &[("pattern", text("incast")), ("degree", count(0))]),
         ("receiver", &[("pattern", text("incast")), ("receiver", text("144"))]),
         ("receiver", &[("pattern", text("many-to-one")), ("receiver", text("-1"))]),
-        ("pattern", &[("pattern", text("stride"))]),
+        ("pattern", &[("pattern", text("tornado"))]),
         ("warm_up_flows", &[("warm_up_flows", count(9_000)), ("cool_down_flows", count(1_000))]),
         ("warm_up_flows", &[("warm_up_flows", count(u64::MAX))]),
     ];
@@ -312,4 +315,168 @@ fn deadlines_change_nothing_else_and_are_of_the_sizes_asked_for() {
     ];
     let error = generate(&settings(&reversed), &network, &sizes(), 1).unwrap_err();
     assert_eq!(error.key, "deadline_sizes_below");
+}
+
+fn counts(workload: &Workload, of: impl Fn(&Flow) -> HostId, hosts: u32) -> Vec<usize> {
+    let mut counts = vec![0; hosts as usize];
+    workload.flows.iter().for_each(|flow| counts[of(flow).index()] += 1);
+    counts
+}
+
+/// PDQ 2012, 5.2: all flows at the same time to one receiver, senders with as many flows each.
+#[test]
+fn an_aggregation_is_many_to_one_in_turn_all_at_once() {
+    let tree = network("single-rooted-tree", &[]);
+    let with = [
+        ("pattern", text("many-to-one")),
+        ("receiver", text("5")),
+        ("senders", text("in-turn")),
+        ("at", Value::Time(Time::from_ms(1))),
+        ("flows", Value::Count(25)),
+    ];
+    let workload = draw(&tree, &with);
+    assert!(workload.flows.iter().all(|flow| flow.start == Time::from_ms(1)));
+    assert!(workload.flows.iter().all(|flow| flow.dst == HostId(5)));
+    let senders = counts(&workload, |flow| flow.src, 12);
+    assert!(senders.iter().enumerate().all(|(host, count)| match host {
+        5 => *count == 0,
+        _ => (2..=3).contains(count),
+    }));
+    assert_eq!((workload.load_asked, workload.load_measured), (None, None));
+}
+
+#[test]
+fn starts_are_laid_down_and_put_off() {
+    let ms = |ms| Value::Time(Time::from_ms(ms));
+    let every = [("at", ms(10)), ("every", ms(2)), ("flows", Value::Count(5))];
+    let starts = |workload: Workload| -> Vec<Time> {
+        workload.flows.iter().map(|flow| flow.start).collect()
+    };
+    let network = fabric();
+    let exact = starts(draw(&network, &every));
+    assert_eq!(exact, [10, 12, 14, 16, 18].map(Time::from_ms));
+    let staggered = draw(&network, &[&every[..], &[("stagger", ms(1))]].concat());
+    for (late, exact) in starts(staggered).into_iter().zip(exact) {
+        assert!(exact < late && late < exact + Time::from_ms(1), "{late}");
+    }
+    let burst = [("pattern", text("incast")), ("degree", Value::Count(2))];
+    let bursts = starts(draw(&network, &[&every[..], &burst].concat()));
+    assert_eq!(bursts, [10, 10, 12, 12, 14].map(Time::from_ms));
+    let beyond = [("at", ms(10)), ("every", Value::Time(Time::MAX)), ("flows", Value::Count(2))];
+    let error = generate(&settings(&beyond), &network, &sizes(), 1).unwrap_err();
+    assert_eq!(error.key, "every");
+}
+
+#[test]
+fn a_stride_goes_around_and_never_all_the_way() {
+    let tree = network("single-rooted-tree", &[]);
+    for stride in [1, 6, 13] {
+        let with = [("pattern", text("stride")), ("stride", Value::Count(stride))];
+        let workload = draw(&tree, &with);
+        let is_right = |flow: &Flow| u64::from(flow.dst.0) == (u64::from(flow.src.0) + stride) % 12;
+        assert!(workload.flows.iter().all(is_right));
+    }
+    for stride in [0, 12, 24] {
+        let with = [("pattern", text("stride")), ("stride", Value::Count(stride))];
+        let error = generate(&settings(&with), &tree, &sizes(), 1).unwrap_err();
+        assert_eq!((error.key.as_str(), error.found.contains("itself")), ("stride", true));
+    }
+}
+
+fn part(name: &str, sizes: &str, flows: Option<u64>, values: &[(&str, Value)]) -> Part {
+    let settings = settings(values);
+    Part { name: name.into(), settings, sizes: by_name(sizes).unwrap(), flows }
+}
+
+fn whole(flows: u64) -> Settings {
+    settings(&[("flows", Value::Count(flows))])
+}
+
+/// Slytherin 2018, IV: short flows in bursts and long ones, at one load.
+#[test]
+fn parts_share_a_load_and_a_number_of_flows() {
+    let network = fabric();
+    let share = |share| ("share", Value::Number(share));
+    let incast = [("pattern", text("incast")), ("degree", Value::Count(24)), share(0.3)];
+    let parts = [
+        part("short", "uniform 8KB 32KB", None, &incast),
+        part("long", "fixed 1MB", None, &[share(0.7)]),
+    ];
+    let workload = compose(&whole(100_000), &network, &parts, &[], 1).unwrap();
+    assert_eq!(workload.flows.len(), 100_000);
+    assert_close(workload.load_asked.unwrap().host_links, 0.6, 1e-9, "asked");
+    assert_close(workload.load_measured.unwrap().host_links, 0.6, 0.03, "measured");
+    assert_eq!(workload.parts.names(), ["short", "long"]);
+    let mut bytes = [0; 2];
+    let mut last = [Time::ZERO; 2];
+    for (index, flow) in workload.flows.iter().enumerate() {
+        let is_long = flow.size == Bytes::new(1_000_000);
+        assert_eq!(workload.parts.name_of(index), if is_long { "long" } else { "short" });
+        bytes[usize::from(is_long)] += flow.size.get();
+        last[usize::from(is_long)] = flow.start;
+    }
+    let share = bytes[1] as f64 / (bytes[0] + bytes[1]) as f64;
+    assert_close(share, 0.7, 0.03, "share of bytes");
+    // Both go on to the end.
+    assert_close(last[0].as_secs_f64(), last[1].as_secs_f64(), 0.01, "ends");
+}
+
+#[test]
+fn a_part_is_the_same_whatever_is_beside_it() {
+    let network = fabric();
+    let first = part("one", "fixed 1MB", Some(50), &[("load", Value::Number(0.2))]);
+    let second = part("two", "fixed 20KB", Some(70), &[("at", Value::Time(Time::from_ms(1)))]);
+    let of = |workload: &Workload, name: &str| -> Vec<Flow> {
+        let of_part = |(index, _): &(usize, &Flow)| workload.parts.name_of(*index) == name;
+        let flows = workload.flows.iter().enumerate().filter(of_part);
+        flows.map(|(_, flow)| Flow { id: 0, ..*flow }).collect()
+    };
+    let both = compose(&whole(1), &network, &[first.clone(), second], &[], 1).unwrap();
+    let alone = compose(&whole(1), &network, &[first], &[], 1).unwrap();
+    assert_eq!(of(&both, "one"), of(&alone, "one"));
+    assert_eq!((of(&both, "one").len(), of(&both, "two").len()), (50, 70));
+    let ids: Vec<u32> = both.flows.iter().map(|flow| flow.id).collect();
+    assert!(ids.into_iter().eq(0..120) && both.flows.is_sorted_by_key(|flow| flow.start));
+}
+
+#[test]
+fn listed_flows_are_themselves_and_count_to_a_part() {
+    let network = fabric();
+    let flow = |src, start| Flow {
+        id: 9,
+        src: HostId(src),
+        dst: HostId(9),
+        size: Bytes::new(5),
+        start: Time::from_ms(start),
+        deadline: None,
+        measured: true,
+    };
+    let listed = |part: Option<&str>, flow| Listed { part: part.map(str::to_owned), flow };
+    let only = [listed(None, flow(1, 2)), listed(None, flow(2, 0))];
+    let workload = compose(&whole(1), &network, &[], &only, 1).unwrap();
+    assert_eq!(workload.flows, [Flow { id: 0, ..flow(2, 0) }, Flow { id: 1, ..flow(1, 2) }]);
+    assert_eq!(workload.parts, Parts::default());
+    let burst = part("burst", "fixed 20KB", Some(3), &[("at", Value::Time(Time::from_ms(1)))]);
+    let named = [listed(None, flow(1, 2)), listed(Some("burst"), flow(2, 0))];
+    let workload = compose(&whole(1), &network, &[burst], &named, 1).unwrap();
+    let names: Vec<&str> = (0..5).map(|index| workload.parts.name_of(index)).collect();
+    assert_eq!(names, ["burst", "burst", "burst", "burst", "listed"]);
+}
+
+#[test]
+fn parts_that_together_ask_for_too_much_are_refused() {
+    let network = fabric();
+    let load = |load| ("load", Value::Number(load));
+    let to_7 = [("pattern", text("many-to-one")), ("receiver", text("7"))];
+    let compose = |parts: &[Part]| compose(&whole(10), &network, parts, &[], 1);
+    let background = part("background", "fixed 1MB", None, &[load(0.5)]);
+    let busy = part("busy", "fixed 1MB", None, &[&to_7[..], &[load(0.6)]].concat());
+    let error = compose(&[background.clone(), busy]).unwrap_err();
+    assert_eq!((error.part, error.error.key.as_str()), (None, "load"));
+    let calm = part("calm", "fixed 1MB", None, &[&to_7[..], &[load(0.5)]].concat());
+    assert!(compose(&[background.clone(), calm]).is_ok());
+    let bad =
+        part("bad", "fixed 1MB", None, &[("degree", Value::Count(0)), ("pattern", text("incast"))]);
+    let error = compose(&[background, bad]).unwrap_err();
+    assert_eq!((error.part, error.error.key.as_str()), (Some(1), "degree"));
 }

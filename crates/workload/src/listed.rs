@@ -1,0 +1,185 @@
+//! Flows that a file lists one by one.
+
+use flowsched_topology::HostId;
+use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, SettingError, Settings, Time, Value};
+
+use crate::flow::{Flow, LARGEST_FLOW, LATEST};
+
+/// A flow that is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// What its part is called, if that is said.
+    pub part: Option<String>,
+    /// The flow.
+    pub flow: Flow,
+}
+
+/// The keys of a `[[workload.flow]]`.
+pub const LISTED_PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "start",
+        kind: Kind::Time,
+        default: Some("0ms"),
+        about: "When it starts, since the start of the run.",
+        source: "none: with the run",
+    },
+    Parameter {
+        name: "src",
+        kind: Kind::Count { from: 0, to: u32::MAX as u64 },
+        default: None,
+        about: "The sending host's number.",
+        source: "none: must be given",
+    },
+    Parameter {
+        name: "dst",
+        kind: Kind::Count { from: 0, to: u32::MAX as u64 },
+        default: None,
+        about: "The receiving host's number.",
+        source: "none: must be given",
+    },
+    Parameter {
+        name: "size",
+        kind: Kind::Size(PacketMeaning::Payload),
+        default: None,
+        about: "Payload.",
+        source: "none: must be given",
+    },
+    Parameter {
+        name: "deadline",
+        kind: Kind::Time,
+        default: None,
+        about: "The instant by which it is due, since the start of the run, as in a trace.",
+        source: "none: no deadline",
+    },
+    Parameter {
+        name: "part",
+        kind: Kind::Text,
+        default: None,
+        about: "Which part it counts to in results.",
+        source: "none; \"listed\" where there are parts",
+    },
+];
+
+impl Listed {
+    /// The flow of a table, for a network of `hosts` hosts.
+    ///
+    /// # Errors
+    /// [`SettingError`] if a value is missing, a host is not there or sends to itself, the size
+    /// is 0 or over [`LARGEST_FLOW`], an instant is beyond [`LATEST`], or the deadline is not
+    /// after the start.
+    pub fn from_settings(settings: &Settings, hosts: u32) -> Result<Listed, SettingError> {
+        let src = host(settings, "src", hosts)?;
+        let dst = host(settings, "dst", hosts)?;
+        if src == dst {
+            let found = format!("host {} again", dst.0);
+            return Err(SettingError::new("dst", found, "another host than src"));
+        }
+        let start = settings.time("start");
+        if start >= LATEST {
+            let allowed = format!("a time before {LATEST}");
+            return Err(SettingError::new("start", start.to_string(), allowed));
+        }
+        let size = match settings.get("size") {
+            Some(Value::Size(size)) if Bytes::ZERO < *size && *size <= LARGEST_FLOW => *size,
+            other => return Err(refused("size", other, format!("from 1B to {LARGEST_FLOW}"))),
+        };
+        let deadline = deadline(settings, start)?;
+        let part = match settings.get("part") {
+            Some(Value::Text(part)) if part.trim().is_empty() => {
+                return Err(SettingError::new("part", "\"\"", "a name"));
+            }
+            Some(Value::Text(part)) => Some(part.clone()),
+            _ => None,
+        };
+        let flow = Flow { id: 0, src, dst, size, start, deadline, measured: true };
+        Ok(Listed { part, flow })
+    }
+}
+
+fn host(settings: &Settings, key: &str, hosts: u32) -> Result<HostId, SettingError> {
+    match settings.get(key) {
+        Some(Value::Count(host)) if *host < u64::from(hosts) => Ok(HostId(*host as u32)),
+        other => {
+            let allowed = format!("a host of the topology, 0 to {}", hosts.saturating_sub(1));
+            Err(refused(key, other, allowed))
+        }
+    }
+}
+
+fn deadline(settings: &Settings, start: Time) -> Result<Option<Time>, SettingError> {
+    match settings.get("deadline") {
+        None => Ok(None),
+        Some(Value::Time(due)) if start < *due && *due <= LATEST => Ok(Some(*due)),
+        other => {
+            let allowed = format!("an instant after its start at {start} and up to {LATEST}");
+            Err(refused("deadline", other, allowed))
+        }
+    }
+}
+
+fn refused(key: &str, found: Option<&Value>, allowed: String) -> SettingError {
+    let found = found.map_or("nothing".into(), Value::to_string);
+    SettingError::new(key, found, allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(values: &[(&str, &str)]) -> Result<Listed, SettingError> {
+        let mut settings = Settings::defaults(LISTED_PARAMETERS);
+        let good = [("src", "0"), ("dst", "3"), ("size", "1MB"), ("start", "1ms")];
+        for (key, text) in good.iter().chain(values) {
+            let parameter = LISTED_PARAMETERS.iter().find(|known| known.name == *key).unwrap();
+            settings.set(*key, parameter.kind.parse(text).unwrap());
+        }
+        Listed::from_settings(&settings, 4)
+    }
+
+    #[test]
+    fn a_flow_is_what_its_table_says() {
+        let found = listed(&[("deadline", "1.5ms"), ("part", "long")]).unwrap();
+        let (src, dst) = (HostId(0), HostId(3));
+        let (start, due) = (Time::from_ms(1), Time::from_us(1_500));
+        let size = Bytes::new(1_000_000);
+        let flow = Flow { id: 0, src, dst, size, start, deadline: Some(due), measured: true };
+        assert_eq!(found, Listed { part: Some("long".into()), flow });
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_its_key() {
+        let bad = [
+            ("src", "4"),
+            ("dst", "4"),
+            ("dst", "0"),
+            ("size", "0B"),
+            ("size", "5TiB"),
+            ("size", "unlimited"),
+            ("start", "10000000s"),
+            ("deadline", "1ms"),
+            ("deadline", "0.5ms"),
+            ("deadline", "10000001s"),
+            ("part", " "),
+        ];
+        for (key, text) in bad {
+            if let Ok(value) =
+                LISTED_PARAMETERS.iter().find(|p| p.name == key).unwrap().kind.parse(text)
+            {
+                let error = listed(&[(key, text)]).unwrap_err();
+                assert_eq!(error.key, key, "{value}: {error}");
+            }
+        }
+        for key in ["src", "dst", "size"] {
+            let mut settings = Settings::defaults(LISTED_PARAMETERS);
+            let good = [
+                ("src", Value::Count(0)),
+                ("dst", Value::Count(1)),
+                ("size", Value::Size(Bytes::new(1))),
+            ];
+            for (name, value) in good.into_iter().filter(|(name, _)| *name != key) {
+                settings.set(name, value);
+            }
+            assert_eq!(Listed::from_settings(&settings, 4).unwrap_err().key, key);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! When the flows of a part start: by a Poisson process, or at times that are laid down.
+
+use flowsched_units::{SettingError, Settings, Time, Value};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::arrivals::Arrivals;
+use crate::flow::LATEST;
+use crate::random::stream;
+
+/// Whether the settings lay the starts down, so that nothing is drawn from a load.
+pub(crate) fn are_laid_down(settings: &Settings) -> bool {
+    settings.get("at").is_some()
+}
+
+/// The instants of a part's arrivals, never falling.
+#[derive(Clone, Debug)]
+pub(crate) enum Starts {
+    Poisson(Arrivals),
+    Every { next: Time, every: Time },
+}
+
+impl Starts {
+    /// Laid down by the settings, for up to `count` flows.
+    pub(crate) fn laid_down(settings: &Settings, count: u64) -> Result<Starts, SettingError> {
+        let Some(Value::Time(at)) = settings.get("at") else {
+            return Err(SettingError::new("at", "nothing", "when the first flow starts"));
+        };
+        let (every, stagger) = (settings.time("every"), settings.time("stagger"));
+        let last = every.saturating_mul(count - 1).saturating_add(*at).saturating_add(stagger);
+        if last >= LATEST {
+            let found = format!("{every}, with which the last of {count} starts is at {last}");
+            return Err(SettingError::new("every", found, format!("starts before {LATEST}")));
+        }
+        Ok(Starts::Every { next: *at, every })
+    }
+}
+
+impl Iterator for Starts {
+    type Item = Time;
+
+    fn next(&mut self) -> Option<Time> {
+        match self {
+            Starts::Poisson(arrivals) => arrivals.next(),
+            Starts::Every { next, every } => {
+                let now = *next;
+                *next = now.saturating_add(*every);
+                Some(now)
+            }
+        }
+    }
+}
+
+/// Puts off each start of a part by a random time of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Stagger {
+    most: Time,
+    random: ChaCha8Rng,
+}
+
+impl Stagger {
+    /// By less than the settings' `stagger`, where starts are laid down.
+    pub(crate) fn from_settings(settings: &Settings, seed: u64, part: u64) -> Stagger {
+        let most = if are_laid_down(settings) { settings.time("stagger") } else { Time::ZERO };
+        Stagger { most, random: stream(seed, "stagger", part) }
+    }
+
+    pub(crate) fn put_off(&mut self, start: Time) -> Time {
+        match self.most {
+            Time::ZERO => start,
+            most => start.saturating_add(Time::from_ps(self.random.random_range(0..most.as_ps()))),
+        }
+    }
+}
