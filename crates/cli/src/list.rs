@@ -5,7 +5,9 @@ use flowsched_schemes::{PARTS, PRESETS, Preset, Role};
 use flowsched_topology::{ROUTING, TOPOLOGIES};
 use flowsched_units::{Kind, Parameter};
 use flowsched_workload::sizes::{BUILT_IN, FORMS};
-use flowsched_workload::{DEADLINE_FORMS, PARAMETERS, PATTERNS};
+use flowsched_workload::{
+    DEADLINE_FORMS, LISTED_PARAMETERS, PARAMETERS, PART_NAME, PATTERNS, SHARE,
+};
 
 use crate::arguments::Listing;
 
@@ -74,6 +76,10 @@ fn workloads(text: &mut String) {
     }
     title(text, "Keys of [workload]");
     parameters(text, PARAMETERS);
+    title(text, "Keys of [[workload.part]], beside those of [workload]");
+    parameters(text, &[PART_NAME, SHARE]);
+    title(text, "Keys of [[workload.flow]]");
+    parameters(text, LISTED_PARAMETERS);
 }
 
 fn topologies(text: &mut String) {

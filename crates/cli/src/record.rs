@@ -5,7 +5,7 @@ use flowsched_experiment::results::{Counters, FlowRow, Port, PortSample, RunReco
 use flowsched_sim::{FlowOutcome, Outcome};
 use flowsched_topology::{Network, NodeId};
 use flowsched_units::Time;
-use flowsched_workload::Flow;
+use flowsched_workload::{Flow, Workload};
 
 use crate::cost::Cost;
 
@@ -15,7 +15,7 @@ pub fn record(
     scheme: &str,
     seed: u64,
     network: &Network,
-    flows: &[Flow],
+    workload: Workload,
     outcome: Outcome,
     cost: Cost,
 ) -> RunRecord {
@@ -35,7 +35,13 @@ pub fn record(
             timeouts: outcome.timeouts,
             retransmissions: outcome.retransmissions,
         },
-        flows: flows.iter().zip(outcome.flows).map(|(f, o)| flow_row(network, f, o)).collect(),
+        flows: workload
+            .flows
+            .iter()
+            .zip(outcome.flows)
+            .map(|(flow, outcome)| flow_row(network, flow, outcome))
+            .collect(),
+        parts: workload.parts,
         ports: ports(network),
         samples: outcome.ports.into_iter().map(port_sample).collect(),
     }

@@ -6,7 +6,9 @@ use flowsched_schemes::{PARTS, PRESETS, Role};
 use flowsched_topology::{ROUTING, TOPOLOGIES};
 use flowsched_units::Parameter;
 use flowsched_workload::sizes::{BUILT_IN, FORMS};
-use flowsched_workload::{DEADLINE_FORMS, PARAMETERS, PATTERNS};
+use flowsched_workload::{
+    DEADLINE_FORMS, LISTED_PARAMETERS, PARAMETERS, PART_NAME, PATTERNS, SHARE,
+};
 
 use crate::arguments::Page;
 use crate::list::{default_of, groups, settings_of};
@@ -73,6 +75,15 @@ fn schemes() -> String {
 fn workloads() -> String {
     let mut text = String::from("# Workloads\n\n## Keys of `[workload]`\n\n");
     text.push_str(&parameters(PARAMETERS));
+    text.push_str(
+        "\n## Parts\n\nA `[[workload.part]]` has every key of `[workload]` but `trace`, \
+         `warm_up_flows` and `cool_down_flows`, and takes from there what it does not say itself. \
+         Only `flows` is its own: parts without it share those of `[workload]`, as their arrivals \
+         come. With parts, or flows that are listed, `[workload]` itself has no flows.\n\n",
+    );
+    text.push_str(&parameters(&[PART_NAME, SHARE]));
+    text.push_str("\n## Keys of `[[workload.flow]]`\n\n");
+    text.push_str(&parameters(LISTED_PARAMETERS));
     text.push_str("\n## Flow sizes\n\n");
     let built_in = BUILT_IN
         .iter()

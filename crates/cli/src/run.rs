@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use flowsched_experiment::results::{Ending, ResultsError, RunRecord, Summary, Writer};
-use flowsched_experiment::{Experiment, Mistake, Mistakes, Place, Run, Scene, Traffic};
+use flowsched_experiment::{Experiment, Mistake, Mistakes, Place, Run, Scene};
 use flowsched_sim::{Job, Progress};
 use flowsched_units::SettingError;
 use rayon::ThreadPoolBuilder;
@@ -105,7 +105,7 @@ fn all_runs(
     progress: &Arc<Progress>,
 ) -> Result<Summary, Failure> {
     let runs = experiment.runs();
-    let flows = runs.iter().map(|run| flow_count(&experiment.scenes[run.scene])).sum();
+    let flows = runs.iter().map(|run| experiment.scenes[run.scene].workload.flow_count()).sum();
     let display = Display::new(runs.len(), flows, progress);
     let collector = Mutex::new(Collector {
         writer,
@@ -144,22 +144,15 @@ fn all_runs(
     collector.end()
 }
 
-fn flow_count(scene: &Scene) -> u64 {
-    match &scene.workload.traffic {
-        Traffic::Drawn(_) => scene.workload.settings.count("flows"),
-        Traffic::Trace(flows) => flows.len() as u64,
-    }
-}
-
 fn one_run(scene: &Scene, run: &Run, progress: &Progress) -> Result<RunRecord, SettingError> {
     let meter = Meter::start();
     let network = scene.network()?;
-    let flows = scene.workload(&network, run.seed)?.flows;
+    let workload = scene.workload(&network, run.seed)?;
     let scheme = &scene.schemes[run.scheme].scheme;
     let job = Job {
         network: &network,
         routing: scene.topology.routing,
-        flows: &flows,
+        flows: &workload.flows,
         scheme,
         seed: run.seed,
         sample_interval: scene.sample_interval,
@@ -167,7 +160,7 @@ fn one_run(scene: &Scene, run: &Run, progress: &Progress) -> Result<RunRecord, S
     };
     let outcome = flowsched_sim::run(&job, progress);
     let cost = meter.read();
-    Ok(record(scene, &scheme.name, run.seed, &network, &flows, outcome, cost))
+    Ok(record(scene, &scheme.name, run.seed, &network, workload, outcome, cost))
 }
 
 /// What only drawing all flows of a seed could show.

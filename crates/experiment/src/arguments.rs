@@ -27,6 +27,8 @@ enum Which {
     Top,
     Topology,
     Workload,
+    Part(usize),
+    Listed(usize),
     Scheme(usize),
 }
 
@@ -40,6 +42,8 @@ impl Key {
             Which::Top => self.name.clone(),
             Which::Topology => format!("topology.{}", self.name),
             Which::Workload => format!("workload.{}", self.name),
+            Which::Part(index) => format!("workload.part.{index}.{}", self.name),
+            Which::Listed(index) => format!("workload.flow.{index}.{}", self.name),
             Which::Scheme(index) => format!("scheme.{index}.{}", self.name),
         }
     }
@@ -127,6 +131,8 @@ impl Document {
             Which::Top => &mut self.top,
             Which::Topology => &mut self.topology,
             Which::Workload => &mut self.workload,
+            Which::Part(index) => &mut self.parts[index],
+            Which::Listed(index) => &mut self.listed[index],
             Which::Scheme(index) => &mut self.schemes[index],
         };
         table.entries.insert(key.name.clone(), Entry::argument(text, place));
@@ -144,13 +150,23 @@ impl Document {
         };
         match first {
             "topology" => found(Which::Topology, rest),
-            "workload" => found(Which::Workload, rest),
+            "workload" => match rest.split_once('.') {
+                Some(("part", rest)) => {
+                    let of_part = Element { what: "part", path: "workload.part", key, place };
+                    let (index, name) = of_part.find(rest, &self.parts)?;
+                    found(Which::Part(index), name)
+                }
+                Some(("flow", rest)) => {
+                    let of_flow = Element { what: "flow", path: "workload.flow", key, place };
+                    let (index, name) = of_flow.find(rest, &self.listed)?;
+                    found(Which::Listed(index), name)
+                }
+                _ => found(Which::Workload, rest),
+            },
             "scheme" => {
-                let (selector, name) = rest.rsplit_once('.').ok_or_else(|| {
-                    let allowed = "scheme.NAME.KEY or scheme.NUMBER.KEY, counted from 0";
-                    Mistake::found(place, key, "no key of a scheme", allowed)
-                })?;
-                found(Which::Scheme(self.scheme_index(selector, key, place)?), name)
+                let of_scheme = Element { what: "scheme", path: "scheme", key, place };
+                let (index, name) = of_scheme.find(rest, &self.schemes)?;
+                found(Which::Scheme(index), name)
             }
             _ => {
                 let tables = ["topology", "workload", "scheme"];
@@ -163,8 +179,8 @@ impl Document {
         let key = self.locate(text, place)?;
         let shared = match key.table {
             Which::Top => SHARED.contains(&key.name.as_str()),
-            Which::Topology | Which::Workload => false,
-            Which::Scheme(_) => key.name == "name",
+            Which::Topology | Which::Workload | Which::Listed(_) => false,
+            Which::Scheme(_) | Which::Part(_) => key.name == "name",
         };
         if shared {
             let found = format!("\"{}\", which every run shares", key.name);
@@ -172,26 +188,54 @@ impl Document {
         }
         Ok(key)
     }
+}
 
-    /// The scheme of that number or name.
-    fn scheme_index(&self, selector: &str, key: &str, place: &Place) -> Result<usize, Mistake> {
-        let count = self.schemes.len();
+/// One table of a list that a dotted key leads into.
+struct Element<'a> {
+    /// What one is called.
+    what: &'static str,
+    /// What stands before its number or name.
+    path: &'static str,
+    /// The whole key.
+    key: &'a str,
+    place: &'a Place,
+}
+
+impl Element<'_> {
+    /// The table's place in the list and the key within it; `rest` is `NAME.KEY` or `NUMBER.KEY`.
+    fn find<'b>(&self, rest: &'b str, tables: &[Table]) -> Result<(usize, &'b str), Mistake> {
+        let (selector, name) = rest.rsplit_once('.').ok_or_else(|| {
+            let path = self.path;
+            let allowed = format!("{path}.NAME.KEY or {path}.NUMBER.KEY, counted from 0");
+            Mistake::found(self.place, self.key, format!("no key of a {}", self.what), allowed)
+        })?;
+        Ok((self.index(selector, tables)?, name))
+    }
+
+    /// The place of the table of that number or name.
+    fn index(&self, selector: &str, tables: &[Table]) -> Result<usize, Mistake> {
+        let count = tables.len();
+        if count == 0 {
+            let allowed = format!("a [[{}]] table in the file", self.path);
+            let found = format!("a key of a {}", self.what);
+            return Err(Mistake::found(self.place, self.key, found, allowed));
+        }
         if let Some(index) = selector.parse().ok().filter(|index| *index < count) {
             return Ok(index);
         }
-        let names: Vec<Option<&str>> = self.schemes.iter().map(Table::scheme_name).collect();
+        let names: Vec<Option<&str>> = tables.iter().map(Table::name).collect();
         let mut indices = (0..count).filter(|index| names[*index] == Some(selector));
         match (indices.next(), indices.next()) {
             (Some(index), None) => Ok(index),
             (Some(_), Some(_)) => {
-                let found = format!("\"{selector}\", which several schemes are called");
-                let allowed = format!("a scheme's number, from 0 to {}", count - 1);
-                Err(Mistake::found(place, key, found, allowed))
+                let found = format!("\"{selector}\", which several {}s are called", self.what);
+                let allowed = format!("a {}'s number, from 0 to {}", self.what, count - 1);
+                Err(Mistake::found(self.place, self.key, found, allowed))
             }
             _ => {
                 let numbers = format!("or a number from 0 to {}", count.saturating_sub(1));
                 let names = names.into_iter().flatten().chain([numbers.as_str()]);
-                Err(Mistake::unknown(place, key, selector, names))
+                Err(Mistake::unknown(self.place, self.key, selector, names))
             }
         }
     }

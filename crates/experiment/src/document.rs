@@ -19,6 +19,10 @@ pub(crate) struct Document {
     pub topology: Table,
     /// `[workload]`.
     pub workload: Table,
+    /// Each `[[workload.part]]`.
+    pub parts: Vec<Table>,
+    /// Each `[[workload.flow]]`.
+    pub listed: Vec<Table>,
     /// Each `[[scheme]]`.
     pub schemes: Vec<Table>,
     /// `[vary]`, nested keys joined with dots.
@@ -72,8 +76,8 @@ impl Table {
         self.entries.get(key).map(|entry| entry.text.as_str())
     }
 
-    /// What a `[[scheme]]` is called.
-    pub fn scheme_name(&self) -> Option<&str> {
+    /// What a table of a list is called.
+    pub fn name(&self) -> Option<&str> {
         self.text("name").or(self.text("preset"))
     }
 
@@ -120,6 +124,8 @@ impl Reader<'_> {
             top: Table::empty("", &start),
             topology: Table::empty("topology", &start),
             workload: Table::empty("workload", &start),
+            parts: Vec::new(),
+            listed: Vec::new(),
             schemes: Vec::new(),
             vary: Table::empty("vary", &start),
         };
@@ -131,19 +137,16 @@ impl Reader<'_> {
                     document.topology = self.table("topology", at, table);
                 }
                 ("workload", DeValue::Table(table)) => {
-                    document.workload = self.table("workload", at, table);
+                    let (mut parts, mut listed) = (Vec::new(), Vec::new());
+                    let lists = [("part", &mut parts), ("flow", &mut listed)];
+                    document.workload = self.table_with_lists("workload", at, table, lists);
+                    (document.parts, document.listed) = (parts, listed);
                 }
                 ("vary", DeValue::Table(table)) => {
                     document.vary.place = at;
                     self.flatten(&mut document.vary.entries, "", table);
                 }
-                ("scheme", DeValue::Array(array)) => {
-                    document.schemes = self.schemes(array);
-                }
-                ("scheme", other) => {
-                    let mistake = Mistake::found(&at, name, described(other), "[[scheme]] tables");
-                    self.mistakes.add(mistake.with_help("write [[scheme]] with two brackets"));
-                }
+                ("scheme", list) => document.schemes = self.list("scheme", &at, list),
                 (name, other) if Document::TABLES.contains(&name) => {
                     let allowed = format!("a table, [{name}]");
                     self.mistakes.add(Mistake::found(&at, name, described(other), allowed));
@@ -159,28 +162,52 @@ impl Reader<'_> {
         document
     }
 
-    fn schemes(&mut self, array: &[Spanned<DeValue<'_>>]) -> Vec<Table> {
-        let mut schemes = Vec::new();
+    /// The tables of `[[path]]`.
+    fn list(&mut self, path: &str, at: &Place, list: &DeValue<'_>) -> Vec<Table> {
+        let DeValue::Array(array) = list else {
+            let mistake = Mistake::found(at, path, described(list), format!("[[{path}]] tables"));
+            self.mistakes.add(mistake.with_help(format!("write [[{path}]] with two brackets")));
+            return Vec::new();
+        };
+        let mut tables = Vec::new();
         for (index, value) in array.iter().enumerate() {
             let at = self.place(value.span());
-            let path = format!("scheme.{index}");
+            let table_path = format!("{path}.{index}");
             match value.get_ref() {
-                DeValue::Table(table) => schemes.push(self.table(&path, at, table)),
+                DeValue::Table(table) => tables.push(self.table(&table_path, at, table)),
                 other => {
-                    let mistake = Mistake::found(&at, path, described(other), "a [[scheme]] table");
-                    self.mistakes.add(mistake);
+                    let allowed = format!("a [[{path}]] table");
+                    self.mistakes.add(Mistake::found(&at, table_path, described(other), allowed));
                 }
             }
         }
-        schemes
+        tables
+    }
+
+    /// The keys of a table, some of which are lists of tables.
+    fn table_with_lists<const N: usize>(
+        &mut self,
+        path: &str,
+        place: Place,
+        table: &DeTable<'_>,
+        mut lists: [(&str, &mut Vec<Table>); N],
+    ) -> Table {
+        let mut entries = BTreeMap::new();
+        for (key, value) in table {
+            let name: &str = key.get_ref();
+            match lists.iter_mut().find(|(list, _)| *list == name) {
+                Some((_, tables)) => {
+                    let at = self.place(key.span());
+                    **tables = self.list(&format!("{path}.{name}"), &at, value.get_ref());
+                }
+                None => self.entry(&mut entries, path, key, value),
+            }
+        }
+        Table { path: path.to_owned(), place, entries }
     }
 
     fn table(&mut self, path: &str, place: Place, table: &DeTable<'_>) -> Table {
-        let mut entries = BTreeMap::new();
-        for (key, value) in table {
-            self.entry(&mut entries, path, key, value);
-        }
-        Table { path: path.to_owned(), place, entries }
+        self.table_with_lists(path, place, table, [])
     }
 
     /// Nested tables as keys with dots, so that both `workload.load` and `"workload.load"` do.

@@ -2,7 +2,7 @@
 
 use flowsched_topology::{Network, ROUTING, Routing, TopologyKind};
 use flowsched_units::{Kind, Parameter, SettingError, Settings, Time};
-use flowsched_workload::Workload;
+use flowsched_workload::{PartError, Workload};
 
 use crate::inputs::Input;
 use crate::results::Point;
@@ -163,7 +163,7 @@ impl Scene {
     /// # Errors
     /// If the sizes or the load turn out to give flows that cannot be.
     pub fn workload(&self, network: &Network, seed: u64) -> Result<Workload, SettingError> {
-        self.workload.flows(network, seed)
+        self.workload.flows(network, seed).map_err(|PartError { error, .. }| error)
     }
 }
 

@@ -53,7 +53,10 @@ fn home_of(key: &str) -> Option<&'static str> {
         let mut kinds = TOPOLOGIES.iter();
         key == "kind" || kinds.any(|kind| kind.parameters.iter().any(|p| p.name == key))
     };
-    let of_workload = || flowsched_workload::PARAMETERS.iter().any(|p| p.name == key);
+    let of_workload = || {
+        ["part", "flow"].contains(&key)
+            || flowsched_workload::PARAMETERS.iter().any(|p| p.name == key)
+    };
     if of_scheme || key == "preset" {
         Some("scheme.NAME")
     } else if of_workload() {

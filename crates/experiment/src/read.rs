@@ -121,7 +121,7 @@ impl Reader<'_> {
         let network =
             topology.as_ref().and_then(|topology| self.network(&document.topology, topology));
         let workload = workload::read(
-            &document.workload,
+            document,
             network.as_ref(),
             &mut self.inputs,
             &mut self.mistakes,

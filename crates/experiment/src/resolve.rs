@@ -6,13 +6,15 @@
 use std::fmt::Write;
 
 use flowsched_units::{Parameter, Settings, Value};
+use flowsched_workload::LISTED_PARAMETERS;
 
 use crate::document::{Document, Table};
 use crate::experiment::{PARAMETERS, Scene};
 use crate::inputs::Inputs;
+use crate::parts::{self, Parts};
 use crate::scheme;
 use crate::vary::Variation;
-use crate::workload;
+use crate::workload::{self, Traffic};
 
 pub(crate) struct Resolver<'a> {
     /// What the file and the command line say, but for what varies.
@@ -44,11 +46,11 @@ impl Resolver<'_> {
             .map(|scene| (scene.topology.parameters().collect(), &scene.topology.settings));
         self.table(&mut text, &self.document.topology, topologies.collect(), scenes);
         text.push_str("\n[workload]\n");
-        let workloads = scenes.iter().map(|scene| {
-            let settings = &scene.workload.settings;
-            (workload::relevant(settings).collect(), settings)
-        });
+        let workloads = scenes
+            .iter()
+            .map(|scene| (workload::relevant(&scene.workload), &scene.workload.settings));
         self.table(&mut text, &self.document.workload, workloads.collect(), scenes);
+        self.parts(&mut text, scenes);
         for (index, table) in self.document.schemes.iter().enumerate() {
             text.push_str("\n[[scheme]]\n");
             let schemes = scenes.iter().map(|scene| {
@@ -69,6 +71,36 @@ impl Resolver<'_> {
             self.line(&mut text, &variation.key, &Value::Text(values.join(",")));
         }
         text
+    }
+
+    fn parts(&self, text: &mut String, scenes: &[Scene]) {
+        let all_parts: Vec<&Parts> = scenes
+            .iter()
+            .filter_map(|scene| match &scene.workload.traffic {
+                Traffic::Parts(parts) => Some(parts),
+                _ => None,
+            })
+            .collect();
+        for (index, table) in self.document.parts.iter().enumerate() {
+            text.push_str("\n[[workload.part]]\n");
+            let points = all_parts.iter().map(|parts| {
+                let part = &parts.parts[index];
+                let keys = parts::relevant(part).into_iter();
+                // What varies for the whole is there, and what the part takes of it varies with it.
+                let is_own = |key: &str| {
+                    table.entries.contains_key(key) || !self.varies(&format!("workload.{key}"))
+                };
+                (keys.filter(|key| is_own(key.name)).collect(), &part.settings)
+            });
+            self.table(text, table, points.collect(), scenes);
+        }
+        for (index, table) in self.document.listed.iter().enumerate() {
+            text.push_str("\n[[workload.flow]]\n");
+            let points = all_parts
+                .iter()
+                .map(|parts| (LISTED_PARAMETERS.iter().collect(), &parts.listed_settings[index]));
+            self.table(text, table, points.collect(), scenes);
+        }
     }
 
     fn table(

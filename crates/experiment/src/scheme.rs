@@ -93,13 +93,13 @@ fn resolve_thresholds(
 /// Refuses names that several schemes have, and names that are none.
 pub(crate) fn check_names(tables: &[Table], mistakes: &mut Mistakes) {
     for (index, table) in tables.iter().enumerate() {
-        let Some(name) = table.scheme_name() else { continue };
+        let Some(name) = table.name() else { continue };
         let path = table.path_of("name");
         let key = if table.entries.contains_key("name") { "name" } else { "preset" };
         let place = table.place_of(key);
         if name.trim().is_empty() {
             mistakes.add(Mistake::found(place, path, "\"\"", "a name"));
-        } else if tables[..index].iter().any(|other| other.scheme_name() == Some(name)) {
+        } else if tables[..index].iter().any(|other| other.name() == Some(name)) {
             let found = format!("\"{name}\", as another scheme is called");
             let mistake = Mistake::found(place, path, found, "a name of its own");
             mistakes.add(mistake.with_help(format!("add a key such as name = \"{name}-2\"")));

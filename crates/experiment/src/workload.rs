@@ -1,4 +1,5 @@
-//! The `[workload]` table: drawn flows or a trace, with the files that they come from.
+//! The `[workload]` table: drawn flows, a trace or several parts, with the files that they come
+//! from.
 
 use std::io;
 use std::sync::Arc;
@@ -6,12 +7,14 @@ use std::sync::Arc;
 use flowsched_topology::Network;
 use flowsched_units::{Parameter, SettingError, Settings, Value};
 use flowsched_workload::sizes::{self, BUILT_IN, FORMS, SizeDistribution, SizesError};
-use flowsched_workload::{Flow, PARAMETERS, PATTERNS, Workload};
+use flowsched_workload::{Flow, PARAMETERS, PartError, WHOLE_KEYS, Workload};
 
-use crate::document::Table;
+use crate::document::{Document, Table};
 use crate::inputs::Inputs;
 use crate::keys;
 use crate::mistake::{Mistake, Mistakes, Place, Source};
+use crate::parts::{self, Parts};
+use crate::relevance::{Starts, misplaced, starts_of};
 use crate::thresholds::Demand;
 
 /// What a network is asked to carry.
@@ -30,117 +33,129 @@ pub enum Traffic {
     Drawn(SizeDistribution),
     /// They are those of a trace.
     Trace(Vec<Flow>),
+    /// They are of several parts, or listed in the experiment.
+    Parts(Parts),
 }
-
-/// The keys that mean something beside `trace`.
-const WITH_TRACE: [&str; 3] = ["trace", "warm_up_flows", "cool_down_flows"];
 
 impl WorkloadOfScene {
     /// The flow sequence of `seed`.
-    pub(crate) fn flows(&self, network: &Network, seed: u64) -> Result<Workload, SettingError> {
+    pub(crate) fn flows(&self, network: &Network, seed: u64) -> Result<Workload, PartError> {
+        let of_whole = |error| PartError { part: None, error };
         match &self.traffic {
             Traffic::Drawn(sizes) => {
-                flowsched_workload::generate(&self.settings, network, sizes, seed)
+                flowsched_workload::generate(&self.settings, network, sizes, seed).map_err(of_whole)
             }
             Traffic::Trace(flows) => {
-                flowsched_workload::replay(&self.settings, network, flows.clone())
+                flowsched_workload::replay(&self.settings, network, flows.clone()).map_err(of_whole)
+            }
+            Traffic::Parts(Parts { parts, listed, .. }) => {
+                flowsched_workload::compose(&self.settings, network, parts, listed, seed)
             }
         }
     }
 
+    /// How many flows there are.
+    pub fn flow_count(&self) -> u64 {
+        match &self.traffic {
+            Traffic::Drawn(_) => self.settings.count("flows"),
+            Traffic::Trace(flows) => flows.len() as u64,
+            Traffic::Parts(parts) => parts.flow_count(&self.settings),
+        }
+    }
+
     /// What thresholds are worked out for: the sizes and the load that are asked for, or those
-    /// of a trace, which are measured.
+    /// of the flows where no one load is, which are measured.
     pub(crate) fn demand(&self, network: &Network) -> Result<Demand, SettingError> {
         let text = |key| self.settings.get(key).map(Value::to_string).unwrap_or_default();
-        let flows = match &self.traffic {
-            Traffic::Drawn(sizes) => {
+        let name = match &self.traffic {
+            Traffic::Drawn(sizes) if starts_of(&self.settings) == Starts::Poisson => {
                 let load = self.settings.number("load");
                 return Ok(Demand { name: text("sizes"), sizes: sizes.clone(), load });
             }
-            Traffic::Trace(flows) => flows,
+            Traffic::Drawn(_) => format!("{:?}", self.settings),
+            Traffic::Trace(_) => text("trace"),
+            Traffic::Parts(parts) => format!("{:?} {:?}", self.settings, parts.settings()),
         };
-        let measured = self.flows(network, 0)?.load_measured;
+        let Workload { flows, load_measured, .. } =
+            self.flows(network, 0).map_err(|PartError { error, .. }| error)?;
         let sizes = SizeDistribution::from_weighted(flows.iter().map(|flow| (flow.size, 1.0)));
-        match (sizes, measured) {
+        match (sizes, load_measured) {
             (Some(sizes), Some(load)) => {
                 let load = load.host_links.max(load.core_links.unwrap_or(0.0));
-                Ok(Demand { name: text("trace"), sizes, load })
+                Ok(Demand { name, sizes, load })
             }
             _ => {
-                let found = "a word for a trace whose flows all start at once";
-                let allowed = "sizes, since such a trace has no load";
+                let found = "a word for flows that all start at once";
+                let allowed = "sizes, since such flows have no load";
                 Err(SettingError::new("thresholds", found, allowed))
             }
         }
     }
 }
 
-/// Reads the table; `network` is there unless something is wrong with it.
+/// Reads the tables; `network` is there unless something is wrong with it.
 pub(crate) fn read(
-    table: &Table,
+    document: &Document,
     network: Option<&Network>,
     inputs: &mut Inputs<'_>,
     mistakes: &mut Mistakes,
     notes: &mut Vec<String>,
 ) -> Option<WorkloadOfScene> {
+    let table = &document.workload;
     let mut settings = Settings::defaults(PARAMETERS);
     let parameters: Vec<&Parameter> = PARAMETERS.iter().collect();
     keys::check(table, &parameters, &mut settings, mistakes);
-    let traffic = if table.entries.contains_key("trace") {
+    let traffic = if !document.parts.is_empty() || !document.listed.is_empty() {
+        parts::read(document, network, inputs, mistakes, notes).map(Traffic::Parts)
+    } else if table.entries.contains_key("trace") {
         note_unused(table, notes);
         trace(table, network, inputs, mistakes)
     } else {
-        refuse_keys_of_other_patterns(table, &settings, mistakes);
-        if !table.entries.contains_key("load") {
-            let allowed = "a number over 0 and up to 1, or a trace";
-            let path = table.path_of("load");
-            mistakes.add(Mistake::found(&table.place, path, "nothing", allowed));
-        }
-        size_distribution(table, inputs, mistakes).map(Traffic::Drawn)
+        drawn(table, &settings, inputs, mistakes).map(Traffic::Drawn)
     };
-    let load_is_known =
-        settings.get("load").is_some() || matches!(traffic, Some(Traffic::Trace(_)));
-    let workload = WorkloadOfScene { settings, traffic: traffic.filter(|_| load_is_known)? };
-    check_flows(table, &workload, network?, mistakes);
+    let workload = WorkloadOfScene { settings, traffic: traffic? };
+    check_flows(document, &workload, network?, mistakes);
     Some(workload)
 }
 
-/// The keys that shape the flows, for the resolved experiment.
-pub(crate) fn relevant(settings: &Settings) -> impl Iterator<Item = &'static Parameter> {
-    let with_trace = settings.get("trace").is_some();
-    let pattern = settings.text("pattern");
-    PARAMETERS.iter().filter(move |parameter| match with_trace {
-        true => WITH_TRACE.contains(&parameter.name),
-        false => owner_other_than(&pattern, parameter.name).is_none(),
-    })
-}
-
-/// The patterns that `key` belongs to, if `pattern` is not one of them.
-fn owner_other_than(pattern: &str, key: &str) -> Option<String> {
-    let owners: Vec<&str> = PATTERNS
-        .iter()
-        .filter(|pattern| pattern.own_keys.contains(&key))
-        .map(|pattern| pattern.name)
-        .collect();
-    (!owners.is_empty() && !owners.contains(&pattern)).then(|| owners.join(" and "))
-}
-
-fn refuse_keys_of_other_patterns(table: &Table, settings: &Settings, mistakes: &mut Mistakes) {
-    let pattern = settings.text("pattern");
+/// The sizes of flows that are drawn, if all that their drawing needs is there.
+pub(crate) fn drawn(
+    table: &Table,
+    settings: &Settings,
+    inputs: &mut Inputs<'_>,
+    mistakes: &mut Mistakes,
+) -> Option<SizeDistribution> {
     for (key, entry) in &table.entries {
-        if let Some(owners) = owner_other_than(&pattern, key) {
-            let found = format!("a key of {owners}");
-            let allowed = format!("keys of pattern = \"{pattern}\"");
-            let path = table.path_of(key);
-            mistakes.add(Mistake::found(&entry.key_place, path, found, allowed));
+        if let Some((found, allowed)) = misplaced(settings, key) {
+            mistakes.add(Mistake::found(&entry.key_place, table.path_of(key), found, allowed));
         }
     }
+    let needs_load = starts_of(settings) == Starts::Poisson;
+    if needs_load && !table.entries.contains_key("load") {
+        let allowed = "a number over 0 and up to 1, or starts that are laid down, or a trace";
+        let path = table.path_of("load");
+        mistakes.add(Mistake::found(&table.place, path, "nothing", allowed));
+    }
+    let sizes = size_distribution(table, inputs, mistakes);
+    sizes.filter(|_| !needs_load || settings.get("load").is_some())
+}
+
+/// The keys of the table that shape the flows, for the resolved experiment.
+pub(crate) fn relevant(workload: &WorkloadOfScene) -> Vec<&'static Parameter> {
+    let is_relevant = |key: &str| match &workload.traffic {
+        Traffic::Drawn(_) => key != "trace" && misplaced(&workload.settings, key).is_none(),
+        Traffic::Trace(_) => WHOLE_KEYS.contains(&key),
+        Traffic::Parts(parts) => {
+            WHOLE_KEYS.contains(&key) || key == "flows" && parts.share_a_count()
+        }
+    };
+    PARAMETERS.iter().filter(|parameter| is_relevant(parameter.name)).collect()
 }
 
 fn note_unused(table: &Table, notes: &mut Vec<String>) {
     for (key, entry) in &table.entries {
         let known = PARAMETERS.iter().any(|parameter| parameter.name == key);
-        if known && !WITH_TRACE.contains(&key.as_str()) {
+        if known && !WHOLE_KEYS.contains(&key.as_str()) {
             let path = table.path_of(key);
             let note =
                 format!("{}: {path} is not used: a trace has its own flows", entry.key_place);
@@ -237,7 +252,7 @@ fn unreadable(place: &Place, key: String, path: &str, error: &io::Error, allowed
 
 /// Draws as few flows as show whether the settings fit the network.
 fn check_flows(
-    table: &Table,
+    document: &Document,
     workload: &WorkloadOfScene,
     network: &Network,
     mistakes: &mut Mistakes,
@@ -245,8 +260,42 @@ fn check_flows(
     let mut few = workload.clone();
     let count = |key| workload.settings.count(key);
     let needed = count("warm_up_flows").saturating_add(count("cool_down_flows")) + 1;
-    few.settings.set("flows", Value::Count(needed.min(count("flows"))));
-    if let Err(error) = few.flows(network, 0) {
-        mistakes.add(Mistake::of_setting(table.place_of(&error.key), &table.path, &error));
+    match &mut few.traffic {
+        Traffic::Parts(parts) if workload.flow_count() >= needed => {
+            few.settings.set("warm_up_flows", Value::Count(0));
+            few.settings.set("cool_down_flows", Value::Count(0));
+            parts.make_few();
+        }
+        Traffic::Parts(_) => {}
+        _ => few.settings.set("flows", Value::Count(needed.min(count("flows")))),
+    }
+    let starts = check_all_starts(workload);
+    if let Err(PartError { part, error }) = starts.and_then(|()| few.flows(network, 0)) {
+        let whole = &document.workload;
+        let table = part.and_then(|part| document.parts.get(part));
+        let given = |table: &&Table| table.entries.contains_key(&error.key);
+        let place = match table {
+            Some(part) if given(&part) || !given(&whole) => part.place_of(&error.key),
+            _ => whole.place_of(&error.key),
+        };
+        let path = &table.unwrap_or(whole).path;
+        mistakes.add(Mistake::of_setting(place, path, &error));
+    }
+}
+
+/// Checks the starts of all flows where they are laid down.
+fn check_all_starts(workload: &WorkloadOfScene) -> Result<(), PartError> {
+    let check = |part, settings, count| {
+        flowsched_workload::check_starts(settings, count).map_err(|error| PartError { part, error })
+    };
+    match &workload.traffic {
+        Traffic::Drawn(_) => check(None, &workload.settings, workload.flow_count()),
+        Traffic::Trace(_) => Ok(()),
+        Traffic::Parts(Parts { parts, .. }) => {
+            let mut parts = parts.iter().enumerate();
+            parts.try_for_each(|(place, part)| {
+                check(Some(place), &part.settings, part.flows.unwrap_or(1))
+            })
+        }
     }
 }

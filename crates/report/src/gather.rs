@@ -53,7 +53,7 @@ pub(crate) fn gather(folder: &Folder) -> Result<ByScheme, ResultsError> {
     let counted = counted(folder.summary());
     let mut gathered = ByScheme::new();
     let mut arrivals = BTreeMap::new();
-    folder.flows(|FlowsOfRun { run, flows }| {
+    folder.flows(|FlowsOfRun { run, flows, .. }| {
         if !counted.contains(&run) {
             return;
         }

@@ -32,4 +32,5 @@ pub use parameters::{PARAMETERS, PART_NAME, SHARE, WHOLE_KEYS};
 pub use parts::Parts;
 pub use pattern::{PATTERNS, PatternKind};
 pub use random::stream;
+pub use starts::check_starts;
 pub use trace::{TRACE_COLUMNS, TraceError, parse_trace, write_trace};

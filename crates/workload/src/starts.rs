@@ -8,6 +8,17 @@ use crate::arrivals::Arrivals;
 use crate::flow::LATEST;
 use crate::random::stream;
 
+/// Checks that `count` starts that the settings lay down are not too late.
+///
+/// # Errors
+/// [`SettingError`] of `every` if they are.
+///
+/// # Panics
+/// If the settings were not checked against [`crate::PARAMETERS`].
+pub fn check_starts(settings: &Settings, count: u64) -> Result<(), SettingError> {
+    if are_laid_down(settings) { Starts::laid_down(settings, count).map(drop) } else { Ok(()) }
+}
+
 /// Whether the settings lay the starts down, so that nothing is drawn from a load.
 pub(crate) fn are_laid_down(settings: &Settings) -> bool {
     settings.get("at").is_some()

@@ -77,6 +77,12 @@ pub const FLOWS: &[Column] = &[
         "\"small\" up to 100 KB, \"medium\" up to 10 MB, \"large\" above.",
     ),
     column(
+        "part",
+        "",
+        Value::Text(|run, i| run.parts.name_of(i)),
+        "The part of the workload that the flow belongs to; empty where there is only one.",
+    ),
+    column(
         "start_ps",
         "ps",
         Value::Count(|run, i| run.flows[i].start.as_ps()),

@@ -50,5 +50,5 @@ pub use point::Point;
 pub use read::{FlowsOfRun, PortsOfRun, RunKey};
 pub use record::{Counters, FlowRow, Port, PortSample, RunRecord};
 pub use size_class::{PerClass, SizeClass};
-pub use summary::{Key, RunSummary, SUMMARY, Summary};
+pub use summary::{Key, PartSummary, RunSummary, SUMMARY, Summary};
 pub use table_file::{TableFile, Tables};

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use flowsched_units::{Bytes, Rate, Time};
+use flowsched_workload::Parts;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
@@ -32,6 +33,8 @@ pub struct FlowsOfRun {
     pub run: RunKey,
     /// Its flows, in the order in which they were written.
     pub flows: Vec<FlowRow>,
+    /// Which part of the workload each of them belongs to.
+    pub parts: Parts,
 }
 
 /// The port samples of one run.
@@ -148,7 +151,9 @@ impl Rows<'_> {
         };
         let flows =
             self.counts("flow")?.into_iter().enumerate().map(flow).collect::<Result<_, _>>()?;
-        Ok(Some(FlowsOfRun { run, flows }))
+        let parts = self.texts("part", self.rows())?;
+        let parts = Parts::from_names(parts.iter().map(String::as_str));
+        Ok(Some(FlowsOfRun { run, flows, parts }))
     }
 
     /// The ports and their samples.

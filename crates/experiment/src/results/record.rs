@@ -1,6 +1,7 @@
 //! The record of one run: what an engine hands over when it has finished.
 
 use flowsched_units::{Bytes, Rate, Time};
+use flowsched_workload::Parts;
 
 use super::{Point, SizeClass};
 
@@ -19,6 +20,8 @@ pub struct RunRecord {
     pub counters: Counters,
     /// The flows, by rising number.
     pub flows: Vec<FlowRow>,
+    /// Which part of the workload each of them belongs to.
+    pub parts: Parts,
     /// The ports.
     pub ports: Vec<Port>,
     /// The ports' counters, by time; those at the end of the run last.

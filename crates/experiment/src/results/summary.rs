@@ -70,6 +70,78 @@ pub struct RunSummary {
     pub fct_us: PerClass<Distribution>,
     /// FCT over ideal FCT.
     pub slowdown: PerClass<Distribution>,
+    /// The parts of the workload; none where it is one.
+    #[serde(default)]
+    pub parts: Vec<PartSummary>,
+}
+
+/// The figures of one part of the workload in one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PartSummary {
+    /// Its name.
+    pub name: String,
+    /// Measured flows.
+    pub flows: u64,
+    /// Measured flows that finished.
+    pub finished: u64,
+    /// Measured flows that have a deadline.
+    pub deadline_flows: u64,
+    /// Those of them that met it.
+    pub deadlines_met: u64,
+    /// The share of them that met it; `None` if there are none.
+    pub application_throughput: Option<f64>,
+    /// FCT at the sender, in microseconds.
+    pub fct_us: Distribution,
+    /// FCT over ideal FCT.
+    pub slowdown: Distribution,
+}
+
+/// How flows fared with their deadlines.
+struct Deadlines {
+    flows: u64,
+    met: u64,
+}
+
+impl Deadlines {
+    fn of<'a>(flows: impl IntoIterator<Item = &'a FlowRow>) -> Deadlines {
+        let met: Vec<bool> = flows.into_iter().filter_map(FlowRow::deadline_met).collect();
+        let count = met.iter().filter(|met| **met).count();
+        Deadlines { flows: met.len() as u64, met: count as u64 }
+    }
+
+    /// PDQ's metric (PDQ 2012, 5.1).
+    fn application_throughput(&self) -> Option<f64> {
+        (self.flows > 0).then(|| self.met as f64 / self.flows as f64)
+    }
+}
+
+impl PartSummary {
+    /// Of the part number `place` of a run.
+    fn of(run: &RunRecord, place: usize, name: &str) -> PartSummary {
+        let is_of_part = |(index, flow): &(usize, &FlowRow)| {
+            flow.measured && run.parts.of(*index) == Some(place)
+        };
+        let flows: Vec<&FlowRow> =
+            run.flows.iter().enumerate().filter(is_of_part).map(|(_, flow)| flow).collect();
+        let distribution = |value: fn(&FlowRow) -> Option<f64>| {
+            Distribution::of(flows.iter().filter_map(|flow| value(flow)).collect())
+        };
+        let deadlines = Deadlines::of(flows.iter().copied());
+        PartSummary {
+            name: name.to_owned(),
+            flows: flows.len() as u64,
+            finished: flows.iter().filter(|flow| flow.finished()).count() as u64,
+            deadline_flows: deadlines.flows,
+            deadlines_met: deadlines.met,
+            application_throughput: deadlines.application_throughput(),
+            fct_us: distribution(fct_us),
+            slowdown: distribution(FlowRow::slowdown),
+        }
+    }
+}
+
+fn fct_us(flow: &FlowRow) -> Option<f64> {
+    flow.fct.map(|fct| fct.as_us_f64())
 }
 
 impl RunSummary {
@@ -82,9 +154,8 @@ impl RunSummary {
                 Distribution::of(measured.iter().filter(asked).filter_map(|f| value(f)).collect())
             })
         };
-        let deadlines = || measured.iter().filter_map(|flow| flow.deadline_met());
-        let (deadline_flows, deadlines_met) =
-            (deadlines().count() as u64, deadlines().filter(|met| *met).count() as u64);
+        let deadlines = Deadlines::of(measured.iter().copied());
+        let parts = run.parts.names().iter().enumerate();
         let counters = run.counters;
         RunSummary {
             point: run.point.clone(),
@@ -94,10 +165,9 @@ impl RunSummary {
             flows: measured.len() as u64,
             finished: measured.iter().filter(|flow| flow.finished()).count() as u64,
             unmeasured: (run.flows.len() - measured.len()) as u64,
-            deadline_flows,
-            deadlines_met,
-            application_throughput: (deadline_flows > 0)
-                .then(|| deadlines_met as f64 / deadline_flows as f64),
+            deadline_flows: deadlines.flows,
+            deadlines_met: deadlines.met,
+            application_throughput: deadlines.application_throughput(),
             packet_hops: counters.packet_hops,
             events: counters.events,
             cpu_s: counters.cpu_s,
@@ -107,8 +177,9 @@ impl RunSummary {
             ecn_marks: counters.ecn_marks,
             timeouts: counters.timeouts,
             retransmissions: counters.retransmissions,
-            fct_us: distribution(|flow| flow.fct.map(|fct| fct.as_us_f64())),
+            fct_us: distribution(fct_us),
             slowdown: distribution(FlowRow::slowdown),
+            parts: parts.map(|(place, name)| PartSummary::of(run, place, name)).collect(),
         }
     }
 }
@@ -232,6 +303,23 @@ pub const SUMMARY: &[Key] = &[
     key("runs[].slowdown.{all,small,medium,large}.count", "", "Flows with a slowdown."),
     key(
         "runs[].slowdown.{all,small,medium,large}.{mean,p50,p95,p99,max}",
+        "",
+        "FCT over ideal FCT of those flows; null if there are none.",
+    ),
+    key("runs[].parts[].name", "", "A part of the workload; there are none where it is one."),
+    key(
+        "runs[].parts[].{flows,finished,deadline_flows,deadlines_met,application_throughput}",
+        "",
+        "As those of the run, of the part's flows.",
+    ),
+    key("runs[].parts[].{fct_us,slowdown}.count", "", "Flows of the part that finished."),
+    key(
+        "runs[].parts[].fct_us.{mean,p50,p95,p99,max}",
+        "us",
+        "FCT at the sender of those flows; null if there are none.",
+    ),
+    key(
+        "runs[].parts[].slowdown.{mean,p50,p95,p99,max}",
         "",
         "FCT over ideal FCT of those flows; null if there are none.",
     ),

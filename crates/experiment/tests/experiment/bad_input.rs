@@ -4,6 +4,7 @@ use flowsched_experiment::{Arguments, Mistakes};
 use flowsched_schemes::PRESETS;
 use flowsched_schemes::preset::Combination;
 use flowsched_topology::TOPOLOGIES;
+use flowsched_workload::WHOLE_KEYS;
 use insta::assert_snapshot;
 
 use crate::common::{arguments, read};
@@ -57,12 +58,15 @@ fn without_lists(mistakes: &Mistakes) -> String {
     let keys: Vec<&str> = pias.parameters().map(|parameter| parameter.name).collect();
     let workload = flowsched_workload::PARAMETERS.iter();
     let workload: Vec<&str> = workload.map(|parameter| parameter.name).collect();
+    let of_part: Vec<&str> =
+        workload.iter().copied().filter(|key| !WHOLE_KEYS.contains(key)).collect();
     mistakes
         .to_string()
         .replace(&presets.join(", "), "PRESETS")
         .replace(&kinds.join(", "), "TOPOLOGIES")
         .replace(&keys.join(", "), "KEYS OF PIAS")
         .replace(&workload.join(", "), "KEYS OF WORKLOAD")
+        .replace(&of_part.join(", "), "KEYS OF PARTS")
 }
 
 #[test]
@@ -73,11 +77,11 @@ fn what_is_good_is_not_refused() {
 #[test]
 fn unknown_keys_get_the_nearest_name() {
     assert_snapshot!(changed("hosts = 4", "host = 4"), @r#"a.toml:6:1: topology.host: found the key "host", expected kind, hosts, host_link, link_delay, host_delay, routing; did you mean "hosts"?"#);
-    assert_snapshot!(changed("flows = 10", "flow = 10"), @r#"a.toml:11:1: workload.flow: found the key "flow", expected KEYS OF WORKLOAD; did you mean "flows"?"#);
+    assert_snapshot!(changed("flows = 10", "flow = 10"), @"a.toml:11:1: workload.flow: found a number, expected [[workload.flow]] tables; write [[workload.flow]] with two brackets");
     assert_snapshot!(changed("queues = 4", "quues = 4"), @r#"a.toml:18:1: scheme.1.quues: found the key "quues", expected preset, name, tagger, transport, port, controller, compat, KEYS OF PIAS; did you mean "queues"?"#);
     assert_snapshot!(changed("seeds = 2", "load = 0.5"), @r#"a.toml:2:1: load: found the key "load", expected name, seeds, seed, engine, sample_interval, until, topology, workload, scheme, vary; did you mean workload.load?"#);
     assert_snapshot!(changed("[workload]", "[worklod]"), @r#"
-        a.toml:1:1: workload.load: found nothing, expected a number over 0 and up to 1, or a trace
+        a.toml:1:1: workload.load: found nothing, expected a number over 0 and up to 1, or starts that are laid down, or a trace
         a.toml:1:1: workload.sizes: found nothing, expected a built-in name, a form such as "fixed 20KB", a CDF file, or a trace; `flowsched list workloads` shows what there is
         a.toml:8:2: worklod: found the key "worklod", expected name, seeds, seed, engine, sample_interval, until, topology, workload, scheme, vary; did you mean "workload"?
         "#);
@@ -123,7 +127,7 @@ fn units_that_do_not_fit_are_refused() {
 fn what_must_be_there_is_asked_for() {
     assert_snapshot!(mistakes("", &[]), @r#"
         a.toml:1:1: topology.kind: found nothing, expected TOPOLOGIES
-        a.toml:1:1: workload.load: found nothing, expected a number over 0 and up to 1, or a trace
+        a.toml:1:1: workload.load: found nothing, expected a number over 0 and up to 1, or starts that are laid down, or a trace
         a.toml:1:1: workload.sizes: found nothing, expected a built-in name, a form such as "fixed 20KB", a CDF file, or a trace; `flowsched list workloads` shows what there is
         a.toml:1:1: scheme: found none, expected at least one [[scheme]] table; `flowsched list schemes` shows the presets to start from
         "#);
@@ -200,4 +204,53 @@ fn all_mistakes_are_reported_together_in_the_order_of_lines() {
         a.toml:14:10: scheme.0.preset: found "dctc", expected PRESETS; did you mean "dctcp"?
         a.toml:18:10: scheme.1.queues: found "400", expected a whole number from 1 to 64
         "#);
+}
+
+/// The mistakes of [`GOOD`] with these tables in its workload.
+fn with_parts(parts: &str) -> String {
+    changed("[[scheme]]", &format!("{parts}\n[[scheme]]"))
+}
+
+#[test]
+fn parts_are_complete_and_go_together() {
+    let part = "[[workload.part]]\nname = \"a\"";
+    assert_eq!(with_parts(part), "no mistake");
+    assert_eq!(with_parts(&format!("{part}\nat = \"1ms\"\nflows = 3")), "no mistake");
+    assert_snapshot!(with_parts("[[workload.part]]\nshare = 0.5"), @"a.toml:13:1: workload.part.0.name: found nothing, expected a name");
+    assert_snapshot!(with_parts(&format!("{part}\n{part}\nshare = 0")), @r#"
+        a.toml:16:8: workload.part.1.name: found "a", as another part is called, expected a name of its own
+        a.toml:17:9: workload.part.1.share: found 0, expected a number over 0 and up to 1
+        "#);
+    assert_snapshot!(with_parts(&format!("{part}\n[[workload.part]]\nname = \"b\"\nload = 0.6")), @"a.toml:10:8: workload.load: found parts that are 1.100 of a host's link together, expected at most 1 in all");
+    assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"")), @"a.toml:13:1: workload.part.0.flows: found nothing, expected how many flows the part has, since its starts are laid down");
+    assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"\nload = 0.5\nflows = 3")), @"a.toml:16:1: workload.part.0.load: found a key of starts that are drawn, expected no key at beside it");
+    assert_snapshot!(with_parts(&format!("{part}\nevery = \"1ms\"")), @r#"
+        a.toml:13:1: workload.part.0.load: found nothing, expected a number over 0 and up to 1, or starts that are laid down, or a trace
+        a.toml:15:1: workload.part.0.every: found a key of starts that are laid down, expected the key at beside it
+        "#);
+    assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"\nevery = \"100000s\"\nflows = 900")), @"a.toml:16:9: workload.part.0.every: found 100000s, with which the last of 900 starts is at 18446744.073709551615s, expected starts before 10000000s");
+    assert_snapshot!(with_parts(&format!("{part}\npattern = \"incast\"\ndegree = 4")), @"a.toml:16:10: workload.part.0.degree: found 4, expected a number of senders from 1 to 3, all hosts but one");
+    assert_snapshot!(with_parts(&format!("{part}\npattern = \"stride\"\nstride = 8")), @"a.toml:16:10: workload.part.0.stride: found 8, with which each of 4 hosts sends to itself, expected a number that is not a multiple of 4, such as 1");
+    assert_snapshot!(with_parts(&format!("{part}\ntrace = \"a.csv\"")), @r#"a.toml:15:1: workload.part.0.trace: found the key "trace", expected name, KEYS OF PARTS, share; did you mean "stride"?"#);
+    assert_snapshot!(changed("load = 0.5", "load = 0.5\npart = 3"), @"a.toml:11:1: workload.part: found a number, expected [[workload.part]] tables; write [[workload.part]] with two brackets");
+    assert_snapshot!(changed("load = 0.5", "load = 0.5\npart = [3]"), @"a.toml:11:9: workload.part.0: found a number, expected a [[workload.part]] table");
+    assert_snapshot!(changed("load = 0.5", "load = 0.5\ntrace = \"a.csv\"\npart = [{name = \"a\"}]"), @"a.toml:11:1: workload.trace: found one, expected a trace alone: parts and listed flows have no room beside one");
+    assert_snapshot!(changed("load = 0.5", "load = 0.5\nshare = 0.5"), @r#"a.toml:11:1: workload.share: found the key "share", expected KEYS OF WORKLOAD"#);
+    assert_snapshot!(with(&["workload.part.a.share=1"], &[]), @"--set workload.part.a.share=1: workload.part.a.share: found a key of a part, expected a [[workload.part]] table in the file");
+}
+
+#[test]
+fn listed_flows_are_possible() {
+    let flow = |more: &str| {
+        let good = "[[workload.flow]]\nsrc = 0\ndst = 3\nsize = \"1MB\"\nstart = \"1ms\"";
+        with_parts(&format!("{good}\n{more}"))
+    };
+    assert_eq!(flow(""), "no mistake");
+    assert_eq!(changed("load = 0.5", "flow = [{src = 0, dst = 1, size = \"1pkt\"}]"), "no mistake");
+    assert_snapshot!(flow("deadline = \"1ms\""), @"a.toml:18:12: workload.flow.0.deadline: found 1ms, expected an instant after its start at 1ms and up to 10000000s");
+    assert_snapshot!(flow("class = \"a\""), @r#"a.toml:18:1: workload.flow.0.class: found the key "class", expected start, src, dst, size, deadline, part"#);
+    assert_snapshot!(with_parts("[[workload.flow]]\nsrc = 0\ndst = 4\nsize = \"1MB\""), @"a.toml:15:7: workload.flow.0.dst: found 4, expected a host of the topology, 0 to 3");
+    assert_snapshot!(with_parts("[[workload.flow]]\nsrc = 0\ndst = 0\nsize = \"1MB\""), @"a.toml:15:7: workload.flow.0.dst: found host 0 again, expected another host than src");
+    assert_snapshot!(with_parts("[[workload.flow]]\nsrc = 0\ndst = 1\nsize = \"0B\""), @"a.toml:16:8: workload.flow.0.size: found 0B, expected from 1B to 4398.046511104GB");
+    assert_snapshot!(with_parts("[[workload.flow]]\ndst = 1\nsize = \"1B\""), @"a.toml:13:1: workload.flow.0.src: found nothing, expected a host of the topology, 0 to 3");
 }

@@ -189,6 +189,109 @@ fn a_trace_stands_for_the_rest_of_the_workload() {
     assert_eq!(flows.len(), 3);
 }
 
+const PARTS: &str = r#"
+[topology]
+kind = "leaf-spine"
+leaves = 2
+hosts_per_leaf = 4
+
+[workload]
+load = 0.6
+flows = 40
+warm_up_flows = 2
+pattern = "incast"
+degree = 3
+
+[[workload.part]]
+name = "short"
+sizes = "uniform 8KB 32KB"
+share = 0.3
+deadlines = "exponential 20ms 3ms"
+
+[[workload.part]]
+name = "long"
+sizes = "fixed 1MB"
+pattern = "staggered"
+same_rack = 0.5
+share = 0.7
+
+[[workload.part]]
+name = "burst"
+sizes = "fixed 20KB"
+at = "1ms"
+every = "2ms"
+stagger = "10us"
+flows = 6
+
+[[workload.flow]]
+src = 0
+dst = 7
+size = "1MB"
+deadline = "10ms"
+
+[[workload.flow]]
+start = "3ms"
+src = 1
+dst = 7
+size = "5pkt"
+part = "short"
+
+[[scheme]]
+preset = "pias"
+queues = 2
+"#;
+
+#[test]
+fn parts_and_listed_flows_read_back_as_the_same() {
+    let with = |set: &[&str], vary: &[&str]| {
+        let experiment = read(PARTS, &arguments(set, vary), &[]);
+        experiment.unwrap_or_else(|mistakes| panic!("{mistakes}"))
+    };
+    let experiment = with(&[], &[]);
+    assert_eq!(experiment.notes, Vec::<String>::new());
+    assert_same(&experiment, &read_back(&experiment));
+    let scene = &experiment.scenes[0];
+    let network = scene.network().unwrap();
+    let workload = scene.workload(&network, 7).unwrap();
+    assert_eq!(workload.flows.len() as u64, scene.workload.flow_count());
+    assert_eq!(workload.flows.len(), 40 + 6 + 2);
+    assert_eq!(workload.parts.names(), ["short", "long", "burst", "listed"]);
+    let parts_of = |size| {
+        let flows = workload.flows.iter().enumerate();
+        let of_size = flows.filter(move |(_, flow)| flow.size.get() == size);
+        of_size.map(|(index, _)| workload.parts.name_of(index)).collect::<Vec<_>>()
+    };
+    assert_eq!(parts_of(20_000), ["burst"; 6]);
+    assert_eq!(parts_of(5 * 1460), ["short"]);
+    assert_eq!(parts_of(1_000_000).iter().filter(|name| **name == "listed").count(), 1);
+
+    let vary = [
+        "workload.load=0.2,0.6",
+        "workload.part.long.same_rack=0,0.5",
+        "workload.flow.0.size=1KB,1MB",
+    ];
+    let experiment = with(&["workload.part.1.sizes=fixed 2MB"], &vary);
+    assert_eq!(experiment.scenes.len(), 8);
+    assert_same(&experiment, &read_back(&experiment));
+    let loads: Vec<f64> = [0, 4]
+        .map(|scene: usize| {
+            let scene = &experiment.scenes[scene];
+            let Traffic::Parts(parts) = &scene.workload.traffic else { panic!("there are parts") };
+            parts.parts[0].settings.number("load")
+        })
+        .into();
+    assert_eq!(loads, [0.2, 0.6], "parts take the load of the whole as it varies");
+}
+
+#[test]
+fn starts_that_are_laid_down_need_no_load() {
+    let text = FABRIC.replace("load = 0.6", "at = \"0ms\"\nstagger = \"1ms\"");
+    let experiment = read(&text, &Arguments::default(), &[]);
+    let experiment = experiment.unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    assert!(!experiment.resolved().contains("load_of"), "{}", experiment.resolved());
+    assert_same(&experiment, &read_back(&experiment));
+}
+
 #[test]
 fn the_first_seed_is_part_of_it() {
     let arguments = Arguments { seed: Some(42), ..Arguments::default() };

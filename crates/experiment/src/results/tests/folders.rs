@@ -1,5 +1,6 @@
 use std::fs;
 
+use flowsched_workload::Parts;
 use proptest::prelude::*;
 use tempfile::tempdir;
 
@@ -35,10 +36,13 @@ prop_compose! {
 
 prop_compose! {
     fn any_run(seed: u64)(
-        scheme in "\\PC{1,8}", load in "[0-9.]{1,4}", flows in prop::collection::vec(any_flow(), 0..40),
+        scheme in "\\PC{1,8}", load in "[0-9.]{1,4}",
+        flows in prop::collection::vec((any_flow(), "[ab]?"), 0..40), is_one: bool,
     ) -> RunRecord {
         let point = Point(vec![("workload.load".to_owned(), load)]);
-        RunRecord { point, ..run(&scheme, seed, flows) }
+        let (flows, parts): (Vec<FlowRow>, Vec<String>) = flows.into_iter().unzip();
+        let names = parts.iter().map(|part| if is_one { "" } else { part.as_str() });
+        RunRecord { point, parts: Parts::from_names(names), ..run(&scheme, seed, flows) }
     }
 }
 
@@ -63,7 +67,11 @@ proptest! {
         let expected: Vec<FlowsOfRun> = runs
             .iter()
             .filter(|r| !r.flows.is_empty())
-            .map(|r| FlowsOfRun { run: key(r), flows: r.flows.clone() })
+            .map(|r| FlowsOfRun {
+                run: key(r),
+                flows: r.flows.clone(),
+                parts: r.parts.clone(),
+            })
             .collect();
         prop_assert_eq!(flows, expected);
         let mut ports = Vec::new();

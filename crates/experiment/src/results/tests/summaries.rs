@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use flowsched_workload::Parts;
 use serde_json::{Value as Json, json};
 use tempfile::tempdir;
 
@@ -83,7 +84,10 @@ fn expand(path: &str) -> Vec<String> {
 #[test]
 fn every_key_is_described_and_every_description_has_a_key() {
     let flows = vec![flow(0, 1, 1)];
-    let summary = summary_of(vec![run("tcp", 1, flows.clone()), run("pias", 1, flows)]);
+    let parts = Parts::from_names(["short"]);
+    let tcp = RunRecord { parts: parts.clone(), ..run("tcp", 1, flows.clone()) };
+    let pias = RunRecord { parts, ..run("pias", 1, flows) };
+    let summary = summary_of(vec![tcp, pias]);
     let mut found = BTreeSet::new();
     paths(&summary, "", &mut found);
     let described: BTreeSet<String> = SUMMARY.iter().flat_map(|key| expand(key.path)).collect();
@@ -138,4 +142,25 @@ fn application_throughput_is_the_share_of_measured_flows_that_met_their_deadline
     };
     assert_eq!(figures(0), [json!(4), json!(2), json!(0.5)]);
     assert_eq!(figures(1), [json!(0), json!(0), Json::Null]);
+}
+
+#[test]
+fn parts_have_figures_of_their_own() {
+    let flows = vec![
+        flow(0, 1, 10),
+        flow(1, 1_000_000, 70),
+        FlowRow { measured: false, ..flow(2, 1, 90) },
+        FlowRow { deadline: Some(Time::from_us(1)), ..flow(3, 1, 30) },
+    ];
+    let parts = Parts::from_names(["short", "long", "short", "short"]);
+    let summary = summary_of(vec![RunRecord { parts, ..run("tcp", 1, flows) }]);
+    let parts = summary["runs"][0]["parts"].as_array().unwrap();
+    let figures = |part: &Json| {
+        [&part["name"], &part["flows"], &part["fct_us"]["mean"], &part["application_throughput"]]
+            .map(Json::clone)
+    };
+    assert_eq!(figures(&parts[0]), [json!("short"), json!(2), json!(20.0), json!(0.0)]);
+    assert_eq!(figures(&parts[1]), [json!("long"), json!(1), json!(70.0), Json::Null]);
+    let whole = summary_of(vec![run("tcp", 1, vec![flow(0, 1, 1)])]);
+    assert_eq!(whole["runs"][0]["parts"], json!([]));
 }

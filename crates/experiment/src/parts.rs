@@ -1,0 +1,186 @@
+//! The `[[workload.part]]` and `[[workload.flow]]` tables.
+//!
+//! A part takes from `[workload]` what it does not say itself, but for how many flows it has.
+
+use flowsched_topology::Network;
+use flowsched_units::{Parameter, Settings, Value};
+use flowsched_workload::{
+    LISTED_PARAMETERS, Listed, PARAMETERS, PART_NAME, Part, SHARE, WHOLE_KEYS,
+};
+
+use crate::document::{Document, Table};
+use crate::inputs::Inputs;
+use crate::keys;
+use crate::mistake::{Mistake, Mistakes};
+use crate::relevance::{Starts, exclude_each_other, misplaced, owner_other_than, starts_of};
+use crate::workload::drawn;
+
+/// The parts of a workload, and the flows that are listed.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// What is drawn.
+    pub parts: Vec<Part>,
+    /// What is listed.
+    pub listed: Vec<Listed>,
+    /// The settings of each flow that is listed.
+    pub(crate) listed_settings: Vec<Settings>,
+}
+
+impl Parts {
+    /// How many flows there are; `whole` says how many those that share a count have.
+    pub(crate) fn flow_count(&self, whole: &Settings) -> u64 {
+        let own: u64 = self.parts.iter().filter_map(|part| part.flows).sum();
+        let shared = if self.share_a_count() { whole.count("flows") } else { 0 };
+        own + shared + self.listed.len() as u64
+    }
+
+    /// Whether some parts share the flows of the whole.
+    pub(crate) fn share_a_count(&self) -> bool {
+        self.parts.iter().any(|part| part.flows.is_none())
+    }
+
+    /// The settings of all parts and listed flows.
+    pub(crate) fn settings(&self) -> Vec<&Settings> {
+        self.parts.iter().map(|part| &part.settings).chain(&self.listed_settings).collect()
+    }
+
+    /// Leaves one flow to every part.
+    pub(crate) fn make_few(&mut self) {
+        self.parts.iter_mut().for_each(|part| part.flows = Some(1));
+    }
+}
+
+/// The keys of a part.
+fn parameters() -> impl Iterator<Item = &'static Parameter> {
+    let of_part = PARAMETERS.iter().filter(|parameter| !WHOLE_KEYS.contains(&parameter.name));
+    std::iter::once(&PART_NAME).chain(of_part).chain(std::iter::once(&SHARE))
+}
+
+/// The keys that shape a part's flows, for the resolved experiment.
+pub(crate) fn relevant(part: &Part) -> Vec<&'static Parameter> {
+    let is_relevant = |parameter: &&Parameter| match parameter.name {
+        "flows" => part.flows.is_some(),
+        key => misplaced(&part.settings, key).is_none(),
+    };
+    parameters().filter(is_relevant).collect()
+}
+
+/// Reads all tables; `network` is there unless something is wrong with it.
+pub(crate) fn read(
+    document: &Document,
+    network: Option<&Network>,
+    inputs: &mut Inputs<'_>,
+    mistakes: &mut Mistakes,
+    notes: &mut Vec<String>,
+) -> Option<Parts> {
+    let whole = &document.workload;
+    if let Some(entry) = whole.entries.get("trace") {
+        let allowed = "a trace alone: parts and listed flows have no room beside one";
+        mistakes.add(Mistake::found(&entry.key_place, whole.path_of("trace"), "one", allowed));
+        return None;
+    }
+    check_names(&document.parts, mistakes);
+    let tables: Vec<Table> = document.parts.iter().map(|part| inherit(part, whole)).collect();
+    note_unused(document, &tables, notes);
+    let parts: Vec<Option<Part>> =
+        tables.iter().map(|table| part(table, inputs, mistakes)).collect();
+    let listed: Vec<Option<(Listed, Settings)>> =
+        document.listed.iter().map(|table| listed(table, network, mistakes)).collect();
+    let parts = parts.into_iter().collect::<Option<Vec<Part>>>()?;
+    let (listed, listed_settings) =
+        listed.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
+    Some(Parts { parts, listed, listed_settings })
+}
+
+/// The part's table with what it takes from the whole.
+fn inherit(part: &Table, whole: &Table) -> Table {
+    let mut table = part.clone();
+    let pattern = part.text("pattern").or(whole.text("pattern"));
+    let mut settings = Settings::defaults(parameters());
+    if let Some(pattern) = pattern {
+        settings.set("pattern", Value::Text(pattern.to_owned()));
+    }
+    for (key, entry) in &whole.entries {
+        let is_of_part = parameters().any(|parameter| parameter.name == key) && key != "flows";
+        let is_excluded = part.entries.keys().any(|own| exclude_each_other(own, key));
+        let is_of_other_pattern = part.entries.contains_key("pattern")
+            && owner_other_than(&settings.text("pattern"), key).is_some();
+        if is_of_part && !is_excluded && !is_of_other_pattern {
+            table.entries.entry(key.clone()).or_insert_with(|| entry.clone());
+        }
+    }
+    table
+}
+
+fn note_unused(document: &Document, tables: &[Table], notes: &mut Vec<String>) {
+    for (key, entry) in &document.workload.entries {
+        let is_known = PARAMETERS.iter().any(|parameter| parameter.name == key);
+        let is_used = match key.as_str() {
+            "flows" => tables.iter().any(|table| !table.entries.contains_key("flows")),
+            key if WHOLE_KEYS.contains(&key) => true,
+            key => tables.iter().any(|table| {
+                table.entries.get(key).is_some_and(|used| used.key_place == entry.key_place)
+            }),
+        };
+        if is_known && !is_used {
+            let path = document.workload.path_of(key);
+            let note = format!("{}: {path} is not used: no part takes it", entry.key_place);
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+}
+
+fn part(table: &Table, inputs: &mut Inputs<'_>, mistakes: &mut Mistakes) -> Option<Part> {
+    let mut settings = Settings::defaults(parameters());
+    let all: Vec<&Parameter> = parameters().collect();
+    let is_sound = keys::check(table, &all, &mut settings, mistakes);
+    let sizes = drawn(table, &settings, inputs, mistakes);
+    let flows = table.entries.contains_key("flows").then(|| settings.count("flows"));
+    if starts_of(&settings) == Starts::LaidDown && flows.is_none() {
+        let path = table.path_of("flows");
+        let allowed = "how many flows the part has, since its starts are laid down";
+        mistakes.add(Mistake::found(&table.place, path, "nothing", allowed));
+        return None;
+    }
+    let name = table.text("name").unwrap_or_default().to_owned();
+    is_sound.then_some(Part { name, settings, sizes: sizes?, flows })
+}
+
+fn listed(
+    table: &Table,
+    network: Option<&Network>,
+    mistakes: &mut Mistakes,
+) -> Option<(Listed, Settings)> {
+    let parameters: Vec<&Parameter> = LISTED_PARAMETERS.iter().collect();
+    let mut settings = Settings::defaults(LISTED_PARAMETERS);
+    if !keys::check(table, &parameters, &mut settings, mistakes) {
+        return None;
+    }
+    match Listed::from_settings(&settings, network?.host_count()) {
+        Ok(listed) => Some((listed, settings)),
+        Err(error) => {
+            mistakes.add(Mistake::of_setting(table.place_of(&error.key), &table.path, &error));
+            None
+        }
+    }
+}
+
+/// Refuses parts without a name, and names that several have.
+fn check_names(tables: &[Table], mistakes: &mut Mistakes) {
+    for (index, table) in tables.iter().enumerate() {
+        let (path, place) = (table.path_of("name"), table.place_of("name"));
+        match table.text("name") {
+            None => mistakes.add(Mistake::found(place, path, "nothing", "a name")),
+            Some(name) if name.trim().is_empty() => {
+                mistakes.add(Mistake::found(place, path, "\"\"", "a name"));
+            }
+            Some(name) if tables[..index].iter().any(|other| other.text("name") == Some(name)) => {
+                let found = format!("\"{name}\", as another part is called");
+                mistakes.add(Mistake::found(place, path, found, "a name of its own"));
+            }
+            Some(_) => {}
+        }
+    }
+}

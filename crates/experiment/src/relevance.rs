@@ -1,0 +1,54 @@
+//! Which keys of a workload mean something beside others.
+
+use flowsched_units::Settings;
+use flowsched_workload::PATTERNS;
+
+/// Where the starts of flows come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Starts {
+    /// From a load.
+    Poisson,
+    /// From `at`.
+    LaidDown,
+}
+
+const OF_POISSON: [&str; 3] = ["load", "load_of", "share"];
+const OF_LAID_DOWN: [&str; 3] = ["at", "every", "stagger"];
+
+/// Where the starts of flows with these settings come from.
+pub(crate) fn starts_of(settings: &Settings) -> Starts {
+    if settings.get("at").is_some() { Starts::LaidDown } else { Starts::Poisson }
+}
+
+/// Whether both keys say how flows start, one by a load, the other at given times.
+pub(crate) fn exclude_each_other(one: &str, other: &str) -> bool {
+    let apart = |one, other| OF_POISSON.contains(one) && OF_LAID_DOWN.contains(other);
+    apart(&one, &other) || apart(&other, &one)
+}
+
+/// What `key` belongs to and what could stand there, if it means nothing beside the others.
+pub(crate) fn misplaced(settings: &Settings, key: &str) -> Option<(String, String)> {
+    let pattern = settings.text("pattern");
+    if let Some(owners) = owner_other_than(&pattern, key) {
+        return Some((format!("a key of {owners}"), format!("keys of pattern = \"{pattern}\"")));
+    }
+    match starts_of(settings) {
+        Starts::Poisson if key != "at" && OF_LAID_DOWN.contains(&key) => {
+            Some(("a key of starts that are laid down".into(), "the key at beside it".into()))
+        }
+        Starts::LaidDown if OF_POISSON.contains(&key) => {
+            Some(("a key of starts that are drawn".into(), "no key at beside it".into()))
+        }
+        _ => None,
+    }
+}
+
+/// The patterns that `key` belongs to, if `pattern` is not one of them.
+pub(crate) fn owner_other_than(pattern: &str, key: &str) -> Option<String> {
+    let owners: Vec<&str> = PATTERNS
+        .iter()
+        .filter(|pattern| pattern.own_keys.contains(&key))
+        .map(|pattern| pattern.name)
+        .collect();
+    (!owners.is_empty() && !owners.contains(&pattern)).then(|| owners.join(" and "))
+}
