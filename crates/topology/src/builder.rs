@@ -4,7 +4,9 @@ use flowsched_units::{Rate, Time};
 use thiserror::Error;
 
 use crate::ids::{HostId, NodeId, PortId};
+use crate::loss::Loss;
 use crate::network::{Grouped, Network, Port, Tier};
+use crate::parallel::Parallel;
 use crate::routes::Routes;
 
 /// The most ports that a network may have: room for a million hosts, and a bound on memory.
@@ -80,6 +82,9 @@ pub struct NetworkBuilder {
     switches: u32,
     host_links: Vec<(Switch, Link)>,
     core_links: Vec<(Switch, Switch, Link)>,
+    further_links: Vec<(HostId, Switch, Link)>,
+    parallel: Parallel,
+    names: Vec<String>,
 }
 
 impl NetworkBuilder {
@@ -109,6 +114,21 @@ impl NetworkBuilder {
         }
     }
 
+    /// Gives `host` a further link, to `switch`. Hosts then forward.
+    pub fn attach(&mut self, host: HostId, switch: Switch, link: Link) {
+        self.further_links.push((host, switch, link));
+    }
+
+    /// Says which paths are parallel ones, unless all shortest ones are.
+    pub(crate) fn parallel(&mut self, parallel: Parallel) {
+        self.parallel = parallel;
+    }
+
+    /// Gives nodes names of their own, hosts first.
+    pub(crate) fn name_nodes(&mut self, names: Vec<String>) {
+        self.names = names;
+    }
+
     /// Connects two switches. Equal-cost ports of a switch are ordered as these calls are.
     pub fn connect(&mut self, one: Switch, other: Switch, link: Link) {
         self.core_links.push((one, other, link));
@@ -125,9 +145,25 @@ impl NetworkBuilder {
         let (ports, reverse) = self.ports();
         let nodes = hosts + self.switches;
         let ports_by_owner = Grouped::by_owner(nodes, &ports);
-        let routes = Routes::shortest(hosts, nodes, &ports)?;
-        let tiers = self.numbered_tiers();
-        Ok(Network { hosts, tiers, ports, reverse, ports_by_owner, routes })
+        let core_ports = 2 * self.core_links.len() as u32;
+        let hosts_forward = !self.further_links.is_empty();
+        let routes = if hosts_forward {
+            Routes::forwarding(hosts, &ports, &ports_by_owner, nodes)?
+        } else {
+            Routes::shortest(hosts, nodes, &ports)?
+        };
+        Ok(Network {
+            hosts,
+            tiers: self.numbered_tiers(),
+            ports,
+            reverse,
+            ports_by_owner,
+            routes,
+            core_ports,
+            hosts_forward,
+            parallel: self.parallel,
+            names: self.names,
+        })
     }
 
     fn check(&self) -> Result<(), NetworkError> {
@@ -136,14 +172,22 @@ impl NetworkBuilder {
         }
         let host_rates = self.host_links.iter().map(|(_, link)| link.rate);
         let core_rates = self.core_links.iter().map(|(_, _, link)| link.rate);
-        if let Some(rate) = host_rates.chain(core_rates).find(|rate| !is_link_rate(*rate)) {
+        let further_rates = self.further_links.iter().map(|(_, _, link)| link.rate);
+        let mut rates = host_rates.chain(core_rates).chain(further_rates);
+        if let Some(rate) = rates.find(|rate| !is_link_rate(*rate)) {
             return Err(NetworkError::Rate(rate));
         }
         let mut edges: Vec<u32> = self.host_links.iter().map(|(edge, _)| edge.0).collect();
         edges.sort_unstable();
         edges.dedup();
-        let ports = 2 * (self.host_links.len() + self.core_links.len()) as u64;
-        let table = u64::from(self.switches) * edges.len() as u64;
+        let links = self.host_links.len() + self.core_links.len() + self.further_links.len();
+        let ports = 2 * links as u64;
+        let table = if self.further_links.is_empty() {
+            u64::from(self.switches) * edges.len() as u64
+        } else {
+            let hosts = self.host_links.len() as u64;
+            (hosts + u64::from(self.switches)) * hosts
+        };
         if ports > LARGEST_PORT_COUNT || table > LARGEST_TABLE {
             return Err(NetworkError::TooLarge { ports, table });
         }
@@ -154,7 +198,8 @@ impl NetworkBuilder {
     fn ports(&self) -> (Vec<Port>, Vec<PortId>) {
         let hosts = self.host_links.len() as u32;
         let node = |switch: Switch| NodeId(hosts + switch.0);
-        let port = |owner, peer, Link { rate, delay }| Port { owner, peer, rate, delay };
+        let port =
+            |owner, peer, Link { rate, delay }| Port { owner, peer, rate, delay, loss: Loss::NONE };
         let mut ports = Vec::with_capacity(2 * (self.host_links.len() + self.core_links.len()));
         let mut reverse = Vec::with_capacity(ports.capacity());
         for (host, (edge, link)) in self.host_links.iter().enumerate() {
@@ -183,6 +228,12 @@ impl NetworkBuilder {
         for &direction in &order {
             ports.push(directions[direction]);
             reverse.push(numbers[direction ^ 1]);
+        }
+        for (host, switch, link) in &self.further_links {
+            let number = ports.len() as u32;
+            ports.push(port(host.node(), node(*switch), *link));
+            ports.push(port(node(*switch), host.node(), *link));
+            reverse.extend([PortId(number + 1), PortId(number)]);
         }
         (ports, reverse)
     }

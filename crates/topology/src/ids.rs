@@ -26,9 +26,9 @@ number! {
 }
 
 number! {
-    /// An egress port, one for each direction of a link: first every host's only port, under
-    /// the host's number, then the ports towards the hosts, in the hosts' order, then the ports
-    /// between switches, switch by switch.
+    /// An egress port, one for each direction of a link: first every host's first port, under
+    /// the host's number, then the ports towards these, in the hosts' order, then the ports
+    /// between switches, switch by switch, then both ports of every further link of a host.
     PortId
 }
 

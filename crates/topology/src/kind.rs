@@ -1,6 +1,6 @@
 //! The topologies that an experiment can name, and their settings.
 
-use flowsched_units::{Kind, Parameter, SettingError, Settings, Time};
+use flowsched_units::{Kind, Parameter, SettingError, Settings, Time, Value};
 
 use crate::builder::{self, Link, NetworkBuilder};
 use crate::kinds;
@@ -15,7 +15,7 @@ pub struct TopologyKind {
     pub about: &'static str,
     /// The paper that its defaults are from.
     pub source: &'static str,
-    /// What can be set, beside [`crate::ROUTING`].
+    /// What can be set, beside [`crate::ROUTING`] and [`crate::LOSS`].
     pub parameters: &'static [Parameter],
     /// Connects switches and hosts; the settings are of their parameters' kinds.
     pub(crate) connect: fn(&Settings) -> Result<NetworkBuilder, SettingError>,
@@ -28,6 +28,9 @@ pub const TOPOLOGIES: &[TopologyKind] = &[
     kinds::single_rooted_tree::KIND,
     kinds::star::KIND,
     kinds::dumbbell::KIND,
+    kinds::bcube::KIND,
+    kinds::jellyfish::KIND,
+    kinds::custom::KIND,
 ];
 
 /// The topology of that name.
@@ -35,7 +38,8 @@ pub fn kind(name: &str) -> Option<&'static TopologyKind> {
     TOPOLOGIES.iter().find(|kind| kind.name == name)
 }
 
-/// Builds the topology `kind` with `settings`, a value for each of its parameters.
+/// Builds the topology `kind` with `settings`, a value for each of its parameters and maybe for
+/// those of [`crate::LOSS`].
 ///
 /// # Errors
 /// [`SettingError`] with the key `kind` if there is no such topology, or with a parameter's key
@@ -47,11 +51,15 @@ pub fn build(kind: &str, settings: &Settings) -> Result<Network, SettingError> {
         check(parameter, settings)?;
     }
     let builder = (topology.connect)(settings)?;
-    builder.finish().map_err(|error| SettingError::new("kind", kind, error.to_string()))
+    let finished = builder.finish();
+    let mut network =
+        finished.map_err(|error| SettingError::new("kind", kind, error.to_string()))?;
+    network.lose(settings)?;
+    Ok(network)
 }
 
 /// The longest delay of a link.
-const LONGEST_DELAY: Time = Time::from_ms(1_000);
+pub(crate) const LONGEST_DELAY: Time = Time::from_ms(1_000);
 
 /// Checks that the value is there, of the parameter's kind, and within the bounds of a link if
 /// it is a link's.
@@ -62,7 +70,9 @@ fn check(parameter: &Parameter, settings: &Settings) -> Result<(), SettingError>
         return Err(refuse("nothing".into(), allowed));
     };
     let found = value.to_string();
-    if parameter.kind.parse(&found).as_ref() != Ok(value) {
+    // A text is of its kind whatever is at its ends, which reading it would cut off.
+    let is_text = parameter.kind == Kind::Text && matches!(value, Value::Text(_));
+    if !is_text && parameter.kind.parse(&found).as_ref() != Ok(value) {
         return Err(refuse(found, allowed));
     }
     match parameter.kind {
@@ -88,8 +98,8 @@ impl Size {
     /// Refuses a network that would be too large, before anything of it is built; `key` is the
     /// parameter to make smaller.
     pub(crate) fn check(&self, key: &str, settings: &Settings) -> Result<(), SettingError> {
-        let ports = 2 * (self.hosts + self.core_links);
-        let table = self.switches * self.edge_switches;
+        let ports = self.hosts.saturating_add(self.core_links).saturating_mul(2);
+        let table = self.switches.saturating_mul(self.edge_switches);
         if ports <= builder::LARGEST_PORT_COUNT && table <= builder::LARGEST_TABLE {
             return Ok(());
         }
@@ -140,8 +150,6 @@ pub(crate) fn count(settings: &Settings, key: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use flowsched_units::Value;
-
     use super::*;
 
     fn refusal(kind: &str, key: &str, value: Value) -> SettingError {
@@ -154,7 +162,8 @@ mod tests {
     fn every_topology_builds_with_its_defaults_and_has_a_name_of_its_own() {
         for (index, kind) in TOPOLOGIES.iter().enumerate() {
             let settings = Settings::defaults(kind.parameters);
-            assert!(build(kind.name, &settings).is_ok(), "{}", kind.name);
+            let is_complete = kind.parameters.iter().all(|parameter| parameter.default.is_some());
+            assert_eq!(build(kind.name, &settings).is_ok(), is_complete, "{}", kind.name);
             assert!(TOPOLOGIES[..index].iter().all(|other| other.name != kind.name));
         }
     }

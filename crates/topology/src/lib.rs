@@ -1,7 +1,7 @@
 //! Networks as plain descriptions that a packet engine and a flow-level engine can both run.
 //!
 //! What lives here: who is connected to whom at which rate and delay ([`Network`], [`Port`]),
-//! which ports lead to a host ([`Routes`]), what follows from that alone (round-trip times, the
+//! which ports lead to a host ([`Routes`]), which paths lie side by side, what follows from that alone (round-trip times, the
 //! flow completion time on an idle network), and the topologies that an experiment can name
 //! ([`TOPOLOGIES`]). What may not: queues, packets, or the choice among equal-cost ports, which
 //! belong to the engines.
@@ -24,14 +24,18 @@ mod builder;
 mod ids;
 mod kind;
 mod kinds;
+mod loss;
 mod network;
+mod parallel;
 mod paths;
+mod regular_graph;
 mod routes;
 mod routing;
 
 pub use builder::{Link, NetworkBuilder, NetworkError, Switch};
 pub use ids::{HostId, NodeId, PortId};
 pub use kind::{TOPOLOGIES, TopologyKind, build, kind};
+pub use loss::{LOSS, Loss};
 pub use network::{Network, Port, Tier};
 pub use routes::Routes;
 pub use routing::{ROUTING, Routing};

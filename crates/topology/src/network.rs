@@ -5,6 +5,8 @@ use std::ops::Range;
 use flowsched_units::{Rate, Time};
 
 use crate::ids::{HostId, NodeId, PortId};
+use crate::loss::Loss;
+use crate::parallel::Parallel;
 use crate::routes::Routes;
 
 /// One direction of a link, seen from the end that sends.
@@ -19,6 +21,8 @@ pub struct Port {
     /// From the last bit's departure to its arrival: propagation, and processing at either end
     /// where the topology has it.
     pub delay: Time,
+    /// How likely a packet is lost on the way.
+    pub loss: Loss,
 }
 
 /// Switches of one rank, such as the spines.
@@ -31,7 +35,9 @@ pub struct Tier {
 }
 
 /// Hosts, switches, the ports between them and the routes; built by [`crate::build`] or a
-/// [`crate::NetworkBuilder`]. Every link has two ports, and every host has one link.
+/// [`crate::NetworkBuilder`]. Every link has two ports. Every host has one link, unless hosts
+/// forward ([`Network::hosts_forward`]): then a host may have several, and a packet for one host
+/// may come by others, which send it on.
 #[derive(Clone, Debug)]
 pub struct Network {
     pub(crate) hosts: u32,
@@ -40,6 +46,12 @@ pub struct Network {
     pub(crate) reverse: Vec<PortId>,
     pub(crate) ports_by_owner: Grouped,
     pub(crate) routes: Routes,
+    /// How many ports there are between switches.
+    pub(crate) core_ports: u32,
+    pub(crate) hosts_forward: bool,
+    pub(crate) parallel: Parallel,
+    /// By node, where nodes have names of their own.
+    pub(crate) names: Vec<String>,
 }
 
 /// Ports grouped by a dense index: those of group `i` are `members[starts[i]..starts[i + 1]]`.
@@ -116,17 +128,30 @@ impl Network {
         self.ports_by_owner.of(node)
     }
 
-    /// The port that `host` sends through.
+    /// Whether hosts have several ports and send packets on that are for others. Where they do
+    /// not, [`Network::nic`] is a host's only port and every packet that reaches a host is for it.
+    pub fn hosts_forward(&self) -> bool {
+        self.hosts_forward
+    }
+
+    /// The ports that `host` sends through: one, unless hosts forward. Which of several leads
+    /// where, [`Network::routes`] says.
+    pub fn nics(&self, host: HostId) -> &[PortId] {
+        self.ports_of(host.node())
+    }
+
+    /// The port that `host` sends through; its first where it has several.
     pub fn nic(&self, host: HostId) -> PortId {
         PortId(host.0)
     }
 
-    /// The port that sends to `host`.
+    /// The port that sends to `host`, through its first link where it has several.
     pub fn port_to(&self, host: HostId) -> PortId {
         PortId(self.hosts + host.0)
     }
 
-    /// The switch that `host` is connected to. Two hosts with the same one share a rack.
+    /// The switch that `host` is connected to, by its first link where it has several. Two hosts
+    /// with the same one share a rack.
     pub fn edge_of(&self, host: HostId) -> NodeId {
         self.port(self.nic(host)).peer
     }
@@ -143,12 +168,22 @@ impl Network {
 
     /// The ports between switches: two for every core link.
     pub fn core_ports(&self) -> impl ExactSizeIterator<Item = PortId> + use<> {
-        (2 * self.hosts..self.ports.len() as u32).map(PortId)
+        (2 * self.hosts..2 * self.hosts + self.core_ports).map(PortId)
+    }
+
+    /// Whether the port is between switches.
+    pub fn is_core(&self, port: PortId) -> bool {
+        (2 * self.hosts..2 * self.hosts + self.core_ports).contains(&port.0)
+    }
+
+    /// The sum of the rates at which `host` can be sent to.
+    pub fn capacity_to(&self, host: HostId) -> Rate {
+        self.sum_of_rates(self.nics(host).iter().map(|port| self.reverse(*port)))
     }
 
     /// The sum of the rates of all hosts' ports.
     pub fn host_capacity(&self) -> Rate {
-        self.sum_of_rates(self.hosts().map(|host| self.nic(host)))
+        self.sum_of_rates(self.hosts().flat_map(|host| self.nics(host).iter().copied()))
     }
 
     /// The sum of the rates of all core ports, both directions of every link.
@@ -158,6 +193,9 @@ impl Network {
 
     /// What `node` is called: `"host 12"`, `"leaf 3"`.
     pub fn name(&self, node: NodeId) -> String {
+        if let Some(name) = self.names.get(node.index()) {
+            return name.clone();
+        }
         match self.tiers.iter().find(|tier| tier.nodes.contains(&node.0)) {
             Some(tier) => format!("{} {}", tier.name, node.0 - tier.nodes.start),
             None => format!("host {}", node.0),

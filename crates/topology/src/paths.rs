@@ -13,15 +13,15 @@ impl Network {
     /// The ports of `node` on the shortest paths to `to`, at least one.
     fn next(&self, node: NodeId, to: HostId) -> &[PortId] {
         match self.host(node) {
-            Some(host) => self.ports_of(host.node()),
-            None => self.routes.next(node, to),
+            Some(host) if !self.hosts_forward => self.ports_of(host.node()),
+            _ => self.routes.next(node, to),
         }
     }
 
     /// The ports that a packet from `src` to `dst` passes if it takes the first of the
     /// candidates everywhere.
     pub fn first_path(&self, src: HostId, dst: HostId) -> impl Iterator<Item = PortId> + '_ {
-        let start = self.nic(src);
+        let start = self.next(src.node(), dst)[0];
         std::iter::successors(Some(start), move |port| {
             let node = self.port(*port).peer;
             (node != dst.node()).then(|| self.routes.next(node, dst)[0])
@@ -55,7 +55,16 @@ impl Network {
 
     /// How many core links a packet from `src` to `dst` crosses.
     pub fn core_hops(&self, src: HostId, dst: HostId) -> u32 {
-        self.first_path(src, dst).count() as u32 - 2
+        self.first_path(src, dst).filter(|port| self.is_core(*port)).count() as u32
+    }
+
+    /// How many hosts send a packet from `src` to `dst`: one, unless others forward it.
+    pub fn host_hops(&self, src: HostId, dst: HostId) -> u32 {
+        if !self.hosts_forward {
+            return 1;
+        }
+        let is_hosts = |port: &PortId| self.host(self.port(*port).owner).is_some();
+        self.first_path(src, dst).filter(is_hosts).count() as u32
     }
 
     /// The lowest rate on the way from `src` to `dst`.

@@ -5,19 +5,21 @@ use std::ops::Range;
 
 use crate::builder::NetworkError;
 use crate::ids::{HostId, NodeId, PortId};
-use crate::network::Port;
+use crate::network::{Grouped, Port};
 
 /// For every switch and destination, the equal-cost ports to choose from.
 ///
 /// The table has a row a switch and a column an edge switch, so that it stays in the cache: a
-/// few kilobytes for hundreds of hosts. A look-up neither hashes nor allocates.
+/// few kilobytes for hundreds of hosts. A look-up neither hashes nor allocates. Where hosts
+/// forward, hosts have rows too, and every host has a column.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    hosts: u32,
-    edge_count: u32,
-    /// By host: the column of its edge switch.
+    /// The node of the first row: the first switch, or the first host where hosts forward.
+    first_node: u32,
+    column_count: u32,
+    /// By host: the column of its edge switch, or its own.
     column_of: Vec<u32>,
-    /// Switch by switch, a group of `members` a column.
+    /// Row by row, a group of `members` a column.
     groups: Vec<Group>,
     /// First by host the port of its edge switch that leads to it, then the members of groups.
     members: Vec<PortId>,
@@ -33,16 +35,16 @@ struct Group {
 }
 
 impl Routes {
-    /// The ports of `switch` on the shortest paths to the host `to`, at least one, in the order
-    /// of their numbers.
+    /// The ports of `node`, another one than `to`, on the shortest paths to the host `to`, at
+    /// least one, in the order of their numbers.
     ///
     /// # Panics
-    /// If `switch` is a host: a host has no choice.
+    /// If `node` is a host, which has no choice, unless hosts forward.
     #[inline]
-    pub fn next(&self, switch: NodeId, to: HostId) -> &[PortId] {
+    pub fn next(&self, node: NodeId, to: HostId) -> &[PortId] {
         let column = self.column_of[to.index()] as usize;
-        let row = (switch.0 - self.hosts) as usize;
-        let group = self.groups[row * self.edge_count as usize + column];
+        let row = (node.0 - self.first_node) as usize;
+        let group = self.groups[row * self.column_count as usize + column];
         let first = (group.first + group.is_edge * to.0) as usize;
         &self.members[first..][..group.count as usize]
     }
@@ -54,8 +56,8 @@ impl Routes {
         let core = Core::of(hosts, nodes, ports);
         let edge_count = edges.rows.len();
         let mut routes = Routes {
-            hosts,
-            edge_count: edge_count as u32,
+            first_node: hosts,
+            column_count: edge_count as u32,
             column_of: edges.column_of.clone(),
             groups: vec![Group::default(); core.switch_count() * edge_count],
             members: (hosts..2 * hosts).map(PortId).collect(),
@@ -77,8 +79,42 @@ impl Routes {
         Ok(routes)
     }
 
-    /// The group of these ports: one of the switch's `known` ones, or a new one; none: the switch
-    /// is the edge switch itself.
+    /// Shortest paths over hosts and switches alike, by breadth-first search from every host.
+    pub(crate) fn forwarding(
+        hosts: u32,
+        ports: &[Port],
+        by_owner: &Grouped,
+        nodes: u32,
+    ) -> Result<Routes, NetworkError> {
+        let mut routes = Routes {
+            first_node: 0,
+            column_count: hosts,
+            column_of: (0..hosts).collect(),
+            groups: vec![Group::default(); nodes as usize * hosts as usize],
+            members: (hosts..2 * hosts).map(PortId).collect(),
+        };
+        let mut known = vec![Vec::new(); nodes as usize];
+        for to in (0..hosts).map(HostId) {
+            let distances = distances_to(to.node(), nodes, ports, by_owner);
+            if let Some(from) = (0..hosts).find(|from| distances[*from as usize] == UNREACHED) {
+                return Err(NetworkError::Unreachable { from: HostId(from), to });
+            }
+            for node in (0..nodes).map(NodeId) {
+                let here = distances[node.index()];
+                let is_closer = |port: &PortId| {
+                    distances[ports[port.index()].peer.index()] < here && here != UNREACHED
+                };
+                let closer: Vec<PortId> =
+                    by_owner.of(node).iter().copied().filter(is_closer).collect();
+                let group = routes.remember(&closer, &mut known[node.index()]);
+                routes.groups[node.index() * hosts as usize + to.index()] = group;
+            }
+        }
+        Ok(routes)
+    }
+
+    /// The group of these ports: one of the switch's `known` ones, or a new one; none: the node
+    /// is the edge switch, or the host, itself.
     fn remember(&mut self, ports: &[PortId], known: &mut Vec<Group>) -> Group {
         if ports.is_empty() {
             return Group { first: 0, count: 1, is_edge: 1 };
@@ -94,6 +130,25 @@ impl Routes {
         known.push(group);
         group
     }
+}
+
+/// By node: how many links it is from `to`.
+fn distances_to(to: NodeId, nodes: u32, ports: &[Port], by_owner: &Grouped) -> Vec<u32> {
+    let mut distances = vec![UNREACHED; nodes as usize];
+    distances[to.index()] = 0;
+    let mut queue = VecDeque::from([to]);
+    while let Some(node) = queue.pop_front() {
+        let distance = distances[node.index()] + 1;
+        // Links have two directions: where a port leads to, one leads back.
+        for port in by_owner.of(node) {
+            let peer = ports[port.index()].peer;
+            if distances[peer.index()] == UNREACHED {
+                distances[peer.index()] = distance;
+                queue.push_back(peer);
+            }
+        }
+    }
+    distances
 }
 
 /// The switches that have hosts.

@@ -4,7 +4,7 @@ use flowsched_topology::{
     HostId, Link, Network, NetworkBuilder, NodeId, Port, TOPOLOGIES, build, kind,
 };
 use flowsched_units::{Rate, Settings, Time, Value};
-use petgraph::algo::dijkstra;
+use petgraph::algo::{all_simple_paths, dijkstra};
 use petgraph::graphmap::DiGraphMap;
 use proptest::prelude::*;
 
@@ -19,10 +19,19 @@ fn any_kind() -> impl Strategy<Value = Network> {
             "single-rooted-tree" => &[("racks", a), ("hosts_per_rack", b)],
             "star" => &[("hosts", a)],
             "dumbbell" => &[("hosts_per_side", a)],
+            "bcube" => &[("n", 1 + b), ("k", c - 1)],
+            "jellyfish" => &[("switches", 3 + a), ("ports", 3 + b), ("degree", 2)],
+            "custom" => &[],
             other => panic!("{other} has no sizes here"),
         };
         for &(key, count) in counts {
             settings.set(key, Value::Count(count));
+        }
+        let links = "a S; b S; S T 1Gbps; T U 40Gbps 1us; S U; c U; d T";
+        for (key, text) in [("hosts", "a b c d"), ("links", links)] {
+            if kind.name == "custom" {
+                settings.set(key, Value::Text(text.into()));
+            }
         }
         build(kind.name, &settings).unwrap()
     })
@@ -64,7 +73,8 @@ fn distances(network: &Network, to: HostId) -> Vec<u32> {
 fn check_routes(network: &Network) {
     for to in network.hosts() {
         let distances = distances(network, to);
-        for switch in network.switches() {
+        let forwarding = network.hosts().map(HostId::node).filter(|_| network.hosts_forward());
+        for switch in forwarding.chain(network.switches()).filter(|node| *node != to.node()) {
             let here = distances[switch.index()];
             let closer = |port: &Port| distances[port.peer.index()] + 1 == here;
             let expected: Vec<_> = network
@@ -83,11 +93,13 @@ fn check_links(network: &Network) {
         let reverse = network.reverse(flowsched_topology::PortId(index as u32));
         let back = network.port(reverse);
         assert_eq!((port.owner, port.peer), (back.peer, back.owner));
-        assert_eq!((port.rate, port.delay), (back.rate, back.delay));
+        assert_eq!((port.rate, port.delay, port.loss), (back.rate, back.delay, back.loss));
         assert_eq!(network.reverse(reverse).index(), index);
     }
     for host in network.hosts() {
-        assert_eq!(network.ports_of(host.node()), [network.nic(host)]);
+        assert_eq!(network.nics(host), network.ports_of(host.node()));
+        assert_eq!(network.nics(host)[0], network.nic(host));
+        assert!(network.nics(host).len() == 1 || network.hosts_forward());
         assert_eq!(network.port(network.port_to(host)).peer, host.node());
         assert_eq!(network.port(network.nic(host)).peer, network.edge_of(host));
     }
@@ -104,7 +116,17 @@ fn check_paths(network: &Network) {
         let shortest = distances(network, dst)[src.index()];
         let paths = network.paths(src, dst);
         assert_eq!(paths[0], network.first_path(src, dst).collect::<Vec<_>>());
-        assert_eq!(network.core_hops(src, dst) + 2, shortest);
+        if network.hosts_forward() {
+            assert_eq!(
+                (network.core_hops(src, dst), 2 * network.host_hops(src, dst)),
+                (0, shortest)
+            );
+        } else {
+            assert_eq!(
+                (network.core_hops(src, dst) + 2, network.host_hops(src, dst)),
+                (shortest, 1)
+            );
+        }
         for path in &paths {
             let mut visited: Vec<NodeId> = vec![src.node()];
             for port in path.iter().map(|port| network.port(*port)) {
@@ -121,8 +143,60 @@ fn check_paths(network: &Network) {
     }
 }
 
+/// All paths without a loop between two switches of one link at most, by petgraph: how long each
+/// is.
+fn lengths_of_all(network: &Network, from: NodeId, to: NodeId, most: usize) -> Vec<usize> {
+    let core = network.core_ports().map(|port| network.port(port));
+    let graph: DiGraphMap<u32, ()> = core.map(|port| (port.owner.0, port.peer.0, ())).collect();
+    if from == to {
+        return vec![2];
+    }
+    let paths =
+        all_simple_paths::<Vec<u32>, _, std::hash::RandomState>(&graph, from.0, to.0, 0, None);
+    // Two links of hosts, and one fewer between switches than switches.
+    let mut lengths: Vec<usize> = paths.map(|path| path.len() + 1).collect();
+    lengths.sort_unstable();
+    lengths.truncate(most);
+    lengths
+}
+
+fn check_k_shortest(network: &Network, most: usize) {
+    let backwards = (0..network.host_count()).rev().map(HostId);
+    for (src, dst) in network.hosts().zip(backwards).filter(|(src, dst)| src != dst) {
+        let paths = network.parallel_paths(src, dst);
+        for path in &paths {
+            let mut visited = vec![src.node()];
+            for port in path.iter().map(|port| network.port(*port)) {
+                assert_eq!(Some(&port.owner), visited.last());
+                assert!(!visited.contains(&port.peer), "a loop");
+                visited.push(port.peer);
+            }
+            assert_eq!(visited.last(), Some(&dst.node()));
+        }
+        let lengths: Vec<usize> = paths.iter().map(Vec::len).collect();
+        let (from, to) = (network.edge_of(src), network.edge_of(dst));
+        assert_eq!(lengths, lengths_of_all(network, from, to, most));
+        let mut distinct = paths.clone();
+        distinct.sort();
+        distinct.dedup();
+        assert_eq!(distinct.len(), paths.len(), "a path is there twice");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn the_parallel_paths_of_a_jellyfish_are_its_k_shortest(
+        switches in 5u64..9, seed: u32, paths in 1u64..12,
+    ) {
+        let mut settings = Settings::defaults(kind("jellyfish").unwrap().parameters);
+        let counts = [("switches", switches), ("ports", 5), ("degree", 4)];
+        for (key, count) in counts.into_iter().chain([("graph_seed", seed.into()), ("paths", paths)]) {
+            settings.set(key, Value::Count(count));
+        }
+        check_k_shortest(&build("jellyfish", &settings).unwrap(), paths as usize);
+    }
 
     #[test]
     fn every_kind_of_network_is_sound(network in any_kind()) {

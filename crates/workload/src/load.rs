@@ -13,7 +13,8 @@ use crate::pattern::Pattern;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
     /// Of the busiest host links: the one receiver's link if all flows have the same, otherwise
-    /// the mean over all hosts, which are alike in the long run.
+    /// the mean over all hosts, which are alike in the long run. Where hosts forward, a flow
+    /// takes up the link of every host that sends it on.
     pub host_links: f64,
     /// Of the links between switches, the mean over all of them; none where there are none. A
     /// flow takes up the capacity of every such link that its path crosses.
@@ -33,7 +34,7 @@ struct Capacity {
 impl Capacity {
     fn of(network: &Network, only_receiver: Option<HostId>) -> Capacity {
         let host_links = match only_receiver {
-            Some(host) => network.port(network.port_to(host)).rate,
+            Some(host) => network.capacity_to(host),
             None => network.host_capacity(),
         };
         Capacity {
@@ -42,7 +43,8 @@ impl Capacity {
         }
     }
 
-    /// The load of `bytes` a second, `core_bytes` counting once for every core link crossed.
+    /// The load of `bytes` a second, which count once for every host that sends them on their way,
+    /// `core_bytes` once for every core link crossed.
     fn load(self, bytes: f64, core_bytes: f64) -> Load {
         Load {
             host_links: bytes / self.host_links,
@@ -56,6 +58,7 @@ impl Capacity {
 pub(crate) struct Asked {
     /// Wire bytes a second, all hosts together.
     pub bytes_per_second: f64,
+    host_hops: f64,
     core_hops: f64,
     only_receiver: Option<HostId>,
 }
@@ -77,29 +80,32 @@ pub(crate) fn asked(
     let load = load * share;
     let only_receiver = pattern.only_receiver();
     let capacity = Capacity::of(network, only_receiver);
-    let core_hops = pattern.mean_core_hops(network);
+    let (host_hops, core_hops) = (pattern.mean_host_hops(network), pattern.mean_core_hops(network));
     let of_core = settings.text("load_of") == "core";
     if of_core && core_hops == 0.0 {
         let allowed = "\"hosts\", since no flow crosses a link between switches";
         return Err(SettingError::new("load_of", "\"core\"", allowed));
     }
-    let bytes_per_second =
-        if of_core { load * capacity.core_links / core_hops } else { load * capacity.host_links };
-    let asked = capacity.load(bytes_per_second, bytes_per_second * core_hops);
+    let bytes_per_second = if of_core {
+        load * capacity.core_links / core_hops
+    } else {
+        load * capacity.host_links / host_hops
+    };
+    let asked = capacity.load(bytes_per_second * host_hops, bytes_per_second * core_hops);
     if of_core && asked.host_links > 1.0 + ROUNDING {
         let of_hosts = asked.host_links;
         let found = format!("{load} of the core links, which is {of_hosts:.3} of the host links");
         let allowed = format!("at most {:.3} of the core links", load / of_hosts);
         return Err(SettingError::new("load", found, allowed));
     }
-    Ok(Asked { bytes_per_second, core_hops, only_receiver })
+    Ok(Asked { bytes_per_second, host_hops, core_hops, only_receiver })
 }
 
 /// The load that all parts ask for together: of the one receiver's link if all have the same.
 pub(crate) fn together(parts: &[&Asked], network: &Network) -> Load {
     let first = parts.first().and_then(|part| part.only_receiver);
     let only_receiver = first.filter(|_| parts.iter().all(|part| part.only_receiver == first));
-    let bytes = parts.iter().map(|part| part.bytes_per_second).sum();
+    let bytes = parts.iter().map(|part| part.bytes_per_second * part.host_hops).sum();
     let core_bytes = parts.iter().map(|part| part.bytes_per_second * part.core_hops).sum();
     Capacity::of(network, only_receiver).load(bytes, core_bytes)
 }
@@ -112,7 +118,8 @@ pub(crate) fn check_together(parts: &[&Asked], network: &Network) -> Result<(), 
     }
     let everyones = Capacity::of(network, None).host_links;
     let of_all: Vec<&&Asked> = parts.iter().filter(|part| part.only_receiver.is_none()).collect();
-    let of_all: f64 = of_all.iter().map(|part| part.bytes_per_second / everyones).sum();
+    let of_all: f64 =
+        of_all.iter().map(|part| part.bytes_per_second * part.host_hops / everyones).sum();
     let receivers = parts.iter().map(|part| part.only_receiver);
     for receiver in receivers {
         let mut busiest = of_all;
@@ -145,7 +152,11 @@ pub(crate) fn measured(
     let (mut bytes, mut core_bytes) = (0.0, 0.0);
     for flow in flows.iter().filter(|flow| flow.start < last) {
         let wire = wire_bytes(flow.size).get() as f64;
-        bytes += wire;
+        let host_hops = match only_receiver {
+            Some(_) => 1,
+            None => network.host_hops(flow.src, flow.dst),
+        };
+        bytes += wire * f64::from(host_hops);
         core_bytes += wire * f64::from(network.core_hops(flow.src, flow.dst));
     }
     Some(Capacity::of(network, only_receiver).load(bytes / seconds, core_bytes / seconds))

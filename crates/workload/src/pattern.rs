@@ -195,28 +195,63 @@ impl Pattern {
 
     /// How many core links a flow crosses, on average over what can be drawn.
     pub(crate) fn mean_core_hops(&self, network: &Network) -> f64 {
-        let mean_over = |pairs: &mut dyn Iterator<Item = (HostId, HostId)>| {
-            let (count, hops) = pairs.fold((0u64, 0u64), |(count, hops), (src, dst)| {
-                (count + 1, hops + u64::from(network.core_hops(src, dst)))
-            });
-            hops as f64 / count as f64
-        };
+        let hops = |(src, dst)| network.core_hops(src, dst);
         if let Some(dst) = self.only_receiver() {
             let others = network.hosts().filter(|src| *src != dst);
-            return mean_over(&mut others.map(|src| (src, dst)));
+            return mean(others.map(|src| hops((src, dst))));
         }
         match &self.rule {
-            Rule::Permutation { partners } => {
-                mean_over(&mut network.hosts().zip(partners.iter().copied()))
-            }
-            Rule::Stride { stride } => {
-                let pair = |src: HostId| (src, HostId((src.0 + stride) % self.hosts));
-                mean_over(&mut network.hosts().map(pair))
-            }
             Rule::Staggered(racks) => racks.mean_core_hops(network),
-            _ => mean_core_hops_of_all_pairs(network),
+            _ => match self.pairs() {
+                Some(pairs) => mean(pairs.into_iter().map(hops)),
+                None => mean_core_hops_of_all_pairs(network),
+            },
         }
     }
+
+    /// How many hosts send a flow on its way, on average over what can be drawn; those that send
+    /// to the one receiver, if there is one.
+    pub(crate) fn mean_host_hops(&self, network: &Network) -> f64 {
+        if !network.hosts_forward() || self.only_receiver().is_some() {
+            return 1.0;
+        }
+        let hops = |(src, dst)| network.host_hops(src, dst);
+        match (&self.rule, self.pairs()) {
+            (_, Some(pairs)) => mean(pairs.into_iter().map(hops)),
+            (Rule::Staggered(racks), _) => {
+                let weighted =
+                    |(src, dst)| racks.probability(src, dst) * f64::from(hops((src, dst)));
+                let sum: f64 = all_pairs(network).map(weighted).sum();
+                sum / f64::from(self.hosts)
+            }
+            _ => mean(all_pairs(network).map(hops)),
+        }
+    }
+
+    /// Every sender with its one receiver, where each has one.
+    fn pairs(&self) -> Option<Vec<(HostId, HostId)>> {
+        let hosts = (0..self.hosts).map(HostId);
+        match &self.rule {
+            Rule::Permutation { partners } => Some(hosts.zip(partners.iter().copied()).collect()),
+            Rule::Stride { stride } => {
+                let receiver = |src: HostId| HostId((src.0 + stride) % self.hosts);
+                Some(hosts.map(|src| (src, receiver(src))).collect())
+            }
+            _ => None,
+        }
+    }
+}
+
+fn all_pairs(network: &Network) -> impl Iterator<Item = (HostId, HostId)> {
+    let hosts = network.host_count();
+    let others = move |src: HostId| (0..hosts).map(HostId).filter(move |dst| *dst != src);
+    (0..hosts).map(HostId).flat_map(move |src| others(src).map(move |dst| (src, dst)))
+}
+
+fn mean(counts: impl Iterator<Item = u32>) -> f64 {
+    let (count, sum) =
+        counts.fold((0u64, 0u64), |(count, sum), value| (count + 1, sum + u64::from(value)));
+    sum as f64 / count as f64
 }
 
 /// The `index`th of the hosts other than `host`.

@@ -56,6 +56,15 @@ impl Racks {
         self.hosts[if outside < from { outside } else { outside + to - from }]
     }
 
+    /// How likely a flow of `src` is to `dst`, another host.
+    pub(crate) fn probability(&self, src: HostId, dst: HostId) -> f64 {
+        let (from, to, _) = self.places[src.index()];
+        if (from..to).contains(&self.places[dst.index()].2) {
+            return self.same_rack / (to - from - 1) as f64;
+        }
+        (1.0 - self.same_rack) / (self.hosts.len() - (to - from)) as f64
+    }
+
     /// How many core links a flow crosses, on average.
     pub(crate) fn mean_core_hops(&self, network: &Network) -> f64 {
         if self.same_rack == 1.0 {

@@ -480,3 +480,29 @@ fn parts_that_together_ask_for_too_much_are_refused() {
     let error = compose(&[background, bad]).unwrap_err();
     assert_eq!((error.part, error.error.key.as_str()), (Some(1), "degree"));
 }
+
+/// The mean over all hosts' ports of the share that they send, packets that they forward
+/// included.
+#[test]
+fn where_hosts_forward_a_flow_counts_for_every_host_that_sends_it() {
+    let bcube = network("bcube", &[]);
+    for pattern in ["all-to-all", "permutation", "stride", "staggered"] {
+        let workload = draw(&bcube, &[MANY, ("pattern", text(pattern))]);
+        let bits: u64 = workload
+            .flows
+            .iter()
+            .map(|flow| {
+                let sent_by =
+                    bcube.first_path(flow.src, flow.dst).map(|port| bcube.port(port).owner);
+                let hosts = sent_by.filter(|node| bcube.host(*node).is_some()).count() as u64;
+                8 * hosts * (flow.size.get() + 40 * flow.size.get().div_ceil(1460))
+            })
+            .sum();
+        let seconds = workload.flows.last().unwrap().start.as_secs_f64();
+        assert_close(bits as f64 / seconds / (16.0 * 4.0 * 1e9), 0.6, 0.02, pattern);
+        assert_close(workload.load_measured.unwrap().host_links, 0.6, 0.02, pattern);
+    }
+    let core = [("load_of", text("core"))];
+    let error = generate(&settings(&core), &bcube, &sizes(), 1).unwrap_err();
+    assert_eq!(error.key, "load_of");
+}
