@@ -4,14 +4,14 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::controller::{Controller, Site};
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::Port;
-use flowsched_topology::{HostId, Network, NodeId, PortId};
+use flowsched_topology::{HostId, Loss, Network, NodeId, Port as LinkEnd, PortId};
 use flowsched_units::{Rate, Time};
 use flowsched_workload::Flow;
 
 use crate::Job;
 use crate::link::Link;
 use crate::outcome::PortSample;
-use crate::routing::Router;
+use crate::routing::{Router, mix};
 use crate::timers::{Armed, Timers};
 use crate::tournament::Tournament;
 
@@ -26,6 +26,9 @@ pub(crate) struct Fabric<'a, H, P, C> {
     router: Router<'a>,
     /// Whether ports draw on memory that their switch shares.
     shares_memory: bool,
+    /// Whether some links lose packets.
+    loses: bool,
+    seed: u64,
     /// By port, if there are any.
     controllers: Vec<(C, Armed)>,
     /// Of the controllers, by port.
@@ -49,7 +52,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<'a, H, P, C> {
             let share = if is_host { host_rate } else { 1.0 };
             let rate = Rate::from_bps((port.rate.as_bps() as f64 * share) as u64);
             let site = Site { port: index as u32, rate, is_host };
-            links.push(Link::new(new_port(site), rate, port.delay, port.peer));
+            links.push(Link::new(new_port(site), LinkEnd { rate, ..*port }));
             if C::IS_THERE {
                 controllers.push((new_controller(site), Armed::default()));
             }
@@ -59,6 +62,8 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<'a, H, P, C> {
             flows: job.flows,
             arrivals: Tournament::new(links.len()),
             shares_memory: links.iter().any(Link::shares_memory),
+            loses: network.ports().iter().any(|port| port.loss != Loss::NONE),
+            seed: mix(job.seed),
             links,
             router: Router::new(network, job.routing(), job.seed),
             controllers,
@@ -76,7 +81,12 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<'a, H, P, C> {
     /// A host sends a packet.
     #[inline]
     pub(crate) fn send(&mut self, host: HostId, packet: Packet<H>, now: Time) {
-        self.offer(self.network.nic(host), packet, now);
+        let port = if self.network.hosts_forward() {
+            self.router.next(host.node(), &packet)
+        } else {
+            self.network.nic(host)
+        };
+        self.offer(port, packet, now);
     }
 
     /// The next packet arrives: at a host, to which it is handed, or at a switch, which sends it
@@ -90,11 +100,16 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<'a, H, P, C> {
         link.catch_up_if_empty(now);
         self.arrivals.replace_first(link.next_arrival(), now);
         let peer = link.peer;
+        if self.loses && self.links[index].loses(self.seed ^ index as u64) {
+            return None;
+        }
         if C::IS_THERE {
             let back = self.network.reverse(PortId(index as u32));
             self.controllers[back.index()].0.on_return(now, &mut packet);
         }
-        if let Some(host) = self.network.host(peer) {
+        if let Some(host) = self.network.host(peer)
+            && host.0 == packet.to
+        {
             return Some((host, packet));
         }
         let port = self.router.next(peer, &packet);

@@ -3,10 +3,11 @@
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Frame, Header};
 use flowsched_schemes::port::{Backlog, Port, Ring};
-use flowsched_topology::NodeId;
-use flowsched_units::{Rate, Time};
+use flowsched_topology::{Loss, NodeId, Port as LinkEnd};
+use flowsched_units::Time;
 
 use crate::outcome::PortSample;
+use crate::routing::mix;
 
 /// One direction of a link: the port, and the packets on their way.
 ///
@@ -28,7 +29,9 @@ pub(crate) struct Link<H, P> {
     port: P,
     sent_bytes: u64,
     sent_packets: u64,
+    /// Packets dropped at the port or lost on the way.
     drops: u64,
+    loss: Loss,
 }
 
 /// A packet that left, and when it arrives at the far end; half a cache line.
@@ -42,20 +45,21 @@ struct OnTheWay<H> {
 const FRACTION_BITS: u32 = 24;
 
 impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
-    pub(crate) fn new(port: P, rate: Rate, delay: Time, peer: NodeId) -> Link<H, P> {
+    pub(crate) fn new(port: P, link: LinkEnd) -> Link<H, P> {
         let byte_time =
-            (8_000_000_000_000_u128 << FRACTION_BITS) / u128::from(rate.as_bps().max(1));
+            (8_000_000_000_000_u128 << FRACTION_BITS) / u128::from(link.rate.as_bps().max(1));
         Link {
             port,
             busy_until: Time::ZERO,
             on_the_way: Ring::default(),
             byte_time: u64::try_from(byte_time).unwrap_or(u64::MAX),
-            delay,
-            peer,
+            delay: link.delay,
+            peer: link.peer,
             waiting: 0,
             sent_bytes: 0,
             sent_packets: 0,
             drops: 0,
+            loss: link.loss,
         }
     }
 
@@ -113,6 +117,15 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     #[inline]
     pub(crate) fn deliver(&mut self) -> Option<Packet<H>> {
         self.on_the_way.pop().map(|first| first.packet)
+    }
+
+    /// Whether the packet that arrives now was lost on the way; `stream` tells the link's random
+    /// numbers from other links'.
+    pub(crate) fn loses(&mut self, stream: u64) -> bool {
+        let arrived = self.sent_packets - self.on_the_way.len() as u64;
+        let is_lost = self.loss.strikes((mix(mix(stream) ^ arrived) >> 32) as u32);
+        self.drops += u64::from(is_lost);
+        is_lost
     }
 
     /// When the next packet arrives at the far end.

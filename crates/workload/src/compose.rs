@@ -128,7 +128,7 @@ impl<'a> Drawing<'a> {
             let asked = load::asked(settings, network, &pattern)?;
             let bytes = part.sizes.mean_wire_bytes() * f64::from(pattern.flows_at_once());
             let mean_gap_ps = bytes / asked.bytes_per_second * 1e12;
-            (Some(asked), Starts::Poisson(Arrivals::new(mean_gap_ps, seed, place)))
+            (Some(asked), Starts::Poisson(Box::new(Arrivals::new(mean_gap_ps, seed, place))))
         };
         Ok(Drawing {
             next: starts.next(),

@@ -27,7 +27,7 @@ pub(crate) fn are_laid_down(settings: &Settings) -> bool {
 /// The instants of a part's arrivals, never falling.
 #[derive(Clone, Debug)]
 pub(crate) enum Starts {
-    Poisson(Arrivals),
+    Poisson(Box<Arrivals>),
     Every { next: Time, every: Time },
 }
 

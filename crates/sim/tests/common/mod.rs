@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use flowsched_schemes::Scheme;
 use flowsched_schemes::preset::Combination;
 use flowsched_sim::{Job, Outcome, Progress};
-use flowsched_topology::{HostId, Network, Routing};
+use flowsched_topology::{HostId, LOSS, Network, Routing};
 use flowsched_units::{Bytes, Settings, Time, Value};
 use flowsched_workload::Flow;
 
@@ -30,11 +30,12 @@ pub fn scheme(preset: &str, compat: &str, changes: &[(&str, &str)]) -> Scheme {
 /// A topology with some parameters changed.
 pub fn network(kind: &str, changes: &[(&str, &str)]) -> Network {
     let kind = flowsched_topology::kind(kind).unwrap();
-    let mut settings = Settings::defaults(kind.parameters);
+    let mut settings = Settings::defaults(kind.parameters.iter().chain(LOSS));
     for (name, text) in changes {
         let parameter = kind
             .parameters
             .iter()
+            .chain(LOSS)
             .find(|parameter| parameter.name == *name)
             .unwrap_or_else(|| panic!("{} has no {name}", kind.name));
         settings.set(*name, parameter.kind.parse(text).unwrap());
