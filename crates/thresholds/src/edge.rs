@@ -47,6 +47,11 @@ pub(crate) struct Edges {
 }
 
 impl Edges {
+    /// A packet that is sent whole, in bytes; 0 where service is fluid.
+    pub(crate) fn packet(&self) -> f64 {
+        2.0 * self.half_packet
+    }
+
     /// At size 0, at the rising `sizes` in bytes, and at the end.
     pub(crate) fn new(scene: &Scene, link: &Link, weight: &Weight, sizes: &[f64]) -> Edges {
         let law = scene.sizes;

@@ -22,7 +22,8 @@ pub struct Path {
     /// Round-trip time of the idle path, without the flow's own transmission.
     pub base_rtt: Time,
     /// Whether packets are sent whole: a packet of lower priority that is being sent is waited
-    /// for, half of it on average, as in Cobham's queue without preemption, and thresholds are
+    /// for, half of it on average, as in Cobham's queue without preemption; under
+    /// `multilevel-fcfs` a flow's own last packet is not interrupted either; and thresholds are
     /// whole packets. If not, service is fluid.
     pub whole_packets: bool,
 }

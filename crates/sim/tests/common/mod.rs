@@ -3,6 +3,7 @@
 
 pub mod ledger;
 pub mod observed;
+pub mod one_link;
 
 use std::path::PathBuf;
 
