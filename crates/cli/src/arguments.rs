@@ -1,12 +1,14 @@
 //! The command line: what there is to say, and what `--help` teaches.
 
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use flowsched_thresholds::{DEFAULT_LINK, DEFAULT_MODEL, ModelName, Objective};
-use flowsched_units::Rate;
+use flowsched_units::{Rate, UnitError};
 
 /// Which flow-scheduling scheme finishes my flows soonest, and how do I run it?
 #[derive(Debug, Parser)]
@@ -131,18 +133,27 @@ Examples:
   flowsched thresholds --workload my.cdf --load 0.6 --queues 4 --objective mean-slowdown
   flowsched thresholds --workload my.cdf --load 0.6 --queues 4 --format toml
       A line for a [[scheme]] table, or for the configuration of the host agent.
+  flowsched thresholds --workload my.cdf --load 0.5..0.9:0.1 --queues 4
+      One set for all five loads: the one whose largest loss against each load's own best is
+      smallest; with --regret mean, whose mean loss is.
+  flowsched thresholds --workload web.cdf --workload storage.cdf --load 0.5,0.8
+      One set for two workloads at two loads each.
+  flowsched thresholds --workload my.cdf --link 10Gbps@0.8 --link 40Gbps@0.5
+      Thresholds for each of two links that differ, and the best common ones.
 
 In an experiment, thresholds = \"optimal\" does the same for its own workload.";
 
 /// `flowsched thresholds`.
 #[derive(Args, Debug)]
 pub struct Thresholds {
-    /// Flow sizes: a built-in name, a form such as "fixed 20KB", or a CDF file
-    #[arg(long, value_name = "SIZES")]
-    pub workload: String,
-    /// Load of the busiest link, over 0 and less than 1
-    #[arg(long)]
-    pub load: f64,
+    /// Flow sizes: a built-in name, a form such as "fixed 20KB", or a CDF file; may be repeated for
+    /// one set of thresholds for several
+    #[arg(long, value_name = "SIZES", required = true)]
+    pub workload: Vec<String>,
+    /// Load of the busiest link, over 0 and less than 1; 0.5,0.8 or 0.5..0.9:0.1 for one set of
+    /// thresholds for several
+    #[arg(long, value_name = "LOADS", required_unless_present = "link")]
+    pub load: Option<String>,
     /// Priority queues; there is one threshold fewer
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub queues: usize,
@@ -153,9 +164,14 @@ pub struct Thresholds {
     /// "0.7 mean-fct + 0.3 mean-slowdown"
     #[arg(long, default_value_t = Objective::MeanFct)]
     pub objective: Objective,
-    /// Rate of the link that times are predicted for
-    #[arg(long, value_name = "RATE", default_value_t = DEFAULT_LINK)]
-    pub link: Rate,
+    /// Rate of the link that times are predicted for, with a load of its own where there is one;
+    /// may be repeated for the thresholds of each
+    #[arg(long, value_name = "RATE[@LOAD]", default_values_t = [AskedLink::default()])]
+    pub link: Vec<AskedLink>,
+    /// For several loads or workloads, which loss against each one's own best is to be small; by
+    /// default the worst
+    #[arg(long, value_enum)]
+    pub regret: Option<AskedRegret>,
     /// Compare with one queue, equal split, exponential and published thresholds, and show what is
     /// lost where load or sizes are not as thought
     #[arg(long)]
@@ -163,6 +179,51 @@ pub struct Thresholds {
     /// How they are printed
     #[arg(long, value_enum, default_value_t = ThresholdsFormat::Table)]
     pub format: ThresholdsFormat,
+}
+
+/// A link as it is written, 10Gbps or 10Gbps@0.8.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AskedLink {
+    /// Its capacity.
+    pub rate: Rate,
+    /// Its load, where it has one of its own.
+    pub load: Option<String>,
+}
+
+impl Default for AskedLink {
+    fn default() -> AskedLink {
+        AskedLink { rate: DEFAULT_LINK, load: None }
+    }
+}
+
+impl FromStr for AskedLink {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<AskedLink, UnitError> {
+        let (rate, load) = match text.split_once('@') {
+            Some((rate, load)) => (rate, Some(load.to_owned())),
+            None => (text, None),
+        };
+        Ok(AskedLink { rate: rate.parse()?, load })
+    }
+}
+
+impl fmt::Display for AskedLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.load {
+            Some(load) => write!(f, "{}@{load}", self.rate),
+            None => write!(f, "{}", self.rate),
+        }
+    }
+}
+
+/// Which loss is to be small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AskedRegret {
+    /// The largest
+    Worst,
+    /// The mean
+    Mean,
 }
 
 /// How thresholds are printed.

@@ -33,4 +33,5 @@ pub use inputs::Input;
 pub use mistake::{Mistake, Mistakes, Place, Source};
 pub use parts::Parts;
 pub use scheme::SchemeOfScene;
+pub use vary::values;
 pub use workload::{Traffic, WorkloadOfScene, sizes};

@@ -21,30 +21,38 @@ pub(crate) struct Variation {
     pub place: Place,
 }
 
+/// The values of `key` as they are written on a command line, `0.5..0.9:0.1` or `0.5,0.8` or one.
+///
+/// # Errors
+/// Where one is empty or there twice, and for a range that is none.
+pub fn values(key: &str, values: &str, place: &Place) -> Result<Vec<String>, Mistake> {
+    let refuse = |reason: &str| {
+        Mistake::found(place, key, format_args!("\"{values}\""), format!("{ALLOWED}{reason}"))
+    };
+    let list = match values.split_once("..") {
+        Some((from, rest)) if from.starts_with(|c: char| c.is_ascii_digit()) => {
+            range(from, rest).map_err(refuse)?
+        }
+        _ => values.split(',').map(|value| value.trim().to_owned()).collect(),
+    };
+    if list.iter().any(String::is_empty) {
+        return Err(refuse("; one of them is empty"));
+    }
+    if list.len() > MOST {
+        return Err(refuse("; these are too many"));
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    if !list.iter().all(|value| seen.insert(value)) {
+        return Err(refuse("; one of them is there twice"));
+    }
+    Ok(list)
+}
+
 impl Variation {
     /// Reads the `values` of `key`.
     pub fn parse(key: &str, path: &str, values: &str, place: &Place) -> Result<Variation, Mistake> {
-        let refuse = |reason: &str| {
-            Mistake::found(place, key, format_args!("\"{values}\""), format!("{ALLOWED}{reason}"))
-        };
-        let list = match values.split_once("..") {
-            Some((from, rest)) if from.starts_with(|c: char| c.is_ascii_digit()) => {
-                range(from, rest).map_err(refuse)?
-            }
-            _ => values.split(',').map(|value| value.trim().to_owned()).collect(),
-        };
-        if list.iter().any(String::is_empty) {
-            return Err(refuse("; one of them is empty"));
-        }
-        if list.len() > MOST {
-            return Err(refuse("; these are too many"));
-        }
-        let mut seen = std::collections::BTreeSet::new();
-        if !list.iter().all(|value| seen.insert(value)) {
-            return Err(refuse("; one of them is there twice"));
-        }
-        let (key, path) = (key.to_owned(), path.to_owned());
-        Ok(Variation { key, path, values: list, place: place.clone() })
+        let values = self::values(key, values, place)?;
+        Ok(Variation { key: key.to_owned(), path: path.to_owned(), values, place: place.clone() })
     }
 }
 

@@ -1,0 +1,128 @@
+//! One set of thresholds for several workloads or loads.
+
+use std::collections::BTreeSet;
+
+use flowsched_thresholds::{
+    ModelName, Objective, Predicted, Regret, Robust, Scene, Solution, ThresholdsError,
+};
+use flowsched_units::Bytes;
+use serde::Serialize;
+
+use super::question::Named;
+use super::text::{self, heading, list, percent, row, setting};
+use crate::arguments::{AskedRegret, Thresholds};
+
+/// What is printed, whatever the format.
+#[derive(Serialize)]
+pub struct Answer {
+    link: String,
+    model: ModelName,
+    objective: Objective,
+    queues: usize,
+    regret: Regret,
+    thresholds_bytes: Vec<u64>,
+    /// The largest of the scenes' regrets, and their mean.
+    worst_regret: f64,
+    mean_regret: f64,
+    /// No set has less of the regret that was asked for.
+    at_least: f64,
+    scenes: Vec<OfScene>,
+}
+
+/// What the common thresholds are in one scene.
+#[derive(Serialize)]
+struct OfScene {
+    workload: String,
+    load: f64,
+    /// How much more the objective is than with the scene's own best, as a part of that.
+    regret: f64,
+    objective_value: f64,
+    predicted: Predicted,
+}
+
+/// Works the thresholds out.
+pub fn answer(wanted: &Thresholds, named: &[Named]) -> Result<Answer, ThresholdsError> {
+    let Thresholds { queues, model, objective, .. } = wanted;
+    let regret = match wanted.regret {
+        Some(AskedRegret::Mean) => Regret::Mean,
+        Some(AskedRegret::Worst) | None => Regret::Worst,
+    };
+    let scenes: Vec<Scene> = named.iter().map(|named| named.scene.clone()).collect();
+    let found = flowsched_thresholds::robust(&scenes, *queues, *model, objective, regret)?;
+    let Robust { thresholds_bytes, regrets, worst, mean, at_least } = found;
+    let thresholds: Vec<Bytes> = thresholds_bytes.iter().copied().map(Bytes::new).collect();
+    let of_scene = |(named, regret): (&Named, &f64)| {
+        let solution = Solution::of(&named.scene, *model, objective, &thresholds)?;
+        Ok(OfScene {
+            workload: named.workload.to_owned(),
+            load: named.load,
+            regret: *regret,
+            objective_value: solution.objective_value,
+            predicted: solution.predicted,
+        })
+    };
+    Ok(Answer {
+        link: list(&wanted.link),
+        model: *model,
+        objective: objective.clone(),
+        queues: *queues,
+        regret,
+        scenes: named.iter().zip(&regrets).map(of_scene).collect::<Result<_, _>>()?,
+        thresholds_bytes,
+        worst_regret: worst,
+        mean_regret: mean,
+        at_least,
+    })
+}
+
+impl Answer {
+    fn scene(&self, wanted: &Thresholds) -> String {
+        let loads: BTreeSet<String> =
+            self.scenes.iter().map(|scene| scene.load.to_string()).collect();
+        let word = if loads.len() == 1 { "load" } else { "loads" };
+        format!("{} at {word} {}", list(&wanted.workload), list(loads))
+    }
+
+    /// How good the set is, in a sentence.
+    fn summary(&self) -> String {
+        let (worst, mean) = (percent(self.worst_regret), percent(self.mean_regret));
+        let which = match self.regret {
+            Regret::Worst => "worst",
+            Regret::Mean => "mean",
+        };
+        let summary = format!("at worst {worst}, on average {mean}");
+        if percent(self.at_least.max(0.0)) == percent(0.0) {
+            return summary;
+        }
+        format!("{summary}; no set has a {which} under {}", percent(self.at_least))
+    }
+}
+
+/// A line for a `[[scheme]]` table or the host agent's configuration.
+pub fn toml(wanted: &Thresholds, answer: &Answer) -> String {
+    let more = format!("# More than with each one's own best: {}.\n", answer.summary());
+    text::comment(wanted, &answer.scene(wanted)) + &more + &setting(&answer.thresholds_bytes)
+}
+
+/// A table to read.
+pub fn table(wanted: &Thresholds, answer: &Answer) -> String {
+    let mut text = heading(wanted, &answer.scene(wanted));
+    text.push_str("threshold            bytes\n");
+    for (index, bytes) in answer.thresholds_bytes.iter().enumerate() {
+        row(&mut text, &format!("{:>9} {bytes:>16}", index + 1));
+    }
+    let longest = answer.scenes.iter().map(|scene| scene.workload.chars().count()).max();
+    let width = longest.unwrap_or(0).max("workload".len());
+    let at = format!("{} at {}", wanted.objective, answer.link);
+    let value_width = at.chars().count();
+    text.push('\n');
+    row(&mut text, &format!("{:<width$}  load  {at}  more than with its own best", "workload"));
+    for scene in &answer.scenes {
+        let OfScene { workload, load, regret, objective_value, .. } = scene;
+        let value = text::value(wanted, *objective_value);
+        let regret = percent(*regret);
+        row(&mut text, &format!("{workload:<width$}  {load:<4}  {value:>value_width$}  {regret}"));
+    }
+    row(&mut text, &answer.summary());
+    text
+}

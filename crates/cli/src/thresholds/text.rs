@@ -1,0 +1,66 @@
+//! How thresholds and what belongs to them are written, whatever was asked.
+
+use std::fmt::Write;
+
+use flowsched_units::Bytes;
+
+use crate::arguments::Thresholds;
+
+/// What was asked, in a line; `scene` says for what.
+pub fn headline(wanted: &Thresholds, scene: &str) -> String {
+    let Thresholds { queues, model, objective, .. } = wanted;
+    format!("{scene}, {queues} queues: {objective} under {model}")
+}
+
+/// The headline of a table with what the model is.
+pub fn heading(wanted: &Thresholds, scene: &str) -> String {
+    let model = format!("{}: {} [{}]", wanted.model, wanted.model.about(), wanted.model.source());
+    let model = textwrap::fill(&model, textwrap::termwidth().min(100));
+    format!("{}\n{model}\n\n", headline(wanted, scene))
+}
+
+/// The head of a TOML text; nothing in it can end the comment.
+pub fn comment(wanted: &Thresholds, scene: &str) -> String {
+    let headline = headline(wanted, scene);
+    let headline: String = headline.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("# {headline}\n# In a [[scheme]] table they go with queues = {}.\n", wanted.queues)
+}
+
+/// The line of a `[[scheme]]` table.
+pub fn setting(thresholds: &[u64]) -> String {
+    let sizes: Vec<String> =
+        thresholds.iter().map(|bytes| Bytes::new(*bytes).to_string()).collect();
+    format!("thresholds = \"{}\"\n", sizes.join(" "))
+}
+
+/// Numbers side by side.
+pub fn list<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
+    let words: Vec<String> = values.into_iter().map(|value| value.to_string()).collect();
+    words.join(", ")
+}
+
+/// Adds a line.
+pub fn row(text: &mut String, line: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}", line.trim_end());
+}
+
+/// The value of the objective that was asked for.
+pub fn value(wanted: &Thresholds, value: f64) -> String {
+    if wanted.objective.is_time() { duration(value) } else { format!("{value:.3}") }
+}
+
+/// A share in percent.
+pub fn percent(share: f64) -> String {
+    // Without the sign of a negative zero.
+    format!("{:.1}%", (1000.0 * share).round() / 10.0 + 0.0)
+}
+
+/// A time in microseconds, with a unit that suits it.
+pub fn duration(us: f64) -> String {
+    match us {
+        _ if us < 1e3 => format!("{us:.1} us"),
+        _ if us < 1e6 => format!("{:.2} ms", us / 1e3),
+        _ => format!("{:.2} s", us / 1e6),
+    }
+}

@@ -1,0 +1,34 @@
+//! What every model says of given thresholds, for `benches/which_model`: from lines of a workload,
+//! a load and thresholds in bytes, a JSON object a line; null where a model has no steady state.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io;
+
+use flowsched_thresholds::{MODELS, Objective, Scene, Solution};
+use flowsched_units::Bytes;
+use flowsched_workload::sizes::by_name;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    for line in io::stdin().lines() {
+        let line = line?;
+        let mut words = line.split_whitespace();
+        let (Some(workload), Some(load)) = (words.next(), words.next()) else { continue };
+        let (sizes, load) = (by_name(workload)?, load.parse()?);
+        let thresholds = words.map(|word| Ok(Bytes::new(word.parse()?)));
+        let thresholds = thresholds.collect::<Result<Vec<Bytes>, Box<dyn Error>>>()?;
+        let scene = Scene::new(&sizes, load);
+        let mut said = BTreeMap::new();
+        for model in MODELS {
+            let mut values = BTreeMap::new();
+            for objective in [Objective::MeanFct, Objective::MeanSlowdown] {
+                let value = Solution::of(&scene, *model, &objective, &thresholds);
+                let value = value.map(|solution| solution.objective_value).ok();
+                values.insert(objective.to_string(), value);
+            }
+            said.insert(model.as_str(), values);
+        }
+        println!("{}", serde_json::to_string(&said)?);
+    }
+    Ok(())
+}
