@@ -3,7 +3,7 @@
 
 use flowsched_units::Parameter;
 
-use crate::{port, tagger, transport};
+use crate::{controller, port, tagger, transport};
 
 /// Which of the four parts of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,6 +62,7 @@ pub const PARTS: &[Part] = &[
     tagger::size_known::PART,
     tagger::bytes_sent::PART,
     tagger::remaining::PART,
+    tagger::priority_mapper::PART,
     transport::RENO,
     transport::ECN_STAR,
     transport::DCTCP,
@@ -72,6 +73,7 @@ pub const PARTS: &[Part] = &[
     port::SLYTHERIN,
     port::PFABRIC,
     NO_CONTROLLER,
+    controller::epn::PART,
 ];
 
 const NO_CONTROLLER: Part = Part {

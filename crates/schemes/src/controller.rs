@@ -4,6 +4,8 @@
 //! it and every packet that comes back over the same link, may change their headers, and may
 //! send messages of its own to the senders of flows.
 
+pub mod epn;
+
 use flowsched_units::{Rate, Time};
 
 use crate::packet::{Header, Packet};

@@ -101,7 +101,25 @@ pub const PRESETS: &[Preset] = &[
         parts: ["remaining", "reno", "pfabric", "none"],
         settings: PFABRIC_TRANSPORT,
     },
+    Preset {
+        name: "epn",
+        about: "EPN: of the flows at each link those that want it most have one of two queues, \
+                by what remains of them; TCP with ECN.",
+        source: "EPN 2018",
+        parts: ["priority-mapper", "ecn-star", "weighted-round-robin", "epn"],
+        settings: EPN_PORT,
+    },
+    Preset {
+        name: "epn-agnostic",
+        about: "EPN that knows no flow's size: 16 exponential levels by bytes sent.",
+        source: "EPN 2018, IV-C and VI-C",
+        parts: ["priority-mapper", "ecn-star", "weighted-round-robin", "epn"],
+        settings: &[EPN_PORT[0], ("dp", "sent")],
+    },
 ];
+
+/// EPN 2018, V-C: "we configure per-queue ECN for EPN".
+const EPN_PORT: &[(&str, &str)] = &[("ecn_scope", "queue")];
 
 /// pFabric's minimal TCP (Alizadeh et al., SIGCOMM 2013, 4.2): windows start at the
 /// bandwidth-delay product; losses are found by timeouts alone, of about three round-trip times;

@@ -2,9 +2,11 @@
 
 use flowsched_units::{SettingError, Settings};
 
+use crate::controller::epn::{Epn, EpnSettings};
 use crate::port::{HostPort, PortSettings, Queueing};
 use crate::tagger::Tagger;
 use crate::tagger::mlfq::Mlfq;
+use crate::tagger::priority_mapper::PriorityMapper;
 use crate::tagger::size_known::SizeKnown;
 use crate::transport::tcp::congestion::Algorithm;
 use crate::transport::tcp::settings::TcpSettings;
@@ -14,8 +16,10 @@ use crate::transport::tcp::settings::TcpSettings;
 pub struct Scheme {
     /// What tables and charts call it.
     pub name: String,
-    /// The priority that a packet carries.
+    /// The priority that a packet carries, where switches do not tell hosts which.
     pub tagger: Tagger,
+    /// What switches tell the hosts.
+    pub controller: ControllerChoice,
     /// When and how fast to send.
     pub transport: TransportChoice,
     /// What goes next, is marked, is dropped.
@@ -36,6 +40,41 @@ pub enum TransportChoice {
     Tcp(TcpSettings, Algorithm),
 }
 
+/// What switches and hosts tell each other beside marks, to be made for a network.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ControllerChoice {
+    /// Nothing.
+    None,
+    /// EPN's messages.
+    Epn(Epn),
+}
+
+impl ControllerChoice {
+    /// The controller that the settings name, and what it needs at hosts.
+    fn from_settings(
+        settings: &Settings,
+        queueing: Queueing,
+    ) -> Result<ControllerChoice, SettingError> {
+        let (tagger, controller) = (settings.text("tagger"), settings.text("controller"));
+        if (tagger == "priority-mapper") != (controller == "epn") {
+            let allowed = "the tagger priority-mapper and the controller epn, or neither";
+            let found = format!("the tagger {tagger} with the controller {controller}");
+            return Err(SettingError::new("controller", found, allowed));
+        }
+        if controller != "epn" {
+            return Ok(ControllerChoice::None);
+        }
+        if !matches!(queueing, Queueing::StrictPriority | Queueing::WeightedRoundRobin(_)) {
+            let allowed = "weighted-round-robin or strict-priority, whose queues EPN chooses from";
+            return Err(SettingError::new("port", settings.text("port"), allowed));
+        }
+        Ok(ControllerChoice::Epn(Epn {
+            mapper: PriorityMapper::from_settings(settings),
+            controller: EpnSettings::from_settings(settings),
+        }))
+    }
+}
+
 impl Scheme {
     /// Reads settings that are complete and checked against
     /// [`Combination::parameters`](crate::preset::Combination::parameters).
@@ -52,15 +91,17 @@ impl Scheme {
             _ => Tagger::None,
         };
         let transport = settings.text("transport");
+        let queueing = Queueing::from_settings(settings, port.queues)?;
         Ok(Scheme {
             name: settings.text("name"),
             tagger,
+            controller: ControllerChoice::from_settings(settings, queueing)?,
             transport: TransportChoice::Tcp(
                 TcpSettings::from_settings(settings),
                 Algorithm::from_settings(&transport, settings),
             ),
             port,
-            queueing: Queueing::from_settings(settings, port.queues)?,
+            queueing,
             host_port: HostPort::from_settings(settings),
             ns2_routing: settings.text("compat") == "ns2",
         })

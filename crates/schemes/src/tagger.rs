@@ -5,6 +5,7 @@
 pub mod bytes_sent;
 pub mod mlfq;
 pub mod none;
+pub mod priority_mapper;
 pub mod remaining;
 pub mod size_known;
 mod thresholds;

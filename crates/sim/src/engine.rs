@@ -35,11 +35,16 @@ pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, P, C> {
 }
 
 /// The four parts of a scheme, as the engine runs them.
-pub(crate) struct Parts<T, G, P, C> {
-    pub(crate) transport: T,
-    pub(crate) tagger: G,
-    pub(crate) new_port: P,
-    pub(crate) new_controller: C,
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<T, G, P, C> {
+    /// When and how fast hosts send.
+    pub transport: T,
+    /// What they write on packets.
+    pub tagger: G,
+    /// Makes every port, in the network's order.
+    pub new_port: P,
+    /// Makes every port's controller, in the network's order.
+    pub new_controller: C,
 }
 
 /// Where the next event comes from; of those at the same time the first of this list.

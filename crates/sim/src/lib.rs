@@ -26,22 +26,25 @@ mod tournament;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use flowsched_schemes::controller::{NoController, Site};
+use flowsched_schemes::controller::epn::{Epn, EpnController};
+use flowsched_schemes::controller::{Controller, NoController, Site};
+use flowsched_schemes::packet::Header;
 use flowsched_schemes::port::{
     Discipline, PfabricPort, Port, PortSettings, Queueing, Queues, SameFlow, Slytherin,
     StrictPriority, WeightedRoundRobin,
 };
-use flowsched_schemes::scheme::TransportChoice;
-use flowsched_schemes::tagger::Tagger;
-use flowsched_schemes::transport::Transport;
+use flowsched_schemes::scheme::{ControllerChoice, TransportChoice};
+use flowsched_schemes::tagger::{Tagger, Tagging};
 use flowsched_schemes::transport::tcp::Tcp;
+use flowsched_schemes::transport::{Carrying, Transport};
 use flowsched_schemes::{Packet, Scheme};
 use flowsched_topology::{Network, Routing};
 use flowsched_units::Time;
 use flowsched_workload::Flow;
 
 use connections::{ByConnection, ConnectionNumbers};
-use engine::{Engine, Parts};
+use engine::Engine;
+pub use engine::Parts;
 pub use outcome::{FlowOutcome, Outcome, PortSample};
 
 /// What to simulate.
@@ -84,7 +87,27 @@ pub fn run(job: &Job<'_>, progress: &Progress) -> Outcome {
     match job.scheme.transport {
         TransportChoice::Tcp(settings, algorithm) => {
             let tcp = Tcp::new(settings, algorithm, job.routing() == Routing::Spray);
-            run_over(job, tcp, progress)
+            match &job.scheme.controller {
+                ControllerChoice::None => run_over(job, tcp, progress),
+                ControllerChoice::Epn(epn) => run_epn(job, tcp, epn, progress),
+            }
+        }
+    }
+}
+
+/// Runs a job to its end under EPN, over the queues that the scheme's ports have.
+fn run_epn(job: &Job<'_>, tcp: Tcp, epn: &Epn, progress: &Progress) -> Outcome {
+    let transport = Carrying::new(tcp);
+    let new_controller = |site: Site| EpnController::new(epn.controller, site);
+    let tagger = &epn.mapper;
+    match job.scheme.queueing {
+        Queueing::WeightedRoundRobin(weights) => {
+            let new_port = queues(job, WeightedRoundRobin::new(weights));
+            run_parts(job, Parts { transport, tagger, new_port, new_controller }, progress)
+        }
+        _ => {
+            let new_port = queues(job, StrictPriority);
+            run_parts(job, Parts { transport, tagger, new_port, new_controller }, progress)
         }
     }
 }
@@ -114,21 +137,28 @@ fn run_over<T: Transport<Header = ()>>(
     }
 }
 
-/// Runs a job to its end over ports with queues, hosts' as the scheme says.
+/// Runs a job to its end over ports with queues.
 fn run_queues<T: Transport<Header = ()>, D: Discipline + Copy>(
     job: &Job<'_>,
     transport: T,
     discipline: D,
     progress: &Progress,
 ) -> Outcome {
-    let is_plain = |site: Site| site.is_host && !job.scheme.host_port.is_like_switch;
+    run_parts(job, uncontrolled(job, transport, queues(job, discipline)), progress)
+}
+
+/// Ports with queues, hosts' as the scheme says.
+fn queues<H: Header, D: Discipline + Copy>(
+    job: &Job<'_>,
+    discipline: D,
+) -> impl Fn(Site) -> Queues<Packet<H>, D> {
     let (switch, card) = (Arc::new(job.scheme.port), Arc::new(PortSettings::card()));
-    let new_port = |site: Site| {
-        let settings = if is_plain(site) { &card } else { &switch };
+    let host_port = job.scheme.host_port;
+    move |site: Site| {
+        let is_plain = site.is_host && !host_port.is_like_switch;
+        let settings = if is_plain { &card } else { &switch };
         Queues::with_discipline(Arc::clone(settings), discipline)
-    };
-    let numbers = ConnectionNumbers::new(job.flows.len());
-    Engine::new(job, uncontrolled(job, transport, new_port), numbers).run(progress)
+    }
 }
 
 /// The scheme's tagger with this transport and these ports, and switches that say nothing.
@@ -148,6 +178,21 @@ pub fn run_with<T: Transport<Header = ()>, P: Port<Packet>>(
     new_port: impl Fn() -> P,
     progress: &Progress,
 ) -> Outcome {
-    let numbers = ConnectionNumbers::new(job.flows.len());
-    Engine::new(job, uncontrolled(job, transport, |_| new_port()), numbers).run(progress)
+    run_parts(job, uncontrolled(job, transport, |_| new_port()), progress)
+}
+
+/// Runs a job to its end with all four parts in place of the scheme's own, which is asked for
+/// nothing but its hosts' sending rate and its routing.
+pub fn run_parts<T, G, P, C>(
+    job: &Job<'_>,
+    parts: Parts<T, G, impl Fn(Site) -> P, impl Fn(Site) -> C>,
+    progress: &Progress,
+) -> Outcome
+where
+    T: Transport,
+    G: Tagging<T::Header>,
+    P: Port<Packet<T::Header>>,
+    C: Controller<T::Header>,
+{
+    Engine::new(job, parts, ConnectionNumbers::new(job.flows.len())).run(progress)
 }

@@ -296,7 +296,7 @@ fn deadlines_change_nothing_else_and_are_of_the_sizes_asked_for() {
     let none = draw(&network, &[]);
     assert!(none.flows.iter().all(|flow| flow.deadline.is_none()));
     let pdq = ("deadlines", text("exponential 20ms 3ms"));
-    let all = draw(&network, &[pdq.clone()]);
+    let all = draw(&network, std::slice::from_ref(&pdq));
     let below = ("deadline_sizes_below", Value::Size(Bytes::new(40_000)));
     let small = draw(&network, &[pdq.clone(), below]);
     let from = ("deadline_sizes_from", Value::Size(Bytes::new(40_000)));

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use flowsched_schemes::Packet;
-use flowsched_schemes::packet::{Flags, Frame};
+use flowsched_schemes::packet::{Flags, Frame, Header};
 use flowsched_schemes::port::{Backlog, Port};
 use flowsched_sim::{Job, Outcome, Progress};
 use flowsched_topology::{HostId, Network};
@@ -67,8 +67,8 @@ pub struct Accounted<P> {
     ledger: Ledger,
 }
 
-impl<P: Port<Packet>> Port<Packet> for Accounted<P> {
-    fn enqueue(&mut self, packet: Packet, elsewhere: u64, mut dropped: impl FnMut(Packet)) {
+impl<H: Header, P: Port<Packet<H>>> Port<Packet<H>> for Accounted<P> {
+    fn enqueue(&mut self, packet: Packet<H>, elsewhere: u64, mut dropped: impl FnMut(Packet<H>)) {
         if self.shares_memory() {
             assert_eq!(elsewhere, self.ledger.elsewhere(self.index), "what waits elsewhere");
         }
@@ -79,7 +79,7 @@ impl<P: Port<Packet>> Port<Packet> for Accounted<P> {
         let special = Flags::ACK.with(Flags::SYN).with(Flags::PROBE);
         account.data_packets += u64::from(!packet.flags.has(special));
         account.came_marked += u64::from(packet.flags.has(Flags::CE));
-        self.port.enqueue(packet, elsewhere, |packet: Packet| {
+        self.port.enqueue(packet, elsewhere, |packet: Packet<H>| {
             let bytes = u64::from(packet.wire_bytes());
             account.dropped += bytes;
             account.drops += 1;
@@ -90,7 +90,7 @@ impl<P: Port<Packet>> Port<Packet> for Accounted<P> {
         self.ledger.accounts.borrow_mut()[self.index] = account;
     }
 
-    fn dequeue(&mut self) -> Option<Packet> {
+    fn dequeue(&mut self) -> Option<Packet<H>> {
         let packet = self.port.dequeue()?;
         let account = &mut self.ledger.accounts.borrow_mut()[self.index];
         let bytes = u64::from(packet.wire_bytes());
@@ -131,9 +131,14 @@ pub fn run(job: &Job<'_>) -> (Outcome, Ledger) {
 /// Every byte that came to a port was dropped there, waits there or was sent; every byte that
 /// was sent is on its way, or came to a port of the far end if that is a switch.
 pub fn balance(network: &Network, outcome: &Outcome, ledger: &Ledger) {
+    balance_with(network, outcome, ledger, &vec![0; network.node_count() as usize]);
+}
+
+/// The same where switches send so many bytes of their own, by node.
+pub fn balance_with(network: &Network, outcome: &Outcome, ledger: &Ledger, of_their_own: &[u64]) {
     let ports = network.ports().len();
     let last = &outcome.ports[outcome.ports.len() - ports..];
-    let mut arrived = vec![0; network.node_count() as usize];
+    let mut arrived = of_their_own.to_vec();
     let mut came = vec![0; network.node_count() as usize];
     for (index, sample) in last.iter().enumerate() {
         let (port, account) = (&network.ports()[index], ledger.account(index));

@@ -1,0 +1,298 @@
+//! EPN's priority controller: which flows of an output link are in its HIGH queue.
+//!
+//! EPN 2018, III to IV-B, Algorithm 1. A switch mirrors the packets that hosts S-marked to its
+//! controller, which keeps a list of the flows of every output link; here each link has a
+//! controller of its own, since they share nothing. Controllers of hosts' cards do nothing.
+
+mod flow_table;
+pub mod header;
+
+use std::collections::VecDeque;
+
+use flowsched_units::{Kind, PACKET_HEADER, Parameter, Rate, Settings, Time};
+
+use super::{Controller, Site};
+use crate::catalogue::{Part, Role};
+use crate::packet::{Flags, Header, Packet};
+use crate::port::Backlog;
+use crate::tagger::priority_mapper::PriorityMapper;
+
+pub use flow_table::{Entry, FlowTable};
+use header::{Br, Dp, EpnHeader, INITIAL_TTL, Tp};
+
+/// The catalogue's entry.
+pub const PART: Part = Part {
+    role: Role::Controller,
+    name: "epn",
+    about: "EPN's switches: the flows that most desire it fill the HIGH queue of each link, all \
+            others wait in LOW; works with the tagger \"priority-mapper\" only.",
+    source: "EPN 2018, III to V-B",
+    parameters: &[PARAMETERS],
+};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "processing_delay",
+        kind: Kind::Time,
+        default: Some("10us"),
+        about: "From a packet's coming to a switch until its controller has acted upon it.",
+        source: "EPN 2018, V-B: software, on a server or the switch's CPU; how long is not said",
+    },
+    Parameter {
+        name: "counter_interval",
+        kind: Kind::Time,
+        default: Some("2ms"),
+        about: "How often the byte counters of flows in the HIGH queue are read, and messages \
+                that were not answered sent again.",
+        source: "EPN 2018, IV-B: \"every a few ms\"",
+    },
+    Parameter {
+        name: "counter_reads",
+        kind: Kind::Count { from: 1, to: 1000 },
+        default: Some("3"),
+        about: "Readings without a sign of life after which a flow counts as dead.",
+        source: "EPN 2018, IV-B: \"several reads\"",
+    },
+    Parameter {
+        name: "flow_timeout",
+        kind: Kind::Time,
+        default: Some("1s"),
+        about: "How long a flow in the LOW queue is remembered that no marked packet is seen of.",
+        source: "EPN 2018, IV-B: \"a long timeout\"",
+    },
+    Parameter {
+        name: "dsid",
+        kind: Kind::Flag,
+        default: Some("true"),
+        about: "Whether a demoted flow says which switch demoted it, so that others leave it \
+                alone; without, two switches that disagree never settle.",
+        source: "EPN 2018, IV-A",
+    },
+];
+
+/// EPN: its hosts and its switches, neither of which makes sense without the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Epn {
+    /// What hosts do.
+    pub mapper: PriorityMapper,
+    /// What switches do.
+    pub controller: EpnSettings,
+}
+
+/// What all priority controllers share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EpnSettings {
+    processing_delay: Time,
+    counter_interval: Time,
+    counter_reads: u32,
+    flow_timeout: Time,
+    dsid: bool,
+}
+
+impl EpnSettings {
+    /// Reads the parameters above.
+    pub fn from_settings(settings: &Settings) -> EpnSettings {
+        EpnSettings {
+            processing_delay: settings.time("processing_delay"),
+            counter_interval: settings.time("counter_interval").max(Time::from_ns(1)),
+            counter_reads: settings.count("counter_reads") as u32,
+            flow_timeout: settings.time("flow_timeout"),
+            dsid: settings.flag("dsid"),
+        }
+    }
+}
+
+/// The priority controller of one output link.
+#[derive(Clone, Debug)]
+pub struct EpnController {
+    settings: EpnSettings,
+    is_host: bool,
+    link_gbps: u32,
+    link_br: Br,
+    table: FlowTable,
+    /// Packets that the switch mirrored to the controller, which it has not dealt with yet.
+    mirrored: VecDeque<Mirrored>,
+    next_reading: Time,
+}
+
+/// What a controller needs of a mirrored packet.
+#[derive(Clone, Copy, Debug)]
+struct Mirrored {
+    due: Time,
+    flow: u32,
+    header: EpnHeader,
+}
+
+impl EpnController {
+    /// A controller that knows no flow.
+    pub fn new(settings: EpnSettings, site: Site) -> EpnController {
+        EpnController {
+            settings,
+            is_host: site.is_host,
+            link_gbps: whole_gbps(site.rate),
+            link_br: Br::of_link(site.rate),
+            table: FlowTable::default(),
+            mirrored: VecDeque::new(),
+            next_reading: Time::MAX,
+        }
+    }
+
+    /// The flows that it knows.
+    pub fn table(&self) -> &FlowTable {
+        &self.table
+    }
+
+    /// "A priority controller fails and reboots, it forgets all its current flow information"
+    /// (IV-B).
+    pub fn restart(&mut self) {
+        self.table = FlowTable::default();
+        self.mirrored.clear();
+        self.next_reading = Time::MAX;
+    }
+
+    /// Algorithm 1, on an S-marked packet.
+    fn on_sampled(&mut self, now: Time, packet: Mirrored, mut send: impl FnMut(Packet<EpnHeader>)) {
+        let Mirrored { flow, header, .. } = packet;
+        let before = self.table.remove(flow);
+        let is_elsewhere = header.dsid != 0 && header.dsid != header.ttl;
+        let has_ended = header.dp == Dp::END;
+        if is_elsewhere || has_ended {
+            // Line 2, and FIN. Selecting anew lets the flow that comes next take the place at
+            // once, as in VI-B, instead of with the next packet that happens to be mirrored.
+            return self.select(now, send);
+        }
+        let (bytes, bytes_read) = before.map_or((0, 0), |entry| (entry.bytes, entry.bytes_read));
+        let entry = Entry {
+            flow,
+            dp: header.dp,
+            rate: header.br.gbps().min(self.link_gbps),
+            br: header.br.min(self.link_br),
+            switch: header.ttl,
+            tp: header.tp,
+            told_at: Time::MAX,
+            seen_at: now,
+            bytes,
+            bytes_read,
+            silent_readings: 0,
+        };
+        self.table.insert(entry);
+        let mut is_told = false;
+        self.select(now, |message| {
+            is_told |= message.flow == flow;
+            send(message);
+        });
+        // IV-A: "the switch will send an EPN notification to the source if the switch's output
+        // link speed is smaller than the value in the EPN header". The flow's TP is what it was.
+        if header.br > self.link_br && !is_told {
+            send(message(&entry, self.settings.dsid));
+        }
+    }
+
+    /// Algorithm 1, lines 4 to 7.
+    fn select(&mut self, now: Time, mut send: impl FnMut(Packet<EpnHeader>)) {
+        let has_dsid = self.settings.dsid;
+        self.table.select(self.link_gbps, |entry| {
+            entry.told_at = now;
+            entry.silent_readings = 0;
+            send(message(entry, has_dsid));
+        });
+        if self.next_reading == Time::MAX && !self.table.entries().is_empty() {
+            self.next_reading = now + self.settings.counter_interval;
+        }
+    }
+
+    /// IV-B: "the priority controller will read the counter periodically [...]. If the counter
+    /// remains unchanged for several reads, the flow is detected as dead and removed from the
+    /// list." A flow that was demoted and does not answer has no counter; its silence counts.
+    fn read_counters(&mut self, now: Time, mut send: impl FnMut(Packet<EpnHeader>)) {
+        let EpnSettings { counter_interval, counter_reads, flow_timeout, dsid, .. } = self.settings;
+        self.table.retain(|entry, tp| {
+            let is_alive = match tp {
+                Tp::High => entry.bytes != entry.bytes_read,
+                Tp::Low => entry.told_at == Time::MAX,
+            };
+            entry.bytes_read = entry.bytes;
+            entry.silent_readings = if is_alive { 0 } else { entry.silent_readings + 1 };
+            let is_forgotten = tp == Tp::Low && now - entry.seen_at >= flow_timeout;
+            if is_forgotten || entry.silent_readings >= counter_reads {
+                return false;
+            }
+            // The answer to a message is a marked packet; without one it may have been lost.
+            if entry.told_at.saturating_add(counter_interval) <= now {
+                send(message(entry, dsid));
+            }
+            true
+        });
+        self.next_reading = Time::MAX;
+        self.select(now, send);
+    }
+}
+
+/// "The EPN message is simply a copy of the packet headers (i.e., IP, EPN and TCP) with the new
+/// TP tagged in the EPN header" (III); its DSID is the switch that speaks.
+fn message(entry: &Entry, has_dsid: bool) -> Packet<EpnHeader> {
+    Packet {
+        flow: entry.flow,
+        wire: (PACKET_HEADER as u32 + EpnHeader::WIRE_BYTES) as u16,
+        priority: Tp::High.queue(),
+        header: EpnHeader {
+            dp: entry.dp,
+            tp: entry.tp,
+            br: entry.br,
+            dsid: if has_dsid { entry.switch } else { 0 },
+            is_sampled: false,
+            ttl: INITIAL_TTL,
+        },
+        ..Packet::default()
+    }
+}
+
+/// What of a link flows' bottleneck rates may fill: rounded down, those being rounded up.
+fn whole_gbps(rate: Rate) -> u32 {
+    u32::try_from(rate.as_bps() / 1_000_000_000).unwrap_or(u32::MAX).max(1)
+}
+
+impl Controller<EpnHeader> for EpnController {
+    #[inline]
+    fn on_forward(
+        &mut self,
+        now: Time,
+        packet: &mut Packet<EpnHeader>,
+        _backlog: Backlog,
+        _send: impl FnMut(Packet<EpnHeader>),
+    ) {
+        if self.is_host || packet.flags.has(Flags::ACK.with(Flags::MESSAGE)) {
+            return;
+        }
+        packet.header.ttl = packet.header.ttl.saturating_sub(1);
+        self.table.count(packet.flow, u32::from(packet.wire));
+        if packet.header.is_sampled {
+            let due = now + self.settings.processing_delay;
+            self.mirrored.push_back(Mirrored { due, flow: packet.flow, header: packet.header });
+        }
+    }
+
+    #[inline]
+    fn on_return(&mut self, _now: Time, _packet: &mut Packet<EpnHeader>) {}
+
+    #[inline]
+    fn deadline(&self) -> Time {
+        let due = self.mirrored.front().map_or(Time::MAX, |mirrored| mirrored.due);
+        due.min(self.next_reading)
+    }
+
+    fn on_timer(&mut self, now: Time, mut send: impl FnMut(Packet<EpnHeader>)) {
+        while let Some(mirrored) = self.mirrored.front().copied()
+            && mirrored.due <= now
+        {
+            self.mirrored.pop_front();
+            self.on_sampled(now, mirrored, &mut send);
+        }
+        if self.next_reading <= now {
+            self.read_counters(now, send);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

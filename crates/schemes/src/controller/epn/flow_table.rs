@@ -1,0 +1,206 @@
+//! The flows that a priority controller knows at one output link, those that want to go first
+//! first.
+
+use flowsched_units::Time;
+
+use super::header::{Br, Dp, Tp};
+
+/// A flow at one output link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The flow.
+    pub flow: u32,
+    /// What it wants.
+    pub dp: Dp,
+    /// The slowest link of its path, this one considered, Gbps.
+    pub rate: u32,
+    /// The slowest link of its path as its packets say.
+    pub br: Br,
+    /// The switch by the TTL of the flow's packets.
+    pub switch: u8,
+    /// What its sender uses as far as known, or was told last.
+    pub tp: Tp,
+    /// Its sender was told so at this time and has not answered; [`Time::MAX`]: it has.
+    pub told_at: Time,
+    /// When the controller last saw a packet of it.
+    pub seen_at: Time,
+    /// Bytes counted by the switch while the flow is HIGH, as programmable counters do.
+    pub bytes: u64,
+    /// The same at the last reading.
+    pub bytes_read: u64,
+    /// Readings in a row without a sign of life.
+    pub silent_readings: u32,
+}
+
+impl Entry {
+    /// The place among flows: by DP; "ties are broken by comparing flow five-tuple" (Algorithm 1,
+    /// line 4). Flows' numbers stand for those, mixed, since five-tuples do not follow the order
+    /// in which flows start.
+    fn place(&self) -> (Dp, u32) {
+        (self.dp, self.flow.wrapping_mul(0x9e37_79b9))
+    }
+}
+
+/// All flows of one output link, in order.
+#[derive(Clone, Debug, Default)]
+pub struct FlowTable {
+    /// In the order of their places.
+    entries: Vec<Entry>,
+    /// How many of these are HIGH: kappa.
+    high: usize,
+}
+
+impl FlowTable {
+    /// All flows, in order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The flows in the HIGH queue.
+    pub fn high(&self) -> &[Entry] {
+        &self.entries[..self.high]
+    }
+
+    /// Puts a flow that is not there in its place; [`FlowTable::select`] has to follow.
+    pub fn insert(&mut self, entry: Entry) {
+        let place = self.entries.partition_point(|other| other.place() < entry.place());
+        self.entries.insert(place, entry);
+    }
+
+    /// Takes a flow out.
+    pub fn remove(&mut self, flow: u32) -> Option<Entry> {
+        let place = self.entries.iter().position(|entry| entry.flow == flow)?;
+        self.high -= usize::from(place < self.high);
+        Some(self.entries.remove(place))
+    }
+
+    /// Keeps the flows that `is_kept`, which may change them but not their places.
+    pub fn retain(&mut self, mut is_kept: impl FnMut(&mut Entry, Tp) -> bool) {
+        let (mut place, high) = (0, self.high);
+        self.entries.retain_mut(|entry| {
+            let tp = if place < high { Tp::High } else { Tp::Low };
+            place += 1;
+            let is_kept = is_kept(entry, tp);
+            self.high -= usize::from(!is_kept && tp == Tp::High);
+            is_kept
+        });
+    }
+
+    /// The switch sends a packet of `flow`: its counter, if it has one, goes up.
+    #[inline]
+    pub fn count(&mut self, flow: u32, bytes: u32) {
+        if let Some(entry) = self.entries[..self.high].iter_mut().find(|entry| entry.flow == flow) {
+            entry.bytes += u64::from(bytes);
+        }
+    }
+
+    /// Algorithm 1, lines 5 and 6: the first flows whose bottleneck rates together do not exceed
+    /// the link's are HIGH, all others LOW. Flows whose senders use another TP are handed to
+    /// `changed`, with the new one.
+    pub fn select(&mut self, link_gbps: u32, mut changed: impl FnMut(&mut Entry)) {
+        let mut sum = 0;
+        self.high = self
+            .entries
+            .iter()
+            .take_while(|entry| {
+                sum += entry.rate;
+                sum <= link_gbps
+            })
+            .count();
+        for (place, entry) in self.entries.iter_mut().enumerate() {
+            let tp = if place < self.high { Tp::High } else { Tp::Low };
+            if entry.tp != tp {
+                entry.tp = tp;
+                changed(entry);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flowsched_units::Rate;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn entry(flow: u32, dp: u64, gbps: u32) -> Entry {
+        Entry {
+            flow,
+            dp: Dp::of_bytes(dp, 15),
+            rate: gbps,
+            br: Br::of_link(Rate::from_gbps(u64::from(gbps))),
+            switch: 63,
+            tp: Tp::High,
+            told_at: Time::MAX,
+            seen_at: Time::ZERO,
+            bytes: 0,
+            bytes_read: 0,
+            silent_readings: 0,
+        }
+    }
+
+    fn high(table: &FlowTable) -> Vec<u32> {
+        table.high().iter().map(|entry| entry.flow).collect()
+    }
+
+    #[test]
+    fn kappa_flows_fill_the_link_and_the_next_would_not_fit() {
+        // Algorithm 1, line 5. The third does not fit; the fourth would, but comes after it.
+        let mut table = FlowTable::default();
+        for (flow, dp, gbps) in [(4, 40, 1), (3, 30, 10), (2, 20, 10), (1, 10, 5)] {
+            table.insert(entry(flow, dp, gbps));
+        }
+        let mut told = Vec::new();
+        table.select(20, |entry| told.push((entry.flow, entry.tp)));
+        assert_eq!(high(&table), [1, 2]);
+        assert_eq!(told, [(3, Tp::Low), (4, Tp::Low)]);
+    }
+
+    #[test]
+    fn equal_desires_are_told_apart_and_always_alike() {
+        let order = |flows: &[u32]| {
+            let mut table = FlowTable::default();
+            for flow in flows {
+                table.insert(entry(*flow, 10, 1));
+            }
+            table.select(1, |_| {});
+            high(&table)
+        };
+        assert_eq!(order(&[1, 2, 3]), order(&[3, 1, 2]));
+        assert_eq!(order(&[1, 2, 3]).len(), 1);
+    }
+
+    proptest! {
+        /// After every step: sorted, HIGH first, and HIGH never more than the link.
+        #[test]
+        fn high_flows_never_sum_to_more_than_the_link(
+            link in 1u32..100,
+            steps in prop::collection::vec((0u32..12, 0u64..5, 1u32..40, 0u8..4), 1..100),
+        ) {
+            let mut table = FlowTable::default();
+            for (flow, dp, gbps, step) in steps {
+                match step {
+                    0 => drop(table.remove(flow)),
+                    1 => table.retain(|entry, _| entry.flow != flow),
+                    _ => {
+                        table.remove(flow);
+                        table.insert(entry(flow, dp, gbps.min(link)));
+                        table.select(link, |_| {});
+                        prop_assert!(!table.high().is_empty());
+                    }
+                }
+                prop_assert!(table.entries().is_sorted_by(|a, b| a.place() < b.place()));
+                if step > 1 {
+                    let rates = |entries: &[Entry]| entries.iter().map(|e| e.rate).sum::<u32>();
+                    prop_assert!(rates(table.high()) <= link);
+                    let and_next = (table.high().len() + 1).min(table.entries().len());
+                    let is_all = table.high().len() == table.entries().len();
+                    prop_assert!(is_all || rates(&table.entries()[..and_next]) > link);
+                    prop_assert!(table.high().iter().all(|entry| entry.tp == Tp::High));
+                    prop_assert!(table.entries()[table.high().len()..].iter().all(|e| e.tp == Tp::Low));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The EPN header: what a packet says to priority controllers and they to priority mappers.
+//!
+//! EPN 2018, III: "we embed the EPN header inside the reserved bits of VxLAN", of which there are
+//! 32 (IV-A): 24 after the flags and 8 at the end. The paper's figure of it is not legible in the
+//! copies around; the text gives BR 7 bits and the switch identifier a TTL. Here:
+//!
+//! ```text
+//! VXLAN flags (8) | S (1) | TP (1) | BR (7) | DP (15) | VNI (24) | DSID (8)
+//! ```
+
+use flowsched_units::Rate;
+
+use crate::packet::Header;
+
+/// Bits of a DP at most: what the other fields leave of the 32.
+pub const MOST_DP_BITS: u32 = 15;
+
+/// The TTL that a sending host starts packets with (RFC 1340's recommended default).
+pub const INITIAL_TTL: u8 = 64;
+
+/// Bits of the exponent of a size in a DP.
+const EXPONENT_BITS: u32 = 5;
+
+/// Transmission priority: which of the two queues of every port a packet goes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tp {
+    /// The queue that is served 100 times as often.
+    #[default]
+    High,
+    /// The other one.
+    Low,
+}
+
+impl Tp {
+    /// The queue of a port: 0 is the highest priority.
+    pub const fn queue(self) -> u8 {
+        match self {
+            Tp::High => 0,
+            Tp::Low => 1,
+        }
+    }
+}
+
+/// Desired priority: the smaller, the sooner a flow wants to be served (Algorithm 1 sorts "in DP
+/// ascending order"; the prose calls such a flow the one with the highest DP).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Dp(u16);
+
+impl Dp {
+    /// The flow ends with this packet: it wants no service after it. TCP's FIN says so too, but
+    /// the bursts of a persistent connection have none, and "each burst is treated as a
+    /// different flow" (IV-B).
+    pub const END: Dp = Dp((1 << MOST_DP_BITS) - 1);
+
+    /// A level of a feedback queue, 0 being the first.
+    pub fn of_level(level: u16) -> Dp {
+        Dp(level.min(Dp::END.0 - 1))
+    }
+
+    /// A number of bytes in `bits` bits, from 8 to [`MOST_DP_BITS`]: an exponent of five and the
+    /// first digits, so that the order of sizes stays and near sizes become equal. More than
+    /// what fits is the largest that does.
+    pub fn of_bytes(bytes: u64, bits: u32) -> Dp {
+        let bits = bits.clamp(8, MOST_DP_BITS);
+        let digits = bits - EXPONENT_BITS;
+        let largest = (1 << bits) - 2;
+        let above = (u64::BITS - bytes.leading_zeros()).saturating_sub(digits);
+        if above == 0 {
+            return Dp((bytes as u16).min(largest));
+        }
+        // The first digit is always 1 from here on, and is not written.
+        let fraction = (bytes >> (above - 1)) & ((1 << digits) - 1);
+        let code = (u64::from(above) << digits) | fraction;
+        Dp(code.min(u64::from(largest)) as u16)
+    }
+}
+
+/// Bottleneck rate: the slowest link of a flow's path as far as it is known, in Gbps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Br(u8);
+
+impl Br {
+    /// The largest of 7 bits (IV-A: "from 1G to 127Gbps").
+    const LARGEST: u64 = 127;
+
+    /// That of a link: rounded up, so that flows never get more of another link than they were
+    /// counted for; beyond 127 Gbps it is 127.
+    pub fn of_link(rate: Rate) -> Br {
+        Br(rate.as_bps().div_ceil(1_000_000_000).clamp(1, Br::LARGEST) as u8)
+    }
+
+    /// In Gbps.
+    pub fn gbps(self) -> u32 {
+        u32::from(self.0)
+    }
+}
+
+/// The EPN header of one packet, and its TTL, by which switches know themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EpnHeader {
+    /// What the flow wants.
+    pub dp: Dp,
+    /// What it has.
+    pub tp: Tp,
+    /// The slowest link known of its path.
+    pub br: Br,
+    /// The switch that demoted it, by the TTL which the flow's packets have there; 0: none.
+    pub dsid: u8,
+    /// Switches mirror the packet to their controllers (S-marked).
+    pub is_sampled: bool,
+    /// Of the IP header: one less after each switch.
+    pub ttl: u8,
+}
+
+impl EpnHeader {
+    /// The reserved bits of the VXLAN header: the first 24, then the last 8. The TTL is the IP
+    /// header's.
+    pub fn to_bits(self) -> u32 {
+        let Dp(dp) = self.dp;
+        u32::from(self.is_sampled) << 31
+            | u32::from(self.tp == Tp::High) << 30
+            | u32::from(self.br.0) << 23
+            | u32::from(dp) << 8
+            | u32::from(self.dsid)
+    }
+
+    /// The header in these reserved bits, on a packet with this TTL.
+    pub fn from_bits(bits: u32, ttl: u8) -> EpnHeader {
+        EpnHeader {
+            dp: Dp((bits >> 8) as u16 & Dp::END.0),
+            tp: if bits >> 30 & 1 == 1 { Tp::High } else { Tp::Low },
+            br: Br((bits >> 23) as u8 & Br::LARGEST as u8),
+            dsid: bits as u8,
+            is_sampled: bits >> 31 == 1,
+            ttl,
+        }
+    }
+}
+
+impl Header for EpnHeader {
+    /// What VXLAN puts before a packet: Ethernet 14, IP 20, UDP 8, VXLAN 8 (RFC 7348, 5).
+    const WIRE_BYTES: u32 = 50;
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::packet::Packet;
+
+    #[test]
+    fn a_packet_with_the_header_is_small() {
+        assert_eq!(size_of::<Packet<EpnHeader>>(), 32);
+    }
+
+    #[test]
+    fn br_has_seven_bits_of_one_gbps() {
+        // EPN 2018, IV-A: "the BR field has 7 bits and the unit is 1Gbps. So it can represent
+        // link speeds from 1G to 127Gbps".
+        let gbps = |bps| Br::of_link(Rate::from_bps(bps)).gbps();
+        assert_eq!([gbps(1_000_000_000), gbps(40_000_000_000)], [1, 40]);
+        assert_eq!([gbps(100_000_000), gbps(2_500_000_000)], [1, 3], "rounded up");
+        assert_eq!([gbps(127_000_000_000), gbps(400_000_000_000)], [127, 127]);
+    }
+
+    #[test]
+    fn dp_tells_apart_millions_of_sizes_roughly_and_small_ones_exactly() {
+        assert_ne!(Dp::of_bytes(1000, 15), Dp::of_bytes(1001, 15));
+        // 10 digits: sizes that differ by one part in a thousand differ.
+        assert!(Dp::of_bytes(1_000_000, 15) < Dp::of_bytes(1_001_000, 15));
+        // 3 digits with 8 bits: by one part in eight.
+        assert_eq!(Dp::of_bytes(1_000_000, 8), Dp::of_bytes(1_001_000, 8));
+        assert!(Dp::of_bytes(1_000_000, 8) < Dp::of_bytes(1_125_000, 8));
+        assert!(Dp::of_bytes(u64::MAX, 15) < Dp::END);
+        assert!(Dp::of_bytes(u64::MAX, 8) < Dp::END);
+        // The longest flow of the data-mining workload is still told from one of half its size.
+        for bits in [8, 15] {
+            assert!(Dp::of_bytes(500_000_000, bits) < Dp::of_bytes(1_000_000_000, bits));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn dp_keeps_the_order_of_sizes_and_fits(a: u64, b: u64, shift in 0u32..64, bits in 8u32..16) {
+            let (a, b) = (a >> shift, b >> shift);
+            let (small, large) = (Dp::of_bytes(a.min(b), bits), Dp::of_bytes(a.max(b), bits));
+            prop_assert!(small <= large, "{small:?} {large:?}");
+            prop_assert!(u32::from(large.0) < (1 << bits) - 1);
+            // What is a bit more than an eighth larger always differs, up to 16 GB.
+            let more = b.saturating_add(b / 7 + 1);
+            if more < 1 << 34 {
+                prop_assert!(Dp::of_bytes(b, bits) < Dp::of_bytes(more, bits), "{b} {more}");
+            }
+        }
+
+        #[test]
+        fn a_header_survives_its_bits(bits: u32, ttl: u8) {
+            let header = EpnHeader::from_bits(bits, ttl);
+            prop_assert_eq!(header.to_bits(), bits);
+            prop_assert_eq!(EpnHeader::from_bits(header.to_bits(), ttl), header);
+        }
+    }
+}

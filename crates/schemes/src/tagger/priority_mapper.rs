@@ -1,0 +1,245 @@
+//! EPN's priority mapper: the desired priority (DP) of a host's flows, and the transmission
+//! priority (TP) that switches gave them.
+//!
+//! EPN 2018, III: "the priority mapper maintains a mapping between the flow's DP and TP, and tags
+//! this information on every packet of the flow"; it marks packets that controllers are to see
+//! (S-marking, IV-B) and does what their messages say.
+
+use flowsched_units::{Bytes, Kind, PACKET_PAYLOAD, PacketMeaning, Parameter, Settings, Time};
+
+use super::{Departure, Tagging, Work};
+use crate::catalogue::{Part, Role};
+use crate::controller::epn::header::{Br, Dp, EpnHeader, INITIAL_TTL, MOST_DP_BITS, Tp};
+use crate::packet::{Flags, Packet};
+use crate::transport::Start;
+
+/// The catalogue's entry.
+pub const PART: Part = Part {
+    role: Role::Tagger,
+    name: "priority-mapper",
+    about: "EPN's hosts: a desired priority by size, by what remains or by what was sent, in the \
+            queue that switches choose; works with the controller \"epn\" only.",
+    source: "EPN 2018, III to V-A",
+    parameters: &[PARAMETERS],
+};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "dp",
+        kind: Kind::Choice(&["remaining", "size", "sent"]),
+        default: Some("remaining"),
+        about: "What a flow's desired priority is: what remains of it (SRPT), its size (SJF), or \
+                the level of a feedback queue that it has come to by what it has sent, its size \
+                being unknown.",
+        source: "EPN 2018, IV-C; remaining: III",
+    },
+    Parameter {
+        name: "dp_bits",
+        kind: Kind::Count { from: 8, to: MOST_DP_BITS as u64 },
+        default: Some("15"),
+        about: "Bits of a desired priority by bytes: 5 for the exponent, the rest digits.",
+        source: "EPN 2018, Figure 2: what the other fields leave of VXLAN's 32 reserved bits",
+    },
+    Parameter {
+        name: "tiny",
+        kind: Kind::Size(PacketMeaning::Payload),
+        default: Some("69KB"),
+        about: "Flows smaller than this are always in the HIGH queue and no controller sees \
+                them; of a flow of unknown size, so much of its start.",
+        source: "EPN 2018, IV-A, VI-C and VI-D: the bandwidth-delay product",
+    },
+    Parameter {
+        name: "levels",
+        kind: Kind::Count { from: 1, to: 64 },
+        default: Some("16"),
+        about: "Levels of the feedback queue, with dp = \"sent\".",
+        source: "EPN 2018, VI-C",
+    },
+    Parameter {
+        name: "base_threshold",
+        kind: Kind::Size(PacketMeaning::Payload),
+        default: Some("200KB"),
+        about: "Bytes sent at which a flow leaves the first level, with dp = \"sent\".",
+        source: "EPN 2018, VI-C",
+    },
+    Parameter {
+        name: "threshold_factor",
+        kind: Kind::Count { from: 1, to: 16 },
+        default: Some("2"),
+        about: "How many times the threshold before it each further threshold is, with \
+                dp = \"sent\".",
+        source: "EPN 2018, VI-C",
+    },
+    Parameter {
+        name: "mark_interval",
+        kind: Kind::Time,
+        default: Some("1ms"),
+        about: "The least time between two packets of a flow that controllers are to see because \
+                its desired priority changed.",
+        source: "EPN 2018, IV-D limits their rate and does not say to what; with 24 ports busy, \
+                 1 ms keeps a switch near the 30,000 packets a second of V-B",
+    },
+    Parameter {
+        name: "probe_interval",
+        kind: Kind::Time,
+        default: Some("5ms"),
+        about: "How often controllers are to see a packet of a flow in the LOW queue.",
+        source: "EPN 2018, IV-B: \"say several ms\"",
+    },
+];
+
+/// What a flow's desired priority is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Desire {
+    /// SRPT.
+    Remaining,
+    /// SJF.
+    Size,
+    /// A feedback queue.
+    Sent,
+}
+
+/// The rule that all flows of a host share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PriorityMapper {
+    desire: Desire,
+    dp_bits: u32,
+    tiny: Bytes,
+    /// Bytes sent at which a flow leaves each level but the last.
+    thresholds: Vec<u64>,
+    mark_interval: Time,
+    probe_interval: Time,
+}
+
+/// What is remembered of one flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MappedFlow {
+    /// Payload bytes sent, retransmissions included (V-A: "a counter for the sent bytes").
+    sent: u64,
+    /// What controllers saw last.
+    dp: Dp,
+    tp: Tp,
+    br: Br,
+    dsid: u8,
+    /// When they saw it.
+    marked_at: Time,
+    /// They are to see the next packet.
+    mark_next: bool,
+}
+
+impl PriorityMapper {
+    /// Reads the parameters above.
+    pub fn from_settings(settings: &Settings) -> PriorityMapper {
+        let (base, factor) = (settings.size("base_threshold"), settings.count("threshold_factor"));
+        let thresholds = std::iter::successors(Some(base.get()), |threshold| {
+            Some(threshold.saturating_mul(factor))
+        });
+        PriorityMapper {
+            desire: match settings.text("dp").as_str() {
+                "size" => Desire::Size,
+                "sent" => Desire::Sent,
+                _ => Desire::Remaining,
+            },
+            dp_bits: settings.count("dp_bits") as u32,
+            tiny: settings.size("tiny"),
+            thresholds: thresholds.take(settings.count("levels") as usize - 1).collect(),
+            mark_interval: settings.time("mark_interval"),
+            probe_interval: settings.time("probe_interval"),
+        }
+    }
+
+    fn desired(&self, flow: &MappedFlow, work: &Work) -> Dp {
+        match self.desire {
+            Desire::Remaining => {
+                Dp::of_bytes(u64::from(work.remaining) * PACKET_PAYLOAD, self.dp_bits)
+            }
+            Desire::Size => Dp::of_bytes(work.size.get(), self.dp_bits),
+            Desire::Sent => {
+                let passed = |threshold: &&u64| flow.sent > **threshold;
+                Dp::of_level(self.thresholds.iter().take_while(passed).count() as u16)
+            }
+        }
+    }
+
+    /// IV-A: "we just put these tiny flows into the HIGH queue and the priority controller will
+    /// simply ignore them". A flow of unknown size is one until it has sent too much for that.
+    fn is_tiny(&self, flow: &MappedFlow, work: &Work) -> bool {
+        match self.desire {
+            Desire::Sent => flow.sent < self.tiny.get(),
+            Desire::Remaining | Desire::Size => work.size < self.tiny,
+        }
+    }
+
+    /// Whether controllers are to see a packet that would carry `dp` (IV-B).
+    fn is_due(&self, flow: &MappedFlow, dp: Dp, now: Time) -> bool {
+        let since = now.saturating_sub(flow.marked_at);
+        let has_changed = dp != flow.dp && since >= self.mark_interval;
+        let is_to_probe = flow.tp == Tp::Low && since >= self.probe_interval;
+        flow.mark_next || has_changed || is_to_probe
+    }
+}
+
+impl Tagging<EpnHeader> for &PriorityMapper {
+    type Flow = MappedFlow;
+
+    /// IV-A: "when a flow starts, the priority mapper will first fill its output link rate in the
+    /// BR field". It starts HIGH, from where VI-B has switches demote flows.
+    fn start_flow(&self, flow: &mut MappedFlow, start: &Start) {
+        *flow =
+            MappedFlow { br: Br::of_link(start.rate), mark_next: true, ..MappedFlow::default() };
+    }
+
+    #[inline]
+    fn tag(
+        &self,
+        flow: &mut MappedFlow,
+        departure: &Departure,
+        work: &Work,
+        packet: &mut Packet<EpnHeader>,
+    ) {
+        let is_tiny = self.is_tiny(flow, work);
+        let mut dp = self.desired(flow, work);
+        let mut is_sampled = false;
+        if !is_tiny {
+            let is_first_time = !packet.flags.has(Flags::RETRANSMISSION);
+            let ends = departure.offset + u64::from(departure.payload) == work.size.get();
+            if ends && is_first_time {
+                (dp, is_sampled) = (Dp::END, true);
+            } else {
+                is_sampled = packet.flags.has(Flags::SYN) || self.is_due(flow, dp, departure.now);
+            }
+        }
+        if is_sampled {
+            (flow.dp, flow.marked_at, flow.mark_next) = (dp, departure.now, false);
+        }
+        flow.sent += u64::from(departure.payload);
+        packet.priority = flow.tp.queue();
+        let MappedFlow { tp, br, dsid, .. } = *flow;
+        packet.header = EpnHeader { dp, tp, br, dsid, is_sampled, ttl: INITIAL_TTL };
+    }
+
+    /// The highest: controllers schedule what flows send, not what comes back.
+    #[inline]
+    fn ack_priority(&self, _acknowledged: u8) -> u8 {
+        Tp::High.queue()
+    }
+
+    /// Does what a controller says, and answers with the next packet: "this is equivalent to send
+    /// an acknowledgment to the switch" (IV-B).
+    ///
+    /// Only the switch that demoted a flow may promote it (IV-A); a message that another sent
+    /// before it knew is late.
+    fn on_message(&self, flow: &mut MappedFlow, message: &Packet<EpnHeader>) {
+        let EpnHeader { tp, br, dsid, .. } = message.header;
+        flow.br = flow.br.min(br);
+        flow.mark_next = true;
+        match (flow.tp, tp) {
+            (_, Tp::Low) => (flow.tp, flow.dsid) = (Tp::Low, dsid),
+            (Tp::Low, Tp::High) if flow.dsid == dsid => (flow.tp, flow.dsid) = (Tp::High, 0),
+            (_, Tp::High) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
