@@ -82,6 +82,8 @@ pub enum Command {
 const RUN_EXAMPLES: &str = "\
 Examples:
   flowsched run experiments/pias-vs-dctcp.toml --set seeds=5 --out results/five-seeds
+  flowsched run experiments/pias-fig14a.toml --quick
+      A paper's figure in a minute, smaller than the paper ran it.
   flowsched run my.toml --vary workload.load=0.5..0.9:0.1
   flowsched run my.toml --vary scheme.pias.queues=2,8 --vary topology.routing=spray,ecmp
       Every combination of the values, side by side on the cores.
@@ -105,6 +107,9 @@ pub struct ExperimentFile {
     /// repeated for every combination
     #[arg(long, value_name = "KEY=VALUES")]
     pub vary: Vec<String>,
+    /// Take the file's [quick] values: a smaller experiment of the same kind, over within a minute
+    #[arg(long)]
+    pub quick: bool,
     /// The first seed; the file says how many there are
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -26,7 +26,8 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Reads the experiment and says what its user should know.
 pub fn read(file: &ExperimentFile) -> Result<Experiment, Failure> {
-    let arguments = Arguments { set: file.set.clone(), vary: file.vary.clone(), seed: file.seed };
+    let ExperimentFile { set, vary, seed, quick, .. } = file;
+    let arguments = Arguments { set: set.clone(), vary: vary.clone(), seed: *seed, quick: *quick };
     let experiment = Experiment::read(&file.file, &arguments)?;
     for note in &experiment.notes {
         say(&format!("note: {note}"));

@@ -1,7 +1,7 @@
 //! What the engine gives, as the record that results are made of.
 
 use flowsched_experiment::Scene;
-use flowsched_experiment::results::{Counters, FlowRow, Port, PortSample, RunRecord};
+use flowsched_experiment::results::{Counters, FlowRow, Passage, Port, PortSample, RunRecord};
 use flowsched_sim::{FlowOutcome, Outcome};
 use flowsched_topology::{Network, NodeId};
 use flowsched_units::Time;
@@ -61,7 +61,21 @@ fn flow_row(network: &Network, flow: &Flow, outcome: FlowOutcome) -> FlowRow {
         deadline: since_start(flow.deadline),
         retransmissions: u64::from(outcome.retransmissions),
         timeouts: u64::from(outcome.timeouts),
+        passage: passage(&outcome.passage),
         measured: flow.measured,
+    }
+}
+
+fn passage(passage: &flowsched_sim::Passage) -> Passage {
+    Passage {
+        arrived: passage.arrived.into(),
+        marked: passage.marked.into(),
+        marked_again: passage.marked_again.into(),
+        reordered: passage.reordered.into(),
+        lost: passage.lost.into(),
+        acks: passage.acks.into(),
+        duplicate_acks: passage.duplicate_acks.into(),
+        third_duplicate_acks: passage.third_duplicate_acks.into(),
     }
 }
 

@@ -13,6 +13,8 @@ pub struct Arguments {
     pub vary: Vec<String>,
     /// `--seed`: the first seed.
     pub seed: Option<u64>,
+    /// `--quick`: the file's `[quick]` values take the place of the others.
+    pub quick: bool,
 }
 
 /// The one spelling of a dotted key, whose scheme may go by number or by name.
@@ -53,6 +55,7 @@ impl Document {
     /// Changes the document as the arguments say, and returns what varies.
     pub fn apply(&mut self, arguments: &Arguments, mistakes: &mut Mistakes) -> Vec<Variation> {
         let mut variations = self.own_variations(mistakes);
+        self.apply_quick(arguments.quick, &mut variations, mistakes);
         for argument in &arguments.vary {
             let place = Place::Argument(format!("--vary {argument}"));
             let added = self.add_variation(&mut variations, argument, &place);
@@ -103,6 +106,39 @@ impl Document {
             }
         }
         variations
+    }
+
+    /// Puts the file's `[quick]` values in the place of its others where that is asked for; their
+    /// keys must be right in any case.
+    fn apply_quick(
+        &mut self,
+        is_asked: bool,
+        variations: &mut [Variation],
+        mistakes: &mut Mistakes,
+    ) {
+        let Some(quick) = self.quick.take() else {
+            if is_asked {
+                let place = Place::Argument("--quick".into());
+                let allowed = "a file with a [quick] table, which says what is smaller";
+                mistakes.add(Mistake::found(&place, "quick", "no [quick] table", allowed));
+            }
+            return;
+        };
+        let as_in_the_file = self.clone();
+        for (text, entry) in &quick.entries {
+            let changed = as_in_the_file.locate(text, &entry.key_place).and_then(|key| {
+                let path = key.path();
+                match variations.iter_mut().find(|variation| variation.path == path) {
+                    Some(varied) if is_asked => {
+                        *varied = Variation::parse(text, &path, &entry.text, &entry.value_place)?;
+                    }
+                    None if is_asked => self.insert(&key, &entry.text, &entry.value_place),
+                    _ => {}
+                }
+                Ok(())
+            });
+            changed.unwrap_or_else(|mistake| mistakes.add(mistake));
+        }
     }
 
     /// A `--vary` takes the place of what the file varies of the same key.
@@ -285,7 +321,7 @@ mod tests {
     fn apply(set: &[&str], vary: &[&str]) -> (Document, Vec<Variation>, String) {
         let mut document = Document::parse(&Source::new("a.toml", FILE)).unwrap();
         let owned = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect();
-        let arguments = Arguments { set: owned(set), vary: owned(vary), seed: None };
+        let arguments = Arguments { set: owned(set), vary: owned(vary), ..Arguments::default() };
         let mut mistakes = Mistakes::new();
         let variations = document.apply(&arguments, &mut mistakes);
         (document, variations, mistakes.to_string())

@@ -27,6 +27,8 @@ pub(crate) struct Document {
     pub schemes: Vec<Table>,
     /// `[vary]`, nested keys joined with dots.
     pub vary: Table,
+    /// `[quick]`, nested keys joined with dots, if there is one.
+    pub quick: Option<Table>,
 }
 
 /// Keys and what they were given as.
@@ -89,7 +91,7 @@ impl Table {
 
 impl Document {
     /// The tables at the top of a file, beside its keys.
-    pub const TABLES: [&str; 4] = ["topology", "workload", "scheme", "vary"];
+    pub const TABLES: [&str; 5] = ["topology", "workload", "scheme", "vary", "quick"];
 
     /// Reads TOML.
     ///
@@ -128,6 +130,7 @@ impl Reader<'_> {
             listed: Vec::new(),
             schemes: Vec::new(),
             vary: Table::empty("vary", &start),
+            quick: None,
         };
         for (key, value) in root {
             let name: &str = key.get_ref();
@@ -144,7 +147,12 @@ impl Reader<'_> {
                 }
                 ("vary", DeValue::Table(table)) => {
                     document.vary.place = at;
-                    self.flatten(&mut document.vary.entries, "", table);
+                    self.flatten("vary", &mut document.vary.entries, "", table);
+                }
+                ("quick", DeValue::Table(table)) => {
+                    let mut quick = Table::empty("quick", &at);
+                    self.flatten("quick", &mut quick.entries, "", table);
+                    document.quick = Some(quick);
                 }
                 ("scheme", list) => document.schemes = self.list("scheme", &at, list),
                 (name, other) if Document::TABLES.contains(&name) => {
@@ -211,7 +219,13 @@ impl Reader<'_> {
     }
 
     /// Nested tables as keys with dots, so that both `workload.load` and `"workload.load"` do.
-    fn flatten(&mut self, into: &mut BTreeMap<String, Entry>, path: &str, table: &DeTable<'_>) {
+    fn flatten(
+        &mut self,
+        of: &str,
+        into: &mut BTreeMap<String, Entry>,
+        path: &str,
+        table: &DeTable<'_>,
+    ) {
         for (key, value) in table {
             let name = if path.is_empty() {
                 key.get_ref().to_string()
@@ -219,10 +233,10 @@ impl Reader<'_> {
                 format!("{path}.{}", key.get_ref())
             };
             match value.get_ref() {
-                DeValue::Table(inner) => self.flatten(into, &name, inner),
+                DeValue::Table(inner) => self.flatten(of, into, &name, inner),
                 _ => {
                     let key = Spanned::new(key.span(), name.into());
-                    self.entry(into, "vary", &key, value);
+                    self.entry(into, of, &key, value);
                 }
             }
         }

@@ -199,7 +199,10 @@ where
         if !is_sampled {
             self.fabric.sample(outcome.end, &mut self.samples);
         }
-        let flows = self.hosts.outcomes;
+        let mut flows = self.hosts.outcomes;
+        for flow in &self.fabric.lost {
+            flows[*flow as usize].passage.lost += 1;
+        }
         Outcome {
             packet_hops: self.packet_hops,
             drops: self.fabric.drops(),

@@ -35,6 +35,14 @@ pub(crate) struct Fabric<'a, H, P, C> {
     pub(crate) timers: Timers<u32>,
     /// Messages of a controller that are yet to be sent.
     messages: Vec<Packet<H>>,
+    /// The flow of every data packet that was dropped or lost.
+    pub(crate) lost: Vec<u32>,
+}
+
+fn note<H>(lost: &mut Vec<u32>, packet: &Packet<H>) {
+    if !packet.flags.has(Flags::ACK.with(Flags::MESSAGE)) {
+        lost.push(packet.flow);
+    }
 }
 
 impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<'a, H, P, C> {
@@ -69,6 +77,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<'a, H, P, C> {
             controllers,
             timers: Timers::default(),
             messages: Vec::new(),
+            lost: Vec::new(),
         }
     }
 
@@ -101,6 +110,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<'a, H, P, C> {
         self.arrivals.replace_first(link.next_arrival(), now);
         let peer = link.peer;
         if self.loses && self.links[index].loses(self.seed ^ index as u64) {
+            note(&mut self.lost, &packet);
             return None;
         }
         if C::IS_THERE {
@@ -166,7 +176,8 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<'a, H, P, C> {
         let elsewhere = if self.shares_memory { self.elsewhere(port, now) } else { 0 };
         let link = &mut self.links[port.index()];
         link.catch_up(now);
-        link.offer(now, packet, elsewhere);
+        let lost = &mut self.lost;
+        link.offer(now, packet, elsewhere, &mut |packet| note(lost, &packet));
         if let Some(next) = link.next_arrival() {
             self.arrivals.add(port.index(), next, now);
         }

@@ -12,6 +12,7 @@ use flowsched_workload::Flow;
 
 use crate::connections::ConnectionNumbers;
 use crate::outcome::FlowOutcome;
+use crate::passage::Watch;
 use crate::timers::{Armed, Side, Timers};
 
 /// All hosts: which flows run, and what became of those that ended.
@@ -46,6 +47,7 @@ struct Running<T: Transport, F> {
     receiver: T::Receiver,
     receiver_armed: Armed,
     is_delivered: bool,
+    watch: Watch,
 }
 
 /// The connections of a pair of hosts.
@@ -103,6 +105,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
             receiver: self.transport.receiver(flow.size),
             receiver_armed: Armed::default(),
             is_delivered: false,
+            watch: Watch::default(),
         };
         let place = match self.free.pop() {
             Some(place) => {
@@ -162,6 +165,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         }
         if packet.flags.has(Flags::ACK) {
             let running = &mut self.running[place as usize];
+            running.watch.on_ack(packet);
             self.transport.on_ack(&mut running.sender, now, packet);
             self.pump(packet.flow, place, now, send);
         } else if packet.flags.has(Flags::MESSAGE) {
@@ -180,6 +184,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         mut send: impl FnMut(HostId, Packet<T::Header>),
     ) {
         let running = &mut self.running[place as usize];
+        running.watch.on_data(packet);
         let (src, dst, tagger) = (running.src, running.dst, &self.tagger);
         self.transport.on_data(&mut running.receiver, now, packet, |ack| {
             send(dst, address(ack, src, tagger));
@@ -249,6 +254,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         outcome.finished_at_sender = Some(now);
         outcome.retransmissions = self.transport.retransmissions(&running.sender);
         outcome.timeouts = self.transport.timeouts(&running.sender);
+        outcome.passage = running.watch.passage;
         if self.transport.is_persistent() {
             let connection = self.transport.finish(&mut running.sender, now);
             if let Some(pool) = self.pools.get_mut(&(running.src, running.dst)) {
@@ -265,7 +271,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
     /// Notes what flows that have not ended did so far.
     pub(crate) fn close(&mut self) {
         for (id, place) in self.place_of.iter().enumerate().filter(|(_, place)| **place != ABSENT) {
-            let sender = &self.running[*place as usize].sender;
+            let Running { sender, watch, .. } = &self.running[*place as usize];
+            self.outcomes[id].passage = watch.passage;
             self.outcomes[id].retransmissions = self.transport.retransmissions(sender);
             self.outcomes[id].timeouts = self.transport.timeouts(sender);
         }

@@ -19,6 +19,7 @@ mod fabric;
 mod hosts;
 mod link;
 mod outcome;
+mod passage;
 mod routing;
 mod timers;
 mod tournament;
@@ -45,7 +46,7 @@ use flowsched_workload::Flow;
 use connections::{ByConnection, ConnectionNumbers};
 use engine::Engine;
 pub use engine::Parts;
-pub use outcome::{FlowOutcome, Outcome, PortSample};
+pub use outcome::{FlowOutcome, Outcome, Passage, PortSample};
 
 /// What to simulate.
 #[derive(Clone, Copy, Debug)]

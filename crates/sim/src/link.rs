@@ -102,9 +102,18 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     /// A packet comes to the port, which has been caught up; `elsewhere` is what waits in the
     /// switch's other ports.
     #[inline]
-    pub(crate) fn offer(&mut self, now: Time, packet: Packet<H>, elsewhere: u64) {
+    pub(crate) fn offer(
+        &mut self,
+        now: Time,
+        packet: Packet<H>,
+        elsewhere: u64,
+        lost: &mut impl FnMut(Packet<H>),
+    ) {
         let drops = &mut self.drops;
-        let dropped = |_| *drops += 1;
+        let dropped = |packet| {
+            *drops += 1;
+            lost(packet);
+        };
         if self.busy_until > now {
             self.port.enqueue(packet, elsewhere, dropped);
             self.waiting = self.port.backlog().packets;

@@ -15,6 +15,31 @@ pub struct FlowOutcome {
     pub timeouts: u32,
     /// Which of its pair's connections carried it: 0 is the one that is open from the start.
     pub connection: u32,
+    /// What its packets met on their way.
+    pub passage: Passage,
+}
+
+/// What the packets of a flow met on their way, connections' opening and probes aside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passage {
+    /// Data packets that arrived while the flow was under way.
+    pub arrived: u32,
+    /// Those of them that some port marked.
+    pub marked: u32,
+    /// Those that more than one port marked (Slytherin 2018, Table I).
+    pub marked_again: u32,
+    /// Those, sent for the first time, that came after one that was sent later (Slytherin 2018,
+    /// V-F).
+    pub reordered: u32,
+    /// Data packets that were dropped or lost.
+    pub lost: u32,
+    /// ACKs that reached the sender.
+    pub acks: u32,
+    /// Those of them that acknowledged nothing new (EPN 2018, Fig. 6).
+    pub duplicate_acks: u32,
+    /// Those that were the third or later such one in a row, at which a sender takes a packet
+    /// for lost.
+    pub third_duplicate_acks: u32,
 }
 
 /// A port at one time.

@@ -12,7 +12,7 @@ use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::error::ResultsError;
-use super::record::{FlowRow, Port, PortSample};
+use super::record::{FlowRow, Passage, Port, PortSample};
 use super::{Point, TableFile};
 
 /// Which run rows belong to.
@@ -132,6 +132,7 @@ impl Rows<'_> {
         let deadline = self.maybe_counts("deadline_ps")?;
         let retransmissions = self.counts("retransmissions")?;
         let timeouts = self.counts("timeouts")?;
+        let passages = self.passages()?;
         let measured = self.all::<BoolType>("measured")?;
         let flow = |(row, flow): (usize, u64)| {
             Ok(FlowRow {
@@ -146,6 +147,7 @@ impl Rows<'_> {
                 deadline: deadline[row].map(Time::from_ps),
                 retransmissions: retransmissions[row],
                 timeouts: timeouts[row],
+                passage: passages[row],
                 measured: measured[row],
             })
         };
@@ -154,6 +156,27 @@ impl Rows<'_> {
         let parts = self.texts("part", self.rows())?;
         let parts = Parts::from_names(parts.iter().map(String::as_str));
         Ok(Some(FlowsOfRun { run, flows, parts }))
+    }
+
+    /// What the packets of each flow met.
+    fn passages(&self) -> Result<Vec<Passage>, ResultsError> {
+        let mut passages = vec![Passage::default(); self.rows()];
+        let places: [(&str, fn(&mut Passage) -> &mut u64); 8] = [
+            ("packets_arrived", |passage| &mut passage.arrived),
+            ("packets_marked", |passage| &mut passage.marked),
+            ("packets_marked_again", |passage| &mut passage.marked_again),
+            ("packets_reordered", |passage| &mut passage.reordered),
+            ("packets_lost", |passage| &mut passage.lost),
+            ("acks", |passage| &mut passage.acks),
+            ("duplicate_acks", |passage| &mut passage.duplicate_acks),
+            ("third_duplicate_acks", |passage| &mut passage.third_duplicate_acks),
+        ];
+        for (name, place) in places {
+            for (passage, count) in passages.iter_mut().zip(self.counts(name)?) {
+                *place(passage) = count;
+            }
+        }
+        Ok(passages)
     }
 
     /// The ports and their samples.

@@ -77,8 +77,31 @@ pub struct FlowRow {
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// What its packets met on their way.
+    pub passage: Passage,
     /// Whether it counts: neither warm-up nor cool-down.
     pub measured: bool,
+}
+
+/// What the packets of a flow met on their way; all 0 where an engine knows no packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passage {
+    /// Data packets that arrived while the flow was under way.
+    pub arrived: u64,
+    /// Those of them that some port marked.
+    pub marked: u64,
+    /// Those that more than one port marked (Slytherin 2018, Table I).
+    pub marked_again: u64,
+    /// Those, sent for the first time, that came after one that was sent later.
+    pub reordered: u64,
+    /// Data packets that were dropped or lost.
+    pub lost: u64,
+    /// ACKs that reached the sender.
+    pub acks: u64,
+    /// Those of them that acknowledged nothing new.
+    pub duplicate_acks: u64,
+    /// Those that were the third or later such one in a row.
+    pub third_duplicate_acks: u64,
 }
 
 impl FlowRow {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use flowsched_units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::comparison::{Outcomes, compare};
-use super::{Comparison, Distribution, FlowRow, PerClass, Point, RunRecord, Tables};
+use super::{Comparison, Distribution, FlowRow, PacketFigures, PerClass, Point, RunRecord, Tables};
 
 /// The figures of all runs, and how the schemes compare.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -70,6 +71,12 @@ pub struct RunSummary {
     pub fct_us: PerClass<Distribution>,
     /// FCT over ideal FCT.
     pub slowdown: PerClass<Distribution>,
+    /// Size over FCT, in Gbit/s: the goodput of each flow.
+    #[serde(default)]
+    pub goodput_gbps: PerClass<Distribution>,
+    /// What packets met on their way.
+    #[serde(default)]
+    pub packets: PacketFigures,
     /// The parts of the workload; none where it is one.
     #[serde(default)]
     pub parts: Vec<PartSummary>,
@@ -94,6 +101,12 @@ pub struct PartSummary {
     pub fct_us: Distribution,
     /// FCT over ideal FCT.
     pub slowdown: Distribution,
+    /// Size over FCT, in Gbit/s.
+    #[serde(default)]
+    pub goodput_gbps: Distribution,
+    /// What packets met on their way.
+    #[serde(default)]
+    pub packets: PacketFigures,
 }
 
 /// How flows fared with their deadlines.
@@ -136,8 +149,16 @@ impl PartSummary {
             application_throughput: deadlines.application_throughput(),
             fct_us: distribution(fct_us),
             slowdown: distribution(FlowRow::slowdown),
+            goodput_gbps: distribution(goodput_gbps),
+            packets: PacketFigures::of(&flows),
         }
     }
+}
+
+/// Payload bits a nanosecond, of a flow that finished.
+fn goodput_gbps(flow: &FlowRow) -> Option<f64> {
+    let bits = flow.size.get() as f64 * 8.0;
+    flow.fct.filter(|fct| *fct > Time::ZERO).map(|fct| bits / (fct.as_us_f64() * 1000.0))
 }
 
 fn fct_us(flow: &FlowRow) -> Option<f64> {
@@ -179,6 +200,8 @@ impl RunSummary {
             retransmissions: counters.retransmissions,
             fct_us: distribution(fct_us),
             slowdown: distribution(FlowRow::slowdown),
+            goodput_gbps: distribution(goodput_gbps),
+            packets: PacketFigures::of(&measured),
             parts: parts.map(|(place, name)| PartSummary::of(run, place, name)).collect(),
         }
     }
@@ -306,6 +329,31 @@ pub const SUMMARY: &[Key] = &[
         "",
         "FCT over ideal FCT of those flows; null if there are none.",
     ),
+    key("runs[].goodput_gbps.{all,small,medium,large}.count", "", "Flows that finished."),
+    key(
+        "runs[].goodput_gbps.{all,small,medium,large}.{mean,p50,p95,p99,max}",
+        "Gbit/s",
+        "Size over FCT of those flows; null if there are none.",
+    ),
+    key("runs[].packets.arrived", "", "Data packets of measured flows that arrived."),
+    key("runs[].packets.marked", "", "The share of them that some port marked."),
+    key("runs[].packets.marked_again", "", "The share that more than one port marked."),
+    key(
+        "runs[].packets.marked_again_in_tail",
+        "",
+        "The same of the packets of flows beyond the 95th percentile of FCT.",
+    ),
+    key(
+        "runs[].packets.reordered",
+        "",
+        "The share that came, sent for the first time, after a packet sent later.",
+    ),
+    key(
+        "runs[].packets.{duplicate_acks,third_duplicate_acks}",
+        "",
+        "Of the ACKs of flows that lost nothing, the share that acknowledged nothing new, and \
+         that was the third or later such one in a row.",
+    ),
     key("runs[].parts[].name", "", "A part of the workload; there are none where it is one."),
     key(
         "runs[].parts[].{flows,finished,deadline_flows,deadlines_met,application_throughput}",
@@ -322,6 +370,17 @@ pub const SUMMARY: &[Key] = &[
         "runs[].parts[].slowdown.{mean,p50,p95,p99,max}",
         "",
         "FCT over ideal FCT of those flows; null if there are none.",
+    ),
+    key(
+        "runs[].parts[].goodput_gbps.{count,mean,p50,p95,p99,max}",
+        "Gbit/s",
+        "Size over FCT of those flows; null if there are none.",
+    ),
+    key(
+        "runs[].parts[].packets.{arrived,marked,marked_again,marked_again_in_tail,reordered,\
+         duplicate_acks,third_duplicate_acks}",
+        "",
+        "As those of the run, of the part's packets.",
     ),
     key("comparisons[].point", "", "The varied keys and their values."),
     key("comparisons[].scheme", "", "The scheme compared."),

@@ -20,5 +20,5 @@ pub fn read(
 /// Arguments of these `--set` and `--vary`.
 pub fn arguments(set: &[&str], vary: &[&str]) -> Arguments {
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    Arguments { set: owned(set), vary: owned(vary), seed: None }
+    Arguments { set: owned(set), vary: owned(vary), ..Arguments::default() }
 }

@@ -335,3 +335,24 @@ proptest! {
         assert_same(&experiment, &read_back(&experiment));
     }
 }
+
+#[test]
+fn quick_values_take_the_place_of_the_others_where_that_is_asked_for() {
+    let text = "seeds = 5\n[topology]\nkind = \"star\"\n[workload]\nsizes = \"fixed 20KB\"\n\
+                pattern = \"all-to-all\"\nload = 0.5\nflows = 1000\n[vary]\n\
+                workload.load = \"0.5,0.8\"\n[[scheme]]\npreset = \"dctcp\"\n[quick]\nseeds = 1\n\
+                workload.flows = 50\nworkload.load = \"0.8\"\n";
+    let full = read(text, &Arguments::default(), &[]).unwrap();
+    assert_eq!((full.seeds, full.scenes.len()), (5, 2));
+    let quick = Arguments { quick: true, ..Arguments::default() };
+    let small = read(text, &quick, &[]).unwrap();
+    assert_eq!((small.seeds, small.scenes.len()), (1, 1));
+    assert_eq!(small.scenes[0].workload.settings.count("flows"), 50);
+    let set = Arguments { set: vec!["workload.flows=70".into()], ..quick.clone() };
+    let set = read(text, &set, &[]).unwrap();
+    assert_eq!(set.scenes[0].workload.settings.count("flows"), 70, "the command line is last");
+    let unknown = text.replace("workload.flows = 50", "workloads.flows = 50");
+    assert!(read(&unknown, &Arguments::default(), &[]).is_err(), "keys are checked in any case");
+    let none = read(&text[..text.find("[quick]").unwrap()], &quick, &[]).unwrap_err();
+    assert!(none.to_string().contains("[quick]"), "{none}");
+}

@@ -1,6 +1,8 @@
 //! A made-up study that looks like a real one: three schemes on a small leaf-spine fabric.
 
-use flowsched_experiment::results::{Counters, FlowRow, Meta, Point, Port, PortSample, RunRecord};
+use flowsched_experiment::results::{
+    Counters, FlowRow, Meta, Passage, Point, Port, PortSample, RunRecord,
+};
 use flowsched_units::{Bytes, Rate, Time};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -120,6 +122,7 @@ impl Study {
                 deadline: None,
                 retransmissions: if unlucky { 12 } else { 0 },
                 timeouts: u64::from(unlucky),
+                passage: Passage::default(),
                 measured: number >= self.flows / 20,
             }
         };

@@ -29,6 +29,7 @@ prop_compose! {
             deadline: ends.and_then(|e| e.2),
             retransmissions: numbers.3.into(),
             timeouts: numbers.0.into(),
+            passage: Passage::default(),
             measured: numbers.4,
         }
     }

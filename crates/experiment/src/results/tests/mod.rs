@@ -23,6 +23,7 @@ fn flow(number: u64, size: u64, fct_us: u64) -> FlowRow {
         deadline: None,
         retransmissions: 0,
         timeouts: 0,
+        passage: Passage::default(),
         measured: true,
     }
 }

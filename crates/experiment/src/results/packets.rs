@@ -1,0 +1,107 @@
+//! What the packets of a run met on their way, as shares.
+
+use serde::{Deserialize, Serialize};
+
+use super::FlowRow;
+
+/// Shares of the packets of the measured flows; `None` where there are no such packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PacketFigures {
+    /// Data packets that arrived.
+    pub arrived: u64,
+    /// The share that some port marked.
+    pub marked: Option<f64>,
+    /// The share that more than one port marked.
+    pub marked_again: Option<f64>,
+    /// The same of the packets of tail flows alone: those whose FCT is beyond the 95th percentile
+    /// (Slytherin 2018, III-A and Table I).
+    pub marked_again_in_tail: Option<f64>,
+    /// The share that came, sent for the first time, after one that was sent later (Slytherin
+    /// 2018, V-F).
+    pub reordered: Option<f64>,
+    /// Of the ACKs of flows that lost nothing, the share that acknowledged nothing new (EPN 2018,
+    /// Fig. 6).
+    pub duplicate_acks: Option<f64>,
+    /// Of the same ACKs, the share that was the third or later such one in a row.
+    pub third_duplicate_acks: Option<f64>,
+}
+
+impl PacketFigures {
+    /// Of these flows.
+    pub(super) fn of(flows: &[&FlowRow]) -> PacketFigures {
+        let whole = |flow: &&FlowRow| flow.passage.lost == 0;
+        let safe: Vec<&FlowRow> = flows.iter().copied().filter(whole).collect();
+        let tail = tail(flows);
+        PacketFigures {
+            arrived: flows.iter().map(|flow| flow.passage.arrived).sum(),
+            marked: share(flows, |flow| (flow.passage.marked, flow.passage.arrived)),
+            marked_again: share(flows, |flow| (flow.passage.marked_again, flow.passage.arrived)),
+            marked_again_in_tail: share(&tail, |flow| {
+                (flow.passage.marked_again, flow.passage.arrived)
+            }),
+            reordered: share(flows, |flow| (flow.passage.reordered, flow.passage.arrived)),
+            duplicate_acks: share(&safe, |flow| (flow.passage.duplicate_acks, flow.passage.acks)),
+            third_duplicate_acks: share(&safe, |flow| {
+                (flow.passage.third_duplicate_acks, flow.passage.acks)
+            }),
+        }
+    }
+}
+
+/// The flows whose FCT is beyond the 95th percentile of those that finished.
+fn tail<'a>(flows: &[&'a FlowRow]) -> Vec<&'a FlowRow> {
+    let mut finished: Vec<&FlowRow> =
+        flows.iter().copied().filter(|flow| flow.finished()).collect();
+    finished.sort_by_key(|flow| flow.fct);
+    finished.split_off((finished.len() * 95).div_ceil(100))
+}
+
+/// The sum of first counts over that of second ones.
+fn share(flows: &[&FlowRow], counts: impl Fn(&FlowRow) -> (u64, u64)) -> Option<f64> {
+    let (part, whole) = flows.iter().fold((0, 0), |(part, whole), flow| {
+        let (more, all) = counts(flow);
+        (part + more, whole + all)
+    });
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use flowsched_units::{Bytes, Time};
+
+    use super::*;
+    use crate::results::Passage;
+
+    fn flow(fct_us: u64, passage: Passage) -> FlowRow {
+        FlowRow {
+            flow: 0,
+            src: 0,
+            dst: 1,
+            size: Bytes::new(1000),
+            start: Time::ZERO,
+            fct: Some(Time::from_us(fct_us)),
+            receiver_fct: None,
+            ideal_fct: Time::from_us(1),
+            deadline: None,
+            retransmissions: 0,
+            timeouts: 0,
+            passage,
+            measured: true,
+        }
+    }
+
+    #[test]
+    fn the_tail_is_the_slowest_twentieth_and_losers_send_no_acks_that_count() {
+        let calm = Passage { arrived: 10, marked: 5, acks: 10, ..Passage::default() };
+        let slow =
+            Passage { arrived: 10, marked: 8, marked_again: 6, acks: 10, ..Passage::default() };
+        let loser = Passage { lost: 1, duplicate_acks: 9, acks: 10, ..Passage::default() };
+        let mut flows: Vec<FlowRow> = (0..18).map(|us| flow(us, calm)).collect();
+        flows.extend([flow(99, slow), flow(5, loser)]);
+        let figures = PacketFigures::of(&flows.iter().collect::<Vec<_>>());
+        assert_eq!(figures.marked_again_in_tail, Some(0.6));
+        assert_eq!(figures.marked_again, Some(6.0 / 190.0));
+        assert_eq!(figures.duplicate_acks, Some(0.0));
+        assert_eq!(PacketFigures::of(&[]).reordered, None);
+    }
+}
