@@ -2,7 +2,7 @@
 
 use flowsched_schemes::preset::{COMMON, Combination};
 use flowsched_schemes::{PARTS, PRESETS, Preset, Role};
-use flowsched_topology::{ROUTING, TOPOLOGIES};
+use flowsched_topology::{LOSS, ROUTING, TOPOLOGIES};
 use flowsched_units::{Kind, Parameter};
 use flowsched_workload::sizes::{BUILT_IN, FORMS};
 use flowsched_workload::{
@@ -91,6 +91,7 @@ fn topologies(text: &mut String) {
     }
     title(text, "Keys of every [topology] table");
     parameters(text, &[ROUTING]);
+    parameters(text, LOSS);
 }
 
 fn title(text: &mut String, title: &str) {

@@ -3,7 +3,7 @@
 use flowsched_experiment::results::{Column, FLOWS, PORTS, SUMMARY};
 use flowsched_schemes::preset::COMMON;
 use flowsched_schemes::{PARTS, PRESETS, Role};
-use flowsched_topology::{ROUTING, TOPOLOGIES};
+use flowsched_topology::{LOSS, ROUTING, TOPOLOGIES};
 use flowsched_units::Parameter;
 use flowsched_workload::sizes::{BUILT_IN, FORMS};
 use flowsched_workload::{
@@ -114,7 +114,9 @@ fn workloads() -> String {
 
 fn topologies() -> String {
     let mut text = String::from("# Topologies\n\n## Keys of every topology\n\n");
-    text.push_str(&parameters(&[flowsched_experiment::KIND, ROUTING]));
+    let of_all: Vec<Parameter> =
+        [flowsched_experiment::KIND, ROUTING].into_iter().chain(LOSS.iter().copied()).collect();
+    text.push_str(&parameters(&of_all));
     for kind in TOPOLOGIES {
         let (name, about, source) = (kind.name, kind.about, kind.source);
         text.push_str(&format!("\n## `kind = \"{name}\"`\n\n{about} ({source})\n\n"));

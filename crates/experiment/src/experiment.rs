@@ -1,6 +1,6 @@
 //! An experiment that is complete and checked.
 
-use flowsched_topology::{Network, ROUTING, Routing, TopologyKind};
+use flowsched_topology::{LOSS, Network, ROUTING, Routing, TopologyKind};
 use flowsched_units::{Kind, Parameter, SettingError, Settings, Time};
 use flowsched_workload::{PartError, Workload};
 
@@ -55,7 +55,7 @@ pub const PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// The key of a `[topology]` table beside those of its kind and `routing`.
+/// The key of a `[topology]` table beside those of its kind, `routing` and [`LOSS`].
 pub const KIND: Parameter = Parameter {
     name: "kind",
     kind: Kind::Text,
@@ -106,7 +106,7 @@ pub struct Scene {
 pub struct Topology {
     /// Which.
     pub kind: &'static TopologyKind,
-    /// A value for each of its parameters, `kind` and `routing`.
+    /// A value for each of its parameters, `kind`, `routing`, `loss` and `loss_on`.
     pub settings: Settings,
     /// How packets choose among equal paths.
     pub routing: Routing,
@@ -145,7 +145,8 @@ impl Experiment {
 impl Topology {
     /// The keys of the table.
     pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
-        std::iter::once(&KIND).chain(self.kind.parameters).chain(std::iter::once(&ROUTING))
+        let of_all = std::iter::once(&ROUTING).chain(LOSS);
+        std::iter::once(&KIND).chain(self.kind.parameters).chain(of_all)
     }
 }
 

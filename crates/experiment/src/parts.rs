@@ -31,7 +31,8 @@ impl Parts {
     pub(crate) fn flow_count(&self, whole: &Settings) -> u64 {
         let own: u64 = self.parts.iter().filter_map(|part| part.flows).sum();
         let shared = if self.share_a_count() { whole.count("flows") } else { 0 };
-        own + shared + self.listed.len() as u64
+        let listed = self.listed.iter().map(|listed| u64::from(listed.copies));
+        own + shared + listed.sum::<u64>()
     }
 
     /// Whether some parts share the flows of the whole.

@@ -52,8 +52,12 @@ pub fn build(kind: &str, settings: &Settings) -> Result<Network, SettingError> {
     }
     let builder = (topology.connect)(settings)?;
     let finished = builder.finish();
-    let mut network =
-        finished.map_err(|error| SettingError::new("kind", kind, error.to_string()))?;
+    let mut network = finished.map_err(|error| {
+        let text = error.to_string();
+        let (found, allowed) = text.split_once(", expected ").unwrap_or((&text, "a network"));
+        let found = found.trim_start_matches("found ");
+        SettingError::new("kind", format!("{kind} with {found}"), allowed)
+    })?;
     network.lose(settings)?;
     Ok(network)
 }

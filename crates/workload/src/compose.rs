@@ -79,9 +79,10 @@ pub fn compose(
     for part in parts.iter().filter(|part| !part.name.is_empty()) {
         names.place_of(&part.name);
     }
-    for Listed { part, flow } in listed {
+    for Listed { part, flow, copies } in listed {
         let name = part.as_deref().unwrap_or(LISTED);
-        drawn.push((*flow, if names_any { names.place_of(name) } else { 0 }));
+        let place = if names_any { names.place_of(name) } else { 0 };
+        drawn.extend((0..*copies).map(|_| (*flow, place)));
     }
     drawn.sort_by_key(|(flow, _)| flow.start);
     let is_one = names.names().is_empty();

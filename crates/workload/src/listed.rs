@@ -12,6 +12,8 @@ pub struct Listed {
     pub part: Option<String>,
     /// The flow.
     pub flow: Flow,
+    /// How many there are of it.
+    pub copies: u32,
 }
 
 /// The keys of a `[[workload.flow]]`.
@@ -50,6 +52,13 @@ pub const LISTED_PARAMETERS: &[Parameter] = &[
         default: None,
         about: "The instant by which it is due, since the start of the run, as in a trace.",
         source: "none: no deadline",
+    },
+    Parameter {
+        name: "copies",
+        kind: Kind::Count { from: 1, to: 1_000_000 },
+        default: Some("1"),
+        about: "How many such flows there are.",
+        source: "none; Slytherin 2018, V-C starts 20 at once",
     },
     Parameter {
         name: "part",
@@ -92,7 +101,8 @@ impl Listed {
             _ => None,
         };
         let flow = Flow { id: 0, src, dst, size, start, deadline, measured: true };
-        Ok(Listed { part, flow })
+        let copies = u32::try_from(settings.count("copies")).unwrap_or(u32::MAX);
+        Ok(Listed { part, flow, copies })
     }
 }
 
@@ -138,12 +148,12 @@ mod tests {
 
     #[test]
     fn a_flow_is_what_its_table_says() {
-        let found = listed(&[("deadline", "1.5ms"), ("part", "long")]).unwrap();
+        let found = listed(&[("deadline", "1.5ms"), ("part", "long"), ("copies", "3")]).unwrap();
         let (src, dst) = (HostId(0), HostId(3));
         let (start, due) = (Time::from_ms(1), Time::from_us(1_500));
         let size = Bytes::new(1_000_000);
         let flow = Flow { id: 0, src, dst, size, start, deadline: Some(due), measured: true };
-        assert_eq!(found, Listed { part: Some("long".into()), flow });
+        assert_eq!(found, Listed { part: Some("long".into()), flow, copies: 3 });
     }
 
     #[test]

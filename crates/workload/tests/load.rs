@@ -451,11 +451,15 @@ fn listed_flows_are_themselves_and_count_to_a_part() {
         deadline: None,
         measured: true,
     };
-    let listed = |part: Option<&str>, flow| Listed { part: part.map(str::to_owned), flow };
+    let listed =
+        |part: Option<&str>, flow| Listed { part: part.map(str::to_owned), flow, copies: 1 };
     let only = [listed(None, flow(1, 2)), listed(None, flow(2, 0))];
     let workload = compose(&whole(1), &network, &[], &only, 1).unwrap();
     assert_eq!(workload.flows, [Flow { id: 0, ..flow(2, 0) }, Flow { id: 1, ..flow(1, 2) }]);
     assert_eq!(workload.parts, Parts::default());
+    let twice = [Listed { copies: 2, ..listed(None, flow(1, 2)) }];
+    let workload = compose(&whole(1), &network, &[], &twice, 1).unwrap();
+    assert_eq!(workload.flows, [0, 1].map(|id| Flow { id, ..flow(1, 2) }));
     let burst = part("burst", "fixed 20KB", Some(3), &[("at", Value::Time(Time::from_ms(1)))]);
     let named = [listed(None, flow(1, 2)), listed(Some("burst"), flow(2, 0))];
     let workload = compose(&whole(1), &network, &[burst], &named, 1).unwrap();

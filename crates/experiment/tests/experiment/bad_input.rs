@@ -76,7 +76,7 @@ fn what_is_good_is_not_refused() {
 
 #[test]
 fn unknown_keys_get_the_nearest_name() {
-    assert_snapshot!(changed("hosts = 4", "host = 4"), @r#"a.toml:6:1: topology.host: found the key "host", expected kind, hosts, host_link, link_delay, host_delay, routing; did you mean "hosts"?"#);
+    assert_snapshot!(changed("hosts = 4", "host = 4"), @r#"a.toml:6:1: topology.host: found the key "host", expected kind, hosts, host_link, link_delay, host_delay, routing, loss, loss_on; did you mean "hosts"?"#);
     assert_snapshot!(changed("flows = 10", "flow = 10"), @"a.toml:11:1: workload.flow: found a number, expected [[workload.flow]] tables; write [[workload.flow]] with two brackets");
     assert_snapshot!(changed("queues = 4", "quues = 4"), @r#"a.toml:18:1: scheme.1.quues: found the key "quues", expected preset, name, tagger, transport, port, controller, compat, KEYS OF PIAS; did you mean "queues"?"#);
     assert_snapshot!(changed("seeds = 2", "load = 0.5"), @r#"a.toml:2:1: load: found the key "load", expected name, seeds, seed, engine, sample_interval, until, topology, workload, scheme, vary; did you mean workload.load?"#);
@@ -143,7 +143,7 @@ fn names_are_unique() {
 #[test]
 fn keys_of_another_pattern_or_kind_are_refused() {
     assert_snapshot!(changed("flows = 10", "degree = 10"), @r#"a.toml:11:1: workload.degree: found a key of incast, expected keys of pattern = "all-to-all""#);
-    assert_snapshot!(changed("hosts = 4", "leaves = 4"), @r#"a.toml:6:1: topology.leaves: found the key "leaves", expected kind, hosts, host_link, link_delay, host_delay, routing"#);
+    assert_snapshot!(changed("hosts = 4", "leaves = 4"), @r#"a.toml:6:1: topology.leaves: found the key "leaves", expected kind, hosts, host_link, link_delay, host_delay, routing, loss, loss_on"#);
     assert_snapshot!(changed("flows = 10", "pattern = \"incast\"\ndegree = 4"), @"a.toml:12:10: workload.degree: found 4, expected a number of senders from 1 to 3, all hosts but one");
     assert_snapshot!(changed("hosts = 4", "hosts = 1"), @"a.toml:8:2: workload.pattern: found all-to-all on 1 host, expected a topology of at least 2 hosts, since flows are between two");
 }
@@ -248,9 +248,22 @@ fn listed_flows_are_possible() {
     assert_eq!(flow(""), "no mistake");
     assert_eq!(changed("load = 0.5", "flow = [{src = 0, dst = 1, size = \"1pkt\"}]"), "no mistake");
     assert_snapshot!(flow("deadline = \"1ms\""), @"a.toml:18:12: workload.flow.0.deadline: found 1ms, expected an instant after its start at 1ms and up to 10000000s");
-    assert_snapshot!(flow("class = \"a\""), @r#"a.toml:18:1: workload.flow.0.class: found the key "class", expected start, src, dst, size, deadline, part"#);
+    assert_snapshot!(flow("class = \"a\""), @r#"a.toml:18:1: workload.flow.0.class: found the key "class", expected start, src, dst, size, deadline, copies, part"#);
     assert_snapshot!(with_parts("[[workload.flow]]\nsrc = 0\ndst = 4\nsize = \"1MB\""), @"a.toml:15:7: workload.flow.0.dst: found 4, expected a host of the topology, 0 to 3");
     assert_snapshot!(with_parts("[[workload.flow]]\nsrc = 0\ndst = 0\nsize = \"1MB\""), @"a.toml:15:7: workload.flow.0.dst: found host 0 again, expected another host than src");
     assert_snapshot!(with_parts("[[workload.flow]]\nsrc = 0\ndst = 1\nsize = \"0B\""), @"a.toml:16:8: workload.flow.0.size: found 0B, expected from 1B to 4398.046511104GB");
     assert_snapshot!(with_parts("[[workload.flow]]\ndst = 1\nsize = \"1B\""), @"a.toml:13:1: workload.flow.0.src: found nothing, expected a host of the topology, 0 to 3");
+}
+
+#[test]
+fn networks_that_cannot_be_are_refused() {
+    let topology = |text: &str| changed("kind = \"star\"\nhosts = 4", text);
+    assert_eq!(topology("kind = \"bcube\"\nloss = 0.01\nloss_on = \"hosts\""), "no mistake");
+    assert_snapshot!(topology("kind = \"bcube\"\nn = 3\nk = 1\nhosts = 10"), @"a.toml:8:9: topology.hosts: found 10, for n = 3 and k = 1, expected 9, n^(k+1): a BCube of another size does not close");
+    assert_snapshot!(topology("kind = \"jellyfish\"\nswitches = 7\ndegree = 3"), @"a.toml:7:10: topology.degree: found 3, for 7 switches: an odd number of ends of links, expected an even degree, or an even number of switches");
+    assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\""), @"a.toml:4:2: topology.links: found nothing, expected text");
+    assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\"\nlinks = \"a S; b T\""), @"a.toml:5:8: topology.kind: found custom with no path from host 1 to host 0, expected a connected network");
+    assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\"\nlinks = \"\"\"\na S\nb S 3Gbp\n\"\"\""), @r#"a.toml:7:9: topology.links: found "b S 3Gbp" as link number 2, expected a rate such as 1Gbps after its ends"#);
+    assert_snapshot!(topology("kind = \"star\"\nloss = 1"), @"a.toml:6:8: topology.loss: found 1, expected less than 1, so that something arrives");
+    assert_snapshot!(topology("kind = \"star\"\nloss_on = \"host 99 - switch 0\""), @r#"a.toml:6:11: topology.loss_on: found "host 99", expected a node of the topology, such as "host 0" or "switch 0""#);
 }

@@ -284,6 +284,18 @@ fn parts_and_listed_flows_read_back_as_the_same() {
 }
 
 #[test]
+fn a_listed_network_reads_back_as_the_same() {
+    let topology =
+        "kind = \"custom\"\nhosts = \"a b\"\nlinks = \"\"\"\n  a S 1Gbps\n  b S\n\"\"\"\n";
+    let text = FABRIC.replace("kind = \"leaf-spine\"\nleaves = 2\nhosts_per_leaf = 2\n", topology);
+    let experiment = read(&text, &Arguments::default(), &[]);
+    let experiment = experiment.unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let network = experiment.scenes[0].network().unwrap();
+    assert_eq!(network.name(flowsched_topology::NodeId(2)), "S");
+    assert_same(&experiment, &read_back(&experiment));
+}
+
+#[test]
 fn starts_that_are_laid_down_need_no_load() {
     let text = FABRIC.replace("load = 0.6", "at = \"0ms\"\nstagger = \"1ms\"");
     let experiment = read(&text, &Arguments::default(), &[]);
