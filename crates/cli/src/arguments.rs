@@ -8,7 +8,7 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use flowsched_thresholds::{DEFAULT_LINK, DEFAULT_MODEL, ModelName, Objective};
-use flowsched_units::{Rate, UnitError};
+use flowsched_units::{Rate, Time, UnitError};
 
 /// Which flow-scheduling scheme finishes my flows soonest, and how do I run it?
 #[derive(Debug, Parser)]
@@ -55,6 +55,9 @@ pub enum Command {
     /// Work out the best demotion thresholds for a workload
     #[command(after_help = THRESHOLDS_EXAMPLES)]
     Thresholds(Thresholds),
+    /// Summarise a packet capture to a trace of flows
+    #[command(after_help = FLOWS_EXAMPLES)]
+    Flows(Flows),
     /// Tag this host's packets with PIAS priorities, in eBPF
     #[cfg(feature = "agent")]
     Agent(flowsched_agent::AgentArgs),
@@ -229,6 +232,33 @@ pub enum AskedRegret {
     Worst,
     /// The mean
     Mean,
+}
+
+const FLOWS_EXAMPLES: &str = "\
+Examples:
+  flowsched flows capture.pcap -o flows.csv --hosts hosts.csv
+      Then, in an experiment: trace = \"flows.csv\".
+  flowsched flows capture.pcapng --idle 500us > messages.csv
+
+Reads pcap and pcapng with Ethernet, raw IP or Linux cooked headers. Each direction of a TCP or UDP
+connection is a flow that starts with its first byte of payload; bytes that TCP sends again count
+once. Hosts are numbered in the order of their addresses.";
+
+/// `flowsched flows`.
+#[derive(Args, Debug)]
+pub struct Flows {
+    /// The capture, pcap or pcapng
+    #[arg(value_name = "CAPTURE")]
+    pub capture: PathBuf,
+    /// Where the trace goes; by default it is printed
+    #[arg(short, long, value_name = "FILE.csv")]
+    pub out: Option<PathBuf>,
+    /// Where the addresses go that the host numbers stand for
+    #[arg(long, value_name = "FILE.csv")]
+    pub hosts: Option<PathBuf>,
+    /// How long a flow may be silent before what follows is another one
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub idle: Time,
 }
 
 /// How thresholds are printed.

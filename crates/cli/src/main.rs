@@ -6,6 +6,7 @@
 mod arguments;
 mod cost;
 mod failure;
+mod flows;
 mod folder;
 mod list;
 mod output;
@@ -50,6 +51,7 @@ fn carry_out(command: Command) -> Result<ExitCode, Failure> {
         Command::Report { dir } => output::report(&dir, Format::Table)?,
         Command::List { what } => print(&list::list(what))?,
         Command::Check(file) => print(&checked(&output::read(&file)?))?,
+        Command::Flows(wanted) => flows::flows(&wanted)?,
         Command::Thresholds(wanted) => print(&thresholds::thresholds(&wanted)?)?,
         #[cfg(feature = "agent")]
         Command::Agent(arguments) => return Ok(flowsched_agent::run(arguments)),

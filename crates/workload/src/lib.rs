@@ -6,6 +6,7 @@
 pub mod sizes;
 
 mod arrivals;
+mod capture;
 mod compose;
 mod deadlines;
 mod flow;
@@ -22,6 +23,7 @@ mod starts;
 mod trace;
 mod turns;
 
+pub use capture::{Capture, CaptureError, read_capture};
 pub use compose::{Part, PartError, compose};
 pub use deadlines::DEADLINE_FORMS;
 pub use flow::{Flow, LARGEST_FLOW, LATEST, wire_bytes};

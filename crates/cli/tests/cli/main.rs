@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod common;
+mod flows;
 mod interrupted;
 mod manual;
 mod run;
