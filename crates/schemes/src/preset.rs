@@ -114,12 +114,13 @@ pub const PRESETS: &[Preset] = &[
         about: "EPN that knows no flow's size: 16 exponential levels by bytes sent.",
         source: "EPN 2018, IV-C and VI-C",
         parts: ["priority-mapper", "ecn-star", "weighted-round-robin", "epn"],
-        settings: &[EPN_PORT[0], ("dp", "sent")],
+        settings: &[EPN_PORT[0], EPN_PORT[1], ("dp", "sent")],
     },
 ];
 
-/// EPN 2018, V-C: "we configure per-queue ECN for EPN".
-const EPN_PORT: &[(&str, &str)] = &[("ecn_scope", "queue")];
+/// EPN 2018, V-C: "we configure per-queue ECN for EPN"; VI-C: "an ECN threshold to be 40 packets",
+/// the only one that it gives.
+const EPN_PORT: &[(&str, &str)] = &[("ecn_scope", "queue"), ("ecn_threshold", "40pkt")];
 
 /// pFabric's minimal TCP (Alizadeh et al., SIGCOMM 2013, 4.2): windows start at the
 /// bandwidth-delay product; losses are found by timeouts alone, of about three round-trip times;

@@ -107,3 +107,26 @@ impl Scheme {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::preset::Combination;
+
+    /// A preset with other parts, as its defaults make it.
+    fn with_parts(preset: &str, parts: [Option<&str>; 4]) -> Result<Scheme, SettingError> {
+        Scheme::from_settings(&Combination::new(preset, parts).unwrap().defaults("none"))
+    }
+
+    #[test]
+    fn epn_needs_both_its_halves_and_a_port_with_queues() {
+        let key = |parts| with_parts("epn", parts).unwrap_err().key;
+        assert_eq!(key([Some("none"), None, None, None]), "controller");
+        assert_eq!(key([None, None, None, Some("none")]), "controller");
+        assert_eq!(key([None, None, Some("pfabric"), None]), "port");
+        for port in ["weighted-round-robin", "strict-priority", "fifo"] {
+            assert!(with_parts("epn", [None, Some("dctcp"), Some(port), None]).is_ok(), "{port}");
+        }
+        assert!(with_parts("dctcp", [None, None, None, Some("epn")]).is_err());
+    }
+}
