@@ -70,7 +70,7 @@ impl ControllerChoice {
         }
         Ok(ControllerChoice::Epn(Epn {
             mapper: PriorityMapper::from_settings(settings),
-            controller: EpnSettings::from_settings(settings),
+            controller: EpnSettings::from_settings(settings)?,
         }))
     }
 }

@@ -9,7 +9,7 @@ pub mod header;
 
 use std::collections::VecDeque;
 
-use flowsched_units::{Kind, PACKET_HEADER, Parameter, Rate, Settings, Time};
+use flowsched_units::{Kind, PACKET_HEADER, Parameter, Rate, SettingError, Settings, Time};
 
 use super::{Controller, Site};
 use crate::catalogue::{Part, Role};
@@ -91,14 +91,22 @@ pub struct EpnSettings {
 
 impl EpnSettings {
     /// Reads the parameters above.
-    pub fn from_settings(settings: &Settings) -> EpnSettings {
-        EpnSettings {
+    ///
+    /// # Errors
+    /// If counters are to be read all the time.
+    pub fn from_settings(settings: &Settings) -> Result<EpnSettings, SettingError> {
+        let counter_interval = settings.time("counter_interval");
+        if counter_interval == Time::ZERO {
+            let found = counter_interval.to_string();
+            return Err(SettingError::new("counter_interval", found, "more than no time"));
+        }
+        Ok(EpnSettings {
             processing_delay: settings.time("processing_delay"),
-            counter_interval: settings.time("counter_interval").max(Time::from_ns(1)),
+            counter_interval,
             counter_reads: settings.count("counter_reads") as u32,
             flow_timeout: settings.time("flow_timeout"),
             dsid: settings.flag("dsid"),
-        }
+        })
     }
 }
 
