@@ -37,6 +37,8 @@ struct OfScene {
     /// How much more the objective is than with the scene's own best, as a part of that.
     regret: f64,
     objective_value: f64,
+    /// How many queues no packet ever uses.
+    unused_queues: usize,
     predicted: Predicted,
 }
 
@@ -58,6 +60,7 @@ pub fn answer(wanted: &Thresholds, named: &[Named]) -> Result<Answer, Thresholds
             load: named.load,
             regret: *regret,
             objective_value: solution.objective_value,
+            unused_queues: solution.unused_queues,
             predicted: solution.predicted,
         })
     };
