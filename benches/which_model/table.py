@@ -126,30 +126,38 @@ def scene_table(scene):
 
 
 def correlation_table(scenes, measure, counts):
-    """A row a scene and one for all of a workload, a column a model."""
-    rows = ["| scene | " + " | ".join(MODELS) + " |", "|---" * (len(MODELS) + 1) + "|"]
+    """A row a scene and one for all of a workload, a column a model, and by how much the first
+    model is above the second."""
+    heads = [*MODELS, f"{MODELS[0]} less {MODELS[1]}"]
+    rows = ["| scene | " + " | ".join(heads) + " |", "|---" * (len(heads) + 1) + "|"]
 
     def row(title, cells):
         rows.append(f"| {title} | " + " | ".join(cells) + " |")
 
-    def cell(values):
+    def cell(values, sign=""):
         if not values:
             return "–"
         mean, half = interval(values)
-        return f"{mean:.2f} ± {half:.2f}"
+        return f"{mean:{sign}.2f} ± {half:.2f}"
 
     for workload in dict.fromkeys(scene.workload for scene in scenes):
         ours = [scene for scene in scenes if scene.workload == workload]
         by_model = {model: [scene.correlation(model, measure, counts) for scene in ours]
                     for model in MODELS}
-        for index, scene in enumerate(ours):
-            row(f"{workload}, {scene.load}", [cell(by_model[model][index]) for model in MODELS])
-        overall = []
+        overall = {}
         for model in MODELS:
             known = [found for found in by_model[model] if found]
             # Seeds are independent, loads of one seed are not: they share the sizes.
-            overall.append([sum(part) / len(part) for part in zip(*known)] if known else [])
-        row(f"**{workload}, all**", [cell(values) for values in overall])
+            overall[model] = [sum(part) / len(part) for part in zip(*known)] if known else None
+
+        def cells(found):
+            less = [a - b for a, b in zip(found[MODELS[0]], found[MODELS[1]])]
+            return [cell(found[model]) for model in MODELS] + [cell(less, "+")]
+
+        for index, scene in enumerate(ours):
+            row(f"{workload}, {scene.load}",
+                cells({model: by_model[model][index] for model in MODELS}))
+        row(f"**{workload}, all**", cells(overall))
     return "\n".join(rows)
 
 
