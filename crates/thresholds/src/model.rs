@@ -33,9 +33,9 @@ pub enum ModelName {
     MultilevelPs,
 }
 
-/// The model where none is given: in packet simulation no other model's thresholds did better with
-/// 4 or 8 queues, and those of `multilevel-ps` worse with 2 (docs, "Which threshold model to
-/// believe").
+/// The model where none is given: in packet simulation no other model's thresholds did better
+/// with 4 or 8 queues, and with 2 those of `multilevel-ps` were worse (docs, "Which threshold
+/// model to believe").
 pub const DEFAULT_MODEL: ModelName = ModelName::MultilevelFcfs;
 
 /// All models.
