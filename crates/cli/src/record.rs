@@ -57,6 +57,7 @@ fn flow_row(network: &Network, flow: &Flow, outcome: FlowOutcome) -> FlowRow {
         start: flow.start,
         fct: since_start(outcome.finished_at_sender),
         receiver_fct: since_start(outcome.finished_at_receiver),
+        gave_up: outcome.gave_up.is_some(),
         ideal_fct: network.ideal_fct(flow.src, flow.dst, flow.size),
         deadline: since_start(flow.deadline),
         retransmissions: u64::from(outcome.retransmissions),

@@ -67,6 +67,9 @@ pub const PARTS: &[Part] = &[
     transport::ECN_STAR,
     transport::DCTCP,
     transport::L2DCT,
+    transport::pdq::settings::PART,
+    transport::d3::settings::D3,
+    transport::d3::settings::RCP,
     port::FIFO,
     port::STRICT_PRIORITY,
     port::WEIGHTED_ROUND_ROBIN,
@@ -74,6 +77,8 @@ pub const PARTS: &[Part] = &[
     port::PFABRIC,
     NO_CONTROLLER,
     controller::epn::PART,
+    controller::pdq::PART,
+    controller::d3::PART,
 ];
 
 const NO_CONTROLLER: Part = Part {

@@ -4,7 +4,9 @@
 //! it and every packet that comes back over the same link, may change their headers, and may
 //! send messages of its own to the senders of flows.
 
+pub mod d3;
 pub mod epn;
+pub mod pdq;
 
 use flowsched_units::{Rate, Time};
 
@@ -28,6 +30,8 @@ pub struct Site {
 pub trait Controller<H: Header> {
     /// Whether there is anything to do; if not, none of the functions is called.
     const IS_THERE: bool = true;
+    /// Whether the ACKs of a flow must come back over the links that its data went by.
+    const NEEDS_WAY_BACK: bool = false;
 
     /// A packet comes to be sent through the port, where `backlog` waits.
     fn on_forward(

@@ -83,10 +83,12 @@ impl Flags {
     pub const SYN: Flags = Flags(32);
     /// Sent before.
     pub const RETRANSMISSION: Flags = Flags(64);
-    /// A one-byte probe of a starved sender.
+    /// No data, or one byte of a starved sender: asks for an answer.
     pub const PROBE: Flags = Flags(128);
     /// From a switch's controller to the flow's sender.
     pub const MESSAGE: Flags = Flags(256);
+    /// Ends a flow at the switches that know it.
+    pub const TERM: Flags = Flags(512);
 
     /// Whether any of `flags` is set.
     #[inline]

@@ -116,11 +116,72 @@ pub const PRESETS: &[Preset] = &[
         parts: ["priority-mapper", "ecn-star", "weighted-round-robin", "epn"],
         settings: &[EPN_PORT[0], EPN_PORT[1], ("dp", "sent")],
     },
+    Preset {
+        name: "pdq",
+        about: "PDQ(Full): the most critical flows send, all others are paused; Early Start, \
+                Early Termination, Suppressed Probing.",
+        source: "PDQ 2012, 3",
+        parts: PDQ,
+        settings: PDQ_PORT,
+    },
+    Preset {
+        name: "pdq-basic",
+        about: "PDQ(Basic): without Early Start, Early Termination and Suppressed Probing.",
+        source: "PDQ 2012, 5.1",
+        parts: PDQ,
+        settings: &[
+            PDQ_PORT[0],
+            PDQ_PORT[1],
+            ("early_start", "0"),
+            ("early_termination", "false"),
+            ("probe_spacing", "0"),
+        ],
+    },
+    Preset {
+        name: "pdq-es",
+        about: "PDQ(ES): with Early Start, without Early Termination and Suppressed Probing.",
+        source: "PDQ 2012, 5.1",
+        parts: PDQ,
+        settings: &[
+            PDQ_PORT[0],
+            PDQ_PORT[1],
+            ("early_termination", "false"),
+            ("probe_spacing", "0"),
+        ],
+    },
+    Preset {
+        name: "pdq-es-et",
+        about: "PDQ(ES+ET): with Early Start and Early Termination, without Suppressed Probing.",
+        source: "PDQ 2012, 5.1",
+        parts: PDQ,
+        settings: &[PDQ_PORT[0], PDQ_PORT[1], ("probe_spacing", "0")],
+    },
+    Preset {
+        name: "d3",
+        about: "D3: switches grant the rates that meet deadlines in the order in which they are \
+                asked for.",
+        source: "Wilson et al., SIGCOMM 2011; PDQ 2012, 5.1",
+        parts: ["none", "d3", "fifo", "d3"],
+        settings: PDQ_PORT,
+    },
+    Preset {
+        name: "rcp",
+        about: "RCP with the exact number of flows: switches tell each flow its fair share.",
+        source: "Dukkipati and McKeown, CCR 2006; PDQ 2012, 5.1",
+        parts: ["none", "rcp", "fifo", "d3"],
+        settings: PDQ_PORT,
+    },
 ];
 
 /// EPN 2018, V-C: "we configure per-queue ECN for EPN"; VI-C: "an ECN threshold to be 40 packets",
 /// the only one that it gives.
 const EPN_PORT: &[(&str, &str)] = &[("ecn_scope", "queue"), ("ecn_threshold", "40pkt")];
+
+/// PDQ's hosts and switches over FIFO ports.
+const PDQ: [&str; 4] = ["none", "pdq", "fifo", "pdq"];
+
+/// "A switch buffer of 4 MByte, and FIFO tail-drop queues" (PDQ 2012, Figure 2).
+const PDQ_PORT: &[(&str, &str)] = &[("buffer", "4MB"), ("ecn_threshold", "unlimited")];
 
 /// pFabric's minimal TCP (Alizadeh et al., SIGCOMM 2013, 4.2): windows start at the
 /// bandwidth-delay product; losses are found by timeouts alone, of about three round-trip times;

@@ -2,12 +2,16 @@
 
 use flowsched_units::{SettingError, Settings};
 
+use crate::controller::d3::D3Control;
 use crate::controller::epn::{Epn, EpnSettings};
+use crate::controller::pdq::flow_controller::FlowControl;
 use crate::port::{HostPort, PortSettings, Queueing};
 use crate::tagger::Tagger;
 use crate::tagger::mlfq::Mlfq;
 use crate::tagger::priority_mapper::PriorityMapper;
 use crate::tagger::size_known::SizeKnown;
+use crate::transport::d3::D3Settings;
+use crate::transport::pdq::PdqSettings;
 use crate::transport::tcp::congestion::Algorithm;
 use crate::transport::tcp::settings::TcpSettings;
 
@@ -38,9 +42,53 @@ pub struct Scheme {
 pub enum TransportChoice {
     /// One of the TCPs, for [`Tcp::new`](crate::transport::tcp::Tcp::new).
     Tcp(TcpSettings, Algorithm),
+    /// PDQ's hosts and switches.
+    Pdq(PdqSettings, FlowControl),
+    /// D3's hosts, or RCP's, and D3's switches.
+    D3(D3Settings, D3Control),
 }
 
-/// What switches and hosts tell each other beside marks, to be made for a network.
+impl TransportChoice {
+    /// Hosts that are told their rates need switches that tell them: the transport and the
+    /// controller go together, over queues that are served in order.
+    fn from_settings(
+        settings: &Settings,
+        queueing: Queueing,
+    ) -> Result<TransportChoice, SettingError> {
+        let (transport, controller) = (settings.text("transport"), settings.text("controller"));
+        let (needed, allowed): (&[&str], &str) = match transport.as_str() {
+            "pdq" => (&["pdq"], "\"pdq\""),
+            "d3" | "rcp" => (&["d3"], "\"d3\""),
+            _ => (&["none", "epn"], "\"none\" or \"epn\""),
+        };
+        if !needed.contains(&controller.as_str()) {
+            let found = format!("\"{controller}\" with transport = \"{transport}\"");
+            return Err(SettingError::new("controller", found, allowed));
+        }
+        if ["pdq", "d3"].contains(&controller.as_str()) && queueing != Queueing::StrictPriority {
+            let allowed = "fifo or strict-priority, where the transport is told its rate";
+            return Err(SettingError::new("port", settings.text("port"), allowed));
+        }
+        Ok(match transport.as_str() {
+            "pdq" => TransportChoice::Pdq(
+                PdqSettings::from_settings(settings),
+                FlowControl::from_settings(settings),
+            ),
+            "d3" => {
+                TransportChoice::D3(D3Settings::d3(settings), D3Control::from_settings(settings))
+            }
+            "rcp" => {
+                TransportChoice::D3(D3Settings::rcp(settings), D3Control::from_settings(settings))
+            }
+            _ => TransportChoice::Tcp(
+                TcpSettings::from_settings(settings),
+                Algorithm::from_settings(&transport, settings),
+            ),
+        })
+    }
+}
+
+/// What switches and hosts tell each other beside marks and rates, to be made for a network.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ControllerChoice {
     /// Nothing.
@@ -90,16 +138,12 @@ impl Scheme {
             "remaining" => Tagger::Remaining,
             _ => Tagger::None,
         };
-        let transport = settings.text("transport");
         let queueing = Queueing::from_settings(settings, port.queues)?;
         Ok(Scheme {
             name: settings.text("name"),
             tagger,
             controller: ControllerChoice::from_settings(settings, queueing)?,
-            transport: TransportChoice::Tcp(
-                TcpSettings::from_settings(settings),
-                Algorithm::from_settings(&transport, settings),
-            ),
+            transport: TransportChoice::from_settings(settings, queueing)?,
             port,
             queueing,
             host_port: HostPort::from_settings(settings),

@@ -1,6 +1,9 @@
 //! Transports: when and how fast a host sends.
 
 mod carrying;
+pub mod d3;
+pub mod explicit;
+pub mod pdq;
 pub mod tcp;
 
 pub use carrying::Carrying;
@@ -55,8 +58,23 @@ pub struct Start {
     pub now: Time,
     /// Bytes to send.
     pub size: Bytes,
+    /// When it should have finished, if it has a deadline.
+    pub deadline: Option<Time>,
     /// The rate of the host's network card.
     pub rate: Rate,
+    /// A random number of the flow's own.
+    pub random: u64,
+}
+
+/// How far a sender is with its flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// There is something to send, or to wait for.
+    Sending,
+    /// The whole flow is acknowledged.
+    Acknowledged,
+    /// The flow is given up: it would not finish by its deadline.
+    GaveUp,
 }
 
 /// A data packet that a sender wants on its way.
@@ -112,9 +130,9 @@ pub trait Transport {
     fn on_sender_timer(&self, sender: &mut Self::Sender, now: Time);
     /// When [`Transport::on_sender_timer`] is due; [`Time::MAX`]: not at all.
     fn sender_deadline(&self, sender: &Self::Sender) -> Time;
-    /// Whether the whole flow is acknowledged.
-    fn is_acknowledged(&self, sender: &Self::Sender) -> bool;
-    /// The flow is acknowledged: its connection, for the next one.
+    /// How far the sender is with its flow.
+    fn phase(&self, sender: &Self::Sender) -> Phase;
+    /// The flow has ended: its connection, for the next one.
     fn finish(&self, sender: &mut Self::Sender, now: Time) -> Self::Connection;
     /// Packets sent again so far.
     fn retransmissions(&self, sender: &Self::Sender) -> u32;

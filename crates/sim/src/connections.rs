@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use flowsched_schemes::Packet;
-use flowsched_schemes::packet::{Flags, Frame};
+use flowsched_schemes::packet::{Flags, Frame, Header};
 use flowsched_schemes::port::{Backlog, PfabricPort, Port, PortSettings};
 use flowsched_workload::Flow;
 
@@ -29,29 +29,29 @@ impl ConnectionNumbers {
 
 /// pFabric's port, with everything between two hosts on connections of one number as one flow.
 #[derive(Debug)]
-pub(crate) struct ByConnection<'a> {
-    port: PfabricPort<Labelled>,
+pub(crate) struct ByConnection<'a, H> {
+    port: PfabricPort<Labelled<H>>,
     flows: &'a [Flow],
     numbers: ConnectionNumbers,
 }
 
 /// A packet with the number of what counts as its flow.
 #[derive(Clone, Copy, Debug)]
-struct Labelled {
-    packet: Packet,
+struct Labelled<H> {
+    packet: Packet<H>,
     label: u32,
 }
 
-impl<'a> ByConnection<'a> {
+impl<'a, H: Header> ByConnection<'a, H> {
     pub(crate) fn new(
         settings: PortSettings,
         flows: &'a [Flow],
         numbers: ConnectionNumbers,
-    ) -> ByConnection<'a> {
+    ) -> ByConnection<'a, H> {
         ByConnection { port: PfabricPort::new(settings), flows, numbers }
     }
 
-    fn label(&self, packet: Packet) -> Labelled {
+    fn label(&self, packet: Packet<H>) -> Labelled<H> {
         let flow = &self.flows[packet.flow as usize];
         let (mut from, mut to) = (flow.src.0, flow.dst.0);
         if packet.flags.has(Flags::ACK) {
@@ -64,13 +64,13 @@ impl<'a> ByConnection<'a> {
     }
 }
 
-impl Port<Packet> for ByConnection<'_> {
-    fn enqueue(&mut self, packet: Packet, elsewhere: u64, mut dropped: impl FnMut(Packet)) {
+impl<H: Header> Port<Packet<H>> for ByConnection<'_, H> {
+    fn enqueue(&mut self, packet: Packet<H>, elsewhere: u64, mut dropped: impl FnMut(Packet<H>)) {
         let labelled = self.label(packet);
         self.port.enqueue(labelled, elsewhere, |labelled| dropped(labelled.packet));
     }
 
-    fn dequeue(&mut self) -> Option<Packet> {
+    fn dequeue(&mut self) -> Option<Packet<H>> {
         self.port.dequeue().map(|labelled| labelled.packet)
     }
 
@@ -87,7 +87,7 @@ impl Port<Packet> for ByConnection<'_> {
     }
 }
 
-impl Frame for Labelled {
+impl<H: Header> Frame for Labelled<H> {
     fn wire_bytes(&self) -> u32 {
         self.packet.wire_bytes()
     }

@@ -75,7 +75,7 @@ where
             flows: job.flows,
             next_flow: 0,
             fabric: Fabric::new(job, new_port, new_controller),
-            hosts: Hosts::new(job.network, job.flows, transport, tagger, connections),
+            hosts: Hosts::new(job, transport, tagger, connections),
             sample_interval: job.sample_interval,
             next_sample: if is_sampled { job.sample_interval } else { Time::MAX },
             next_other: Time::MAX,

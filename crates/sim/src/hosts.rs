@@ -5,14 +5,16 @@ use std::collections::HashMap;
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::tagger::{Departure, Tagging};
-use flowsched_schemes::transport::{Outgoing, Start, Transport};
+use flowsched_schemes::transport::{Outgoing, Phase, Start, Transport};
 use flowsched_topology::{HostId, Network};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 use flowsched_workload::Flow;
 
+use crate::Job;
 use crate::connections::ConnectionNumbers;
 use crate::outcome::FlowOutcome;
 use crate::passage::Watch;
+use crate::routing::mix;
 use crate::timers::{Armed, Side, Timers};
 
 /// All hosts: which flows run, and what became of those that ended.
@@ -21,6 +23,7 @@ pub(crate) struct Hosts<'a, T: Transport, G: Tagging<T::Header>> {
     flows: &'a [Flow],
     transport: T,
     tagger: G,
+    seed: u64,
     /// By flow: its place in `running`, or [`ABSENT`].
     place_of: Vec<u32>,
     running: Vec<Running<T, G::Flow>>,
@@ -61,17 +64,18 @@ enum Slot<T: Transport, F> {
 
 impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
     pub(crate) fn new(
-        network: &'a Network,
-        flows: &'a [Flow],
+        job: &Job<'a>,
         transport: T,
         tagger: G,
         connections: ConnectionNumbers,
     ) -> Hosts<'a, T, G> {
+        let flows = job.flows;
         Hosts {
-            network,
+            network: job.network,
             flows,
             transport,
             tagger,
+            seed: mix(job.seed),
             place_of: vec![ABSENT; flows.len()],
             running: Vec::new(),
             free: Vec::new(),
@@ -93,7 +97,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         let flow = self.flows[id as usize];
         let (connection, mut tagger_flow, number) = self.take_connection(&flow);
         let rate = self.network.port(self.network.nic(flow.src)).rate;
-        let start = Start { now, size: flow.size, rate };
+        let random = mix(self.seed ^ (u64::from(id) << 32));
+        let start = Start { now, size: flow.size, deadline: flow.deadline, rate, random };
         self.tagger.start_flow(&mut tagger_flow, &start);
         let running = Running {
             sender: self.transport.sender(&start, connection),
@@ -225,7 +230,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         }
     }
 
-    /// Sends what the sender may send now, and ends the flow if all is acknowledged.
+    /// Sends what the sender may send now, and ends the flow if all is acknowledged or the flow
+    /// is given up.
     #[inline]
     fn pump(
         &mut self,
@@ -240,18 +246,25 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
             let packet = tagged(id, running.dst, &outgoing, now, &self.tagger, flow);
             send(running.src, packet);
         }
-        if self.transport.is_acknowledged(&running.sender) {
-            self.end(id, place, now);
-            return;
+        match self.transport.phase(&running.sender) {
+            Phase::Sending => {
+                let deadline = self.transport.sender_deadline(&running.sender);
+                self.timers.arm(&mut running.sender_armed, deadline, (id, Side::Sender));
+            }
+            Phase::Acknowledged => {
+                self.outcomes[id as usize].finished_at_sender = Some(now);
+                self.end(id, place, now);
+            }
+            Phase::GaveUp => {
+                self.outcomes[id as usize].gave_up = Some(now);
+                self.end(id, place, now);
+            }
         }
-        let deadline = self.transport.sender_deadline(&running.sender);
-        self.timers.arm(&mut running.sender_armed, deadline, (id, Side::Sender));
     }
 
     fn end(&mut self, id: u32, place: u32, now: Time) {
         let running = &mut self.running[place as usize];
         let outcome = &mut self.outcomes[id as usize];
-        outcome.finished_at_sender = Some(now);
         outcome.retransmissions = self.transport.retransmissions(&running.sender);
         outcome.timeouts = self.transport.timeouts(&running.sender);
         outcome.passage = running.watch.passage;

@@ -27,7 +27,9 @@ mod tournament;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
+use flowsched_schemes::controller::d3::D3Controller;
 use flowsched_schemes::controller::epn::{Epn, EpnController};
+use flowsched_schemes::controller::pdq::PdqController;
 use flowsched_schemes::controller::{Controller, NoController, Site};
 use flowsched_schemes::packet::Header;
 use flowsched_schemes::port::{
@@ -36,6 +38,8 @@ use flowsched_schemes::port::{
 };
 use flowsched_schemes::scheme::{ControllerChoice, TransportChoice};
 use flowsched_schemes::tagger::{Tagger, Tagging};
+use flowsched_schemes::transport::d3::D3;
+use flowsched_schemes::transport::pdq::Pdq;
 use flowsched_schemes::transport::tcp::Tcp;
 use flowsched_schemes::transport::{Carrying, Transport};
 use flowsched_schemes::{Packet, Scheme};
@@ -93,7 +97,25 @@ pub fn run(job: &Job<'_>, progress: &Progress) -> Outcome {
                 ControllerChoice::Epn(epn) => run_epn(job, tcp, epn, progress),
             }
         }
+        TransportChoice::Pdq(settings, control) => {
+            run_told(job, Pdq { settings }, |site| PdqController::new(control, site), progress)
+        }
+        TransportChoice::D3(settings, control) => {
+            run_told(job, D3 { settings }, |site| D3Controller::new(control, site), progress)
+        }
     }
+}
+
+/// Runs a job to its end with a transport that switches tell its rates.
+fn run_told<T: Transport, C: Controller<T::Header>>(
+    job: &Job<'_>,
+    transport: T,
+    new_controller: impl Fn(Site) -> C,
+    progress: &Progress,
+) -> Outcome {
+    let new_port = queues(job, StrictPriority);
+    let tagger = &job.scheme.tagger;
+    run_parts(job, Parts { transport, tagger, new_port, new_controller }, progress)
 }
 
 /// Runs a job to its end under EPN, over the queues that the scheme's ports have.

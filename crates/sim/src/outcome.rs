@@ -9,6 +9,8 @@ pub struct FlowOutcome {
     pub finished_at_sender: Option<Time>,
     /// When its last byte arrived.
     pub finished_at_receiver: Option<Time>,
+    /// When its sender gave it up, because it would not finish by its deadline.
+    pub gave_up: Option<Time>,
     /// Packets sent again.
     pub retransmissions: u32,
     /// Retransmission timeouts.

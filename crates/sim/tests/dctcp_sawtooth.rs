@@ -134,7 +134,7 @@ fn steady_state(scene: Scene) -> Seen {
         sample_interval: SAMPLES,
         until: Some(END),
     };
-    let TransportChoice::Tcp(settings, algorithm) = scheme.transport;
+    let TransportChoice::Tcp(settings, algorithm) = scheme.transport else { panic!("TCP") };
     let longest = Rc::new(Cell::new(0));
     let alphas = RefCell::new((0.0, 0u32));
     let transport = Observed {

@@ -104,7 +104,7 @@ fn run(flows: &[Flow], bookkeeping: &str) -> (Vec<(u32, u8)>, Outcome) {
         sample_interval: Time::ZERO,
         until: None,
     };
-    let TransportChoice::Tcp(settings, algorithm) = scheme.transport;
+    let TransportChoice::Tcp(settings, algorithm) = scheme.transport else { panic!("TCP") };
     let tcp = Tcp::new(settings, algorithm, false);
     // By port, in the network's order.
     let served = RefCell::new(Vec::<Served>::new());

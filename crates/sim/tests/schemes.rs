@@ -146,7 +146,7 @@ fn watched<P: Port<Packet>>(
     };
     let job =
         Job { network, routing, flows, scheme, seed: 1, sample_interval: Time::ZERO, until: None };
-    let TransportChoice::Tcp(settings, algorithm) = scheme.transport;
+    let TransportChoice::Tcp(settings, algorithm) = scheme.transport else { panic!("TCP") };
     let transport = Tcp::new(settings, algorithm, routing == Routing::Spray);
     let outcome = run_with(&job, transport, port, &Progress::default());
     let watch = Rc::into_inner(watch).expect("no port is left").into_inner();
@@ -183,6 +183,8 @@ proptest! {
         let network = small_fabric();
         for preset in PRESETS {
             let scheme = scheme_of(preset.name, &[("buffer", "30KB")]);
+            // Every port is in some preset with TCP.
+            let TransportChoice::Tcp(..) = scheme.transport else { continue };
             let settings = scheme.port;
             let watch = match scheme.queueing {
                 Queueing::Pfabric(_) => {
@@ -465,7 +467,7 @@ fn blocked(packets: u64, drops: usize) -> (Time, u32, Vec<Packet>) {
         sample_interval: Time::ZERO,
         until: None,
     };
-    let TransportChoice::Tcp(settings, algorithm) = scheme.transport;
+    let TransportChoice::Tcp(settings, algorithm) = scheme.transport else { panic!("TCP") };
     let transport = Tcp::new(settings, algorithm, false);
     let outcome = run_with(&job, transport, port, &Progress::default()).flows[0];
     (outcome.finished_at_sender.unwrap(), outcome.timeouts, came.take())

@@ -138,6 +138,12 @@ pub const FLOWS: &[Column] = &[
         "Whether it finished and fct_ps is at most deadline_ps. Null if it has no deadline.",
     ),
     column(
+        "gave_up",
+        "",
+        Value::Flag(|run, i| run.flows[i].gave_up),
+        "Whether the sender gave it up, because it would not finish by its deadline.",
+    ),
+    column(
         "retransmissions",
         "",
         Value::Count(|run, i| run.flows[i].retransmissions),

@@ -130,6 +130,7 @@ impl Rows<'_> {
         let receiver_fct = self.maybe_counts("fct_receiver_ps")?;
         let ideal_fct = self.counts("ideal_fct_ps")?;
         let deadline = self.maybe_counts("deadline_ps")?;
+        let gave_up = self.all::<BoolType>("gave_up")?;
         let retransmissions = self.counts("retransmissions")?;
         let timeouts = self.counts("timeouts")?;
         let passages = self.passages()?;
@@ -143,6 +144,7 @@ impl Rows<'_> {
                 start: Time::from_ps(start[row]),
                 fct: fct[row].map(Time::from_ps),
                 receiver_fct: receiver_fct[row].map(Time::from_ps),
+                gave_up: gave_up[row],
                 ideal_fct: Time::from_ps(ideal_fct[row]),
                 deadline: deadline[row].map(Time::from_ps),
                 retransmissions: retransmissions[row],

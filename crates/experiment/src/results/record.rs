@@ -69,6 +69,8 @@ pub struct FlowRow {
     pub fct: Option<Time>,
     /// From its start until the last byte arrived; `None` if that never happened.
     pub receiver_fct: Option<Time>,
+    /// Whether its sender gave it up, because it would not finish by its deadline.
+    pub gave_up: bool,
     /// What `fct` is for the same flow alone on the idle network.
     pub ideal_fct: Time,
     /// The time that it has, from its start; `None` if it has no deadline.

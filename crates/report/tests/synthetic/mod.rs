@@ -118,6 +118,7 @@ impl Study {
                 start: Time::from_secs_f64(start),
                 fct: finished.then(|| Time::from_secs_f64(fct)),
                 receiver_fct: finished.then(|| Time::from_secs_f64(fct - 4e-5)),
+                gave_up: false,
                 ideal_fct: Time::from_secs_f64(ideal),
                 deadline: None,
                 retransmissions: if unlucky { 12 } else { 0 },

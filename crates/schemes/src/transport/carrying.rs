@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use flowsched_units::{Bytes, Time};
 
-use super::{Outgoing, Start, Transport};
+use super::{Outgoing, Phase, Start, Transport};
 use crate::packet::{Header, Packet};
 
 /// `T`, whose packets also carry a header `H`: for schemes whose hosts and switches talk to each
@@ -67,8 +67,8 @@ impl<T: Transport<Header = ()>, H: Header> Transport for Carrying<T, H> {
     }
 
     #[inline]
-    fn is_acknowledged(&self, sender: &T::Sender) -> bool {
-        self.transport.is_acknowledged(sender)
+    fn phase(&self, sender: &T::Sender) -> Phase {
+        self.transport.phase(sender)
     }
 
     fn finish(&self, sender: &mut T::Sender, now: Time) -> T::Connection {

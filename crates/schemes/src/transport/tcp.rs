@@ -9,11 +9,11 @@
 
 pub mod congestion;
 mod receiver;
-mod scoreboard;
+pub(super) mod scoreboard;
 mod segments;
 mod sender;
 pub mod settings;
-mod timeout;
+pub(super) mod timeout;
 
 pub use receiver::Receiver;
 pub use segments::SegmentSet;
@@ -24,7 +24,7 @@ use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
 use congestion::Algorithm;
 use settings::{FastRetransmit, TcpSettings};
 
-use super::{Outgoing, Start, Transport};
+use super::{Outgoing, Phase, Start, Transport};
 use crate::packet::Packet;
 
 /// TCP as all flows of a scheme use it.
@@ -102,8 +102,8 @@ impl Transport for Tcp {
     }
 
     #[inline]
-    fn is_acknowledged(&self, sender: &Sender) -> bool {
-        sender.is_done()
+    fn phase(&self, sender: &Sender) -> Phase {
+        if sender.is_done() { Phase::Acknowledged } else { Phase::Sending }
     }
 
     fn finish(&self, sender: &mut Sender, now: Time) -> Connection {

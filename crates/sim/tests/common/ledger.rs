@@ -121,7 +121,7 @@ pub fn run(job: &Job<'_>) -> (Outcome, Ledger) {
     use flowsched_topology::Routing;
 
     let ledger = Ledger::new(job.network);
-    let TransportChoice::Tcp(settings, algorithm) = job.scheme.transport;
+    let TransportChoice::Tcp(settings, algorithm) = job.scheme.transport else { panic!("TCP") };
     let sprayed = job.scheme.ns2_routing || job.routing == Routing::Spray;
     let tcp = Tcp::new(settings, algorithm, sprayed);
     let new_port = || ledger.port(PriorityPort::new(job.scheme.port));

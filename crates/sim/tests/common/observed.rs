@@ -1,7 +1,7 @@
 //! A transport that a test looks into.
 
 use flowsched_schemes::Packet;
-use flowsched_schemes::transport::{Outgoing, Start, Transport};
+use flowsched_schemes::transport::{Outgoing, Phase, Start, Transport};
 use flowsched_units::{Bytes, Time};
 
 /// Does what `inner` does, shows each sender to `seen` after each ACK, and passes each ACK that
@@ -56,8 +56,8 @@ where
         self.inner.sender_deadline(sender)
     }
 
-    fn is_acknowledged(&self, sender: &T::Sender) -> bool {
-        self.inner.is_acknowledged(sender)
+    fn phase(&self, sender: &T::Sender) -> Phase {
+        self.inner.phase(sender)
     }
 
     fn finish(&self, sender: &mut T::Sender, now: Time) -> T::Connection {

@@ -68,7 +68,7 @@ pub fn run<P: Port<Packet>>(
         sample_interval: Time::ZERO,
         until: None,
     };
-    let TransportChoice::Tcp(settings, algorithm) = scheme.transport;
+    let TransportChoice::Tcp(settings, algorithm) = scheme.transport else { panic!("TCP") };
     // ACKs take no time on the way back: a sender alone keeps the link busy with one packet.
     let transport = Observed {
         inner: Tcp::new(settings, algorithm, false),

@@ -19,6 +19,7 @@ fn flow(number: u64, size: u64, fct_us: u64) -> FlowRow {
         start: Time::from_us(number),
         fct: Some(Time::from_us(fct_us)),
         receiver_fct: Some(Time::from_us(fct_us.saturating_sub(1))),
+        gave_up: false,
         ideal_fct: Time::from_us(10),
         deadline: None,
         retransmissions: 0,

@@ -24,7 +24,8 @@ impl Sender<'_> {
     fn new(mapper: &PriorityMapper, packets: u32) -> Sender<'_> {
         let mut flow = MappedFlow::default();
         let size = Bytes::new(u64::from(packets) * PACKET_PAYLOAD);
-        let start = Start { now: Time::ZERO, size, rate: Rate::from_gbps(10) };
+        let start =
+            Start { now: Time::ZERO, size, deadline: None, rate: Rate::from_gbps(10), random: 0 };
         mapper.start_flow(&mut flow, &start);
         Sender { mapper, flow, packets, now: Time::ZERO }
     }

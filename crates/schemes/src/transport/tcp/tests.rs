@@ -9,7 +9,7 @@ use super::congestion::DctcpSettings;
 use super::settings::{Growth, PARAMETERS};
 use super::*;
 use crate::packet::Flags;
-use crate::transport::Outgoing;
+use crate::transport::{Outgoing, Phase};
 
 /// What becomes of a packet.
 #[derive(Clone, Copy, Debug)]
@@ -198,12 +198,12 @@ impl Channel<'_> {
     /// Runs a flow until its sender has every segment acknowledged.
     fn run(&mut self, connection: Connection) -> Connection {
         let rate = Rate::from_bps(10_000_000_000);
-        let start = Start { now: self.now, size: self.size, rate };
+        let start = Start { now: self.now, size: self.size, deadline: None, rate, random: 0 };
         let mut sender = self.tcp.sender(&start, connection);
         let mut receiver = self.tcp.receiver(self.size);
         for _ in 0..100_000 {
             self.pump(&mut sender);
-            if self.tcp.is_acknowledged(&sender) {
+            if self.tcp.phase(&sender) == Phase::Acknowledged {
                 assert!(self.tcp.is_delivered(&receiver));
                 let segments = segments_of(self.size);
                 assert!(self.arrived.iter().copied().eq(0..segments), "every segment, no other");

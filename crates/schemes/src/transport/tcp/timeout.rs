@@ -38,12 +38,22 @@ impl RoundTrip {
         }
     }
 
+    /// The smoothed round-trip time, once measured.
+    pub fn smoothed(&self) -> Option<Time> {
+        self.smoothed.map(|(smoothed, _)| smoothed)
+    }
+
+    /// How long an answer may take, once measured (RFC 6298, 2.3).
+    pub fn patience(&self) -> Option<Time> {
+        self.smoothed.map(|(smoothed, variation)| smoothed + variation * 4)
+    }
+
     /// The timeout now.
     pub fn timeout(&self, settings: &TcpSettings) -> Time {
-        let timeout = match self.smoothed {
+        let timeout = match self.patience() {
             _ if !settings.rto_estimated => settings.rto_min,
             None => INITIAL.max(settings.rto_min),
-            Some((smoothed, variation)) => (smoothed + variation * 4).max(settings.rto_min),
+            Some(patience) => patience.max(settings.rto_min),
         };
         // Minimum, doubling, maximum: in this order, so that a longer minimum still doubles.
         timeout.saturating_mul(1 << self.backoff).min(MAXIMUM.max(settings.rto_min))

@@ -1,0 +1,333 @@
+//! D3's router: grants rates in the order in which they are asked for.
+//!
+//! Wilson et al., "Better never than late", SIGCOMM 2011, with the change of PDQ 2012, 5.1: "we
+//! add a constraint to enforce the fair share bandwidth f_s to always be non-negative". Packets
+//! of flows without deadlines ask for nothing and get the fair share: that is RCP with the exact
+//! number of flows. D3's packets return what they were granted before, so that routers keep
+//! sums only; here the controller remembers each flow's grant, which comes to the same and does
+//! not drift when packets are lost.
+
+use flowsched_units::{Kind, Parameter, Rate, Settings, Time};
+
+use crate::catalogue::{Part, Role};
+use crate::controller::{Controller, Site};
+use crate::packet::{Flags, Header, Packet};
+use crate::port::Backlog;
+use crate::transport::d3::D3Header;
+
+/// The catalogue's entry.
+pub const PART: Part = Part {
+    role: Role::Controller,
+    name: "d3",
+    about: "D3's router: grants each flow the rate that it asks for as long as there is any, and \
+            a fair share of what is left; with RCP's hosts, who ask for nothing, the fair share.",
+    source: "Wilson et al., SIGCOMM 2011; PDQ 2012, 5.1",
+    parameters: &[PARAMETERS],
+};
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "alpha",
+        kind: Kind::Number { from: 0.0, to: 10.0 },
+        default: Some("0.1"),
+        about: "How fast the granted capacity follows the spare one.",
+        source: "PDQ 2012, 5.1: \"the suggested parameters alpha = 0.1 and beta = 1\"",
+    },
+    Parameter {
+        name: "beta",
+        kind: Kind::Number { from: 0.0, to: 10.0 },
+        default: Some("1"),
+        about: "How fast the granted capacity falls with the queue.",
+        source: "PDQ 2012, 5.1: \"the suggested parameters alpha = 0.1 and beta = 1\"",
+    },
+    Parameter {
+        name: "fair_share_from_zero",
+        kind: Kind::Flag,
+        default: Some("true"),
+        about: "Whether the fair share is never negative, so that no flow has to return what it \
+                was granted.",
+        source: "PDQ 2012, 5.1",
+    },
+];
+
+/// What may be set of D3's routers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct D3Control {
+    /// The gain on spare capacity.
+    pub alpha: f64,
+    /// The gain on the queue.
+    pub beta: f64,
+    /// Whether the fair share is never negative.
+    pub fair_share_from_zero: bool,
+}
+
+impl D3Control {
+    /// Reads the keys.
+    pub fn from_settings(settings: &Settings) -> D3Control {
+        D3Control {
+            alpha: settings.number("alpha"),
+            beta: settings.number("beta"),
+            fair_share_from_zero: settings.flag("fair_share_from_zero"),
+        }
+    }
+}
+
+/// What one flow asked for and was granted.
+#[derive(Clone, Copy, Debug)]
+struct Grant {
+    flow: (u32, u32),
+    desired: u64,
+    allocated: u64,
+    rtt: Time,
+    seen: Time,
+}
+
+/// A flow is forgotten after so many round-trip times without a request.
+const SILENT_ROUND_TRIPS: u64 = 4;
+
+/// The granted capacity stays within this factor of the link's: above it for flows that are held
+/// up elsewhere and cannot use their share; below it, a burst would take it to zero, from where
+/// it comes back by a tenth a round-trip time.
+const FACTOR: f64 = 2.0;
+
+/// D3's controller of one egress port; rates are in bits per second.
+#[derive(Clone, Debug)]
+pub struct D3Controller {
+    settings: D3Control,
+    link: f64,
+    /// C: the capacity that is granted.
+    capacity: f64,
+    /// By flow.
+    grants: Vec<Grant>,
+    /// A and D: the sums over all flows.
+    allocated: u64,
+    desired: u64,
+    /// Since the last update of C: bytes that came, and the least that waited.
+    came: u64,
+    least_queue: u64,
+    updated: Time,
+    mean_rtt: Time,
+}
+
+impl D3Controller {
+    /// Of the port at `site`.
+    pub fn new(settings: D3Control, site: Site) -> D3Controller {
+        let link = site.rate.as_bps() as f64;
+        D3Controller {
+            settings,
+            link,
+            capacity: link,
+            grants: Vec::new(),
+            allocated: 0,
+            desired: 0,
+            came: 0,
+            least_queue: u64::MAX,
+            updated: Time::ZERO,
+            mean_rtt: Time::ZERO,
+        }
+    }
+
+    /// Rate adaptation: every round-trip time T, C += alpha (link - u / T) - beta q / T, where u
+    /// came in the last T and q waits. As in XCP (Katabi et al., SIGCOMM 2002, 3.5.1), q is the
+    /// least that waited during T: a single packet that happens to wait is a tenth of what the
+    /// link sends in a short round-trip time, and no queue to be drained.
+    fn adapt(&mut self, now: Time, queue: u64) {
+        self.least_queue = self.least_queue.min(queue);
+        let elapsed = now.saturating_sub(self.updated);
+        if self.mean_rtt == Time::ZERO || elapsed < self.mean_rtt {
+            return;
+        }
+        let bits = |bytes: u64, time: Time| 8.0 * bytes as f64 / time.as_secs_f64();
+        let spare = self.link - bits(self.came, elapsed);
+        self.capacity += self.settings.alpha * spare
+            - self.settings.beta * bits(self.least_queue, self.mean_rtt);
+        self.capacity = self.capacity.clamp(self.link / FACTOR, FACTOR * self.link);
+        self.came = 0;
+        self.least_queue = queue;
+        self.updated = now;
+        self.forget_silent(now);
+        self.measure_rtt();
+    }
+
+    fn forget_silent(&mut self, now: Time) {
+        let silence = self.mean_rtt * SILENT_ROUND_TRIPS;
+        let (allocated, desired) = (&mut self.allocated, &mut self.desired);
+        self.grants.retain(|grant| {
+            let silence = silence.max(grant.rtt * SILENT_ROUND_TRIPS);
+            let keep = now.saturating_sub(grant.seen) <= silence;
+            if !keep {
+                *allocated -= grant.allocated;
+                *desired -= grant.desired;
+            }
+            keep
+        });
+    }
+
+    fn measure_rtt(&mut self) {
+        let known = self.grants.iter().map(|grant| grant.rtt).filter(|rtt| *rtt > Time::ZERO);
+        let (sum, count) = known.fold((Time::ZERO, 0), |(sum, count), rtt| (sum + rtt, count + 1));
+        if count > 0 {
+            self.mean_rtt = sum / count;
+        }
+    }
+
+    /// The rate request: what the flow is granted from now on.
+    fn grant(&mut self, now: Time, flow: (u32, u32), header: &D3Header) -> Rate {
+        let place = self.grants.binary_search_by_key(&flow, |grant| grant.flow);
+        let place = place.unwrap_or_else(|place| {
+            let grant = Grant { flow, desired: 0, allocated: 0, rtt: Time::ZERO, seen: now };
+            self.grants.insert(place, grant);
+            place
+        });
+        let flows = self.grants.len() as f64;
+        let grant = &mut self.grants[place];
+        grant.seen = now;
+        grant.rtt = header.rtt;
+        if self.mean_rtt == Time::ZERO {
+            self.mean_rtt = header.rtt;
+        }
+        self.allocated -= grant.allocated;
+        self.desired = self.desired - grant.desired + header.desired.as_bps();
+        grant.desired = header.desired.as_bps();
+        let left = self.capacity - self.allocated as f64;
+        let mut share = (self.capacity - self.desired as f64) / flows;
+        if self.settings.fair_share_from_zero {
+            share = share.max(0.0);
+        }
+        let desired = grant.desired as f64;
+        // A flow that is granted nothing may still send a header a round-trip time: D3's base
+        // rate.
+        let granted = if left > desired { desired + share } else { left };
+        grant.allocated = granted.max(0.0) as u64;
+        self.allocated += grant.allocated;
+        Rate::from_bps(grant.allocated)
+    }
+
+    fn remove(&mut self, flow: (u32, u32)) {
+        if let Ok(place) = self.grants.binary_search_by_key(&flow, |grant| grant.flow) {
+            let grant = self.grants.remove(place);
+            self.allocated -= grant.allocated;
+            self.desired -= grant.desired;
+        }
+    }
+}
+
+impl Controller<D3Header> for D3Controller {
+    fn on_forward(
+        &mut self,
+        now: Time,
+        packet: &mut Packet<D3Header>,
+        backlog: Backlog,
+        _send: impl FnMut(Packet<D3Header>),
+    ) {
+        if packet.flags.has(Flags::ACK) {
+            return;
+        }
+        self.adapt(now, backlog.bytes);
+        self.came += u64::from(packet.wire);
+        let flow = (packet.flow, packet.header.path());
+        if packet.flags.has(Flags::TERM) {
+            self.remove(flow);
+        } else if packet.header.is_request {
+            let granted = self.grant(now, flow, &packet.header);
+            packet.header.allocated = packet.header.allocated.min(granted);
+        }
+    }
+
+    /// The header has gathered what it had to on the way there.
+    fn on_return(&mut self, _now: Time, _packet: &mut Packet<D3Header>) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GBPS: u64 = 1_000_000_000;
+
+    fn controller() -> D3Controller {
+        let settings = D3Control { alpha: 0.1, beta: 1.0, fair_share_from_zero: true };
+        let rate = Rate::from_bps(GBPS);
+        D3Controller::new(settings, Site { port: 0, rate, is_host: false })
+    }
+
+    /// A request of `desired` thousandths of the link; the grant in thousandths.
+    fn ask(controller: &mut D3Controller, flow: u32, desired: u64) -> u64 {
+        let header = D3Header {
+            is_request: true,
+            desired: Rate::from_bps(desired * GBPS / 1000),
+            allocated: Rate::from_bps(GBPS),
+            rtt: Time::ZERO,
+        };
+        let mut packet = Packet { flow, header, ..Packet::default() };
+        controller.on_forward(Time::ZERO, &mut packet, Backlog::default(), |_| {});
+        packet.header.allocated.as_bps() * 1000 / GBPS
+    }
+
+    fn end(controller: &mut D3Controller, flow: u32) {
+        let mut packet = Packet { flow, flags: Flags::TERM, ..Packet::default() };
+        controller.on_forward(Time::ZERO, &mut packet, Backlog::default(), |_| {});
+    }
+
+    /// "D3 satisfies as many flows as possible according to the flow request rate in the order
+    /// of their arrival" (PDQ 2012, 2.1).
+    #[test]
+    fn who_comes_first_is_granted_first() {
+        let mut controller = controller();
+        assert_eq!(ask(&mut controller, 0, 600), 1000, "what it asks for and all that is left");
+        assert_eq!(ask(&mut controller, 1, 600), 0, "all is granted");
+        assert_eq!(ask(&mut controller, 0, 600), 600, "the fair share is zero now");
+        assert_eq!(ask(&mut controller, 1, 600), 400, "what is left");
+        end(&mut controller, 0);
+        assert_eq!(ask(&mut controller, 1, 600), 1000);
+    }
+
+    /// "When the total demand exceeds the switch capacity, the fair share rate becomes negative.
+    /// ... This can cause a flow to return the allocated bandwidth it already reserved" (PDQ
+    /// 2012, 5.1).
+    #[test]
+    fn the_fair_share_is_never_negative() {
+        let mut fixed = controller();
+        let mut original = controller();
+        original.settings.fair_share_from_zero = false;
+        let second_grant = |controller: &mut D3Controller| {
+            ask(controller, 0, 600);
+            ask(controller, 1, 600);
+            ask(controller, 0, 600)
+        };
+        assert_eq!(second_grant(&mut fixed), 600);
+        assert_eq!(second_grant(&mut original), 500, "600 + (1000 - 1200) / 2");
+    }
+
+    /// RCP with the exact number of flows (PDQ 2012, 5.1).
+    #[test]
+    fn flows_without_deadlines_share_alike() {
+        let mut controller = controller();
+        for flow in 0..4 {
+            ask(&mut controller, flow, 0);
+        }
+        for _ in 0..2 {
+            for flow in 0..4 {
+                ask(&mut controller, flow, 0);
+            }
+        }
+        assert_eq!([0, 1, 2, 3].map(|flow| ask(&mut controller, flow, 0)), [250; 4]);
+        end(&mut controller, 3);
+        assert_eq!(ask(&mut controller, 0, 0), 333);
+    }
+
+    /// C += alpha (link - u / T) - beta q / T.
+    #[test]
+    fn the_capacity_falls_with_the_queue() {
+        let mut controller = controller();
+        controller.mean_rtt = Time::from_us(200);
+        controller.came = 25_000;
+        controller.adapt(Time::from_us(200), 5_000);
+        // As much came as the link can carry; 5,000 bytes in 200 us are 200 Mbps.
+        assert!((controller.capacity - 0.8e9).abs() < 1.0, "{}", controller.capacity);
+        controller.adapt(Time::from_us(399), 0);
+        assert!((controller.capacity - 0.8e9).abs() < 1.0, "not due");
+        controller.adapt(Time::from_us(400), 5_000);
+        // Nothing came: a tenth of the link more.
+        assert!((controller.capacity - 0.9e9).abs() < 1.0, "{}", controller.capacity);
+    }
+}

@@ -1,0 +1,122 @@
+//! PDQ's switch: the most critical flows of a link send, the others are paused (PDQ 2012, 3.3).
+//!
+//! One file an idea: [`comparator`] says which flow is more critical, [`flow_list`] what is
+//! remembered, [`flow_controller`] who sends (Algorithms 1 to 3), [`rate_controller`] how much
+//! all may send together, [`leftover`] what flows beyond the memory get.
+
+pub mod comparator;
+pub mod flow_controller;
+pub mod flow_list;
+pub mod leftover;
+pub mod rate_controller;
+pub mod settings;
+
+use flowsched_units::{Rate, Time};
+
+use crate::catalogue::{Part, Role};
+use crate::controller::{Controller, Site};
+use crate::packet::{Flags, Header, Packet};
+use crate::port::Backlog;
+use crate::transport::pdq::{Pauser, PdqHeader};
+
+use flow_controller::{FlowControl, FlowController, LinkState, Name, Verdict};
+use leftover::Leftover;
+use rate_controller::RateController;
+
+/// The catalogue's entry.
+pub const PART: Part = Part {
+    role: Role::Controller,
+    name: "pdq",
+    about: "PDQ's switch: accepts the most critical flows up to the link's rate and pauses the \
+            others.",
+    source: "PDQ 2012, 3.3",
+    parameters: &[settings::PARAMETERS],
+};
+
+/// What a round trip takes before any flow says: "the RTT in data center networks is typically
+/// very small (e.g., ~150 us)" (PDQ 2012, 3.3.2).
+const TYPICAL_RTT: Time = Time::from_us(150);
+
+/// PDQ's controller of one egress port.
+#[derive(Clone, Debug)]
+pub struct PdqController {
+    flows: FlowController,
+    rate: RateController,
+    rest: Leftover,
+    me: Pauser,
+    /// The mean round-trip time of the flows, as of the last update that knew any.
+    mean_rtt: Option<Time>,
+}
+
+impl PdqController {
+    /// Of the port at `site`.
+    pub fn new(settings: FlowControl, site: Site) -> PdqController {
+        let me = Pauser::of_port(site.port);
+        PdqController {
+            flows: FlowController::new(settings, me),
+            rate: RateController::new(site.rate),
+            rest: Leftover::default(),
+            me,
+            mean_rtt: None,
+        }
+    }
+
+    /// What is due every two round-trip times, as soon as one is known.
+    fn update(&mut self, now: Time, queue: u64) {
+        self.mean_rtt = self.flows.list().mean_rtt().or(self.mean_rtt);
+        if let Some(rtt) = self.mean_rtt {
+            self.rate.update(now, queue, rtt);
+            self.flows.forget_silent(now, rtt);
+        }
+    }
+
+    /// A flow that there is no memory for.
+    fn share(&mut self, now: Time, packet: &mut Packet<PdqHeader>, queue: u64) {
+        let rtt = self.mean_rtt.unwrap_or(TYPICAL_RTT);
+        let left = self.flows.left_over(self.rate.rate());
+        let share = self.rest.share(now, left, u64::from(packet.wire), queue, rtt);
+        let header = &mut packet.header;
+        header.rate = header.rate.min(share);
+        header.paused_by = (header.rate == Rate::from_bps(0)).then_some(self.me);
+    }
+}
+
+fn name(packet: &Packet<PdqHeader>) -> Name {
+    Name { flow: packet.flow, path: packet.header.path() }
+}
+
+impl Controller<PdqHeader> for PdqController {
+    /// Acceptance takes two phases, there and back (PDQ 2012, 3.3.2).
+    const NEEDS_WAY_BACK: bool = true;
+
+    fn on_forward(
+        &mut self,
+        now: Time,
+        packet: &mut Packet<PdqHeader>,
+        backlog: Backlog,
+        _send: impl FnMut(Packet<PdqHeader>),
+    ) {
+        if packet.flags.has(Flags::ACK) {
+            return;
+        }
+        if self.rate.is_due(now) {
+            self.update(now, backlog.bytes);
+        }
+        let name = name(packet);
+        if packet.flags.has(Flags::TERM) {
+            return self.flows.on_term(name);
+        }
+        let mean_rtt = self.mean_rtt.unwrap_or(TYPICAL_RTT);
+        let link = LinkState { capacity: self.rate.rate(), mean_rtt };
+        let verdict = self.flows.on_data(now, name, &mut packet.header, link);
+        if verdict == Verdict::OneOfTheRest {
+            self.share(now, packet, backlog.bytes);
+        }
+    }
+
+    fn on_return(&mut self, _now: Time, packet: &mut Packet<PdqHeader>) {
+        if packet.flags.has(Flags::ACK) {
+            self.flows.on_ack(name(packet), &mut packet.header);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The flow controller: which flows of one link send and which are paused (PDQ 2012, 3.3.2).
+//!
+//! Algorithms 1, 2 and 3 as they are printed, but where a comment says otherwise. A flow sends
+//! only if every switch on its way accepts it, in two phases: the way there computes what each
+//! has to spare, the way back tells all of them what became of it.
+
+use flowsched_units::{Rate, Time};
+
+use super::comparator::Comparator;
+use super::flow_list::{FlowList, criticality};
+use crate::transport::pdq::{Pauser, PdqHeader};
+
+/// What may be set of the flow controller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowControl {
+    /// Which flow is more critical.
+    pub comparator: Comparator,
+    /// K of Early Start, round-trip times; 0: none.
+    pub early_start: f64,
+    /// X of Suppressed Probing, round-trip times; 0: none.
+    pub probe_spacing: f64,
+    /// For so many round-trip times after it accepted a flow, a switch accepts no other paused
+    /// one.
+    pub dampening: f64,
+    /// M: a switch remembers at most so many flows of a link.
+    pub most_flows: usize,
+}
+
+/// A flow as switches tell them apart: its number, and which of its paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The flow.
+    pub flow: u32,
+    /// The path.
+    pub path: u32,
+}
+
+/// The flow controller of one egress port.
+#[derive(Clone, Debug)]
+pub struct FlowController {
+    settings: FlowControl,
+    me: Pauser,
+    list: FlowList,
+    /// The last paused flow that was accepted, and until when no other one is.
+    accepted: Option<(Name, Time)>,
+}
+
+/// How a link is at the moment, beside the flows in its list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkState {
+    /// C: what all flows may send together.
+    pub capacity: Rate,
+    /// The mean round-trip time of the flows.
+    pub mean_rtt: Time,
+}
+
+/// What the flow controller says of a flow that it has no room to remember.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It has decided.
+    Decided,
+    /// The flow is one of the rest, which share what the remembered flows leave.
+    OneOfTheRest,
+}
+
+impl FlowController {
+    /// Of the egress port that `me` stands for.
+    pub fn new(settings: FlowControl, me: Pauser) -> FlowController {
+        FlowController { settings, me, list: FlowList::new(settings.comparator), accepted: None }
+    }
+
+    /// What it remembers.
+    pub fn list(&self) -> &FlowList {
+        &self.list
+    }
+
+    /// Algorithm 1: a packet of the flow goes to the receiver.
+    pub fn on_data(
+        &mut self,
+        now: Time,
+        name: Name,
+        header: &mut PdqHeader,
+        link: LinkState,
+    ) -> Verdict {
+        if header.paused_by.is_some_and(|pauser| pauser != self.me) {
+            self.list.remove(name.flow, name.path);
+            return Verdict::Decided;
+        }
+        let Some(place) = self.find_or_add(now, name, header) else {
+            if self.list.entries().len() < self.settings.most_flows {
+                // There is memory for it, only no need: those in the list fill the link.
+                header.paused_by = Some(self.me);
+                return Verdict::Decided;
+            }
+            return Verdict::OneOfTheRest;
+        };
+        let rate = self.available(place, link.capacity).min(header.rate);
+        if rate > Rate::from_bps(0) && !self.is_dampened(now, name, place) {
+            self.accept(now, name, place, link.mean_rtt);
+            header.paused_by = None;
+            header.rate = rate;
+        } else {
+            header.paused_by = Some(self.me);
+            self.list.entry(place).paused_by = Some(self.me);
+        }
+        Verdict::Decided
+    }
+
+    /// The flow's place, with what the header says of it; none if it is not among the most
+    /// critical flows.
+    fn find_or_add(&mut self, now: Time, name: Name, header: &PdqHeader) -> Option<usize> {
+        if let Some(place) = self.list.place(name.flow, name.path) {
+            return Some(self.list.update(place, header, now));
+        }
+        let most = self.most_flows();
+        self.list.truncate(most);
+        let is_full = self.list.entries().len() == most;
+        if is_full && !self.list.outranks_last(&criticality(name.flow, header)) {
+            return None;
+        }
+        let place = self.list.add(name.flow, header, name.path, self.me, now);
+        self.list.truncate(most);
+        Some(place)
+    }
+
+    /// How many flows are remembered: "PDQ switches only store the most critical 2 kappa flows,
+    /// where kappa is the number of sending flows" (3.3.1; Algorithm 1 says kappa), and two
+    /// while none sends, but never more than M.
+    fn most_flows(&self) -> usize {
+        let sending = self.list.sending().max(1);
+        (2 * sending).min(self.settings.most_flows)
+    }
+
+    /// Algorithm 2: what the flows before this place leave of the link.
+    fn available(&self, place: usize, capacity: Rate) -> Rate {
+        let early_start = self.settings.early_start;
+        let (mut nearly_completed, mut taken) = (0.0, 0_u64);
+        for entry in &self.list.entries()[..place] {
+            if entry.round_trips < early_start && nearly_completed < early_start {
+                nearly_completed += entry.round_trips;
+            } else {
+                taken = taken.saturating_add(entry.rate.as_bps());
+            }
+            if taken >= capacity.as_bps() {
+                return Rate::from_bps(0);
+            }
+        }
+        Rate::from_bps(capacity.as_bps() - taken)
+    }
+
+    /// "After a switch has accepted a flow, it can only accept other paused flows after a given
+    /// small period of time" (Dampening).
+    fn is_dampened(&mut self, now: Time, name: Name, place: usize) -> bool {
+        let is_paused = self.list.entry(place).paused_by.is_some();
+        is_paused && self.accepted.is_some_and(|(last, until)| last != name && now < until)
+    }
+
+    fn accept(&mut self, now: Time, name: Name, place: usize, rtt: Time) {
+        let is_paused = self.list.entry(place).paused_by.is_some();
+        if is_paused && self.accepted.is_none_or(|(last, _)| last != name) {
+            let period = Time::from_ps((rtt.as_ps() as f64 * self.settings.dampening) as u64);
+            self.accepted = Some((name, now + period));
+        }
+    }
+
+    /// Algorithm 3: an ACK of the flow comes back.
+    pub fn on_ack(&mut self, name: Name, header: &mut PdqHeader) {
+        if header.paused_by.is_some_and(|pauser| pauser != self.me) {
+            self.list.remove(name.flow, name.path);
+        }
+        if header.paused_by.is_some() {
+            header.rate = Rate::from_bps(0);
+        }
+        let place = self.list.place(name.flow, name.path);
+        if let Some(place) = place {
+            let entry = self.list.entry(place);
+            entry.paused_by = header.paused_by;
+            entry.rate = header.rate;
+        }
+        // A flow that this switch has paused and does not remember comes after all that it
+        // does: without this, most paused flows would probe every round-trip time.
+        let is_mine = header.paused_by == Some(self.me);
+        let index = place.or_else(|| is_mine.then(|| self.list.entries().len()));
+        if let Some(index) = index {
+            let interval = self.settings.probe_spacing * (index + 1) as f64;
+            header.probe_interval = header.probe_interval.max(interval as f32);
+        }
+    }
+
+    /// The flow has ended or was given up (TERM).
+    pub fn on_term(&mut self, name: Name) {
+        self.list.remove(name.flow, name.path);
+    }
+
+    /// Forgets flows that must have ended, for their hosts have been silent for several times as
+    /// long as they would be. Without this a lost TERM would block the link for ever.
+    pub fn forget_silent(&mut self, now: Time, mean_rtt: Time) {
+        let spacing = self.settings.probe_spacing;
+        self.list.forget_silent(now, |place, entry| {
+            let interval = f64::max(1.0, spacing * (place + 1) as f64);
+            let rtt = entry.rtt.max(mean_rtt);
+            Time::from_ps((rtt.as_ps() as f64 * interval * SILENT_INTERVALS) as u64)
+        });
+    }
+
+    /// What the flows in the list leave of `capacity`.
+    pub fn left_over(&self, capacity: Rate) -> Rate {
+        self.available(self.list.entries().len(), capacity)
+    }
+}
+
+/// A flow is forgotten after so many intervals at which it would send at least a probe: three
+/// lost in a row are rare, and the flow comes back with the next.
+const SILENT_INTERVALS: f64 = 4.0;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! Each rule of Algorithms 1 to 3 (PDQ 2012, 3.3.2).
+
+use super::*;
+
+const RTT: Time = Time::from_us(200);
+const LINK: LinkState = LinkState { capacity: Rate::from_gbps(1), mean_rtt: RTT };
+const ME: u32 = 7;
+
+fn me() -> Pauser {
+    Pauser::of_port(ME)
+}
+
+fn other() -> Option<Pauser> {
+    Some(Pauser::of_port(3))
+}
+
+fn name(flow: u32) -> Name {
+    Name { flow, path: 0 }
+}
+
+/// Without dampening.
+fn settings() -> FlowControl {
+    FlowControl {
+        comparator: Comparator::DeadlineThenSize,
+        early_start: 2.0,
+        probe_spacing: 0.2,
+        dampening: 0.0,
+        most_flows: 100,
+    }
+}
+
+fn controller(settings: FlowControl) -> FlowController {
+    FlowController::new(settings, me())
+}
+
+/// The header of a flow that takes so many round-trip times more.
+fn header(round_trips: f64) -> PdqHeader {
+    PdqHeader {
+        rate: Rate::from_gbps(1),
+        transmission: Time::from_ps((round_trips * RTT.as_ps() as f64) as u64),
+        rtt: RTT,
+        ..PdqHeader::default()
+    }
+}
+
+/// A packet goes there and its ACK comes back, with nothing between; the header then.
+fn there_and_back(
+    controller: &mut FlowController,
+    now: Time,
+    flow: u32,
+    mut header: PdqHeader,
+) -> PdqHeader {
+    controller.on_data(now, name(flow), &mut header, LINK);
+    controller.on_ack(name(flow), &mut header);
+    header
+}
+
+fn is_accepted(header: &PdqHeader) -> bool {
+    header.paused_by.is_none() && header.rate > Rate::from_bps(0)
+}
+
+fn flows(controller: &FlowController) -> Vec<u32> {
+    controller.list().entries().iter().map(|entry| entry.criticality.flow).collect()
+}
+
+/// Algorithm 1: "if P_H = other switch then remove the flow from the list if it is in the list".
+#[test]
+fn a_flow_that_another_switch_has_paused_is_forgotten() {
+    let mut controller = controller(settings());
+    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 1, header(50.0))));
+    assert_eq!(flows(&controller), [1]);
+    let mut paused = PdqHeader { paused_by: other(), ..header(50.0) };
+    controller.on_data(Time::ZERO, name(1), &mut paused, LINK);
+    assert_eq!(flows(&controller), []);
+    assert_eq!(paused.paused_by, other(), "its pauser stays in the header");
+}
+
+/// Algorithm 1: the most critical flow is accepted at the link's rate, the next one paused, and
+/// a more critical one preempts.
+#[test]
+fn a_more_critical_flow_preempts() {
+    let mut controller = controller(settings());
+    let first = there_and_back(&mut controller, Time::ZERO, 1, header(50.0));
+    assert_eq!((first.rate, first.paused_by), (Rate::from_gbps(1), None));
+    let second = there_and_back(&mut controller, Time::ZERO, 2, header(60.0));
+    assert_eq!((second.rate, second.paused_by), (Rate::from_bps(0), Some(me())));
+    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 3, header(40.0))));
+    assert!(!is_accepted(&there_and_back(&mut controller, Time::ZERO, 1, header(49.0))));
+    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 3, header(39.0))));
+}
+
+/// Algorithm 1: "W = min(Availbw(i), R_H)": a flow that is slower elsewhere leaves the rest.
+#[test]
+fn a_slow_flow_leaves_the_rest_to_the_next() {
+    let mut controller = controller(settings());
+    let slow = PdqHeader { rate: Rate::from_bps(300_000_000), ..header(50.0) };
+    assert_eq!(there_and_back(&mut controller, Time::ZERO, 1, slow).rate, slow.rate);
+    let next = there_and_back(&mut controller, Time::ZERO, 2, header(60.0));
+    assert_eq!(next.rate, Rate::from_bps(700_000_000));
+}
+
+/// Algorithm 3: the rate counts from the ACK on, and only if no switch paused the flow.
+#[test]
+fn acceptance_takes_two_phases() {
+    let mut controller = controller(settings());
+    let mut there = header(50.0);
+    controller.on_data(Time::ZERO, name(1), &mut there, LINK);
+    assert!(is_accepted(&there));
+    assert_eq!(controller.list().sending(), 0, "not yet");
+    // A switch further on pauses it: "if P_H = other switch then remove the flow"; "if P_H is
+    // not empty then R_H = 0".
+    let mut back = PdqHeader { paused_by: other(), ..there };
+    controller.on_ack(name(1), &mut back);
+    assert_eq!((flows(&controller), back.rate), (vec![], Rate::from_bps(0)));
+    controller.on_data(Time::ZERO, name(1), &mut there, LINK);
+    controller.on_ack(name(1), &mut there);
+    assert_eq!(controller.list().sending(), 1);
+}
+
+/// Algorithm 2: flows that end within K round-trip times do not count, as long as they take no
+/// more than K together; those before them that do not end soon do.
+#[test]
+fn early_start_lets_the_next_flows_begin() {
+    let mut controller = controller(settings());
+    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 1, header(1.9))));
+    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 2, header(1.95))));
+    // 1.9 is below K = 2, so that the second still counts as nearly completed (X < K).
+    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 3, header(30.0))));
+    assert!(!is_accepted(&there_and_back(&mut controller, Time::ZERO, 4, header(40.0))));
+
+    let mut controller = self::controller(FlowControl { early_start: 0.0, ..settings() });
+    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 1, header(0.5))));
+    assert!(!is_accepted(&there_and_back(&mut controller, Time::ZERO, 2, header(0.6))), "K = 0");
+}
+
+/// "After a switch has accepted a flow, it can only accept other paused flows after a given small
+/// period of time"; a flow that sends is not held up.
+#[test]
+fn dampening_spaces_acceptances() {
+    let mut controller = controller(FlowControl { dampening: 0.5, ..settings() });
+    let (soon, later) = (RTT / 4, RTT / 2);
+    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 1, header(50.0))));
+    assert!(!is_accepted(&there_and_back(&mut controller, soon, 2, header(40.0))));
+    assert!(is_accepted(&there_and_back(&mut controller, soon, 1, header(49.0))), "it sends");
+    assert!(is_accepted(&there_and_back(&mut controller, later, 2, header(40.0))));
+}
+
+/// 3.3.1: the 2 kappa most critical flows are stored; others are paused unless they become
+/// critical enough.
+#[test]
+fn twice_as_many_flows_as_send_are_remembered() {
+    let mut controller = controller(settings());
+    for (flow, size) in [(1, 50.0), (2, 60.0), (3, 70.0), (4, 55.0)] {
+        there_and_back(&mut controller, Time::ZERO, flow, header(size));
+    }
+    assert_eq!(flows(&controller), [1, 4], "one sends");
+    let third = there_and_back(&mut controller, Time::ZERO, 3, header(70.0));
+    assert_eq!((third.paused_by, third.rate), (Some(me()), Rate::from_bps(0)));
+}
+
+/// 3.3.1: beyond the hard limit M, flows share what is left, and are paused where nothing is.
+#[test]
+fn beyond_the_memory_flows_are_the_rest() {
+    let mut controller = controller(FlowControl { most_flows: 1, ..settings() });
+    let slow = PdqHeader { rate: Rate::from_bps(300_000_000), ..header(50.0) };
+    there_and_back(&mut controller, Time::ZERO, 1, slow);
+    let mut second = header(60.0);
+    let verdict = controller.on_data(Time::ZERO, name(2), &mut second, LINK);
+    assert_eq!(verdict, Verdict::OneOfTheRest);
+    assert_eq!(controller.left_over(LINK.capacity), Rate::from_bps(700_000_000));
+}
+
+/// Algorithm 3: "I_H = max{I_H, X x i}", the first flow's index being 1 (the paper's overhead of
+/// probing is a sum from 1 on).
+#[test]
+fn the_less_critical_probe_less_often() {
+    let mut controller = controller(settings());
+    let interval = |controller: &mut FlowController, flow, size| {
+        there_and_back(controller, Time::ZERO, flow, header(size)).probe_interval
+    };
+    assert_eq!(interval(&mut controller, 1, 50.0), 0.2);
+    assert_eq!(interval(&mut controller, 2, 60.0), 0.4);
+    assert_eq!(interval(&mut controller, 3, 70.0), 0.6, "not remembered");
+    let mut told = PdqHeader { probe_interval: 9.0, ..header(50.0) };
+    controller.on_ack(name(1), &mut told);
+    assert_eq!(told.probe_interval, 9.0, "another switch asked for less");
+}
+
+/// A lost TERM does not block the link for ever.
+#[test]
+fn silent_flows_are_forgotten() {
+    let mut controller = controller(settings());
+    there_and_back(&mut controller, Time::ZERO, 1, header(50.0));
+    there_and_back(&mut controller, Time::ZERO, 2, header(60.0));
+    controller.forget_silent(RTT * 4, RTT);
+    assert_eq!(flows(&controller), [1, 2]);
+    there_and_back(&mut controller, RTT * 4, 2, header(60.0));
+    controller.forget_silent(RTT * 5, RTT);
+    assert_eq!(flows(&controller), [2]);
+    assert!(is_accepted(&there_and_back(&mut controller, RTT * 5, 2, header(60.0))));
+}
+
+/// TERM: the flow is forgotten.
+#[test]
+fn a_flow_that_ends_is_forgotten() {
+    let mut controller = controller(settings());
+    there_and_back(&mut controller, Time::ZERO, 1, header(50.0));
+    controller.on_term(name(1));
+    assert_eq!(flows(&controller), []);
+}

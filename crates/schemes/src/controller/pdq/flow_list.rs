@@ -1,0 +1,171 @@
+//! What a switch remembers of the flows on one link (PDQ 2012, 3.3.1).
+//!
+//! "It remembers the most recent variables (R, P, D, T, RTT) obtained from observed packet
+//! headers for flow i", for the most critical flows only, the most critical first.
+
+use std::cmp::Ordering;
+
+use flowsched_units::{Rate, Time};
+
+use super::comparator::{Comparator, Criticality};
+use crate::transport::pdq::{Pauser, PdqHeader};
+
+/// One remembered flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// Which, and how critical it is: D and T.
+    pub criticality: Criticality,
+    /// Which of the flow's paths.
+    pub path: u32,
+    /// R: the rate that it was accepted with; zero while it is paused.
+    pub rate: Rate,
+    /// P: who paused it.
+    pub paused_by: Option<Pauser>,
+    /// RTT; zero while it is not known.
+    pub rtt: Time,
+    /// T in round-trip times; infinite while these are not known.
+    pub round_trips: f64,
+    /// When it was last heard of.
+    pub seen: Time,
+}
+
+impl Entry {
+    fn is(&self, flow: u32, path: u32) -> bool {
+        self.criticality.flow == flow && self.path == path
+    }
+}
+
+/// The most critical flows of one link, the most critical first.
+#[derive(Clone, Debug)]
+pub struct FlowList {
+    comparator: Comparator,
+    entries: Vec<Entry>,
+}
+
+impl FlowList {
+    /// An empty list.
+    pub fn new(comparator: Comparator) -> FlowList {
+        FlowList { comparator, entries: Vec::new() }
+    }
+
+    /// The remembered flows, the most critical first.
+    #[inline]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The flow's place.
+    #[inline]
+    pub fn place(&self, flow: u32, path: u32) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.is(flow, path))
+    }
+
+    /// The flow in this place.
+    pub fn entry(&mut self, place: usize) -> &mut Entry {
+        &mut self.entries[place]
+    }
+
+    /// Flows that send: the paper's kappa.
+    pub fn sending(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.rate > Rate::from_bps(0)).count()
+    }
+
+    /// The flow is forgotten.
+    pub fn remove(&mut self, flow: u32, path: u32) {
+        if let Some(place) = self.place(flow, path) {
+            self.entries.remove(place);
+        }
+    }
+
+    /// Whether the flow is more critical than the least critical one in the list.
+    pub fn outranks_last(&self, criticality: &Criticality) -> bool {
+        self.entries.last().is_some_and(|last| {
+            self.comparator.compare(criticality, &last.criticality) == Ordering::Less
+        })
+    }
+
+    /// Adds a flow, which is paused by `me` until it is accepted; its place.
+    pub fn add(
+        &mut self,
+        flow: u32,
+        header: &PdqHeader,
+        path: u32,
+        me: Pauser,
+        now: Time,
+    ) -> usize {
+        let criticality = criticality(flow, header);
+        self.entries.push(Entry {
+            criticality,
+            path,
+            rate: Rate::from_bps(0),
+            paused_by: Some(me),
+            rtt: Time::ZERO,
+            round_trips: f64::INFINITY,
+            seen: now,
+        });
+        self.update(self.entries.len() - 1, header, now)
+    }
+
+    /// Forgets the least critical flows beyond `most`.
+    pub fn truncate(&mut self, most: usize) {
+        self.entries.truncate(most);
+    }
+
+    /// Takes D, T and RTT from a header of the flow in `place`; its new place.
+    #[inline]
+    pub fn update(&mut self, place: usize, header: &PdqHeader, now: Time) -> usize {
+        let entry = &mut self.entries[place];
+        entry.seen = now;
+        if header.rtt > Time::ZERO {
+            entry.rtt = header.rtt;
+        }
+        let flow = entry.criticality.flow;
+        entry.criticality = criticality(flow, header);
+        if entry.rtt > Time::ZERO {
+            entry.round_trips =
+                entry.criticality.transmission.as_ps() as f64 / entry.rtt.as_ps() as f64;
+        }
+        self.sort(place)
+    }
+
+    /// Moves one entry to where it belongs among the others, which are in order.
+    #[inline]
+    fn sort(&mut self, mut place: usize) -> usize {
+        let precedes = |entries: &[Entry], a: usize, b: usize| {
+            self.comparator.compare(&entries[a].criticality, &entries[b].criticality)
+                == Ordering::Less
+        };
+        while place > 0 && precedes(&self.entries, place, place - 1) {
+            self.entries.swap(place, place - 1);
+            place -= 1;
+        }
+        while place + 1 < self.entries.len() && precedes(&self.entries, place + 1, place) {
+            self.entries.swap(place, place + 1);
+            place += 1;
+        }
+        place
+    }
+
+    /// Forgets flows that have been silent: `silence` says how long one in a place may be.
+    pub fn forget_silent(&mut self, now: Time, silence: impl Fn(usize, &Entry) -> Time) {
+        let mut place = 0;
+        self.entries.retain(|entry| {
+            let keep = now.saturating_sub(entry.seen) <= silence(place, entry);
+            place += 1;
+            keep
+        });
+    }
+
+    /// The mean of the known round-trip times of the remembered flows.
+    pub fn mean_rtt(&self) -> Option<Time> {
+        let known = self.entries.iter().map(|entry| entry.rtt).filter(|rtt| *rtt > Time::ZERO);
+        let (sum, count) = known.fold((Time::ZERO, 0), |(sum, count), rtt| (sum + rtt, count + 1));
+        (count > 0).then(|| sum / count)
+    }
+}
+
+/// What a header says about how critical its flow is.
+#[inline]
+pub fn criticality(flow: u32, header: &PdqHeader) -> Criticality {
+    Criticality { deadline: header.deadline, transmission: header.transmission, flow }
+}

@@ -1,0 +1,23 @@
+//! D3's congestion header, which RCP's packets carry too.
+
+use flowsched_units::{Rate, Time};
+
+use crate::packet::Header;
+
+/// What a sender asks for and what the switches grant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct D3Header {
+    /// Whether the packet asks for a rate: once a round-trip time.
+    pub is_request: bool,
+    /// r: the rate that the flow needs to meet its deadline; zero without one.
+    pub desired: Rate,
+    /// a: what the switches so far grant.
+    pub allocated: Rate,
+    /// The sender's round-trip time; zero while it is not known.
+    pub rtt: Time,
+}
+
+impl Header for D3Header {
+    /// As many as PDQ's, so that headers do not decide a comparison.
+    const WIRE_BYTES: u32 = 16;
+}

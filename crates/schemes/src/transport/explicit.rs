@@ -1,0 +1,35 @@
+//! What transports share whose switches tell each sender its rate: reliable delivery, pacing and
+//! the receiver. How the rate comes about is not known here.
+
+mod delivery;
+mod pacing;
+mod receiver;
+
+pub use delivery::{Answered, Delivery};
+pub use pacing::Pacing;
+pub use receiver::Receiver;
+
+use flowsched_units::{Kind, Parameter, Settings, Time};
+
+/// The keys of every transport whose rate is explicit.
+pub const PARAMETERS: &[Parameter] = &[Parameter {
+    name: "rto_min",
+    kind: Kind::Time,
+    default: Some("1ms"),
+    about: "The shortest retransmission timeout, and that of a flow's first packet.",
+    source: "none: \"resends a packet after a timeout\" (PDQ 2012, 3.1); a few round-trip times",
+}];
+
+/// What may be set of every transport whose rate is explicit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExplicitSettings {
+    /// The shortest retransmission timeout.
+    pub rto_min: Time,
+}
+
+impl ExplicitSettings {
+    /// Reads the keys.
+    pub fn from_settings(settings: &Settings) -> ExplicitSettings {
+        ExplicitSettings { rto_min: settings.time("rto_min") }
+    }
+}

@@ -1,0 +1,288 @@
+//! Reliable delivery: what to send next, what has arrived, when to send again.
+//!
+//! "Like many transport protocols, a PDQ sender sends a SYN packet for flow initialization and a
+//! TERM packet for flow termination, and resends a packet after a timeout. The sender maintains
+//! standard data structures for reliable transmission" (PDQ 2012, 3.1). These are TCP's: the
+//! scoreboard of SACK, which also finds a loss by later packets, and the estimate of the timeout.
+
+use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
+
+use super::ExplicitSettings;
+use crate::packet::{Flags, Header, Packet};
+use crate::tagger::Work;
+use crate::transport::Outgoing;
+use crate::transport::tcp::scoreboard::Scoreboard;
+use crate::transport::tcp::segments_of;
+use crate::transport::tcp::timeout::RoundTrip;
+
+/// Doublings of the timeout, at most.
+const MOST_DOUBLINGS: u32 = 10;
+
+/// What an ACK answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answered {
+    /// The packet that opened the flow, for the first time.
+    Syn,
+    /// Anything else.
+    Other,
+}
+
+/// The packet whose round trip is being timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timed {
+    Segment(u32),
+    /// A packet without data, by its number.
+    Probe(u32),
+}
+
+/// The state of one flow's delivery.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    board: Scoreboard,
+    segments: u32,
+    last_payload: u32,
+    is_open: bool,
+    /// The first packet is to be sent, for the first time or again.
+    syn_is_due: bool,
+    round_trip: RoundTrip,
+    timed: Option<(Timed, Time)>,
+    /// Packets without data sent so far.
+    probes: u32,
+    /// When the timeout is due.
+    deadline: Time,
+    timeouts_in_a_row: u32,
+    /// Segments sent again.
+    pub retransmissions: u32,
+    /// Timeouts.
+    pub timeouts: u32,
+}
+
+impl Delivery {
+    /// Of a flow of `size` bytes.
+    pub fn new(size: Bytes) -> Delivery {
+        let segments = segments_of(size);
+        let full = u64::from(segments.saturating_sub(1)) * PACKET_PAYLOAD;
+        Delivery {
+            board: Scoreboard::default(),
+            segments,
+            last_payload: (size.get() - full) as u32,
+            is_open: false,
+            syn_is_due: true,
+            round_trip: RoundTrip::default(),
+            timed: None,
+            probes: 0,
+            deadline: Time::MAX,
+            timeouts_in_a_row: 0,
+            retransmissions: 0,
+            timeouts: 0,
+        }
+    }
+
+    /// Whether the flow's first packet has been answered.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// Whether every segment is acknowledged.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.board.unacknowledged() == self.segments
+    }
+
+    /// The measured round-trip time, once there is one.
+    #[inline]
+    pub fn round_trip(&self) -> Option<Time> {
+        self.round_trip.smoothed()
+    }
+
+    /// When the timeout is due; [`Time::MAX`]: nothing is under way.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// Bytes of the flow that are not known to have arrived, the last segment counted as full.
+    #[inline]
+    pub fn remaining(&self) -> Bytes {
+        let segments = u64::from(self.segments - self.board.delivered());
+        Bytes::new((segments * PACKET_PAYLOAD).min(self.size().get()))
+    }
+
+    /// Bytes of the flow never sent.
+    pub fn unsent(&self) -> Bytes {
+        self.size().saturating_sub(self.sent())
+    }
+
+    /// Bytes of the flow sent so far, copies aside, the last segment counted as full.
+    pub fn sent(&self) -> Bytes {
+        Bytes::new(u64::from(self.board.next()) * PACKET_PAYLOAD)
+    }
+
+    /// The payload of the next segment to be sent, lost ones first.
+    #[inline]
+    pub fn next_payload(&mut self) -> Option<u32> {
+        let seq = self.board.lost().unwrap_or(self.board.next());
+        (self.is_open && seq < self.segments).then(|| self.payload_of(seq))
+    }
+
+    /// The first packet of the flow, if it is due.
+    pub fn open<H: Header>(
+        &mut self,
+        settings: &ExplicitSettings,
+        now: Time,
+        header: H,
+    ) -> Option<Outgoing<H>> {
+        if !std::mem::take(&mut self.syn_is_due) {
+            return None;
+        }
+        self.start_timer(settings, now);
+        Some(self.probe(now, Flags::SYN, header))
+    }
+
+    /// The next segment, lost ones first, if there is one to send.
+    #[inline]
+    pub fn send<H: Header>(
+        &mut self,
+        settings: &ExplicitSettings,
+        now: Time,
+        header: H,
+    ) -> Option<Outgoing<H>> {
+        let lost = self.board.lost();
+        let seq = lost.unwrap_or(self.board.next());
+        if !self.is_open || seq >= self.segments {
+            return None;
+        }
+        let was_idle = self.board.outstanding() == 0;
+        let mut flags = Flags::default();
+        if lost.is_some() {
+            self.board.sent_again();
+            self.retransmissions += 1;
+            self.timed = None;
+            flags = Flags::RETRANSMISSION;
+        } else {
+            self.board.sent_new();
+            if self.timed.is_none() {
+                self.timed = Some((Timed::Segment(seq), now));
+            }
+        }
+        if self.deadline == Time::MAX || lost.is_some() {
+            self.start_timer(settings, now);
+        }
+        // The last packet of a flow takes its leave of the switches (PDQ 2012, 3.3.2: "flow A
+        // sends its last packet (TERM)").
+        let is_last = self.board.lost().is_none() && self.board.next() == self.segments;
+        let flags = flags.with_if(is_last, Flags::TERM);
+        let mut outgoing = self.outgoing(seq, self.payload_of(seq), flags, header);
+        outgoing.idle = was_idle;
+        Some(outgoing)
+    }
+
+    /// A packet without data, with a number of its own in place of a segment's.
+    pub fn probe<H: Header>(&mut self, now: Time, flags: Flags, header: H) -> Outgoing<H> {
+        self.probes += 1;
+        let number = self.probes;
+        if self.timed.is_none() {
+            self.timed = Some((Timed::Probe(number), now));
+        }
+        self.outgoing(number, 0, flags.with(Flags::PROBE), header)
+    }
+
+    fn payload_of(&self, seq: u32) -> u32 {
+        if seq + 1 == self.segments { self.last_payload } else { PACKET_PAYLOAD as u32 }
+    }
+
+    fn size(&self) -> Bytes {
+        let full = u64::from(self.segments.saturating_sub(1));
+        Bytes::new(full * PACKET_PAYLOAD + u64::from(self.last_payload))
+    }
+
+    #[inline]
+    fn outgoing<H: Header>(&self, seq: u32, payload: u32, flags: Flags, header: H) -> Outgoing<H> {
+        Outgoing {
+            seq,
+            payload,
+            offset: u64::from(seq) * PACKET_PAYLOAD,
+            flags,
+            idle: false,
+            timeouts_in_a_row: self.timeouts_in_a_row,
+            work: Work { size: self.size(), remaining: self.segments - self.board.delivered() },
+            header,
+        }
+    }
+
+    /// An ACK came.
+    #[inline]
+    pub fn on_ack<H: Header>(
+        &mut self,
+        settings: &ExplicitSettings,
+        now: Time,
+        ack: &Packet<H>,
+    ) -> Answered {
+        self.timeouts_in_a_row = 0;
+        if ack.flags.has(Flags::PROBE)
+            && let Some((Timed::Probe(timed), sent)) = self.timed
+            && timed <= ack.word
+        {
+            // Of a probe that was lost, a later one tells.
+            if timed == ack.word {
+                self.round_trip.measure(now - sent);
+            }
+            self.timed = None;
+        }
+        if ack.flags.has(Flags::SYN) {
+            return self.on_opened();
+        }
+        let fresh = self.board.acknowledge(ack.seq);
+        let block = ack.sack_block();
+        if !block.is_empty() {
+            self.board.report(block);
+            self.board.find_losses();
+        }
+        if let Some((Timed::Segment(segment), sent)) = self.timed
+            && segment < ack.seq
+        {
+            self.round_trip.measure(now - sent);
+            self.timed = None;
+        }
+        if fresh > 0 {
+            self.deadline = Time::MAX;
+            if self.board.outstanding() > 0 {
+                self.start_timer(settings, now);
+            }
+        }
+        Answered::Other
+    }
+
+    fn on_opened(&mut self) -> Answered {
+        if self.is_open {
+            return Answered::Other;
+        }
+        self.is_open = true;
+        self.syn_is_due = false;
+        self.deadline = Time::MAX;
+        Answered::Syn
+    }
+
+    /// The timeout is due, if the time is right: what is under way is lost.
+    pub fn on_timer(&mut self, now: Time) {
+        if now < self.deadline {
+            return;
+        }
+        self.deadline = Time::MAX;
+        self.timed = None;
+        self.timeouts += 1;
+        self.timeouts_in_a_row += 1;
+        if self.is_open {
+            self.board.lose_all();
+        } else {
+            self.syn_is_due = true;
+        }
+    }
+
+    fn start_timer(&mut self, settings: &ExplicitSettings, now: Time) {
+        let patience = self.round_trip.patience().unwrap_or(Time::ZERO).max(settings.rto_min);
+        let timeout = patience.saturating_mul(1 << self.timeouts_in_a_row.min(MOST_DOUBLINGS));
+        self.deadline = now.saturating_add(timeout);
+    }
+}

@@ -1,0 +1,73 @@
+//! When the next packet may leave at a rate.
+
+use flowsched_units::{Bytes, PACKET_HEADER, Rate, Time};
+
+/// Spaces packets so that they leave at a rate, headers included; the rate may change at any
+/// time, and counts from the last departure on.
+#[derive(Clone, Copy, Debug)]
+pub struct Pacing {
+    rate: Rate,
+    /// The last packet: when it left, and its bytes on the wire.
+    last: (Time, Bytes),
+    /// Bytes that the scheme's header adds to a packet.
+    header: u32,
+}
+
+impl Pacing {
+    /// At rate zero, with a scheme's header of `header` bytes on every packet.
+    pub fn new(header: u32) -> Pacing {
+        Pacing { rate: Rate::from_bps(0), last: (Time::ZERO, Bytes::ZERO), header }
+    }
+
+    /// The rate.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Whether nothing may be sent.
+    #[inline]
+    pub fn is_paused(&self) -> bool {
+        self.rate == Rate::from_bps(0)
+    }
+
+    /// From now on.
+    #[inline]
+    pub fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+    }
+
+    /// A packet of `payload` bytes leaves.
+    #[inline]
+    pub fn sent(&mut self, now: Time, payload: u32) {
+        let wire = u64::from(payload) + PACKET_HEADER + u64::from(self.header);
+        self.last = (now, Bytes::new(wire));
+    }
+
+    /// When the last packet left.
+    pub fn last_departure(&self) -> Time {
+        self.last.0
+    }
+
+    /// When the next packet may leave.
+    #[inline]
+    pub fn next_departure(&self) -> Time {
+        let (last, wire) = self.last;
+        last.saturating_add(self.rate.transmission_time(wire))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_rate_counts_from_the_last_departure() {
+        let mut pacing = Pacing::new(16);
+        assert_eq!(pacing.next_departure(), Time::MAX, "paused");
+        pacing.set_rate(Rate::from_gbps(1));
+        pacing.sent(Time::from_us(5), 1460);
+        assert_eq!(pacing.next_departure(), Time::from_us(5) + Time::from_ns(1516 * 8));
+        pacing.set_rate(Rate::from_gbps(2));
+        assert_eq!(pacing.next_departure(), Time::from_us(5) + Time::from_ns(1516 * 4));
+    }
+}

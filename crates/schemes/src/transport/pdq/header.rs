@@ -1,0 +1,47 @@
+//! PDQ's scheduling header (PDQ 2012, 3.1 and footnote 11).
+
+use std::num::NonZeroU32;
+
+use flowsched_units::{Rate, Time};
+
+use crate::packet::Header;
+
+/// Who paused a flow: the number of an egress port, which stands for its switch. A flow passes a
+/// switch through one port, so that "another switch" is another port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pauser(NonZeroU32);
+
+impl Pauser {
+    /// That of the egress port `port`.
+    pub fn of_port(port: u32) -> Pauser {
+        Pauser(NonZeroU32::MIN.saturating_add(port))
+    }
+}
+
+/// What the packets of a flow tell switches, and are told by them.
+///
+/// On the wire these are four fields of 4 bytes: the rate, the pauser, and two fields that
+/// stand for the deadline and the transmission time on the way there, and for the interval
+/// between probes and the round-trip time on the way back. Switches read the round-trip time on
+/// the way there too (Algorithm 1), which the footnote leaves out; here every field has its own
+/// place, and only the 16 bytes are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PdqHeader {
+    /// R: the rate that the switches so far allow, headers included.
+    pub rate: Rate,
+    /// D: when the flow should have finished.
+    pub deadline: Option<Time>,
+    /// T: how long the rest of the flow takes at the sender's highest rate.
+    pub transmission: Time,
+    /// The sender's round-trip time; zero while it is not known.
+    pub rtt: Time,
+    /// P: who paused the flow.
+    pub paused_by: Option<Pauser>,
+    /// I: round-trip times between probes; zero where no switch has said.
+    pub probe_interval: f32,
+}
+
+impl Header for PdqHeader {
+    /// PDQ 2012, footnote 11: "The 16-byte scheduling header".
+    const WIRE_BYTES: u32 = 16;
+}

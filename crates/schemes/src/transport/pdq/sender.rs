@@ -1,0 +1,238 @@
+//! PDQ's sender (PDQ 2012, 3.1).
+
+use flowsched_units::{Rate, Time};
+
+use super::{Announced, Knowledge, Pauser, PdqHeader, PdqSettings};
+use crate::packet::{Flags, Header, Packet};
+use crate::transport::explicit::{Delivery, Pacing};
+use crate::transport::{Outgoing, Phase, Start};
+
+/// The sender of one flow.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    delivery: Delivery,
+    /// R_S, and when the next packet may leave.
+    pacing: Pacing,
+    /// When the last probe left.
+    probed: Time,
+    /// P_S: who paused the flow.
+    paused_by: Option<Pauser>,
+    /// D_S.
+    due: Option<Time>,
+    /// I_S: round-trip times between probes; zero where no switch has said.
+    probe_interval: f32,
+    /// R^max: the rate of the card.
+    highest: Rate,
+    random: u64,
+    /// How long the flow has waited, and since when it does.
+    waited: Time,
+    paused_since: Option<Time>,
+    end: End,
+    /// When there is something to do next.
+    wake: Time,
+}
+
+/// Whether the flow is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    NotYet,
+    /// The switches are to be told (TERM).
+    ToTell,
+    Told,
+}
+
+impl Sender {
+    pub(super) fn new(start: &Start) -> Sender {
+        Sender {
+            delivery: Delivery::new(start.size),
+            pacing: Pacing::new(PdqHeader::WIRE_BYTES),
+            probed: start.now,
+            paused_by: None,
+            due: start.deadline,
+            probe_interval: 0.0,
+            highest: start.rate,
+            random: start.random,
+            waited: Time::ZERO,
+            paused_since: Some(start.now),
+            end: End::NotYet,
+            wake: start.now,
+        }
+    }
+
+    /// What has been sent and has arrived.
+    pub fn delivery(&self) -> &Delivery {
+        &self.delivery
+    }
+
+    /// R_S.
+    pub fn rate(&self) -> Rate {
+        self.pacing.rate()
+    }
+
+    /// P_S.
+    pub fn paused_by(&self) -> Option<Pauser> {
+        self.paused_by
+    }
+
+    /// How far the flow is.
+    #[inline]
+    pub fn phase(&self) -> Phase {
+        match self.end {
+            End::Told => Phase::GaveUp,
+            _ if self.delivery.is_done() => Phase::Acknowledged,
+            _ => Phase::Sending,
+        }
+    }
+
+    /// When there is something to do next.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.wake
+    }
+
+    /// The next packet that may be sent now.
+    #[inline]
+    pub(super) fn poll(
+        &mut self,
+        settings: &PdqSettings,
+        now: Time,
+    ) -> Option<Outgoing<PdqHeader>> {
+        if self.end == End::ToTell {
+            self.end = End::Told;
+            let header = self.header(settings, now);
+            return Some(self.delivery.probe(now, Flags::TERM, header));
+        }
+        if self.phase() != Phase::Sending {
+            return None;
+        }
+        let outgoing = self.next_packet(settings, now);
+        if outgoing.is_none() {
+            self.wake = self.next_event(settings);
+        }
+        outgoing
+    }
+
+    fn next_packet(&mut self, settings: &PdqSettings, now: Time) -> Option<Outgoing<PdqHeader>> {
+        let header = self.header(settings, now);
+        if !self.delivery.is_open() {
+            return self.delivery.open(&settings.explicit, now, header);
+        }
+        let payload = self.delivery.next_payload()?;
+        if !self.pacing.is_paused() && now >= self.pacing.next_departure() {
+            self.pacing.sent(now, payload);
+            return self.delivery.send(&settings.explicit, now, header);
+        }
+        if now >= self.next_probe() {
+            self.probed = now;
+            return Some(self.delivery.probe(now, Flags::default(), header));
+        }
+        None
+    }
+
+    /// When a probe is due if nothing is sent before. A flow whose packets are further apart
+    /// than that probes too: what it is told would be long out of date otherwise.
+    fn next_probe(&self) -> Time {
+        let rtt = self.delivery.round_trip().unwrap_or(Time::ZERO).as_ps() as f64;
+        let interval = f64::from(self.probe_interval);
+        // "One could let a paused sender send one probe per RTT" (3.3.2): without a word of the
+        // switches it does.
+        let is_told = interval > 0.0 && self.pacing.is_paused();
+        let interval = if is_told { rtt * interval } else { rtt * interval.max(1.0) };
+        let last = self.pacing.last_departure().max(self.probed);
+        last.saturating_add(Time::from_ps(interval as u64))
+    }
+
+    fn next_event(&mut self, settings: &PdqSettings) -> Time {
+        let mut next = self.delivery.deadline();
+        if self.delivery.next_payload().is_some() {
+            next = next.min(self.pacing.next_departure()).min(self.next_probe());
+        }
+        if let Some(due) = self.due
+            && settings.early_termination
+        {
+            // Just after the deadline, condition 1 holds.
+            next = next.min(due.saturating_add(Time::from_ps(1)));
+        }
+        next
+    }
+
+    /// "The sender attaches a scheduling header to the packet, containing fields set based on
+    /// the values of each of the sender's state variables. R_H is always set to the maximal
+    /// sending rate."
+    #[inline]
+    fn header(&self, settings: &PdqSettings, now: Time) -> PdqHeader {
+        PdqHeader {
+            rate: self.highest,
+            deadline: self.due,
+            transmission: self.transmission(settings, now),
+            rtt: self.delivery.round_trip().unwrap_or(Time::ZERO),
+            paused_by: self.paused_by,
+            probe_interval: 0.0,
+        }
+    }
+
+    /// T_S, as it is announced.
+    #[inline]
+    fn transmission(&self, settings: &PdqSettings, now: Time) -> Time {
+        let waiting = self.paused_since.map_or(Time::ZERO, |since| now.saturating_sub(since));
+        let announced = Announced {
+            remaining: self.delivery.remaining(),
+            sent: self.delivery.sent(),
+            rate: self.highest,
+            random: self.random,
+            waited: self.waited + waiting,
+        };
+        announced.transmission(settings.knowledge, settings.ageing)
+    }
+
+    /// "Whenever an ACK packet arrives, the sender updates its flow sending rate based on the
+    /// feedback: T_S is updated based on the remaining flow size, RTT_S is updated based on the
+    /// packet arrival time, and the remaining variables are set to the fields in the scheduling
+    /// header."
+    #[inline]
+    pub(super) fn on_ack(&mut self, settings: &PdqSettings, now: Time, ack: &Packet<PdqHeader>) {
+        self.delivery.on_ack(&settings.explicit, now, ack);
+        let PdqHeader { rate, paused_by, probe_interval, .. } = ack.header;
+        self.pacing.set_rate(rate);
+        self.paused_by = paused_by;
+        self.probe_interval = probe_interval;
+        match (self.pacing.is_paused(), self.paused_since) {
+            (true, None) => self.paused_since = Some(now),
+            (false, Some(since)) => {
+                self.waited += now.saturating_sub(since);
+                self.paused_since = None;
+            }
+            _ => {}
+        }
+        self.consider_termination(settings, now);
+    }
+
+    /// Something may be due.
+    pub(super) fn on_timer(&mut self, settings: &PdqSettings, now: Time) {
+        self.delivery.on_timer(now);
+        self.consider_termination(settings, now);
+    }
+
+    /// Early Termination: "the sender sends a TERM packet whenever any of the following
+    /// conditions happen".
+    fn consider_termination(&mut self, settings: &PdqSettings, now: Time) {
+        let Some(due) = self.due else { return };
+        if !settings.early_termination || self.phase() != Phase::Sending {
+            return;
+        }
+        // 1. "Deadline is past."
+        let is_past = now > due;
+        // 2. "The remaining flow transmission time is larger than the time to deadline."
+        let rest = self.highest.transmission_time(self.delivery.remaining());
+        let knows = settings.knowledge == Knowledge::Known;
+        let is_too_long = knows && now.saturating_add(rest) > due;
+        // 3. "The flow is paused, and the time to deadline is smaller than an RTT." A flow that
+        // has no answer yet has not been paused.
+        let rtt = self.delivery.round_trip().unwrap_or(Time::ZERO);
+        let is_paused = self.delivery.is_open() && self.pacing.is_paused();
+        let is_hopeless = is_paused && now.saturating_add(rtt) > due;
+        if is_past || is_too_long || is_hopeless {
+            self.end = End::ToTell;
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! PDQ, D3 and RCP on whole networks, against what the PDQ paper says of them.
+
+mod common;
+
+use common::{network, scheme};
+use flowsched_schemes::Scheme;
+use flowsched_sim::{Job, Outcome, PortSample, Progress};
+use flowsched_topology::{HostId, Network, Routing};
+use flowsched_units::{Bytes, Time};
+use flowsched_workload::Flow;
+
+/// PDQ 2012, Figure 2b: servers around one switch, 1 Gbps, 0.1 us of propagation and 25 us of
+/// processing a hop.
+fn single_bottleneck(hosts: &str) -> Network {
+    let delays = [("link_delay", "25.1us"), ("host_delay", "0us")];
+    network("star", &[("hosts", hosts), ("host_link", "1Gbps"), delays[0], delays[1]])
+}
+
+/// A flow from host `id + 1` to host 0.
+fn to_aggregator(id: u32, size: u64, start: Time) -> Flow {
+    let (src, dst, size) = (HostId(id + 1), HostId(0), Bytes::new(size));
+    Flow { id, src, dst, size, start, deadline: None, measured: true }
+}
+
+fn run(network: &Network, flows: &[Flow], scheme: &Scheme, sample: Time) -> Outcome {
+    let job = Job {
+        network,
+        routing: Routing::Ecmp,
+        flows,
+        scheme,
+        seed: 1,
+        sample_interval: sample,
+        until: Some(Time::from_ms(2_000)),
+    };
+    flowsched_sim::run(&job, &Progress::default())
+}
+
+/// What passes and waits at the port to the aggregator.
+struct Bottleneck {
+    samples: Vec<PortSample>,
+}
+
+impl Bottleneck {
+    fn of(network: &Network, outcome: &Outcome) -> Bottleneck {
+        let port = network.port_to(HostId(0)).index() as u32;
+        let samples = outcome.ports.iter().filter(|sample| sample.port == port).copied();
+        Bottleneck { samples: samples.collect() }
+    }
+
+    fn between(&self, from: Time, to: Time) -> impl Iterator<Item = &PortSample> {
+        self.samples.iter().filter(move |sample| (from..=to).contains(&sample.time))
+    }
+
+    /// The share of 1 Gbps that is used between two samples.
+    fn utilisation(&self, from: Time, to: Time) -> f64 {
+        let sent = |time| self.between(Time::ZERO, time).last().map_or(0, |s| s.sent_bytes);
+        (sent(to) - sent(from)) as f64 * 8.0 / (to - from).as_secs_f64() / 1e9
+    }
+
+    /// What waits, in full packets with PDQ's header, at every sample.
+    fn queues(&self, from: Time, to: Time) -> Vec<f64> {
+        self.between(from, to).map(|sample| sample.queue_bytes as f64 / 1516.0).collect()
+    }
+}
+
+fn ends(outcome: &Outcome) -> Vec<Time> {
+    outcome.flows.iter().map(|flow| flow.finished_at_sender.expect("it ends")).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+const EVERY: Time = Time::from_us(20);
+
+/// PDQ 2012, 5.4, Scenario #1: "five flows that start at time 0. The flows have no deadlines,
+/// and each flow has a size of ~1 MByte. The flow size is perturbed slightly such that a flow
+/// with smaller index is more critical."
+fn five_flows(preset: &str) -> (Network, Outcome) {
+    let network = single_bottleneck("6");
+    let flows: Vec<Flow> = (0..5)
+        .map(|id| to_aggregator(id, 1_000_000 + u64::from(id) * 10_000, Time::ZERO))
+        .collect();
+    let outcome = run(&network, &flows, &scheme(preset, "none", &[]), EVERY);
+    (network, outcome)
+}
+
+/// "With seamless flow switching, PDQ completes at ~42 ms due to protocol overhead (~3% bandwidth
+/// loss due to TCP/IP header) and first-flow initialization time ... resulting in a near perfect
+/// (100%) bottleneck link utilization ... PDQ exhibits a very small queue size and has no packet
+/// drops." Here headers are 56 B of 1516, 3.8%, so that 5.1 MB take 42.4 ms at the least.
+#[test]
+fn five_flows_follow_each_other_seamlessly() {
+    let (network, outcome) = five_flows("pdq");
+    let ends = ends(&outcome);
+    assert_eq!(outcome.drops, 0);
+    assert_eq!(outcome.retransmissions, 0);
+    let last = ends[4].as_secs_f64() * 1e3;
+    assert!((42.3..43.8).contains(&last), "{last} ms");
+    // The most critical flow first.
+    assert!(ends.windows(2).all(|pair| pair[0] < pair[1]), "{ends:?}");
+    let bottleneck = Bottleneck::of(&network, &outcome);
+    let busy = bottleneck.utilisation(Time::from_ms(1), Time::from_ms(42));
+    assert!(busy > 0.98, "{busy}");
+    let queues = bottleneck.queues(Time::ZERO, ends[4]);
+    assert!(mean(&queues) < 3.0, "{}", mean(&queues));
+    assert!(queues.iter().all(|queue| *queue < 25.0), "{queues:?}");
+}
+
+/// "As the feedback loop delay ..., it could take one to two RTTs before flow B can start sending
+/// data" without Early Start (3.3.2): four switches between flows, RTT 125 us.
+#[test]
+fn without_early_start_every_switch_between_flows_costs_round_trips() {
+    let last = |preset| ends(&five_flows(preset).1).into_iter().max().unwrap().as_us_f64();
+    let lost = last("pdq-basic") - last("pdq-es");
+    assert!((4.0 * 0.5 * 125.0..4.0 * 2.5 * 125.0).contains(&lost), "{lost} us");
+}
+
+/// PDQ 2012, 5.4, Scenario #2: "a long-lived flow that starts at time 0, and 50 short flows that
+/// all start at 10 ms. The short flow sizes are set to 20 KByte with small random perturbation."
+fn burst(preset: &str) -> (Network, Outcome) {
+    let network = single_bottleneck("52");
+    let mut flows = vec![to_aggregator(0, 20_000_000, Time::ZERO)];
+    let short = |id: u32| to_aggregator(id, 19_500 + u64::from(id * 37 % 50) * 20, BURST);
+    flows.extend((1..51).map(short));
+    let outcome = run(&network, &flows, &scheme(preset, "none", &[]), EVERY);
+    (network, outcome)
+}
+
+const BURST: Time = Time::from_ms(10);
+
+/// "The average link utilization during the preemption period is 91.7%. ... PDQ does not
+/// compromise the queue length by having only 5 to 10 packets in the queue."
+#[test]
+fn a_burst_of_short_flows_keeps_the_link_busy_and_the_queue_short() {
+    let (network, outcome) = burst("pdq");
+    assert_eq!(outcome.drops, 0);
+    let ends = ends(&outcome);
+    let over = *ends[1..].iter().max().unwrap();
+    assert!(ends[0] > over, "the long flow is preempted");
+    let bottleneck = Bottleneck::of(&network, &outcome);
+    let busy = bottleneck.utilisation(BURST, over);
+    assert!(busy > 0.9, "{busy}");
+    let queues = bottleneck.queues(BURST, over);
+    let mean = mean(&queues);
+    assert!((1.0..12.0).contains(&mean), "{mean}");
+    println!("the burst is over at {over}: utilisation {busy:.3}, mean queue {mean:.1}");
+}
+
+/// PDQ 2012, 5.1: RCP with exact flow counts "is exactly equivalent to D3 when flows have no
+/// deadlines".
+#[test]
+fn d3_without_deadlines_is_rcp() {
+    assert_eq!(five_flows("d3").1, five_flows("rcp").1);
+    assert_eq!(burst("d3").1, burst("rcp").1);
+}
+
+/// Under RCP all flows of a bottleneck go at the same rate: five alike end together, when all of
+/// them would.
+#[test]
+fn rcp_shares_the_link_alike() {
+    let (_, outcome) = five_flows("rcp");
+    let ends: Vec<f64> = ends(&outcome).iter().map(|end| end.as_us_f64()).collect();
+    assert_eq!(outcome.drops, 0);
+    // 1.00 to 1.04 MB: the shortest ends when 5 x 1.00 MB have passed.
+    let at_least = 5.0 * 1_000_000.0 * (1516.0 / 1460.0) * 8.0 / 1e3;
+    assert!((at_least..at_least * 1.05).contains(&ends[0]), "{ends:?}");
+    assert!(ends[4] < at_least * 1.09, "{ends:?}");
+}
+
+/// PDQ 2012, Figure 1: three flows of sizes 1, 2, 3 with deadlines 1, 4, 6; here in units of
+/// 10 ms and 1 MB, which leaves a sixth for headers and start-up.
+#[test]
+fn figure_1_with_packets() {
+    let network = single_bottleneck("4");
+    let flow = |(id, size, due): (u32, u64, u64)| Flow {
+        deadline: Some(Time::from_ms(10 * due)),
+        ..to_aggregator(id, size * 1_000_000, Time::ZERO)
+    };
+    // Arrival order fB, fA, fC, for which D3 fails.
+    let flows: Vec<Flow> = [(0, 2, 4), (1, 1, 1), (2, 3, 6)].map(flow).into();
+    let met = |preset, changes: &[_]| {
+        let outcome = run(&network, &flows, &scheme(preset, "none", changes), EVERY);
+        let met = |flow: &Flow| {
+            let end = outcome.flows[flow.id as usize].finished_at_sender;
+            end.is_some_and(|end| Some(end) <= flow.deadline)
+        };
+        flows.iter().map(met).collect::<Vec<_>>()
+    };
+    assert_eq!(met("pdq", &[]), [true, true, true]);
+    assert_eq!(met("pdq-basic", &[]), [true, true, true]);
+    assert_eq!(met("d3", &[("quenching", "false")]), [true, false, true]);
+    assert_eq!(met("rcp", &[]), [false, false, true]);
+}
+
+/// Early Termination (3.1): a flow that cannot be in time is given up, and leaves the link to
+/// one that can.
+#[test]
+fn a_flow_that_cannot_be_in_time_is_given_up() {
+    let network = single_bottleneck("3");
+    let due = Some(Time::from_ms(10));
+    // Each takes 8.3 ms alone.
+    let flows: Vec<Flow> = (0..2)
+        .map(|id| Flow { deadline: due, ..to_aggregator(id, 1_000_000, Time::ZERO) })
+        .collect();
+    let outcome = run(&network, &flows, &scheme("pdq", "none", &[]), EVERY);
+    assert!(outcome.flows[0].finished_at_sender <= due);
+    let gave_up = outcome.flows[1].gave_up.expect("it is given up");
+    // As soon as what is left of the time is too short, which is after 2 ms.
+    assert!((1.9..2.5).contains(&(gave_up.as_us_f64() / 1e3)), "{gave_up}");
+    assert_eq!(outcome.flows[1].finished_at_sender, None);
+    let outcome = run(&network, &flows, &scheme("pdq-es", "none", &[]), EVERY);
+    assert!(outcome.flows.iter().all(|flow| flow.finished_at_sender.is_some()));
+}
