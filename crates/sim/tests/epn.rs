@@ -177,7 +177,7 @@ fn watched(
     };
     let seen = Rc::new(RefCell::new(seen));
     let ledger = Ledger::new(network);
-    let TransportChoice::Tcp(settings, algorithm) = scheme.transport;
+    let TransportChoice::Tcp(settings, algorithm) = scheme.transport else { panic!("TCP") };
     let ControllerChoice::Epn(Epn { mapper, controller }) = &scheme.controller else {
         panic!("{:?}", scheme.controller)
     };
