@@ -1,0 +1,279 @@
+//! Strict priority, flow by flow: each takes what more critical flows leave on its path.
+//!
+//! That is what PDQ's switches settle at (PDQ 2012, section 4: drivers are accepted, all others
+//! paused), where a flow that one link pauses leaves the others to those behind it. With an
+//! order by size it is SJF, by what is left SRPT and pFabric, by deadline EDF. A flow may ask
+//! for a rate, and then takes no more than that (D3).
+//!
+//! # Only what an event touches
+//! Every link lists its flows, the most critical first. Those whose share an event changes are
+//! taken in their order: a flow that takes another rate than before concerns only those behind
+//! it on its links, only down to where the link is full before and after, and of these only the
+//! ones that the link lacks capacity for now or held back before.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::paths::Paths;
+
+/// A share of capacity that passes for rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// How critical a flow is; the lowest goes first.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(crate) struct Criticality {
+    /// The deadline in picoseconds; the largest number without one.
+    pub(crate) deadline: u64,
+    /// Bits to send, or what stands for them.
+    pub(crate) size: f64,
+    /// Decides between equals.
+    pub(crate) id: u32,
+}
+
+impl Eq for Criticality {}
+
+impl Ord for Criticality {
+    fn cmp(&self, other: &Criticality) -> std::cmp::Ordering {
+        let by_deadline = self.deadline.cmp(&other.deadline);
+        by_deadline.then(self.size.total_cmp(&other.size)).then(self.id.cmp(&other.id))
+    }
+}
+
+/// What flows look like to the waterfill, at one instant.
+pub(crate) trait Order {
+    /// How critical the flow in this slot is now.
+    fn criticality(&self, slot: u32) -> Criticality;
+
+    /// The rate that the flow asks for, bit/s.
+    fn asked(&self, slot: u32) -> f64;
+
+    /// Whether criticalities change while flows wait.
+    fn moves(&self) -> bool;
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    slot: u32,
+    rate: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Link {
+    capacity: f64,
+    /// The most critical flow first, as of the round `sorted_in`.
+    members: Vec<Member>,
+    sorted_in: u64,
+}
+
+/// The rates of all active flows.
+#[derive(Clone, Debug)]
+pub(crate) struct Strict {
+    links: Vec<Link>,
+    paths: Paths,
+    /// By slot.
+    rates: Vec<f64>,
+    /// Counts calls of [`Strict::settle`] and what happens between them, all at one instant.
+    round: u64,
+    /// Flows to be looked at in this round.
+    due: Vec<u32>,
+    is_due: Vec<bool>,
+    turns: BinaryHeap<Reverse<(Criticality, u32)>>,
+    changed: Vec<u32>,
+    is_changed: Vec<bool>,
+    keys: Vec<Criticality>,
+}
+
+impl Strict {
+    /// No flows on links of these capacities, in bit/s.
+    pub(crate) fn new(capacities: Vec<f64>) -> Strict {
+        let link = |capacity| Link { capacity, members: Vec::new(), sorted_in: 0 };
+        Strict {
+            links: capacities.into_iter().map(link).collect(),
+            paths: Paths::default(),
+            rates: Vec::new(),
+            round: 1,
+            due: Vec::new(),
+            is_due: Vec::new(),
+            turns: BinaryHeap::new(),
+            changed: Vec::new(),
+            is_changed: Vec::new(),
+            keys: Vec::new(),
+        }
+    }
+
+    /// A flow starts over `path`.
+    pub(crate) fn add(&mut self, slot: u32, path: &[u32], order: &impl Order) {
+        let index = slot as usize;
+        if index >= self.rates.len() {
+            self.rates.resize(index + 1, 0.0);
+            self.is_due.resize(index + 1, false);
+            self.is_changed.resize(index + 1, false);
+        }
+        self.paths.set(slot, path);
+        let critical = order.criticality(slot);
+        for &link in path {
+            self.sort(link, order);
+            let members = &mut self.links[link as usize].members;
+            let ahead = members.partition_point(|m| order.criticality(m.slot) < critical);
+            members.insert(ahead, Member { slot, rate: 0.0 });
+        }
+        self.look_at(slot);
+    }
+
+    /// A flow ends; its rate is zero from now on.
+    pub(crate) fn remove(&mut self, slot: u32, order: &impl Order) {
+        self.set_rate(slot, 0.0, order);
+        self.is_due[slot as usize] = false;
+        for hop in 0..self.paths.of(slot).len() {
+            let link = self.paths.of(slot)[hop] as usize;
+            self.links[link].members.retain(|member| member.slot != slot);
+        }
+    }
+
+    /// The flow's rate, or what it asks for, may be another now.
+    pub(crate) fn look_at(&mut self, slot: u32) {
+        if !std::mem::replace(&mut self.is_due[slot as usize], true) {
+            self.due.push(slot);
+        }
+    }
+
+    /// The flow's rate in bit/s.
+    #[inline]
+    pub(crate) fn rate(&self, slot: u32) -> f64 {
+        self.rates[slot as usize]
+    }
+
+    /// The flows on the link, the most critical first when it was last looked at.
+    pub(crate) fn on(&self, link: u32) -> impl Iterator<Item = u32> + '_ {
+        self.links[link as usize].members.iter().map(|member| member.slot)
+    }
+
+    /// What the link has left over.
+    pub(crate) fn left(&self, link: u32) -> f64 {
+        let link = &self.links[link as usize];
+        let taken: f64 = link.members.iter().map(|member| member.rate).sum();
+        above_rounding(link.capacity - taken, link.capacity)
+    }
+
+    /// The links that the flow crosses.
+    pub(crate) fn path(&self, slot: u32) -> &[u32] {
+        self.paths.of(slot)
+    }
+
+    /// Finds the rates after what has happened at this instant; `changed` gets the slots whose
+    /// rates are new.
+    pub(crate) fn settle(&mut self, order: &impl Order, mut changed: impl FnMut(u32)) {
+        loop {
+            while let Some(slot) = self.due.pop() {
+                self.turns.push(Reverse((order.criticality(slot), slot)));
+            }
+            let Some(Reverse((_, slot))) = self.turns.pop() else { break };
+            if std::mem::replace(&mut self.is_due[slot as usize], false) {
+                let rate = self.share(slot, order);
+                if rate != self.rates[slot as usize] {
+                    self.set_rate(slot, rate, order);
+                }
+            }
+        }
+        for slot in self.changed.drain(..) {
+            self.is_changed[slot as usize] = false;
+            changed(slot);
+        }
+        self.round += 1;
+    }
+
+    /// What more critical flows leave to the flow, as far as it asks for it.
+    fn share(&mut self, slot: u32, order: &impl Order) -> f64 {
+        let mut share = order.asked(slot);
+        for hop in 0..self.paths.of(slot).len() {
+            let link = self.paths.of(slot)[hop];
+            self.sort(link, order);
+            let Link { capacity, members, .. } = &self.links[link as usize];
+            let mut left = *capacity;
+            for member in members {
+                if member.slot == slot || left <= 0.0 {
+                    break;
+                }
+                left -= member.rate;
+            }
+            share = share.min(above_rounding(left, *capacity));
+            if share <= 0.0 {
+                return 0.0;
+            }
+        }
+        share
+    }
+
+    /// Gives the flow its rate, and looks at those whose share that changes.
+    fn set_rate(&mut self, slot: u32, rate: f64, order: &impl Order) {
+        let old = std::mem::replace(&mut self.rates[slot as usize], rate);
+        if !std::mem::replace(&mut self.is_changed[slot as usize], true) {
+            self.changed.push(slot);
+        }
+        for hop in 0..self.paths.of(slot).len() {
+            let link = self.paths.of(slot)[hop];
+            self.sort(link, order);
+            let Link { capacity, members, .. } = &mut self.links[link as usize];
+            let mut left = *capacity;
+            let mut place = 0;
+            while members[place].slot != slot {
+                left -= members[place].rate;
+                place += 1;
+            }
+            members[place].rate = rate;
+            let (mut before, mut now) = (left - old, left - rate);
+            for member in &members[place + 1..] {
+                let [had, has] = [before, now].map(|left| above_rounding(left, *capacity));
+                if had == 0.0 && has == 0.0 {
+                    break;
+                }
+                let is_short = has < had && member.rate > has;
+                let was_held_back = has > had && member.rate >= had;
+                if (is_short || was_held_back)
+                    && !std::mem::replace(&mut self.is_due[member.slot as usize], true)
+                {
+                    self.due.push(member.slot);
+                }
+                before -= member.rate;
+                now -= member.rate;
+            }
+        }
+    }
+
+    /// Puts the link's flows into the order of this instant, once a round. Two that pass each
+    /// other while both send are looked at; passing one that waits changes nothing yet.
+    fn sort(&mut self, link: u32, order: &impl Order) {
+        let Link { members, sorted_in, .. } = &mut self.links[link as usize];
+        if !order.moves() || std::mem::replace(sorted_in, self.round) == self.round {
+            return;
+        }
+        self.keys.clear();
+        self.keys.extend(members.iter().map(|member| order.criticality(member.slot)));
+        for index in 1..members.len() {
+            let mut place = index;
+            while place > 0 && self.keys[place] < self.keys[place - 1] {
+                self.keys.swap(place, place - 1);
+                members.swap(place, place - 1);
+                let pair = [members[place - 1], members[place]];
+                if pair.iter().all(|member| member.rate > 0.0) {
+                    for member in pair {
+                        if !std::mem::replace(&mut self.is_due[member.slot as usize], true) {
+                            self.due.push(member.slot);
+                        }
+                    }
+                }
+                place -= 1;
+            }
+        }
+    }
+}
+
+/// What is left of a capacity, where rounding leaves nothing.
+#[inline]
+fn above_rounding(left: f64, capacity: f64) -> f64 {
+    if left > capacity * ROUNDING { left } else { 0.0 }
+}
+
+#[cfg(test)]
+#[path = "strict/tests.rs"]
+mod tests;

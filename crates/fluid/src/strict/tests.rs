@@ -1,0 +1,138 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::from_scratch::waterfill;
+
+const LINKS: u32 = 7;
+
+/// A flow as the tests see it: what is left of it falls as it sends.
+#[derive(Clone, Debug)]
+struct Flow {
+    path: Vec<u32>,
+    deadline: u64,
+    left: f64,
+    asked: f64,
+}
+
+struct Flows<'a>(&'a [Option<Flow>]);
+
+impl Flows<'_> {
+    fn of(&self, slot: u32) -> Flow {
+        let gone = Flow { path: Vec::new(), deadline: 0, left: 0.0, asked: 0.0 };
+        self.0[slot as usize].clone().unwrap_or(gone)
+    }
+}
+
+impl Order for Flows<'_> {
+    fn criticality(&self, slot: u32) -> Criticality {
+        let Flow { deadline, left, .. } = self.of(slot);
+        Criticality { deadline, size: left, id: slot }
+    }
+
+    fn asked(&self, slot: u32) -> f64 {
+        self.of(slot).asked
+    }
+
+    fn moves(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Happening {
+    Start(Flow),
+    End(prop::sample::Index),
+    Ask(prop::sample::Index, u8),
+    /// Time passes: flows send at their rates for so long.
+    Send(u8),
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    let path = prop::sample::subsequence((0..LINKS).collect::<Vec<_>>(), 1..5);
+    let index = any::<prop::sample::Index>;
+    let flow = (path, 0u64..2, 1u32..40).prop_map(|(path, deadline, left)| Flow {
+        path,
+        deadline,
+        left: f64::from(left),
+        asked: f64::INFINITY,
+    });
+    prop_oneof![
+        4 => flow.prop_map(Happening::Start),
+        2 => index().prop_map(Happening::End),
+        1 => (index(), 0u8..4).prop_map(|(flow, asked)| Happening::Ask(flow, asked)),
+        3 => (1u8..9).prop_map(Happening::Send),
+    ]
+}
+
+fn check(happenings: &[Happening]) {
+    let capacities: Vec<f64> = (0..LINKS).map(|link| 1.0 + f64::from(link % 3)).collect();
+    let mut strict = Strict::new(capacities.clone());
+    let mut slots: Vec<Option<Flow>> = Vec::new();
+    for happening in happenings {
+        let active: Vec<usize> = (0..slots.len()).filter(|slot| slots[*slot].is_some()).collect();
+        match happening {
+            Happening::Start(flow) => {
+                let free = slots.iter().position(Option::is_none).unwrap_or(slots.len());
+                if free == slots.len() {
+                    slots.push(None);
+                }
+                slots[free] = Some(flow.clone());
+                strict.add(free as u32, &flow.path, &Flows(&slots));
+            }
+            Happening::End(index) if !active.is_empty() => {
+                let slot = active[index.index(active.len())];
+                strict.remove(slot as u32, &Flows(&slots));
+                slots[slot] = None;
+            }
+            Happening::Ask(index, asked) if !active.is_empty() => {
+                let slot = active[index.index(active.len())];
+                slots[slot].as_mut().unwrap().asked = f64::from(*asked) / 2.0;
+                strict.look_at(slot as u32);
+            }
+            Happening::Send(long) => {
+                strict.settle(&Flows(&slots), |_| {});
+                for slot in active {
+                    let flow = slots[slot].as_mut().unwrap();
+                    // Nobody ends here, so that only orders change.
+                    let sent = strict.rate(slot as u32) * f64::from(*long) / 16.0;
+                    flow.left = (flow.left - sent).max(0.5);
+                    // Whoever sends may pass another and is to be looked at then.
+                    strict.look_at(slot as u32);
+                }
+            }
+            _ => {}
+        }
+        strict.settle(&Flows(&slots), |_| {});
+        compare(&capacities, &slots, &strict);
+    }
+}
+
+fn compare(capacities: &[f64], slots: &[Option<Flow>], strict: &Strict) {
+    let order = Flows(slots);
+    let mut active: Vec<u32> =
+        (0..slots.len() as u32).filter(|slot| slots[*slot as usize].is_some()).collect();
+    active.sort_by_key(|slot| order.criticality(*slot));
+    let flows: Vec<(Vec<u32>, f64)> =
+        active.iter().map(|slot| (order.of(*slot).path, order.of(*slot).asked)).collect();
+    let expected = waterfill(capacities, &flows);
+    let found: Vec<f64> = active.iter().map(|slot| strict.rate(*slot)).collect();
+    for (one, other) in found.iter().zip(&expected) {
+        assert!((one - other).abs() < 1e-9, "{found:?} for {expected:?}: {flows:?}");
+    }
+    for (link, capacity) in capacities.iter().enumerate() {
+        let rates = active.iter().map(|slot| strict.rate(*slot)).zip(&flows);
+        let on_link = rates.filter(|(_, (path, _))| path.contains(&(link as u32)));
+        assert!(on_link.map(|(rate, _)| rate).sum::<f64>() <= capacity * (1.0 + 1e-9));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn rates_are_those_from_scratch_whatever_happens(
+        happenings in prop::collection::vec(happening(), 1..60),
+    ) {
+        check(&happenings);
+    }
+}
