@@ -76,13 +76,16 @@ fn line(count: usize, runs: usize, run: &RunRecord) -> String {
     let finished = run.flows.iter().filter(|flow| flow.finished()).count();
     let point = if run.point.is_empty() { String::new() } else { format!(" at {}", run.point) };
     let stopped = if run.stopped { ", cut short" } else { "" };
+    let done = match run.counters.packet_hops {
+        0 => format!("{:.1} M events", run.counters.events as f64 / 1e6),
+        hops => format!("{:.1} M packet-hops", hops as f64 / 1e6),
+    };
     format!(
         "run {count} of {runs}: {} with seed {}{point}: {finished} of {} flows finished, \
-         {:.1} M packet-hops in {:.1} s{stopped}",
+         {done} in {:.1} s{stopped}",
         run.scheme,
         run.seed,
         run.flows.len(),
-        run.counters.packet_hops as f64 / 1e6,
         run.counters.cpu_s,
     )
 }

@@ -1,13 +1,93 @@
-//! What the engine gives, as the record that results are made of.
+//! What an engine gives, as the record that results are made of.
 
 use flowsched_experiment::Scene;
 use flowsched_experiment::results::{Counters, FlowRow, Passage, Port, PortSample, RunRecord};
-use flowsched_sim::{FlowOutcome, Outcome};
 use flowsched_topology::{Network, NodeId};
 use flowsched_units::Time;
 use flowsched_workload::{Flow, Workload};
 
 use crate::cost::Cost;
+
+/// What an engine gives, whichever it is.
+pub struct Ran {
+    stopped: bool,
+    counters: Counters,
+    flows: Vec<Ended>,
+    samples: Vec<PortSample>,
+}
+
+/// What became of a flow.
+struct Ended {
+    at_sender: Option<Time>,
+    at_receiver: Option<Time>,
+    gave_up: bool,
+    retransmissions: u64,
+    timeouts: u64,
+    passage: Passage,
+}
+
+impl From<flowsched_sim::Outcome> for Ran {
+    fn from(outcome: flowsched_sim::Outcome) -> Ran {
+        let ended = |flow: flowsched_sim::FlowOutcome| Ended {
+            at_sender: flow.finished_at_sender,
+            at_receiver: flow.finished_at_receiver,
+            gave_up: flow.gave_up.is_some(),
+            retransmissions: u64::from(flow.retransmissions),
+            timeouts: u64::from(flow.timeouts),
+            passage: passage(&flow.passage),
+        };
+        let sample = |sample: flowsched_sim::PortSample| PortSample {
+            time: sample.time,
+            port: sample.port,
+            queue_bytes: sample.queue_bytes,
+            queue_packets: u64::from(sample.queue_packets),
+            tx_bytes: sample.sent_bytes,
+            tx_packets: sample.sent_packets,
+            drops: sample.drops,
+            ecn_marks: sample.marks,
+        };
+        Ran {
+            stopped: outcome.stopped,
+            counters: Counters {
+                packet_hops: outcome.packet_hops,
+                events: outcome.events,
+                drops: outcome.drops,
+                ecn_marks: outcome.ecn_marks,
+                timeouts: outcome.timeouts,
+                retransmissions: outcome.retransmissions,
+                ..Counters::default()
+            },
+            flows: outcome.flows.into_iter().map(ended).collect(),
+            samples: outcome.ports.into_iter().map(sample).collect(),
+        }
+    }
+}
+
+/// What is about packets is zero: fluids have none.
+impl From<flowsched_fluid::Outcome> for Ran {
+    fn from(outcome: flowsched_fluid::Outcome) -> Ran {
+        let ended = |flow: flowsched_fluid::FlowOutcome| Ended {
+            at_sender: flow.finished_at_sender,
+            at_receiver: flow.finished_at_receiver,
+            gave_up: false,
+            retransmissions: 0,
+            timeouts: 0,
+            passage: Passage::default(),
+        };
+        let sample = |sample: flowsched_fluid::PortSample| PortSample {
+            time: sample.time,
+            port: sample.port,
+            tx_bytes: sample.sent_bytes,
+            ..PortSample::default()
+        };
+        Ran {
+            stopped: outcome.stopped,
+            counters: Counters { events: outcome.events, ..Counters::default() },
+            flows: outcome.flows.into_iter().map(ended).collect(),
+            samples: outcome.ports.into_iter().map(sample).collect(),
+        }
+    }
+}
 
 /// The record of a run of `scene` under `scheme`.
 pub fn record(
@@ -16,38 +96,33 @@ pub fn record(
     seed: u64,
     network: &Network,
     workload: Workload,
-    outcome: Outcome,
+    ran: Ran,
     cost: Cost,
 ) -> RunRecord {
     RunRecord {
         point: scene.point.clone(),
         scheme: scheme.to_owned(),
         seed,
-        stopped: outcome.stopped,
+        stopped: ran.stopped,
         counters: Counters {
-            packet_hops: outcome.packet_hops,
-            events: outcome.events,
             cpu_s: cost.cpu_s,
             wall_s: cost.wall_s,
             peak_rss_bytes: cost.peak_rss_bytes,
-            drops: outcome.drops,
-            ecn_marks: outcome.ecn_marks,
-            timeouts: outcome.timeouts,
-            retransmissions: outcome.retransmissions,
+            ..ran.counters
         },
         flows: workload
             .flows
             .iter()
-            .zip(outcome.flows)
-            .map(|(flow, outcome)| flow_row(network, flow, outcome))
+            .zip(ran.flows)
+            .map(|(flow, ended)| flow_row(network, flow, ended))
             .collect(),
         parts: workload.parts,
         ports: ports(network),
-        samples: outcome.ports.into_iter().map(port_sample).collect(),
+        samples: ran.samples,
     }
 }
 
-fn flow_row(network: &Network, flow: &Flow, outcome: FlowOutcome) -> FlowRow {
+fn flow_row(network: &Network, flow: &Flow, ended: Ended) -> FlowRow {
     let since_start = |time: Option<Time>| time.map(|time| time.saturating_sub(flow.start));
     FlowRow {
         flow: u64::from(flow.id),
@@ -55,14 +130,14 @@ fn flow_row(network: &Network, flow: &Flow, outcome: FlowOutcome) -> FlowRow {
         dst: flow.dst.0,
         size: flow.size,
         start: flow.start,
-        fct: since_start(outcome.finished_at_sender),
-        receiver_fct: since_start(outcome.finished_at_receiver),
-        gave_up: outcome.gave_up.is_some(),
+        fct: since_start(ended.at_sender),
+        receiver_fct: since_start(ended.at_receiver),
+        gave_up: ended.gave_up,
         ideal_fct: network.ideal_fct(flow.src, flow.dst, flow.size),
         deadline: since_start(flow.deadline),
-        retransmissions: u64::from(outcome.retransmissions),
-        timeouts: u64::from(outcome.timeouts),
-        passage: passage(&outcome.passage),
+        retransmissions: ended.retransmissions,
+        timeouts: ended.timeouts,
+        passage: ended.passage,
         measured: flow.measured,
     }
 }
@@ -94,17 +169,4 @@ fn ports(network: &Network) -> Vec<Port> {
 fn rank(network: &Network, node: NodeId) -> &'static str {
     let tier = network.tiers().iter().find(|tier| tier.nodes.contains(&node.0));
     tier.map_or("host", |tier| tier.name)
-}
-
-fn port_sample(sample: flowsched_sim::PortSample) -> PortSample {
-    PortSample {
-        time: sample.time,
-        port: sample.port,
-        queue_bytes: sample.queue_bytes,
-        queue_packets: u64::from(sample.queue_packets),
-        tx_bytes: sample.sent_bytes,
-        tx_packets: sample.sent_packets,
-        drops: sample.drops,
-        ecn_marks: sample.marks,
-    }
 }

@@ -6,9 +6,12 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use flowsched_experiment::results::{Ending, ResultsError, RunRecord, Summary, Writer};
-use flowsched_experiment::{Experiment, Mistake, Mistakes, Place, Run, Scene};
-use flowsched_sim::{Job, Progress};
+use flowsched_experiment::{Experiment, Mistake, Mistakes, Place, Run, Scene, SchemeOfScene};
+use flowsched_fluid::Watch;
+use flowsched_sim::Progress;
+use flowsched_topology::Network;
 use flowsched_units::SettingError;
+use flowsched_workload::Flow;
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{ParallelBridge, ParallelIterator};
 
@@ -18,7 +21,7 @@ use crate::failure::Failure;
 use crate::folder;
 use crate::output;
 use crate::progress::{Display, say};
-use crate::record::record;
+use crate::record::{Ran, record};
 
 /// Runs the experiment and prints the comparison.
 pub fn run(arguments: &arguments::Run) -> Result<(), Failure> {
@@ -148,19 +151,30 @@ fn one_run(scene: &Scene, run: &Run, progress: &Progress) -> Result<RunRecord, S
     let meter = Meter::start();
     let network = scene.network()?;
     let workload = scene.workload(&network, run.seed)?;
-    let scheme = &scene.schemes[run.scheme].scheme;
-    let job = Job {
-        network: &network,
-        routing: scene.topology.routing,
-        flows: &workload.flows,
-        scheme,
-        seed: run.seed,
-        sample_interval: scene.sample_interval,
-        until: scene.until,
-    };
-    let outcome = flowsched_sim::run(&job, progress);
+    let scheme = &scene.schemes[run.scheme];
+    let ran = simulate(scene, scheme, &network, &workload.flows, run.seed, progress);
     let cost = meter.read();
-    Ok(record(scene, &scheme.name, run.seed, &network, workload, outcome, cost))
+    Ok(record(scene, &scheme.scheme.name, run.seed, &network, workload, ran, cost))
+}
+
+/// Runs the engine that the scene asks for; only a scheme for fluids has a flow level.
+fn simulate(
+    scene: &Scene,
+    scheme: &SchemeOfScene,
+    network: &Network,
+    flows: &[Flow],
+    seed: u64,
+    progress: &Progress,
+) -> Ran {
+    let (sample_interval, until) = (scene.sample_interval, scene.until);
+    if let Some(scheme) = &scheme.flow_level {
+        let job = flowsched_fluid::Job { network, flows, scheme, seed, sample_interval, until };
+        let Progress { finished_flows, stop } = progress;
+        return flowsched_fluid::run(&job, Watch { finished_flows, stop }).into();
+    }
+    let (routing, scheme) = (scene.topology.routing, &scheme.scheme);
+    let job = flowsched_sim::Job { network, routing, flows, scheme, seed, sample_interval, until };
+    flowsched_sim::run(&job, progress).into()
 }
 
 /// What only drawing all flows of a seed could show.

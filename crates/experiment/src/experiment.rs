@@ -34,9 +34,10 @@ pub const PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         name: "engine",
-        kind: Kind::Choice(&["packet"]),
+        kind: Kind::Choice(Engine::WORDS),
         default: Some("packet"),
-        about: "What runs it: \"packet\" simulates every packet.",
+        about: "What runs it: \"packet\" simulates every packet, \"fluid\" the rates of flows, for \
+                networks of up to a hundred thousand hosts.",
         source: "the project",
     },
     Parameter {
@@ -84,11 +85,32 @@ pub struct Experiment {
     pub(crate) resolved: String,
 }
 
+/// What runs a scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Simulates every packet.
+    Packet,
+    /// Simulates the rates of flows.
+    Fluid,
+}
+
+impl Engine {
+    /// The words for them in an experiment file.
+    const WORDS: &[&str] = &["packet", "fluid"];
+
+    /// The engine that the word stands for; the first if it is none.
+    pub(crate) fn from_word(word: &str) -> Engine {
+        if word == Engine::WORDS[1] { Engine::Fluid } else { Engine::Packet }
+    }
+}
+
 /// What one point's runs share.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// What the varied keys are here.
     pub point: Point,
+    /// What runs it.
+    pub engine: Engine,
     /// How often ports are looked at.
     pub sample_interval: Time,
     /// When a run stops, if not with its last flow.

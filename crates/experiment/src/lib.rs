@@ -28,7 +28,7 @@ mod vary;
 mod workload;
 
 pub use arguments::Arguments;
-pub use experiment::{Experiment, KIND, PARAMETERS, Run, Scene, Topology};
+pub use experiment::{Engine, Experiment, KIND, PARAMETERS, Run, Scene, Topology};
 pub use inputs::Input;
 pub use mistake::{Mistake, Mistakes, Place, Source};
 pub use parts::Parts;

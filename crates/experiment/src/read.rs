@@ -9,7 +9,7 @@ use flowsched_units::{Parameter, Settings, Time, Value};
 
 use crate::arguments::Arguments;
 use crate::document::{Document, Table};
-use crate::experiment::{Experiment, PARAMETERS, Scene, Topology};
+use crate::experiment::{Engine, Experiment, PARAMETERS, Scene, Topology};
 use crate::inputs::Inputs;
 use crate::keys;
 use crate::mistake::{Mistake, Mistakes, Place, Source};
@@ -117,7 +117,11 @@ impl Reader<'_> {
 
     fn scene(&mut self, document: &Document, point: Point) -> Option<Scene> {
         let top = self.top(&document.top);
+        let engine = Engine::from_word(&top.text("engine"));
         let topology = self.topology(&document.topology);
+        if engine == Engine::Fluid {
+            self.refuse_spraying(&document.topology, topology.as_ref());
+        }
         let network =
             topology.as_ref().and_then(|topology| self.network(&document.topology, topology));
         let workload = workload::read(
@@ -139,7 +143,7 @@ impl Reader<'_> {
                 // Something is wrong with the workload and has been said; go on without.
                 None => Ok(Value::Sizes(vec![Default::default(); queues as usize - 1])),
             };
-            schemes.extend(scheme::read(table, &mut sizes_of, &mut self.mistakes));
+            schemes.extend(scheme::read(table, engine, &mut sizes_of, &mut self.mistakes));
         }
         if document.schemes.is_empty() {
             let allowed = "at least one [[scheme]] table";
@@ -149,6 +153,7 @@ impl Reader<'_> {
         }
         Some(Scene {
             point,
+            engine,
             sample_interval: top.time("sample_interval"),
             until: match top.get("until") {
                 Some(Value::Time(time)) => Some(*time),
@@ -173,6 +178,15 @@ impl Reader<'_> {
         }
         topology.routing = Routing::from_word(&settings.text("routing"))?;
         Some(topology)
+    }
+
+    /// A flow that is a fluid keeps to one path.
+    fn refuse_spraying(&mut self, table: &Table, topology: Option<&Topology>) {
+        if topology.is_some_and(|topology| topology.routing == Routing::Spray) {
+            let found = "\"spray\" with engine = \"fluid\"";
+            let (place, path) = (table.place_of("routing"), table.path_of("routing"));
+            self.mistakes.add(Mistake::found(place, path, found, "\"ecmp\""));
+        }
     }
 
     fn network(&mut self, table: &Table, topology: &Topology) -> Option<Network> {

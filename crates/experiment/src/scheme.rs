@@ -1,10 +1,12 @@
 //! A `[[scheme]]` table: a preset, parts exchanged, values over its defaults.
 
+use flowsched_schemes::flow_level::{self, DISCIPLINE, FlowLevel};
 use flowsched_schemes::preset::{COMMON, Combination};
 use flowsched_schemes::{PARTS, PRESETS, Role, Scheme};
 use flowsched_units::{Parameter, SettingError, Settings, Value};
 
 use crate::document::Table;
+use crate::experiment::Engine;
 use crate::keys;
 use crate::mistake::{Mistake, Mistakes};
 
@@ -15,12 +17,15 @@ pub struct SchemeOfScene {
     pub settings: Settings,
     /// The same, ready to run.
     pub scheme: Scheme,
+    /// What it comes down to, if flows are fluids.
+    pub flow_level: Option<FlowLevel>,
 }
 
 /// Reads a table. `sizes_of` puts sizes in the place of a word for thresholds, given how many
 /// queues there are.
 pub(crate) fn read(
     table: &Table,
+    engine: Engine,
     sizes_of: &mut dyn FnMut(&str, u64) -> Result<Value, SettingError>,
     mistakes: &mut Mistakes,
 ) -> Option<SchemeOfScene> {
@@ -32,8 +37,19 @@ pub(crate) fn read(
     }
     let scheme =
         resolve_thresholds(&mut settings, sizes_of).and_then(|()| Scheme::from_settings(&settings));
-    match scheme {
-        Ok(scheme) => Some(SchemeOfScene { settings, scheme }),
+    if engine == Engine::Packet
+        && let Some(entry) = table.entries.get(DISCIPLINE.name)
+    {
+        let (path, found) = (table.path_of(DISCIPLINE.name), "it with engine = \"packet\"");
+        let allowed = "it with engine = \"fluid\" only";
+        mistakes.add(Mistake::found(&entry.key_place, path, found, allowed));
+    }
+    let checked = scheme.and_then(|scheme| match engine {
+        Engine::Packet => Ok((scheme, None)),
+        Engine::Fluid => flow_level::flow_level(&scheme).map(|flows| (scheme, Some(flows))),
+    });
+    match checked {
+        Ok((scheme, flow_level)) => Some(SchemeOfScene { settings, scheme, flow_level }),
         Err(error) => {
             let place = table.place_of(&error.key);
             mistakes.add(Mistake::of_setting(place, &table.path, &error));

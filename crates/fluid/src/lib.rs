@@ -1,6 +1,94 @@
-//! Flow-level simulation.
+//! Flow-level simulation: flows as fluids, for whole data centres.
+//!
+//! [`run`] takes a [`Job`] (a network, its flows, what a scheme comes down to, a seed) and gives
+//! an [`Outcome`]. There are no packets: at every instant each flow has a rate, which changes
+//! only at an *event*: a flow starts, ends, is demoted, passes another in the order of
+//! criticality, loses its deadline. Between events all is linear, so nothing happens in steps.
+//! An event looks at what it touches and at nothing else (`fair` and `strict` say how far that
+//! goes), which is what makes a hundred thousand hosts possible.
+//!
+//! What lives here: how flows share links, and the order of events. What may not: packets, and
+//! what a scheme is called.
+//!
+//! A flow starts to compete once it has announced itself, for as many base round trips as the
+//! scheme needs; then every packet's headers are sent as well; and at its end it still takes
+//! what it would on an idle network to get the last packet through and its acknowledgement back
+//! ([`flowsched_topology::Network::ideal_fct`]). A flow that is never disturbed and needs no
+//! announcement thus takes its ideal time exactly.
+//!
+//! Times are whole picoseconds, and all that is due at one is handled before rates are found
+//! anew. The same job gives the same outcome on every machine.
+
+mod agenda;
+mod engine;
 mod fair;
 #[cfg(test)]
 mod from_scratch;
+mod latency;
+mod outcome;
 mod paths;
+mod ports;
+mod sharing;
 mod strict;
+mod transfers;
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use flowsched_schemes::flow_level::{self, FlowLevel};
+use flowsched_topology::Network;
+use flowsched_units::{Bytes, Time};
+use flowsched_workload::Flow;
+
+use engine::Engine;
+pub use outcome::{FlowOutcome, Outcome, PortSample};
+use sharing::{ClassBy, Classes, CriticalBy, D3, Priority, Sharing};
+
+/// What to simulate.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// The network. Each flow takes one of its shortest paths, that of [`flowsched_topology::Ecmp`].
+    pub network: &'a Network,
+    /// The flows, in the order of their starts; a flow's id is its place.
+    pub flows: &'a [Flow],
+    /// What the scheme comes down to.
+    pub scheme: &'a FlowLevel,
+    /// The seed of every random choice.
+    pub seed: u64,
+    /// How often every port's counters are noted; [`Time::ZERO`]: only at the end.
+    pub sample_interval: Time,
+    /// When to stop; `None`: when nothing is left to happen.
+    pub until: Option<Time>,
+}
+
+/// How far a run is, for others to watch, and whether it is to stop.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch<'a> {
+    /// Flows that have ended.
+    pub finished_flows: &'a AtomicU64,
+    /// Set it and the run ends soon, with what it has.
+    pub stop: &'a AtomicBool,
+}
+
+/// Runs a job to its end.
+pub fn run(job: &Job<'_>, watch: Watch<'_>) -> Outcome {
+    let capacities = || job.network.ports().iter().map(|port| port.rate.as_bps() as f64).collect();
+    let bits = |sizes: &[Bytes]| {
+        sizes.iter().map(|size| latency::wire_bits(*size, job.scheme.header)).collect()
+    };
+    let alike = |by, thresholds| Classes::new(capacities(), by, thresholds);
+    let in_order = |deadline, left| Priority::new(capacities(), CriticalBy { deadline, left });
+    match &job.scheme.sharing {
+        flow_level::Sharing::MaxMin => with(job, alike(ClassBy::Size, Vec::new()), watch),
+        flow_level::Sharing::BytesSent(most) => with(job, alike(ClassBy::Sent, bits(most)), watch),
+        flow_level::Sharing::Sizes(most) => with(job, alike(ClassBy::Size, bits(most)), watch),
+        flow_level::Sharing::ShortestFirst => with(job, in_order(false, false), watch),
+        flow_level::Sharing::ShortestRemainingFirst => with(job, in_order(false, true), watch),
+        flow_level::Sharing::EarliestDeadlineFirst => with(job, in_order(true, false), watch),
+        flow_level::Sharing::Pdq => with(job, in_order(true, true), watch),
+        flow_level::Sharing::D3 => with(job, D3::new(capacities()), watch),
+    }
+}
+
+fn with<S: Sharing>(job: &Job<'_>, sharing: S, watch: Watch<'_>) -> Outcome {
+    Engine::new(job, sharing).run(watch)
+}

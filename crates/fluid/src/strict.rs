@@ -20,7 +20,7 @@ use crate::paths::Paths;
 const ROUNDING: f64 = 1e-9;
 
 /// How critical a flow is; the lowest goes first.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Criticality {
     /// The deadline in picoseconds; the largest number without one.
     pub(crate) deadline: u64,
@@ -31,6 +31,12 @@ pub(crate) struct Criticality {
 }
 
 impl Eq for Criticality {}
+
+impl PartialOrd for Criticality {
+    fn partial_cmp(&self, other: &Criticality) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl Ord for Criticality {
     fn cmp(&self, other: &Criticality) -> std::cmp::Ordering {
@@ -132,9 +138,7 @@ impl Strict {
 
     /// The flow's rate, or what it asks for, may be another now.
     pub(crate) fn look_at(&mut self, slot: u32) {
-        if !std::mem::replace(&mut self.is_due[slot as usize], true) {
-            self.due.push(slot);
-        }
+        note(&mut self.due, &mut self.is_due, slot);
     }
 
     /// The flow's rate in bit/s.
@@ -143,9 +147,9 @@ impl Strict {
         self.rates[slot as usize]
     }
 
-    /// The flows on the link, the most critical first when it was last looked at.
-    pub(crate) fn on(&self, link: u32) -> impl Iterator<Item = u32> + '_ {
-        self.links[link as usize].members.iter().map(|member| member.slot)
+    /// The flows on the link and their rates, the most critical first when it was last looked at.
+    pub(crate) fn on(&self, link: u32) -> impl Iterator<Item = (u32, f64)> + '_ {
+        self.links[link as usize].members.iter().map(|member| (member.slot, member.rate))
     }
 
     /// What the link has left over.
@@ -161,7 +165,7 @@ impl Strict {
     }
 
     /// Finds the rates after what has happened at this instant; `changed` gets the slots whose
-    /// rates are new.
+    /// rates are new, or may now pass a flow that sends more slowly.
     pub(crate) fn settle(&mut self, order: &impl Order, mut changed: impl FnMut(u32)) {
         loop {
             while let Some(slot) = self.due.pop() {
@@ -207,9 +211,7 @@ impl Strict {
     /// Gives the flow its rate, and looks at those whose share that changes.
     fn set_rate(&mut self, slot: u32, rate: f64, order: &impl Order) {
         let old = std::mem::replace(&mut self.rates[slot as usize], rate);
-        if !std::mem::replace(&mut self.is_changed[slot as usize], true) {
-            self.changed.push(slot);
-        }
+        note(&mut self.changed, &mut self.is_changed, slot);
         for hop in 0..self.paths.of(slot).len() {
             let link = self.paths.of(slot)[hop];
             self.sort(link, order);
@@ -229,10 +231,11 @@ impl Strict {
                 }
                 let is_short = has < had && member.rate > has;
                 let was_held_back = has > had && member.rate >= had;
-                if (is_short || was_held_back)
-                    && !std::mem::replace(&mut self.is_due[member.slot as usize], true)
-                {
-                    self.due.push(member.slot);
+                if is_short || was_held_back {
+                    note(&mut self.due, &mut self.is_due, member.slot);
+                }
+                if 0.0 < rate && rate < member.rate {
+                    note(&mut self.changed, &mut self.is_changed, member.slot);
                 }
                 before -= member.rate;
                 now -= member.rate;
@@ -257,14 +260,20 @@ impl Strict {
                 let pair = [members[place - 1], members[place]];
                 if pair.iter().all(|member| member.rate > 0.0) {
                     for member in pair {
-                        if !std::mem::replace(&mut self.is_due[member.slot as usize], true) {
-                            self.due.push(member.slot);
-                        }
+                        note(&mut self.due, &mut self.is_due, member.slot);
                     }
                 }
                 place -= 1;
             }
         }
+    }
+}
+
+/// Puts the slot on the list unless it is there.
+#[inline]
+fn note(list: &mut Vec<u32>, is_listed: &mut [bool], slot: u32) {
+    if !std::mem::replace(&mut is_listed[slot as usize], true) {
+        list.push(slot);
     }
 }
 

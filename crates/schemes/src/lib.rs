@@ -12,6 +12,7 @@
 
 pub mod catalogue;
 pub mod controller;
+pub mod flow_level;
 pub mod packet;
 pub mod port;
 pub mod preset;

@@ -3,6 +3,7 @@
 use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
 use crate::catalogue::{Part, Role, part};
+use crate::flow_level::DISCIPLINE;
 
 /// A named combination of parts with the parameters of the paper.
 #[derive(Clone, Copy, Debug)]
@@ -249,6 +250,7 @@ pub const COMMON: &[Parameter] = &[
         about: "\"ns2\" behaves as the PIAS authors' simulator does, routing included.",
         source: "the authors' ns-2.34 patches",
     },
+    DISCIPLINE,
 ];
 
 /// What `compat = "ns2"` changes, where the scheme has the parameter.

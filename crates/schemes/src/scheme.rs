@@ -1,10 +1,11 @@
 //! A scheme: four parts with their parameters, read from checked settings.
 
-use flowsched_units::{SettingError, Settings};
+use flowsched_units::{SettingError, Settings, Value};
 
 use crate::controller::d3::D3Control;
 use crate::controller::epn::{Epn, EpnSettings};
 use crate::controller::pdq::flow_controller::FlowControl;
+use crate::flow_level::DISCIPLINE;
 use crate::port::{HostPort, PortSettings, Queueing};
 use crate::tagger::Tagger;
 use crate::tagger::mlfq::Mlfq;
@@ -35,6 +36,8 @@ pub struct Scheme {
     /// Whether routing is that of the PIAS authors' simulator (spraying), whatever the
     /// topology says.
     pub ns2_routing: bool,
+    /// The word that says how flows share links where they are fluids, if one does.
+    pub discipline: Option<String>,
 }
 
 /// The transport of a scheme, to be made for a network.
@@ -148,6 +151,7 @@ impl Scheme {
             queueing,
             host_port: HostPort::from_settings(settings),
             ns2_routing: settings.text("compat") == "ns2",
+            discipline: settings.get(DISCIPLINE.name).map(Value::to_string),
         })
     }
 }

@@ -4,14 +4,14 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::controller::{Controller, Site};
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::Port;
-use flowsched_topology::{HostId, Loss, Network, NodeId, Port as LinkEnd, PortId};
+use flowsched_topology::{HostId, Loss, Network, NodeId, Port as LinkEnd, PortId, mix};
 use flowsched_units::{Rate, Time};
 use flowsched_workload::Flow;
 
 use crate::Job;
 use crate::link::Link;
 use crate::outcome::PortSample;
-use crate::routing::{Router, mix};
+use crate::routing::Router;
 use crate::timers::{Armed, Timers};
 use crate::tournament::Tournament;
 

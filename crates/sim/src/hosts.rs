@@ -6,7 +6,7 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::tagger::{Departure, Tagging};
 use flowsched_schemes::transport::{Outgoing, Phase, Start, Transport};
-use flowsched_topology::{HostId, Network};
+use flowsched_topology::{HostId, Network, mix};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 use flowsched_workload::Flow;
 
@@ -14,7 +14,6 @@ use crate::Job;
 use crate::connections::ConnectionNumbers;
 use crate::outcome::FlowOutcome;
 use crate::passage::Watch;
-use crate::routing::mix;
 use crate::timers::{Armed, Side, Timers};
 
 /// All hosts: which flows run, and what became of those that ended.

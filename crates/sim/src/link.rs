@@ -3,11 +3,10 @@
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Frame, Header};
 use flowsched_schemes::port::{Backlog, Port, Ring};
-use flowsched_topology::{Loss, NodeId, Port as LinkEnd};
+use flowsched_topology::{Loss, NodeId, Port as LinkEnd, mix};
 use flowsched_units::Time;
 
 use crate::outcome::PortSample;
-use crate::routing::mix;
 
 /// One direction of a link: the port, and the packets on their way.
 ///

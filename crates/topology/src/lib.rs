@@ -3,8 +3,8 @@
 //! What lives here: who is connected to whom at which rate and delay ([`Network`], [`Port`]),
 //! which ports lead to a host ([`Routes`]), which paths lie side by side, what follows from that alone (round-trip times, the
 //! flow completion time on an idle network), and the topologies that an experiment can name
-//! ([`TOPOLOGIES`]). What may not: queues, packets, or the choice among equal-cost ports, which
-//! belong to the engines.
+//! ([`TOPOLOGIES`]), and the hash by which flows choose among equal paths ([`Ecmp`]). What may
+//! not: queues and packets, which belong to the engines.
 //!
 //! A topology is one file in `kinds`: a list of parameters and a function that connects
 //! switches and hosts with a [`NetworkBuilder`]. Numbers and routes follow by themselves.
@@ -38,4 +38,4 @@ pub use kind::{TOPOLOGIES, TopologyKind, build, kind};
 pub use loss::{LOSS, Loss};
 pub use network::{Network, Port, Tier};
 pub use routes::Routes;
-pub use routing::{ROUTING, Routing};
+pub use routing::{Ecmp, ROUTING, Routing, Way, mix};

@@ -1,6 +1,9 @@
-//! How a packet's port is chosen among equal-cost ones: the words, not the choosing.
+//! How a packet's port is chosen among equal-cost ones.
 
 use flowsched_units::{Kind, Parameter};
+
+use crate::ids::{HostId, NodeId, PortId};
+use crate::network::Network;
 
 /// The choice among equal-cost ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +41,79 @@ impl Routing {
             Routing::Spray => "spray",
         }
     }
+}
+
+/// Paths by a seeded hash of the flow, the direction and the switch, as if each flow had its own
+/// TCP ports; the same in every engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Ecmp {
+    seed: u64,
+}
+
+impl Ecmp {
+    /// The hash of a run.
+    pub fn new(seed: u64) -> Ecmp {
+        Ecmp { seed: mix(seed) }
+    }
+
+    /// The one of `ports`, at least one, through which `node` sends what goes this `way`.
+    #[inline]
+    pub fn choose(self, node: NodeId, way: Way, ports: &[PortId]) -> PortId {
+        let key = (u64::from(way.flow) << 1) | u64::from(way.is_back);
+        let path = u64::from(way.path) << 33;
+        let hash = mix(self.seed ^ key ^ path ^ (u64::from(node.0) << 40));
+        // The high bits, scaled to the number of ports: no division, and no branch where there is
+        // one port only, which costs more than the hash.
+        ports[(((hash >> 32) * ports.len() as u64) >> 32) as usize]
+    }
+
+    /// The ports that the data of `flow` passes from `src` to `dst`.
+    pub fn path(
+        self,
+        network: &Network,
+        flow: u32,
+        src: HostId,
+        dst: HostId,
+    ) -> impl Iterator<Item = PortId> + '_ {
+        self.ports_of(network, Way { flow, path: 0, is_back: false }, src, dst)
+    }
+
+    /// The ports that what goes this `way` passes from `src` to `dst`.
+    pub fn ports_of(
+        self,
+        network: &Network,
+        way: Way,
+        src: HostId,
+        dst: HostId,
+    ) -> impl Iterator<Item = PortId> + '_ {
+        let next = move |node| self.choose(node, way, network.routes().next(node, dst));
+        let first = if network.hosts_forward() { next(src.node()) } else { network.nic(src) };
+        std::iter::successors(Some(first), move |port| {
+            let node = network.port(*port).peer;
+            (node != dst.node()).then(|| next(node))
+        })
+    }
+}
+
+/// What decides the way of a packet where paths are chosen by flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    /// The flow.
+    pub flow: u32,
+    /// Which of the flow's paths.
+    pub path: u32,
+    /// To the flow's sender rather than from it.
+    pub is_back: bool,
+}
+
+/// A fixed mixing of 64 bits (the finaliser of SplitMix64), for choices that need no stream of
+/// random numbers.
+#[inline]
+pub const fn mix(key: u64) -> u64 {
+    let key = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let key = (key ^ (key >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let key = (key ^ (key >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    key ^ (key >> 31)
 }
 
 #[cfg(test)]

@@ -168,6 +168,11 @@ impl Mlfq {
         Mlfq { ageing_timeouts: timeouts, ..self }
     }
 
+    /// The demotion thresholds, in payload bytes sent.
+    pub fn thresholds(&self) -> Vec<Bytes> {
+        self.thresholds.sizes()
+    }
+
     /// How many priorities there are.
     pub fn priorities(&self) -> usize {
         self.thresholds.priorities()

@@ -4,7 +4,9 @@
 //! flow size"; Slytherin 2018, IV-3: ideal SJF "is aware of flow sizes and maps short flows to
 //! higher priority queues".
 
-use flowsched_units::{Kind, PACKET_PAYLOAD, PacketMeaning, Parameter, SettingError, Settings};
+use flowsched_units::{
+    Bytes, Kind, PACKET_PAYLOAD, PacketMeaning, Parameter, SettingError, Settings,
+};
 
 use super::thresholds::Thresholds;
 use super::{Tag, Work};
@@ -47,6 +49,11 @@ impl SizeKnown {
         let thresholds = Thresholds::from_settings(settings)?;
         thresholds.check(queues)?;
         Ok(SizeKnown { thresholds })
+    }
+
+    /// The largest size of each priority but the last.
+    pub fn thresholds(&self) -> Vec<Bytes> {
+        self.thresholds.sizes()
     }
 
     /// The tag of every packet of a flow.

@@ -43,6 +43,11 @@ impl Thresholds {
         Ok(())
     }
 
+    /// The thresholds.
+    pub(super) fn sizes(&self) -> Vec<Bytes> {
+        self.0.iter().copied().map(Bytes::new).collect()
+    }
+
     /// How many priorities there are.
     pub(super) fn priorities(&self) -> usize {
         self.0.len() + 1

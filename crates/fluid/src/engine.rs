@@ -1,0 +1,237 @@
+//! The loop that handles one instant after the other.
+
+use std::sync::atomic::Ordering;
+
+use flowsched_topology::{Ecmp, PortId};
+use flowsched_units::Time;
+
+use crate::agenda::Agenda;
+use crate::latency::{Latency, wire_bits};
+use crate::outcome::{FlowOutcome, Outcome};
+use crate::paths::Paths;
+use crate::ports::Ports;
+use crate::sharing::{Moment, Sharing};
+use crate::transfers::{Transfer, Transfers};
+use crate::{Job, Watch};
+
+/// Events between looks at whether to stop.
+const LOOK_EVERY: u64 = 1 << 12;
+
+/// A simulation under way.
+pub(crate) struct Engine<'a, S> {
+    job: &'a Job<'a>,
+    ecmp: Ecmp,
+    sharing: S,
+    next_flow: usize,
+    transfers: Transfers,
+    paths: Paths,
+    /// By slot: when the flow will compete, and what it takes at its end.
+    latencies: Vec<Latency>,
+    /// By slot: whether the flow competes already.
+    competes: Vec<bool>,
+    /// When each active flow competes, ends or turns.
+    agenda: Agenda,
+    next_sample: Time,
+    ports: Ports,
+    outcomes: Vec<FlowOutcome>,
+    /// Flows that ended since the last look at whether to stop.
+    ended: u64,
+    /// Slots to be put on the agenda anew.
+    changed: Vec<u32>,
+    path: Vec<PortId>,
+    links: Vec<u32>,
+}
+
+impl<'a, S: Sharing> Engine<'a, S> {
+    pub(crate) fn new(job: &'a Job<'a>, sharing: S) -> Engine<'a, S> {
+        let is_sampled = job.sample_interval > Time::ZERO;
+        Engine {
+            job,
+            ecmp: Ecmp::new(job.seed),
+            sharing,
+            next_flow: 0,
+            transfers: Transfers::default(),
+            paths: Paths::default(),
+            latencies: Vec::new(),
+            competes: Vec::new(),
+            agenda: Agenda::default(),
+            next_sample: if is_sampled { job.sample_interval } else { Time::MAX },
+            ports: Ports::new(job.network.ports().len()),
+            outcomes: vec![FlowOutcome::default(); job.flows.len()],
+            ended: 0,
+            changed: Vec::new(),
+            path: Vec::new(),
+            links: Vec::new(),
+        }
+    }
+
+    pub(crate) fn run(mut self, watch: Watch<'_>) -> Outcome {
+        let mut outcome = Outcome::default();
+        let until = self.job.until.unwrap_or(Time::MAX);
+        let mut next_look = LOOK_EVERY;
+        loop {
+            let turn = self.agenda.first().map_or(Time::MAX, |(time, _)| time);
+            let event = turn.min(self.next_start());
+            let now = event.min(self.next_sample);
+            // Samples end with the last event.
+            if event == Time::MAX || now > until {
+                break;
+            }
+            outcome.end = now;
+            if now == self.next_sample {
+                self.ports.sample(now, &self.transfers, &self.paths);
+                self.next_sample = now.saturating_add(self.job.sample_interval);
+                continue;
+            }
+            outcome.events += self.handle_all(now);
+            outcome.rate_changes += self.settle(now);
+            if outcome.events >= next_look {
+                next_look = outcome.events + LOOK_EVERY;
+                if self.is_told_to_stop(watch) {
+                    outcome.stopped = true;
+                    break;
+                }
+            }
+        }
+        self.is_told_to_stop(watch);
+        self.finish(outcome)
+    }
+
+    fn next_start(&self) -> Time {
+        self.job.flows.get(self.next_flow).map_or(Time::MAX, |flow| flow.start)
+    }
+
+    /// Handles what is due at `now`: how many events that is.
+    fn handle_all(&mut self, now: Time) -> u64 {
+        let mut events = 0;
+        while let Some((time, slot)) = self.agenda.first()
+            && time <= now
+        {
+            self.handle(slot, now);
+            events += 1;
+        }
+        while self.next_start() <= now {
+            self.start(now);
+            events += 1;
+        }
+        events
+    }
+
+    /// Handles what the flow in `slot` has on the agenda.
+    fn handle(&mut self, slot: u32, now: Time) {
+        self.agenda.set(slot, Time::MAX);
+        let Some(transfer) = self.transfers.get(slot) else { return };
+        if !self.competes[slot as usize] {
+            self.compete(slot, now);
+        } else if transfer.end() <= now {
+            self.finish_flow(slot, now);
+        } else if self.job.scheme.gives_up && transfer.lost_at(now) <= now {
+            self.end(slot, now);
+        } else {
+            self.changed.push(slot);
+            self.sharing.turn(slot, Moment { now, transfers: &self.transfers });
+        }
+    }
+
+    /// The next flow of the workload starts.
+    fn start(&mut self, now: Time) {
+        let Job { network, flows, scheme, .. } = *self.job;
+        let flow = &flows[self.next_flow];
+        self.next_flow += 1;
+        self.path.clear();
+        self.path.extend(self.ecmp.path(network, flow.id, flow.src, flow.dst));
+        self.links.clear();
+        self.links.extend(self.path.iter().map(|port| port.0));
+        let rates = self.path.iter().map(|port| network.port(*port).rate.as_bps() as f64);
+        let peak = rates.fold(f64::INFINITY, f64::min);
+        let size = wire_bits(flow.size, scheme.header);
+        let slot = self.transfers.insert(Transfer::new(flow.id, size, flow.deadline, peak));
+        let latency = Latency::of(flow, &self.path, network, scheme);
+        self.paths.set(slot, &self.links);
+        if slot as usize >= self.latencies.len() {
+            self.latencies.resize(slot as usize + 1, latency);
+            self.competes.resize(slot as usize + 1, false);
+        }
+        self.latencies[slot as usize] = latency;
+        self.competes[slot as usize] = false;
+        if latency.before == Time::ZERO {
+            self.compete(slot, now);
+        } else {
+            self.agenda.set(slot, now.saturating_add(latency.before));
+        }
+    }
+
+    fn compete(&mut self, slot: u32, now: Time) {
+        self.competes[slot as usize] = true;
+        self.changed.push(slot);
+        let moment = Moment { now, transfers: &self.transfers };
+        self.sharing.start(slot, self.paths.of(slot), moment);
+    }
+
+    /// The flow in `slot` has sent its last bit.
+    fn finish_flow(&mut self, slot: u32, now: Time) {
+        let Some(transfer) = self.transfers.get(slot) else { return };
+        let latency = self.latencies[slot as usize];
+        let received = now.saturating_add(latency.last_packet);
+        let known = received.saturating_add(latency.acknowledgement);
+        let until = self.job.until.unwrap_or(Time::MAX);
+        let by_the_end = |time: Time| (time <= until).then_some(time);
+        self.outcomes[transfer.id as usize] = FlowOutcome {
+            finished_at_sender: by_the_end(known),
+            finished_at_receiver: by_the_end(received),
+        };
+        self.end(slot, now);
+    }
+
+    /// The flow in `slot` sends no more.
+    fn end(&mut self, slot: u32, now: Time) {
+        let moment = Moment { now, transfers: &self.transfers };
+        self.sharing.end(slot, moment);
+        if let Some(transfer) = self.transfers.get(slot) {
+            let sent = if transfer.end() <= now { transfer.size } else { transfer.sent_at(now) };
+            self.ports.add(self.paths.of(slot), sent);
+        }
+        self.transfers.remove(slot);
+        self.ended += 1;
+    }
+
+    /// Finds the rates and puts flows on the agenda as they follow: how many changed.
+    fn settle(&mut self, now: Time) -> u64 {
+        let moment = Moment { now, transfers: &self.transfers };
+        let changed = &mut self.changed;
+        self.sharing.settle(moment, |slot| changed.push(slot));
+        let mut changes = 0;
+        for &slot in &self.changed {
+            let rate = self.sharing.rate(slot);
+            let Some(transfer) = self.transfers.get_mut(slot) else { continue };
+            if rate != transfer.rate() && self.competes[slot as usize] {
+                transfer.set_rate(rate, now);
+                changes += 1;
+            }
+        }
+        while let Some(slot) = self.changed.pop() {
+            let moment = Moment { now, transfers: &self.transfers };
+            let Some(transfer) = self.transfers.get(slot) else { continue };
+            if self.competes[slot as usize] {
+                let turn = self.sharing.turning_point(slot, moment);
+                let lost = if self.job.scheme.gives_up { transfer.lost_at(now) } else { Time::MAX };
+                self.agenda.set(slot, transfer.end().min(turn).min(lost));
+            }
+        }
+        changes
+    }
+
+    fn is_told_to_stop(&mut self, watch: Watch<'_>) -> bool {
+        watch.finished_flows.fetch_add(std::mem::take(&mut self.ended), Ordering::Relaxed);
+        watch.stop.load(Ordering::Relaxed)
+    }
+
+    fn finish(mut self, mut outcome: Outcome) -> Outcome {
+        if self.ports.last_sample() != Some(outcome.end) {
+            self.ports.sample(outcome.end, &self.transfers, &self.paths);
+        }
+        outcome.flows = self.outcomes;
+        outcome.ports = self.ports.into_samples();
+        outcome
+    }
+}

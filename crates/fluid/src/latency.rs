@@ -1,0 +1,54 @@
+//! What a flow's completion takes beside its bytes: headers, announcement, the way of the last
+//! packet.
+
+use flowsched_schemes::flow_level::FlowLevel;
+use flowsched_topology::{Network, PortId};
+use flowsched_units::{Bytes, PACKET_HEADER, PACKET_PAYLOAD, Time};
+use flowsched_workload::{Flow, wire_bytes};
+
+/// The bits that `size` bytes of payload occupy on a link, each packet with a `header`.
+pub(crate) fn wire_bits(size: Bytes, header: Bytes) -> f64 {
+    let packets = size.get().div_ceil(PACKET_PAYLOAD);
+    8.0 * (size.get() + packets * header.get()) as f64
+}
+
+/// Times of one flow that do not depend on others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Latency {
+    /// From its start until it competes.
+    pub(crate) before: Time,
+    /// From when its last bit has passed the slowest link, if it fills that, until the last bit
+    /// has arrived.
+    pub(crate) last_packet: Time,
+    /// From then until the sender has the acknowledgement.
+    pub(crate) acknowledgement: Time,
+}
+
+impl Latency {
+    pub(crate) fn of(
+        flow: &Flow,
+        path: &[PortId],
+        network: &Network,
+        scheme: &FlowLevel,
+    ) -> Latency {
+        let ports = || path.iter().map(|port| network.port(*port));
+        let header = Bytes::new(PACKET_HEADER);
+        let sum =
+            |times: &mut dyn Iterator<Item = Time>| times.fold(Time::ZERO, Time::saturating_add);
+        let acknowledgement =
+            sum(&mut ports()
+                .map(|port| port.delay.saturating_add(port.rate.transmission_time(header))));
+        let bottleneck = ports().map(|port| port.rate).min().unwrap_or_default();
+        let bytes = bottleneck.transmission_time(wire_bytes(flow.size));
+        let ideal = network.ideal_fct(flow.src, flow.dst, flow.size);
+        let round_trip = || network.base_rtt(flow.src, flow.dst, scheme.header, scheme.header);
+        Latency {
+            before: match scheme.round_trips_before {
+                0 => Time::ZERO,
+                count => round_trip().saturating_mul(count.into()),
+            },
+            last_packet: ideal.saturating_sub(bytes.saturating_add(acknowledgement)),
+            acknowledgement,
+        }
+    }
+}

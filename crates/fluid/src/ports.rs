@@ -1,0 +1,52 @@
+//! What every port has sent.
+
+use flowsched_units::Time;
+
+use crate::outcome::PortSample;
+use crate::paths::Paths;
+use crate::transfers::Transfers;
+
+/// Counters of all ports. Flows that have ended are counted; what active ones have sent is added
+/// only where somebody looks.
+#[derive(Clone, Debug)]
+pub(crate) struct Ports {
+    /// By port: bits.
+    sent: Vec<f64>,
+    samples: Vec<PortSample>,
+}
+
+impl Ports {
+    pub(crate) fn new(count: usize) -> Ports {
+        Ports { sent: vec![0.0; count], samples: Vec::new() }
+    }
+
+    /// A flow over `path` has ended, having sent so many bits.
+    pub(crate) fn add(&mut self, path: &[u32], bits: f64) {
+        path.iter().for_each(|port| self.sent[*port as usize] += bits);
+    }
+
+    /// Notes every port as it is at `now`.
+    pub(crate) fn sample(&mut self, now: Time, transfers: &Transfers, paths: &Paths) {
+        let mut sent = self.sent.clone();
+        for (slot, transfer) in transfers.iter() {
+            let bits = transfer.sent_at(now);
+            paths.of(slot).iter().for_each(|port| sent[*port as usize] += bits);
+        }
+        let sample = |(port, bits): (usize, &f64)| PortSample {
+            time: now,
+            port: port as u32,
+            sent_bytes: (bits / 8.0).round() as u64,
+        };
+        self.samples.extend(sent.iter().enumerate().map(sample));
+    }
+
+    /// When the last sample was.
+    pub(crate) fn last_sample(&self) -> Option<Time> {
+        self.samples.last().map(|sample| sample.time)
+    }
+
+    /// All samples.
+    pub(crate) fn into_samples(self) -> Vec<PortSample> {
+        self.samples
+    }
+}

@@ -1,0 +1,46 @@
+//! The disciplines by which flows share links.
+//!
+//! Each is a file: it turns starts, ends and turning points of flows into rates. What they know
+//! of flows is in [`Transfers`]; time is handed in.
+
+mod classes;
+mod d3;
+mod priority;
+
+pub(crate) use classes::{ClassBy, Classes};
+pub(crate) use d3::D3;
+pub(crate) use priority::{CriticalBy, Priority};
+
+use flowsched_units::Time;
+
+use crate::transfers::Transfers;
+
+/// The state of all flows at one instant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment<'a> {
+    pub(crate) now: Time,
+    pub(crate) transfers: &'a Transfers,
+}
+
+/// How flows share links.
+pub(crate) trait Sharing {
+    /// The flow in `slot` starts to compete on `path`.
+    fn start(&mut self, slot: u32, path: &[u32], moment: Moment<'_>);
+
+    /// The flow in `slot` ends. It is still among the transfers.
+    fn end(&mut self, slot: u32, moment: Moment<'_>);
+
+    /// The turning point of the flow in `slot` has come.
+    fn turn(&mut self, slot: u32, moment: Moment<'_>);
+
+    /// Finds the rates after all that has happened at this instant; `changed` gets every slot
+    /// whose rate or turning point may be another, and maybe slots that are free again.
+    fn settle(&mut self, moment: Moment<'_>, changed: impl FnMut(u32));
+
+    /// The flow's rate, bit/s.
+    fn rate(&self, slot: u32) -> f64;
+
+    /// When the flow's own progress will next change who gets what, if all rates stay as they
+    /// are; its end does not count.
+    fn turning_point(&self, slot: u32, moment: Moment<'_>) -> Time;
+}

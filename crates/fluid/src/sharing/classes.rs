@@ -1,0 +1,76 @@
+//! Max-min fair sharing, within priority classes where there are any: all flows alike (RCP, TCP
+//! as an idealisation), by bytes sent (PIAS, LAS) or by size (TCP\[a\]Q).
+
+use flowsched_units::Time;
+
+use super::{Moment, Sharing};
+use crate::fair::Fair;
+use crate::transfers::Transfer;
+
+/// What a flow's class follows from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClassBy {
+    /// Bits that it has sent.
+    Sent,
+    /// Bits that it will have sent.
+    Size,
+}
+
+/// Max-min fair sharing in classes.
+#[derive(Clone, Debug)]
+pub(crate) struct Classes {
+    fair: Fair,
+    by: ClassBy,
+    /// Bits up to which a flow is in each class but the last.
+    thresholds: Vec<f64>,
+}
+
+impl Classes {
+    /// Flows of up to the first threshold go before those of up to the second, and so on; all
+    /// are alike without thresholds.
+    pub(crate) fn new(capacities: Vec<f64>, by: ClassBy, thresholds: Vec<f64>) -> Classes {
+        let fair = Fair::new(capacities, thresholds.len() + 1);
+        Classes { fair, by, thresholds }
+    }
+
+    fn class_of(&self, transfer: &Transfer) -> u8 {
+        match self.by {
+            ClassBy::Sent => 0,
+            ClassBy::Size => self.thresholds.partition_point(|most| *most < transfer.size) as u8,
+        }
+    }
+}
+
+impl Sharing for Classes {
+    fn start(&mut self, slot: u32, path: &[u32], moment: Moment<'_>) {
+        if let Some(transfer) = moment.transfers.get(slot) {
+            self.fair.add(slot, path.iter().copied(), self.class_of(transfer));
+        }
+    }
+
+    fn end(&mut self, slot: u32, _: Moment<'_>) {
+        self.fair.remove(slot);
+    }
+
+    fn turn(&mut self, slot: u32, _: Moment<'_>) {
+        self.fair.set_class(slot, self.fair.class(slot) + 1);
+    }
+
+    fn settle(&mut self, _: Moment<'_>, changed: impl FnMut(u32)) {
+        self.fair.settle(changed);
+    }
+
+    fn rate(&self, slot: u32) -> f64 {
+        self.fair.rate(slot)
+    }
+
+    fn turning_point(&self, slot: u32, moment: Moment<'_>) -> Time {
+        let next = self.thresholds.get(usize::from(self.fair.class(slot)));
+        match (self.by, next, moment.transfers.get(slot)) {
+            (ClassBy::Sent, Some(threshold), Some(transfer)) if *threshold < transfer.size => {
+                transfer.time_of(*threshold, moment.now)
+            }
+            _ => Time::MAX,
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! D3: in the order of their starts, flows with deadlines reserve the rate that they need, and
+//! all flows share what is left (Wilson et al., SIGCOMM 2011, as PDQ 2012, 2.1 describes it).
+
+use flowsched_units::Time;
+
+use super::{Moment, Sharing};
+use crate::fair::Fair;
+use crate::strict::{Criticality, Order, Strict};
+
+/// Reservations, first come, first served, and fair shares of the rest.
+#[derive(Clone, Debug)]
+pub(crate) struct D3 {
+    reserved: Strict,
+    shared: Fair,
+    /// By slot: how many flows had started before.
+    turns: Vec<u64>,
+    started: u64,
+    /// Links whose flows ask anew.
+    touched: Vec<u32>,
+    changed: Vec<u32>,
+}
+
+struct FirstComeFirstServed<'a> {
+    turns: &'a [u64],
+    moment: Moment<'a>,
+}
+
+impl Order for FirstComeFirstServed<'_> {
+    fn criticality(&self, slot: u32) -> Criticality {
+        Criticality { deadline: self.turns[slot as usize], size: 0.0, id: slot }
+    }
+
+    /// What is left over the time that is left; nothing without a deadline or after it.
+    fn asked(&self, slot: u32) -> f64 {
+        let Moment { now, transfers } = self.moment;
+        match transfers.get(slot) {
+            Some(transfer) if now < transfer.deadline && transfer.deadline < Time::MAX => {
+                let seconds = transfer.deadline.saturating_sub(now).as_secs_f64();
+                transfer.left_at(now) / seconds
+            }
+            _ => 0.0,
+        }
+    }
+
+    fn moves(&self) -> bool {
+        false
+    }
+}
+
+impl D3 {
+    /// No flows.
+    pub(crate) fn new(capacities: Vec<f64>) -> D3 {
+        D3 {
+            reserved: Strict::new(capacities.clone()),
+            shared: Fair::new(capacities, 1),
+            turns: Vec::new(),
+            started: 0,
+            touched: Vec::new(),
+            changed: Vec::new(),
+        }
+    }
+}
+
+impl Sharing for D3 {
+    fn start(&mut self, slot: u32, path: &[u32], moment: Moment<'_>) {
+        if slot as usize >= self.turns.len() {
+            self.turns.resize(slot as usize + 1, 0);
+        }
+        self.turns[slot as usize] = self.started;
+        self.started += 1;
+        self.reserved.add(slot, path, &FirstComeFirstServed { turns: &self.turns, moment });
+        self.shared.add(slot, path.iter().copied(), 0);
+        self.touched.extend(path);
+    }
+
+    fn end(&mut self, slot: u32, moment: Moment<'_>) {
+        self.touched.extend(self.reserved.path(slot));
+        self.reserved.remove(slot, &FirstComeFirstServed { turns: &self.turns, moment });
+        self.shared.remove(slot);
+    }
+
+    /// The deadline is past: nothing is reserved any more, and whoever shares a link asks anew.
+    fn turn(&mut self, slot: u32, _: Moment<'_>) {
+        self.touched.extend(self.reserved.path(slot));
+    }
+
+    /// Flows ask anew when one starts, ends or misses its deadline on a link of theirs. Between
+    /// these, a flow that gets its request needs the same rate on.
+    fn settle(&mut self, moment: Moment<'_>, mut changed: impl FnMut(u32)) {
+        self.touched.sort_unstable();
+        self.touched.dedup();
+        for &link in &self.touched {
+            let slots: Vec<u32> = self.reserved.on(link).map(|(slot, _)| slot).collect();
+            slots.into_iter().for_each(|slot| self.reserved.look_at(slot));
+        }
+        let order = FirstComeFirstServed { turns: &self.turns, moment };
+        let (reserved, told) = (&mut self.reserved, &mut self.changed);
+        reserved.settle(&order, |slot| told.push(slot));
+        let paths = self.changed.iter().map(|slot| self.reserved.path(*slot));
+        self.touched.extend(paths.flatten());
+        self.touched.sort_unstable();
+        self.touched.dedup();
+        for link in self.touched.drain(..) {
+            self.shared.set_capacity(link, self.reserved.left(link));
+        }
+        self.changed.drain(..).for_each(&mut changed);
+        self.shared.settle(changed);
+    }
+
+    fn rate(&self, slot: u32) -> f64 {
+        self.reserved.rate(slot) + self.shared.rate(slot)
+    }
+
+    fn turning_point(&self, slot: u32, moment: Moment<'_>) -> Time {
+        let deadline = moment.transfers.get(slot).map_or(Time::MAX, |transfer| transfer.deadline);
+        if deadline > moment.now { deadline } else { Time::MAX }
+    }
+}

@@ -1,0 +1,114 @@
+//! One flow after the other in the order of criticality: PDQ, SJF, SRPT and pFabric, EDF.
+
+use flowsched_units::Time;
+
+use super::{Moment, Sharing};
+use crate::strict::{Criticality, Order, Strict};
+use crate::transfers::{Transfer, after};
+
+/// What makes a flow critical.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CriticalBy {
+    /// An early deadline, before all else; flows without one come after those with one.
+    pub(crate) deadline: bool,
+    /// Then what is left to send, rather than the size from the beginning.
+    pub(crate) left: bool,
+}
+
+/// Strict priority in the order of criticality.
+#[derive(Clone, Debug)]
+pub(crate) struct Priority {
+    strict: Strict,
+    by: CriticalBy,
+}
+
+struct ByCriticality<'a> {
+    by: CriticalBy,
+    moment: Moment<'a>,
+}
+
+impl Order for ByCriticality<'_> {
+    #[inline]
+    fn criticality(&self, slot: u32) -> Criticality {
+        let CriticalBy { deadline, left } = self.by;
+        let Some(transfer) = self.moment.transfers.get(slot) else {
+            return Criticality { deadline: u64::MAX, size: 0.0, id: u32::MAX };
+        };
+        Criticality {
+            deadline: if deadline { transfer.deadline.as_ps() } else { u64::MAX },
+            size: if left { transfer.left_at(self.moment.now) } else { transfer.size },
+            id: transfer.id,
+        }
+    }
+
+    fn asked(&self, _: u32) -> f64 {
+        f64::INFINITY
+    }
+
+    fn moves(&self) -> bool {
+        self.by.left
+    }
+}
+
+impl Priority {
+    /// No flows.
+    pub(crate) fn new(capacities: Vec<f64>, by: CriticalBy) -> Priority {
+        Priority { strict: Strict::new(capacities), by }
+    }
+
+    fn order<'a>(&self, moment: Moment<'a>) -> ByCriticality<'a> {
+        ByCriticality { by: self.by, moment }
+    }
+
+    /// When `behind` has no more left than `ahead`, which sends more slowly on a link of both.
+    fn passes(&self, behind: &Transfer, ahead: &Transfer, now: Time) -> Time {
+        let is_later = self.by.deadline && ahead.deadline != behind.deadline;
+        let closing = behind.rate() - ahead.rate();
+        if is_later || closing <= 0.0 {
+            return Time::MAX;
+        }
+        let gap = behind.left_at(now) - ahead.left_at(now);
+        after(now, gap, closing).saturating_add(Time::from_ps(1))
+    }
+}
+
+impl Sharing for Priority {
+    fn start(&mut self, slot: u32, path: &[u32], moment: Moment<'_>) {
+        self.strict.add(slot, path, &self.order(moment));
+    }
+
+    fn end(&mut self, slot: u32, moment: Moment<'_>) {
+        self.strict.remove(slot, &self.order(moment));
+    }
+
+    fn turn(&mut self, slot: u32, _: Moment<'_>) {
+        self.strict.look_at(slot);
+    }
+
+    fn settle(&mut self, moment: Moment<'_>, changed: impl FnMut(u32)) {
+        self.strict.settle(&self.order(moment), changed);
+    }
+
+    fn rate(&self, slot: u32) -> f64 {
+        self.strict.rate(slot)
+    }
+
+    /// A flow that sends passes those before it that send more slowly on a link of both, and may
+    /// take from them then. One that waits loses nothing by being passed.
+    fn turning_point(&self, slot: u32, moment: Moment<'_>) -> Time {
+        let Some(transfer) = moment.transfers.get(slot) else { return Time::MAX };
+        if !self.by.left || transfer.rate() == 0.0 {
+            return Time::MAX;
+        }
+        let mut next = Time::MAX;
+        for &link in self.strict.path(slot) {
+            let ahead = self.strict.on(link).take_while(|(other, _)| *other != slot);
+            for (other, _) in ahead.filter(|(_, rate)| 0.0 < *rate && *rate < transfer.rate()) {
+                if let Some(other) = moment.transfers.get(other) {
+                    next = next.min(self.passes(transfer, other, moment.now));
+                }
+            }
+        }
+        next
+    }
+}

@@ -1,0 +1,138 @@
+//! What is left of each active flow.
+
+use flowsched_units::Time;
+
+/// Picoseconds in a second.
+const SECOND: f64 = 1e12;
+
+/// Bits that are as good as sent: ends are whole picoseconds, of which a link of 100 Gbps needs
+/// ten for a bit. Without this a flow that ends as another starts may be kept waiting by it.
+const ROUNDING: f64 = 0.125;
+
+/// A flow on its way, its progress noted only when its rate changes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transfer {
+    /// Its number in the workload.
+    pub(crate) id: u32,
+    /// Bits on the wire in all.
+    pub(crate) size: f64,
+    /// When it should have ended; [`Time::MAX`] without a deadline.
+    pub(crate) deadline: Time,
+    /// The lowest rate on its path, bit/s.
+    pub(crate) peak: f64,
+    /// Bits on the wire that were left at `since`.
+    left: f64,
+    since: Time,
+    /// The rate since then, bit/s.
+    rate: f64,
+    /// When it ends at that rate.
+    end: Time,
+}
+
+impl Transfer {
+    /// A flow that has sent nothing and has no rate yet.
+    pub(crate) fn new(id: u32, size: f64, deadline: Option<Time>, peak: f64) -> Transfer {
+        let deadline = deadline.unwrap_or(Time::MAX);
+        let (since, end) = (Time::ZERO, Time::MAX);
+        Transfer { id, size, deadline, peak, left: size, since, rate: 0.0, end }
+    }
+
+    /// Bits that are left at `now`, not before its rate last changed.
+    #[inline]
+    pub(crate) fn left_at(&self, now: Time) -> f64 {
+        let seconds = (now.as_ps() - self.since.as_ps()) as f64 / SECOND;
+        f64::max(self.left - self.rate * seconds, 0.0)
+    }
+
+    /// Bits sent until `now`.
+    pub(crate) fn sent_at(&self, now: Time) -> f64 {
+        self.size - self.left_at(now)
+    }
+
+    /// The rate in bit/s.
+    pub(crate) fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// When it ends if its rate stays as it is.
+    pub(crate) fn end(&self) -> Time {
+        self.end
+    }
+
+    /// Sends at `rate` from `now` on.
+    pub(crate) fn set_rate(&mut self, rate: f64, now: Time) {
+        self.left = self.left_at(now);
+        self.since = now;
+        self.rate = rate;
+        self.end = after(now, if self.left > ROUNDING { self.left } else { 0.0 }, rate);
+    }
+
+    /// When so many bits are sent, if its rate stays as it is: the first picosecond that they
+    /// are, and not before the next one.
+    pub(crate) fn time_of(&self, sent: f64, now: Time) -> Time {
+        after(now, sent - self.sent_at(now), self.rate).max(now + Time::from_ps(1))
+    }
+
+    /// When, if its rate stays as it is, even its peak rate will no longer do to meet its
+    /// deadline; it may be past.
+    pub(crate) fn lost_at(&self, now: Time) -> Time {
+        if self.deadline == Time::MAX || self.rate >= self.peak {
+            return Time::MAX;
+        }
+        let time_left = self.deadline.as_ps() as f64 - now.as_ps() as f64;
+        let slack = time_left - self.left_at(now) / self.peak * SECOND;
+        after(now, f64::max(slack, 0.0) / SECOND, 1.0 - self.rate / self.peak)
+    }
+}
+
+/// When `amount` is done at `rate` a second from `now` on, rounded up to a picosecond.
+pub(crate) fn after(now: Time, amount: f64, rate: f64) -> Time {
+    if amount <= 0.0 {
+        return now;
+    }
+    // Beyond all times for a rate of zero, where the conversion saturates.
+    now.saturating_add(Time::from_ps((amount / rate * SECOND).ceil() as u64))
+}
+
+/// The active flows by slot.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Transfers {
+    slots: Vec<Option<Transfer>>,
+    free: Vec<u32>,
+}
+
+impl Transfers {
+    /// Gives a flow a slot.
+    pub(crate) fn insert(&mut self, transfer: Transfer) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = Some(transfer);
+            return slot;
+        }
+        self.slots.push(Some(transfer));
+        self.slots.len() as u32 - 1
+    }
+
+    /// Frees a slot.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        self.slots[slot as usize] = None;
+        self.free.push(slot);
+    }
+
+    /// The flow in the slot, if it has one.
+    #[inline]
+    pub(crate) fn get(&self, slot: u32) -> Option<&Transfer> {
+        self.slots.get(slot as usize)?.as_ref()
+    }
+
+    /// The flow in the slot, if it has one.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, slot: u32) -> Option<&mut Transfer> {
+        self.slots.get_mut(slot as usize)?.as_mut()
+    }
+
+    /// All active flows.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Transfer)> {
+        let slots = self.slots.iter().enumerate();
+        slots.filter_map(|(slot, transfer)| Some((slot as u32, transfer.as_ref()?)))
+    }
+}

@@ -1,0 +1,100 @@
+//! What the tests of the engine share.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use flowsched_fluid::{Job, Outcome, Watch};
+use flowsched_schemes::flow_level::{FlowLevel, Sharing};
+use flowsched_topology::{HostId, Link, Network, NetworkBuilder};
+use flowsched_units::{Bytes, PACKET_HEADER, Rate, Settings, Time, Value};
+use flowsched_workload::{Flow, PARAMETERS, generate, sizes::SizeDistribution};
+
+/// Where all flows meet.
+pub const BOTTLENECK: Rate = Rate::from_gbps(1);
+
+/// Senders' links are as much faster as time can tell.
+const ACCESS: Rate = Rate::from_gbps(8_000);
+
+/// Host 0 behind the bottleneck, the others senders; nothing has a delay.
+pub fn one_link(senders: u32) -> Network {
+    let mut builder = NetworkBuilder::new();
+    let switch = builder.tier("switch", 1)[0];
+    builder.host(switch, Link { rate: BOTTLENECK, delay: Time::ZERO });
+    builder.hosts(senders, switch, Link { rate: ACCESS, delay: Time::ZERO });
+    builder.finish().unwrap()
+}
+
+/// A topology with some parameters changed.
+pub fn network(kind: &str, changes: &[(&str, &str)]) -> Network {
+    let kind = flowsched_topology::kind(kind).unwrap();
+    let mut settings = Settings::defaults(kind.parameters);
+    for (name, text) in changes {
+        let parameter = kind.parameters.iter().find(|parameter| parameter.name == *name).unwrap();
+        settings.set(*name, parameter.kind.parse(text).unwrap());
+    }
+    flowsched_topology::build(kind.name, &settings).unwrap()
+}
+
+/// Poisson arrivals in this pattern.
+pub fn flows(
+    network: &Network,
+    (pattern, load): (&str, f64),
+    sizes: &SizeDistribution,
+    count: u64,
+    seed: u64,
+) -> Vec<Flow> {
+    let mut settings = Settings::defaults(PARAMETERS);
+    settings.set("pattern", Value::Text(pattern.into()));
+    if pattern == "many-to-one" {
+        settings.set("receiver", Value::Text("0".into()));
+    }
+    settings.set("load", Value::Number(load));
+    settings.set("flows", Value::Count(count));
+    generate(&settings, network, sizes, seed).unwrap().flows
+}
+
+/// A flow of `packets` full packets.
+pub fn flow(id: u32, src: u32, dst: u32, packets: u64, start: Time) -> Flow {
+    let size = Bytes::new(packets * 1460);
+    Flow { id, src: HostId(src), dst: HostId(dst), size, start, deadline: None, measured: true }
+}
+
+/// A discipline without announcements and with usual headers.
+pub fn scheme(sharing: Sharing) -> FlowLevel {
+    let header = Bytes::new(PACKET_HEADER);
+    FlowLevel { sharing, round_trips_before: 0, header, gives_up: false }
+}
+
+/// Every discipline, those with thresholds at some.
+pub fn all_disciplines() -> Vec<FlowLevel> {
+    let thresholds = || [10, 100, 1000].map(|packets| Bytes::new(packets * 1460)).to_vec();
+    let disciplines = [
+        Sharing::MaxMin,
+        Sharing::BytesSent(thresholds()),
+        Sharing::Sizes(thresholds()),
+        Sharing::ShortestFirst,
+        Sharing::ShortestRemainingFirst,
+        Sharing::EarliestDeadlineFirst,
+        Sharing::Pdq,
+        Sharing::D3,
+    ];
+    disciplines.into_iter().map(scheme).collect()
+}
+
+/// Runs to the end.
+pub fn run(network: &Network, flows: &[Flow], scheme: &FlowLevel) -> Outcome {
+    run_until(network, flows, scheme, Time::ZERO, None)
+}
+
+/// Runs with samples, maybe not to the end.
+pub fn run_until(
+    network: &Network,
+    flows: &[Flow],
+    scheme: &FlowLevel,
+    sample_interval: Time,
+    until: Option<Time>,
+) -> Outcome {
+    let job = Job { network, flows, scheme, seed: 1, sample_interval, until };
+    let (finished_flows, stop) = (&AtomicU64::new(0), &AtomicBool::new(false));
+    flowsched_fluid::run(&job, Watch { finished_flows, stop })
+}

@@ -1,0 +1,206 @@
+//! What a scheme comes down to where flows are fluids: who shares links with whom, and what a
+//! flow costs beside its bytes.
+//!
+//! Windows, marks, buffers and losses have no place there. A scheme whose point is one of these
+//! cannot be carried, and is refused with the reason.
+
+use flowsched_units::{Bytes, Kind, PACKET_HEADER, PACKET_PAYLOAD, Parameter, SettingError};
+
+use crate::port::Queueing;
+use crate::scheme::{ControllerChoice, Scheme, TransportChoice};
+use crate::tagger::Tagger;
+use crate::transport::tcp::congestion::Algorithm;
+
+/// A scheme at the level of flows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowLevel {
+    /// How flows share links.
+    pub sharing: Sharing,
+    /// Round trips before a flow's first byte.
+    pub round_trips_before: u32,
+    /// Header bytes of each packet of up to 1460 B of payload.
+    pub header: Bytes,
+    /// Whether a flow that cannot meet its deadline any more is given up.
+    pub gives_up: bool,
+}
+
+/// How flows share links.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sharing {
+    /// Max-min fairly.
+    MaxMin,
+    /// Max-min fairly within the priority of the bytes they have sent: these demote.
+    BytesSent(Vec<Bytes>),
+    /// Max-min fairly within the priority of their size; the largest size of each.
+    Sizes(Vec<Bytes>),
+    /// One after the other by size.
+    ShortestFirst,
+    /// One after the other by what is left.
+    ShortestRemainingFirst,
+    /// One after the other by deadline, then by size.
+    EarliestDeadlineFirst,
+    /// One after the other by deadline, then by what is left.
+    Pdq,
+    /// Reservations in the order of their starts, then fair shares of the rest.
+    D3,
+}
+
+/// What a `[[scheme]]` may say in place of what follows from its parts.
+pub const DISCIPLINE: Parameter = Parameter {
+    name: "discipline",
+    kind: Kind::Choice(DISCIPLINES),
+    default: None,
+    about: "With engine = \"fluid\": how flows share links, in place of what the scheme's parts \
+            come down to.",
+    source: "PDQ 2012, 5.5",
+};
+
+/// The words of [`DISCIPLINE`].
+const DISCIPLINES: &[&str] = &["max-min", "rcp", "las", "sjf", "srpt", "edf", "pdq", "d3"];
+
+/// Header of PDQ beside those of IP and TCP (PDQ 2012, 7, footnote 11).
+const PDQ_HEADER: u64 = 16;
+
+impl Sharing {
+    /// Without connection set-up, and with the headers of IP and TCP alone.
+    fn alone(self) -> FlowLevel {
+        let header = Bytes::new(PACKET_HEADER);
+        FlowLevel { sharing: self, round_trips_before: 0, header, gives_up: false }
+    }
+
+    /// With a round trip in which switches learn of the flow.
+    fn announced(self) -> FlowLevel {
+        FlowLevel { round_trips_before: 1, ..self.alone() }
+    }
+
+    /// Least attained service: one class up to the first packet, each of the others up to a
+    /// quarter more than the one before, the last of them from 1.5 GB on.
+    fn least_attained() -> Sharing {
+        let mut thresholds = vec![PACKET_PAYLOAD];
+        while thresholds.len() < 63 {
+            let last = thresholds[thresholds.len() - 1];
+            thresholds.push(last + last / 4);
+        }
+        Sharing::BytesSent(thresholds.into_iter().map(Bytes::new).collect())
+    }
+}
+
+/// What the scheme comes down to.
+///
+/// # Errors
+/// If its parts are such that nothing of the scheme would be left, the part and why.
+pub fn flow_level(scheme: &Scheme) -> Result<FlowLevel, SettingError> {
+    if scheme.ns2_routing {
+        let found = "\"ns2\", which sends each packet another way";
+        return Err(SettingError::new("compat", found, "none"));
+    }
+    if let Some(word) = &scheme.discipline {
+        return of_word(word);
+    }
+    let refuse = |key: &str, found: &str, allowed: &str| {
+        let allowed = format!("{allowed}, or a discipline to run in its place");
+        Err(SettingError::new(key, found, allowed))
+    };
+    let algorithm = match scheme.transport {
+        TransportChoice::Tcp(_, algorithm) => algorithm,
+        TransportChoice::Pdq(..) => return of_word("pdq"),
+        TransportChoice::D3(settings, _) => {
+            return of_word(if settings.knows_deadlines { "d3" } else { "rcp" });
+        }
+    };
+    if let ControllerChoice::Epn(_) = scheme.controller {
+        let found = "\"epn\", whose messages are packets";
+        return refuse("controller", found, "none");
+    }
+    if matches!(algorithm, Algorithm::L2dct(_)) {
+        let found = "\"l2dct\", whose rates follow from windows, which fluid flows do not have";
+        return refuse("transport", found, "reno, ecn-star or dctcp");
+    }
+    let sharing = match (&scheme.queueing, &scheme.tagger) {
+        (Queueing::StrictPriority, Tagger::Mlfq(mlfq)) => Sharing::BytesSent(mlfq.thresholds()),
+        (Queueing::StrictPriority, Tagger::SizeKnown(rule)) => Sharing::Sizes(rule.thresholds()),
+        (Queueing::StrictPriority, _) => Sharing::MaxMin,
+        (Queueing::Pfabric(_), Tagger::Remaining) => Sharing::ShortestRemainingFirst,
+        (Queueing::Pfabric(_), Tagger::SizeKnown(_)) => Sharing::ShortestFirst,
+        (Queueing::Pfabric(_), Tagger::BytesSent) => Sharing::least_attained(),
+        (Queueing::Pfabric(_), Tagger::None | Tagger::Mlfq(_)) => {
+            let found = "a tagger without ranks, at ports that order by rank";
+            return refuse("tagger", found, "remaining, size-known or bytes-sent");
+        }
+        (Queueing::WeightedRoundRobin(_), _) => {
+            let found = "weighted-round-robin, whose weights count packets";
+            return refuse("port", found, "fifo, strict-priority or pfabric");
+        }
+        (Queueing::Slytherin, _) => {
+            let found = "slytherin, which needs queues of packets";
+            return refuse("port", found, "fifo, strict-priority or pfabric");
+        }
+    };
+    Ok(sharing.alone())
+}
+
+fn of_word(word: &str) -> Result<FlowLevel, SettingError> {
+    Ok(match word {
+        "max-min" => Sharing::MaxMin.alone(),
+        "rcp" => Sharing::MaxMin.announced(),
+        "las" => Sharing::least_attained().alone(),
+        "sjf" => Sharing::ShortestFirst.alone(),
+        "srpt" => Sharing::ShortestRemainingFirst.alone(),
+        "edf" => Sharing::EarliestDeadlineFirst.alone(),
+        "d3" => Sharing::D3.announced(),
+        "pdq" => FlowLevel {
+            header: Bytes::new(PACKET_HEADER + PDQ_HEADER),
+            gives_up: true,
+            ..Sharing::Pdq.announced()
+        },
+        _ => return Err(SettingError::new(DISCIPLINE.name, word, DISCIPLINES.join(", "))),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::preset::Combination;
+
+    fn of(preset: &str, discipline: Option<&str>) -> Result<FlowLevel, SettingError> {
+        let mut settings = Combination::new(preset, [None; 4]).unwrap().defaults("none");
+        if let Some(flowsched_units::Value::Text(_)) = settings.get("thresholds") {
+            settings.set("thresholds", flowsched_units::Value::Sizes(sizes(&settings)));
+        }
+        if let Some(word) = discipline {
+            settings.set("discipline", DISCIPLINE.kind.parse(word).unwrap());
+        }
+        flow_level(&Scheme::from_settings(&settings).unwrap())
+    }
+
+    fn sizes(settings: &flowsched_units::Settings) -> Vec<Bytes> {
+        (1..settings.count("queues")).map(|queue| Bytes::new(queue * 10_000)).collect()
+    }
+
+    #[test]
+    fn presets_come_down_to_what_they_approximate() {
+        let sharing = |preset| of(preset, None).unwrap().sharing;
+        assert_eq!(sharing("tcp"), Sharing::MaxMin);
+        assert_eq!(sharing("dctcp"), Sharing::MaxMin);
+        assert_eq!(sharing("pfabric"), Sharing::ShortestRemainingFirst);
+        assert_eq!(sharing("sjf"), Sharing::ShortestFirst);
+        assert_eq!(sharing("tcp2q"), Sharing::Sizes(vec![Bytes::new(10_000)]));
+        assert!(matches!(sharing("pias"), Sharing::BytesSent(thresholds) if thresholds.len() == 7));
+        assert!(matches!(sharing("las"), Sharing::BytesSent(thresholds) if thresholds.len() == 63));
+    }
+
+    #[test]
+    fn what_needs_packets_is_refused_by_its_part() {
+        let key = |preset| of(preset, None).unwrap_err().key;
+        assert_eq!([key("slytherin"), key("l2dct")], ["port", "transport"]);
+    }
+
+    #[test]
+    fn every_discipline_is_known_and_goes_before_the_parts() {
+        for word in DISCIPLINES {
+            of("slytherin", Some(word)).unwrap();
+        }
+        let pdq = of("tcp", Some("pdq")).unwrap();
+        assert_eq!((pdq.sharing, pdq.header, pdq.gives_up), (Sharing::Pdq, Bytes::new(56), true));
+    }
+}
