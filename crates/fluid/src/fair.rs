@@ -175,16 +175,35 @@ impl Fair {
         }
     }
 
-    /// The band's level as its flows' other offers are now; these are left in `offers`.
+    /// The band's level as its flows' other offers are now; these are left in `offers`, as far as
+    /// they matter.
+    ///
+    /// A flow with a lower rate than the band's level so far is held back elsewhere, by that very
+    /// rate. One without a rate is new, or the link is taken. The others are offered no less than
+    /// that level elsewhere, so that how much it is matters only if the level rises.
     fn level(&mut self, band: u32) -> f64 {
+        let old = self.levels[band as usize];
+        let below = old * (1.0 - ROUNDING);
         self.offers.clear();
         for &slot in &self.members[band as usize] {
-            let others = self.bands.of(slot).iter().filter(|other| **other != band);
-            let lowest =
-                others.map(|other| self.levels[*other as usize]).fold(f64::INFINITY, f64::min);
-            self.offers.push(lowest);
+            self.offers.push(match self.rates[slot as usize] {
+                0.0 => offer_elsewhere(&self.bands, &self.levels, slot, band),
+                rate if rate < below => rate,
+                _ => f64::INFINITY,
+            });
         }
         let capacity = self.left_for(band as usize);
+        self.unfixed.clone_from(&self.offers);
+        let level = fill(capacity, &mut self.unfixed);
+        if level <= old && old < f64::INFINITY {
+            return level;
+        }
+        for index in 0..self.offers.len() {
+            if self.offers[index] == f64::INFINITY {
+                let slot = self.members[band as usize][index];
+                self.offers[index] = offer_elsewhere(&self.bands, &self.levels, slot, band);
+            }
+        }
         self.unfixed.clone_from(&self.offers);
         fill(capacity, &mut self.unfixed)
     }
@@ -267,6 +286,13 @@ impl Fair {
             self.look_at((link * self.classes + lower) as u32, 0.0);
         }
     }
+}
+
+/// The lowest level of the other bands that the flow crosses.
+#[inline]
+fn offer_elsewhere(bands: &Paths, levels: &[f64], slot: u32, band: u32) -> f64 {
+    let others = bands.of(slot).iter().filter(|other| **other != band);
+    others.map(|other| levels[*other as usize]).fold(f64::INFINITY, f64::min)
 }
 
 /// The numbers of the bits that are set.
