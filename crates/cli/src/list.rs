@@ -1,9 +1,10 @@
 //! `flowsched list`: what an experiment file can name.
 
+use flowsched_schemes::flow_level::{DISCIPLINES, flow_level};
 use flowsched_schemes::preset::{COMMON, Combination};
-use flowsched_schemes::{PARTS, PRESETS, Preset, Role};
+use flowsched_schemes::{PARTS, PRESETS, Preset, Role, Scheme};
 use flowsched_topology::{LOSS, ROUTING, TOPOLOGIES};
-use flowsched_units::{Kind, Parameter};
+use flowsched_units::{Bytes, Kind, Parameter, Value};
 use flowsched_workload::sizes::{BUILT_IN, FORMS};
 use flowsched_workload::{
     DEADLINE_FORMS, LISTED_PARAMETERS, PARAMETERS, PART_NAME, PATTERNS, SHARE,
@@ -39,9 +40,14 @@ fn schemes(text: &mut String) {
         if !settings.is_empty() {
             paragraph(text, 6, &settings.join(", "));
         }
+        paragraph(text, 6, &format!("as fluid: {}", as_fluid(preset)));
     }
     title(text, "Keys of every [[scheme]] table");
     parameters(text, COMMON);
+    title(text, "Disciplines of fluid flows: discipline = \"NAME\"");
+    for discipline in DISCIPLINES {
+        entry(text, discipline.name, discipline.about, discipline.source);
+    }
     for role in Role::ALL {
         title(text, &format!("Parts to exchange: {} = \"NAME\", and their keys", role.key()));
         for part in PARTS.iter().filter(|part| part.role == role) {
@@ -51,6 +57,23 @@ fn schemes(text: &mut String) {
             text.push_str(&format!("\n  Keys of {}:\n", owners.join(", ")));
             parameters(text, keys);
         }
+    }
+}
+
+/// What a preset comes down to where flows are fluids, or why it cannot.
+pub fn as_fluid(preset: &Preset) -> String {
+    let level = Combination::new(preset.name, [None; 4]).and_then(|combination| {
+        let mut settings = combination.defaults("none");
+        if let Some(Value::Text(_)) = settings.get("thresholds") {
+            // Any will do: what they are does not matter here.
+            let thresholds = vec![Bytes::ZERO; settings.count("queues") as usize - 1];
+            settings.set("thresholds", Value::Sizes(thresholds));
+        }
+        flow_level(&Scheme::from_settings(&settings)?)
+    });
+    match level {
+        Ok(level) => level.sharing.about().to_owned(),
+        Err(error) => format!("refused for its {}: {}", error.key, error.found),
     }
 }
 

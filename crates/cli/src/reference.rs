@@ -1,6 +1,7 @@
 //! Pages of the reference, generated from the lists that files are checked against.
 
 use flowsched_experiment::results::{Column, FLOWS, PORTS, SUMMARY};
+use flowsched_schemes::flow_level::DISCIPLINES;
 use flowsched_schemes::preset::COMMON;
 use flowsched_schemes::{PARTS, PRESETS, Role};
 use flowsched_topology::{LOSS, ROUTING, TOPOLOGIES};
@@ -11,7 +12,7 @@ use flowsched_workload::{
 };
 
 use crate::arguments::Page;
-use crate::list::{default_of, groups, settings_of};
+use crate::list::{as_fluid, default_of, groups, settings_of};
 
 /// A page in Markdown.
 pub fn page(page: Page) -> String {
@@ -56,6 +57,18 @@ fn schemes() -> String {
     text.push_str(&table(&heads, rows));
     text.push_str("\n## Keys of every scheme\n\n");
     text.push_str(&parameters(COMMON));
+    text.push_str(
+        "\n## As fluids\n\nWith `engine = \"fluid\"` a scheme is what its parts come down to, and \
+         keys that are about packets have no effect.\n\n",
+    );
+    let rows = PRESETS.iter().map(|preset| vec![format!("`{}`", preset.name), as_fluid(preset)]);
+    text.push_str(&table(&["preset", "flows share links by"], rows));
+    text.push('\n');
+    let rows = DISCIPLINES.iter().map(|discipline| {
+        let (about, source) = (discipline.about.into(), discipline.source.into());
+        vec![format!("`{}`", discipline.name), about, source]
+    });
+    text.push_str(&table(&["`discipline`", "what it is", "source"], rows));
     for role in Role::ALL {
         text.push_str(&format!("\n## {} parts\n\n", capitalised(role.key())));
         let parts = PARTS.iter().filter(|part| part.role == role);

@@ -42,6 +42,8 @@ pub(crate) struct Fair {
     members: Vec<Vec<u32>>,
     /// By band.
     levels: Vec<f64>,
+    /// By band: the sum of its flows' rates, but for rounding.
+    taken: Vec<f64>,
     /// By slot: the bands that the flow crosses.
     bands: Paths,
     /// By slot.
@@ -71,6 +73,7 @@ impl Fair {
             capacities,
             members: vec![Vec::new(); bands],
             levels: vec![f64::INFINITY; bands],
+            taken: vec![0.0; bands],
             bands: Paths::default(),
             rates: Vec::new(),
             class_of: Vec::new(),
@@ -113,6 +116,7 @@ impl Fair {
             }
             if members.is_empty() {
                 self.levels[band] = f64::INFINITY;
+                self.taken[band] = 0.0;
                 self.present[band / self.classes] &= !(1 << (band % self.classes));
             }
             self.look_at(band as u32, self.levels[band]);
@@ -193,9 +197,14 @@ impl Fair {
             });
         }
         let capacity = self.left_for(band as usize);
+        let members = self.members[band as usize].iter();
+        self.taken[band as usize] = members.map(|slot| self.rates[*slot as usize]).sum();
+        if old == f64::INFINITY && self.offers.iter().sum::<f64>() <= capacity {
+            return f64::INFINITY;
+        }
         self.unfixed.clone_from(&self.offers);
         let level = fill(capacity, &mut self.unfixed);
-        if level <= old && old < f64::INFINITY {
+        if level <= old {
             return level;
         }
         for index in 0..self.offers.len() {
@@ -245,7 +254,7 @@ impl Fair {
             for hop in 0..self.bands.of(slot).len() {
                 let other = self.bands.of(slot)[hop];
                 self.look_at_lower_classes(other as usize);
-                if other == band {
+                if other == band || self.has_room(other as usize) {
                     continue;
                 }
                 // With more left, a level rises from what it was, if there is one. With less
@@ -255,7 +264,18 @@ impl Fair {
         }
     }
 
+    /// Whether the band has no level, and does not need one: its flows do not fill the link.
+    #[inline]
+    fn has_room(&self, band: usize) -> bool {
+        let room = || self.capacities[band / self.classes] * (1.0 - ROUNDING) - self.taken[band];
+        self.classes == 1 && self.levels[band] == f64::INFINITY && room() > 0.0
+    }
+
     fn set_rate(&mut self, slot: u32, rate: f64) {
+        let change = rate - self.rates[slot as usize];
+        for &band in self.bands.of(slot) {
+            self.taken[band as usize] += change;
+        }
         self.rates[slot as usize] = rate;
         if !self.is_changed[slot as usize] {
             self.is_changed[slot as usize] = true;

@@ -48,20 +48,91 @@ pub enum Sharing {
 /// What a `[[scheme]]` may say in place of what follows from its parts.
 pub const DISCIPLINE: Parameter = Parameter {
     name: "discipline",
-    kind: Kind::Choice(DISCIPLINES),
+    kind: Kind::Choice(WORDS),
     default: None,
     about: "With engine = \"fluid\": how flows share links, in place of what the scheme's parts \
             come down to.",
     source: "PDQ 2012, 5.5",
 };
 
-/// The words of [`DISCIPLINE`].
-const DISCIPLINES: &[&str] = &["max-min", "rcp", "las", "sjf", "srpt", "edf", "pdq", "d3"];
+/// A word of [`DISCIPLINE`].
+#[derive(Clone, Copy, Debug)]
+pub struct Discipline {
+    /// The word.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// Where it is from.
+    pub source: &'static str,
+}
+
+const WORDS: &[&str] = &["max-min", "rcp", "las", "sjf", "srpt", "edf", "pdq", "d3"];
+
+/// All of them.
+pub const DISCIPLINES: &[Discipline] = &[
+    Discipline {
+        name: "max-min",
+        about: "Max-min fair sharing at once: what TCP aims at, without its windows.",
+        source: "Bertsekas and Gallager, Data Networks, 6.5.2",
+    },
+    Discipline {
+        name: "rcp",
+        about: "Max-min fair sharing, after a round trip in which switches learn of the flow.",
+        source: "PDQ 2012, 5.1: RCP with exact flow counts",
+    },
+    Discipline {
+        name: "las",
+        about: "Least attained service: 64 classes by bytes sent, each up to a quarter more than \
+                the one before, from 1460 B to 1.5 GB.",
+        source: "PIAS ToN 2017, V-C.1",
+    },
+    Discipline {
+        name: "sjf",
+        about: "One flow after the other by size, as far as each can fill what is left.",
+        source: "PDQ 2012, 2.1",
+    },
+    Discipline {
+        name: "srpt",
+        about: "One flow after the other by what is left to send.",
+        source: "Alizadeh et al., SIGCOMM 2013",
+    },
+    Discipline {
+        name: "edf",
+        about: "One flow after the other by deadline, then by size; those without one last.",
+        source: "PDQ 2012, 2.1",
+    },
+    Discipline {
+        name: "pdq",
+        about: "One flow after the other by deadline, then by what is left, after a round trip \
+                and with 16 B of header a packet; what cannot meet its deadline is given up.",
+        source: "PDQ 2012, 3 and 5.5",
+    },
+    Discipline {
+        name: "d3",
+        about: "First come, first served, what flows need to meet their deadlines is reserved; \
+                all share the rest; after a round trip.",
+        source: "Wilson et al., SIGCOMM 2011; PDQ 2012, 2.1",
+    },
+];
 
 /// Header of PDQ beside those of IP and TCP (PDQ 2012, 7, footnote 11).
 const PDQ_HEADER: u64 = 16;
 
 impl Sharing {
+    /// What it is, in a few words.
+    pub fn about(&self) -> &'static str {
+        match self {
+            Sharing::MaxMin => "max-min fair sharing",
+            Sharing::BytesSent(_) => "priority by bytes sent, max-min fair within each",
+            Sharing::Sizes(_) => "priority by size, max-min fair within each",
+            Sharing::ShortestFirst => "one after the other by size",
+            Sharing::ShortestRemainingFirst => "one after the other by what is left",
+            Sharing::EarliestDeadlineFirst => "one after the other by deadline, then size",
+            Sharing::Pdq => "one after the other by deadline, then what is left",
+            Sharing::D3 => "reservations, first come, first served, then fair shares",
+        }
+    }
+
     /// Without connection set-up, and with the headers of IP and TCP alone.
     fn alone(self) -> FlowLevel {
         let header = Bytes::new(PACKET_HEADER);
@@ -153,7 +224,7 @@ fn of_word(word: &str) -> Result<FlowLevel, SettingError> {
             gives_up: true,
             ..Sharing::Pdq.announced()
         },
-        _ => return Err(SettingError::new(DISCIPLINE.name, word, DISCIPLINES.join(", "))),
+        _ => return Err(SettingError::new(DISCIPLINE.name, word, WORDS.join(", "))),
     })
 }
 
@@ -197,7 +268,8 @@ mod tests {
 
     #[test]
     fn every_discipline_is_known_and_goes_before_the_parts() {
-        for word in DISCIPLINES {
+        assert!(DISCIPLINES.iter().map(|discipline| discipline.name).eq(WORDS.iter().copied()));
+        for word in WORDS {
             of("slytherin", Some(word)).unwrap();
         }
         let pdq = of("tcp", Some("pdq")).unwrap();
