@@ -149,7 +149,10 @@ fn results() -> String {
         .iter()
         .map(|key| vec![format!("`{}`", key.path), key.unit.to_owned(), key.about.to_owned()]);
     format!(
-        "# Results\n\n## flows.parquet\n\nA row a flow of a run.\n\n{}\n## ports.parquet\n\n\
+        "# Results\n\nWith `engine = \"fluid\"` there are no packets, and what is about them is 0: \
+         `retransmissions`, `timeouts`, `queue_bytes`, `queue_packets`, `tx_packets`, `drops`, \
+         `ecn_marks`, `packet_hops`. A flow that was given up for its deadline is unfinished.\n\n\
+         ## flows.parquet\n\nA row a flow of a run.\n\n{}\n## ports.parquet\n\n\
          A row a port and sample time of a run.\n\n{}\n## summary.json\n\n{}",
         columns(FLOWS),
         columns(PORTS),

@@ -134,3 +134,17 @@ fn a_trace_is_kept_beside_its_results() {
     let other = place.flowsched(&["run", "traced.toml"]);
     assert_eq!(other.status, Some(2), "results of another trace are there: {}", other.errors);
 }
+
+#[test]
+fn a_fluid_runs_from_the_same_file_and_has_no_packets() {
+    let place = Place::new();
+    let done = place.flowsched(&["run", "small.toml", "--set", "engine=fluid", "--format", "json"]);
+    assert_eq!(done.status, Some(0), "{}", done.errors);
+    for run in done.json()["runs"].as_array().unwrap() {
+        assert_eq!((&run["flows"], &run["finished"]), (&50.into(), &50.into()));
+        assert_eq!((&run["packet_hops"], &run["drops"]), (&0.into(), &0.into()));
+        // None is faster than alone.
+        let slowdown = &run["slowdown"]["all"];
+        assert!(slowdown["mean"].as_f64() >= Some(1.0), "{slowdown}");
+    }
+}

@@ -266,4 +266,23 @@ fn networks_that_cannot_be_are_refused() {
     assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\"\nlinks = \"\"\"\na S\nb S 3Gbp\n\"\"\""), @r#"a.toml:7:9: topology.links: found "b S 3Gbp" as link number 2, expected a rate such as 1Gbps after its ends"#);
     assert_snapshot!(topology("kind = \"star\"\nloss = 1"), @"a.toml:6:8: topology.loss: found 1, expected less than 1, so that something arrives");
     assert_snapshot!(topology("kind = \"star\"\nloss_on = \"host 99 - switch 0\""), @r#"a.toml:6:11: topology.loss_on: found "host 99", expected a node of the topology, such as "host 0" or "switch 0""#);
+
+#[test]
+fn what_a_fluid_cannot_carry_is_refused_with_the_reason() {
+    let fluid = |key: &str| with(&["engine=fluid", key], &[]);
+    assert_eq!(fluid("scheme.0.preset=tcp"), "no mistake");
+    assert_eq!(fluid("scheme.0.discipline=pdq"), "no mistake");
+    for (key, reason) in [
+        ("scheme.0.preset=slytherin", "needs queues of packets"),
+        ("scheme.0.preset=l2dct", "rates follow from windows"),
+        ("scheme.0.port=weighted-round-robin", "weights count packets"),
+        ("scheme.0.compat=ns2", "sends each packet another way"),
+        ("topology.routing=spray", "\"spray\" with engine = \"fluid\", expected \"ecmp\""),
+        ("scheme.0.discipline=fair", "expected max-min, rcp,"),
+    ] {
+        assert!(fluid(key).contains(reason), "{key}: {}", fluid(key));
+    }
+    let packets = with(&["scheme.0.discipline=pdq"], &[]);
+    assert!(packets.contains("it with engine = \"fluid\" only"), "{packets}");
+    assert!(with(&["engine=liquid"], &[]).contains("expected packet, fluid"));
 }
