@@ -53,7 +53,7 @@ pub(crate) trait Order {
     /// The rate that the flow asks for, bit/s.
     fn asked(&self, slot: u32) -> f64;
 
-    /// Whether criticalities change while flows wait.
+    /// Whether flows become more critical as they send; nobody's criticality changes otherwise.
     fn moves(&self) -> bool;
 }
 
@@ -86,7 +86,6 @@ pub(crate) struct Strict {
     turns: BinaryHeap<Reverse<(Criticality, u32)>>,
     changed: Vec<u32>,
     is_changed: Vec<bool>,
-    keys: Vec<Criticality>,
 }
 
 impl Strict {
@@ -103,7 +102,6 @@ impl Strict {
             turns: BinaryHeap::new(),
             changed: Vec::new(),
             is_changed: Vec::new(),
-            keys: Vec::new(),
         }
     }
 
@@ -243,26 +241,28 @@ impl Strict {
         }
     }
 
-    /// Puts the link's flows into the order of this instant, once a round. Two that pass each
-    /// other while both send are looked at; passing one that waits changes nothing yet.
+    /// Puts the link's flows into the order of this instant, once a round: those that send may
+    /// have become more critical than others before them. Two that pass each other while both
+    /// send are looked at; passing one that waits changes nothing yet.
     fn sort(&mut self, link: u32, order: &impl Order) {
         let Link { members, sorted_in, .. } = &mut self.links[link as usize];
         if !order.moves() || std::mem::replace(sorted_in, self.round) == self.round {
             return;
         }
-        self.keys.clear();
-        self.keys.extend(members.iter().map(|member| order.criticality(member.slot)));
         for index in 1..members.len() {
+            let Member { slot, rate } = members[index];
+            if rate <= 0.0 {
+                continue;
+            }
+            let critical = order.criticality(slot);
             let mut place = index;
-            while place > 0 && self.keys[place] < self.keys[place - 1] {
-                self.keys.swap(place, place - 1);
-                members.swap(place, place - 1);
-                let pair = [members[place - 1], members[place]];
-                if pair.iter().all(|member| member.rate > 0.0) {
-                    for member in pair {
-                        note(&mut self.due, &mut self.is_due, member.slot);
-                    }
+            while place > 0 && critical < order.criticality(members[place - 1].slot) {
+                let passed = members[place - 1];
+                if passed.rate > 0.0 {
+                    note(&mut self.due, &mut self.is_due, slot);
+                    note(&mut self.due, &mut self.is_due, passed.slot);
                 }
+                members.swap(place, place - 1);
                 place -= 1;
             }
         }

@@ -266,6 +266,7 @@ fn networks_that_cannot_be_are_refused() {
     assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\"\nlinks = \"\"\"\na S\nb S 3Gbp\n\"\"\""), @r#"a.toml:7:9: topology.links: found "b S 3Gbp" as link number 2, expected a rate such as 1Gbps after its ends"#);
     assert_snapshot!(topology("kind = \"star\"\nloss = 1"), @"a.toml:6:8: topology.loss: found 1, expected less than 1, so that something arrives");
     assert_snapshot!(topology("kind = \"star\"\nloss_on = \"host 99 - switch 0\""), @r#"a.toml:6:11: topology.loss_on: found "host 99", expected a node of the topology, such as "host 0" or "switch 0""#);
+}
 
 #[test]
 fn what_a_fluid_cannot_carry_is_refused_with_the_reason() {
