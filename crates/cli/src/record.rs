@@ -69,7 +69,7 @@ impl From<flowsched_fluid::Outcome> for Ran {
         let ended = |flow: flowsched_fluid::FlowOutcome| Ended {
             at_sender: flow.finished_at_sender,
             at_receiver: flow.finished_at_receiver,
-            gave_up: false,
+            gave_up: flow.gave_up,
             retransmissions: 0,
             timeouts: 0,
             passage: Passage::default(),

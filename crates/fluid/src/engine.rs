@@ -126,6 +126,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
         } else if transfer.end() <= now {
             self.finish_flow(slot, now);
         } else if self.job.scheme.gives_up && transfer.lost_at(now) <= now {
+            self.outcomes[transfer.id as usize].gave_up = true;
             self.end(slot, now);
         } else {
             self.changed.push(slot);
@@ -179,6 +180,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
         self.outcomes[transfer.id as usize] = FlowOutcome {
             finished_at_sender: by_the_end(known),
             finished_at_receiver: by_the_end(received),
+            gave_up: false,
         };
         self.end(slot, now);
     }

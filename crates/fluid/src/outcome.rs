@@ -9,6 +9,8 @@ pub struct FlowOutcome {
     pub finished_at_sender: Option<Time>,
     /// When its last byte arrived.
     pub finished_at_receiver: Option<Time>,
+    /// Whether it was given up, as it could not meet its deadline.
+    pub gave_up: bool,
 }
 
 /// A port at one time.

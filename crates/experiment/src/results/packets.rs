@@ -83,6 +83,7 @@ mod tests {
             receiver_fct: None,
             ideal_fct: Time::from_us(1),
             deadline: None,
+            gave_up: false,
             retransmissions: 0,
             timeouts: 0,
             passage,

@@ -28,6 +28,7 @@ prop_compose! {
             ideal_fct: times.1,
             deadline: ends.and_then(|e| e.2),
             retransmissions: numbers.3.into(),
+            gave_up: ends.is_none(),
             timeouts: numbers.0.into(),
             passage: Passage::default(),
             measured: numbers.4,
