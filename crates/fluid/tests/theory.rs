@@ -5,7 +5,7 @@ mod common;
 
 use common::{BOTTLENECK, flow, flows, one_link, run, scheme};
 use flowsched_schemes::flow_level::Sharing;
-use flowsched_theory::{Mg1, schedule};
+use flowsched_theory::{Mg1, MultilevelPs, schedule};
 use flowsched_topology::HostId;
 use flowsched_units::{Bytes, PACKET_WIRE, Time};
 use flowsched_workload::Flow;
@@ -158,4 +158,12 @@ fn the_shortest_remaining_first_is_srpt() {
 fn the_shortest_first_is_preemptive_shortest_job_first() {
     let sizes = by_name("web-search-packets").unwrap();
     check_mean(Sharing::ShortestFirst, Mg1::new(&sizes, LOAD).psjf_mean());
+}
+
+#[test]
+fn priorities_by_bytes_sent_are_multilevel_processor_sharing() {
+    let sizes = by_name("web-search-packets").unwrap();
+    let thresholds = [20, 200, 2000].map(|packets| packets * 1460);
+    let theory = MultilevelPs::new(Mg1::new(&sizes, LOAD), &thresholds.map(|bytes| bytes as f64));
+    check_mean(Sharing::BytesSent(thresholds.map(Bytes::new).to_vec()), theory.mean());
 }

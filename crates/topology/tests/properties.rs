@@ -1,7 +1,7 @@
 //! What holds for every network: its links, and its routes against petgraph's shortest paths.
 
 use flowsched_topology::{
-    HostId, Link, Network, NetworkBuilder, NodeId, Port, TOPOLOGIES, build, kind,
+    Ecmp, HostId, Link, Network, NetworkBuilder, NodeId, Port, TOPOLOGIES, build, kind,
 };
 use flowsched_units::{Rate, Settings, Time, Value};
 use petgraph::algo::{all_simple_paths, dijkstra};
@@ -126,6 +126,10 @@ fn check_paths(network: &Network) {
                 (network.core_hops(src, dst) + 2, network.host_hops(src, dst)),
                 (shortest, 1)
             );
+        }
+        for flow in 0..4 {
+            let chosen: Vec<_> = Ecmp::new(7).path(network, flow, src, dst).collect();
+            assert!(paths.contains(&chosen), "ECMP takes {chosen:?}");
         }
         for path in &paths {
             let mut visited: Vec<NodeId> = vec![src.node()];
