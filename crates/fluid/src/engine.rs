@@ -237,3 +237,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
         outcome
     }
 }
+
+#[cfg(test)]
+#[path = "engine/tests.rs"]
+mod tests;

@@ -1,0 +1,132 @@
+//! The engine against one that works everything out anew whenever anything happens.
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use flowsched_schemes::flow_level::{FlowLevel, Sharing};
+use flowsched_topology::{Ecmp, HostId, Link, Network, NetworkBuilder};
+use flowsched_units::{Bytes, PACKET_HEADER, Rate, Time};
+use flowsched_workload::Flow;
+use proptest::prelude::*;
+
+use crate::from_scratch::{Demand, max_min, waterfill};
+use crate::latency::wire_bits;
+use crate::{Job, Watch};
+
+/// Two switches with three hosts each, of unlike links, so that flows are held back in part.
+fn network() -> Network {
+    let link = |gbps| Link { rate: Rate::from_gbps(gbps), delay: Time::ZERO };
+    let mut builder = NetworkBuilder::new();
+    let switches = builder.tier("switch", 2);
+    builder.connect(switches[0], switches[1], link(5));
+    for switch in &switches {
+        for gbps in [2, 3, 4] {
+            builder.host(*switch, link(gbps));
+        }
+    }
+    builder.finish().unwrap()
+}
+
+fn any_flows() -> impl Strategy<Value = Vec<Flow>> {
+    let flow = (0u32..6, 1u32..6, 1_000u64..3_000_000, 0u64..4_000);
+    prop::collection::vec(flow, 1..14).prop_map(|mut flows| {
+        flows.sort_by_key(|(_, _, _, start)| *start);
+        let flow = |(id, (src, other, size, start)): (usize, (u32, u32, u64, u64))| Flow {
+            id: id as u32,
+            src: HostId(src),
+            dst: HostId((src + other) % 6),
+            size: Bytes::new(size),
+            start: Time::from_us(start),
+            deadline: None,
+            measured: true,
+        };
+        flows.into_iter().enumerate().map(flow).collect()
+    })
+}
+
+fn scheme(sharing: Sharing) -> FlowLevel {
+    let header = Bytes::new(PACKET_HEADER);
+    FlowLevel { sharing, round_trips_before: 0, header, gives_up: false }
+}
+
+/// When each flow's last byte arrives, in seconds.
+fn ends(network: &Network, flows: &[Flow], sharing: &Sharing) -> Vec<f64> {
+    let scheme = &scheme(sharing.clone());
+    let job = Job { network, flows, scheme, seed: 1, sample_interval: Time::ZERO, until: None };
+    let (finished_flows, stop) = (&AtomicU64::new(0), &AtomicBool::new(false));
+    let outcome = crate::run(&job, Watch { finished_flows, stop });
+    let ends = outcome.flows.iter().map(|flow| flow.finished_at_receiver.unwrap());
+    ends.map(Time::as_secs_f64).collect()
+}
+
+/// A flow that has started and not ended.
+#[derive(Clone, Debug)]
+struct Active {
+    index: usize,
+    path: Vec<u32>,
+    left: f64,
+}
+
+/// When each flow has sent its last bit, in seconds.
+fn from_scratch(network: &Network, flows: &[Flow], sharing: &Sharing) -> Vec<f64> {
+    let capacities: Vec<f64> =
+        network.ports().iter().map(|port| port.rate.as_bps() as f64).collect();
+    let (mut now, mut next, mut ends) = (0.0, 0, vec![0.0; flows.len()]);
+    let mut active: Vec<Active> = Vec::new();
+    while next < flows.len() || !active.is_empty() {
+        active.sort_by(|a, b| a.left.total_cmp(&b.left).then(a.index.cmp(&b.index)));
+        let rates = match sharing {
+            Sharing::MaxMin => {
+                let demand = |flow: &Active| Demand { path: flow.path.clone(), class: 0 };
+                max_min(&capacities, &active.iter().map(demand).collect::<Vec<_>>())
+            }
+            _ => {
+                let demand = |flow: &Active| (flow.path.clone(), f64::INFINITY);
+                waterfill(&capacities, &active.iter().map(demand).collect::<Vec<_>>())
+            }
+        };
+        let start = flows.get(next).map_or(f64::INFINITY, |flow| flow.start.as_secs_f64());
+        let mut step = start - now;
+        for (place, (flow, rate)) in active.iter().zip(&rates).enumerate() {
+            step = step.min(flow.left / rate);
+            for (ahead, slower) in active[..place].iter().zip(&rates).filter(|(_, r)| *r < rate) {
+                // A little later, so that it has passed.
+                step = step.min((flow.left - ahead.left) / (rate - slower) + 1e-12);
+            }
+        }
+        now += step;
+        for (flow, rate) in active.iter_mut().zip(&rates) {
+            flow.left -= rate * step;
+            ends[flow.index] = now;
+        }
+        active.retain(|flow| flow.left > 0.1);
+        while flows.get(next).is_some_and(|flow| flow.start.as_secs_f64() <= now + 1e-13) {
+            let flow = &flows[next];
+            let path = Ecmp::new(1).path(network, flow.id, flow.src, flow.dst);
+            let left = wire_bits(flow.size, Bytes::new(PACKET_HEADER));
+            active.push(Active { index: next, path: path.map(|port| port.0).collect(), left });
+            next += 1;
+        }
+    }
+    ends
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn ends_are_those_from_scratch(flows in any_flows()) {
+        let network = network();
+        for sharing in [Sharing::MaxMin, Sharing::ShortestRemainingFirst] {
+            let found = ends(&network, &flows, &sharing);
+            let expected = from_scratch(&network, &flows, &sharing);
+            for (flow, (found, expected)) in flows.iter().zip(found.iter().zip(&expected)) {
+                // The way of the last packet, which depends on the flow alone.
+                let alone = [Flow { id: 0, start: Time::ZERO, ..*flow }];
+                let last = ends(&network, &alone, &sharing)[0]
+                    - from_scratch(&network, &alone, &sharing)[0];
+                let difference = (found - last - expected).abs();
+                prop_assert!(difference < 1e-8, "{sharing:?}: {found} - {last} for {expected}");
+            }
+        }
+    }
+}
