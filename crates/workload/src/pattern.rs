@@ -32,6 +32,19 @@ pub const PATTERNS: &[PatternKind] = &[
         own_keys: &["senders"],
     },
     PatternKind {
+        name: "rising",
+        about: "Every flow is from a host to one of a higher number, all such pairs equally \
+                likely.",
+        source: "PIAS ToN 2017, V-C.4: flows from host i to j with i < j",
+        own_keys: &[],
+    },
+    PatternKind {
+        name: "falling",
+        about: "Every flow is from a host to one of a lower number, all such pairs equally likely.",
+        source: "PIAS ToN 2017, V-C.4",
+        own_keys: &[],
+    },
+    PatternKind {
         name: "incast",
         about: "At every arrival, some hosts drawn at random send a flow each to one receiver.",
         source: "Slytherin 2018, V-D",
@@ -67,8 +80,16 @@ pub const PATTERNS: &[PatternKind] = &[
 ];
 
 /// The names in [`PATTERNS`], for the parameter's kind.
-pub(crate) const NAMES: &[&str] =
-    &["all-to-all", "incast", "permutation", "many-to-one", "stride", "staggered"];
+pub(crate) const NAMES: &[&str] = &[
+    "all-to-all",
+    "rising",
+    "falling",
+    "incast",
+    "permutation",
+    "many-to-one",
+    "stride",
+    "staggered",
+];
 
 /// A pattern on a network, ready to draw from.
 #[derive(Clone, Debug)]
@@ -83,6 +104,8 @@ pub(crate) struct Pattern {
 #[derive(Clone, Debug)]
 enum Rule {
     AllToAll,
+    Rising,
+    Falling,
     /// Without a receiver, a new one is drawn for every burst.
     Incast {
         degree: u32,
@@ -116,6 +139,8 @@ impl Pattern {
         let mut random = stream(seed, "pairs", part);
         let rule = match name.as_str() {
             "all-to-all" => Rule::AllToAll,
+            "rising" => Rule::Rising,
+            "falling" => Rule::Falling,
             "incast" => {
                 let degree = degree(settings, hosts)?;
                 Rule::Incast { degree, receiver: receiver(settings, hosts)? }
@@ -168,7 +193,9 @@ impl Pattern {
         }
         let src = self.sender();
         let dst = match &self.rule {
-            Rule::AllToAll => other_than(src, self.random.random_range(0..self.hosts - 1)),
+            Rule::AllToAll | Rule::Rising | Rule::Falling => {
+                other_than(src, self.random.random_range(0..self.hosts - 1))
+            }
             Rule::Permutation { partners } => partners[src.index()],
             Rule::ManyToOne { receiver } | Rule::Incast { receiver: Some(receiver), .. } => {
                 *receiver
@@ -177,7 +204,12 @@ impl Pattern {
             Rule::Stride { stride } => HostId((src.0 + stride) % self.hosts),
             Rule::Staggered(racks) => racks.receiver(src, &mut self.random),
         };
-        vec![(src, dst)]
+        let (low, high) = (src.min(dst), src.max(dst));
+        vec![match self.rule {
+            Rule::Rising => (low, high),
+            Rule::Falling => (high, low),
+            _ => (src, dst),
+        }]
     }
 
     /// Who sends next.
@@ -321,6 +353,25 @@ mod tests {
     #[test]
     fn the_names_are_those_of_the_patterns() {
         assert!(PATTERNS.iter().map(|pattern| pattern.name).eq(NAMES.iter().copied()));
+    }
+
+    #[test]
+    fn rising_and_falling_pairs_are_all_drawn_alike() {
+        for (rule, is_of_it) in [
+            (Rule::Rising, (|(src, dst)| src < dst) as fn((HostId, HostId)) -> bool),
+            (Rule::Falling, |(src, dst)| src > dst),
+        ] {
+            let mut pattern = Pattern { hosts: 4, rule, turns: None, random: stream(1, "test", 0) };
+            let mut counts = BTreeMap::new();
+            for _ in 0..6_000 {
+                let [pair] = pattern.draw()[..] else { panic!("one flow an arrival") };
+                assert!(is_of_it(pair), "{pair:?}");
+                *counts.entry(pair).or_insert(0) += 1;
+            }
+            // There are 6; 1000 each, within 5 standard deviations.
+            assert_eq!(counts.len(), 6);
+            assert!(counts.values().all(|count| (850..1150).contains(count)), "{counts:?}");
+        }
     }
 
     #[test]

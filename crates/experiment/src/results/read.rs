@@ -163,7 +163,8 @@ impl Rows<'_> {
     /// What the packets of each flow met.
     fn passages(&self) -> Result<Vec<Passage>, ResultsError> {
         let mut passages = vec![Passage::default(); self.rows()];
-        let places: [(&str, fn(&mut Passage) -> &mut u64); 8] = [
+        type Place = fn(&mut Passage) -> &mut u64;
+        let places: [(&str, Place); 8] = [
             ("packets_arrived", |passage| &mut passage.arrived),
             ("packets_marked", |passage| &mut passage.marked),
             ("packets_marked_again", |passage| &mut passage.marked_again),
