@@ -89,7 +89,7 @@ impl Sender {
             });
         }
         let payload = self.delivery.next_payload()?;
-        let is_request = now >= self.next_request();
+        let is_request = now >= self.next_request(settings);
         let may_send = !self.pacing.is_paused() && now >= self.pacing.next_departure();
         if !is_request && !may_send {
             return None;
@@ -131,15 +131,15 @@ impl Sender {
         Rate::from_bps(u64::try_from(rate).unwrap_or(u64::MAX))
     }
 
-    fn next_request(&self) -> Time {
-        let rtt = self.delivery.round_trip().unwrap_or(Time::ZERO);
+    fn next_request(&self, settings: &D3Settings) -> Time {
+        let rtt = self.delivery.answer_time(&settings.explicit);
         self.asked.map_or(Time::ZERO, |asked| asked.saturating_add(rtt))
     }
 
     fn next_event(&mut self, settings: &D3Settings) -> Time {
         let mut next = self.delivery.deadline();
         if self.delivery.next_payload().is_some() {
-            next = next.min(self.pacing.next_departure()).min(self.next_request());
+            next = next.min(self.pacing.next_departure()).min(self.next_request(settings));
         }
         if let Some(due) = self.due
             && settings.quenching

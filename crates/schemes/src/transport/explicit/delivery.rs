@@ -96,6 +96,13 @@ impl Delivery {
         self.round_trip.smoothed()
     }
 
+    /// How long an answer takes: the measured round-trip time or, while there is none because
+    /// the first packet was sent twice, the shortest timeout.
+    #[inline]
+    pub fn answer_time(&self, settings: &ExplicitSettings) -> Time {
+        self.round_trip.smoothed().unwrap_or(settings.rto_min)
+    }
+
     /// When the timeout is due; [`Time::MAX`]: nothing is under way.
     #[inline]
     pub fn deadline(&self) -> Time {
@@ -162,7 +169,8 @@ impl Delivery {
             flags = Flags::RETRANSMISSION;
         } else {
             self.board.sent_new();
-            if self.timed.is_none() {
+            // A probe that is timed may have been lost, and no later one tells.
+            if !matches!(self.timed, Some((Timed::Segment(_), _))) {
                 self.timed = Some((Timed::Segment(seq), now));
             }
         }

@@ -122,7 +122,7 @@ impl Sender {
             self.pacing.sent(now, payload);
             return self.delivery.send(&settings.explicit, now, header);
         }
-        if now >= self.next_probe() {
+        if now >= self.next_probe(settings) {
             self.probed = now;
             return Some(self.delivery.probe(now, Flags::default(), header));
         }
@@ -131,8 +131,8 @@ impl Sender {
 
     /// When a probe is due if nothing is sent before. A flow whose packets are further apart
     /// than that probes too: what it is told would be long out of date otherwise.
-    fn next_probe(&self) -> Time {
-        let rtt = self.delivery.round_trip().unwrap_or(Time::ZERO).as_ps() as f64;
+    fn next_probe(&self, settings: &PdqSettings) -> Time {
+        let rtt = self.delivery.answer_time(&settings.explicit).as_ps() as f64;
         let interval = f64::from(self.probe_interval);
         // "One could let a paused sender send one probe per RTT" (3.3.2): without a word of the
         // switches it does.
@@ -145,7 +145,7 @@ impl Sender {
     fn next_event(&mut self, settings: &PdqSettings) -> Time {
         let mut next = self.delivery.deadline();
         if self.delivery.next_payload().is_some() {
-            next = next.min(self.pacing.next_departure()).min(self.next_probe());
+            next = next.min(self.pacing.next_departure()).min(self.next_probe(settings));
         }
         if let Some(due) = self.due
             && settings.early_termination
