@@ -12,7 +12,7 @@ use flowsched_schemes::port::{Backlog, Port, PriorityPort};
 use flowsched_schemes::scheme::TransportChoice;
 use flowsched_schemes::transport::pdq::{Pdq, PdqHeader};
 use flowsched_schemes::{Packet, Scheme};
-use flowsched_sim::{Job, Outcome, PortSample, Progress, run_controlled};
+use flowsched_sim::{Job, Outcome, Parts, PortSample, Progress, run_parts};
 use flowsched_topology::{HostId, Network, Routing};
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
@@ -287,7 +287,7 @@ fn run_lossy(network: &Network, flows: &[Flow], scheme: &Scheme, loss: u64) -> (
     };
     let (number, data) = (Cell::new(0_u64), Rc::new(Cell::new(0)));
     let hosts = u64::from(network.host_count());
-    let new_port = || {
+    let new_port = |_| {
         let port = number.replace(number.get() + 1);
         // The network's first ports are those of hosts, then come those to hosts.
         let to_host = (hosts..2 * hosts).contains(&port);
@@ -296,7 +296,8 @@ fn run_lossy(network: &Network, flows: &[Flow], scheme: &Scheme, loss: u64) -> (
     };
     let new_controller = |site| PdqController::new(control, site);
     let transport = Pdq { settings };
-    let outcome = run_controlled(&job, transport, new_controller, new_port, &Progress::default());
+    let parts = Parts { transport, tagger: &scheme.tagger, new_port, new_controller };
+    let outcome = run_parts(&job, parts, &Progress::default());
     (outcome, data.get())
 }
 
