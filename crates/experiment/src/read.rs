@@ -120,7 +120,8 @@ impl Reader<'_> {
         let engine = Engine::from_word(&top.text("engine"));
         let topology = self.topology(&document.topology);
         if engine == Engine::Fluid {
-            self.refuse_spraying(&document.topology, topology.as_ref());
+            let with = "engine = \"fluid\"";
+            self.refuse_spraying(&document.topology, topology.as_ref(), with);
         }
         let network =
             topology.as_ref().and_then(|topology| self.network(&document.topology, topology));
@@ -144,6 +145,10 @@ impl Reader<'_> {
                 None => Ok(Value::Sizes(vec![Default::default(); queues as usize - 1])),
             };
             schemes.extend(scheme::read(table, engine, &mut sizes_of, &mut self.mistakes));
+        }
+        if let Some(known) = schemes.iter().find(|known| known.scheme.needs_one_path()) {
+            let with = format!("the scheme \"{}\"", known.scheme.name);
+            self.refuse_spraying(&document.topology, topology.as_ref(), &with);
         }
         if document.schemes.is_empty() {
             let allowed = "at least one [[scheme]] table";
@@ -180,10 +185,10 @@ impl Reader<'_> {
         Some(topology)
     }
 
-    /// A flow that is a fluid keeps to one path.
-    fn refuse_spraying(&mut self, table: &Table, topology: Option<&Topology>) {
+    /// A flow that is a fluid keeps to one path, and so does one that switches know.
+    fn refuse_spraying(&mut self, table: &Table, topology: Option<&Topology>, with: &str) {
         if topology.is_some_and(|topology| topology.routing == Routing::Spray) {
-            let found = "\"spray\" with engine = \"fluid\"";
+            let found = format!("\"spray\" with {with}");
             let (place, path) = (table.place_of("routing"), table.path_of("routing"));
             self.mistakes.add(Mistake::found(place, path, found, "\"ecmp\""));
         }

@@ -127,6 +127,11 @@ impl ControllerChoice {
 }
 
 impl Scheme {
+    /// Whether all packets of a flow must pass the same switches, which know the flow.
+    pub fn needs_one_path(&self) -> bool {
+        matches!(self.transport, TransportChoice::Pdq(..) | TransportChoice::D3(..))
+    }
+
     /// Reads settings that are complete and checked against
     /// [`Combination::parameters`](crate::preset::Combination::parameters).
     ///
