@@ -20,6 +20,7 @@ pub fn create(dir: &Path, experiment: &Experiment) -> Result<Writer, ResultsErro
             name: experiment.name.clone(),
             experiment: experiment.resolved().to_owned(),
             keys: experiment.varied.clone(),
+            orders: experiment.orders.clone(),
         },
     )?;
     for input in &experiment.inputs {

@@ -5,7 +5,7 @@ use flowsched_units::{Kind, Parameter, SettingError, Settings, Time};
 use flowsched_workload::{PartError, Workload};
 
 use crate::inputs::Input;
-use crate::results::Point;
+use crate::results::{Order, Point};
 use crate::scheme::SchemeOfScene;
 use crate::workload::WorkloadOfScene;
 
@@ -39,6 +39,15 @@ pub const PARAMETERS: &[Parameter] = &[
         about: "What runs it: \"packet\" simulates every packet, \"fluid\" the rates of flows, for \
                 networks of up to a hundred thousand hosts.",
         source: "the project",
+    },
+    Parameter {
+        name: "orders",
+        kind: Kind::Text,
+        default: None,
+        about: "Orders of schemes that a paper states, the lowest FCT first, \"small mean: pias < \
+                dctcp; all p99: pias < l2dct < dctcp\"; of each two neighbours the results say \
+                whether the order holds, is reversed or is undecided.",
+        source: "none; the claims of kind order in papers/claims.toml",
     },
     Parameter {
         name: "sample_interval",
@@ -78,6 +87,8 @@ pub struct Experiment {
     pub varied: Vec<String>,
     /// What is run: one scene, or one for every point of what varies.
     pub scenes: Vec<Scene>,
+    /// The orders of schemes to report on.
+    pub orders: Vec<Order>,
     /// The files that it refers to.
     pub inputs: Vec<Input>,
     /// What a user should know though it is no mistake.

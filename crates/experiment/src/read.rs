@@ -14,7 +14,7 @@ use crate::inputs::Inputs;
 use crate::keys;
 use crate::mistake::{Mistake, Mistakes, Place, Source};
 use crate::resolve::Resolver;
-use crate::results::Point;
+use crate::results::{ORDER_FORM, Order, Point};
 use crate::thresholds::Thresholds;
 use crate::vary::{self, Variation};
 use crate::{scheme, workload};
@@ -68,6 +68,7 @@ impl Experiment {
             }
             scenes.extend(reader.scene(&document, label(&variations, &point)));
         }
+        let orders = reader.orders(&document.top, &scenes);
         let Reader { inputs, mistakes, notes, .. } = reader;
         mistakes.or(())?;
         let stem = Path::new(&source.name).file_stem().map(|stem| stem.to_string_lossy());
@@ -83,6 +84,7 @@ impl Experiment {
             first_seed: top.count("seed"),
             varied: variations.into_iter().map(|variation| variation.key).collect(),
             scenes,
+            orders,
             inputs: inputs.into_inputs(),
             notes,
         })
@@ -113,6 +115,28 @@ impl Reader<'_> {
             self.mistakes.add(Mistake::found(place, "until", "\"0ps\"", "a time over 0"));
         }
         settings
+    }
+
+    /// The orders that are stated, of schemes that there are.
+    fn orders(&mut self, table: &Table, scenes: &[Scene]) -> Vec<Order> {
+        let Some(text) = table.text("orders") else { return Vec::new() };
+        let place = table.place_of("orders");
+        let mut refuse = |found: String, allowed: String| {
+            self.mistakes.add(Mistake::found(place, "orders", found, allowed));
+        };
+        let orders = Order::parse_all(text).unwrap_or_else(|part| {
+            refuse(format!("\"{part}\""), ORDER_FORM.to_owned());
+            Vec::new()
+        });
+        let Some(scene) = scenes.first() else { return orders };
+        let names: Vec<&str> =
+            scene.schemes.iter().map(|scheme| scheme.scheme.name.as_str()).collect();
+        for name in orders.iter().flat_map(|order| &order.schemes) {
+            if !names.contains(&name.as_str()) {
+                refuse(format!("the scheme \"{name}\""), names.join(", "));
+            }
+        }
+        orders
     }
 
     fn scene(&mut self, document: &Document, point: Point) -> Option<Scene> {

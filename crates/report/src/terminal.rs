@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use flowsched_experiment::results::{Change, Point, SizeClass, Summary};
+use flowsched_experiment::results::{
+    Change, Figure, OrderFound, Point, SizeClass, Summary, Verdict,
+};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::format::{change, count, duration, interval, plural};
@@ -36,11 +38,40 @@ pub fn terminal(summary: &Summary, width: usize) -> String {
         }
         point_lines(summary, point, width).iter().for_each(|content| line(content));
     }
+    if !summary.orders.is_empty() {
+        line("");
+        line("Orders that are stated, the lowest FCT first:");
+        for part in orders(summary).iter().flat_map(|order| wrap(order, width)) {
+            line(&part);
+        }
+    }
     line("");
     for note in notes(summary) {
         wrap(&note, width).iter().for_each(|part| line(part));
     }
     text
+}
+
+/// A line for each order at each point.
+fn orders(summary: &Summary) -> Vec<String> {
+    let found = summary.orders.iter().map(|order| {
+        let verdict = match order.verdict {
+            Verdict::Holds => "holds",
+            Verdict::Reversed => "reversed",
+            Verdict::Undecided => "undecided",
+        };
+        let figure = match order.figure {
+            Figure::Mean => "mean",
+            Figure::P99 => "p99",
+        };
+        let by = order.change.change.map_or("nothing to compare".to_owned(), change);
+        let within = interval(&order.change).unwrap_or_default();
+        let at =
+            if order.point.is_empty() { String::new() } else { format!(" at {}", order.point) };
+        let OrderFound { class, lower, higher, .. } = order;
+        format!("  {verdict:<9}  {lower} < {higher}, {figure} of {class}{at}: {by} {within}")
+    });
+    found.collect()
 }
 
 fn point_lines(summary: &Summary, point: &Point, width: usize) -> Vec<String> {

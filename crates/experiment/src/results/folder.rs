@@ -8,8 +8,8 @@ use super::comparison::Outcomes;
 use super::read::TableReader;
 use super::table::TableWriter;
 use super::{
-    FLOWS, FlowsOfRun, PORTS, PortsOfRun, ResultsError, RunRecord, RunSummary, Summary, TableFile,
-    Tables,
+    FLOWS, FlowsOfRun, Order, PORTS, PortsOfRun, ResultsError, RunRecord, RunSummary, Summary,
+    TableFile, Tables,
 };
 
 const FLOWS_FILE: &str = "flows.parquet";
@@ -30,6 +30,8 @@ pub struct Meta {
     pub experiment: String,
     /// The varied keys, in the order of every run's point.
     pub keys: Vec<String>,
+    /// The orders of schemes to report on.
+    pub orders: Vec<Order>,
 }
 
 /// How a study ended.
@@ -89,6 +91,7 @@ pub struct Writer {
     ports: TableWriter<File>,
     summary: Summary,
     outcomes: Vec<Outcomes>,
+    orders: Vec<Order>,
 }
 
 impl Writer {
@@ -113,6 +116,7 @@ impl Writer {
             ports: table(PORTS_FILE, PORTS)?,
             summary: Summary { name: meta.name.clone(), ..Summary::default() },
             outcomes: Vec::new(),
+            orders: meta.orders.clone(),
         })
     }
 
@@ -164,9 +168,9 @@ impl Writer {
     /// # Errors
     /// [`ResultsError::Write`].
     pub fn finish(self, ending: Ending) -> Result<Summary, ResultsError> {
-        let Writer { dir, flows, ports, mut summary, outcomes } = self;
+        let Writer { dir, flows, ports, mut summary, outcomes, orders } = self;
         summary.complete = ending == Ending::Complete && summary.runs.iter().all(|r| r.complete);
-        summary.compare(&outcomes);
+        summary.compare(&outcomes, &orders);
         remove(&partial(&dir, RESERVE_FILE))?;
         remove(&dir.join(SUMMARY_FILE))?;
         summary.tables = Tables {

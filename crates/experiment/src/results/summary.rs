@@ -5,8 +5,11 @@ use std::collections::BTreeSet;
 use flowsched_units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::comparison::{Outcomes, compare};
-use super::{Comparison, Distribution, FlowRow, PacketFigures, PerClass, Point, RunRecord, Tables};
+use super::comparison::{ClassComparison, Outcomes, compare};
+use super::{
+    Comparison, Distribution, Figure, FlowRow, Order, OrderFound, PacketFigures, PerClass, Point,
+    RunRecord, SizeClass, Tables, Verdict,
+};
 
 /// The figures of all runs, and how the schemes compare.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -19,6 +22,9 @@ pub struct Summary {
     pub runs: Vec<RunSummary>,
     /// Every other scheme against the first, at every point.
     pub comparisons: Vec<Comparison>,
+    /// The orders of schemes that the experiment states, and whether they hold.
+    #[serde(default)]
+    pub orders: Vec<OrderFound>,
     /// The tables that the figures are from.
     pub tables: Tables,
 }
@@ -238,34 +244,70 @@ impl Summary {
         json.expect("texts and numbers can be written as JSON") + "\n"
     }
 
-    /// Adds the comparisons of the runs, whose flows' `outcomes` are in the order of the runs.
-    /// Runs cut short take no part: what they lack is not lost, only not known.
-    pub(super) fn compare(&mut self, outcomes: &[Outcomes]) {
+    /// Adds the comparisons of the runs, whose flows' `outcomes` are in the order of the runs, and
+    /// whether the `orders` hold. Runs cut short take no part: what they lack is not lost, only not
+    /// known.
+    pub(super) fn compare(&mut self, outcomes: &[Outcomes], orders: &[Order]) {
         let points: Vec<Point> = self.points().into_iter().cloned().collect();
         for point in points {
-            let runs: Vec<(&RunSummary, &Outcomes)> =
+            let at_point: Vec<(&RunSummary, &Outcomes)> =
                 self.runs.iter().zip(outcomes).filter(|(run, _)| run.point == point).collect();
-            let schemes = in_order(runs.iter().map(|(run, _)| run.scheme.as_str()));
-            let seeds = in_order(runs.iter().map(|(run, _)| run.seed));
+            let runs = RunsOfPoint(at_point);
+            let schemes = in_order(runs.0.iter().map(|(run, _)| run.scheme.as_str()));
             let Some((against, others)) = schemes.split_first() else { continue };
-            let of = |scheme: &str, seed: u64| {
-                let mut runs = runs.iter().filter(|(run, _)| run.complete);
-                let wanted = runs.find(|(run, _)| run.scheme == scheme && run.seed == seed);
-                wanted.map(|(_, outcomes)| *outcomes)
-            };
-            let comparison = |scheme: &&str| {
-                let both = |seed: &u64| of(against, *seed).zip(of(scheme, *seed));
-                let pairs: Vec<_> = seeds.iter().filter_map(both).collect();
-                Comparison {
-                    point: point.clone(),
-                    scheme: (*scheme).to_owned(),
-                    against: (*against).to_owned(),
-                    fct: PerClass::from_fn(|class| compare(&pairs, class)),
-                }
+            let comparison = |scheme: &&str| Comparison {
+                point: point.clone(),
+                scheme: (*scheme).to_owned(),
+                against: (*against).to_owned(),
+                fct: PerClass::from_fn(|class| runs.compare(against, scheme, class)),
             };
             let comparisons: Vec<Comparison> = others.iter().map(comparison).collect();
+            let found =
+                orders.iter().flat_map(|order| runs.find(order, &point)).collect::<Vec<_>>();
             self.comparisons.extend(comparisons);
+            self.orders.extend(found);
         }
+    }
+}
+
+/// The runs of one point with what became of their flows.
+struct RunsOfPoint<'a>(Vec<(&'a RunSummary, &'a Outcomes)>);
+
+impl RunsOfPoint<'_> {
+    fn of(&self, scheme: &str, seed: u64) -> Option<&Outcomes> {
+        let mut complete = self.0.iter().filter(|(run, _)| run.complete);
+        let wanted = complete.find(|(run, _)| run.scheme == scheme && run.seed == seed);
+        wanted.map(|(_, outcomes)| *outcomes)
+    }
+
+    /// `scheme` against another one, seed by seed.
+    fn compare(&self, against: &str, scheme: &str, class: Option<SizeClass>) -> ClassComparison {
+        let seeds = in_order(self.0.iter().map(|(run, _)| run.seed));
+        let both = |seed: &u64| self.of(against, *seed).zip(self.of(scheme, *seed));
+        let pairs: Vec<_> = seeds.iter().filter_map(both).collect();
+        compare(&pairs, class)
+    }
+
+    /// Each two neighbours of an order.
+    fn find(&self, order: &Order, point: &Point) -> Vec<OrderFound> {
+        let neighbours = order.schemes.windows(2);
+        let found = neighbours.map(|pair| {
+            let compared = self.compare(&pair[0], &pair[1], order.class);
+            let change = match order.figure {
+                Figure::Mean => compared.mean,
+                Figure::P99 => compared.p99,
+            };
+            OrderFound {
+                point: point.clone(),
+                class: order.class.map_or("all", SizeClass::name).to_owned(),
+                figure: order.figure,
+                lower: pair[0].clone(),
+                higher: pair[1].clone(),
+                change,
+                verdict: Verdict::of(&change),
+            }
+        });
+        found.collect()
     }
 }
 
@@ -381,6 +423,19 @@ pub const SUMMARY: &[Key] = &[
          duplicate_acks,third_duplicate_acks}",
         "",
         "As those of the run, of the part's packets.",
+    ),
+    key("orders[].point", "", "The varied keys and their values."),
+    key("orders[].{class,figure}", "", "What is compared: FCTs of a class, their mean or p99."),
+    key("orders[].{lower,higher}", "", "The schemes that are said to have less and more."),
+    key(
+        "orders[].change.{change,low,high}",
+        "",
+        "How much more the latter has, relative, with its 95% interval; null where there is none.",
+    ),
+    key(
+        "orders[].verdict",
+        "",
+        "\"holds\" or \"reversed\" if the whole interval is on one side, else \"undecided\".",
     ),
     key("comparisons[].point", "", "The varied keys and their values."),
     key("comparisons[].scheme", "", "The scheme compared."),

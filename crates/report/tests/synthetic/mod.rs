@@ -42,6 +42,7 @@ impl Study {
             name: "PIAS against DCTCP, web search".to_owned(),
             experiment: experiment.to_owned(),
             keys: self.varied().map(str::to_owned).into_iter().collect(),
+            orders: Vec::new(),
         }
     }
 

@@ -61,5 +61,6 @@ fn meta() -> Meta {
         name: "a test".to_owned(),
         experiment: "name = \"a test\"\n".to_owned(),
         keys: Vec::new(),
+        orders: Vec::new(),
     }
 }

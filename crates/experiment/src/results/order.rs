@@ -1,0 +1,128 @@
+//! Orders of schemes that a paper states, and whether the runs show them.
+
+use serde::{Deserialize, Serialize};
+
+use super::comparison::Change;
+use super::{Point, SizeClass};
+
+/// An order that somebody states: the FCT of these schemes rises from one to the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// Of the flows of this class; `None`: of all.
+    pub class: Option<SizeClass>,
+    /// Of which figure.
+    pub figure: Figure,
+    /// The schemes' names, the lowest first.
+    pub schemes: Vec<String>,
+}
+
+/// A figure of the FCTs of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Figure {
+    /// The mean.
+    Mean,
+    /// The 99th percentile.
+    P99,
+}
+
+/// How orders are written.
+pub(crate) const FORM: &str =
+    "orders such as \"small mean: pias < dctcp; all p99: pias < l2dct < dctcp\"";
+
+impl Order {
+    /// Reads orders with semicolons between them.
+    ///
+    /// # Errors
+    /// The part that is none.
+    pub fn parse_all(text: &str) -> Result<Vec<Order>, String> {
+        let parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
+        parts.map(|part| Order::parse(part).ok_or_else(|| part.to_owned())).collect()
+    }
+
+    fn parse(text: &str) -> Option<Order> {
+        let (of, schemes) = text.split_once(':')?;
+        let (class, figure) = of.trim().split_once(' ')?;
+        let class = match class {
+            "all" => None,
+            name => Some(SizeClass::ALL.into_iter().find(|class| class.name() == name)?),
+        };
+        let figure = match figure.trim() {
+            "mean" => Figure::Mean,
+            "p99" => Figure::P99,
+            _ => return None,
+        };
+        let schemes: Vec<String> = schemes.split('<').map(|name| name.trim().to_owned()).collect();
+        let is_order = schemes.len() > 1 && schemes.iter().all(|name| !name.is_empty());
+        is_order.then_some(Order { class, figure, schemes })
+    }
+}
+
+/// Whether two schemes are in the order that somebody states, at one point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OrderFound {
+    /// The point of the sweep.
+    pub point: Point,
+    /// `"all"` or the class.
+    pub class: String,
+    /// The figure.
+    pub figure: Figure,
+    /// The scheme that is said to have the lower FCT.
+    pub lower: String,
+    /// The scheme that is said to have the higher one.
+    pub higher: String,
+    /// How much more the latter has, paired by flow and seed.
+    pub change: Change,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+/// What a confidence interval says of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The whole interval is on the stated side.
+    Holds,
+    /// The whole interval is on the other side.
+    Reversed,
+    /// The interval has both, or there is none.
+    Undecided,
+}
+
+impl Verdict {
+    /// Of how much more the scheme has that is said to have more.
+    pub fn of(change: &Change) -> Verdict {
+        match (change.low, change.high) {
+            (Some(low), _) if low > 0.0 => Verdict::Holds,
+            (_, Some(high)) if high < 0.0 => Verdict::Reversed,
+            _ => Verdict::Undecided,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_read_or_named() {
+        let orders = Order::parse_all("small mean: pias < dctcp; all p99: a b < c < d;").unwrap();
+        assert_eq!(orders[0].class, Some(SizeClass::Small));
+        assert_eq!(orders[1].schemes, ["a b", "c", "d"]);
+        assert_eq!((orders[1].class, orders[1].figure), (None, Figure::P99));
+        for text in
+            ["pias < dctcp", "tiny mean: a < b", "all p50: a < b", "all mean: a", "all mean: a <"]
+        {
+            assert_eq!(Order::parse_all(text), Err(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn an_interval_on_one_side_decides() {
+        let change = |low, high| Change { change: Some(0.1), low, high };
+        assert_eq!(Verdict::of(&change(Some(0.05), Some(0.15))), Verdict::Holds);
+        assert_eq!(Verdict::of(&change(Some(-0.3), Some(-0.1))), Verdict::Reversed);
+        assert_eq!(Verdict::of(&change(Some(-0.1), Some(0.1))), Verdict::Undecided);
+        assert_eq!(Verdict::of(&change(None, None)), Verdict::Undecided);
+    }
+}
