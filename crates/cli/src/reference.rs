@@ -31,7 +31,9 @@ fn experiment() -> String {
                  of 1000, KiB, MiB, GiB in powers of 1024, pkt).";
     let vary = "## What varies\n\nA table `[vary]` gives keys several values, as `--vary` does: \
                 `workload.load = \"0.5..0.9:0.1\"` or `topology.routing = \"spray,ecmp\"`. Every \
-                combination is a point.\n";
+                combination is a point.\n\n## A small form\n\nA table `[quick]` gives keys other \
+                values, which `--quick` puts in the place of the file's own, varied ones \
+                included: `workload.flows = 1000`. `--set` and `--vary` go before it.\n";
     let keys = parameters(flowsched_experiment::PARAMETERS);
     format!("# The experiment file\n\n{intro}\n\n{keys}\n{vary}")
 }
