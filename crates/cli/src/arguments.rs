@@ -52,6 +52,9 @@ pub enum Command {
     /// Check an experiment file without running it
     #[command(after_help = "Example:\n  flowsched check my.toml --set workload.load=0.9")]
     Check(ExperimentFile),
+    /// Find the largest value of a key at which enough flows meet their deadlines
+    #[command(after_help = SEARCH_EXAMPLES)]
+    Search(Search),
     /// Work out the best demotion thresholds for a workload
     #[command(after_help = THRESHOLDS_EXAMPLES)]
     Thresholds(Thresholds),
@@ -130,6 +133,38 @@ pub struct Run {
     /// How many runs go side by side; by default as many as there are cores
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
+    /// What is printed at the end
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+const SEARCH_EXAMPLES: &str = "\
+Examples:
+  flowsched search experiments/pdq-fig3a.toml --key workload.flows --to 60
+      How many flows can start at once so that 99% of them are in time, for every scheme.
+  flowsched search my.toml --key workload.flows --from 5 --to 40 --application-throughput 0.95
+
+The search halves the range, as if more of the key were never better. Points of what varies are
+searched one by one; the key itself no longer varies.";
+
+/// `flowsched search`.
+#[derive(Args, Debug)]
+pub struct Search {
+    /// The experiment.
+    #[command(flatten)]
+    pub experiment: ExperimentFile,
+    /// The key, which takes whole numbers
+    #[arg(long, value_name = "KEY")]
+    pub key: String,
+    /// Its smallest value
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub from: u64,
+    /// Its largest value
+    #[arg(long, value_name = "N")]
+    pub to: u64,
+    /// The share of deadlines that are to be met, over all seeds
+    #[arg(long, value_name = "SHARE", default_value_t = 0.99)]
+    pub application_throughput: f64,
     /// What is printed at the end
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,

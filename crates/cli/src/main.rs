@@ -14,6 +14,7 @@ mod progress;
 mod record;
 mod reference;
 mod run;
+mod search;
 mod thresholds;
 
 use std::process::ExitCode;
@@ -51,6 +52,7 @@ fn carry_out(command: Command) -> Result<ExitCode, Failure> {
         Command::Report { dir } => output::report(&dir, Format::Table)?,
         Command::List { what } => print(&list::list(what))?,
         Command::Check(file) => print(&checked(&output::read(&file)?))?,
+        Command::Search(wanted) => search::search(&wanted)?,
         Command::Flows(wanted) => flows::flows(&wanted)?,
         Command::Thresholds(wanted) => print(&thresholds::thresholds(&wanted)?)?,
         #[cfg(feature = "agent")]

@@ -147,7 +147,12 @@ fn all_runs(
     collector.end()
 }
 
-fn one_run(scene: &Scene, run: &Run, progress: &Progress) -> Result<RunRecord, SettingError> {
+/// One run of an experiment.
+pub(crate) fn one_run(
+    scene: &Scene,
+    run: &Run,
+    progress: &Progress,
+) -> Result<RunRecord, SettingError> {
     let meter = Meter::start();
     let network = scene.network()?;
     let workload = scene.workload(&network, run.seed)?;
@@ -178,7 +183,7 @@ fn simulate(
 }
 
 /// What only drawing all flows of a seed could show.
-fn unforeseen(file: &Path, error: &SettingError) -> Failure {
+pub(crate) fn unforeseen(file: &Path, error: &SettingError) -> Failure {
     let place = Place::Argument(file.display().to_string());
     Mistakes::from(Mistake::found(&place, &error.key, &error.found, &error.allowed)).into()
 }

@@ -6,4 +6,5 @@ mod flows;
 mod interrupted;
 mod manual;
 mod run;
+mod search;
 mod thresholds;
