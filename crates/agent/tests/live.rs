@@ -397,7 +397,8 @@ fn the_hosts_own_messages_give_thresholds() {
     };
     assert_eq!(count("flowsched_socket_flows_total"), 6);
     assert!(count("flowsched_message_bytes_count") >= 6, "a size is missing");
-    assert!(count("flowsched_program_runs_total") > 100);
+    // SYN, ACK, data and FIN of each; how many segments one packet carries is the kernel's choice.
+    assert!(count("flowsched_program_runs_total") >= 24);
     let printed = agent.ok("thresholds --load 0.8 --levels 3 --least 6");
     let line = printed.lines().find_map(|line| line.strip_prefix("thresholds = ")).unwrap();
     assert_eq!(line.split_whitespace().count(), 2, "{printed}");

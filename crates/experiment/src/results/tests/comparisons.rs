@@ -111,3 +111,21 @@ fn the_interval_over_flows_is_that_of_the_bootstrap() {
     assert!((mean.low.unwrap() - low).abs() < 0.15 * width, "{mean:?} against {low}");
     assert!((mean.high.unwrap() - high).abs() < 0.15 * width, "{mean:?} against {high}");
 }
+
+/// The order is stated the wrong way round: TCP takes 11%, 12% and 13% longer.
+#[test]
+fn an_order_is_reported_for_each_two_neighbours() {
+    let mut runs = Vec::new();
+    for (seed, fct) in [(1, 900), (2, 890), (3, 880)] {
+        runs.push(run("tcp", seed, vec![flow(0, 1, 1000)]));
+        runs.push(run("pias", seed, vec![flow(0, 1, fct)]));
+    }
+    let orders = "small mean: tcp < pias; small mean: pias < tcp; small p99: pias < tcp < las";
+    let meta = Meta { orders: Order::parse_all(orders).unwrap(), ..meta() };
+    let dir = tempdir().unwrap();
+    let found = write(dir.path(), &meta, runs).unwrap().orders;
+    let verdicts: Vec<Verdict> = found.iter().map(|order| order.verdict).collect();
+    use Verdict::{Holds, Reversed, Undecided};
+    assert_eq!(verdicts, [Reversed, Holds, Holds, Undecided]);
+    near(found[1].change.change, (1000.0 / 900.0 + 1000.0 / 890.0 + 1000.0 / 880.0) / 3.0 - 1.0);
+}

@@ -61,6 +61,6 @@ fn meta() -> Meta {
         name: "a test".to_owned(),
         experiment: "name = \"a test\"\n".to_owned(),
         keys: Vec::new(),
-        orders: Vec::new(),
+        orders: Order::parse_all("all mean: tcp < pias").unwrap(),
     }
 }
