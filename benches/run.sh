@@ -25,13 +25,13 @@ summarise() {
           if (rate[scheme, j] < rate[scheme, i]) {
             t = rate[scheme, i]; rate[scheme, i] = rate[scheme, j]; rate[scheme, j] = t
           }
-        printf "  %-8s %11d hops in the last run   median %6.2f M packet-hops/CPU-s   peak %5.1f MB\n",
+        printf "  %-12s %11d hops in the last run   median %6.2f M packet-hops/CPU-s   peak %5.1f MB\n",
           scheme, hops[scheme], rate[scheme, int((n[scheme] + 1) / 2)], peak[scheme]
       }
     }' | sort
 }
 
-for experiment in throughput growth; do
+for experiment in throughput schemes growth; do
   grep -m1 '^name' "benches/$experiment.toml" | sed 's/name = //; s/"//g'
   "$binary" run "benches/$experiment.toml" --threads 1 --out "$scratch/$experiment" \
     --format json >"$scratch/$experiment.json" 2>/dev/null
