@@ -2,17 +2,9 @@
 
 mod common;
 
-use std::cell::Cell;
-use std::rc::Rc;
-
 use common::{network, scheme};
-use flowsched_schemes::controller::pdq::PdqController;
-use flowsched_schemes::packet::Flags;
-use flowsched_schemes::port::{Backlog, Port, PriorityPort};
-use flowsched_schemes::scheme::TransportChoice;
-use flowsched_schemes::transport::pdq::{Pdq, PdqHeader};
-use flowsched_schemes::{Packet, Scheme};
-use flowsched_sim::{Job, Outcome, Parts, PortSample, Progress, run_parts};
+use flowsched_schemes::Scheme;
+use flowsched_sim::{Job, Outcome, PortSample, Progress};
 use flowsched_topology::{HostId, Network, Routing};
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
@@ -20,9 +12,12 @@ use proptest::prelude::*;
 
 /// PDQ 2012, Figure 2b: servers around one switch, 1 Gbps, 0.1 us of propagation and 25 us of
 /// processing a hop.
-fn single_bottleneck(hosts: &str) -> Network {
+fn single_bottleneck(hosts: &str, loss: &str) -> Network {
     let delays = [("link_delay", "25.1us"), ("host_delay", "0us")];
-    network("star", &[("hosts", hosts), ("host_link", "1Gbps"), delays[0], delays[1]])
+    network(
+        "star",
+        &[("hosts", hosts), ("host_link", "1Gbps"), ("loss", loss), delays[0], delays[1]],
+    )
 }
 
 /// A flow from host `id + 1` to host 0.
@@ -39,7 +34,7 @@ fn run(network: &Network, flows: &[Flow], scheme: &Scheme, sample: Time) -> Outc
         scheme,
         seed: 1,
         sample_interval: sample,
-        until: Some(Time::from_ms(2_000)),
+        until: Some(Time::from_ms(5_000)),
     };
     flowsched_sim::run(&job, &Progress::default())
 }
@@ -86,7 +81,7 @@ const EVERY: Time = Time::from_us(20);
 /// and each flow has a size of ~1 MByte. The flow size is perturbed slightly such that a flow
 /// with smaller index is more critical."
 fn five_flows(preset: &str) -> (Network, Outcome) {
-    let network = single_bottleneck("6");
+    let network = single_bottleneck("6", "0");
     let flows: Vec<Flow> = (0..5)
         .map(|id| to_aggregator(id, 1_000_000 + u64::from(id) * 10_000, Time::ZERO))
         .collect();
@@ -133,7 +128,7 @@ fn without_early_start_every_switch_between_flows_costs_round_trips() {
 /// PDQ 2012, 5.4, Scenario #2: "a long-lived flow that starts at time 0, and 50 short flows that
 /// all start at 10 ms. The short flow sizes are set to 20 KByte with small random perturbation."
 fn burst(preset: &str) -> (Network, Outcome) {
-    let network = single_bottleneck("52");
+    let network = single_bottleneck("52", "0");
     let mut flows = vec![to_aggregator(0, 20_000_000, Time::ZERO)];
     let short = |id: u32| to_aggregator(id, 19_500 + u64::from(id * 37 % 50) * 20, BURST);
     flows.extend((1..51).map(short));
@@ -186,7 +181,7 @@ fn rcp_shares_the_link_alike() {
 /// 10 ms and 1 MB, which leaves a sixth for headers and start-up.
 #[test]
 fn figure_1_with_packets() {
-    let network = single_bottleneck("4");
+    let network = single_bottleneck("4", "0");
     let flow = |(id, size, due): (u32, u64, u64)| Flow {
         deadline: Some(Time::from_ms(10 * due)),
         ..to_aggregator(id, size * 1_000_000, Time::ZERO)
@@ -211,7 +206,7 @@ fn figure_1_with_packets() {
 /// one that can.
 #[test]
 fn a_flow_that_cannot_be_in_time_is_given_up() {
-    let network = single_bottleneck("3");
+    let network = single_bottleneck("3", "0");
     let due = Some(Time::from_ms(10));
     // Each takes 8.3 ms alone.
     let flows: Vec<Flow> = (0..2)
@@ -225,80 +220,6 @@ fn a_flow_that_cannot_be_in_time_is_given_up() {
     assert_eq!(outcome.flows[1].finished_at_sender, None);
     let outcome = run(&network, &flows, &scheme("pdq-es", "none", &[]), EVERY);
     assert!(outcome.flows.iter().all(|flow| flow.finished_at_sender.is_some()));
-}
-
-/// A port that loses every so many packets at random, ACKs and probes too.
-struct Lossy {
-    port: PriorityPort<Packet<PdqHeader>>,
-    /// Per thousand.
-    loss: u64,
-    random: u64,
-    /// Data packets that left.
-    data: Rc<Cell<u64>>,
-}
-
-impl Port<Packet<PdqHeader>> for Lossy {
-    fn enqueue(
-        &mut self,
-        packet: Packet<PdqHeader>,
-        elsewhere: u64,
-        mut dropped: impl FnMut(Packet<PdqHeader>),
-    ) {
-        // Knuth's MMIX generator.
-        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
-        if (self.random >> 33) % 1000 < self.loss {
-            return dropped(packet);
-        }
-        self.port.enqueue(packet, elsewhere, dropped);
-    }
-
-    fn dequeue(&mut self) -> Option<Packet<PdqHeader>> {
-        let packet = self.port.dequeue()?;
-        if !packet.flags.has(Flags::ACK.with(Flags::PROBE)) {
-            self.data.set(self.data.get() + 1);
-        }
-        Some(packet)
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.port.backlog()
-    }
-
-    fn marks(&self) -> u64 {
-        self.port.marks()
-    }
-
-    fn shares_memory(&self) -> bool {
-        self.port.shares_memory()
-    }
-}
-
-/// Runs PDQ over ports that lose packets; what came out of the ports of switches to hosts.
-fn run_lossy(network: &Network, flows: &[Flow], scheme: &Scheme, loss: u64) -> (Outcome, u64) {
-    let TransportChoice::Pdq(settings, control) = scheme.transport else { panic!("PDQ") };
-    let job = Job {
-        network,
-        routing: Routing::Ecmp,
-        flows,
-        scheme,
-        seed: 1,
-        sample_interval: Time::ZERO,
-        until: Some(Time::from_ms(5_000)),
-    };
-    let (number, data) = (Cell::new(0_u64), Rc::new(Cell::new(0)));
-    let hosts = u64::from(network.host_count());
-    let new_port = |_| {
-        let port = number.replace(number.get() + 1);
-        // The network's first ports are those of hosts, then come those to hosts.
-        let to_host = (hosts..2 * hosts).contains(&port);
-        let data = if to_host { data.clone() } else { Rc::default() };
-        Lossy { port: PriorityPort::new(scheme.port), loss, random: port * 1_000_003, data }
-    };
-    let new_controller = |site| PdqController::new(control, site);
-    let transport = Pdq { settings };
-    let parts = Parts { transport, tagger: &scheme.tagger, new_port, new_controller };
-    let outcome = run_parts(&job, parts, &Progress::default());
-    (outcome, data.get())
 }
 
 /// Flows as they are drawn: source, distance to the destination, bytes, start in nanoseconds.
@@ -320,54 +241,59 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     /// PDQ 2012, 3.1 and 5.6: whatever is lost, SYN and TERM too, every flow ends, every byte
-    /// arrives, and what arrives beyond that was sent again.
+    /// arrives, and what arrives beyond that was sent again. Where nothing is lost, packets stay in
+    /// order, and none is sent again but by a timeout: that is seldom, when queues of some 90 packets,
+    /// which flows make that one link lets go while another has others, outlast the shortest of 1 ms.
     #[test]
     fn every_byte_arrives_though_packets_are_lost(
         drawn in prop::collection::vec((0u32..100, 0u32..100, 1u64..200_000, 0u64..3_000_000), 1..25),
         is_tree in any::<bool>(),
-        loss in prop_oneof![Just(0u64), Just(10), Just(60)],
+        loss in prop_oneof![Just("0"), Just("0.01"), Just("0.06")],
         preset in prop_oneof![Just("pdq"), Just("pdq-basic")],
         most in prop_oneof![Just("100"), Just("1")],
     ) {
         let network = if is_tree {
-            network("single-rooted-tree", &[])
+            network("single-rooted-tree", &[("loss", loss)])
         } else {
-            network("leaf-spine", &[("leaves", "3"), ("spines", "2"), ("hosts_per_leaf", "2")])
+            let sizes = [("leaves", "3"), ("spines", "2"), ("hosts_per_leaf", "2")];
+            network("leaf-spine", &[&sizes[..], &[("loss", loss)]].concat())
         };
         let flows = flows_of(&network, drawn);
         let scheme = scheme(preset, "none", &[("max_flows", most)]);
-        let (outcome, data) = run_lossy(&network, &flows, &scheme, loss);
-        let mut packets = 0;
+        let outcome = run(&network, &flows, &scheme, Time::ZERO);
+        let (mut packets, mut came) = (0, 0);
         for (flow, outcome) in flows.iter().zip(&outcome.flows) {
             let arrived = outcome.finished_at_receiver.expect("every byte arrives");
             prop_assert!(arrived < outcome.finished_at_sender.expect("and the sender knows"));
             packets += flow.size.get().div_ceil(1460);
+            came += u64::from(outcome.passage.arrived);
         }
         let again = outcome.retransmissions;
-        prop_assert!((packets..=packets + again).contains(&data), "{} of {}+{}", data, packets, again);
-        if loss == 0 {
-            // Some may still be sent twice: the shortest timeout of 1 ms can be too short for a flow
-            // that has to share what M flows leave.
+        prop_assert!((packets..=packets + again).contains(&came), "{came} of {packets}+{again}");
+        if loss == "0" {
             prop_assert_eq!(outcome.drops, 0);
+            for flow in &outcome.flows {
+                prop_assert_eq!(flow.passage.reordered, 0);
+                prop_assert!(flow.retransmissions == 0 || flow.timeouts > 0, "{flow:?}");
+            }
         }
     }
 }
 
 /// PDQ 2012, 5.6: "For a heavily lossy channel where the packet loss rate is 3% in both
-/// directions, the flow completion time of PDQ has increased by 11.4%" (Figure 9b). Every port
+/// directions, the flow completion time of PDQ has increased by 11.4%" (Figure 9b). Every link
 /// loses packets here, so that each of four hops does; less than twice as long is what this
 /// test asks for.
 #[test]
 fn loss_costs_little() {
-    let network = single_bottleneck("11");
     let flows: Vec<Flow> =
         (0..10).map(|id| to_aggregator(id, 60_000 + 8_000 * u64::from(id), Time::ZERO)).collect();
     let scheme = scheme("pdq", "none", &[]);
     let mean = |loss| {
-        let (outcome, _) = run_lossy(&network, &flows, &scheme, loss);
+        let outcome = run(&single_bottleneck("11", loss), &flows, &scheme, Time::ZERO);
         mean(&ends(&outcome).iter().map(|end| end.as_us_f64()).collect::<Vec<_>>())
     };
-    let (none, some) = (mean(0), mean(15));
+    let (none, some) = (mean("0"), mean("0.015"));
     println!("mean FCT without loss {none:.0} us, with 3% a way {some:.0} us");
     assert!((1.0..2.0).contains(&(some / none)), "{none} {some}");
 }
