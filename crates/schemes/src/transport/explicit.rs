@@ -4,10 +4,12 @@
 mod delivery;
 mod pacing;
 mod receiver;
+mod sending;
 
 pub use delivery::{Answered, Delivery};
 pub use pacing::Pacing;
 pub use receiver::Receiver;
+pub use sending::{Explicit, ExplicitSender};
 
 use flowsched_units::{Kind, Parameter, Settings, Time};
 

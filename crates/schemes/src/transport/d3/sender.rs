@@ -4,7 +4,7 @@ use flowsched_units::{PACKET_PAYLOAD, PACKET_WIRE, Rate, Time};
 
 use super::{D3Header, D3Settings};
 use crate::packet::{Flags, Header, Packet};
-use crate::transport::explicit::{Delivery, Pacing};
+use crate::transport::explicit::{Delivery, ExplicitSender, Pacing};
 use crate::transport::{Outgoing, Phase, Start};
 
 /// The sender of one flow.
@@ -22,8 +22,11 @@ pub struct Sender {
     wake: Time,
 }
 
-impl Sender {
-    pub(super) fn new(settings: &D3Settings, start: &Start) -> Sender {
+impl ExplicitSender for Sender {
+    type Header = D3Header;
+    type Settings = D3Settings;
+
+    fn new(settings: &D3Settings, start: &Start) -> Sender {
         Sender {
             delivery: Delivery::new(start.size),
             pacing: Pacing::new(D3Header::WIRE_BYTES),
@@ -37,18 +40,13 @@ impl Sender {
     }
 
     /// What has been sent and has arrived.
-    pub fn delivery(&self) -> &Delivery {
+    fn delivery(&self) -> &Delivery {
         &self.delivery
-    }
-
-    /// The rate that it was granted.
-    pub fn rate(&self) -> Rate {
-        self.pacing.rate()
     }
 
     /// How far the flow is.
     #[inline]
-    pub fn phase(&self) -> Phase {
+    fn phase(&self) -> Phase {
         if self.is_told {
             Phase::GaveUp
         } else if self.delivery.is_done() {
@@ -60,13 +58,13 @@ impl Sender {
 
     /// When there is something to do next.
     #[inline]
-    pub fn deadline(&self) -> Time {
+    fn deadline(&self) -> Time {
         self.wake
     }
 
     /// The next packet that may be sent now.
     #[inline]
-    pub(super) fn poll(&mut self, settings: &D3Settings, now: Time) -> Option<Outgoing<D3Header>> {
+    fn poll(&mut self, settings: &D3Settings, now: Time) -> Option<Outgoing<D3Header>> {
         if self.phase() != Phase::Sending {
             return None;
         }
@@ -81,6 +79,24 @@ impl Sender {
         outgoing
     }
 
+    /// An ACK came; that of a request says what was granted.
+    #[inline]
+    fn on_ack(&mut self, settings: &D3Settings, now: Time, ack: &Packet<D3Header>) {
+        self.delivery.on_ack(&settings.explicit, now, ack);
+        if ack.header.is_request {
+            self.pacing.set_rate(ack.header.allocated);
+            self.consider_quenching(settings, now);
+        }
+    }
+
+    /// Something may be due.
+    fn on_timer(&mut self, settings: &D3Settings, now: Time) {
+        self.delivery.on_timer(now);
+        self.consider_quenching(settings, now);
+    }
+}
+
+impl Sender {
     fn next_packet(&mut self, settings: &D3Settings, now: Time) -> Option<Outgoing<D3Header>> {
         if !self.delivery.is_open() {
             let header = self.request(now);
@@ -147,22 +163,6 @@ impl Sender {
             next = next.min(due.saturating_add(Time::from_ps(1)));
         }
         next
-    }
-
-    /// An ACK came; that of a request says what was granted.
-    #[inline]
-    pub(super) fn on_ack(&mut self, settings: &D3Settings, now: Time, ack: &Packet<D3Header>) {
-        self.delivery.on_ack(&settings.explicit, now, ack);
-        if ack.header.is_request {
-            self.pacing.set_rate(ack.header.allocated);
-            self.consider_quenching(settings, now);
-        }
-    }
-
-    /// Something may be due.
-    pub(super) fn on_timer(&mut self, settings: &D3Settings, now: Time) {
-        self.delivery.on_timer(now);
-        self.consider_quenching(settings, now);
     }
 
     /// A flow is given up when its deadline has passed, or when it would need more than the

@@ -4,7 +4,7 @@ use flowsched_units::{Rate, Time};
 
 use super::{Announced, Knowledge, Pauser, PdqHeader, PdqSettings};
 use crate::packet::{Flags, Header, Packet};
-use crate::transport::explicit::{Delivery, Pacing};
+use crate::transport::explicit::{Delivery, ExplicitSender, Pacing};
 use crate::transport::{Outgoing, Phase, Start};
 
 /// The sender of one flow.
@@ -41,8 +41,11 @@ enum End {
     Told,
 }
 
-impl Sender {
-    pub(super) fn new(start: &Start) -> Sender {
+impl ExplicitSender for Sender {
+    type Header = PdqHeader;
+    type Settings = PdqSettings;
+
+    fn new(_settings: &PdqSettings, start: &Start) -> Sender {
         Sender {
             delivery: Delivery::new(start.size),
             pacing: Pacing::new(PdqHeader::WIRE_BYTES),
@@ -60,23 +63,13 @@ impl Sender {
     }
 
     /// What has been sent and has arrived.
-    pub fn delivery(&self) -> &Delivery {
+    fn delivery(&self) -> &Delivery {
         &self.delivery
-    }
-
-    /// R_S.
-    pub fn rate(&self) -> Rate {
-        self.pacing.rate()
-    }
-
-    /// P_S.
-    pub fn paused_by(&self) -> Option<Pauser> {
-        self.paused_by
     }
 
     /// How far the flow is.
     #[inline]
-    pub fn phase(&self) -> Phase {
+    fn phase(&self) -> Phase {
         match self.end {
             End::Told => Phase::GaveUp,
             _ if self.delivery.is_done() => Phase::Acknowledged,
@@ -86,17 +79,13 @@ impl Sender {
 
     /// When there is something to do next.
     #[inline]
-    pub fn deadline(&self) -> Time {
+    fn deadline(&self) -> Time {
         self.wake
     }
 
     /// The next packet that may be sent now.
     #[inline]
-    pub(super) fn poll(
-        &mut self,
-        settings: &PdqSettings,
-        now: Time,
-    ) -> Option<Outgoing<PdqHeader>> {
+    fn poll(&mut self, settings: &PdqSettings, now: Time) -> Option<Outgoing<PdqHeader>> {
         if self.end == End::ToTell {
             self.end = End::Told;
             let header = self.header(settings, now);
@@ -112,6 +101,44 @@ impl Sender {
         outgoing
     }
 
+    /// "Whenever an ACK packet arrives, the sender updates its flow sending rate based on the
+    /// feedback: T_S is updated based on the remaining flow size, RTT_S is updated based on the
+    /// packet arrival time, and the remaining variables are set to the fields in the scheduling
+    /// header."
+    #[inline]
+    fn on_ack(&mut self, settings: &PdqSettings, now: Time, ack: &Packet<PdqHeader>) {
+        self.delivery.on_ack(&settings.explicit, now, ack);
+        let PdqHeader { rate, paused_by, probe_interval, .. } = ack.header;
+        self.pacing.set_rate(rate);
+        self.paused_by = paused_by;
+        self.probe_interval = probe_interval;
+        match (self.pacing.is_paused(), self.paused_since) {
+            (true, None) => self.paused_since = Some(now),
+            (false, Some(since)) => {
+                self.waited += now.saturating_sub(since);
+                self.paused_since = None;
+            }
+            _ => {}
+        }
+        self.consider_termination(settings, now);
+    }
+
+    /// Something may be due.
+    fn on_timer(&mut self, settings: &PdqSettings, now: Time) {
+        self.delivery.on_timer(now);
+        self.consider_termination(settings, now);
+    }
+
+    /// "A PDQ receiver copies the scheduling header from each data packet to its corresponding
+    /// ACK. Moreover, ... the PDQ receiver reduces R_H if it exceeds the maximal rate that
+    /// receiver can process and receive" (3.2).
+    #[inline]
+    fn answer(settings: &PdqSettings, header: &mut PdqHeader) {
+        header.rate = header.rate.min(settings.receiver_rate);
+    }
+}
+
+impl Sender {
     fn next_packet(&mut self, settings: &PdqSettings, now: Time) -> Option<Outgoing<PdqHeader>> {
         let header = self.header(settings, now);
         if !self.delivery.is_open() {
@@ -183,34 +210,6 @@ impl Sender {
             waited: self.waited + waiting,
         };
         announced.transmission(settings.knowledge, settings.ageing)
-    }
-
-    /// "Whenever an ACK packet arrives, the sender updates its flow sending rate based on the
-    /// feedback: T_S is updated based on the remaining flow size, RTT_S is updated based on the
-    /// packet arrival time, and the remaining variables are set to the fields in the scheduling
-    /// header."
-    #[inline]
-    pub(super) fn on_ack(&mut self, settings: &PdqSettings, now: Time, ack: &Packet<PdqHeader>) {
-        self.delivery.on_ack(&settings.explicit, now, ack);
-        let PdqHeader { rate, paused_by, probe_interval, .. } = ack.header;
-        self.pacing.set_rate(rate);
-        self.paused_by = paused_by;
-        self.probe_interval = probe_interval;
-        match (self.pacing.is_paused(), self.paused_since) {
-            (true, None) => self.paused_since = Some(now),
-            (false, Some(since)) => {
-                self.waited += now.saturating_sub(since);
-                self.paused_since = None;
-            }
-            _ => {}
-        }
-        self.consider_termination(settings, now);
-    }
-
-    /// Something may be due.
-    pub(super) fn on_timer(&mut self, settings: &PdqSettings, now: Time) {
-        self.delivery.on_timer(now);
-        self.consider_termination(settings, now);
     }
 
     /// Early Termination: "the sender sends a TERM packet whenever any of the following
