@@ -83,7 +83,7 @@ impl FlowController {
         link: LinkState,
     ) -> Verdict {
         if header.paused_by.is_some_and(|pauser| pauser != self.me) {
-            self.list.remove(name.flow, name.path);
+            self.pass_by(name, header, link.capacity);
             return Verdict::Decided;
         }
         let Some(place) = self.find_or_add(now, name, header) else {
@@ -97,6 +97,9 @@ impl FlowController {
         let rate = self.available(place, link.capacity).min(header.rate);
         if rate > Rate::from_bps(0) && !self.is_dampened(now, name, place) {
             self.accept(now, name, place, link.mean_rtt);
+            // Algorithm 1 keeps R_i at zero until the ACK is back. All that is accepted in the
+            // meantime would get the same rate again.
+            self.list.entry(place).rate = rate;
             header.paused_by = None;
             header.rate = rate;
         } else {
@@ -104,6 +107,16 @@ impl FlowController {
             self.list.entry(place).paused_by = Some(self.me);
         }
         Verdict::Decided
+    }
+
+    /// A flow that another switch has paused is forgotten, but leaves with no higher rate than
+    /// this switch would have for it: "a flow is accepted if all switches along the path accept
+    /// it" (3.3.2), and now the other one decides alone. Algorithm 1 lets it pass as it is; it
+    /// might send for a round-trip time before this switch is asked.
+    fn pass_by(&mut self, name: Name, header: &mut PdqHeader, capacity: Rate) {
+        self.list.remove(name.flow, name.path);
+        let place = self.list.rank(&criticality(name.flow, header));
+        header.rate = header.rate.min(self.available(place, capacity));
     }
 
     /// The flow's place, with what the header says of it; none if it is not among the most
@@ -167,6 +180,8 @@ impl FlowController {
     pub fn on_ack(&mut self, name: Name, header: &mut PdqHeader) {
         if header.paused_by.is_some_and(|pauser| pauser != self.me) {
             self.list.remove(name.flow, name.path);
+            // It was not accepted after all, and dampens no other.
+            self.accepted = self.accepted.filter(|(last, _)| *last != name);
         }
         if header.paused_by.is_some() {
             header.rate = Rate::from_bps(0);

@@ -84,6 +84,14 @@ impl FlowList {
         })
     }
 
+    /// How many flows in the list are more critical.
+    pub fn rank(&self, criticality: &Criticality) -> usize {
+        let precedes = |entry: &Entry| {
+            self.comparator.compare(&entry.criticality, criticality) == Ordering::Less
+        };
+        self.entries.partition_point(precedes)
+    }
+
     /// Adds a flow, which is paused by `me` until it is accepted; its place.
     pub fn add(
         &mut self,

@@ -99,14 +99,13 @@ fn a_slow_flow_leaves_the_rest_to_the_next() {
     assert_eq!(next.rate, Rate::from_bps(700_000_000));
 }
 
-/// Algorithm 3: the rate counts from the ACK on, and only if no switch paused the flow.
+/// Algorithm 3: an acceptance counts only if no switch further on paused the flow.
 #[test]
 fn acceptance_takes_two_phases() {
     let mut controller = controller(settings());
     let mut there = header(50.0);
     controller.on_data(Time::ZERO, name(1), &mut there, LINK);
     assert!(is_accepted(&there));
-    assert_eq!(controller.list().sending(), 0, "not yet");
     // A switch further on pauses it: "if P_H = other switch then remove the flow"; "if P_H is
     // not empty then R_H = 0".
     let mut back = PdqHeader { paused_by: other(), ..there };
@@ -115,6 +114,52 @@ fn acceptance_takes_two_phases() {
     controller.on_data(Time::ZERO, name(1), &mut there, LINK);
     controller.on_ack(name(1), &mut there);
     assert_eq!(controller.list().sending(), 1);
+}
+
+/// What is accepted is taken before the ACK is back: two flows that come within a round-trip time
+/// are not promised the link twice.
+#[test]
+fn what_is_accepted_is_taken_at_once() {
+    let mut controller = controller(settings());
+    let (mut first, mut second) = (header(50.0), header(60.0));
+    controller.on_data(Time::ZERO, name(1), &mut first, LINK);
+    controller.on_data(Time::ZERO, name(2), &mut second, LINK);
+    assert!(is_accepted(&first));
+    assert_eq!(second.paused_by, Some(me()));
+}
+
+/// "A flow is accepted if all switches along the path accept it" (3.3.2): one that another switch
+/// may accept now takes along what this one would have for it, and takes no place here.
+#[test]
+fn a_flow_that_another_pauses_learns_what_there_would_be() {
+    let mut controller = controller(settings());
+    let slow = PdqHeader { rate: Rate::from_bps(300_000_000), ..header(50.0) };
+    there_and_back(&mut controller, Time::ZERO, 1, slow);
+    let passes = |controller: &mut FlowController, round_trips| {
+        let mut passing = PdqHeader { paused_by: other(), ..header(round_trips) };
+        controller.on_data(Time::ZERO, name(2), &mut passing, LINK);
+        assert_eq!(passing.paused_by, other());
+        passing.rate
+    };
+    assert_eq!(passes(&mut controller, 60.0), Rate::from_bps(700_000_000));
+    assert_eq!(passes(&mut controller, 40.0), Rate::from_gbps(1), "it is more critical");
+    assert_eq!(flows(&controller), vec![1]);
+}
+
+/// Dampening counts from what was accepted everywhere.
+#[test]
+fn an_acceptance_that_another_switch_overrules_dampens_nobody() {
+    let mut controller = controller(FlowControl { dampening: 1.0, ..settings() });
+    let mut there = header(60.0);
+    controller.on_data(Time::ZERO, name(1), &mut there, LINK);
+    assert!(is_accepted(&there));
+    let mut next = header(50.0);
+    controller.on_data(Time::ZERO, name(2), &mut next, LINK);
+    assert_eq!(next.paused_by, Some(me()), "dampened");
+    controller.on_ack(name(1), &mut PdqHeader { paused_by: other(), ..there });
+    let mut next = header(50.0);
+    controller.on_data(Time::ZERO, name(2), &mut next, LINK);
+    assert!(is_accepted(&next));
 }
 
 /// Algorithm 2: flows that end within K round-trip times do not count, as long as they take no
