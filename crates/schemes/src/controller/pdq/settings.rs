@@ -37,8 +37,8 @@ pub const PARAMETERS: &[Parameter] = &[
         default: Some("0.5"),
         about: "After a switch has accepted a flow, it accepts no other paused one for so many \
                 round-trip times.",
-        source: "none: \"a given small period of time\" (PDQ 2012, 3.3.2); until the ACK comes \
-                 back to a switch midway, which tells what became of the acceptance",
+        source: "none: \"a given small period of time\" (PDQ 2012, 3.3.2); with half a round trip a \
+                 burst's queue is that of Figure 7",
     },
     Parameter {
         name: "max_flows",
