@@ -27,6 +27,7 @@
 
 mod columns;
 mod comparison;
+mod convergence;
 mod distribution;
 mod error;
 mod folder;

@@ -6,6 +6,7 @@ use flowsched_units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::comparison::{ClassComparison, Outcomes, compare};
+use super::convergence::convergence_us;
 use super::{
     Comparison, Distribution, Figure, FlowRow, Order, OrderFound, PacketFigures, PerClass, Point,
     RunRecord, SizeClass, Tables, Verdict,
@@ -73,6 +74,10 @@ pub struct RunSummary {
     pub timeouts: u64,
     /// As [`super::Counters::retransmissions`].
     pub retransmissions: u64,
+    /// How long flows took to make room for those that came last, in microseconds; `None` where
+    /// that cannot be said.
+    #[serde(default)]
+    pub convergence_us: Option<f64>,
     /// FCT at the sender, in microseconds.
     pub fct_us: PerClass<Distribution>,
     /// FCT over ideal FCT.
@@ -204,6 +209,7 @@ impl RunSummary {
             ecn_marks: counters.ecn_marks,
             timeouts: counters.timeouts,
             retransmissions: counters.retransmissions,
+            convergence_us: convergence_us(run),
             fct_us: distribution(fct_us),
             slowdown: distribution(FlowRow::slowdown),
             goodput_gbps: distribution(goodput_gbps),
@@ -359,6 +365,13 @@ pub const SUMMARY: &[Key] = &[
     key("runs[].ecn_marks", "", "Packets marked by ECN."),
     key("runs[].timeouts", "", "Retransmission timeouts."),
     key("runs[].retransmissions", "", "Data packets sent again."),
+    key(
+        "runs[].convergence_us",
+        "us",
+        "From the last start of a flow until those before it first sent, from one sample to the \
+         next, no more than their fair share, the mean; null unless one link carries all flows and \
+         the hosts of those before have no other.",
+    ),
     key("runs[].fct_us.{all,small,medium,large}.count", "", "Flows of the class that finished."),
     key(
         "runs[].fct_us.{all,small,medium,large}.{mean,p50,p95,p99,max}",
