@@ -68,6 +68,7 @@ pub const PARTS: &[Part] = &[
     transport::DCTCP,
     transport::L2DCT,
     transport::pdq::settings::PART,
+    transport::pdq::multipath::settings::PART,
     transport::d3::settings::D3,
     transport::d3::settings::RCP,
     port::FIFO,

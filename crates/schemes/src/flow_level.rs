@@ -175,6 +175,10 @@ pub fn flow_level(scheme: &Scheme) -> Result<FlowLevel, SettingError> {
     let algorithm = match scheme.transport {
         TransportChoice::Tcp(_, algorithm) => algorithm,
         TransportChoice::Pdq(..) => return of_word("pdq"),
+        TransportChoice::MultipathPdq(..) => {
+            let found = "\"m-pdq\", whose flows take several paths, which fluid flows do not";
+            return refuse("transport", found, "pdq");
+        }
         TransportChoice::D3(settings, _) => {
             return of_word(if settings.knows_deadlines { "d3" } else { "rcp" });
         }

@@ -25,6 +25,9 @@ pub trait Frame {
 pub trait Header: Copy + Default + std::fmt::Debug {
     /// Bytes that it adds to every packet on the wire.
     const WIRE_BYTES: u32 = 0;
+    /// Whether flows are spread over paths: where a network has paths for that, a packet takes
+    /// the one of its number ([`Header::path`]).
+    const IS_SPREAD: bool = false;
 
     /// Which of the paths between two hosts the packet takes: packets of one flow with the same
     /// number take the same one where switches choose by flow.

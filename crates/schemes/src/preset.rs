@@ -158,6 +158,13 @@ pub const PRESETS: &[Preset] = &[
         settings: &[PDQ_PORT[0], PDQ_PORT[1], ("probe_spacing", "0")],
     },
     Preset {
+        name: "m-pdq",
+        about: "M-PDQ: PDQ(Full) with each flow spread over several paths.",
+        source: "PDQ 2012, 6",
+        parts: ["none", "m-pdq", "fifo", "pdq"],
+        settings: PDQ_PORT,
+    },
+    Preset {
         name: "d3",
         about: "D3: switches grant the rates that meet deadlines in the order in which they are \
                 asked for.",

@@ -13,6 +13,7 @@ use crate::tagger::priority_mapper::PriorityMapper;
 use crate::tagger::size_known::SizeKnown;
 use crate::transport::d3::D3Settings;
 use crate::transport::pdq::PdqSettings;
+use crate::transport::pdq::multipath::MultipathSettings;
 use crate::transport::tcp::congestion::Algorithm;
 use crate::transport::tcp::settings::TcpSettings;
 
@@ -47,6 +48,8 @@ pub enum TransportChoice {
     Tcp(TcpSettings, Algorithm),
     /// PDQ's hosts and switches.
     Pdq(PdqSettings, FlowControl),
+    /// M-PDQ's hosts, and PDQ's switches.
+    MultipathPdq(MultipathSettings, FlowControl),
     /// D3's hosts, or RCP's, and D3's switches.
     D3(D3Settings, D3Control),
 }
@@ -60,7 +63,7 @@ impl TransportChoice {
     ) -> Result<TransportChoice, SettingError> {
         let (transport, controller) = (settings.text("transport"), settings.text("controller"));
         let (needed, allowed): (&[&str], &str) = match transport.as_str() {
-            "pdq" => (&["pdq"], "\"pdq\""),
+            "pdq" | "m-pdq" => (&["pdq"], "\"pdq\""),
             "d3" | "rcp" => (&["d3"], "\"d3\""),
             _ => (&["none", "epn"], "\"none\" or \"epn\""),
         };
@@ -75,6 +78,10 @@ impl TransportChoice {
         Ok(match transport.as_str() {
             "pdq" => TransportChoice::Pdq(
                 PdqSettings::from_settings(settings),
+                FlowControl::from_settings(settings),
+            ),
+            "m-pdq" => TransportChoice::MultipathPdq(
+                MultipathSettings::from_settings(settings),
                 FlowControl::from_settings(settings),
             ),
             "d3" => {
@@ -129,7 +136,7 @@ impl ControllerChoice {
 impl Scheme {
     /// Whether all packets of a flow must pass the same switches, which know the flow.
     pub fn needs_one_path(&self) -> bool {
-        matches!(self.transport, TransportChoice::Pdq(..) | TransportChoice::D3(..))
+        !matches!(self.transport, TransportChoice::Tcp(..))
     }
 
     /// Reads settings that are complete and checked against

@@ -73,7 +73,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<'a, H, P, C> {
             loses: network.ports().iter().any(|port| port.loss != Loss::NONE),
             seed: mix(job.seed),
             links,
-            router: Router::new(job, C::NEEDS_WAY_BACK),
+            router: Router::new(job, C::NEEDS_WAY_BACK, H::IS_SPREAD),
             controllers,
             timers: Timers::default(),
             messages: Vec::new(),

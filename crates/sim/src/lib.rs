@@ -40,6 +40,7 @@ use flowsched_schemes::scheme::{ControllerChoice, TransportChoice};
 use flowsched_schemes::tagger::{Tagger, Tagging};
 use flowsched_schemes::transport::d3::D3;
 use flowsched_schemes::transport::pdq::Pdq;
+use flowsched_schemes::transport::pdq::multipath::MultipathPdq;
 use flowsched_schemes::transport::tcp::Tcp;
 use flowsched_schemes::transport::{Carrying, Transport};
 use flowsched_schemes::{Packet, Scheme};
@@ -99,6 +100,10 @@ pub fn run(job: &Job<'_>, progress: &Progress) -> Outcome {
         }
         TransportChoice::Pdq(settings, control) => {
             run_told(job, Pdq { settings }, |site| PdqController::new(control, site), progress)
+        }
+        TransportChoice::MultipathPdq(settings, control) => {
+            let new_controller = |site| PdqController::new(control, site);
+            run_told(job, MultipathPdq { settings }, new_controller, progress)
         }
         TransportChoice::D3(settings, control) => {
             run_told(job, D3 { settings }, |site| D3Controller::new(control, site), progress)

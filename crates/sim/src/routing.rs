@@ -1,4 +1,6 @@
-//! Which of several equal ports a packet takes.
+//! Which of several ports, or of several paths, a packet takes.
+
+mod path_sets;
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Flags, Header};
@@ -6,6 +8,7 @@ use flowsched_topology::{Ecmp, HostId, Network, NodeId, PortId, Routing, Way};
 use flowsched_workload::Flow;
 
 use crate::Job;
+use path_sets::PathSets;
 
 /// The choices of all switches.
 #[derive(Clone, Debug)]
@@ -22,16 +25,23 @@ enum Choice {
     Hash(Ecmp),
     /// The same for data; ACKs go back over the links that the data came by.
     SameWayBack(Ecmp),
+    /// Along whole paths of the network, which hosts choose by the flow and the number of its
+    /// path; ACKs go back the same way.
+    Paths(Ecmp, PathSets),
     /// Round robin, with a counter for every node that chooses, from number `first` on, and
     /// destination, as the PIAS authors' simulator does.
     RoundRobin { first: u32, counters: Vec<u16> },
 }
 
 impl<'a> Router<'a> {
-    /// `same_way_back`: whether ACKs must pass the switches that their data passed.
-    pub(crate) fn new(job: &Job<'a>, same_way_back: bool) -> Router<'a> {
+    /// `same_way_back`: whether ACKs must pass the switches that their data passed; `is_spread`:
+    /// whether flows are spread over paths.
+    pub(crate) fn new(job: &Job<'a>, same_way_back: bool, is_spread: bool) -> Router<'a> {
         let (network, ecmp) = (job.network, Ecmp::new(job.seed));
         let choice = match job.routing() {
+            Routing::Ecmp if is_spread && network.has_parallel_paths() => {
+                Choice::Paths(ecmp, PathSets::new(network, job.flows))
+            }
             Routing::Ecmp if same_way_back => Choice::SameWayBack(ecmp),
             Routing::Ecmp => Choice::Hash(ecmp),
             Routing::Spray => {
@@ -58,6 +68,10 @@ impl<'a> Router<'a> {
                 self.way_back(ecmp, node, way, ports)
             }
             Choice::SameWayBack(ecmp) => ecmp.choose(node, way, ports),
+            Choice::Paths(ecmp, sets) => {
+                let path = ecmp.choose_path(way, sets.of(way.flow));
+                along(self.network, path, node, is_back).unwrap_or(ports[0])
+            }
             Choice::RoundRobin { first, counters } => {
                 let row = (node.0 - *first) as usize * self.network.host_count() as usize;
                 let counter = &mut counters[row + packet.to as usize];
@@ -77,5 +91,15 @@ impl<'a> Router<'a> {
         let mut path = ecmp.ports_of(self.network, there, flow.src, flow.dst);
         let came_by = path.find(|port| self.network.port(*port).peer == node);
         came_by.map_or(ports[0], |port| self.network.reverse(port))
+    }
+}
+
+/// The port through which `node` sends on what goes along `path`, or back along it.
+fn along(network: &Network, path: &[PortId], node: NodeId, is_back: bool) -> Option<PortId> {
+    let mut path = path.iter().copied();
+    if is_back {
+        path.find(|port| network.port(*port).peer == node).map(|port| network.reverse(port))
+    } else {
+        path.find(|port| network.port(*port).owner == node)
     }
 }

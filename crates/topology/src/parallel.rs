@@ -21,6 +21,12 @@ pub(crate) enum Parallel {
 }
 
 impl Network {
+    /// Whether [`Network::parallel_paths`] are others than the shortest ones that switches choose
+    /// from.
+    pub fn has_parallel_paths(&self) -> bool {
+        self.parallel != Parallel::Shortest
+    }
+
     /// The paths that a flow from `src` to another host may be spread over, each as its ports:
     /// the k+1 disjoint ones of a BCube, the k shortest of a Jellyfish (`paths`), elsewhere all
     /// shortest ones. They are worked out anew each time; the way back is that of

@@ -67,6 +67,20 @@ impl Ecmp {
         ports[(((hash >> 32) * ports.len() as u64) >> 32) as usize]
     }
 
+    /// The one of `paths`, at least one and the shortest first, that what goes this `way` takes
+    /// where paths are taken whole. Paths with other numbers are others, as far as there are some.
+    /// Which of equally long ones comes first is up to the flow, so that not all flows take the
+    /// same links.
+    #[inline]
+    pub fn choose_path(self, way: Way, paths: &[Vec<PortId>]) -> &[PortId] {
+        let place = way.path as usize % paths.len();
+        let length = paths[place].len();
+        let first = paths.partition_point(|path| path.len() < length);
+        let alike = paths.partition_point(|path| path.len() <= length) - first;
+        let turn = (mix(self.seed ^ u64::from(way.flow)) >> 32) as usize;
+        &paths[first + (place - first + turn) % alike]
+    }
+
     /// The ports that the data of `flow` passes from `src` to `dst`.
     pub fn path(
         self,

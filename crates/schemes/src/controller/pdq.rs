@@ -15,9 +15,9 @@ use flowsched_units::{Rate, Time};
 
 use crate::catalogue::{Part, Role};
 use crate::controller::{Controller, Site};
-use crate::packet::{Flags, Header, Packet};
+use crate::packet::{Flags, Packet};
 use crate::port::Backlog;
-use crate::transport::pdq::{Pauser, PdqHeader};
+use crate::transport::pdq::{Pauser, Scheduled};
 
 use flow_controller::{FlowControl, FlowController, LinkState, Name, Verdict};
 use leftover::Leftover;
@@ -71,30 +71,30 @@ impl PdqController {
     }
 
     /// A flow that there is no memory for.
-    fn share(&mut self, now: Time, packet: &mut Packet<PdqHeader>, queue: u64) {
+    fn share<H: Scheduled>(&mut self, now: Time, packet: &mut Packet<H>, queue: u64) {
         let rtt = self.mean_rtt.unwrap_or(TYPICAL_RTT);
         let left = self.flows.left_over(self.rate.rate());
         let share = self.rest.share(now, left, u64::from(packet.wire), queue, rtt);
-        let header = &mut packet.header;
+        let header = packet.header.scheduling();
         header.rate = header.rate.min(share);
         header.paused_by = (header.rate == Rate::from_bps(0)).then_some(self.me);
     }
 }
 
-fn name(packet: &Packet<PdqHeader>) -> Name {
+fn name<H: Scheduled>(packet: &Packet<H>) -> Name {
     Name { flow: packet.flow, path: packet.header.path() }
 }
 
-impl Controller<PdqHeader> for PdqController {
+impl<H: Scheduled> Controller<H> for PdqController {
     /// Acceptance takes two phases, there and back (PDQ 2012, 3.3.2).
     const NEEDS_WAY_BACK: bool = true;
 
     fn on_forward(
         &mut self,
         now: Time,
-        packet: &mut Packet<PdqHeader>,
+        packet: &mut Packet<H>,
         backlog: Backlog,
-        _send: impl FnMut(Packet<PdqHeader>),
+        _send: impl FnMut(Packet<H>),
     ) {
         if packet.flags.has(Flags::ACK) {
             return;
@@ -108,15 +108,15 @@ impl Controller<PdqHeader> for PdqController {
         }
         let mean_rtt = self.mean_rtt.unwrap_or(TYPICAL_RTT);
         let link = LinkState { capacity: self.rate.rate(), mean_rtt };
-        let verdict = self.flows.on_data(now, name, &mut packet.header, link);
+        let verdict = self.flows.on_data(now, name, packet.header.scheduling(), link);
         if verdict == Verdict::OneOfTheRest {
             self.share(now, packet, backlog.bytes);
         }
     }
 
-    fn on_return(&mut self, _now: Time, packet: &mut Packet<PdqHeader>) {
+    fn on_return(&mut self, _now: Time, packet: &mut Packet<H>) {
         if packet.flags.has(Flags::ACK) {
-            self.flows.on_ack(name(packet), &mut packet.header);
+            self.flows.on_ack(name(packet), packet.header.scheduling());
         }
     }
 }

@@ -3,13 +3,16 @@
 
 mod delivery;
 mod pacing;
+mod reassembly;
 mod receiver;
 mod sending;
 
-pub use delivery::{Answered, Delivery};
+pub use delivery::{Answered, Delivery, Load};
 pub use pacing::Pacing;
+pub use reassembly::Reassembly;
 pub use receiver::Receiver;
-pub use sending::{Explicit, ExplicitSender};
+pub(crate) use receiver::answer;
+pub use sending::{Answering, Explicit, ExplicitSender};
 
 use flowsched_units::{Kind, Parameter, Settings, Time};
 

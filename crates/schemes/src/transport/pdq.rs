@@ -3,13 +3,16 @@
 
 mod criticality;
 mod header;
+pub mod multipath;
 mod sender;
 pub mod settings;
+mod termination;
 
 pub use criticality::{Announced, Knowledge};
-pub use header::{Pauser, PdqHeader};
+pub use header::{Pauser, PdqHeader, Scheduled};
 pub use sender::Sender;
 pub use settings::PdqSettings;
+pub use termination::Outlook;
 
 use super::explicit::Explicit;
 

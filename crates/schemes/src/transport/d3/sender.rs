@@ -4,7 +4,7 @@ use flowsched_units::{PACKET_PAYLOAD, PACKET_WIRE, Rate, Time};
 
 use super::{D3Header, D3Settings};
 use crate::packet::{Flags, Header, Packet};
-use crate::transport::explicit::{Delivery, ExplicitSender, Pacing};
+use crate::transport::explicit::{Delivery, ExplicitSender, Pacing, Receiver};
 use crate::transport::{Outgoing, Phase, Start};
 
 /// The sender of one flow.
@@ -25,6 +25,7 @@ pub struct Sender {
 impl ExplicitSender for Sender {
     type Header = D3Header;
     type Settings = D3Settings;
+    type Receiver = Receiver;
 
     fn new(settings: &D3Settings, start: &Start) -> Sender {
         Sender {
@@ -39,9 +40,12 @@ impl ExplicitSender for Sender {
         }
     }
 
-    /// What has been sent and has arrived.
-    fn delivery(&self) -> &Delivery {
-        &self.delivery
+    fn retransmissions(&self) -> u32 {
+        self.delivery.retransmissions
+    }
+
+    fn timeouts(&self) -> u32 {
+        self.delivery.timeouts
     }
 
     /// How far the flow is.

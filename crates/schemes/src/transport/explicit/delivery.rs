@@ -27,6 +27,15 @@ pub enum Answered {
     Other,
 }
 
+/// Segments that are yet to be sent, of which the last may be short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// How many.
+    pub segments: u32,
+    /// Bytes of the last.
+    pub last_payload: u32,
+}
+
 /// The packet whose round trip is being timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timed {
@@ -112,8 +121,13 @@ impl Delivery {
     /// Bytes of the flow that are not known to have arrived, the last segment counted as full.
     #[inline]
     pub fn remaining(&self) -> Bytes {
-        let segments = u64::from(self.segments - self.board.delivered());
+        let segments = u64::from(self.missing());
         Bytes::new((segments * PACKET_PAYLOAD).min(self.size().get()))
+    }
+
+    /// Segments that are not known to have arrived.
+    pub fn missing(&self) -> u32 {
+        self.segments - self.board.delivered()
     }
 
     /// Bytes of the flow never sent.
@@ -131,6 +145,37 @@ impl Delivery {
     pub fn next_payload(&mut self) -> Option<u32> {
         let seq = self.board.lost().unwrap_or(self.board.next());
         (self.is_open && seq < self.segments).then(|| self.payload_of(seq))
+    }
+
+    /// Segments never sent.
+    #[inline]
+    pub fn load(&self) -> u32 {
+        self.segments - self.board.next()
+    }
+
+    /// The first segment that is not known to have arrived in order.
+    pub fn unacknowledged(&self) -> u32 {
+        self.board.unacknowledged()
+    }
+
+    /// Takes back `count` of the segments never sent, or all there are: all with the last one,
+    /// which may be short, or some that are full.
+    pub fn take_back(&mut self, count: u32) -> Load {
+        let (unsent, mut last_payload) = (self.load(), PACKET_PAYLOAD as u32);
+        if count >= unsent && unsent > 0 {
+            std::mem::swap(&mut last_payload, &mut self.last_payload);
+        }
+        let segments = count.min(unsent);
+        self.segments -= segments;
+        Load { segments, last_payload }
+    }
+
+    /// Adds segments to be sent; the short one, if there is one, stays or becomes the last.
+    pub fn add(&mut self, load: Load) {
+        if self.load() == 0 || load.last_payload < PACKET_PAYLOAD as u32 {
+            self.last_payload = load.last_payload;
+        }
+        self.segments += load.segments;
     }
 
     /// The first packet of the flow, if it is due.
@@ -214,7 +259,7 @@ impl Delivery {
             flags,
             idle: false,
             timeouts_in_a_row: self.timeouts_in_a_row,
-            work: Work { size: self.size(), remaining: self.segments - self.board.delivered() },
+            work: Work { size: self.size(), remaining: self.missing() },
             header,
         }
     }

@@ -2,7 +2,6 @@
 
 use flowsched_units::{Bytes, Time};
 
-use super::{Delivery, Receiver};
 use crate::packet::{Header, Packet};
 use crate::transport::{Outgoing, Phase, Start, Transport};
 
@@ -12,6 +11,8 @@ pub trait ExplicitSender: Sized {
     type Header: Header;
     /// What may be set of it.
     type Settings;
+    /// The receiving side.
+    type Receiver: Answering<Self::Header>;
 
     /// The sender of a flow that begins now.
     fn new(settings: &Self::Settings, start: &Start) -> Self;
@@ -25,12 +26,24 @@ pub trait ExplicitSender: Sized {
     fn deadline(&self) -> Time;
     /// How far the flow is.
     fn phase(&self) -> Phase;
-    /// What has been sent and has arrived.
-    fn delivery(&self) -> &Delivery;
+    /// Segments sent again so far.
+    fn retransmissions(&self) -> u32;
+    /// Timeouts so far.
+    fn timeouts(&self) -> u32;
 
     /// What the receiver does to the header that it sends back.
     #[inline]
     fn answer(_settings: &Self::Settings, _header: &mut Self::Header) {}
+}
+
+/// The receiving side of one flow, which answers every packet.
+pub trait Answering<H: Header> {
+    /// A receiver of `size` bytes.
+    fn new(size: Bytes) -> Self;
+    /// Whether every byte came.
+    fn is_complete(&self) -> bool;
+    /// A packet came: its answer, addressed to nobody yet.
+    fn answer(&mut self, packet: &Packet<H>) -> Packet<H>;
 }
 
 /// Explicit rates as all flows of a scheme use them: a handshake for every flow, an answer to every
@@ -45,7 +58,7 @@ impl<S: ExplicitSender> Transport for Explicit<S> {
     type Header = S::Header;
     type Connection = ();
     type Sender = S;
-    type Receiver = Receiver;
+    type Receiver = S::Receiver;
 
     fn is_persistent(&self) -> bool {
         false
@@ -86,21 +99,21 @@ impl<S: ExplicitSender> Transport for Explicit<S> {
     fn finish(&self, _sender: &mut S, _now: Time) {}
 
     fn retransmissions(&self, sender: &S) -> u32 {
-        sender.delivery().retransmissions
+        sender.retransmissions()
     }
 
     fn timeouts(&self, sender: &S) -> u32 {
-        sender.delivery().timeouts
+        sender.timeouts()
     }
 
-    fn receiver(&self, size: Bytes) -> Receiver {
-        Receiver::new(size)
+    fn receiver(&self, size: Bytes) -> S::Receiver {
+        S::Receiver::new(size)
     }
 
     #[inline]
     fn on_data(
         &self,
-        receiver: &mut Receiver,
+        receiver: &mut S::Receiver,
         _now: Time,
         packet: &Packet<S::Header>,
         mut send: impl FnMut(Packet<S::Header>),
@@ -112,18 +125,18 @@ impl<S: ExplicitSender> Transport for Explicit<S> {
 
     fn on_receiver_timer(
         &self,
-        _receiver: &mut Receiver,
+        _receiver: &mut S::Receiver,
         _now: Time,
         _send: impl FnMut(Packet<S::Header>),
     ) {
     }
 
-    fn receiver_deadline(&self, _receiver: &Receiver) -> Time {
+    fn receiver_deadline(&self, _receiver: &S::Receiver) -> Time {
         Time::MAX
     }
 
     #[inline]
-    fn is_delivered(&self, receiver: &Receiver) -> bool {
+    fn is_delivered(&self, receiver: &S::Receiver) -> bool {
         receiver.is_complete()
     }
 }

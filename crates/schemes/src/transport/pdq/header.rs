@@ -45,3 +45,16 @@ impl Header for PdqHeader {
     /// PDQ 2012, footnote 11: "The 16-byte scheduling header".
     const WIRE_BYTES: u32 = 16;
 }
+
+/// A header that has PDQ's scheduling header in it.
+pub trait Scheduled: Header {
+    /// The scheduling header.
+    fn scheduling(&mut self) -> &mut PdqHeader;
+}
+
+impl Scheduled for PdqHeader {
+    #[inline]
+    fn scheduling(&mut self) -> &mut PdqHeader {
+        self
+    }
+}

@@ -1,10 +1,10 @@
 //! PDQ's sender (PDQ 2012, 3.1).
 
-use flowsched_units::{Rate, Time};
+use flowsched_units::{Bytes, Rate, Time};
 
-use super::{Announced, Knowledge, Pauser, PdqHeader, PdqSettings};
+use super::{Announced, Outlook, Pauser, PdqHeader, PdqSettings};
 use crate::packet::{Flags, Header, Packet};
-use crate::transport::explicit::{Delivery, ExplicitSender, Pacing};
+use crate::transport::explicit::{Delivery, ExplicitSender, Pacing, Receiver};
 use crate::transport::{Outgoing, Phase, Start};
 
 /// The sender of one flow.
@@ -27,6 +27,8 @@ pub struct Sender {
     /// How long the flow has waited, and since when it does.
     waited: Time,
     paused_since: Option<Time>,
+    /// What it would send beside what it has to if it could: other subflows' bytes.
+    spare: Bytes,
     end: End,
     /// When there is something to do next.
     wake: Time,
@@ -44,6 +46,7 @@ enum End {
 impl ExplicitSender for Sender {
     type Header = PdqHeader;
     type Settings = PdqSettings;
+    type Receiver = Receiver;
 
     fn new(_settings: &PdqSettings, start: &Start) -> Sender {
         Sender {
@@ -57,14 +60,18 @@ impl ExplicitSender for Sender {
             random: start.random,
             waited: Time::ZERO,
             paused_since: Some(start.now),
+            spare: Bytes::ZERO,
             end: End::NotYet,
             wake: start.now,
         }
     }
 
-    /// What has been sent and has arrived.
-    fn delivery(&self) -> &Delivery {
-        &self.delivery
+    fn retransmissions(&self) -> u32 {
+        self.delivery.retransmissions
+    }
+
+    fn timeouts(&self) -> u32 {
+        self.delivery.timeouts
     }
 
     /// How far the flow is.
@@ -72,7 +79,7 @@ impl ExplicitSender for Sender {
     fn phase(&self) -> Phase {
         match self.end {
             End::Told => Phase::GaveUp,
-            _ if self.delivery.is_done() => Phase::Acknowledged,
+            _ if self.delivery.is_done() && self.spare == Bytes::ZERO => Phase::Acknowledged,
             _ => Phase::Sending,
         }
     }
@@ -138,14 +145,53 @@ impl ExplicitSender for Sender {
     }
 }
 
+/// What a flow of several such senders needs of each.
+impl Sender {
+    /// What it has to send, and what has arrived.
+    pub(super) fn delivery(&self) -> &Delivery {
+        &self.delivery
+    }
+
+    /// The same, to give it more to send or less.
+    pub(super) fn delivery_mut(&mut self) -> &mut Delivery {
+        &mut self.delivery
+    }
+
+    /// Whether switches let it send.
+    pub(super) fn is_sending(&self) -> bool {
+        self.delivery.is_open() && !self.pacing.is_paused()
+    }
+
+    /// Whether switches have paused it.
+    pub(super) fn is_paused(&self) -> bool {
+        self.delivery.is_open() && self.pacing.is_paused()
+    }
+
+    /// While it is paused, it asks to send so much beside what it has to.
+    pub(super) fn ask_for(&mut self, spare: Bytes) {
+        self.spare = spare;
+    }
+
+    /// It ends, and the switches are to know.
+    pub(super) fn leave(&mut self) {
+        self.end = End::ToTell;
+    }
+}
+
 impl Sender {
     fn next_packet(&mut self, settings: &PdqSettings, now: Time) -> Option<Outgoing<PdqHeader>> {
         let header = self.header(settings, now);
         if !self.delivery.is_open() {
             return self.delivery.open(&settings.explicit, now, header);
         }
-        let payload = self.delivery.next_payload()?;
-        if !self.pacing.is_paused() && now >= self.pacing.next_departure() {
+        let payload = self.delivery.next_payload();
+        if payload.is_none() && self.spare == Bytes::ZERO {
+            return None;
+        }
+        if let Some(payload) = payload
+            && !self.pacing.is_paused()
+            && now >= self.pacing.next_departure()
+        {
             self.pacing.sent(now, payload);
             return self.delivery.send(&settings.explicit, now, header);
         }
@@ -173,6 +219,8 @@ impl Sender {
         let mut next = self.delivery.deadline();
         if self.delivery.next_payload().is_some() {
             next = next.min(self.pacing.next_departure()).min(self.next_probe(settings));
+        } else if self.spare > Bytes::ZERO {
+            next = next.min(self.next_probe(settings));
         }
         if let Some(due) = self.due
             && settings.early_termination
@@ -203,7 +251,7 @@ impl Sender {
     fn transmission(&self, settings: &PdqSettings, now: Time) -> Time {
         let waiting = self.paused_since.map_or(Time::ZERO, |since| now.saturating_sub(since));
         let announced = Announced {
-            remaining: self.delivery.remaining(),
+            remaining: self.delivery.remaining() + self.spare,
             sent: self.delivery.sent(),
             rate: self.highest,
             random: self.random,
@@ -212,25 +260,17 @@ impl Sender {
         announced.transmission(settings.knowledge, settings.ageing)
     }
 
-    /// Early Termination: "the sender sends a TERM packet whenever any of the following
-    /// conditions happen".
     fn consider_termination(&mut self, settings: &PdqSettings, now: Time) {
         let Some(due) = self.due else { return };
         if !settings.early_termination || self.phase() != Phase::Sending {
             return;
         }
-        // 1. "Deadline is past."
-        let is_past = now > due;
-        // 2. "The remaining flow transmission time is larger than the time to deadline."
-        let rest = self.highest.transmission_time(self.delivery.remaining());
-        let knows = settings.knowledge == Knowledge::Known;
-        let is_too_long = knows && now.saturating_add(rest) > due;
-        // 3. "The flow is paused, and the time to deadline is smaller than an RTT." A flow that
-        // has no answer yet has not been paused.
-        let rtt = self.delivery.round_trip().unwrap_or(Time::ZERO);
-        let is_paused = self.delivery.is_open() && self.pacing.is_paused();
-        let is_hopeless = is_paused && now.saturating_add(rtt) > due;
-        if is_past || is_too_long || is_hopeless {
+        let outlook = Outlook {
+            due,
+            rest: self.highest.transmission_time(self.delivery.remaining()),
+            paused: self.is_paused().then(|| self.delivery.round_trip().unwrap_or(Time::ZERO)),
+        };
+        if outlook.is_hopeless(settings.knowledge, now) {
             self.end = End::ToTell;
         }
     }

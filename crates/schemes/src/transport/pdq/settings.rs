@@ -16,7 +16,7 @@ pub const PART: Part = Part {
     parameters: &[explicit::PARAMETERS, PARAMETERS],
 };
 
-const PARAMETERS: &[Parameter] = &[
+pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "early_termination",
         kind: Kind::Flag,

@@ -1,0 +1,24 @@
+//! M-PDQ: a flow over several paths (PDQ 2012, 6).
+//!
+//! "When a flow arrives, the M-PDQ sender splits the flow into multiple subflows, and sends a SYN
+//! packet for each subflow." To switches a subflow is a flow of its own; what it sends, it sends
+//! as PDQ's sender does. One file an idea: [`header`] says what its packets carry, [`subflow`]
+//! which of the flow's segments it sent, [`shifting`] which of them sends what is left,
+//! [`receiver`] how the flow is put together again.
+
+mod header;
+mod receiver;
+mod sender;
+pub mod settings;
+mod shifting;
+mod subflow;
+
+pub use header::MultipathHeader;
+pub use receiver::MultipathReceiver;
+pub use sender::MultipathSender;
+pub use settings::MultipathSettings;
+
+use crate::transport::explicit::Explicit;
+
+/// M-PDQ as all flows of a scheme use it.
+pub type MultipathPdq = Explicit<MultipathSender>;

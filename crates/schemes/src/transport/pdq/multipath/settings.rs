@@ -1,0 +1,49 @@
+//! What may be set of M-PDQ's hosts.
+
+use flowsched_units::{Kind, Parameter, Settings};
+
+use crate::catalogue::{Part, Role};
+use crate::transport::explicit;
+use crate::transport::pdq::{PdqSettings, settings};
+
+/// The catalogue's entry.
+pub const PART: Part = Part {
+    role: Role::Transport,
+    name: "m-pdq",
+    about: "M-PDQ: PDQ's sender over several paths at once, a subflow on each; what paused ones \
+            have to send, others send.",
+    source: "PDQ 2012, 6",
+    parameters: &[explicit::PARAMETERS, settings::PARAMETERS, PARAMETERS],
+};
+
+const PARAMETERS: &[Parameter] = &[Parameter {
+    name: "subflows",
+    kind: Kind::Count { from: 1, to: 64 },
+    default: Some("3"),
+    about: "Into how many subflows a flow is split, of a packet at least. On BCube and Jellyfish \
+            each takes another one of the parallel paths; elsewhere switches choose by a hash.",
+    source: "PDQ 2012, 6: \"we split a flow into 3 M-PDQ subflows\"",
+}];
+
+/// What may be set of M-PDQ's hosts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MultipathSettings {
+    /// Of every subflow, which does not give up on its own.
+    pub subflow: PdqSettings,
+    /// Whether a flow that cannot meet its deadline is given up.
+    pub early_termination: bool,
+    /// Into how many subflows a flow is split.
+    pub subflows: u32,
+}
+
+impl MultipathSettings {
+    /// Reads the keys.
+    pub fn from_settings(settings: &Settings) -> MultipathSettings {
+        let pdq = PdqSettings::from_settings(settings);
+        MultipathSettings {
+            subflow: PdqSettings { early_termination: false, ..pdq },
+            early_termination: pdq.early_termination,
+            subflows: settings.count("subflows") as u32,
+        }
+    }
+}

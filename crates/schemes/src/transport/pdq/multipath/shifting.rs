@@ -1,0 +1,73 @@
+//! Which subflow sends what is left of a flow.
+//!
+//! "To minimize the flow completion time, the M-PDQ sender periodically shifts the load from the
+//! paused subflows to the sending one with the minimal remaining load" (PDQ 2012, 6).
+
+use flowsched_units::{Bytes, PACKET_PAYLOAD};
+
+use super::subflow::Subflow;
+
+/// Gives what paused subflows have yet to send to the sending one with the least; whether there
+/// was anything to give, and one to give it to.
+pub(super) fn from_paused_to_least(subflows: &mut [Subflow]) -> bool {
+    let takers = (0..subflows.len()).filter(|place| can_take(&subflows[*place]));
+    let Some(least) = takers.min_by_key(|place| subflows[*place].sender.delivery().remaining())
+    else {
+        return false;
+    };
+    let mut is_shifted = false;
+    for place in 0..subflows.len() {
+        if has_to_give(&subflows[place]) {
+            let load = subflows[place].sender.delivery_mut().take_back(u32::MAX);
+            subflows[least].sender.delivery_mut().add(load);
+            is_shifted = true;
+        }
+    }
+    is_shifted
+}
+
+/// Whether [`from_paused_to_least`] would shift anything.
+pub(super) fn is_wanted(subflows: &[Subflow]) -> bool {
+    subflows.iter().any(has_to_give) && subflows.iter().any(can_take)
+}
+
+fn can_take(subflow: &Subflow) -> bool {
+    subflow.sender.is_sending() && !subflow.has_left
+}
+
+fn has_to_give(subflow: &Subflow) -> bool {
+    subflow.sender.is_paused() && subflow.sender.delivery().load() > 0
+}
+
+/// Evens out what a sending subflow that is about to have nothing more to send and the one with
+/// the most have yet to send.
+///
+/// This is not the paper's. Without it a path that sends faster than the others is done first,
+/// and a flow that has shifted everything off a paused path never comes back to it.
+pub(super) fn to_those_that_run_out(subflows: &mut [Subflow]) {
+    for place in 0..subflows.len() {
+        let own = subflows[place].sender.delivery().load();
+        let (most, load) = most_loaded(subflows);
+        if own <= 1 && load >= own + 2 && can_take(&subflows[place]) {
+            let half = subflows[most].sender.delivery_mut().take_back((load - own) / 2);
+            subflows[place].sender.delivery_mut().add(half);
+        }
+    }
+}
+
+/// Paused subflows with nothing left to send go on asking, for what they would be given: half of
+/// what the one with the most has yet to send.
+pub(super) fn let_idle_ones_ask(subflows: &mut [Subflow]) {
+    let (_, load) = most_loaded(subflows);
+    let half = Bytes::new(u64::from(load / 2) * PACKET_PAYLOAD);
+    for subflow in subflows {
+        let is_idle = subflow.sender.is_paused() && subflow.sender.delivery().load() == 0;
+        subflow.sender.ask_for(if is_idle { half } else { Bytes::ZERO });
+    }
+}
+
+/// The subflow with the most to send, and how many segments that are.
+fn most_loaded(subflows: &[Subflow]) -> (usize, u32) {
+    let loads = subflows.iter().map(|subflow| subflow.sender.delivery().load());
+    loads.enumerate().max_by_key(|(place, load)| (*load, usize::MAX - place)).unwrap_or((0, 0))
+}
