@@ -12,6 +12,8 @@ mod sender;
 pub mod settings;
 mod shifting;
 mod subflow;
+#[cfg(test)]
+mod tests;
 
 pub use header::MultipathHeader;
 pub use receiver::MultipathReceiver;

@@ -80,10 +80,9 @@ impl ExplicitSender for MultipathSender {
     fn deadline(&self) -> Time {
         let active = self.subflows.iter().filter(|subflow| subflow.is_active());
         let wake = active.map(|subflow| subflow.sender.deadline()).min().unwrap_or(Time::MAX);
-        let shift = if shifting::is_wanted(&self.subflows) { self.next_shift } else { Time::MAX };
         // Just after the deadline the flow is given up, if it is at all.
         let due = self.due.map_or(Time::MAX, |due| due.saturating_add(Time::from_ps(1)));
-        wake.min(shift).min(due)
+        wake.min(self.shift_time()).min(due)
     }
 
     #[inline]
@@ -92,18 +91,23 @@ impl ExplicitSender for MultipathSender {
         settings: &MultipathSettings,
         now: Time,
     ) -> Option<Outgoing<MultipathHeader>> {
-        if self.turn == 0 {
-            self.arrange(now);
-        }
-        while let Some(subflow) = self.subflows.get_mut(self.turn) {
-            if let Some(mut outgoing) = subflow.poll(settings, now, &mut self.unsent) {
-                outgoing.work = Work { size: self.size, remaining: self.missing() };
-                return Some(outgoing);
+        loop {
+            if self.turn == 0 {
+                self.arrange(now);
             }
-            self.turn += 1;
+            while let Some(subflow) = self.subflows.get_mut(self.turn) {
+                if let Some(mut outgoing) = subflow.poll(settings, now, &mut self.unsent) {
+                    outgoing.work = Work { size: self.size, remaining: self.missing() };
+                    return Some(outgoing);
+                }
+                self.turn += 1;
+            }
+            self.turn = 0;
+            // A probe brings a subflow back that had left.
+            if now < self.shift_time() {
+                return None;
+            }
         }
-        self.turn = 0;
-        None
     }
 
     #[inline]
@@ -140,18 +144,25 @@ impl MultipathSender {
 
     /// Shifts load between subflows, and lets those leave that have nothing to do any more.
     fn arrange(&mut self, now: Time) {
-        if !self.gives_up {
-            if now >= self.next_shift && shifting::from_paused_to_least(&mut self.subflows) {
-                self.next_shift = now.saturating_add(self.round_trip());
-            }
-            shifting::to_those_that_run_out(&mut self.subflows);
-            shifting::let_idle_ones_ask(&mut self.subflows);
+        if self.gives_up {
+            return;
         }
+        if now >= self.next_shift && shifting::from_paused_to_least(&mut self.subflows) {
+            self.next_shift = now.saturating_add(self.round_trip());
+        }
+        shifting::to_those_that_run_out(&mut self.subflows);
+        shifting::let_idle_ones_ask(&mut self.subflows);
         for subflow in self.subflows.iter_mut().filter(|subflow| !subflow.has_left) {
-            if self.gives_up || subflow.sender.phase() == Phase::Acknowledged {
+            if subflow.sender.phase() == Phase::Acknowledged {
                 subflow.sender.leave();
             }
         }
+    }
+
+    /// When load is to be shifted that could not be shifted before; [`Time::MAX`]: there is none.
+    fn shift_time(&self) -> Time {
+        let is_wanted = !self.gives_up && shifting::is_wanted(&self.subflows);
+        if is_wanted { self.next_shift } else { Time::MAX }
     }
 
     /// The shortest of the subflows' round-trip times; zero while none is known.
@@ -177,6 +188,9 @@ impl MultipathSender {
             rest: alone / self.subflows.len() as u64,
             paused: is_paused.then(|| self.round_trip()),
         };
-        self.gives_up = outlook.is_hopeless(settings.subflow.knowledge, now);
+        if outlook.is_hopeless(settings.subflow.knowledge, now) {
+            self.gives_up = true;
+            self.subflows.iter_mut().for_each(|subflow| subflow.sender.leave());
+        }
     }
 }
