@@ -132,6 +132,10 @@ pub const fn mix(key: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use flowsched_units::Settings;
+
     use super::*;
 
     #[test]
@@ -141,5 +145,25 @@ mod tests {
             assert_eq!(Routing::from_word(word).map(Routing::word), Some(*word));
         }
         assert_eq!(Routing::from_word("shortest"), None);
+    }
+    #[test]
+    fn a_flow_with_as_many_numbers_takes_every_path_the_shortest_first() {
+        let settings = Settings::defaults(crate::kind("bcube").unwrap().parameters);
+        let network = crate::build("bcube", &settings).unwrap();
+        let mut paths = network.parallel_paths(HostId(0), HostId(3));
+        paths.sort_by_key(Vec::len);
+        let lengths: Vec<usize> = paths.iter().map(Vec::len).collect();
+        assert_eq!(lengths, [4, 4, 8, 8]);
+        let mut firsts = BTreeSet::new();
+        for flow in 0..40 {
+            let way = |path| Way { flow, path, is_back: false };
+            let chosen: Vec<&[PortId]> =
+                (0..4).map(|path| Ecmp::new(7).choose_path(way(path), &paths)).collect();
+            assert!(chosen.iter().map(|path| path.len()).eq(lengths.iter().copied()));
+            assert_eq!(chosen.iter().collect::<BTreeSet<_>>().len(), 4);
+            assert_eq!(Ecmp::new(7).choose_path(way(4), &paths), chosen[0], "around again");
+            firsts.insert(chosen[0]);
+        }
+        assert_eq!(firsts.len(), 2, "flows begin with either of the shortest");
     }
 }
