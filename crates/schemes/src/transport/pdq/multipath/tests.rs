@@ -250,7 +250,7 @@ proptest! {
         };
         let mut until = Time::ZERO;
         for (us, path, quarters) in changes {
-            until = until + Time::from_us(us);
+            until += Time::from_us(us);
             scene.grants[path] = Rate::from_bps(quarters * 250_000_000);
             while scene.now < until && scene.step(&mut loses) {}
         }
