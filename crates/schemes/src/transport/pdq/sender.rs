@@ -27,8 +27,10 @@ pub struct Sender {
     /// How long the flow has waited, and since when it does.
     waited: Time,
     paused_since: Option<Time>,
-    /// What it would send beside what it has to if it could: other subflows' bytes.
-    spare: Bytes,
+    /// What other senders of the same flow have to send.
+    others: Bytes,
+    /// Whether it would send some of that.
+    asks: bool,
     end: End,
     /// When there is something to do next.
     wake: Time,
@@ -60,7 +62,8 @@ impl ExplicitSender for Sender {
             random: start.random,
             waited: Time::ZERO,
             paused_since: Some(start.now),
-            spare: Bytes::ZERO,
+            others: Bytes::ZERO,
+            asks: false,
             end: End::NotYet,
             wake: start.now,
         }
@@ -79,7 +82,7 @@ impl ExplicitSender for Sender {
     fn phase(&self) -> Phase {
         match self.end {
             End::Told => Phase::GaveUp,
-            _ if self.delivery.is_done() && self.spare == Bytes::ZERO => Phase::Acknowledged,
+            _ if self.delivery.is_done() && !self.asks => Phase::Acknowledged,
             _ => Phase::Sending,
         }
     }
@@ -167,9 +170,10 @@ impl Sender {
         self.delivery.is_open() && self.pacing.is_paused()
     }
 
-    /// While it is paused, it asks to send so much beside what it has to.
-    pub(super) fn ask_for(&mut self, spare: Bytes) {
-        self.spare = spare;
+    /// Its flow has `others` to send beside, and it `asks` to send some of that.
+    pub(super) fn tell(&mut self, others: Bytes, asks: bool) {
+        self.others = others;
+        self.asks = asks;
     }
 
     /// It ends, and the switches are to know.
@@ -185,7 +189,7 @@ impl Sender {
             return self.delivery.open(&settings.explicit, now, header);
         }
         let payload = self.delivery.next_payload();
-        if payload.is_none() && self.spare == Bytes::ZERO {
+        if payload.is_none() && !self.asks {
             return None;
         }
         if let Some(payload) = payload
@@ -219,7 +223,7 @@ impl Sender {
         let mut next = self.delivery.deadline();
         if self.delivery.next_payload().is_some() {
             next = next.min(self.pacing.next_departure()).min(self.next_probe(settings));
-        } else if self.spare > Bytes::ZERO {
+        } else if self.asks {
             next = next.min(self.next_probe(settings));
         }
         if let Some(due) = self.due
@@ -251,7 +255,7 @@ impl Sender {
     fn transmission(&self, settings: &PdqSettings, now: Time) -> Time {
         let waiting = self.paused_since.map_or(Time::ZERO, |since| now.saturating_sub(since));
         let announced = Announced {
-            remaining: self.delivery.remaining() + self.spare,
+            remaining: self.delivery.remaining() + self.others,
             sent: self.delivery.sent(),
             rate: self.highest,
             random: self.random,

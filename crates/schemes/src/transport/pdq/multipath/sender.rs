@@ -151,7 +151,7 @@ impl MultipathSender {
             self.next_shift = now.saturating_add(self.round_trip());
         }
         shifting::to_those_that_run_out(&mut self.subflows);
-        shifting::let_idle_ones_ask(&mut self.subflows);
+        shifting::tell_what_is_left(&mut self.subflows);
         for subflow in self.subflows.iter_mut().filter(|subflow| !subflow.has_left) {
             if subflow.sender.phase() == Phase::Acknowledged {
                 subflow.sender.leave();

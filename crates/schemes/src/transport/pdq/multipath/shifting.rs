@@ -3,7 +3,7 @@
 //! "To minimize the flow completion time, the M-PDQ sender periodically shifts the load from the
 //! paused subflows to the sending one with the minimal remaining load" (PDQ 2012, 6).
 
-use flowsched_units::{Bytes, PACKET_PAYLOAD};
+use flowsched_units::Bytes;
 
 use super::subflow::Subflow;
 
@@ -55,14 +55,15 @@ pub(super) fn to_those_that_run_out(subflows: &mut [Subflow]) {
     }
 }
 
-/// Paused subflows with nothing left to send go on asking, for what they would be given: half of
-/// what the one with the most has yet to send.
-pub(super) fn let_idle_ones_ask(subflows: &mut [Subflow]) {
-    let (_, load) = most_loaded(subflows);
-    let half = Bytes::new(u64::from(load / 2) * PACKET_PAYLOAD);
+/// Tells all subflows what is left of the flow, which is what decides how critical it is. Paused
+/// ones with nothing to send go on asking as long as there is something that they could take.
+pub(super) fn tell_what_is_left(subflows: &mut [Subflow]) {
+    let left = |subflow: &Subflow| subflow.sender.delivery().remaining();
+    let all: Bytes = subflows.iter().map(left).sum();
+    let (_, most) = most_loaded(subflows);
     for subflow in subflows {
         let is_idle = subflow.sender.is_paused() && subflow.sender.delivery().load() == 0;
-        subflow.sender.ask_for(if is_idle { half } else { Bytes::ZERO });
+        subflow.sender.tell(all.saturating_sub(left(subflow)), is_idle && most > 1);
     }
 }
 
