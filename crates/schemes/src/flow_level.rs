@@ -268,6 +268,7 @@ mod tests {
     fn what_needs_packets_is_refused_by_its_part() {
         let key = |preset| of(preset, None).unwrap_err().key;
         assert_eq!([key("slytherin"), key("l2dct")], ["port", "transport"]);
+        assert_eq!(key("m-pdq"), "transport");
     }
 
     #[test]
