@@ -103,7 +103,8 @@ impl ExplicitSender for MultipathSender {
                 self.turn += 1;
             }
             self.turn = 0;
-            // A probe brings a subflow back that had left.
+            // What was sent may have changed who can take load: a probe brings a subflow back that
+            // had left.
             if now < self.shift_time() {
                 return None;
             }
