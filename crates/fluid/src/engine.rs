@@ -7,6 +7,7 @@ use flowsched_units::Time;
 
 use crate::agenda::Agenda;
 use crate::latency::{Latency, wire_bits};
+use crate::optimum::Optimum;
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::paths::Paths;
 use crate::ports::Ports;
@@ -22,6 +23,10 @@ pub(crate) struct Engine<'a, S> {
     job: &'a Job<'a>,
     ecmp: Ecmp,
     sharing: S,
+    /// What an omniscient scheduler has settled, if one rules.
+    optimum: Option<Optimum>,
+    /// Whether a flow is given up once it cannot meet its deadline.
+    gives_up: bool,
     next_flow: usize,
     transfers: Transfers,
     paths: Paths,
@@ -43,12 +48,15 @@ pub(crate) struct Engine<'a, S> {
 }
 
 impl<'a, S: Sharing> Engine<'a, S> {
-    pub(crate) fn new(job: &'a Job<'a>, sharing: S) -> Engine<'a, S> {
+    pub(crate) fn new(job: &'a Job<'a>, sharing: S, optimum: Option<Optimum>) -> Engine<'a, S> {
         let is_sampled = job.sample_interval > Time::ZERO;
+        let is_settled = optimum.as_ref().is_some_and(Optimum::settles_who_is_late);
         Engine {
             job,
             ecmp: Ecmp::new(job.seed),
             sharing,
+            optimum,
+            gives_up: job.scheme.gives_up && !is_settled,
             next_flow: 0,
             transfers: Transfers::default(),
             paths: Paths::default(),
@@ -66,7 +74,8 @@ impl<'a, S: Sharing> Engine<'a, S> {
     }
 
     pub(crate) fn run(mut self, watch: Watch<'_>) -> Outcome {
-        let mut outcome = Outcome::default();
+        let worth = self.optimum.as_ref().map(|optimum| optimum.worth);
+        let mut outcome = Outcome { worth, ..Outcome::default() };
         let until = self.job.until.unwrap_or(Time::MAX);
         let mut next_look = LOOK_EVERY;
         loop {
@@ -125,7 +134,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
             self.compete(slot, now);
         } else if transfer.end() <= now {
             self.finish_flow(slot, now);
-        } else if self.job.scheme.gives_up && transfer.lost_at(now) <= now {
+        } else if self.gives_up && transfer.lost_at(now) <= now {
             self.outcomes[transfer.id as usize].gave_up = true;
             self.end(slot, now);
         } else {
@@ -139,6 +148,11 @@ impl<'a, S: Sharing> Engine<'a, S> {
         let Job { network, flows, scheme, .. } = *self.job;
         let flow = &flows[self.next_flow];
         self.next_flow += 1;
+        if self.optimum.as_ref().is_some_and(|optimum| optimum.gives_up(flow)) {
+            self.outcomes[flow.id as usize].gave_up = true;
+            self.ended += 1;
+            return;
+        }
         self.path.clear();
         self.path.extend(self.ecmp.path(network, flow.id, flow.src, flow.dst));
         self.links.clear();
@@ -146,8 +160,14 @@ impl<'a, S: Sharing> Engine<'a, S> {
         let rates = self.path.iter().map(|port| network.port(*port).rate.as_bps() as f64);
         let peak = rates.fold(f64::INFINITY, f64::min);
         let size = wire_bits(flow.size, scheme.header);
-        let slot = self.transfers.insert(Transfer::new(flow.id, size, flow.deadline, peak));
-        let latency = Latency::of(flow, &self.path, network, scheme);
+        let (latency, deadline) = match &self.optimum {
+            None => (Latency::of(flow, &self.path, network, scheme), flow.deadline),
+            Some(optimum) => {
+                let latency = optimum.latency(&self.path, network);
+                (latency, flow.deadline.map(|deadline| latency.due_time(deadline)))
+            }
+        };
+        let slot = self.transfers.insert(Transfer::new(flow.id, size, deadline, peak));
         self.paths.set(slot, &self.links);
         if slot as usize >= self.latencies.len() {
             self.latencies.resize(slot as usize + 1, latency);
@@ -216,7 +236,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
             let Some(transfer) = self.transfers.get(slot) else { continue };
             if self.competes[slot as usize] {
                 let turn = self.sharing.turning_point(slot, moment);
-                let lost = if self.job.scheme.gives_up { transfer.lost_at(now) } else { Time::MAX };
+                let lost = if self.gives_up { transfer.lost_at(now) } else { Time::MAX };
                 self.agenda.set(slot, transfer.end().min(turn).min(lost));
             }
         }

@@ -25,6 +25,11 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
+    /// When the last bit has to be sent for the acknowledgement to be there by `deadline`.
+    pub(crate) fn due_time(&self, deadline: Time) -> Time {
+        deadline.saturating_sub(self.last_packet.saturating_add(self.acknowledgement))
+    }
+
     pub(crate) fn of(
         flow: &Flow,
         path: &[PortId],

@@ -25,6 +25,7 @@ mod fair;
 #[cfg(test)]
 mod from_scratch;
 mod latency;
+mod optimum;
 mod outcome;
 mod paths;
 mod ports;
@@ -40,8 +41,9 @@ use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
 
 use engine::Engine;
-pub use outcome::{FlowOutcome, Outcome, PortSample};
-use sharing::{ClassBy, Classes, CriticalBy, D3, Priority, Sharing};
+use optimum::Optimum;
+pub use outcome::{FlowOutcome, Outcome, PortSample, Worth};
+use sharing::{ClassBy, Classes, CriticalBy, D3, Priority, Sharing, SizeBy};
 
 /// What to simulate.
 #[derive(Clone, Copy, Debug)]
@@ -76,19 +78,27 @@ pub fn run(job: &Job<'_>, watch: Watch<'_>) -> Outcome {
         sizes.iter().map(|size| latency::wire_bits(*size, job.scheme.header)).collect()
     };
     let alike = |by, thresholds| Classes::new(capacities(), by, thresholds);
-    let in_order = |deadline, left| Priority::new(capacities(), CriticalBy { deadline, left });
+    let in_order = |deadline, size| Priority::new(capacities(), CriticalBy { deadline, size });
     match &job.scheme.sharing {
         flow_level::Sharing::MaxMin => with(job, alike(ClassBy::Size, Vec::new()), watch),
         flow_level::Sharing::BytesSent(most) => with(job, alike(ClassBy::Sent, bits(most)), watch),
         flow_level::Sharing::Sizes(most) => with(job, alike(ClassBy::Size, bits(most)), watch),
-        flow_level::Sharing::ShortestFirst => with(job, in_order(false, false), watch),
-        flow_level::Sharing::ShortestRemainingFirst => with(job, in_order(false, true), watch),
-        flow_level::Sharing::EarliestDeadlineFirst => with(job, in_order(true, false), watch),
-        flow_level::Sharing::Pdq => with(job, in_order(true, true), watch),
+        flow_level::Sharing::ShortestFirst => with(job, in_order(false, SizeBy::Whole), watch),
+        flow_level::Sharing::ShortestRemainingFirst => {
+            with(job, in_order(false, SizeBy::Left), watch)
+        }
+        flow_level::Sharing::EarliestDeadlineFirst => {
+            with(job, in_order(true, SizeBy::Whole), watch)
+        }
+        flow_level::Sharing::Pdq => with(job, in_order(true, SizeBy::Left), watch),
         flow_level::Sharing::D3 => with(job, D3::new(capacities()), watch),
+        flow_level::Sharing::Optimal => {
+            let sharing = in_order(true, SizeBy::TimeLeft);
+            Engine::new(job, sharing, Some(Optimum::of(job))).run(watch)
+        }
     }
 }
 
 fn with<S: Sharing>(job: &Job<'_>, sharing: S, watch: Watch<'_>) -> Outcome {
-    Engine::new(job, sharing).run(watch)
+    Engine::new(job, sharing, None).run(watch)
 }

@@ -24,6 +24,18 @@ pub struct PortSample {
     pub sent_bytes: u64,
 }
 
+/// What an omniscient schedule is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worth {
+    /// No schedule has a lower mean flow completion time: flows without deadlines pass one
+    /// bottleneck, the shortest remaining first.
+    LeastMeanFct,
+    /// No schedule meets more deadlines: flows that have one start together and pass one bottleneck.
+    MostDeadlinesMet,
+    /// A good schedule, and no bound.
+    Heuristic,
+}
+
 /// What a run gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
@@ -31,6 +43,8 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
     /// Every port at every sampling time and at the end.
     pub ports: Vec<PortSample>,
+    /// What the schedule is worth, if it is an omniscient one.
+    pub worth: Option<Worth>,
     /// Events handled: starts, ends and turning points of flows.
     pub events: u64,
     /// Rates that were found to be others than before.

@@ -9,7 +9,7 @@ mod priority;
 
 pub(crate) use classes::{ClassBy, Classes};
 pub(crate) use d3::D3;
-pub(crate) use priority::{CriticalBy, Priority};
+pub(crate) use priority::{CriticalBy, Priority, SizeBy};
 
 use flowsched_units::Time;
 

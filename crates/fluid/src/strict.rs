@@ -55,6 +55,9 @@ pub(crate) trait Order {
 
     /// Whether flows become more critical as they send; nobody's criticality changes otherwise.
     fn moves(&self) -> bool;
+
+    /// How fast the flow's size shrinks at `rate`, as far as this order looks at sizes.
+    fn pace(&self, slot: u32, rate: f64) -> f64;
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -232,7 +235,7 @@ impl Strict {
                 if is_short || was_held_back {
                     note(&mut self.due, &mut self.is_due, member.slot);
                 }
-                if 0.0 < rate && rate < member.rate {
+                if 0.0 < rate && order.pace(slot, rate) < order.pace(member.slot, member.rate) {
                     note(&mut self.changed, &mut self.is_changed, member.slot);
                 }
                 before -= member.rate;

@@ -50,6 +50,10 @@ fn figure_1() -> [schedule::Flow; 3] {
 fn pdq_figure_1_to_the_digit() {
     let flows = as_flows(&figure_1());
     assert_eq!(ends(&flows, Sharing::MaxMin), rounded(&[3.0, 5.0, 6.0]));
+    assert_eq!(in_time(&figure_1(), Sharing::MaxMin), 1, "both fA and fB fail");
+    assert_eq!(mean(Sharing::MaxMin), "4.67");
+    assert_eq!(mean(Sharing::ShortestFirst), "3.33");
+    assert_eq!(in_time(&figure_1(), Sharing::EarliestDeadlineFirst), 3);
     for sharing in [
         Sharing::ShortestFirst,
         Sharing::ShortestRemainingFirst,
@@ -62,7 +66,24 @@ fn pdq_figure_1_to_the_digit() {
     for order in orders {
         let flows = order.map(|index| figure_1()[index]);
         assert_eq!(ends(&as_flows(&flows), Sharing::D3), rounded(&schedule::d3(&flows)));
+        let meets_all = in_time(&flows, Sharing::D3) == 3;
+        assert_eq!(
+            meets_all,
+            order == [0, 1, 2],
+            "{order:?}: fA, fB, fC is the only one that does"
+        );
     }
+}
+
+/// How many flows meet their deadlines.
+fn in_time(flows: &[schedule::Flow], sharing: Sharing) -> usize {
+    schedule::in_time(flows, &numbers(&ends(&as_flows(flows), sharing)))
+}
+
+/// The mean completion time of the flows of Figure 1.
+fn mean(sharing: Sharing) -> String {
+    let ends = numbers(&ends(&as_flows(&figure_1()), sharing));
+    format!("{:.2}", schedule::mean_completion(&figure_1(), &ends))
 }
 
 /// Flows that start at whole units, in the order of their starts.

@@ -3,7 +3,7 @@
 
 use flowsched_units::Parameter;
 
-use crate::{controller, port, tagger, transport};
+use crate::{controller, flow_level, port, tagger, transport};
 
 /// Which of the four parts of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,6 +71,7 @@ pub const PARTS: &[Part] = &[
     transport::pdq::multipath::settings::PART,
     transport::d3::settings::D3,
     transport::d3::settings::RCP,
+    flow_level::OMNISCIENT,
     port::FIFO,
     port::STRICT_PRIORITY,
     port::WEIGHTED_ROUND_ROBIN,

@@ -4,8 +4,11 @@
 //! Windows, marks, buffers and losses have no place there. A scheme whose point is one of these
 //! cannot be carried, and is refused with the reason.
 
-use flowsched_units::{Bytes, Kind, PACKET_HEADER, PACKET_PAYLOAD, Parameter, SettingError};
+use flowsched_units::{
+    Bytes, Kind, PACKET_HEADER, PACKET_PAYLOAD, Parameter, SettingError, Settings, Value,
+};
 
+use crate::catalogue::{Part, Role};
 use crate::port::Queueing;
 use crate::scheme::{ControllerChoice, Scheme, TransportChoice};
 use crate::tagger::Tagger;
@@ -43,7 +46,20 @@ pub enum Sharing {
     Pdq,
     /// Reservations in the order of their starts, then fair shares of the rest.
     D3,
+    /// As an omniscient scheduler has it: as few late flows as possible, then as little waiting.
+    Optimal,
 }
+
+/// The transport that is a schedule and not a protocol: nobody sends packets, and a scheme that
+/// has it is run at the level of flows whatever the experiment's engine.
+pub const OMNISCIENT: Part = Part {
+    role: Role::Transport,
+    name: "omniscient",
+    about: "No protocol: a scheduler that knows all flows and rules them without delay. It sends \
+            no packets and is run at the level of flows, without headers, with either engine.",
+    source: "PDQ 2012, 3 and 5.2.1",
+    parameters: &[],
+};
 
 /// What a `[[scheme]]` may say in place of what follows from its parts.
 pub const DISCIPLINE: Parameter = Parameter {
@@ -66,7 +82,7 @@ pub struct Discipline {
     pub source: &'static str,
 }
 
-const WORDS: &[&str] = &["max-min", "rcp", "las", "sjf", "srpt", "edf", "pdq", "d3"];
+const WORDS: &[&str] = &["max-min", "rcp", "las", "sjf", "srpt", "edf", "pdq", "d3", "optimal"];
 
 /// All of them.
 pub const DISCIPLINES: &[Discipline] = &[
@@ -113,6 +129,14 @@ pub const DISCIPLINES: &[Discipline] = &[
                 all share the rest; after a round trip.",
         source: "Wilson et al., SIGCOMM 2011; PDQ 2012, 2.1",
     },
+    Discipline {
+        name: "optimal",
+        about: "An omniscient schedule, without headers: by deadline, then by the time that what is \
+                left takes. On one bottleneck flows that start together lose as few deadlines as \
+                can be, and none has a lower mean FCT where there are no deadlines; elsewhere it \
+                is a heuristic.",
+        source: "PDQ 2012, 3 and 5.2.1",
+    },
 ];
 
 /// Header of PDQ beside those of IP and TCP (PDQ 2012, 7, footnote 11).
@@ -130,6 +154,7 @@ impl Sharing {
             Sharing::EarliestDeadlineFirst => "one after the other by deadline, then size",
             Sharing::Pdq => "one after the other by deadline, then what is left",
             Sharing::D3 => "reservations, first come, first served, then fair shares",
+            Sharing::Optimal => "an omniscient schedule",
         }
     }
 
@@ -153,6 +178,33 @@ impl Sharing {
             thresholds.push(last + last / 4);
         }
         Sharing::BytesSent(thresholds.into_iter().map(Bytes::new).collect())
+    }
+}
+
+/// Whether the settings name a scheme that is a schedule of flows and has no packets to run.
+pub fn is_schedule(settings: &Settings) -> bool {
+    settings.text(Role::Transport.key()) == OMNISCIENT.name
+}
+
+impl FlowLevel {
+    /// What settings, complete and checked, come down to.
+    ///
+    /// # Errors
+    /// As [`Scheme::from_settings`] and [`flow_level`]; for a schedule, if there are parts beside
+    /// it that only packets could meet.
+    pub fn from_settings(settings: &Settings) -> Result<FlowLevel, SettingError> {
+        if !is_schedule(settings) {
+            return flow_level(&Scheme::from_settings(settings)?);
+        }
+        let plain =
+            [("tagger", "none"), ("port", "fifo"), ("controller", "none"), ("compat", "none")];
+        for (key, only) in plain {
+            if settings.text(key) != only {
+                let found = format!("\"{}\", where no packets are sent", settings.text(key));
+                return Err(SettingError::new(key, found, format!("\"{only}\"")));
+            }
+        }
+        of_word(&settings.get(DISCIPLINE.name).map_or("optimal".to_owned(), Value::to_string))
     }
 }
 
@@ -223,6 +275,7 @@ fn of_word(word: &str) -> Result<FlowLevel, SettingError> {
         "srpt" => Sharing::ShortestRemainingFirst.alone(),
         "edf" => Sharing::EarliestDeadlineFirst.alone(),
         "d3" => Sharing::D3.announced(),
+        "optimal" => FlowLevel { header: Bytes::ZERO, gives_up: true, ..Sharing::Optimal.alone() },
         "pdq" => FlowLevel {
             header: Bytes::new(PACKET_HEADER + PDQ_HEADER),
             gives_up: true,
@@ -245,7 +298,7 @@ mod tests {
         if let Some(word) = discipline {
             settings.set("discipline", DISCIPLINE.kind.parse(word).unwrap());
         }
-        flow_level(&Scheme::from_settings(&settings).unwrap())
+        FlowLevel::from_settings(&settings)
     }
 
     fn sizes(settings: &flowsched_units::Settings) -> Vec<Bytes> {
@@ -262,6 +315,18 @@ mod tests {
         assert_eq!(sharing("tcp2q"), Sharing::Sizes(vec![Bytes::new(10_000)]));
         assert!(matches!(sharing("pias"), Sharing::BytesSent(thresholds) if thresholds.len() == 7));
         assert!(matches!(sharing("las"), Sharing::BytesSent(thresholds) if thresholds.len() == 63));
+    }
+
+    #[test]
+    fn a_schedule_has_no_headers_and_no_parts_for_packets() {
+        let optimal = of("optimal", None).unwrap();
+        assert_eq!((optimal.sharing, optimal.header), (Sharing::Optimal, Bytes::ZERO));
+        let parts = [Some("bytes-sent"), None, None, None];
+        let settings = Combination::new("optimal", parts).unwrap().defaults("none");
+        assert_eq!(FlowLevel::from_settings(&settings).unwrap_err().key, "tagger");
+        let spraying = Combination::new("optimal", [None; 4]).unwrap().defaults("ns2");
+        assert_eq!(FlowLevel::from_settings(&spraying).unwrap_err().key, "compat");
+        assert_eq!(Scheme::from_settings(&spraying).unwrap_err().key, "transport");
     }
 
     #[test]

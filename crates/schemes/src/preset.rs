@@ -3,7 +3,7 @@
 use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
 use crate::catalogue::{Part, Role, part};
-use crate::flow_level::DISCIPLINE;
+use crate::flow_level::{DISCIPLINE, OMNISCIENT};
 
 /// A named combination of parts with the parameters of the paper.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +18,13 @@ pub struct Preset {
     pub parts: [&'static str; 4],
     /// Parameters whose value differs from the part's default, as written in a file.
     pub settings: &'static [(&'static str, &'static str)],
+}
+
+impl Preset {
+    /// Whether there are packets to run: otherwise it is a schedule of flows.
+    pub fn sends_packets(&self) -> bool {
+        self.parts[1] != OMNISCIENT.name
+    }
 }
 
 /// All presets.
@@ -178,6 +185,15 @@ pub const PRESETS: &[Preset] = &[
         source: "Dukkipati and McKeown, CCR 2006; PDQ 2012, 5.1",
         parts: ["none", "rcp", "fifo", "d3"],
         settings: PDQ_PORT,
+    },
+    Preset {
+        name: "optimal",
+        about: "No protocol but what an omniscient scheduler could do, at the level of flows: as \
+                few late flows as possible, then the shortest remaining flow first. A bound on one \
+                bottleneck, elsewhere a heuristic.",
+        source: "PDQ 2012, 3 and 5.2.1",
+        parts: ["none", "omniscient", "fifo", "none"],
+        settings: &[],
     },
 ];
 

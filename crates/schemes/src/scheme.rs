@@ -5,7 +5,7 @@ use flowsched_units::{SettingError, Settings, Value};
 use crate::controller::d3::D3Control;
 use crate::controller::epn::{Epn, EpnSettings};
 use crate::controller::pdq::flow_controller::FlowControl;
-use crate::flow_level::DISCIPLINE;
+use crate::flow_level::{self, DISCIPLINE};
 use crate::port::{HostPort, PortSettings, Queueing};
 use crate::tagger::Tagger;
 use crate::tagger::mlfq::Mlfq;
@@ -143,8 +143,13 @@ impl Scheme {
     /// [`Combination::parameters`](crate::preset::Combination::parameters).
     ///
     /// # Errors
-    /// If the values are right one by one but do not fit each other.
+    /// If the values are right one by one but do not fit each other, or the scheme is a schedule
+    /// of flows ([`flow_level::is_schedule`]), which packets cannot keep to.
     pub fn from_settings(settings: &Settings) -> Result<Scheme, SettingError> {
+        if flow_level::is_schedule(settings) {
+            let found = format!("\"{}\", which sends no packets", flow_level::OMNISCIENT.name);
+            return Err(SettingError::new("transport", found, "a transport that does"));
+        }
         let port = PortSettings::from_settings(settings);
         let tagger = match settings.text("tagger").as_str() {
             "mlfq" => Tagger::Mlfq(Mlfq::from_settings(settings, port.queues)?),

@@ -64,6 +64,8 @@ struct Active {
     index: usize,
     path: Vec<u32>,
     left: f64,
+    /// What it can send in the unit by which flows are ordered.
+    unit: f64,
 }
 
 /// When each flow has sent its last bit, in seconds.
@@ -73,7 +75,8 @@ fn from_scratch(network: &Network, flows: &[Flow], sharing: &Sharing) -> Vec<f64
     let (mut now, mut next, mut ends) = (0.0, 0, vec![0.0; flows.len()]);
     let mut active: Vec<Active> = Vec::new();
     while next < flows.len() || !active.is_empty() {
-        active.sort_by(|a, b| a.left.total_cmp(&b.left).then(a.index.cmp(&b.index)));
+        let time = |flow: &Active| flow.left / flow.unit;
+        active.sort_by(|a, b| time(a).total_cmp(&time(b)).then(a.index.cmp(&b.index)));
         let rates = match sharing {
             Sharing::MaxMin => {
                 let demand = |flow: &Active| Demand { path: flow.path.clone(), class: 0 };
@@ -88,9 +91,12 @@ fn from_scratch(network: &Network, flows: &[Flow], sharing: &Sharing) -> Vec<f64
         let mut step = start - now;
         for (place, (flow, rate)) in active.iter().zip(&rates).enumerate() {
             step = step.min(flow.left / rate);
-            for (ahead, slower) in active[..place].iter().zip(&rates).filter(|(_, r)| *r < rate) {
-                // A little later, so that it has passed.
-                step = step.min((flow.left - ahead.left) / (rate - slower) + 1e-12);
+            for (ahead, other) in active[..place].iter().zip(&rates) {
+                let closing = rate / flow.unit - other / ahead.unit;
+                if closing > 0.0 {
+                    // A little later, so that it has passed.
+                    step = step.min((time(flow) - time(ahead)) / closing + 1e-12);
+                }
             }
         }
         now += step;
@@ -101,9 +107,17 @@ fn from_scratch(network: &Network, flows: &[Flow], sharing: &Sharing) -> Vec<f64
         active.retain(|flow| flow.left > 0.1);
         while flows.get(next).is_some_and(|flow| flow.start.as_secs_f64() <= now + 1e-13) {
             let flow = &flows[next];
-            let path = Ecmp::new(1).path(network, flow.id, flow.src, flow.dst);
+            let path: Vec<u32> = Ecmp::new(1)
+                .path(network, flow.id, flow.src, flow.dst)
+                .map(|port| port.0)
+                .collect();
+            let peak = path.iter().map(|link| capacities[*link as usize]);
+            let unit = match sharing {
+                Sharing::Optimal => peak.fold(f64::INFINITY, f64::min),
+                _ => 1.0,
+            };
             let left = wire_bits(flow.size, Bytes::new(PACKET_HEADER));
-            active.push(Active { index: next, path: path.map(|port| port.0).collect(), left });
+            active.push(Active { index: next, path, left, unit });
             next += 1;
         }
     }
@@ -116,7 +130,7 @@ proptest! {
     #[test]
     fn ends_are_those_from_scratch(flows in any_flows()) {
         let network = network();
-        for sharing in [Sharing::MaxMin, Sharing::ShortestRemainingFirst] {
+        for sharing in [Sharing::MaxMin, Sharing::ShortestRemainingFirst, Sharing::Optimal] {
             let found = ends(&network, &flows, &sharing);
             let expected = from_scratch(&network, &flows, &sharing);
             for (flow, (found, expected)) in flows.iter().zip(found.iter().zip(&expected)) {

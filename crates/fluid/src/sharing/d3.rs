@@ -45,6 +45,10 @@ impl Order for FirstComeFirstServed<'_> {
     fn moves(&self) -> bool {
         false
     }
+
+    fn pace(&self, _: u32, rate: f64) -> f64 {
+        rate
+    }
 }
 
 impl D3 {

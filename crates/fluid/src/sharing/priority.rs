@@ -11,8 +11,34 @@ use crate::transfers::{Transfer, after};
 pub(crate) struct CriticalBy {
     /// An early deadline, before all else; flows without one come after those with one.
     pub(crate) deadline: bool,
-    /// Then what is left to send, rather than the size from the beginning.
-    pub(crate) left: bool,
+    /// Then a small size.
+    pub(crate) size: SizeBy,
+}
+
+/// What counts as a flow's size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SizeBy {
+    /// All that it has to send.
+    Whole,
+    /// What it has left to send.
+    Left,
+    /// The time that what it has left takes at its highest rate, T in PDQ 2012, 3.
+    TimeLeft,
+}
+
+impl SizeBy {
+    /// The size of what `bits` are to the flow.
+    #[inline]
+    fn measure(self, bits: f64, transfer: &Transfer) -> f64 {
+        if self == SizeBy::TimeLeft { bits / transfer.peak } else { bits }
+    }
+
+    fn of(self, transfer: &Transfer, now: Time) -> f64 {
+        match self {
+            SizeBy::Whole => transfer.size,
+            _ => self.measure(transfer.left_at(now), transfer),
+        }
+    }
 }
 
 /// Strict priority in the order of criticality.
@@ -30,13 +56,13 @@ struct ByCriticality<'a> {
 impl Order for ByCriticality<'_> {
     #[inline]
     fn criticality(&self, slot: u32) -> Criticality {
-        let CriticalBy { deadline, left } = self.by;
+        let CriticalBy { deadline, size } = self.by;
         let Some(transfer) = self.moment.transfers.get(slot) else {
             return Criticality { deadline: u64::MAX, size: 0.0, id: u32::MAX };
         };
         Criticality {
             deadline: if deadline { transfer.deadline.as_ps() } else { u64::MAX },
-            size: if left { transfer.left_at(self.moment.now) } else { transfer.size },
+            size: size.of(transfer, self.moment.now),
             id: transfer.id,
         }
     }
@@ -46,7 +72,18 @@ impl Order for ByCriticality<'_> {
     }
 
     fn moves(&self) -> bool {
-        self.by.left
+        self.by.size != SizeBy::Whole
+    }
+
+    #[inline]
+    fn pace(&self, slot: u32, rate: f64) -> f64 {
+        match self.by.size {
+            SizeBy::TimeLeft => {
+                let peak = self.moment.transfers.get(slot).map_or(1.0, |transfer| transfer.peak);
+                rate / peak
+            }
+            SizeBy::Whole | SizeBy::Left => rate,
+        }
     }
 }
 
@@ -60,15 +97,20 @@ impl Priority {
         ByCriticality { by: self.by, moment }
     }
 
-    /// When `behind` has no more left than `ahead`, which sends more slowly on a link of both.
+    /// When `behind` has no more left than `ahead`, which is slower on a link of both.
     fn passes(&self, behind: &Transfer, ahead: &Transfer, now: Time) -> Time {
         let is_later = self.by.deadline && ahead.deadline != behind.deadline;
-        let closing = behind.rate() - ahead.rate();
+        let closing = self.pace(behind) - self.pace(ahead);
         if is_later || closing <= 0.0 {
             return Time::MAX;
         }
-        let gap = behind.left_at(now) - ahead.left_at(now);
+        let gap = self.by.size.of(behind, now) - self.by.size.of(ahead, now);
         after(now, gap, closing).saturating_add(Time::from_ps(1))
+    }
+
+    /// How fast the flow gets smaller.
+    fn pace(&self, transfer: &Transfer) -> f64 {
+        self.by.size.measure(transfer.rate(), transfer)
     }
 }
 
@@ -93,17 +135,17 @@ impl Sharing for Priority {
         self.strict.rate(slot)
     }
 
-    /// A flow that sends passes those before it that send more slowly on a link of both, and may
+    /// A flow that sends passes those before it that are slower on a link of both, and may
     /// take from them then. One that waits loses nothing by being passed.
     fn turning_point(&self, slot: u32, moment: Moment<'_>) -> Time {
         let Some(transfer) = moment.transfers.get(slot) else { return Time::MAX };
-        if !self.by.left || transfer.rate() == 0.0 {
+        if self.by.size == SizeBy::Whole || transfer.rate() == 0.0 {
             return Time::MAX;
         }
         let mut next = Time::MAX;
         for &link in self.strict.path(slot) {
             let ahead = self.strict.on(link).take_while(|(other, _)| *other != slot);
-            for (other, _) in ahead.filter(|(_, rate)| 0.0 < *rate && *rate < transfer.rate()) {
+            for (other, _) in ahead.filter(|(_, rate)| 0.0 < *rate) {
                 if let Some(other) = moment.transfers.get(other) {
                     next = next.min(self.passes(transfer, other, moment.now));
                 }

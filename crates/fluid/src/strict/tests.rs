@@ -36,6 +36,10 @@ impl Order for Flows<'_> {
     fn moves(&self) -> bool {
         true
     }
+
+    fn pace(&self, _: u32, rate: f64) -> f64 {
+        rate
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -77,6 +77,7 @@ pub fn all_disciplines() -> Vec<FlowLevel> {
         Sharing::EarliestDeadlineFirst,
         Sharing::Pdq,
         Sharing::D3,
+        Sharing::Optimal,
     ];
     disciplines.into_iter().map(scheme).collect()
 }

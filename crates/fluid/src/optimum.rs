@@ -1,0 +1,161 @@
+//! What an omniscient scheduler settles before the first flow starts: where the one bottleneck is,
+//! if there is one, and which flows it lets be late there (PDQ 2012, 3 and 5.2.1).
+//!
+//! Everything else is the centralised algorithm of section 3: flows in their order, each as fast as
+//! those before it leave room for. On one bottleneck that is one flow after the other at full rate.
+//!
+//! The optimum knows payload and propagation alone, neither headers nor packets that are stored and
+//! forwarded, and all flows are as near to the bottleneck as the nearest is. That makes it a bound
+//! for whatever sends packets: these pass the bottleneck one after the other, and come to it, and
+//! on from it, no sooner than so.
+
+use std::collections::{BTreeSet, BinaryHeap};
+
+use flowsched_topology::{Ecmp, Network, PortId};
+use flowsched_units::Time;
+use flowsched_workload::Flow;
+
+use crate::Job;
+use crate::latency::{Latency, wire_bits};
+use crate::outcome::Worth;
+use crate::transfers::after;
+
+/// The decisions of an omniscient scheduler.
+#[derive(Clone, Debug)]
+pub(crate) struct Optimum {
+    /// What its schedule is worth.
+    pub(crate) worth: Worth,
+    bottleneck: Option<Bottleneck>,
+    /// By flow, whether it has to be late; where there is one bottleneck and all flows that have
+    /// deadlines start together.
+    late: Option<Vec<bool>>,
+}
+
+/// A link that all flows have to pass.
+#[derive(Clone, Copy, Debug)]
+struct Bottleneck {
+    port: PortId,
+    /// Propagation from the nearest sender to it.
+    way_there: Time,
+}
+
+impl Optimum {
+    pub(crate) fn of(job: &Job<'_>) -> Optimum {
+        let mut optimum =
+            Optimum { worth: Worth::Heuristic, bottleneck: one_bottleneck(job), late: None };
+        let Some(bottleneck) = optimum.bottleneck else { return optimum };
+        let mut starts = job.flows.iter().filter(|flow| flow.deadline.is_some()).map(|f| f.start);
+        let first = starts.next();
+        let start_together = starts.all(|start| Some(start) == first);
+        if first.is_some() && start_together {
+            optimum.late = Some(optimum.fewest_late(job, bottleneck));
+        }
+        // What is best for all flows need not be so for some of them.
+        if job.until.is_none() && job.flows.iter().all(|flow| flow.measured) {
+            optimum.worth = match first {
+                None => Worth::LeastMeanFct,
+                Some(_) if start_together => Worth::MostDeadlinesMet,
+                Some(_) => Worth::Heuristic,
+            };
+        }
+        optimum
+    }
+
+    /// Whether it is settled who is late. Otherwise a flow is given up once it must be.
+    pub(crate) fn settles_who_is_late(&self) -> bool {
+        self.late.is_some()
+    }
+
+    /// Whether the flow does not start at all, as it would make others late.
+    pub(crate) fn gives_up(&self, flow: &Flow) -> bool {
+        self.late.as_ref().is_some_and(|late| late[flow.id as usize])
+    }
+
+    /// What the flow takes beside its bytes: propagation, to the bottleneck and from there.
+    pub(crate) fn latency(&self, path: &[PortId], network: &Network) -> Latency {
+        let acknowledgement = propagation(path, network);
+        let Some(Bottleneck { port, way_there }) = self.bottleneck else {
+            return Latency { before: Time::ZERO, last_packet: acknowledgement, acknowledgement };
+        };
+        let place = path.iter().position(|passed| *passed == port).unwrap_or(0);
+        let last_packet = propagation(&path[place..], network);
+        Latency { before: way_there, last_packet, acknowledgement }
+    }
+
+    /// Moore and Hodgson, 1968: by deadline, and whenever one would be late, the longest so far is
+    /// given up ("a dynamic programming algorithm to discard the minimum number of flows", PDQ
+    /// 2012, 5.2.1). Times are those that the engine will find.
+    fn fewest_late(&self, job: &Job<'_>, bottleneck: Bottleneck) -> Vec<bool> {
+        let ecmp = Ecmp::new(job.seed);
+        let mut by_due_time = Vec::new();
+        for flow in job.flows {
+            let Some(deadline) = flow.deadline else { continue };
+            let path: Vec<PortId> = ecmp.path(job.network, flow.id, flow.src, flow.dst).collect();
+            by_due_time.push((self.latency(&path, job.network).due_time(deadline), flow));
+        }
+        by_due_time.sort_by_key(|(due, flow)| (*due, flow.id));
+        let rate = job.network.port(bottleneck.port).rate.as_bps() as f64;
+        let start = by_due_time.first().map_or(Time::ZERO, |(_, flow)| flow.start);
+        let mut now = start.saturating_add(bottleneck.way_there);
+        let mut late = vec![false; job.flows.len()];
+        let mut kept = BinaryHeap::new();
+        for (due, flow) in by_due_time {
+            let duration = after(Time::ZERO, wire_bits(flow.size, job.scheme.header), rate);
+            now = now.saturating_add(duration);
+            kept.push((duration, flow.id));
+            if now > due
+                && let Some((longest, id)) = kept.pop()
+            {
+                now = now.saturating_sub(longest);
+                late[id as usize] = true;
+            }
+        }
+        late
+    }
+}
+
+/// The links' delays, one after the other.
+fn propagation(ports: &[PortId], network: &Network) -> Time {
+    let delays = ports.iter().map(|port| network.port(*port).delay);
+    delays.fold(Time::ZERO, Time::saturating_add)
+}
+
+/// A link that every flow has to pass, whichever of its shortest paths it takes, none of the links
+/// that flows pass being slower: whatever the schedule, bytes go through it one after the other, and
+/// nothing else holds them up.
+fn one_bottleneck(job: &Job<'_>) -> Option<Bottleneck> {
+    let Job { network, flows, seed, .. } = *job;
+    let ecmp = Ecmp::new(seed);
+    let path = |flow: &Flow| ecmp.path(network, flow.id, flow.src, flow.dst);
+    // Hosts that forward have other ways than the shortest.
+    let mut common: Vec<PortId> = match flows.first() {
+        Some(flow) if !network.hosts_forward() => path(flow).collect(),
+        _ => return None,
+    };
+    let rate = |port: &PortId| network.port(*port).rate;
+    let mut lowest = common.iter().map(rate).min()?;
+    let mut pairs = BTreeSet::new();
+    for flow in flows {
+        let path: Vec<PortId> = path(flow).collect();
+        common.retain(|port| path.contains(port));
+        if common.is_empty() {
+            return None;
+        }
+        lowest = path.iter().map(rate).min()?.min(lowest);
+        pairs.insert((flow.src, flow.dst));
+    }
+    let is_passed_by_all = |port: &PortId| {
+        let mut paths = pairs.iter().flat_map(|(src, dst)| network.paths(*src, *dst));
+        paths.all(|path| path.contains(port))
+    };
+    let port = common.into_iter().find(|port| rate(port) == lowest && is_passed_by_all(port))?;
+    let way_there = |flow: &Flow| {
+        let before: Vec<PortId> = path(flow).take_while(|passed| *passed != port).collect();
+        propagation(&before, network)
+    };
+    Some(Bottleneck { port, way_there: flows.iter().map(way_there).min()? })
+}
+
+#[cfg(test)]
+#[path = "optimum/tests.rs"]
+mod tests;
