@@ -1,8 +1,8 @@
 //! `flowsched list`: what an experiment file can name.
 
-use flowsched_schemes::flow_level::{DISCIPLINES, flow_level};
+use flowsched_schemes::flow_level::{DISCIPLINES, FlowLevel};
 use flowsched_schemes::preset::{COMMON, Combination};
-use flowsched_schemes::{PARTS, PRESETS, Preset, Role, Scheme};
+use flowsched_schemes::{PARTS, PRESETS, Preset, Role};
 use flowsched_topology::{LOSS, ROUTING, TOPOLOGIES};
 use flowsched_units::{Bytes, Kind, Parameter, Value};
 use flowsched_workload::sizes::{BUILT_IN, FORMS};
@@ -69,7 +69,7 @@ pub fn as_fluid(preset: &Preset) -> String {
             let thresholds = vec![Bytes::ZERO; settings.count("queues") as usize - 1];
             settings.set("thresholds", Value::Sizes(thresholds));
         }
-        flow_level(&Scheme::from_settings(&settings)?)
+        FlowLevel::from_settings(&settings)
     });
     match level {
         Ok(level) => level.sharing.about().to_owned(),

@@ -1,7 +1,10 @@
 //! What an engine gives, as the record that results are made of.
 
 use flowsched_experiment::Scene;
-use flowsched_experiment::results::{Counters, FlowRow, Passage, Port, PortSample, RunRecord};
+use flowsched_experiment::results::{
+    Counters, FlowRow, Passage, Port, PortSample, RunRecord, Schedule,
+};
+use flowsched_fluid::Worth;
 use flowsched_topology::{Network, NodeId};
 use flowsched_units::Time;
 use flowsched_workload::{Flow, Workload};
@@ -11,6 +14,7 @@ use crate::cost::Cost;
 /// What an engine gives, whichever it is.
 pub struct Ran {
     stopped: bool,
+    schedule: Option<Schedule>,
     counters: Counters,
     flows: Vec<Ended>,
     samples: Vec<PortSample>,
@@ -48,6 +52,7 @@ impl From<flowsched_sim::Outcome> for Ran {
         };
         Ran {
             stopped: outcome.stopped,
+            schedule: None,
             counters: Counters {
                 packet_hops: outcome.packet_hops,
                 events: outcome.events,
@@ -82,6 +87,11 @@ impl From<flowsched_fluid::Outcome> for Ran {
         };
         Ran {
             stopped: outcome.stopped,
+            schedule: outcome.worth.map(|worth| match worth {
+                Worth::LeastMeanFct => Schedule::LeastMeanFct,
+                Worth::MostDeadlinesMet => Schedule::MostDeadlinesMet,
+                Worth::Heuristic => Schedule::Heuristic,
+            }),
             counters: Counters { events: outcome.events, ..Counters::default() },
             flows: outcome.flows.into_iter().map(ended).collect(),
             samples: outcome.ports.into_iter().map(sample).collect(),
@@ -104,6 +114,7 @@ pub fn record(
         scheme: scheme.to_owned(),
         seed,
         stopped: ran.stopped,
+        schedule: ran.schedule,
         counters: Counters {
             cpu_s: cost.cpu_s,
             wall_s: cost.wall_s,

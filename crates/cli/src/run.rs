@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use flowsched_experiment::results::{Ending, ResultsError, RunRecord, Summary, Writer};
-use flowsched_experiment::{Experiment, Mistake, Mistakes, Place, Run, Scene, SchemeOfScene};
+use flowsched_experiment::{Experiment, Level, Mistake, Mistakes, Place, Run, Scene};
 use flowsched_fluid::Watch;
 use flowsched_sim::Progress;
 use flowsched_topology::Network;
@@ -157,29 +157,41 @@ pub(crate) fn one_run(
     let network = scene.network()?;
     let workload = scene.workload(&network, run.seed)?;
     let scheme = &scene.schemes[run.scheme];
-    let ran = simulate(scene, scheme, &network, &workload.flows, run.seed, progress);
+    let ran = simulate(scene, &scheme.level, &network, &workload.flows, run.seed, progress);
     let cost = meter.read();
-    Ok(record(scene, &scheme.scheme.name, run.seed, &network, workload, ran, cost))
+    Ok(record(scene, &scheme.name, run.seed, &network, workload, ran, cost))
 }
 
-/// Runs the engine that the scene asks for; only a scheme for fluids has a flow level.
+/// Runs the engine of the scheme's level.
 fn simulate(
     scene: &Scene,
-    scheme: &SchemeOfScene,
+    level: &Level,
     network: &Network,
     flows: &[Flow],
     seed: u64,
     progress: &Progress,
 ) -> Ran {
     let (sample_interval, until) = (scene.sample_interval, scene.until);
-    if let Some(scheme) = &scheme.flow_level {
-        let job = flowsched_fluid::Job { network, flows, scheme, seed, sample_interval, until };
-        let Progress { finished_flows, stop } = progress;
-        return flowsched_fluid::run(&job, Watch { finished_flows, stop }).into();
+    match level {
+        Level::Packets(scheme) => {
+            let routing = scene.topology.routing;
+            let job = flowsched_sim::Job {
+                network,
+                routing,
+                flows,
+                scheme,
+                seed,
+                sample_interval,
+                until,
+            };
+            flowsched_sim::run(&job, progress).into()
+        }
+        Level::Flows(scheme) => {
+            let job = flowsched_fluid::Job { network, flows, scheme, seed, sample_interval, until };
+            let Progress { finished_flows, stop } = progress;
+            flowsched_fluid::run(&job, Watch { finished_flows, stop }).into()
+        }
     }
-    let (routing, scheme) = (scene.topology.routing, &scheme.scheme);
-    let job = flowsched_sim::Job { network, routing, flows, scheme, seed, sample_interval, until };
-    flowsched_sim::run(&job, progress).into()
 }
 
 /// What only drawing all flows of a seed could show.

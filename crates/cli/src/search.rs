@@ -44,7 +44,7 @@ pub fn search(wanted: &Search) -> Result<(), Failure> {
             if let Some(failure) = failure {
                 return Err(failure);
             }
-            let (point, scheme) = (scene.point.to_string(), known.scheme.name.clone());
+            let (point, scheme) = (scene.point.to_string(), known.name.clone());
             all.push(Found { point, scheme, largest });
         }
     }
@@ -87,7 +87,7 @@ fn share_met(wanted: &Search, scene: usize, scheme: usize, value: u64) -> Result
     }
     let share = met as f64 / flows as f64;
     let Experiment { scenes, .. } = &experiment;
-    let name = &scenes[scene].schemes[scheme].scheme.name;
+    let name = &scenes[scene].schemes[scheme].name;
     say(&format!("{name}: {} = {value}: {:.2}% of deadlines met", wanted.key, 100.0 * share));
     Ok(share)
 }

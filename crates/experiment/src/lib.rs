@@ -32,6 +32,6 @@ pub use experiment::{Engine, Experiment, KIND, PARAMETERS, Run, Scene, Topology}
 pub use inputs::Input;
 pub use mistake::{Mistake, Mistakes, Place, Source};
 pub use parts::Parts;
-pub use scheme::SchemeOfScene;
+pub use scheme::{Level, SchemeOfScene};
 pub use vary::values;
 pub use workload::{Traffic, WorkloadOfScene, sizes};

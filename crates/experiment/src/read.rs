@@ -129,8 +129,7 @@ impl Reader<'_> {
             Vec::new()
         });
         let Some(scene) = scenes.first() else { return orders };
-        let names: Vec<&str> =
-            scene.schemes.iter().map(|scheme| scheme.scheme.name.as_str()).collect();
+        let names: Vec<&str> = scene.schemes.iter().map(|scheme| scheme.name.as_str()).collect();
         for name in orders.iter().flat_map(|order| &order.schemes) {
             if !names.contains(&name.as_str()) {
                 refuse(format!("the scheme \"{name}\""), names.join(", "));
@@ -170,8 +169,11 @@ impl Reader<'_> {
             };
             schemes.extend(scheme::read(table, engine, &mut sizes_of, &mut self.mistakes));
         }
-        if let Some(known) = schemes.iter().find(|known| known.scheme.needs_one_path()) {
-            let with = format!("the scheme \"{}\"", known.scheme.name);
+        let keeps_to_one = |known: &&scheme::SchemeOfScene| known.level.needs_one_path();
+        if engine == Engine::Packet
+            && let Some(known) = schemes.iter().find(keeps_to_one)
+        {
+            let with = format!("the scheme \"{}\"", known.name);
             self.refuse_spraying(&document.topology, topology.as_ref(), &with);
         }
         if document.schemes.is_empty() {

@@ -15,10 +15,37 @@ use crate::mistake::{Mistake, Mistakes};
 pub struct SchemeOfScene {
     /// A value for each of its parameters.
     pub settings: Settings,
+    /// What tables and charts call it.
+    pub name: String,
     /// The same, ready to run.
-    pub scheme: Scheme,
-    /// What it comes down to, if flows are fluids.
-    pub flow_level: Option<FlowLevel>,
+    pub level: Level,
+}
+
+/// What a scheme is run as.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Level {
+    /// Packets.
+    Packets(Scheme),
+    /// The rates of flows: the scene's engine has no packets, or the scheme is a schedule, which has
+    /// none in any engine.
+    Flows(FlowLevel),
+}
+
+impl Level {
+    fn of(settings: &Settings, engine: Engine) -> Result<Level, SettingError> {
+        if engine == Engine::Fluid || flow_level::is_schedule(settings) {
+            return FlowLevel::from_settings(settings).map(Level::Flows);
+        }
+        Scheme::from_settings(settings).map(Level::Packets)
+    }
+
+    /// Whether all of a flow keeps to one path.
+    pub(crate) fn needs_one_path(&self) -> bool {
+        match self {
+            Level::Packets(scheme) => scheme.needs_one_path(),
+            Level::Flows(_) => true,
+        }
+    }
 }
 
 /// Reads a table. `sizes_of` puts sizes in the place of a word for thresholds, given how many
@@ -35,8 +62,8 @@ pub(crate) fn read(
     if !keys::check(table, &parameters(&combination), &mut settings, mistakes) {
         return None;
     }
-    let scheme =
-        resolve_thresholds(&mut settings, sizes_of).and_then(|()| Scheme::from_settings(&settings));
+    let level =
+        resolve_thresholds(&mut settings, sizes_of).and_then(|()| Level::of(&settings, engine));
     if engine == Engine::Packet
         && let Some(entry) = table.entries.get(DISCIPLINE.name)
     {
@@ -44,12 +71,8 @@ pub(crate) fn read(
         let allowed = "it with engine = \"fluid\" only";
         mistakes.add(Mistake::found(&entry.key_place, path, found, allowed));
     }
-    let checked = scheme.and_then(|scheme| match engine {
-        Engine::Packet => Ok((scheme, None)),
-        Engine::Fluid => flow_level::flow_level(&scheme).map(|flows| (scheme, Some(flows))),
-    });
-    match checked {
-        Ok((scheme, flow_level)) => Some(SchemeOfScene { settings, scheme, flow_level }),
+    match level {
+        Ok(level) => Some(SchemeOfScene { name: settings.text("name"), settings, level }),
         Err(error) => {
             let place = table.place_of(&error.key);
             mistakes.add(Mistake::of_setting(place, &table.path, &error));

@@ -1,7 +1,7 @@
 //! The figures of a scheme at a point over its seeds: what tables and charts both show.
 
 use flowsched_experiment::results::{
-    Comparison, Distribution, Point, RunSummary, SizeClass, Summary,
+    Comparison, Distribution, Point, RunSummary, Schedule, SizeClass, Summary,
 };
 
 /// All flows, then each class: the order of tables.
@@ -26,6 +26,9 @@ pub(crate) struct Row<'a> {
     /// Against the first scheme; the first has none.
     pub comparison: Option<&'a Comparison>,
 }
+
+/// What is said of a schedule where another may be better.
+const NO_BOUND: &str = "here a heuristic, not a bound";
 
 /// The mean over seeds of some figure, and the seeds' extremes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,6 +65,27 @@ impl Row<'_> {
     /// The sum of a count over the seeds.
     pub fn total(&self, count: impl Fn(&RunSummary) -> u64) -> u64 {
         self.runs.iter().map(|run| count(run)).sum()
+    }
+
+    /// The share of deadlines that were met; `None` if no measured flow has one.
+    pub fn deadlines_met(&self) -> Option<f64> {
+        let flows = self.total(|run| run.deadline_flows);
+        (flows > 0).then(|| self.total(|run| run.deadlines_met) as f64 / flows as f64)
+    }
+
+    /// What a scheme that is a schedule is worth, in words; nothing for others.
+    pub fn schedule_note(&self) -> Option<String> {
+        let first = self.runs.first()?.schedule?;
+        let worth = match first {
+            _ if self.runs.iter().any(|run| run.schedule != Some(first)) => NO_BOUND,
+            Schedule::LeastMeanFct => "no scheme has a lower mean FCT",
+            Schedule::MostDeadlinesMet => "no scheme meets more deadlines",
+            Schedule::Heuristic => NO_BOUND,
+        };
+        Some(format!(
+            "{} is a schedule of flows, without packets or headers: {worth}.",
+            self.scheme
+        ))
     }
 
     /// Finished flows of a class, over the seeds.

@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::ReportError;
 use crate::charts::{self, Figure, Ports, Sweep};
-use crate::format::{change, count, duration, interval, plural};
+use crate::format::{change, count, duration, interval, plural, share};
 use crate::gather::ByScheme;
 use crate::overview::{
     CLASSES, Row, against, class_title, interval_note, left_out, partial_note, rows, seeds,
@@ -238,6 +238,7 @@ fn comparison(summary: &Summary, point: &Point) -> Markup {
         @if left_out > 0 {
             p.note { "Left out of changes, as not finished under both schemes: " (count(left_out)) "." }
         }
+        @for note in rows.iter().filter_map(Row::schedule_note) { p.note { (note) } }
     }
 }
 
@@ -274,6 +275,7 @@ fn class_rows(rows: &[Row<'_>], class: Option<SizeClass>) -> Markup {
 }
 
 fn trouble(rows: &[Row<'_>]) -> Markup {
+    let deadlines = rows.iter().any(|row| row.deadlines_met().is_some());
     html! {
         p.note { "Counts, summed over seeds." }
         div.scroll tabindex="0" role="region" aria-label="Counts" {
@@ -287,6 +289,7 @@ fn trouble(rows: &[Row<'_>]) -> Markup {
                         th scope="col" { "Retransmissions" }
                         th scope="col" { "Drops" }
                         th scope="col" { "ECN marks" }
+                        @if deadlines { th scope="col" { "Deadlines met" } }
                     }
                 }
                 tbody {
@@ -299,6 +302,7 @@ fn trouble(rows: &[Row<'_>]) -> Markup {
                             td { (count(row.total(|run| run.retransmissions))) }
                             td { (count(row.total(|run| run.drops))) }
                             td { (count(row.total(|run| run.ecn_marks))) }
+                            @if deadlines { td { (row.deadlines_met().map(share).unwrap_or_default()) } }
                         }
                     }
                 }

@@ -7,7 +7,7 @@ use flowsched_experiment::results::{
 };
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::format::{change, count, duration, interval, plural};
+use crate::format::{change, count, duration, interval, plural, share};
 use crate::overview::{
     CLASSES, Row, against, class_title, interval_note, left_out, partial_note, rows, seeds,
 };
@@ -85,11 +85,20 @@ fn point_lines(summary: &Summary, point: &Point, width: usize) -> Vec<String> {
     let heading = ["", "unfinished", "timeouts", "resent", "drops", "marks"];
     let mut table = vec![heading.map(str::to_owned).to_vec()];
     table.extend(rows.iter().map(trouble));
+    if rows.iter().any(|row| row.deadlines_met().is_some()) {
+        table[0].push("deadlines met".to_owned());
+        for (cells, row) in table[1..].iter_mut().zip(&rows) {
+            cells.push(row.deadlines_met().map(share).unwrap_or_default());
+        }
+    }
     lines.extend(aligned(&table, width));
     let left_out = left_out(&rows);
     if left_out > 0 {
         let flows = count(left_out);
         lines.push(format!("Left out of changes, as not finished under both schemes: {flows}"));
+    }
+    for note in rows.iter().filter_map(Row::schedule_note) {
+        lines.extend(wrap(&note, width));
     }
     lines
 }

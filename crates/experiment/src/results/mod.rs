@@ -54,7 +54,7 @@ pub use order::{Figure, Order, OrderFound, Verdict};
 pub use packets::PacketFigures;
 pub use point::Point;
 pub use read::{FlowsOfRun, PortsOfRun, RunKey};
-pub use record::{Counters, FlowRow, Passage, Port, PortSample, RunRecord};
+pub use record::{Counters, FlowRow, Passage, Port, PortSample, RunRecord, Schedule};
 pub use size_class::{PerClass, SizeClass};
 pub use summary::{Key, PartSummary, RunSummary, SUMMARY, Summary};
 pub use table_file::{TableFile, Tables};

@@ -2,6 +2,7 @@
 
 use flowsched_units::{Bytes, Rate, Time};
 use flowsched_workload::Parts;
+use serde::{Deserialize, Serialize};
 
 use super::{Point, SizeClass};
 
@@ -16,6 +17,8 @@ pub struct RunRecord {
     pub seed: u64,
     /// Whether the run was cut short, so that its figures are of a part only.
     pub stopped: bool,
+    /// What the scheme is worth as a schedule, if it is one and not a protocol.
+    pub schedule: Option<Schedule>,
     /// Totals and costs.
     pub counters: Counters,
     /// The flows, by rising number.
@@ -26,6 +29,18 @@ pub struct RunRecord {
     pub ports: Vec<Port>,
     /// The ports' counters, by time; those at the end of the run last.
     pub samples: Vec<PortSample>,
+}
+
+/// What an omniscient schedule of flows is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Schedule {
+    /// No scheme has a lower mean FCT.
+    LeastMeanFct,
+    /// No scheme meets more deadlines.
+    MostDeadlinesMet,
+    /// It bounds nothing.
+    Heuristic,
 }
 
 /// Totals over the whole run, unmeasured flows included, and what it cost.

@@ -9,7 +9,7 @@ use super::comparison::{ClassComparison, Outcomes, compare};
 use super::convergence::convergence_us;
 use super::{
     Comparison, Distribution, Figure, FlowRow, Order, OrderFound, PacketFigures, PerClass, Point,
-    RunRecord, SizeClass, Tables, Verdict,
+    RunRecord, Schedule, SizeClass, Tables, Verdict,
 };
 
 /// The figures of all runs, and how the schemes compare.
@@ -41,6 +41,9 @@ pub struct RunSummary {
     pub seed: u64,
     /// Whether the run went to its end.
     pub complete: bool,
+    /// As [`RunRecord::schedule`].
+    #[serde(default)]
+    pub schedule: Option<Schedule>,
     /// Measured flows.
     pub flows: u64,
     /// Measured flows that finished.
@@ -194,6 +197,7 @@ impl RunSummary {
             scheme: run.scheme.clone(),
             seed: run.seed,
             complete: !run.stopped,
+            schedule: run.schedule,
             flows: measured.len() as u64,
             finished: measured.iter().filter(|flow| flow.finished()).count() as u64,
             unmeasured: (run.flows.len() - measured.len()) as u64,
@@ -346,6 +350,12 @@ pub const SUMMARY: &[Key] = &[
     key("runs[].scheme", "", "The scheme's name."),
     key("runs[].seed", "", "The seed."),
     key("runs[].complete", "", "Whether the run went to its end."),
+    key(
+        "runs[].schedule",
+        "",
+        "For an omniscient schedule what no scheme does better, \"least-mean-fct\" or \
+         \"most-deadlines-met\", or \"heuristic\" if it bounds nothing; null for schemes.",
+    ),
     key("runs[].flows", "", "Measured flows."),
     key("runs[].finished", "", "Measured flows that finished."),
     key("runs[].unmeasured", "", "Flows of warm-up and cool-down, which no figure includes."),

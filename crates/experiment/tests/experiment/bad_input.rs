@@ -268,6 +268,22 @@ fn networks_that_cannot_be_are_refused() {
     assert_snapshot!(topology("kind = \"star\"\nloss_on = \"host 99 - switch 0\""), @r#"a.toml:6:11: topology.loss_on: found "host 99", expected a node of the topology, such as "host 0" or "switch 0""#);
 }
 
+/// A schedule is run at the level of flows, whatever the engine.
+#[test]
+fn what_a_schedule_cannot_have_is_refused_with_the_reason() {
+    let optimal = |keys: &[&str]| with(&[&["scheme.0.preset=optimal"], keys].concat(), &[]);
+    assert_eq!(optimal(&["topology.routing=ecmp"]), "no mistake");
+    assert_eq!(optimal(&["topology.routing=ecmp", "engine=fluid"]), "no mistake");
+    for (key, reason) in [
+        ("topology.routing=spray", "\"spray\" with the scheme \"optimal\", expected \"ecmp\""),
+        ("scheme.0.port=pfabric", "\"pfabric\", where no packets are sent, expected \"fifo\""),
+        ("scheme.0.tagger=remaining", "\"remaining\", where no packets are sent"),
+        ("scheme.0.discipline=sjf", "it with engine = \"fluid\" only"),
+    ] {
+        assert!(optimal(&[key]).contains(reason), "{key}: {}", optimal(&[key]));
+    }
+}
+
 #[test]
 fn what_a_fluid_cannot_carry_is_refused_with_the_reason() {
     let fluid = |key: &str| with(&["engine=fluid", key], &[]);
