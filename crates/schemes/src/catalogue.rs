@@ -67,6 +67,7 @@ pub const PARTS: &[Part] = &[
     transport::ECN_STAR,
     transport::DCTCP,
     transport::L2DCT,
+    transport::D2TCP,
     transport::pdq::settings::PART,
     transport::pdq::multipath::settings::PART,
     transport::d3::settings::D3,

@@ -239,9 +239,15 @@ pub fn flow_level(scheme: &Scheme) -> Result<FlowLevel, SettingError> {
         let found = "\"epn\", whose messages are packets";
         return refuse("controller", found, "none");
     }
-    if matches!(algorithm, Algorithm::L2dct(_)) {
-        let found = "\"l2dct\", whose rates follow from windows, which fluid flows do not have";
-        return refuse("transport", found, "reno, ecn-star or dctcp");
+    let by_windows = match algorithm {
+        Algorithm::L2dct(_) => Some("l2dct"),
+        Algorithm::D2tcp(_) => Some("d2tcp"),
+        Algorithm::Reno | Algorithm::EcnStar | Algorithm::Dctcp(_) => None,
+    };
+    if let Some(name) = by_windows {
+        let found =
+            format!("\"{name}\", whose rates follow from windows, which fluid flows do not have");
+        return refuse("transport", &found, "reno, ecn-star or dctcp");
     }
     let sharing = match (&scheme.queueing, &scheme.tagger) {
         (Queueing::StrictPriority, Tagger::Mlfq(mlfq)) => Sharing::BytesSent(mlfq.thresholds()),
@@ -332,8 +338,8 @@ mod tests {
     #[test]
     fn what_needs_packets_is_refused_by_its_part() {
         let key = |preset| of(preset, None).unwrap_err().key;
-        assert_eq!([key("slytherin"), key("l2dct")], ["port", "transport"]);
-        assert_eq!(key("m-pdq"), "transport");
+        let all = ["slytherin", "l2dct", "d2tcp", "m-pdq"];
+        assert_eq!(all.map(key), ["port", "transport", "transport", "transport"]);
     }
 
     #[test]

@@ -58,6 +58,13 @@ pub const PRESETS: &[Preset] = &[
         settings: &[],
     },
     Preset {
+        name: "d2tcp",
+        about: "D2TCP over FIFO ports: DCTCP that favours flows whose deadlines are near.",
+        source: "Vamanan et al., SIGCOMM 2012",
+        parts: ["none", "d2tcp", "fifo", "none"],
+        settings: &[],
+    },
+    Preset {
         name: "pias",
         about: "Priorities fall with bytes sent, strict-priority ports with ECN, DCTCP.",
         source: "PIAS ToN 2017, III-B",

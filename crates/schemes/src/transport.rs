@@ -46,6 +46,15 @@ pub const L2DCT: Part = Part {
     parameters: &[tcp::settings::PARAMETERS, tcp::settings::DCTCP, tcp::settings::L2DCT],
 };
 
+/// D2TCP.
+pub const D2TCP: Part = Part {
+    role: Role::Transport,
+    name: "d2tcp",
+    about: "DCTCP whose flows are cut less, the nearer their deadlines are.",
+    source: "Vamanan et al., SIGCOMM 2012",
+    parameters: &[tcp::settings::PARAMETERS, tcp::settings::DCTCP],
+};
+
 use flowsched_units::{Bytes, Rate, Time};
 
 use crate::packet::{Flags, Header, Packet};

@@ -75,7 +75,7 @@ impl Transport for Tcp {
     }
 
     fn sender(&self, start: &Start, connection: Connection) -> Sender {
-        Sender::new(self, start.size, connection, start.now)
+        Sender::new(self, start.size, connection.with_deadline(start.deadline), start.now)
     }
 
     fn receiver(&self, size: Bytes) -> Receiver {

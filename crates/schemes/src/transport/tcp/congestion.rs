@@ -1,14 +1,16 @@
 //! Congestion control: how the window answers ACKs, marks and losses.
 
+mod d2tcp;
 mod dctcp;
 mod l2dct;
 mod window;
 
+pub use d2tcp::D2tcp;
 pub use dctcp::{Dctcp, DctcpSettings};
 pub use l2dct::{L2dct, L2dctSettings};
 pub use window::Window;
 
-use flowsched_units::Settings;
+use flowsched_units::{Settings, Time};
 
 /// What an ACK tells congestion control.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +25,19 @@ pub struct Acked {
     pub next: u32,
 }
 
+/// What a flow has ahead of it when marks tell it to slow down.
+#[derive(Clone, Copy, Debug)]
+pub struct Ahead {
+    /// The time.
+    pub now: Time,
+    /// Segments that are not acknowledged.
+    pub segments: u32,
+    /// The window, in segments.
+    pub window: u32,
+    /// The smoothed round-trip time; nothing if there is no measurement.
+    pub round_trip: Time,
+}
+
 /// The algorithm that all flows of a scheme use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Algorithm {
@@ -34,6 +49,8 @@ pub enum Algorithm {
     Dctcp(DctcpSettings),
     /// Marks by their share, and by what the flow has sent (Munir et al., INFOCOM 2013).
     L2dct(L2dctSettings),
+    /// Marks by their share, and by how near the deadline is (Vamanan et al., SIGCOMM 2012).
+    D2tcp(DctcpSettings),
 }
 
 impl Algorithm {
@@ -42,6 +59,7 @@ impl Algorithm {
         match name {
             "dctcp" => Algorithm::Dctcp(super::settings::dctcp(settings)),
             "l2dct" => Algorithm::L2dct(super::settings::l2dct(settings)),
+            "d2tcp" => Algorithm::D2tcp(super::settings::dctcp(settings)),
             "ecn-star" => Algorithm::EcnStar,
             _ => Algorithm::Reno,
         }
@@ -65,6 +83,7 @@ impl Algorithm {
             Algorithm::EcnStar => Congestion::EcnStar,
             Algorithm::Dctcp(settings) => Congestion::Dctcp(Dctcp::new(*settings)),
             Algorithm::L2dct(settings) => Congestion::L2dct(L2dct::new(settings)),
+            Algorithm::D2tcp(settings) => Congestion::D2tcp(D2tcp::new(*settings)),
         }
     }
 }
@@ -80,6 +99,8 @@ pub enum Congestion {
     Dctcp(Dctcp),
     /// The same, and the flow's weight.
     L2dct(L2dct),
+    /// The share of marked packets, and when the flow is due.
+    D2tcp(D2tcp),
 }
 
 impl Congestion {
@@ -89,6 +110,14 @@ impl Congestion {
             Congestion::Reno | Congestion::EcnStar => {}
             Congestion::Dctcp(dctcp) => dctcp.start_flow(),
             Congestion::L2dct(l2dct) => l2dct.start_flow(),
+            Congestion::D2tcp(d2tcp) => d2tcp.start_flow(),
+        }
+    }
+
+    /// The next flow is due then; [`Time::MAX`] if it has no deadline.
+    pub fn set_due(&mut self, due: Time) {
+        if let Congestion::D2tcp(d2tcp) = self {
+            d2tcp.set_due(due);
         }
     }
 
@@ -100,6 +129,7 @@ impl Congestion {
             (Congestion::L2dct(l2dct), Algorithm::L2dct(settings)) => {
                 l2dct.observe(settings, acked);
             }
+            (Congestion::D2tcp(d2tcp), _) => d2tcp.observe(acked),
             _ => {}
         }
     }
@@ -114,12 +144,13 @@ impl Congestion {
     }
 
     /// What the window is multiplied by when marks say that there is congestion.
-    pub fn mark_factor(&self) -> f64 {
+    pub fn mark_factor(&self, ahead: &Ahead) -> f64 {
         match self {
             Congestion::Reno => 1.0,
             Congestion::EcnStar => 0.5,
             Congestion::Dctcp(dctcp) => 1.0 - dctcp.alpha() / 2.0,
             Congestion::L2dct(l2dct) => l2dct.mark_factor(),
+            Congestion::D2tcp(d2tcp) => d2tcp.mark_factor(ahead),
         }
     }
 }

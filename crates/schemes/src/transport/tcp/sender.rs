@@ -2,7 +2,7 @@
 
 use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
 
-use super::congestion::{Acked, Congestion, Window};
+use super::congestion::{Acked, Ahead, Congestion, Window};
 use super::scoreboard::Scoreboard;
 use super::settings::{Growth, Restart};
 use super::timeout::RoundTrip;
@@ -38,6 +38,12 @@ impl Connection {
         let mut connection = Connection { is_open: true, ..Connection::closed(tcp) };
         connection.round_trip.measure(round_trip);
         connection
+    }
+
+    /// The next flow has this deadline.
+    pub(super) fn with_deadline(mut self, deadline: Option<Time>) -> Connection {
+        self.congestion.set_due(deadline.unwrap_or(Time::MAX));
+        self
     }
 
     fn start_flow(&mut self, tcp: &Tcp, now: Time) {
@@ -253,7 +259,7 @@ impl Sender {
         if fresh > 0 {
             self.on_progress(tcp, now, ack.seq);
         }
-        self.control_congestion(tcp, ack.flags.has(Flags::ECE), fresh);
+        self.control_congestion(tcp, now, ack.flags.has(Flags::ECE), fresh);
         if tcp.fast_retransmit && self.board.find_losses() && self.recovery == Recovery::None {
             self.start_fast_recovery();
         }
@@ -303,7 +309,7 @@ impl Sender {
     }
 
     #[inline]
-    fn control_congestion(&mut self, tcp: &Tcp, marked: bool, fresh: u32) {
+    fn control_congestion(&mut self, tcp: &Tcp, now: Time, marked: bool, fresh: u32) {
         let acked = Acked {
             segments: fresh.max(1),
             marked,
@@ -319,7 +325,13 @@ impl Sender {
             self.connection.window.grow_by(self.connection.congestion.growth());
         }
         if marked && acked.unacknowledged > self.cut_at {
-            self.connection.window.shrink(self.connection.congestion.mark_factor());
+            let ahead = Ahead {
+                now,
+                segments: self.segments - acked.unacknowledged,
+                window: self.connection.window.segments(),
+                round_trip: self.connection.round_trip.smoothed().unwrap_or_default(),
+            };
+            self.connection.window.shrink(self.connection.congestion.mark_factor(&ahead));
             self.cut_at = acked.next;
             self.tell_cut = true;
         }
