@@ -148,3 +148,37 @@ fn a_fluid_runs_from_the_same_file_and_has_no_packets() {
         assert!(slowdown["mean"].as_f64() >= Some(1.0), "{slowdown}");
     }
 }
+
+/// A schedule of flows stands beside schemes of packets, and says what it is worth.
+#[test]
+fn the_optimum_is_run_beside_packets_and_labelled() {
+    let place = Place::new();
+    let optimal = "[[scheme]]\npreset = \"optimal\"\n\n[[scheme]]\npreset = \"dctcp\"";
+    let beside = crate::common::SMALL.replace("[[scheme]]\npreset = \"dctcp\"", optimal);
+    place.write("beside.toml", &beside);
+    let to_one = beside.replace("load = 0.5", "at = \"0ms\"\npattern = \"many-to-one\"");
+    place.write("to-one.toml", &to_one);
+    let due = to_one.replace("at = \"0ms\"", "at = \"0ms\"\ndeadlines = \"uniform 40us 1ms\"");
+    place.write("due.toml", &due);
+    for (file, worth, label) in [
+        ("beside.toml", "heuristic", "here a heuristic, not a bound."),
+        ("to-one.toml", "least-mean-fct", "no scheme has a lower mean FCT."),
+        ("due.toml", "most-deadlines-met", "no scheme meets more deadlines."),
+    ] {
+        let done = place.flowsched(&["run", file, "--format", "json"]);
+        assert_eq!(done.status, Some(0), "{}", done.errors);
+        let of = |scheme: &str| {
+            let runs = done.json()["runs"].as_array().unwrap().clone();
+            runs.into_iter().filter(|run| run["scheme"] == scheme).collect::<Vec<_>>()
+        };
+        assert!(of("optimal").iter().all(|run| run["schedule"] == worth), "{file}");
+        assert!(of("optimal").iter().all(|run| run["packet_hops"] == 0), "{file}");
+        assert!(of("dctcp").iter().all(|run| run["schedule"].is_null()), "{file}");
+        assert!(of("dctcp").iter().all(|run| run["packet_hops"] != 0), "{file}");
+        let folder = format!("results/{}", file.trim_end_matches(".toml"));
+        let table = place.flowsched(&["report", &folder]).output.replace('\n', " ");
+        assert!(table.contains(label), "{file}: {table}");
+        let has_deadlines = table.contains("deadlines met");
+        assert_eq!(has_deadlines, file == "due.toml", "{file}: {table}");
+    }
+}
