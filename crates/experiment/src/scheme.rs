@@ -25,7 +25,7 @@ pub struct SchemeOfScene {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Level {
     /// Packets.
-    Packets(Scheme),
+    Packets(Box<Scheme>),
     /// The rates of flows: the scene's engine has no packets, or the scheme is a schedule, which has
     /// none in any engine.
     Flows(FlowLevel),
@@ -36,7 +36,7 @@ impl Level {
         if engine == Engine::Fluid || flow_level::is_schedule(settings) {
             return FlowLevel::from_settings(settings).map(Level::Flows);
         }
-        Scheme::from_settings(settings).map(Level::Packets)
+        Scheme::from_settings(settings).map(|scheme| Level::Packets(Box::new(scheme)))
     }
 
     /// Whether all of a flow keeps to one path.
