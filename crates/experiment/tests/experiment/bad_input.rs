@@ -176,6 +176,8 @@ fn a_trace_that_cannot_be_is_refused_with_its_line() {
     assert_snapshot!(with_rows("0.5,1,3,0"), @r#"flows.csv:3:1: size_bytes: found "0", expected a whole number of bytes from 1 to 4398046511104"#);
     assert_snapshot!(with_rows("soon,1,3,10"), @r#"flows.csv:3:1: start_s: found "soon", expected seconds from 0 to 10000000, such as 0.0125"#);
     assert_snapshot!(with_rows("0.5,1,3"), @"flows.csv:3:1: size_bytes: found nothing, expected a value");
+    let due = "start_s,src,dst,size_bytes,deadline_s\n0.5,1,3,10,0.25\n";
+    assert_snapshot!(mistakes(&text, &[("flows.csv", due)]), @r#"flows.csv:2:1: deadline_s: found "0.25", expected an instant after the flow's start at 0.5"#);
     assert_snapshot!(mistakes(&text, &[("flows.csv", "")]), @r#"flows.csv:1:1: start_s: found nothing, expected the header "start_s,src,dst,size_bytes", perhaps with ",deadline_s""#);
     assert_snapshot!(mistakes(&text, &[]), @r#"a.toml:9:9: workload.trace: found "flows.csv", which cannot be read (entity not found), expected a CSV file; paths are relative to the experiment file"#);
 }
@@ -231,6 +233,7 @@ fn parts_are_complete_and_go_together() {
     assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"\nevery = \"100000s\"\nflows = 900")), @"a.toml:16:9: workload.part.0.every: found 100000s, with which the last of 900 starts is at 18446744.073709551615s, expected starts before 10000000s");
     assert_snapshot!(with_parts(&format!("{part}\npattern = \"incast\"\ndegree = 4")), @"a.toml:16:10: workload.part.0.degree: found 4, expected a number of senders from 1 to 3, all hosts but one");
     assert_snapshot!(with_parts(&format!("{part}\npattern = \"stride\"\nstride = 8")), @"a.toml:16:10: workload.part.0.stride: found 8, with which each of 4 hosts sends to itself, expected a number that is not a multiple of 4, such as 1");
+    assert_snapshot!(with_parts(&format!("{part}\npattern = \"stride\"\nstride = 0")), @r#"a.toml:16:10: workload.part.0.stride: found "0", expected a whole number from 1 to 1048576"#);
     assert_snapshot!(with_parts(&format!("{part}\ntrace = \"a.csv\"")), @r#"a.toml:15:1: workload.part.0.trace: found the key "trace", expected name, KEYS OF PARTS, share; did you mean "stride"?"#);
     assert_snapshot!(changed("load = 0.5", "load = 0.5\npart = 3"), @"a.toml:11:1: workload.part: found a number, expected [[workload.part]] tables; write [[workload.part]] with two brackets");
     assert_snapshot!(changed("load = 0.5", "load = 0.5\npart = [3]"), @"a.toml:11:9: workload.part.0: found a number, expected a [[workload.part]] table");
@@ -261,6 +264,7 @@ fn networks_that_cannot_be_are_refused() {
     assert_eq!(topology("kind = \"bcube\"\nloss = 0.01\nloss_on = \"hosts\""), "no mistake");
     assert_snapshot!(topology("kind = \"bcube\"\nn = 3\nk = 1\nhosts = 10"), @"a.toml:8:9: topology.hosts: found 10, for n = 3 and k = 1, expected 9, n^(k+1): a BCube of another size does not close");
     assert_snapshot!(topology("kind = \"jellyfish\"\nswitches = 7\ndegree = 3"), @"a.toml:7:10: topology.degree: found 3, for 7 switches: an odd number of ends of links, expected an even degree, or an even number of switches");
+    assert_snapshot!(topology("kind = \"jellyfish\"\nswitches = 7\ndegree = 9"), @"a.toml:7:10: topology.degree: found 9, for 7 switches, expected at most 6, all others");
     assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\""), @"a.toml:4:2: topology.links: found nothing, expected text");
     assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\"\nlinks = \"a S; b T\""), @"a.toml:5:8: topology.kind: found custom with no path from host 1 to host 0, expected a connected network");
     assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\"\nlinks = \"\"\"\na S\nb S 3Gbp\n\"\"\""), @r#"a.toml:7:9: topology.links: found "b S 3Gbp" as link number 2, expected a rate such as 1Gbps after its ends"#);
