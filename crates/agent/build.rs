@@ -13,7 +13,8 @@ fn main() {
     let headers = format!("/usr/include/{architecture}-linux-gnu");
     SkeletonBuilder::new()
         .source("bpf/tagger.bpf.c")
-        .clang_args(["-fno-strict-aliasing", "-Wall", "-Werror", "-I", &headers])
+        // Without 32-bit instructions (Linux 5.1) half of the program would be shifts.
+        .clang_args(["-mcpu=v3", "-fno-strict-aliasing", "-Wall", "-Werror", "-I", &headers])
         .reference_obj(true)
         .build_and_generate(out.join("tagger.skel.rs"))
         .unwrap_or_else(|error| {

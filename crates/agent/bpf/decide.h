@@ -4,7 +4,12 @@
 #ifndef FLOWSCHED_DECIDE_H
 #define FLOWSCHED_DECIDE_H
 
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
 #include "flowsched.h"
+
+#define NOT_NEXT (-1)
 
 struct decision {
 	__u8 level;
@@ -27,6 +32,19 @@ static __always_inline __u8 level_at(const struct rule *rule, __u64 count)
 static __always_inline __u64 message_size(const struct flow_state *flow)
 {
 	return flow->next_offset > flow->size_from ? flow->next_offset - flow->size_from : 0;
+}
+
+/* The level at `count`, counted from `base`, and how far it goes. */
+static __always_inline __u8 set_level(const struct rule *rule, struct flow_state *flow,
+				      __u64 base, __u64 count)
+{
+	__u8 level = level_at(rule, count);
+	__u64 bound = rule->thresholds[level & (FS_LEVELS - 1)];
+
+	flow->level = level;
+	flow->level_until = bound + base < bound ? bound : bound + base;
+	flow->generation = rule->generation;
+	return level;
 }
 
 static __always_inline struct decision decide(const struct rule *rule, struct flow_state *flow,
@@ -55,13 +73,35 @@ static __always_inline struct decision decide(const struct rule *rule, struct fl
 	}
 	flow->last_sent = departure->now;
 	flow->bytes_sent += departure->payload;
-	if (rule->flags & FS_CUMULATIVE)
-		count = flow->bytes_sent;
-	else
+	if (rule->flags & FS_CUMULATIVE) {
+		decision.level = set_level(rule, flow, 0, flow->bytes_sent);
+	} else {
 		count = departure->offset > flow->message_offset ?
 				departure->offset - flow->message_offset : 0;
-	decision.level = level_at(rule, count);
+		decision.level = set_level(rule, flow, flow->message_offset, count);
+	}
 	return decision;
+}
+
+/* The level of a packet that directly follows the flow's last one, in sequence and in time, and
+ * below the same threshold: what decide() would say, and all that it would change, of nearly all
+ * packets. NOT_NEXT, with nothing changed, of the others. `event`: not 0 if anything else than
+ * more bytes may have happened. */
+static __always_inline int next_level(const struct rule *rule, struct flow_state *flow, __u64 now,
+				      __u32 payload, __u32 event, __u64 idle_ns)
+{
+	__u64 count = flow->next_offset;
+
+	event |= flow->aged_at | (flow->generation ^ rule->generation);
+	if (unlikely(rule->flags & FS_CUMULATIVE))
+		count = flow->bytes_sent + payload;
+	if (unlikely(event || now - flow->last_sent >= idle_ns || count > flow->level_until))
+		return NOT_NEXT;
+	flow->last_sent = now;
+	flow->next_offset += payload;
+	flow->next_seq += payload;
+	flow->bytes_sent += payload;
+	return flow->level;
 }
 
 #endif

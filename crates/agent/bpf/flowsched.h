@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-#define FS_LAYOUT 1
+#define FS_LAYOUT 2
 #define FS_LEVELS 8
 
 /* Histogram of message sizes: sizes below 256 have a bucket each, every further octave has 128,
@@ -28,25 +28,27 @@ enum rule_flag {
 	FS_TOKEN_PRIORITY = 1 << 7,  /* another priority on a connection starts a message */
 };
 
-/* Everything that a reload changes. Two of them: one in force, one being written. */
+/* What of a rule every packet needs comes first, in one cache line. */
 struct rule {
-	__u64 thresholds[FS_LEVELS - 1]; /* bytes; those not used are the largest number */
+	enum rule_flag flags;            /* any number of them */
+	__u32 generation;                /* another one for every rule; never 0 */
 	__u64 message_idle_ns;           /* the largest number: never a new message */
+	__u8 dscp[FS_LEVELS];
 	__u64 flow_idle_ns;              /* the same for flows known by their 5-tuple alone */
 	__u64 timeout_gap_ns;            /* silence before an old sequence that is a timeout */
+	__u64 thresholds[FS_LEVELS];     /* bytes; those not used are the largest number */
 	__u32 ageing_timeouts;           /* 0: never */
-	enum rule_flag flags;            /* any number of them */
 	__u32 mark_mask;
 	__u16 vxlan_port;                /* 0: do not look into VXLAN */
-	__u8 dscp[FS_LEVELS];
-	__u8 padding[2];
+	__u8 padding[6];
 	__u8 ports[65536 / 8];
 };
 
+/* Everything that a reload changes. Two rules: one in force, one being written. */
 struct settings {
-	struct rule rules[2];
 	__u32 active;
 	__u32 layout;
+	struct rule rules[2];
 };
 
 struct prefix_key {
@@ -70,22 +72,25 @@ struct flow_key {
 	__u32 protocol;
 };
 
-/* What is remembered of a flow; what every packet needs comes first. */
+/* What is remembered of a flow; what every packet needs comes first, in one cache line. */
 struct flow_state {
 	__u64 last_sent;      /* ns */
 	__u64 next_offset;    /* offset of the first byte that was never sent */
 	__u64 bytes_sent;     /* charged since the message began */
-	__u64 message_offset; /* offset at which the message, or its last new start, began */
+	__u64 level_until;    /* offset, or bytes sent, up to which the level is the last one */
 	__u32 next_seq;       /* TCP sequence number of next_offset */
+	__u32 generation;     /* of the rule that the last level is by; 0: no packet yet */
 	__u32 aged_at;        /* count of timeouts in a row at which it was last made new */
 	__u32 token;          /* mark or priority that the message was sent with */
-	__u8 started;
+	__u8 level;           /* of the last packet */
 	__u8 ended;           /* its size is in the histogram */
 	__u8 drained;         /* everything written was sent with the last packet */
 	__u8 padding;
 	__u32 timeout_seq;    /* of the last timeout seen; flows known by 5-tuple */
-	__u32 timeouts;       /* in a row; flows known by 5-tuple */
+	__u64 message_offset; /* offset at which the message, or its last new start, began */
 	__u64 size_from;      /* offset at which the message began, whatever its new starts */
+	__u32 timeouts;       /* in a row; flows known by 5-tuple */
+	__u32 more_padding;
 };
 
 /* A packet as the decision sees it. */

@@ -8,12 +8,8 @@
 
 #include "flowsched.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct settings);
-} settings SEC(".maps");
+/* A variable, whose address is a constant of the program: no lookup. */
+struct settings settings SEC(".data.settings");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -33,21 +33,47 @@ enum parsed {
 };
 
 struct packet {
-	struct flow_key key;
 	__u32 l3;       /* offset of the outer IP header, the one that is written */
+	__u32 inner;    /* offset of the innermost IP header, the one that names the flow */
 	__u32 l4;       /* offset of the innermost transport header */
-	__u32 end;      /* offset of the first byte after the IP packet */
+	__u32 end;      /* offset of the first byte after the innermost IP packet */
 	__u32 payload;
 	__u32 seq;
+	__u32 network;   /* 0, or 1 << 24 | VXLAN network identifier */
 	__u8 ip_version; /* of the outer header */
+	__u8 inner_version;
+	__u8 protocol;
 	__u8 tos;        /* of the outer header */
 	__u8 tcp_flags;
 	__u8 fragment;
+	__u8 padding[2];
 };
 
 #define TCP_FIN 0x01
 #define TCP_SYN 0x02
 #define TCP_RST 0x04
+
+/* Pointers that the kernel's verifier knows as such only while no compiler treats them as the
+ * 32-bit numbers that `struct __sk_buff` declares. */
+static __always_inline void *readable(struct __sk_buff *skb)
+{
+	void *start;
+
+	asm volatile("%[start] = *(u32 *)(%[skb] + %[at])"
+		     : [start] "=r"(start)
+		     : [skb] "r"(skb), [at] "i"(offsetof(struct __sk_buff, data)));
+	return start;
+}
+
+static __always_inline void *readable_end(struct __sk_buff *skb)
+{
+	void *end;
+
+	asm volatile("%[end] = *(u32 *)(%[skb] + %[at])"
+		     : [end] "=r"(end)
+		     : [skb] "r"(skb), [at] "i"(offsetof(struct __sk_buff, data_end)));
+	return end;
+}
 
 /* Where `offset` is, or NULL if that is too far in. Says twice what the bound is, since the
  * verifier forgets it where the compiler computes with a copy. */
@@ -56,12 +82,7 @@ static __always_inline void *header_at(struct __sk_buff *skb, __u32 offset)
 	if (offset > MAX_OFFSET)
 		return NULL;
 	asm volatile("%[offset] &= %[mask]" : [offset] "+r"(offset) : [mask] "i"(MAX_OFFSET));
-	return (void *)(long)skb->data + offset;
-}
-
-static __always_inline void *readable_end(struct __sk_buff *skb)
-{
-	return (void *)(long)skb->data_end;
+	return readable(skb) + offset;
 }
 
 static __always_inline int parse_ipv4(struct __sk_buff *skb, struct packet *packet, __u32 offset,
@@ -87,11 +108,7 @@ static __always_inline int parse_ipv4(struct __sk_buff *skb, struct packet *pack
 	packet->l4 = offset + header;
 	packet->end = offset + total;
 	packet->fragment = (ip->frag_off & bpf_htons(IP_MORE_OR_OFFSET)) != 0;
-	packet->key.protocol = ip->protocol;
-	packet->key.source[10] = packet->key.source[11] = 0xff;
-	packet->key.destination[10] = packet->key.destination[11] = 0xff;
-	__builtin_memcpy(&packet->key.source[12], &ip->saddr, 4);
-	__builtin_memcpy(&packet->key.destination[12], &ip->daddr, 4);
+	packet->protocol = ip->protocol;
 	return PARSED;
 }
 
@@ -102,7 +119,7 @@ static __always_inline bool is_extension(__u8 next)
 	       next == IPPROTO_FRAGMENT || next == IPPROTO_AH;
 }
 
-/* Goes on from the extension header at packet->l4, of the kind in packet->key.protocol, to what
+/* Goes on from the extension header at packet->l4, of the kind in packet->protocol, to what
  * follows the last. Not static, as all functions below that are not: the verifier then checks
  * each once, not once a path of its caller. */
 __noinline int skip_extensions(struct __sk_buff *skb, struct packet *packet)
@@ -112,7 +129,7 @@ __noinline int skip_extensions(struct __sk_buff *skb, struct packet *packet)
 	if (!packet)
 		return PARSED_UNCLEAR;
 	at = packet->l4;
-	next = packet->key.protocol;
+	next = packet->protocol;
 	for (int i = 0; i < IPV6_EXTENSIONS && is_extension(next); i++) {
 		__u8 header[8];
 
@@ -122,7 +139,7 @@ __noinline int skip_extensions(struct __sk_buff *skb, struct packet *packet)
 		/* A fragment that is whole in itself ("atomic") is none. */
 		if (next == IPPROTO_FRAGMENT && (header[2] | (header[3] & 0xf9))) {
 			packet->fragment = 1;
-			packet->key.protocol = header[0];
+			packet->protocol = header[0];
 			packet->l4 = at + sizeof(header);
 			return PARSED;
 		}
@@ -135,7 +152,7 @@ __noinline int skip_extensions(struct __sk_buff *skb, struct packet *packet)
 		next = header[0];
 	}
 	packet->l4 = at;
-	packet->key.protocol = next;
+	packet->protocol = next;
 	return PARSED;
 }
 
@@ -159,13 +176,11 @@ static __always_inline int parse_ipv6(struct __sk_buff *skb, struct packet *pack
 	*tos = ip->priority << 4 | ip->flow_lbl[0] >> 4;
 	packet->l4 = offset + sizeof(*ip);
 	packet->end = offset + total;
-	packet->key.protocol = ip->nexthdr;
-	__builtin_memcpy(packet->key.source, &ip->saddr, 16);
-	__builtin_memcpy(packet->key.destination, &ip->daddr, 16);
+	packet->protocol = ip->nexthdr;
 	return is_extension(ip->nexthdr) ? skip_extensions(skb, packet) : PARSED;
 }
 
-/* Ports, payload and sequence number of what starts at packet->l4. */
+/* Payload and sequence number of what starts at packet->l4. */
 static __always_inline int parse_transport(struct __sk_buff *skb, struct packet *packet)
 {
 	void *transport = header_at(skb, packet->l4);
@@ -173,7 +188,7 @@ static __always_inline int parse_transport(struct __sk_buff *skb, struct packet 
 
 	if (!transport || packet->end < packet->l4)
 		return PARSED_UNCLEAR;
-	if (packet->key.protocol == IPPROTO_TCP) {
+	if (packet->protocol == IPPROTO_TCP) {
 		struct tcphdr *tcp = transport;
 
 		if (packet->fragment)
@@ -185,14 +200,12 @@ static __always_inline int parse_transport(struct __sk_buff *skb, struct packet 
 		header = tcp->doff * 4;
 		if (header < sizeof(*tcp) || header > length)
 			return PARSED_UNCLEAR;
-		packet->key.source_port = tcp->source;
-		packet->key.destination_port = tcp->dest;
 		packet->tcp_flags = ((__u8 *)tcp)[13];
 		packet->seq = bpf_ntohl(tcp->seq);
 		packet->payload = length - header;
 		return PARSED;
 	}
-	if (packet->key.protocol == IPPROTO_UDP) {
+	if (packet->protocol == IPPROTO_UDP) {
 		struct udphdr *udp = transport;
 
 		if (packet->fragment)
@@ -201,14 +214,11 @@ static __always_inline int parse_transport(struct __sk_buff *skb, struct packet 
 			return PARSED_UNCLEAR;
 		if ((void *)(udp + 1) > readable_end(skb))
 			return PARSED_SHORT;
-		packet->key.source_port = udp->source;
-		packet->key.destination_port = udp->dest;
 		packet->payload = length - sizeof(*udp);
 		return PARSED;
 	}
 	return PARSED_OTHER;
 fragment:
-	/* Only the first fragment has ports: all fragments between two hosts are one flow. */
 	packet->payload = length;
 	return PARSED;
 }
@@ -218,6 +228,8 @@ static __always_inline int parse_ip(struct __sk_buff *skb, struct packet *packet
 {
 	int parsed;
 
+	packet->inner = offset;
+	packet->inner_version = ethertype == bpf_htons(ETH_P_IP) ? 4 : 6;
 	if (ethertype == bpf_htons(ETH_P_IP))
 		parsed = parse_ipv4(skb, packet, offset, tos);
 	else if (ethertype == bpf_htons(ETH_P_IPV6))
@@ -267,10 +279,17 @@ __noinline int parse_vxlan(struct __sk_buff *skb, struct packet *packet)
 	parsed = parse_ethernet(skb, &at, &ethertype);
 	if (parsed != PARSED)
 		return parsed;
-	__builtin_memset(&packet->key, 0, sizeof(packet->key));
-	parsed = parse_ip(skb, packet, at, ethertype, &inner_tos);
-	packet->key.network = network;
-	return parsed;
+	packet->network = network;
+	return parse_ip(skb, packet, at, ethertype, &inner_tos);
+}
+
+/* Whether this is the destination port of the packet's transport header. */
+static __always_inline bool is_to_port(struct __sk_buff *skb, const struct packet *packet,
+				       __u16 port)
+{
+	struct udphdr *udp = header_at(skb, packet->l4);
+
+	return udp && (void *)(udp + 1) <= readable_end(skb) && udp->dest == bpf_htons(port);
 }
 
 /* `packet` is to be all zero. */
@@ -292,10 +311,103 @@ __noinline int parse_packet(struct __sk_buff *skb, struct packet *packet, bool e
 	packet->ip_version = ethertype == bpf_htons(ETH_P_IP) ? 4 : 6;
 	parsed = parse_ip(skb, packet, at, ethertype, &packet->tos);
 	if (parsed == PARSED && vxlan_port && !packet->fragment &&
-	    packet->key.protocol == IPPROTO_UDP &&
-	    packet->key.destination_port == bpf_htons(vxlan_port))
+	    packet->protocol == IPPROTO_UDP && is_to_port(skb, packet, vxlan_port))
 		return parse_vxlan(skb, packet);
 	return parsed;
+}
+
+struct plain_packet {
+	void *ip; /* where its IP header is */
+	__u32 payload;
+	__u32 seq;
+	__u8 ip_version;
+	__u8 tos;
+	__u8 tcp_flags;
+};
+
+/* What nearly all packets are: TCP right behind an IP header without options or extension
+ * headers, all of it readable, and of the length that its header says. */
+static __always_inline bool parse_plain_tcp(struct __sk_buff *skb, struct plain_packet *packet,
+					    bool ethernet)
+{
+	const __u32 l3 = ethernet ? ETH_HLEN : 0;
+	void *data = readable(skb), *end = readable_end(skb);
+	struct iphdr *ip = data + l3;
+	__u32 there = skb->len - l3, header;
+	__u16 ethertype;
+	__u8 *tcp;
+
+	if ((void *)(ip + 1) + sizeof(struct tcphdr) > end)
+		return false;
+	ethertype = ethernet ? *(__u16 *)(data + 2 * ETH_ALEN) : skb->protocol;
+	packet->ip = ip;
+	if (likely(ethertype == bpf_htons(ETH_P_IP))) {
+		tcp = (void *)(ip + 1);
+		header = sizeof(*ip);
+		if (*(__u8 *)ip != (4 << 4 | sizeof(*ip) / 4) || ip->protocol != IPPROTO_TCP ||
+		    ip->tot_len != bpf_htons(there) ||
+		    ip->frag_off & bpf_htons(IP_MORE_OR_OFFSET))
+			return false;
+		packet->tos = ip->tos;
+		packet->ip_version = 4;
+	} else {
+		struct ipv6hdr *ip6 = data + l3;
+
+		tcp = (void *)(ip6 + 1);
+		header = sizeof(*ip6);
+		if (ethertype != bpf_htons(ETH_P_IPV6) ||
+		    (void *)(ip6 + 1) + sizeof(struct tcphdr) > end ||
+		    ip6->version != 6 || ip6->nexthdr != IPPROTO_TCP ||
+		    ip6->payload_len != bpf_htons(there - sizeof(*ip6)))
+			return false;
+		packet->tos = ip6->priority << 4 | ip6->flow_lbl[0] >> 4;
+		packet->ip_version = 6;
+	}
+	header += (tcp[12] & 0xf0) >> 2;
+	packet->tcp_flags = tcp[13];
+	packet->seq = bpf_ntohl(*(__u32 *)(tcp + 4));
+	packet->payload = there - header;
+	/* What is as long as its header says in 16 bits, and no shorter than its headers. */
+	return there <= 0xffff && there >= header && (tcp[12] & 0xf0) >= 5 << 4;
+}
+
+/* The name of the packet's flow. */
+static __always_inline bool key_of(struct __sk_buff *skb, const struct packet *packet,
+				   struct flow_key *key)
+{
+	void *ip = header_at(skb, packet->inner);
+	__u16 *ports = header_at(skb, packet->l4);
+
+	if (!ip || !ports)
+		return false;
+	__builtin_memset(key, 0, sizeof(*key));
+	if (packet->inner_version == 4) {
+		struct iphdr *ip4 = ip;
+
+		if ((void *)(ip4 + 1) > readable_end(skb))
+			return false;
+		key->source[10] = key->source[11] = 0xff;
+		key->destination[10] = key->destination[11] = 0xff;
+		__builtin_memcpy(&key->source[12], &ip4->saddr, 4);
+		__builtin_memcpy(&key->destination[12], &ip4->daddr, 4);
+	} else {
+		struct ipv6hdr *ip6 = ip;
+
+		if ((void *)(ip6 + 1) > readable_end(skb))
+			return false;
+		__builtin_memcpy(key->source, &ip6->saddr, 16);
+		__builtin_memcpy(key->destination, &ip6->daddr, 16);
+	}
+	/* Only the first fragment has ports: all fragments between two hosts are one flow. */
+	if (!packet->fragment) {
+		if ((void *)(ports + 2) > readable_end(skb))
+			return false;
+		key->source_port = ports[0];
+		key->destination_port = ports[1];
+	}
+	key->network = packet->network;
+	key->protocol = packet->protocol;
+	return true;
 }
 
 #endif

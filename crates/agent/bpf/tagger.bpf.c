@@ -22,6 +22,7 @@
 #define NEXT (-1)
 #define LINEAR 256
 #define CGROUP_DEPTH 8
+#define FS_SELECTS (FS_SELECT_PORTS | FS_SELECT_PREFIXES | FS_SELECT_CGROUPS)
 #define ECN_BITS 3
 #define ECT0 2
 #define ECN_NEGOTIATED 1
@@ -45,10 +46,7 @@ struct tcp_sock {
 
 static __always_inline const struct rule *rule_of(__u32 slot)
 {
-	__u32 zero = 0;
-	struct settings *both = bpf_map_lookup_elem(&settings, &zero);
-
-	return both ? &both->rules[slot & 1] : NULL;
+	return &settings.rules[slot & 1];
 }
 
 static __always_inline struct counters *counters_here(void)
@@ -138,13 +136,14 @@ static __always_inline bool port_selected(const struct rule *rule, __u16 port)
 __noinline int selected(struct __sk_buff *skb, struct packet *packet, __u32 slot)
 {
 	const struct rule *rule = rule_of(slot);
+	struct flow_key flow;
 
-	if (!rule || !packet)
+	if (!packet || !key_of(skb, packet, &flow))
 		return false;
-	if (rule->flags & FS_SELECT_PORTS && !port_selected(rule, packet->key.source_port) &&
-	    !port_selected(rule, packet->key.destination_port))
+	if (rule->flags & FS_SELECT_PORTS && !port_selected(rule, flow.source_port) &&
+	    !port_selected(rule, flow.destination_port))
 		return false;
-	if (rule->flags & FS_SELECT_PREFIXES && !prefix_selected(&packet->key, slot))
+	if (rule->flags & FS_SELECT_PREFIXES && !prefix_selected(&flow, slot))
 		return false;
 	return !(rule->flags & FS_SELECT_CGROUPS) || cgroup_selected(skb, slot);
 }
@@ -218,7 +217,6 @@ static __always_inline void start_socket_flow(struct flow_state *flow, const str
 	__u64 acknowledged = tcp->bytes_acked > 1 ? tcp->bytes_acked : 0;
 	__u32 in_flight = packet->seq - tcp->snd_una;
 
-	flow->started = 1;
 	flow->next_seq = packet->seq;
 	flow->next_offset = acknowledged + ((__s32)in_flight > 0 ? in_flight : 0);
 	flow->bytes_sent = flow->next_offset;
@@ -226,12 +224,49 @@ static __always_inline void start_socket_flow(struct flow_state *flow, const str
 	flow->token = token;
 }
 
-/* Whether all that the application wrote is sent with this packet. */
-static __always_inline bool drains(struct __sk_buff *skb, const struct packet *packet)
+/* Whether all that the application wrote is sent with the packet that ends before `next_seq`. */
+static __always_inline bool drains(struct __sk_buff *skb, __u32 next_seq)
 {
 	struct tcp_sock *socket = skb->sk ? bpf_skc_to_tcp_sock(skb->sk) : NULL;
 
-	return socket && socket->write_seq == packet->seq + packet->payload;
+	return socket && socket->write_seq == next_seq;
+}
+
+static __always_inline __u32 forced_ect(const struct rule *rule, const struct packet *packet,
+					struct bpf_tcp_sock *tcp)
+{
+	if (likely(!(rule->flags & FS_FORCE_ECT)))
+		return 0;
+	return packet->payload && tcp->ecn_flags & ECN_NEGOTIATED ? LEVEL_ECT : 0;
+}
+
+/* For tests. */
+static __always_inline void log_level(struct __sk_buff *skb, const struct departure *departure,
+				      __u32 level)
+{
+	struct trace_record record = {};
+
+	record.socket = bpf_get_socket_cookie(skb);
+	record.departure = *departure;
+	record.level = level;
+	log_departure(&record);
+}
+
+/* For tests: what decide() would have been given of a packet that next_level() has decided on. */
+static __noinline int log_next(struct __sk_buff *skb, const struct flow_state *flow, __u32 payload)
+{
+	struct bpf_tcp_sock *tcp = skb->sk ? bpf_tcp_sock(skb->sk) : NULL;
+	struct departure departure = {};
+
+	if (!tcp)
+		return 0;
+	departure.now = flow->last_sent;
+	departure.offset = flow->next_offset - payload;
+	departure.payload = payload;
+	departure.timeouts_in_a_row = tcp->icsk_retransmits;
+	departure.idle = tcp->snd_una == flow->next_seq - payload;
+	log_level(skb, &departure, flow->level);
+	return 0;
 }
 
 /* The level of a packet of a local TCP connection, with LEVEL_ECT where ECT(0) is to be set;
@@ -244,11 +279,11 @@ __noinline int socket_level(struct __sk_buff *skb, struct packet *packet, __u32 
 	struct departure departure = {};
 	struct bpf_tcp_sock *tcp;
 	struct flow_state *flow;
-	__u32 token, ect = 0;
+	__u32 token;
 	__s32 ahead;
 	__u8 level;
 
-	if (!packet || !rule || !counters || !socket)
+	if (!packet || !counters || !socket)
 		return NO_LEVEL;
 	tcp = bpf_tcp_sock(socket);
 	if (!tcp)
@@ -258,7 +293,7 @@ __noinline int socket_level(struct __sk_buff *skb, struct packet *packet, __u32 
 		return NO_LEVEL;
 	token = token_of(skb, rule);
 	departure.now = tcp_clock(skb);
-	if (!flow->started) {
+	if (!flow->generation) {
 		start_socket_flow(flow, packet, tcp, departure.now, token);
 		counters->flows_socket++;
 	}
@@ -269,21 +304,13 @@ __noinline int socket_level(struct __sk_buff *skb, struct packet *packet, __u32 
 	departure.idle = ahead >= 0 && tcp->snd_una == packet->seq;
 	if (sent_is_idle && ahead >= 0 && flow->drained)
 		departure.idle = 1;
-	if (rule->flags & FS_FORCE_ECT && packet->payload && tcp->ecn_flags & ECN_NEGOTIATED)
-		ect = LEVEL_ECT;
 	level = depart(rule, counters, packet, flow, &departure, ahead, token,
 		       rule->message_idle_ns);
 	if (sent_is_idle)
-		flow->drained = drains(skb, packet);
-	if (trace) {
-		struct trace_record record = {};
-
-		record.socket = bpf_get_socket_cookie(skb);
-		record.departure = departure;
-		record.level = level;
-		log_departure(&record);
-	}
-	return level | ect;
+		flow->drained = drains(skb, packet->seq + packet->payload);
+	if (trace)
+		log_level(skb, &departure, level);
+	return level | forced_ect(rule, packet, tcp);
 }
 
 /* Of flows without a socket only what passes is known: a timeout is an old sequence after a
@@ -303,7 +330,6 @@ static __always_inline struct flow_state *new_hash_flow(const struct flow_key *k
 							__u64 now, __u32 token)
 {
 	struct flow_state fresh = {
-		.started = 1,
 		.next_seq = seq,
 		.last_sent = now,
 		.token = token,
@@ -325,9 +351,9 @@ __noinline int hash_level(struct __sk_buff *skb, struct packet *packet, __u32 sl
 	__u32 token;
 	__s32 ahead = 0;
 
-	if (!packet || !rule || !counters)
+	/* Kernels before 6.2 look up only what is on this function's stack: hence the key here. */
+	if (!packet || !counters || !key_of(skb, packet, &key))
 		return NO_LEVEL;
-	key = packet->key; /* kernels before 6.2 look up only what is on this function's stack */
 	token = token_of(skb, rule);
 	departure.now = clock(skb);
 	flow = bpf_map_lookup_elem(&flows, &key);
@@ -338,10 +364,18 @@ __noinline int hash_level(struct __sk_buff *skb, struct packet *packet, __u32 sl
 	if (!flow)
 		return NO_LEVEL;
 	departure.offset = flow->next_offset;
-	if (packet->key.protocol == IPPROTO_TCP && !packet->fragment) {
+	if (packet->protocol == IPPROTO_TCP && !packet->fragment) {
 		ahead = packet->seq - flow->next_seq;
 		departure.offset = offset_of(flow, ahead);
 		count_timeouts(rule, flow, packet->seq, ahead, departure.now);
+	}
+	if (!(packet->tcp_flags & TCP_FIN)) {
+		__u32 event = ahead | flow->timeouts | (token ^ flow->token);
+		int level = next_level(rule, flow, departure.now, packet->payload, event,
+				       rule->flow_idle_ns);
+
+		if (level != NOT_NEXT)
+			return level;
 	}
 	departure.payload = packet->payload;
 	departure.timeouts_in_a_row = flow->timeouts;
@@ -366,7 +400,8 @@ __noinline int end_flow(struct __sk_buff *skb, struct packet *packet)
 		end_message(flow);
 		return 0;
 	}
-	key = packet->key;
+	if (!key_of(skb, packet, &key))
+		return 0;
 	flow = bpf_map_lookup_elem(&flows, &key);
 	if (flow) {
 		end_message(flow);
@@ -376,9 +411,12 @@ __noinline int end_flow(struct __sk_buff *skb, struct packet *packet)
 	return 0;
 }
 
-static __always_inline int level_of(struct __sk_buff *skb, struct packet *packet, __u32 slot)
+/* The level of any packet. */
+__noinline int level_of(struct __sk_buff *skb, struct packet *packet, __u32 slot)
 {
-	if (packet->key.protocol == IPPROTO_TCP && !packet->fragment) {
+	if (!packet)
+		return NO_LEVEL;
+	if (packet->protocol == IPPROTO_TCP && !packet->fragment) {
 		if (packet->tcp_flags & (TCP_SYN | TCP_RST)) {
 			end_flow(skb, packet);
 			return 0;
@@ -386,7 +424,7 @@ static __always_inline int level_of(struct __sk_buff *skb, struct packet *packet
 		/* Pure ACKs go at the top and are no part of a message. */
 		if (!packet->payload && !(packet->tcp_flags & TCP_FIN))
 			return 0;
-		if (!packet->key.network && skb->sk) {
+		if (!packet->network && skb->sk) {
 			int level = socket_level(skb, packet, slot);
 
 			if (level != NO_CONNECTION)
@@ -396,10 +434,10 @@ static __always_inline int level_of(struct __sk_buff *skb, struct packet *packet
 	return hash_level(skb, packet, slot);
 }
 
-/* Adds the change of one 16-bit word to an IPv4 header checksum (RFC 1624). */
-static __always_inline __u16 checksum_after(__u16 checksum, __u16 before, __u16 after)
+/* The checksum of an IPv4 header whose type of service was changed (RFC 1624). */
+static __always_inline __u16 checksum_after(__u16 checksum, __u8 before, __u8 tos)
 {
-	__u32 sum = (__u16)~checksum + (__u16)~before + after;
+	__u32 sum = (__u16)~checksum + (__u16)~before + tos;
 
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
@@ -407,40 +445,30 @@ static __always_inline __u16 checksum_after(__u16 checksum, __u16 before, __u16 
 }
 
 /* Writes type of service and checksum in one go, so that there is no half-written header. */
-static __always_inline long write_ipv4(struct __sk_buff *skb, __u32 l3, __u8 before, __u8 tos)
+static __always_inline long write_ipv4(struct __sk_buff *skb, __u32 l3, const __u32 *ip,
+				       __u8 tos)
 {
-	void *data = (void *)(long)skb->data, *data_end = (void *)(long)skb->data_end;
-	__u16 words[6]; /* version to checksum */
+	__u32 first = bpf_ntohl(ip[0]), third = bpf_ntohl(ip[2]);
+	__u32 head[3] = {
+		bpf_htonl((first & 0xff00ffff) | tos << 16),
+		ip[1],
+		bpf_htonl((third & 0xffff0000) | checksum_after(third, first >> 16, tos)),
+	};
 
-	if (l3 > 0xfff || data + l3 + sizeof(words) > data_end)
-		return -1;
-	__builtin_memcpy(words, data + l3, sizeof(words));
-	((__u8 *)words)[1] = tos;
-	words[5] = checksum_after(words[5], bpf_htons((words[0] & 0xff) << 8 | before),
-				  bpf_htons((words[0] & 0xff) << 8 | tos));
-	return bpf_skb_store_bytes(skb, l3, words, sizeof(words), 0);
+	return bpf_skb_store_bytes(skb, l3, head, sizeof(head), 0);
 }
 
-static __always_inline long write_ipv6(struct __sk_buff *skb, __u32 l3, __u8 tos)
+static __always_inline long write_ipv6(struct __sk_buff *skb, __u32 l3, const __u8 *ip, __u8 tos)
 {
-	void *data = (void *)(long)skb->data, *data_end = (void *)(long)skb->data_end;
-	__u8 bytes[2];
+	__u8 head[2] = { 6 << 4 | tos >> 4, (ip[1] & 0x0f) | tos << 4 };
 
-	if (l3 > 0xfff || data + l3 + sizeof(bytes) > data_end)
-		return -1;
-	__builtin_memcpy(bytes, data + l3, sizeof(bytes));
-	bytes[0] = 6 << 4 | tos >> 4;
-	bytes[1] = (bytes[1] & 0x0f) | tos << 4;
-	return bpf_skb_store_bytes(skb, l3, bytes, sizeof(bytes), BPF_F_RECOMPUTE_CSUM);
+	return bpf_skb_store_bytes(skb, l3, head, sizeof(head), BPF_F_RECOMPUTE_CSUM);
 }
 
-__noinline int write_tos(struct __sk_buff *skb, struct packet *packet, __u8 tos)
+static __always_inline long write_tos(struct __sk_buff *skb, __u32 l3, void *ip, __u8 version,
+				      __u8 tos)
 {
-	if (!packet)
-		return -1;
-	if (packet->ip_version == 4)
-		return write_ipv4(skb, packet->l3, packet->tos, tos);
-	return write_ipv6(skb, packet->l3, tos);
+	return version == 4 ? write_ipv4(skb, l3, ip, tos) : write_ipv6(skb, l3, ip, tos);
 }
 
 static __noinline int leave_alone(struct counters *counters, enum left_alone reason)
@@ -449,22 +477,28 @@ static __noinline int leave_alone(struct counters *counters, enum left_alone rea
 	return NEXT;
 }
 
-static __always_inline int tag(struct __sk_buff *skb, bool ethernet)
+static __always_inline void count_tagged(struct counters *counters, struct __sk_buff *skb,
+					 __u32 level, __u32 payload)
 {
-	struct packet packet = {};
-	struct level_counters *counted;
-	struct settings *both;
+	struct level_counters *counted = &counters->levels[level & (FS_LEVELS - 1)];
+
+	counted->packets++;
+	counted->payload_bytes += payload;
+	counted->wire_bytes += skb->wire_len;
+}
+
+/* Tags any packet. */
+__noinline int tag_any(struct __sk_buff *skb, bool ethernet)
+{
+	__u32 slot = settings.active & 1;
+	const struct rule *rule = rule_of(slot);
 	struct counters *counters = counters_here();
-	const struct rule *rule;
-	__u32 zero = 0, slot;
+	struct packet packet = {};
 	int parsed, level;
 	__u8 tos;
 
-	both = bpf_map_lookup_elem(&settings, &zero);
-	if (!both || !counters)
+	if (!counters)
 		return NEXT;
-	slot = both->active & 1;
-	rule = &both->rules[slot];
 	parsed = parse_packet(skb, &packet, ethernet, rule->vxlan_port);
 	if (parsed == PARSED_SHORT) {
 		bpf_skb_pull_data(skb, skb->len < LINEAR ? skb->len : LINEAR);
@@ -474,8 +508,7 @@ static __always_inline int tag(struct __sk_buff *skb, bool ethernet)
 		return leave_alone(counters, parsed == PARSED_OTHER ? FS_NOT_IP : FS_UNCLEAR);
 	if (rule->flags & FS_RESPECT_DSCP && packet.tos >> 2)
 		return leave_alone(counters, FS_RESPECTED);
-	if (rule->flags & (FS_SELECT_PORTS | FS_SELECT_PREFIXES | FS_SELECT_CGROUPS) &&
-	    !selected(skb, &packet, slot))
+	if (rule->flags & FS_SELECTS && !selected(skb, &packet, slot))
 		return leave_alone(counters, FS_NOT_SELECTED);
 	level = level_of(skb, &packet, slot);
 	if (level < 0)
@@ -485,12 +518,59 @@ static __always_inline int tag(struct __sk_buff *skb, bool ethernet)
 		tos |= ECT0;
 		counters->ect_forced++;
 	}
-	if (tos != packet.tos && write_tos(skb, &packet, tos))
+	if (tos != packet.tos) {
+		void *ip = header_at(skb, packet.l3);
+
+		if (!ip || ip + sizeof(struct iphdr) > readable_end(skb) ||
+		    write_tos(skb, packet.l3, ip, packet.ip_version, tos))
+			return leave_alone(counters, FS_NOT_WRITTEN);
+	}
+	count_tagged(counters, skb, level, packet.payload);
+	return NEXT;
+}
+
+/* Tags what nearly all packets are: the next one of a connection of this host. Of all others
+ * tag_any() does the work, and nothing is done here. There is no call here but of the kernel, and
+ * little else: between two packets the processor forgets all but a little of this program. */
+static __always_inline int tag(struct __sk_buff *skb, bool ethernet)
+{
+	const struct rule *rule = rule_of(settings.active);
+	struct plain_packet packet;
+	struct counters *counters;
+	struct flow_state *flow;
+	struct bpf_sock *socket;
+	int level = 0;
+	__u8 tos;
+
+	if (unlikely(rule->flags & ~FS_CUMULATIVE || !parse_plain_tcp(skb, &packet, ethernet) ||
+		     packet.tcp_flags & (TCP_SYN | TCP_RST | TCP_FIN)))
+		return tag_any(skb, ethernet);
+	/* Pure ACKs go at the top and are no part of a message. */
+	if (likely(packet.payload)) {
+		socket = skb->sk;
+		if (unlikely(!socket))
+			return tag_any(skb, ethernet);
+		flow = bpf_sk_storage_get(&sockets, socket, NULL, 0);
+		if (unlikely(!flow))
+			return tag_any(skb, ethernet);
+		level = next_level(rule, flow, tcp_clock(skb), packet.payload,
+				   (packet.seq - flow->next_seq) | flow->token,
+				   rule->message_idle_ns);
+		if (unlikely(level == NOT_NEXT))
+			return tag_any(skb, ethernet);
+		if (sent_is_idle)
+			flow->drained = drains(skb, flow->next_seq);
+		if (trace)
+			log_next(skb, flow, packet.payload);
+	}
+	counters = counters_here();
+	if (unlikely(!counters))
+		return NEXT;
+	tos = rule->dscp[level & (FS_LEVELS - 1)] << 2 | (packet.tos & ECN_BITS);
+	if (tos != packet.tos && unlikely(write_tos(skb, ethernet ? ETH_HLEN : 0, packet.ip,
+						    packet.ip_version, tos)))
 		return leave_alone(counters, FS_NOT_WRITTEN);
-	counted = &counters->levels[level & (FS_LEVELS - 1)];
-	counted->packets++;
-	counted->payload_bytes += packet.payload;
-	counted->wire_bytes += skb->wire_len;
+	count_tagged(counters, skb, level, packet.payload);
 	return NEXT;
 }
 

@@ -89,14 +89,24 @@ pub(crate) struct ThresholdsArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct NicArgs {
     #[command(subcommand)]
-    pub(crate) action: NicAction,
+    action: Option<NicAction>,
+    #[command(flatten)]
+    start: NicStartArgs,
 }
 
-#[derive(Debug, Subcommand)]
+impl NicArgs {
+    /// What is to be done: to start, where nothing is said.
+    pub(crate) fn action(&self) -> NicAction {
+        self.action.clone().unwrap_or_else(|| NicAction::Start(self.start.clone()))
+    }
+}
+
+#[derive(Clone, Debug, Subcommand)]
 pub(crate) enum NicAction {
-    /// Program interfaces as the configuration's [nic] says.
+    /// Program interfaces as the configuration's [nic] says; the same as without `start`.
     Start(NicStartArgs),
     /// Put back what was there before.
     Stop {
@@ -106,7 +116,7 @@ pub(crate) enum NicAction {
     },
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct NicStartArgs {
     /// The configuration file.
     #[arg(long, default_value = "/etc/flowsched/agent.toml")]

@@ -70,7 +70,7 @@ fn carry_out(args: &AgentArgs) -> Result<(), AgentError> {
         AgentCommand::Metrics => metrics::text(&places).map(|text| print!("{text}")),
         AgentCommand::Histogram => thresholds::histogram(&places),
         AgentCommand::Thresholds(wanted) => thresholds::run(&places, wanted),
-        AgentCommand::Nic(nic) => match &nic.action {
+        AgentCommand::Nic(nic) => match nic.action() {
             NicAction::Start(start) => {
                 let mut config = Config::read(&start.config)?;
                 if let (Some(rate), Some(nic)) = (start.rate, config.nic.as_mut()) {
@@ -78,7 +78,7 @@ fn carry_out(args: &AgentArgs) -> Result<(), AgentError> {
                 }
                 nic::start(&places, &config, start.dry_run)
             }
-            NicAction::Stop { dry_run } => nic::stop(&places, *dry_run),
+            NicAction::Stop { dry_run } => nic::stop(&places, dry_run),
         },
         AgentCommand::Doctor => doctor::run(&places),
     }

@@ -22,7 +22,7 @@ pub(crate) struct Snapshot {
     pub(crate) agent: types::agent_counters,
     pub(crate) levels: usize,
     pub(crate) code_points: [u8; 8],
-    pub(crate) thresholds: [u64; 7],
+    pub(crate) thresholds: [u64; 8],
     /// Flows that are known by their 5-tuple now, and how many there may be.
     pub(crate) flows: u64,
     pub(crate) max_flows: u32,

@@ -108,6 +108,7 @@ impl Tagger {
         let next = (active + 1) % SLOTS;
         select::fill(&self.skel.maps.prefixes, &self.skel.maps.cgroups, &config.selection, next)?;
         both.rules[next] = config.rule();
+        both.rules[next].generation = both.rules[active].generation.checked_add(1).unwrap_or(1);
         both.layout = LAYOUT;
         self.write_settings(&both)?;
         both.active = next as u32;
@@ -150,13 +151,13 @@ impl Tagger {
     }
 
     fn settings(&self) -> Result<types::settings, AgentError> {
-        read_settings(&self.skel.maps.settings)
+        read_settings(&self.skel.maps.data_settings)
     }
 
     fn write_settings(&self, both: &types::settings) -> Result<(), AgentError> {
         self.skel
             .maps
-            .settings
+            .data_settings
             .update(&0u32.to_ne_bytes(), both.bytes(), MapFlags::ANY)
             .map_err(|e| AgentError::kernel("write the rule", e))
     }
@@ -211,7 +212,7 @@ fn open() -> Result<OpenTaggerSkel<'static>, AgentError> {
 fn pin_or_reuse(open: &mut OpenTaggerSkel<'static>, places: &Places) -> Result<(), AgentError> {
     let maps = &mut open.maps;
     let pinned = [
-        (map::SETTINGS, &mut maps.settings),
+        (map::SETTINGS, &mut maps.data_settings),
         (map::COUNTERS, &mut maps.counters_of_cpu),
         (map::HISTOGRAM, &mut maps.histogram),
         (map::SOCKETS, &mut maps.sockets),

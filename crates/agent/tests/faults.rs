@@ -264,6 +264,27 @@ fn a_full_map_and_a_crowd_of_connections_lose_nothing() {
     assert_eq!(agent.metric("flowsched_left_alone_total{reason=\"no_state\"}"), 0);
 }
 
+/// The agent as another user, with these capabilities and no others.
+fn as_nobody(pair: &Pair, agent: &Agent, capabilities: &[&str]) -> std::process::Command {
+    let example = std::env::current_exe().unwrap();
+    let example = example.parent().unwrap().parent().unwrap().join("examples/flowsched-agent");
+    // A copy that this user may run, wherever the tests were built.
+    let program = agent.folder.join("flowsched-agent");
+    if !program.exists() {
+        sh(&format!("cp {} {}", example.display(), program.display()));
+    }
+    let with = |start: &str| capabilities.iter().fold(start.to_owned(), |all, c| all + ",+" + c);
+    let mut command = std::process::Command::new("nsenter");
+    command
+        .arg(format!("--net=/run/netns/{}", pair.a))
+        .args(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"])
+        .arg(format!("--bounding-set={}", with("-all")))
+        .arg(format!("--inh-caps={}", with("-all")))
+        .arg(format!("--ambient-caps={}", with("-all")))
+        .arg(program);
+    command
+}
+
 #[test]
 fn without_the_capabilities_it_says_what_is_missing() {
     if !lab::is_root("without_the_capabilities_it_says_what_is_missing") {
@@ -271,16 +292,66 @@ fn without_the_capabilities_it_says_what_is_missing() {
     }
     let pair = Pair::new();
     let agent = Agent::prepare(&pair, RULE);
-    let example = std::env::current_exe().unwrap();
-    let example = example.parent().unwrap().parent().unwrap().join("examples/flowsched-agent");
-    let output = std::process::Command::new("setpriv")
-        .args(["--bounding-set", "-all", "--inh-caps", "-all", "--reuid", "65534"])
-        .arg("--clear-groups")
-        .arg(example)
-        .args(["start", "--dry-run", "--config"])
-        .arg(agent.config())
-        .output()
-        .unwrap();
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(error.contains("lacks CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON"), "{error}");
+    let all = ["bpf", "net_admin", "perfmon"];
+    for held in 0..all.len() {
+        for dry in [&["--dry-run"][..], &[]] {
+            let output = as_nobody(&pair, &agent, &all[..held])
+                .args(["start", "--config"])
+                .arg(agent.config())
+                .args(dry)
+                .output()
+                .unwrap();
+            let error = String::from_utf8_lossy(&output.stderr).into_owned();
+            let missing: Vec<String> =
+                all[held..].iter().map(|name| format!("CAP_{}", name.to_uppercase())).collect();
+            let clear = format!("lacks {}: run it as root", missing.join(", "));
+            assert!(!output.status.success() && error.contains(&clear), "{error}");
+        }
+    }
+}
+
+/// What the systemd unit does: another user, three capabilities, a BPF file system of its own.
+#[test]
+fn three_capabilities_are_all_that_it_takes() {
+    if !lab::is_root("three_capabilities_are_all_that_it_takes") {
+        return;
+    }
+    let pair = Pair::new();
+    let agent = Agent::prepare(&pair, RULE);
+    let (bpf, run) = (agent.folder.join("bpf"), agent.folder.join("run"));
+    let [bpf_text, run_text] = [&bpf, &run].map(|path| path.display().to_string());
+    sh(&format!(
+        "mkdir {bpf_text} {run_text} && mount -t bpf bpf {bpf_text} && mkdir {bpf_text}/pins && \
+         chown 65534:65534 {bpf_text}/pins {run_text}"
+    ));
+    let command = |arguments: &[&str]| {
+        let mut command = as_nobody(&pair, &agent, &["bpf", "net_admin", "perfmon"]);
+        command.arg("--pins").arg(bpf.join("pins")).arg("--run-dir").arg(&run).args(arguments);
+        command
+    };
+    let ok = |arguments: &[&str]| {
+        let output = command(arguments).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {error}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    lab::sink(&pair.b, SINK);
+    let config = agent.config().display().to_string();
+    ok(&["start", "--dry-run", "--config", &config]);
+    let log = std::fs::File::create(agent.folder.join("log")).unwrap();
+    let mut started = command(&["start", "--config", &config]).stderr(log).spawn().unwrap();
+    let said = || std::fs::read_to_string(agent.folder.join("log")).unwrap();
+    let is_ready = (0..1200).any(|_| {
+        thread::sleep(Duration::from_millis(100));
+        said().contains("ready")
+    });
+    let tagged = code_points(&pair);
+    ok(&["status"]);
+    ok(&["stop"]);
+    started.wait().unwrap();
+    ok(&["uninstall"]);
+    let untagged = code_points(&pair);
+    sh(&format!("umount {bpf_text}"));
+    assert!(is_ready, "{}", said());
+    assert_eq!((tagged, untagged), (vec![3, 40], vec![0]), "{}", said());
 }

@@ -47,7 +47,8 @@ fn a_dry_run_changes_nothing_and_prints_what_would_be_run() {
     let agent = Agent::prepare(&pair, RULE);
     let before = queueing(&pair);
     let config = agent.config().display().to_string();
-    let printed = agent.ok(&format!("nic start --dry-run --config {config}"));
+    let printed = agent.ok(&format!("nic --dry-run --config {config}"));
+    assert_eq!(printed, agent.ok(&format!("nic start --dry-run --config {config}")));
     assert_eq!(queueing(&pair), before);
     // The printed commands are those that are run: by hand they make the same.
     for line in printed.lines().take_while(|line| !line.starts_with("# to put back")) {
@@ -57,7 +58,10 @@ fn a_dry_run_changes_nothing_and_prints_what_would_be_run() {
     }
     let by_hand = queueing(&pair);
     sh(&format!("tc -n {} qdisc del dev east root", pair.a));
-    agent.ok(&format!("nic start --config {config}"));
+    agent.ok(&format!("nic --config {config}"));
+    assert_eq!(queueing(&pair), by_hand);
+    let undo = agent.ok("nic stop --dry-run");
+    assert!(undo.contains("qdisc del dev east root"), "{undo}");
     assert_eq!(queueing(&pair), by_hand);
     agent.ok("nic stop");
     assert_eq!(queueing(&pair), before, "what was there before is not back");

@@ -160,7 +160,7 @@ impl Config {
     /// The rule for the BPF program.
     pub(crate) fn rule(&self) -> types::rule {
         let mut rule = types::rule {
-            thresholds: [u64::MAX; LEVELS - 1],
+            thresholds: [u64::MAX; LEVELS],
             message_idle_ns: nanoseconds(self.message_idle),
             flow_idle_ns: nanoseconds(self.flow_idle),
             timeout_gap_ns: nanoseconds(Some(self.timeout_gap)),

@@ -60,7 +60,9 @@ impl Seen {
                     }
                     _ => return None,
                 };
-                seen.checksums_right &= sum == Ok(tcp.checksum());
+                // Of the two zeros of one's complement Linux sends the negative one.
+                let positive = if tcp.checksum() == 0xffff { 0 } else { tcp.checksum() };
+                seen.checksums_right &= sum == Ok(positive);
             }
             TransportSlice::Udp(udp) => {
                 (seen.from, seen.to) = (udp.source_port(), udp.destination_port());
