@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sys::socket::{setsockopt, sockopt};
 use nix::unistd::Pid;
 
 use crate::config::Config;
@@ -20,15 +21,17 @@ const RUNS: usize = 11;
 const EACH: Duration = Duration::from_millis(400);
 /// Throughput is compared in slices that are short against what else the machine does: both of a
 /// pair are then disturbed alike.
-const SLICE: Duration = Duration::from_millis(40);
-const PAIRS: usize = 250;
+const SLICE: Duration = Duration::from_millis(30);
+const PAIRS: usize = 400;
 const ADDRESS: &str = "10.77.0.2:5001";
 const RULE: &str = "interfaces = [\"east\"]\n\
                     thresholds = \"20KB 60KB 150KB 400KB 900KB 2MB 5MB\"\n";
-/// The sender and all that the kernel does for it and for arrivals is on one processor, whoever
-/// reads on the other.
-const SENDER: usize = 0;
-const RECEIVER: usize = 1;
+/// Sender, kernel and receiver are all on this processor, so that nobody waits for anybody: what
+/// gets across is the inverse of the processor time that it takes.
+const PROCESSOR: usize = 0;
+/// What may be under way between them: as the caches hold it.
+const BUFFER: usize = 1 << 17;
+const BLOCK: usize = 1 << 16;
 
 fn tagger(code_points: &str) -> Tagger {
     let config = Config::parse(&format!("{RULE}{code_points}"), Path::new("rule")).unwrap();
@@ -37,34 +40,42 @@ fn tagger(code_points: &str) -> Tagger {
     tagger
 }
 
-/// Keeps this thread on one processor, if there are several.
-fn stay_on(processor: usize) {
+/// Keeps this thread on the processor that is measured.
+fn stay() {
     let mut set = CpuSet::new();
-    set.set(processor).unwrap();
-    let _ = sched_setaffinity(Pid::from_raw(0), &set);
+    set.set(PROCESSOR).unwrap();
+    sched_setaffinity(Pid::from_raw(0), &set).unwrap();
 }
 
 /// Reads all that connections send.
 fn receive(host: &str) {
     let (ready, is_ready) = std::sync::mpsc::channel();
     lab::on(host, move || {
-        stay_on(RECEIVER);
+        stay();
         let listener = TcpListener::bind(ADDRESS).unwrap();
         ready.send(()).unwrap();
-        let mut buffer = vec![0; 1 << 18];
+        let mut buffer = vec![0; BLOCK];
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { return };
+            setsockopt(&stream, sockopt::RcvBuf, &BUFFER).unwrap();
             while stream.read(&mut buffer).is_ok_and(|length| length > 0) {}
         }
     });
     is_ready.recv().unwrap();
 }
 
+fn connect() -> TcpStream {
+    let stream = TcpStream::connect(ADDRESS).unwrap();
+    setsockopt(&stream, sockopt::SndBuf, &BUFFER).unwrap();
+    stream
+}
+
 /// Bytes a second that the connection takes.
-fn transfer(stream: &mut TcpStream, block: &[u8], time: Duration) -> f64 {
+fn transfer(stream: &mut TcpStream, time: Duration) -> f64 {
+    let block = [7; BLOCK];
     let (start, mut sent) = (Instant::now(), 0);
     while start.elapsed() < time {
-        stream.write_all(block).unwrap();
+        stream.write_all(&block).unwrap();
         sent += block.len();
     }
     sent as f64 / start.elapsed().as_secs_f64()
@@ -87,9 +98,8 @@ fn median_and_interval(mut values: Vec<f64>) -> (f64, f64, f64) {
 
 /// Nanoseconds of the program behind `program` for each packet of a transfer.
 fn nanoseconds(program: BorrowedFd<'_>) -> f64 {
-    let block = vec![7; 1 << 18];
     let before = sys::program_facts(program).unwrap();
-    transfer(&mut TcpStream::connect(ADDRESS).unwrap(), &block, EACH);
+    transfer(&mut connect(), EACH);
     let after = sys::program_facts(program).unwrap();
     (after.run_time_ns - before.run_time_ns) as f64 / (after.runs - before.runs) as f64
 }
@@ -103,7 +113,7 @@ fn run_time_of_a_packet() {
     let pair = Pair::new();
     receive(&pair.b);
     lab::on(&pair.a, || {
-        stay_on(SENDER);
+        stay();
         let index = nix::net::if_::if_nametoindex("east").unwrap();
         let _measured = sys::measure_run_time().unwrap();
         let cases = [
@@ -155,9 +165,9 @@ struct Sum {
 }
 
 impl Sum {
-    fn slice(&mut self, stream: &mut TcpStream, block: &[u8]) -> f64 {
+    fn slice(&mut self, stream: &mut TcpStream) -> f64 {
         let before = processor_seconds();
-        let rate = transfer(stream, block, SLICE);
+        let rate = transfer(stream, SLICE);
         self.processor += processor_seconds() - before;
         self.bytes += rate * SLICE.as_secs_f64();
         rate
@@ -186,12 +196,11 @@ fn throughput_with_and_without() {
         }
         receive(&pair.b);
         lab::on(&pair.a, move || {
-            stay_on(SENDER);
+            stay();
             let tagger = tagger("dscp = [56, 48, 40, 32, 24, 16, 8, 4]\n");
             let index = nix::net::if_::if_nametoindex("east").unwrap();
-            let block = vec![7; 1 << 16];
-            let mut stream = TcpStream::connect(ADDRESS).unwrap();
-            transfer(&mut stream, &block, EACH);
+            let mut stream = connect();
+            transfer(&mut stream, EACH);
             let (mut with, mut without) = (Sum::default(), Sum::default());
             let losses: Vec<f64> = (0..PAIRS)
                 .map(|pair| {
@@ -201,7 +210,7 @@ fn throughput_with_and_without() {
                         let program = tagger.program(Entry::Ethernet);
                         let _link = tags.then(|| sys::attach_tcx(program, index).unwrap());
                         let sum = if tags { &mut with } else { &mut without };
-                        rates[usize::from(tags)] = sum.slice(&mut stream, &block);
+                        rates[usize::from(tags)] = sum.slice(&mut stream);
                     }
                     (1.0 - rates[1] / rates[0]) * 100.0
                 })
