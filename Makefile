@@ -29,6 +29,7 @@ test: dependencies
 	scripts/install-agent-deps.sh --test
 	$(MAKE) --no-print-directory lint deny
 	$(CARGO) test --workspace
+	$(MAKE) --no-print-directory test-agent-kernels test-packaging
 	$(MAKE) --no-print-directory docs
 
 lint:

@@ -1,6 +1,6 @@
 # Targets of the host agent, included by the Makefile.
 
-.PHONY: agent-deps test-agent test-agent-kernels bench-agent
+.PHONY: agent-deps test-agent test-agent-kernels test-packaging bench-agent
 
 agent-deps:
 	scripts/install-agent-deps.sh --test
@@ -12,9 +12,14 @@ test-agent:
 	fi
 	cargo test -p flowsched-agent
 
-# The same program under Debian's kernels 6.1 and 6.12, emulated: function, not time.
+# The same program under Debian's 6.1 and its newest kernel, emulated: function, not time.
 test-agent-kernels:
 	crates/agent/kernels/run.sh
+
+# Units, manifest and Debian package: checked, installed and purged in a copy of this machine.
+test-packaging:
+	cargo build -p flowsched --features agent
+	packaging/test.sh "$${CARGO_TARGET_DIR:-target}/debug/flowsched"
 
 # What the tagger costs. Wants a machine that does nothing else.
 bench-agent:

@@ -2,7 +2,7 @@
 # Runs tests of the agent under other kernels: Debian's, in QEMU without KVM, from a file system
 # that is built here. For function, not for time.
 #
-#   run.sh                 Debian's 6.1 and the newest that this Debian has
+#   run.sh                 Debian's 6.1 and the newest that it has, backports included
 #   run.sh 6.1.0 6.12      kernels whose package names begin so
 set -euo pipefail
 
@@ -12,21 +12,35 @@ target=${CARGO_TARGET_DIR:-$root/target}
 work=$target/kernels
 mkdir -p "$work"
 
-for tool in qemu-system-x86_64 busybox cpio dpkg-deb ethtool; do
+for tool in qemu-system-x86_64 busybox cpio dpkg-deb apt-get ethtool depmod; do
   if ! command -v "$tool" >/dev/null; then
     echo "skipped: $tool is missing (scripts/install-agent-deps.sh --test)"
     exit 0
   fi
 done
+if [ "$(dpkg --print-architecture)" != amd64 ]; then
+  echo "skipped: other kernels are tried on amd64 alone"
+  exit 0
+fi
 
 # Modules that the tests need, beside what is built in.
 modules="veth vxlan ip6_udp_tunnel udp_tunnel dummy sch_ingress sch_tbf sch_prio sch_ets sch_red
   sch_htb sch_codel sch_fq sch_fq_codel cls_bpf cls_u32 act_mirred tcp_dctcp ipv6"
 
-package_of() {
-  apt-cache search --names-only "^linux-image-$1.*-cloud-amd64\$" |
+package_of() { # how a version begins, or "newest" -> the newest such package
+  local version=$1
+  [ "$version" != newest ] || version='[0-9]'
+  apt-cache search --names-only "^linux-image-$version.*-cloud-amd64\$" |
     awk '{print $1}' | sort -V | tail -1
 }
+
+if [ -z "$(package_of newest)" ] && [ "$(id -u)" -eq 0 ]; then
+  apt-get update -qq
+fi
+if [ -z "$(package_of newest)" ]; then
+  echo "skipped: no Debian kernel is in the package lists (apt-get update as root)"
+  exit 0
+fi
 
 fetch() { # package -> folder with its files
   local package=$1 folder=$work/$1
@@ -91,14 +105,15 @@ image() { # kernel's folder -> initramfs, the tests in it
 mapfile -t tests < <(built --test faults; built --test live; built --test nic)
 (cd "$root" && cargo build -q -p flowsched-agent --example flowsched-agent)
 
-failed=0
-for wanted in "${@:-6.1.0 6.12}"; do
+failed=0 before=
+for wanted in "${@:-6.1.0 newest}"; do
   for version in $wanted; do
     package=$(package_of "$version")
-    if [ -z "$package" ]; then
-      echo "skipped: this Debian has no cloud kernel $version"
+    if [ -z "$package" ] || [ "$package" = "$before" ]; then
+      echo "skipped: this Debian has no (other) cloud kernel $version"
       continue
     fi
+    before=$package
     kernel=$(fetch "$package")
     image "$kernel"
     echo "== $package"

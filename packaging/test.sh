@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Tests what is packaged: the units, the manifest, and the Debian package from installing to
+# purging, in a copy of this machine's file system that is thrown away.
+#
+#   test.sh BINARY    a flowsched that was built with the feature `agent`
+set -euo pipefail
+
+binary=$(realpath "${1:?usage: test.sh BINARY}")
+here=$(cd "$(dirname "$0")" && pwd)
+
+for tool in systemd-analyze dpkg-deb python3 unshare; do
+  if ! command -v "$tool" >/dev/null; then
+    echo "skipped: $tool is missing (scripts/install-agent-deps.sh --test)"
+    exit 0
+  fi
+done
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+echo "== systemd units"
+mkdir "$work/units"
+cp "$here"/systemd/* "$work/units/"
+# Where the program will be there may be none, or another one, yet.
+sed -i "s|^ExecStart=/usr/bin/flowsched |ExecStart=$binary |" "$work/units/flowsched-agent.service"
+(cd "$work/units" && systemd-analyze verify ./flowsched-agent.service) 2>&1 | tee "$work/units.log"
+if grep -q flowsched "$work/units.log"; then
+  echo "systemd finds fault with the units" >&2
+  exit 1
+fi
+
+echo "== Kubernetes manifest"
+python3 - "$here/kubernetes/daemonset.yaml" <<'PYTHON'
+import sys
+import yaml
+
+kinds = {part["kind"]: part for part in yaml.safe_load_all(open(sys.argv[1]))}
+assert set(kinds) == {"Namespace", "ConfigMap", "DaemonSet"}, kinds
+pod = kinds["DaemonSet"]["spec"]["template"]
+labels = kinds["DaemonSet"]["spec"]["selector"]["matchLabels"]
+assert labels.items() <= pod["metadata"]["labels"].items()
+agent, = pod["spec"]["containers"]
+assert agent["securityContext"]["capabilities"] == {
+    "drop": ["ALL"], "add": ["BPF", "NET_ADMIN", "PERFMON"]}
+assert not agent["securityContext"].get("privileged")
+mounted = {mount["name"] for mount in agent["volumeMounts"]}
+assert mounted == {volume["name"] for volume in pod["spec"]["volumes"]}
+assert kinds["ConfigMap"]["metadata"]["name"] == "flowsched-agent"
+print("parsed:", ", ".join(sorted(kinds)))
+PYTHON
+
+echo "== Debian package"
+"$here/debian/build.sh" "$binary" "$work"
+dpkg-deb --info "$work"/*.deb
+if [ "$(id -u)" -ne 0 ] || ! grep -qw overlay /proc/filesystems; then
+  echo "skipped: installing the package needs root and overlayfs"
+  exit 0
+fi
+export work
+# Its own mounts, so that all of it goes with the process.
+unshare --mount bash -euo pipefail -c '
+  mkdir "$work/layers" "$work/root"
+  mount -t tmpfs layers "$work/layers"
+  mkdir "$work/layers/upper" "$work/layers/work"
+  mount -t overlay overlay -o "lowerdir=/,upperdir=$work/layers/upper,workdir=$work/layers/work" \
+    "$work/root"
+  mount -t proc proc "$work/root/proc"
+  mount -t tmpfs run "$work/root/run"
+  mount -t tmpfs dev "$work/root/dev"
+  for device in null zero urandom; do
+    touch "$work/root/dev/$device" && mount --bind "/dev/$device" "$work/root/dev/$device"
+  done
+  mkdir -p "$work/root/tmp/package" && cp "$work"/*.deb "$work/root/tmp/package/"
+  exec chroot "$work/root" bash -euo pipefail -c "
+    export PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive
+    dpkg --force-depends -i /tmp/package/*.deb
+    dpkg -s flowsched-agent | grep -q \"^Status: install ok installed\"
+    getent passwd flowsched
+    flowsched agent --help | grep -q uninstall
+    flowsched agent doctor || true
+    sed -i \"s/eth0/lo/\" /etc/flowsched/agent.toml
+    # An upgrade keeps what the operator has set.
+    dpkg --force-depends --force-confold -i /tmp/package/*.deb
+    grep -q \"interfaces = ..lo\" /etc/flowsched/agent.toml
+    dpkg -r flowsched-agent
+    test ! -e /usr/bin/flowsched && test -e /etc/flowsched/agent.toml
+    dpkg -P flowsched-agent
+    test ! -e /etc/flowsched && test ! -e /lib/systemd/system/flowsched-agent.service
+    ! getent passwd flowsched
+  "
+'
+echo "PASSED"
