@@ -65,6 +65,8 @@ unshare --mount bash -euo pipefail -c '
   mount -t overlay overlay -o "lowerdir=/,upperdir=$work/layers/upper,workdir=$work/layers/work" \
     "$work/root"
   mount -t proc proc "$work/root/proc"
+  mount -t sysfs sys "$work/root/sys"
+  mount -t bpf bpf "$work/root/sys/fs/bpf"
   mount -t tmpfs run "$work/root/run"
   mount -t tmpfs dev "$work/root/dev"
   for device in null zero urandom; do
@@ -77,8 +79,9 @@ unshare --mount bash -euo pipefail -c '
     dpkg -s flowsched-agent | grep -q \"^Status: install ok installed\"
     getent passwd flowsched
     flowsched agent --help | grep -q uninstall
-    flowsched agent doctor || true
+    flowsched agent doctor
     sed -i \"s/eth0/lo/\" /etc/flowsched/agent.toml
+    flowsched agent start --dry-run
     # An upgrade keeps what the operator has set.
     dpkg --force-depends --force-confold -i /tmp/package/*.deb
     grep -q \"interfaces = ..lo\" /etc/flowsched/agent.toml

@@ -14,6 +14,7 @@ architecture=$(dpkg --print-architecture)
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 install -D -m 0755 "$binary" "$tree/usr/bin/flowsched"
+strip --strip-unneeded "$tree/usr/bin/flowsched"
 install -D -m 0644 "$packaging/agent.toml" "$tree/etc/flowsched/agent.toml"
 install -d "$tree/lib/systemd/system"
 install -m 0644 "$packaging"/systemd/* "$tree/lib/systemd/system/"

@@ -272,8 +272,8 @@ fn load_error(error: libbpf_rs::Error, log: String) -> AgentError {
         libbpf_rs::ErrorKind::PermissionDenied if !log.contains("PROG LOAD LOG") => {
             "it takes the capabilities CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, or root"
         }
-        libbpf_rs::ErrorKind::NotFound if log.contains("BTF") => {
-            "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF), which message.end = \"sent\" needs"
+        _ if log.contains("BTF is missing") => {
+            "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF), without which nothing is loaded"
         }
         _ => {
             "run `flowsched agent doctor`, and report its output with the log below; kernels \

@@ -170,6 +170,57 @@ fn datagrams_are_tagged_by_flow() {
 }
 
 #[test]
+fn what_is_forwarded_for_a_container_is_tagged_by_flow() {
+    if !lab::is_root("what_is_forwarded_for_a_container_is_tagged_by_flow") {
+        return;
+    }
+    let pair = Pair::new();
+    let _agent = Agent::start(&pair, &format!("{RULE}[flows]\nidle = \"never\"\n"), &[]);
+    // A third namespace behind the first host, as a container runtime makes it.
+    let (host, container) = (&pair.a, format!("{}c", pair.a));
+    sh(&format!(
+        "ip netns add {container} && \
+         ip link add inner netns {host} type veth peer name eth netns {container} && \
+         ip -n {host} addr add 10.78.0.1/24 dev inner && ip -n {host} link set inner up && \
+         ip -n {container} addr add 10.78.0.2/24 dev eth && ip -n {container} link set eth up && \
+         ip -n {container} route add default via 10.78.0.1 && \
+         ip -n {container} link set eth gso_max_segs 1 && \
+         nsenter --net=/run/netns/{container} ethtool -K eth tx off gso off tso off >/dev/null && \
+         nsenter --net=/run/netns/{host} sysctl -qw net.ipv4.ip_forward=1 && \
+         ip -n {} route add 10.78.0.0/24 via 10.77.0.1",
+        pair.b
+    ));
+    lab::sink(&pair.b, SINK);
+    let capture = Capture::start(&pair.b);
+    lab::send(&container, SINK, vec![300_000], Duration::ZERO);
+    let packets = data(&capture.end());
+    sh(&format!("ip netns del {container}"));
+    let bytes: usize = packets.iter().map(|packet| packet.payload).sum();
+    assert!(bytes >= 300_000, "{bytes} bytes arrived");
+    for packet in &packets {
+        let offset = u64::from(packet.seq.wrapping_sub(packets[0].seq));
+        assert_eq!(packet.dscp, level_at(offset), "offset {offset}");
+    }
+}
+
+#[test]
+fn a_dry_run_explains_and_attaches_nothing() {
+    if !lab::is_root("a_dry_run_explains_and_attaches_nothing") {
+        return;
+    }
+    let pair = Pair::new();
+    let agent = Agent::prepare(&pair, RULE);
+    let said = agent.ok(&format!("start --dry-run --config {}", agent.config().display()));
+    let expected = ["instructions verified", "east (tag_ethernet)", "DSCP 40, up to 20KB"];
+    assert!(expected.iter().all(|text| said.contains(text)), "{said}");
+    assert!(!agent.is_installed());
+    lab::sink(&pair.b, SINK);
+    let capture = Capture::start(&pair.b);
+    lab::send(&pair.a, SINK, vec![3000], Duration::from_millis(5));
+    assert!(data(&capture.end()).iter().all(|packet| packet.dscp == 0));
+}
+
+#[test]
 fn the_inner_flow_of_vxlan_decides_on_the_outer_code_point() {
     if !lab::is_root("the_inner_flow_of_vxlan_decides_on_the_outer_code_point") {
         return;
