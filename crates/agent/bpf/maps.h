@@ -71,4 +71,16 @@ struct {
 	__uint(max_entries, 1 << 22);
 } trace_records SEC(".maps");
 
+static __always_inline const struct rule *rule_of(__u32 slot)
+{
+	return &settings.rules[slot & 1];
+}
+
+static __always_inline struct counters *counters_here(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&counters_of_cpu, &zero);
+}
+
 #endif

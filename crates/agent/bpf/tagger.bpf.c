@@ -2,9 +2,10 @@
 /* Tags packets that leave an interface with the DSCP of their flow's priority (PIAS ToN 2017,
  * III-B.1, IV-A.1).
  *
- * Headers are written with bpf_skb_store_bytes alone: a direct write would make the kernel put
- * code in front of the program that drops the packet when memory is short. Whatever fails, the
- * packet goes out as it came, and the next program on the hook runs. */
+ * Whatever fails, the packet goes out as it came, and the next program on the hook runs.
+ *
+ * Functions that are not static are checked by the verifier once each, not once a path of their
+ * callers; they may not be given pointers into maps, and look those up again. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <linux/bpf.h>
@@ -17,12 +18,12 @@
 #include "flowsched.h"
 #include "maps.h"
 #include "parse.h"
+#include "select.h"
+#include "write.h"
 
 /* Continue with the next program: TCX_NEXT on tcx, TC_ACT_UNSPEC on clsact. */
 #define NEXT (-1)
 #define LINEAR 256
-#define CGROUP_DEPTH 8
-#define FS_SELECTS (FS_SELECT_PORTS | FS_SELECT_PREFIXES | FS_SELECT_CGROUPS)
 #define ECN_BITS 3
 #define ECT0 2
 #define ECN_NEGOTIATED 1
@@ -40,21 +41,6 @@ struct tcp_sock {
 #define LEVEL_ECT 0x100 /* set ECT(0) */
 #define NO_LEVEL (-1)
 #define NO_CONNECTION (-2) /* a socket that keeps no state, such as one in TIME_WAIT */
-
-/* Functions that are not static are checked by the verifier once each, not once a path of their
- * callers; they may not be given pointers into maps, and look those up again. */
-
-static __always_inline const struct rule *rule_of(__u32 slot)
-{
-	return &settings.rules[slot & 1];
-}
-
-static __always_inline struct counters *counters_here(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&counters_of_cpu, &zero);
-}
 
 static __always_inline __u64 clock(struct __sk_buff *skb)
 {
@@ -99,53 +85,6 @@ __noinline int record_size(__u64 size)
 	if (count)
 		__sync_fetch_and_add(count, 1);
 	return 0;
-}
-
-static __noinline bool prefix_selected(const struct flow_key *flow, __u32 slot)
-{
-	struct prefix_key key = { .prefix_len = 160, .slot = slot };
-
-	__builtin_memcpy(key.address, flow->destination, sizeof(key.address));
-	return bpf_map_lookup_elem(&prefixes, &key) != NULL;
-}
-
-static __noinline bool cgroup_selected(struct __sk_buff *skb, __u32 slot)
-{
-	struct cgroup_key key = { .slot = slot };
-
-	if (!skb->sk || !bpf_sk_fullsock(skb->sk))
-		return false;
-	for (int level = 0; level < CGROUP_DEPTH; level++) {
-		key.id = bpf_skb_ancestor_cgroup_id(skb, level);
-		if (!key.id)
-			return false;
-		if (bpf_map_lookup_elem(&cgroups, &key))
-			return true;
-	}
-	return false;
-}
-
-static __always_inline bool port_selected(const struct rule *rule, __u16 port)
-{
-	__u32 number = bpf_ntohs(port);
-
-	return rule->ports[number >> 3] >> (number & 7) & 1;
-}
-
-/* Whether the flow is one that is to be tagged. */
-__noinline int selected(struct __sk_buff *skb, struct packet *packet, __u32 slot)
-{
-	const struct rule *rule = rule_of(slot);
-	struct flow_key flow;
-
-	if (!packet || !key_of(skb, packet, &flow))
-		return false;
-	if (rule->flags & FS_SELECT_PORTS && !port_selected(rule, flow.source_port) &&
-	    !port_selected(rule, flow.destination_port))
-		return false;
-	if (rule->flags & FS_SELECT_PREFIXES && !prefix_selected(&flow, slot))
-		return false;
-	return !(rule->flags & FS_SELECT_CGROUPS) || cgroup_selected(skb, slot);
 }
 
 /* What the application sets to tell where its messages begin. */
@@ -432,43 +371,6 @@ __noinline int level_of(struct __sk_buff *skb, struct packet *packet, __u32 slot
 		}
 	}
 	return hash_level(skb, packet, slot);
-}
-
-/* The checksum of an IPv4 header whose type of service was changed (RFC 1624). */
-static __always_inline __u16 checksum_after(__u16 checksum, __u8 before, __u8 tos)
-{
-	__u32 sum = (__u16)~checksum + (__u16)~before + tos;
-
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return ~sum;
-}
-
-/* Writes type of service and checksum in one go, so that there is no half-written header. */
-static __always_inline long write_ipv4(struct __sk_buff *skb, __u32 l3, const __u32 *ip,
-				       __u8 tos)
-{
-	__u32 first = bpf_ntohl(ip[0]), third = bpf_ntohl(ip[2]);
-	__u32 head[3] = {
-		bpf_htonl((first & 0xff00ffff) | tos << 16),
-		ip[1],
-		bpf_htonl((third & 0xffff0000) | checksum_after(third, first >> 16, tos)),
-	};
-
-	return bpf_skb_store_bytes(skb, l3, head, sizeof(head), 0);
-}
-
-static __always_inline long write_ipv6(struct __sk_buff *skb, __u32 l3, const __u8 *ip, __u8 tos)
-{
-	__u8 head[2] = { 6 << 4 | tos >> 4, (ip[1] & 0x0f) | tos << 4 };
-
-	return bpf_skb_store_bytes(skb, l3, head, sizeof(head), BPF_F_RECOMPUTE_CSUM);
-}
-
-static __always_inline long write_tos(struct __sk_buff *skb, __u32 l3, void *ip, __u8 version,
-				      __u8 tos)
-{
-	return version == 4 ? write_ipv4(skb, l3, ip, tos) : write_ipv6(skb, l3, ip, tos);
 }
 
 static __noinline int leave_alone(struct counters *counters, enum left_alone reason)

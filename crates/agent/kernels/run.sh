@@ -66,8 +66,8 @@ built() { # path of a test program
     grep -o '"executable":"[^"]*"' | cut -d'"' -f4
 }
 
-image() { # kernel's folder -> initramfs, the tests in it
-  local kernel=$1 tree
+image() { # kernel's folder, initramfs -> that, with the tests in it
+  local kernel=$1 image=$2 tree
   tree=$(mktemp -d)
   mkdir -p "$tree"/{bin,sbin,dev,proc,sys,tmp,run,etc,lib/modules,tests/deps,tests/examples}
   local program
@@ -98,34 +98,48 @@ image() { # kernel's folder -> initramfs, the tests in it
   { echo "modules=\"$(echo $modules)\""; cat "$here/init.sh"; } >"$tree/init"
   sed -i '1i #!/bin/sh' "$tree/init"
   chmod +x "$tree/init"
-  (cd "$tree" && find . | cpio -o -H newc --quiet | gzip -1) >"$work/image.gz"
+  (cd "$tree" && find . | cpio -o -H newc --quiet | gzip -1) >"$image"
   rm -rf "$tree"
 }
 
 mapfile -t tests < <(built --test faults; built --test live; built --test nic)
 (cd "$root" && cargo build -q -p flowsched-agent --example flowsched-agent)
 
-failed=0 before=
-for wanted in "${@:-6.1.0 newest}"; do
-  for version in $wanted; do
-    package=$(package_of "$version")
-    if [ -z "$package" ] || [ "$package" = "$before" ]; then
-      echo "skipped: this Debian has no (other) cloud kernel $version"
-      continue
-    fi
-    before=$package
-    kernel=$(fetch "$package")
-    image "$kernel"
-    echo "== $package"
-    timeout 900 qemu-system-x86_64 -accel tcg -cpu max -m 1024 -smp 1 -nographic -no-reboot \
-      -kernel "$kernel"/boot/vmlinuz-* -initrd "$work/image.gz" \
-      -append "console=ttyS0 quiet panic=-1" </dev/null | tr -d '\r' >"$work/log.$version" || true
-    grep -aE '^(test |== |kernel |hook |program |queueing |PASSED|FAILED|skipped)' \
-      "$work/log.$version" || true
-    if ! grep -aq '^PASSED' "$work/log.$version"; then
-      echo "FAILED under $package: see $work/log.$version"
-      failed=1
-    fi
-  done
+# One kernel, with an image of its own.
+try() { # package
+  local package=$1 kernel log=$work/log.$1
+  kernel=$(fetch "$package")
+  image "$kernel" "$work/image.$package.gz"
+  timeout 1200 qemu-system-x86_64 -accel tcg -cpu max -m 1024 -smp 1 -nographic -no-reboot \
+    -kernel "$kernel"/boot/vmlinuz-* -initrd "$work/image.$package.gz" \
+    -append "console=ttyS0 quiet panic=-1" </dev/null | tr -d '\r' >"$log" || true
+  rm "$work/image.$package.gz"
+}
+
+packages=()
+for version in "${@:-6.1.0}" $([ $# -gt 0 ] || echo newest); do
+  package=$(package_of "$version")
+  if [ -z "$package" ]; then
+    echo "skipped: this Debian has no cloud kernel $version"
+  elif [[ " ${packages[*]} " != *" $package "* ]]; then
+    packages+=("$package")
+  fi
+done
+# An emulated machine has one processor, so that as many run as there are.
+for package in "${packages[@]}"; do
+  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+  try "$package" &
+done
+wait
+
+failed=0
+for package in "${packages[@]}"; do
+  echo "== $package"
+  grep -aE '^(test |== |kernel |hook |program |queueing |PASSED|FAILED|skipped)' \
+    "$work/log.$package" || true
+  if ! grep -aq '^PASSED' "$work/log.$package"; then
+    echo "FAILED under $package: see $work/log.$package"
+    failed=1
+  fi
 done
 exit $failed

@@ -119,6 +119,7 @@ fn run_time_of_a_packet() {
         let cases = [
             ("every packet gets another code point", "dscp = [56, 48, 40, 32, 24, 16, 8, 4]\n"),
             ("the last level is code point 0", ""),
+            ("an option is set that takes the long way", "respect-dscp = true\n"),
         ];
         for (what, code_points) in cases {
             let tagger = tagger(code_points);

@@ -269,11 +269,11 @@ fn collecting_log<T>(
 
 fn load_error(error: libbpf_rs::Error, log: String) -> AgentError {
     let advice = match error.kind() {
-        libbpf_rs::ErrorKind::PermissionDenied if !log.contains("PROG LOAD LOG") => {
-            "it takes the capabilities CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, or root"
-        }
         _ if log.contains("BTF is missing") => {
             "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF), without which nothing is loaded"
+        }
+        libbpf_rs::ErrorKind::PermissionDenied if !log.contains("PROG LOAD LOG") => {
+            "it takes the capabilities CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, or root"
         }
         _ => {
             "run `flowsched agent doctor`, and report its output with the log below; kernels \
@@ -292,4 +292,20 @@ fn last_lines(text: &str, count: usize) -> String {
 pub(crate) fn is_bpf_file_system(path: &Path) -> bool {
     nix::sys::statfs::statfs(path)
         .is_ok_and(|found| found.filesystem_type() == nix::sys::statfs::BPF_FS_MAGIC)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_error_ends_with_what_the_verifier_said() {
+        let refused = || libbpf_rs::Error::from_raw_os_error(libc::EACCES);
+        let log = "libbpf: -- BEGIN PROG LOAD LOG --\nR1 offset is outside of the packet\n";
+        let said = load_error(refused(), log.into()).to_string();
+        assert!(said.contains("doctor") && said.ends_with("outside of the packet"), "{said}");
+        assert!(load_error(refused(), String::new()).to_string().contains("CAP_PERFMON"));
+        let bare = load_error(refused(), "libbpf: kernel BTF is missing at '/sys'\n".into());
+        assert!(bare.to_string().contains("CONFIG_DEBUG_INFO_BTF"), "{bare}");
+    }
 }
