@@ -310,6 +310,15 @@ fn without_the_capabilities_it_says_what_is_missing() {
     }
 }
 
+/// A file system that goes however the test ends.
+struct Mounted(String);
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}
+
 /// What the systemd unit does: another user, three capabilities, a BPF file system of its own.
 #[test]
 fn three_capabilities_are_all_that_it_takes() {
@@ -324,6 +333,7 @@ fn three_capabilities_are_all_that_it_takes() {
         "mkdir {bpf_text} {run_text} && mount -t bpf bpf {bpf_text} && mkdir {bpf_text}/pins && \
          chown 65534:65534 {bpf_text}/pins {run_text}"
     ));
+    let _mounted = Mounted(bpf_text);
     let command = |arguments: &[&str]| {
         let mut command = as_nobody(&pair, &agent, &["bpf", "net_admin", "perfmon"]);
         command.arg("--pins").arg(bpf.join("pins")).arg("--run-dir").arg(&run).args(arguments);
@@ -351,7 +361,6 @@ fn three_capabilities_are_all_that_it_takes() {
     started.wait().unwrap();
     ok(&["uninstall"]);
     let untagged = code_points(&pair);
-    sh(&format!("umount {bpf_text}"));
     assert!(is_ready, "{}", said());
     assert_eq!((tagged, untagged), (vec![3, 40], vec![0]), "{}", said());
 }
