@@ -39,8 +39,11 @@ pub(crate) struct Fabric<'a, H, P, C> {
     pub(crate) lost: Vec<u32>,
 }
 
+/// What carries no data of a flow.
+const NOT_DATA: Flags = Flags::ACK.with(Flags::MESSAGE).with(Flags::SYN).with(Flags::PROBE);
+
 fn note<H>(lost: &mut Vec<u32>, packet: &Packet<H>) {
-    if !packet.flags.has(Flags::ACK.with(Flags::MESSAGE)) {
+    if !packet.flags.has(NOT_DATA) {
         lost.push(packet.flow);
     }
 }

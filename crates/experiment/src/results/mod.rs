@@ -34,6 +34,7 @@ mod folder;
 mod order;
 mod packets;
 mod point;
+mod queues;
 mod read;
 mod record;
 mod size_class;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::comparison::{ClassComparison, Outcomes, compare};
 use super::convergence::convergence_us;
+use super::queues::queue_bytes;
 use super::{
     Comparison, Distribution, Figure, FlowRow, Order, OrderFound, PacketFigures, PerClass, Point,
     RunRecord, Schedule, SizeClass, Tables, Verdict,
@@ -81,6 +82,9 @@ pub struct RunSummary {
     /// that cannot be said.
     #[serde(default)]
     pub convergence_us: Option<f64>,
+    /// Bytes that waited in switches' ports, at every sample while flows arrived.
+    #[serde(default)]
+    pub queue_bytes: Distribution,
     /// FCT at the sender, in microseconds.
     pub fct_us: PerClass<Distribution>,
     /// FCT over ideal FCT.
@@ -214,6 +218,7 @@ impl RunSummary {
             timeouts: counters.timeouts,
             retransmissions: counters.retransmissions,
             convergence_us: convergence_us(run),
+            queue_bytes: queue_bytes(run),
             fct_us: distribution(fct_us),
             slowdown: distribution(FlowRow::slowdown),
             goodput_gbps: distribution(goodput_gbps),
@@ -381,6 +386,12 @@ pub const SUMMARY: &[Key] = &[
         "From the last start of a flow until those before it first sent, from one sample to the \
          next, no more than their fair share, the mean; null unless one link carries all flows and \
          the hosts of those before have no other.",
+    ),
+    key("runs[].queue_bytes.count", "", "Samples of switches' ports while flows arrived."),
+    key(
+        "runs[].queue_bytes.{mean,p50,p95,p99,max}",
+        "B",
+        "Bytes that waited there, every port at every sample alike; null if there are none.",
     ),
     key("runs[].fct_us.{all,small,medium,large}.count", "", "Flows of the class that finished."),
     key(
