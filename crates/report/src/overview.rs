@@ -73,6 +73,11 @@ impl Row<'_> {
         (flows > 0).then(|| self.total(|run| run.deadlines_met) as f64 / flows as f64)
     }
 
+    /// The convergence time in microseconds; `None` in scenes that have none.
+    pub fn convergence_us(&self) -> Option<OverSeeds> {
+        over_seeds(self.runs.iter().filter_map(|run| run.convergence_us))
+    }
+
     /// What a scheme that is a schedule is worth, in words; nothing for others.
     pub fn schedule_note(&self) -> Option<String> {
         let first = self.runs.first()?.schedule?;

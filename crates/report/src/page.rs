@@ -276,6 +276,7 @@ fn class_rows(rows: &[Row<'_>], class: Option<SizeClass>) -> Markup {
 
 fn trouble(rows: &[Row<'_>]) -> Markup {
     let deadlines = rows.iter().any(|row| row.deadlines_met().is_some());
+    let convergence = rows.iter().any(|row| row.convergence_us().is_some());
     html! {
         p.note { "Counts, summed over seeds." }
         div.scroll tabindex="0" role="region" aria-label="Counts" {
@@ -290,6 +291,7 @@ fn trouble(rows: &[Row<'_>]) -> Markup {
                         th scope="col" { "Drops" }
                         th scope="col" { "ECN marks" }
                         @if deadlines { th scope="col" { "Deadlines met" } }
+                        @if convergence { th scope="col" { "Converged in" } }
                     }
                 }
                 tbody {
@@ -303,6 +305,9 @@ fn trouble(rows: &[Row<'_>]) -> Markup {
                             td { (count(row.total(|run| run.drops))) }
                             td { (count(row.total(|run| run.ecn_marks))) }
                             @if deadlines { td { (row.deadlines_met().map(share).unwrap_or_default()) } }
+                            @if convergence {
+                                td { (row.convergence_us().map_or("-".to_owned(), |f| duration(f.mean))) }
+                            }
                         }
                     }
                 }

@@ -91,6 +91,12 @@ fn point_lines(summary: &Summary, point: &Point, width: usize) -> Vec<String> {
             cells.push(row.deadlines_met().map(share).unwrap_or_default());
         }
     }
+    if rows.iter().any(|row| row.convergence_us().is_some()) {
+        table[0].push("converged in".to_owned());
+        for (cells, row) in table[1..].iter_mut().zip(&rows) {
+            cells.push(row.convergence_us().map_or("-".to_owned(), |found| duration(found.mean)));
+        }
+    }
     lines.extend(aligned(&table, width));
     let left_out = left_out(&rows);
     if left_out > 0 {
