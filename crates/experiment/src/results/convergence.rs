@@ -60,25 +60,11 @@ mod tests {
     use flowsched_units::{Bytes, Rate};
 
     use super::*;
-    use crate::results::{Passage, Port};
+    use crate::results::Port;
 
     fn flow(src: u32, start_us: u64, fct_us: Option<u64>) -> FlowRow {
-        FlowRow {
-            flow: 0,
-            src,
-            dst: 9,
-            size: Bytes::new(1000),
-            start: Time::from_us(start_us),
-            fct: fct_us.map(Time::from_us),
-            receiver_fct: None,
-            ideal_fct: Time::from_us(1),
-            deadline: None,
-            gave_up: false,
-            retransmissions: 0,
-            timeouts: 0,
-            passage: Passage::default(),
-            measured: true,
-        }
+        let (start, fct) = (Time::from_us(start_us), fct_us.map(Time::from_us));
+        FlowRow { src, dst: 9, size: Bytes::new(1000), start, fct, ..FlowRow::default() }
     }
 
     /// Port 0 is the first host's, port 3 the link that all flows share, of 8 Gbps; samples every

@@ -67,28 +67,13 @@ fn share(flows: &[&FlowRow], counts: impl Fn(&FlowRow) -> (u64, u64)) -> Option<
 
 #[cfg(test)]
 mod tests {
-    use flowsched_units::{Bytes, Time};
+    use flowsched_units::Time;
 
     use super::*;
     use crate::results::Passage;
 
     fn flow(fct_us: u64, passage: Passage) -> FlowRow {
-        FlowRow {
-            flow: 0,
-            src: 0,
-            dst: 1,
-            size: Bytes::new(1000),
-            start: Time::ZERO,
-            fct: Some(Time::from_us(fct_us)),
-            receiver_fct: None,
-            ideal_fct: Time::from_us(1),
-            deadline: None,
-            gave_up: false,
-            retransmissions: 0,
-            timeouts: 0,
-            passage,
-            measured: true,
-        }
+        FlowRow { fct: Some(Time::from_us(fct_us)), passage, ..FlowRow::default() }
     }
 
     #[test]

@@ -23,7 +23,7 @@ mod tests {
     use flowsched_units::{Rate, Time};
 
     use super::*;
-    use crate::results::{FlowRow, Passage, Port, PortSample};
+    use crate::results::{FlowRow, Port, PortSample};
 
     #[test]
     fn ports_of_switches_count_while_flows_arrive() {
@@ -33,22 +33,7 @@ mod tests {
             class: class.to_owned(),
             rate: Rate::from_gbps(10),
         };
-        let flow = |start| FlowRow {
-            flow: 0,
-            src: 0,
-            dst: 1,
-            size: flowsched_units::Bytes::new(1),
-            start: Time::from_us(start),
-            fct: None,
-            receiver_fct: None,
-            ideal_fct: Time::ZERO,
-            deadline: None,
-            gave_up: false,
-            retransmissions: 0,
-            timeouts: 0,
-            passage: Passage::default(),
-            measured: true,
-        };
+        let flow = |us| FlowRow { start: Time::from_us(us), ..FlowRow::default() };
         let sample = |us, port, queue_bytes| PortSample {
             time: Time::from_us(us),
             port,

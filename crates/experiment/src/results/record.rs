@@ -67,7 +67,7 @@ pub struct Counters {
 }
 
 /// One flow.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowRow {
     /// Its number: equal for the same flow under every scheme.
     pub flow: u64,
