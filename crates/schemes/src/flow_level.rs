@@ -12,6 +12,7 @@ use crate::catalogue::{Part, Role};
 use crate::port::Queueing;
 use crate::scheme::{ControllerChoice, Scheme, TransportChoice};
 use crate::tagger::Tagger;
+use crate::transport::pdq::{Knowledge, PdqSettings};
 use crate::transport::tcp::congestion::Algorithm;
 
 /// A scheme at the level of flows.
@@ -226,7 +227,7 @@ pub fn flow_level(scheme: &Scheme) -> Result<FlowLevel, SettingError> {
     };
     let algorithm = match scheme.transport {
         TransportChoice::Tcp(_, algorithm) => algorithm,
-        TransportChoice::Pdq(..) => return of_word("pdq"),
+        TransportChoice::Pdq(settings, _) => return of_pdq(&settings),
         TransportChoice::MultipathPdq(..) => {
             let found = "\"m-pdq\", whose flows take several paths, which fluid flows do not";
             return refuse("transport", found, "pdq");
@@ -270,6 +271,19 @@ pub fn flow_level(scheme: &Scheme) -> Result<FlowLevel, SettingError> {
         }
     };
     Ok(sharing.alone())
+}
+
+/// PDQ, as far as flows know their sizes and do not age.
+fn of_pdq(settings: &PdqSettings) -> Result<FlowLevel, SettingError> {
+    if settings.knowledge != Knowledge::Known {
+        let found = "sizes that are not known, of which packets tell as they are sent";
+        return Err(SettingError::new("flow_size", found, "\"known\""));
+    }
+    if settings.ageing > 0.0 {
+        let found = format!("{}, by which criticality changes between events", settings.ageing);
+        return Err(SettingError::new("ageing", found, "0"));
+    }
+    Ok(FlowLevel { gives_up: settings.early_termination, ..of_word("pdq")? })
 }
 
 fn of_word(word: &str) -> Result<FlowLevel, SettingError> {
@@ -333,6 +347,18 @@ mod tests {
         let spraying = Combination::new("optimal", [None; 4]).unwrap().defaults("ns2");
         assert_eq!(FlowLevel::from_settings(&spraying).unwrap_err().key, "compat");
         assert_eq!(Scheme::from_settings(&spraying).unwrap_err().key, "transport");
+    }
+
+    #[test]
+    fn pdq_as_a_fluid_knows_sizes_does_not_age_and_gives_up_if_it_terminates_early() {
+        assert!(of("pdq", None).unwrap().gives_up);
+        assert!(!of("pdq-es", None).unwrap().gives_up);
+        let settings = Combination::new("pdq", [None; 4]).unwrap().defaults("none");
+        let known = PdqSettings::from_settings(&settings);
+        assert!(of_pdq(&known).is_ok());
+        let random = PdqSettings { knowledge: Knowledge::Random, ..known };
+        assert_eq!(of_pdq(&random).unwrap_err().key, "flow_size");
+        assert_eq!(of_pdq(&PdqSettings { ageing: 2.0, ..known }).unwrap_err().key, "ageing");
     }
 
     #[test]
