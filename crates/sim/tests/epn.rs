@@ -330,6 +330,8 @@ fn flows_of_a_controller_that_restarted_are_promoted_again_because_they_probe() 
 
 #[test]
 fn lost_messages_are_made_good() {
+    // EPN 2018, IV-B: after a message "the next packet of the flow should be S-marked. This is
+    // equivalent to send an acknowledgment to the switch"; what is not acknowledged is sent again.
     let network = two_switches("10Gbps");
     for passes_every in [2, 3] {
         let trouble = Trouble { passes_every, ..NO_TROUBLE };

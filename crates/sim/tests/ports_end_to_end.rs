@@ -130,6 +130,8 @@ fn marking(preset: &str, changes: &[(&str, &str)]) -> Scheme {
 /// earlier.
 #[test]
 fn marks_at_dequeue_are_on_the_packets_that_leave_a_long_queue() {
+    // At enqueue, PIAS ToN 2017, III-B.2: "The arriving packet is marked with Congestion
+    // Experienced (CE) if the instant buffer occupancy is larger than the marking threshold".
     let flows: Vec<Flow> = (0..5).map(|id| flow(id, 2 + id, 0, 10, Time::ZERO)).collect();
     // A microsecond to the switch, 26 packets of 12 us begun, the last of them not ended.
     let halfway = Some(Time::from_us(1 + 25 * 12 + 5));
@@ -148,6 +150,7 @@ fn marks_at_dequeue_are_on_the_packets_that_leave_a_long_queue() {
 /// fewer in each of its queues.
 #[test]
 fn a_queues_threshold_does_not_see_the_other_queues() {
+    // PIAS ToN 2017, IV-A.2: by queue, each "performs ECN marking independently to other queues".
     let flows = [0, 1].map(|id| flow(id, 2 + id, 0, 20, Time::ZERO));
     for (scope, marks) in [("port", 39 - 20), ("queue", 0)] {
         let changes = [
@@ -166,6 +169,8 @@ fn a_queues_threshold_does_not_see_the_other_queues() {
 /// 9 of the higher and 10 of the lower are marked; by the port all that find 20 waiting.
 #[test]
 fn a_queues_threshold_sees_its_own_queue() {
+    // PIAS ToN 2017, IV-A.2: "each queue has its own marking threshold"; by port, packets are
+    // marked "when the sum of all queue sizes belong to the port exceeds the marking threshold".
     let flows = [0, 1, 2].map(|id| flow(id, 2 + id, 0, 20, Time::ZERO));
     for (scope, marks) in [("port", 59 - 20), ("queue", 9 + 10)] {
         let changes = [

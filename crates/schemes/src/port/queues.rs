@@ -223,6 +223,8 @@ mod tests {
 
     #[test]
     fn the_highest_queue_goes_first_and_each_in_order() {
+        // PIAS ToN 2017, III-B.2: "the head packet from the highest non-empty priority queue is
+        // transmitted".
         let mut port = PriorityPort::new(settings(3, Sharing::Port(u64::MAX)));
         for (seq, priority) in [(0, 2), (1, 0), (2, 1), (3, 0), (4, 9)] {
             port.enqueue(packet(seq, priority, 1500), 0, |_| panic!("dropped"));
@@ -232,6 +234,8 @@ mod tests {
 
     #[test]
     fn packets_are_marked_above_the_threshold_the_arriving_one_counted() {
+        // PIAS ToN 2017, III-B.2: "The arriving packet is marked with Congestion Experienced (CE)
+        // if the instant buffer occupancy is larger than the marking threshold".
         let mut port = PriorityPort::new(PortSettings {
             ecn_threshold: 3000,
             ..settings(1, Sharing::Port(u64::MAX))
@@ -264,6 +268,9 @@ mod tests {
 
     #[test]
     fn a_queue_threshold_looks_at_the_queue_alone() {
+        // PIAS ToN 2017, IV-A.2: by queue, each "performs ECN marking independently to other
+        // queues"; by port, "when the sum of all queue sizes belong to the port exceeds the marking
+        // threshold".
         for (ecn_scope, expected) in [(EcnScope::Port, 1), (EcnScope::Queue, 0)] {
             let mut port = PriorityPort::new(PortSettings {
                 ecn_threshold: 1500,

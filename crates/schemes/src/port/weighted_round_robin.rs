@@ -100,6 +100,7 @@ mod tests {
 
     #[test]
     fn busy_queues_share_by_their_weights() {
+        // EPN 2018, V-C: "two Weighted Round Robin (WRR) queues with weights of 100 and 1".
         assert_eq!(served(&[3, 1], 0b11, 8), [0, 0, 0, 1, 0, 0, 0, 1]);
         let hundred = served(&[100, 1], 0b11, 10_100);
         assert_eq!(hundred.iter().filter(|queue| **queue == 1).count(), 100, "EPN's 100:1");

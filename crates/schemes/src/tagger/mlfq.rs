@@ -239,6 +239,8 @@ mod tests {
 
     #[test]
     fn a_flow_is_demoted_as_it_sends() {
+        // PIAS ToN 2017, III-B.1: "As more bytes are sent, the packets of this flow will be tagged
+        // with decreasing priorities".
         let mlfq = Mlfq::new(&thresholds(&[2, 4, 6]), Bookkeeping::Cumulative).unwrap();
         let mut flow = MlfqFlow::default();
         let priorities: Vec<u8> =
@@ -260,6 +262,8 @@ mod tests {
 
     #[test]
     fn a_starved_flow_starts_again_every_so_many_timeouts() {
+        // PIAS ToN 2017, III-B.3: "if a flow experiences two consecutive timeouts, we set its bytes
+        // sent back to zero".
         let mlfq = Mlfq::new(&thresholds(&[1]), Bookkeeping::Cumulative).unwrap().with_ageing(2);
         let mut flow = MlfqFlow::default();
         let mut after =
@@ -271,6 +275,9 @@ mod tests {
 
     #[test]
     fn a_message_starts_after_idleness_with_nothing_outstanding() {
+        // PIAS ToN 2017, IV-A.1: "If the time gap since the last function call is larger than a
+        // threshold (500us in our experiments) and the TCP send buffer is empty now, we regard this
+        // as the beginning of a new message and reset bytes sent back to 0".
         let gap = Time::from_us(500);
         let mlfq = Mlfq::new(&thresholds(&[1]), Bookkeeping::Cumulative)
             .unwrap()

@@ -159,6 +159,7 @@ mod tests {
 
     #[test]
     fn equal_desires_are_told_apart_and_always_alike() {
+        // EPN 2018, Algorithm 1, line 4: "ties are broken by comparing flow five-tuple".
         let order = |flows: &[u32]| {
             let mut table = FlowTable::default();
             for flow in flows {

@@ -95,6 +95,8 @@ fn the_flow_that_most_desires_it_is_high_and_others_are_told() {
 
 #[test]
 fn a_message_is_a_packet_of_headers_that_says_which_switch_speaks() {
+    // EPN 2018, III: "The EPN message is simply a copy of the packet headers (i.e., IP, EPN and
+    // TCP) with the new TP tagged in the EPN header".
     let mut switch = Switch::new(&[]);
     switch.sees(1, wants(500));
     switch.forward(2, EpnHeader { is_sampled: true, ..wants(700) });
@@ -106,6 +108,8 @@ fn a_message_is_a_packet_of_headers_that_says_which_switch_speaks() {
 
 #[test]
 fn a_controller_takes_its_time() {
+    // EPN 2018, V-B: the switch mirrors S-marked packets to a server, whose software "will capture
+    // these packets, execute the scheduling algorithm and send out EPN messages".
     let mut switch = Switch::new(&[("processing_delay", "30us")]);
     switch.forward(1, EpnHeader { is_sampled: true, ..wants(5) });
     switch.forward(2, EpnHeader { is_sampled: true, ..wants(7) });
