@@ -87,8 +87,8 @@ mod tests {
 
     #[test]
     fn short_flows_have_higher_priorities_from_their_first_packet_on() {
-        // EPN 2018, VI-A: TCP[a]Q "classifies flows to different priority queues at the switch based
-        // on flow size".
+        // EPN 2018, VI-A: TCP[a]Q "classifies flows to different priority queues at the switch
+        // based on flow size".
         let rule = rule(&[10_000, 1_000_000], 3).unwrap();
         let priority = |size| rule.tag(&work(size)).priority;
         assert_eq!([priority(1), priority(10_000), priority(10_001)], [0, 0, 1]);

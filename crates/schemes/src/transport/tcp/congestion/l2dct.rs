@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn the_weight_falls_from_200_kib_to_1_mib_sent() {
-        // "w runs from 2.5 (up to 200 KiB sent) down linearly to 0.125 (1 MiB and over)".
+        // Munir et al., INFOCOM 2013, III, with the PIAS authors' simulator's numbers: 2.5 up to
+        // 200 KiB sent, falling linearly to 0.125 at 1 MiB.
         let weight = |sent| settings().weight(sent);
         assert_eq!([weight(0), weight(200 << 10)], [2.5, 2.5]);
         assert_eq!([weight(1 << 20), weight(u64::MAX)], [0.125, 0.125]);
@@ -123,8 +124,8 @@ mod tests {
 
     #[test]
     fn the_window_grows_by_the_weights_share_and_shrinks_by_alpha_to_its_power() {
-        // "window grows by w/2.5 of a segment per window's worth of ACKs; on congestion
-        // cwnd *= 1 - alpha^w / 2".
+        // Munir et al., INFOCOM 2013, III: a window's worth of ACKs adds w/2.5 of a segment;
+        // congestion multiplies the window by 1 - alpha^w / 2.
         let short = after(3, settings());
         assert_eq!(short.marks.alpha(), 0.5);
         assert_eq!(short.growth(), 1.0);
