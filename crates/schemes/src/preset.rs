@@ -98,8 +98,9 @@ pub const PRESETS: &[Preset] = &[
         about: "Packets that met congestion at an earlier hop, and ACKs, go first; DCTCP.",
         source: "Slytherin 2018, III",
         parts: ["none", "dctcp", "slytherin", "none"],
-        // 25% of the buffer: Slytherin 2018, III-C.2.
-        settings: &[("ecn_threshold", "90KB")],
+        // 25% of the buffer: Slytherin 2018, III-C.2. A card that marked would let the first switch
+        // promote: III-B.
+        settings: &[("ecn_threshold", "90KB"), ("host_port", "fifo")],
     },
     Preset {
         name: "las",

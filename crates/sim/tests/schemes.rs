@@ -10,14 +10,15 @@ use std::rc::Rc;
 use common::{flow, network, scheme};
 use flowsched_schemes::packet::{Flags, Frame};
 use flowsched_schemes::port::{
-    Backlog, PfabricPort, Port, PriorityPort, Queueing, Queues, Slytherin, WeightedRoundRobin,
+    Backlog, PfabricPort, Port, PortSettings, PriorityPort, Queueing, Queues, Slytherin,
+    WeightedRoundRobin,
 };
 use flowsched_schemes::preset::Combination;
 use flowsched_schemes::scheme::TransportChoice;
 use flowsched_schemes::transport::tcp::Tcp;
 use flowsched_schemes::{PRESETS, Packet, Scheme};
 use flowsched_sim::{Job, Outcome, Passage, PortSample, Progress, run_with};
-use flowsched_topology::{Network, Routing};
+use flowsched_topology::{Network, PortId, Routing};
 use flowsched_units::{Bytes, PACKET_PAYLOAD, PACKET_WIRE, Time, Value};
 use flowsched_workload::Flow;
 use proptest::prelude::*;
@@ -313,13 +314,8 @@ proptest! {
     fn slytherin_never_promotes_at_the_first_hop(flows in any_flows(), routing in any_routing()) {
         let network = small_fabric();
         let scheme = scheme_of("slytherin", &[("ecn_threshold", "3KB")]);
-        let hosts = network.host_count() as usize;
         let promoted = Rc::new(Cell::new(0));
-        let port = |number| Promotions {
-            port: Queues::with_discipline(scheme.port, Slytherin),
-            is_first_hop: number < hosts,
-            promoted: promoted.clone(),
-        };
+        let port = |number| Promotions::new(&network, &scheme, number, &promoted);
         watched(&network, routing, &flows, &scheme, port);
     }
 }
@@ -358,15 +354,40 @@ impl Port<Packet> for DropsTheWorst {
 /// Asserts which packets Slytherin's port promotes.
 struct Promotions {
     port: Queues<Packet, Slytherin>,
+    /// A card with one queue, in which no packet passes another.
+    is_plain: bool,
     is_first_hop: bool,
     promoted: Rc<Cell<u64>>,
+}
+
+impl Promotions {
+    /// Port `number`, as the engine makes it; the first hop is a host's card, and the first
+    /// switch's port to another switch.
+    fn new(
+        network: &Network,
+        scheme: &Scheme,
+        number: usize,
+        promoted: &Rc<Cell<u64>>,
+    ) -> Promotions {
+        let (id, is_card) = (PortId(number as u32), number < network.host_count() as usize);
+        let leaves = &network.tiers()[0].nodes;
+        let is_uplink = network.is_core(id) && leaves.contains(&network.port(id).owner.0);
+        let is_plain = is_card && !scheme.host_port.is_like_switch;
+        let settings = if is_plain { PortSettings::card() } else { scheme.port };
+        Promotions {
+            port: Queues::with_discipline(settings, Slytherin),
+            is_plain,
+            is_first_hop: is_card || is_uplink,
+            promoted: promoted.clone(),
+        }
+    }
 }
 
 impl Port<Packet> for Promotions {
     fn enqueue(&mut self, packet: Packet, elsewhere: u64, dropped: impl FnMut(Packet)) {
         let before = self.port.queue_backlog(0).packets;
         self.port.enqueue(packet, elsewhere, dropped);
-        let is_promoted = self.port.queue_backlog(0).packets > before;
+        let is_promoted = !self.is_plain && self.port.queue_backlog(0).packets > before;
         if is_promoted && !packet.is_ack() {
             assert!(packet.marks > 0, "not marked before");
             assert!(!self.is_first_hop, "promoted at the first hop");
@@ -393,18 +414,16 @@ impl Port<Packet> for Promotions {
 
 #[test]
 fn slytherin_promotes_what_was_marked_at_an_earlier_hop() {
-    // Slytherin 2018, Figure 1: congestion at two hops in a row.
-    let network = small_fabric();
-    let flows: Vec<Flow> = (0..12)
-        .map(|id| flow(id, id % 6, if id % 6 == 0 { 1 } else { 0 }, 200, Time::ZERO))
-        .collect();
+    // Slytherin 2018, Figure 1: congestion at two hops in a row, the first leaf's only uplink and
+    // the receiver's port at the second leaf.
+    let sizes = [("leaves", "2"), ("hosts_per_leaf", "3"), ("spines", "1")];
+    let network = network("leaf-spine", &[&sizes[..], &[("fabric_link", "10Gbps")]].concat());
+    let flows: Vec<Flow> =
+        (0..10).map(|id| flow(id, [0, 1, 2, 4, 5][id as usize % 5], 3, 200, Time::ZERO)).collect();
     let scheme = scheme_of("slytherin", &[("ecn_threshold", "3KB")]);
     let promoted = Rc::new(Cell::new(0));
-    let hosts = network.host_count() as usize;
-    watched(&network, Routing::Ecmp, &flows, &scheme, |number| Promotions {
-        port: Queues::with_discipline(scheme.port, Slytherin),
-        is_first_hop: number < hosts,
-        promoted: promoted.clone(),
+    watched(&network, Routing::Ecmp, &flows, &scheme, |number| {
+        Promotions::new(&network, &scheme, number, &promoted)
     });
     assert!(promoted.get() > 100, "only {} were promoted", promoted.get());
 }
