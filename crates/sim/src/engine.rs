@@ -1,29 +1,26 @@
-//! The loop that handles one event after the other.
+//! The loop that lets hosts do one thing after the other.
 
 use std::sync::atomic::Ordering;
 
-use flowsched_schemes::Packet;
-use flowsched_schemes::controller::{Controller, Site};
-use flowsched_schemes::port::Port;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
 use flowsched_units::Time;
 use flowsched_workload::Flow;
 
 use crate::connections::ConnectionNumbers;
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, Tally};
 use crate::hosts::Hosts;
 use crate::outcome::{Outcome, PortSample};
 use crate::{Job, Progress};
 
-/// Events between looks at whether to stop.
+/// Steps between looks at whether to stop.
 const LOOK_EVERY: u64 = 1 << 16;
 
 /// A simulation under way.
-pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, P, C> {
+pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, F> {
     flows: &'a [Flow],
     next_flow: usize,
-    fabric: Fabric<'a, T::Header, P, C>,
+    fabric: F,
     hosts: Hosts<'a, T, G>,
     sample_interval: Time,
     next_sample: Time,
@@ -31,20 +28,6 @@ pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, P, C> {
     next_other: Time,
     samples: Vec<PortSample>,
     until: Time,
-    packet_hops: u64,
-}
-
-/// The four parts of a scheme, as the engine runs them.
-#[derive(Clone, Copy, Debug)]
-pub struct Parts<T, G, P, C> {
-    /// When and how fast hosts send.
-    pub transport: T,
-    /// What they write on packets.
-    pub tagger: G,
-    /// Makes every port, in the network's order.
-    pub new_port: P,
-    /// Makes every port's controller, in the network's order.
-    pub new_controller: C,
 }
 
 /// Where the next event comes from; of those at the same time the first of this list.
@@ -57,31 +40,30 @@ enum Source {
     Samples,
 }
 
-impl<'a, T, G, P, C> Engine<'a, T, G, P, C>
+impl<'a, T, G, F> Engine<'a, T, G, F>
 where
     T: Transport,
     G: Tagging<T::Header>,
-    P: Port<Packet<T::Header>>,
-    C: Controller<T::Header>,
+    F: Fabric<T::Header>,
 {
     pub(crate) fn new(
         job: &Job<'a>,
-        parts: Parts<T, G, impl Fn(Site) -> P, impl Fn(Site) -> C>,
+        transport: T,
+        tagger: G,
+        fabric: F,
         connections: ConnectionNumbers,
-    ) -> Engine<'a, T, G, P, C> {
+    ) -> Engine<'a, T, G, F> {
         let is_sampled = job.sample_interval > Time::ZERO;
-        let Parts { transport, tagger, new_port, new_controller } = parts;
         let mut engine = Engine {
             flows: job.flows,
             next_flow: 0,
-            fabric: Fabric::new(job, new_port, new_controller),
+            fabric,
             hosts: Hosts::new(job, transport, tagger, connections),
             sample_interval: job.sample_interval,
             next_sample: if is_sampled { job.sample_interval } else { Time::MAX },
             next_other: Time::MAX,
             samples: Vec::new(),
             until: job.until.unwrap_or(Time::MAX),
-            packet_hops: 0,
         };
         engine.look_ahead();
         engine
@@ -89,27 +71,48 @@ where
 
     pub(crate) fn run(mut self, progress: &Progress) -> Outcome {
         let mut outcome = Outcome::default();
+        let mut steps = 0_u64;
         loop {
             let (now, source) = self.next_event();
-            if now == Time::MAX || now > self.until {
+            let is_known = now < self.fabric.horizon();
+            let next = if is_known { now } else { self.advance() };
+            if next == Time::MAX {
                 break;
             }
-            outcome.end = now;
-            outcome.events += 1;
-            match source {
-                Source::Links => self.deliver(now),
-                Source::FlowStarts => self.start_flow(now),
-                Source::Timers => self.run_timer(now),
-                Source::Controllers => self.run_controller(now),
-                Source::Samples => self.sample(now),
+            if next > self.until {
+                outcome.end = self.until;
+                break;
             }
-            if outcome.events.is_multiple_of(LOOK_EVERY) && self.is_told_to_stop(progress) {
+            if is_known {
+                outcome.end = now;
+                outcome.events += u64::from(source != Source::Links);
+                self.handle(now, source);
+            }
+            steps += 1;
+            if steps.is_multiple_of(LOOK_EVERY) && self.is_told_to_stop(progress) {
                 outcome.stopped = true;
                 break;
             }
         }
         self.is_told_to_stop(progress);
         self.finish(outcome)
+    }
+
+    /// Has the fabric bring packets to hosts up to a new horizon: when something happens next.
+    #[inline]
+    fn advance(&mut self) -> Time {
+        self.fabric.advance(self.next_other, self.until.min(self.next_sample))
+    }
+
+    #[inline]
+    fn handle(&mut self, now: Time, source: Source) {
+        match source {
+            Source::Links => self.deliver(now),
+            Source::FlowStarts => self.start_flow(now),
+            Source::Timers => self.run_timer(now),
+            Source::Controllers => self.run_controller(now),
+            Source::Samples => self.sample(now),
+        }
     }
 
     #[inline]
@@ -122,7 +125,7 @@ where
             Source::FlowStarts
         } else if self.next_other == self.hosts.timers.first() {
             Source::Timers
-        } else if self.next_other == self.fabric.timers.first() {
+        } else if self.next_other == self.fabric.next_timer() {
             Source::Controllers
         } else {
             Source::Samples
@@ -135,8 +138,8 @@ where
     fn look_ahead(&mut self) {
         let timer = self.hosts.timers.first();
         self.next_other = self.next_flow_start().min(timer).min(self.next_sample);
-        if C::IS_THERE {
-            self.next_other = self.next_other.min(self.fabric.timers.first());
+        if F::HAS_TIMERS {
+            self.next_other = self.next_other.min(self.fabric.next_timer());
         }
     }
 
@@ -147,12 +150,11 @@ where
 
     #[inline]
     fn deliver(&mut self, now: Time) {
-        self.packet_hops += 1;
         if let Some((_, packet)) = self.fabric.deliver() {
             let fabric = &mut self.fabric;
             self.hosts.receive(&packet, now, |host, packet| fabric.send(host, packet, now));
             self.look_ahead();
-        } else if C::IS_THERE {
+        } else if F::HAS_TIMERS {
             self.look_ahead();
         }
     }
@@ -181,7 +183,7 @@ where
         self.fabric.sample(now, &mut self.samples);
         self.next_sample = Time::MAX;
         self.look_ahead();
-        if self.next_event().0 != Time::MAX {
+        if self.next_other != Time::MAX || !self.fabric.is_quiet() {
             self.next_sample = now + self.sample_interval;
             self.look_ahead();
         }
@@ -195,22 +197,26 @@ where
 
     fn finish(mut self, outcome: Outcome) -> Outcome {
         self.hosts.close();
-        let is_sampled = self.samples.last().is_some_and(|sample| sample.time == outcome.end);
+        let end = outcome.end.max(self.fabric.last_hop());
+        let is_sampled = self.samples.last().is_some_and(|sample| sample.time == end);
         if !is_sampled {
-            self.fabric.sample(outcome.end, &mut self.samples);
+            self.fabric.sample(end, &mut self.samples);
         }
+        let Tally { packet_hops, drops, marks, lost } = self.fabric.tally();
         let mut flows = self.hosts.outcomes;
-        for flow in &self.fabric.lost {
-            flows[*flow as usize].passage.lost += 1;
+        for flow in lost {
+            flows[flow as usize].passage.lost += 1;
         }
         Outcome {
-            packet_hops: self.packet_hops,
-            drops: self.fabric.drops(),
-            ecn_marks: self.fabric.marks(),
+            packet_hops,
+            drops,
+            ecn_marks: marks,
             timeouts: flows.iter().map(|flow| u64::from(flow.timeouts)).sum(),
             retransmissions: flows.iter().map(|flow| u64::from(flow.retransmissions)).sum(),
             flows,
             ports: self.samples,
+            events: outcome.events + packet_hops,
+            end,
             ..outcome
         }
     }

@@ -11,8 +11,12 @@
 //! A port decides only when it is touched, by an arrival or by a delivery of its own: which
 //! packet left first is settled then, for the past, which nothing can change any more. That
 //! makes one event a packet a hop, and packets on one link arrive in order, so that only a
-//! link's first packet has to be in the queue of all events.
+//! link's first packet has to be in the queue of all events. Where packets pass ports in one order,
+//! as in trees and leaf-spine fabrics, there is no such queue: a window of time after the other,
+//! one level of ports after the other takes in what reached it ([`fabric`]).
 
+#[cfg(test)]
+mod agreement;
 mod connections;
 mod engine;
 mod fabric;
@@ -50,7 +54,8 @@ use flowsched_workload::Flow;
 
 use connections::{ByConnection, ConnectionNumbers};
 use engine::Engine;
-pub use engine::Parts;
+use fabric::events::Events;
+use fabric::windows::Windows;
 pub use outcome::{FlowOutcome, Outcome, Passage, PortSample};
 
 /// What to simulate.
@@ -70,6 +75,19 @@ pub struct Job<'a> {
     pub sample_interval: Time,
     /// When to stop; `None`: when nothing is left to happen.
     pub until: Option<Time>,
+}
+
+/// The four parts of a scheme, as the engine runs them.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<T, G, P, C> {
+    /// When and how fast hosts send.
+    pub transport: T,
+    /// What they write on packets.
+    pub tagger: G,
+    /// Makes every port, in the network's order.
+    pub new_port: P,
+    /// Makes every port's controller, in the network's order.
+    pub new_controller: C,
 }
 
 /// How far a run is, for others to watch, and whether it is to stop.
@@ -160,7 +178,7 @@ fn run_over<T: Transport<Header = ()>>(
             let numbers = ConnectionNumbers::new(job.flows.len());
             let new_port = |_| ByConnection::new(settings, job.flows, numbers.clone());
             let parts = uncontrolled(job, transport, new_port);
-            Engine::new(job, parts, numbers.clone()).run(progress)
+            run_connections(job, parts, numbers.clone(), progress)
         }
     }
 }
@@ -222,5 +240,48 @@ where
     P: Port<Packet<T::Header>>,
     C: Controller<T::Header>,
 {
-    Engine::new(job, parts, ConnectionNumbers::new(job.flows.len())).run(progress)
+    run_connections(job, parts, ConnectionNumbers::new(job.flows.len()), progress)
+}
+
+/// The same, with the numbers of connections that some ports know.
+fn run_connections<T, G, P, C>(
+    job: &Job<'_>,
+    parts: Parts<T, G, impl Fn(Site) -> P, impl Fn(Site) -> C>,
+    connections: ConnectionNumbers,
+    progress: &Progress,
+) -> Outcome
+where
+    T: Transport,
+    G: Tagging<T::Header>,
+    P: Port<Packet<T::Header>>,
+    C: Controller<T::Header>,
+{
+    if C::IS_THERE {
+        return run_events(job, parts, connections, progress);
+    }
+    match Windows::new(job, &parts.new_port) {
+        Some(fabric) => {
+            let Parts { transport, tagger, .. } = parts;
+            Engine::new(job, transport, tagger, fabric, connections).run(progress)
+        }
+        None => run_events(job, parts, connections, progress),
+    }
+}
+
+/// The same, one event after the other.
+fn run_events<T, G, P, C>(
+    job: &Job<'_>,
+    parts: Parts<T, G, impl Fn(Site) -> P, impl Fn(Site) -> C>,
+    connections: ConnectionNumbers,
+    progress: &Progress,
+) -> Outcome
+where
+    T: Transport,
+    G: Tagging<T::Header>,
+    P: Port<Packet<T::Header>>,
+    C: Controller<T::Header>,
+{
+    let Parts { transport, tagger, new_port, new_controller } = parts;
+    let fabric = Events::new(job, new_port, new_controller);
+    Engine::new(job, transport, tagger, fabric, connections).run(progress)
 }

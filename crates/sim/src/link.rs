@@ -36,9 +36,9 @@ pub(crate) struct Link<H, P> {
 /// A packet that left, and when it arrives at the far end; half a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
-struct OnTheWay<H> {
-    arrival: Time,
-    packet: Packet<H>,
+pub(crate) struct OnTheWay<H> {
+    pub(crate) arrival: Time,
+    pub(crate) packet: Packet<H>,
 }
 
 const FRACTION_BITS: u32 = 24;
@@ -123,8 +123,32 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
 
     /// Takes the packet that arrives at the far end first.
     #[inline]
-    pub(crate) fn deliver(&mut self) -> Option<Packet<H>> {
-        self.on_the_way.pop().map(|first| first.packet)
+    pub(crate) fn deliver(&mut self) -> Option<OnTheWay<H>> {
+        self.on_the_way.pop()
+    }
+
+    /// The packets that arrive at the far end before `end`, in order, in two parts.
+    #[inline]
+    pub(crate) fn due(&self, end: Time) -> [&[OnTheWay<H>]; 2] {
+        let (first, second) = self.on_the_way.as_slices();
+        [first, second].map(|part| {
+            let later = part.iter().position(|packet| packet.arrival >= end);
+            &part[..later.unwrap_or(part.len())]
+        })
+    }
+
+    /// Takes so many of the packets that arrive at the far end first off the link.
+    #[inline]
+    pub(crate) fn take_off(&mut self, count: usize) {
+        self.on_the_way.skip(count);
+    }
+
+    /// When a packet arrives at the far end, or the port chooses the next one; [`Time::MAX`]: not
+    /// before another packet comes.
+    #[inline]
+    pub(crate) fn next_change(&self) -> Time {
+        let choice = if self.waiting > 0 { self.busy_until } else { Time::MAX };
+        self.next_arrival().map_or(choice, |arrival| arrival.min(choice))
     }
 
     /// Whether the packet that arrives now was lost on the way; `stream` tells the link's random

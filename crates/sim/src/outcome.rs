@@ -88,6 +88,6 @@ pub struct Outcome {
     pub retransmissions: u64,
     /// Whether the run was stopped before its end.
     pub stopped: bool,
-    /// When the last event was.
+    /// When the last event was, or the run was cut off.
     pub end: Time,
 }

@@ -82,6 +82,12 @@ impl<'a> Router<'a> {
         }
     }
 
+    /// The port through which `node` sends on what goes to a host to which there is one way only.
+    #[inline]
+    pub(crate) fn only(&self, node: NodeId, to: HostId) -> PortId {
+        self.network.routes().next(node, to)[0]
+    }
+
     /// The port of `node` that leads back along the path of the flow's data. The path is walked
     /// from the sender: it is as long as the way is far, and remembering it would cost every flow
     /// memory.

@@ -24,6 +24,7 @@ mod builder;
 mod ids;
 mod kind;
 mod kinds;
+mod levels;
 mod loss;
 mod network;
 mod parallel;

@@ -49,6 +49,20 @@ impl Routes {
         &self.members[first..][..group.count as usize]
     }
 
+    /// By column where hosts do not forward: the first host of the edge switch.
+    pub(crate) fn one_host_an_edge(&self) -> Vec<HostId> {
+        let mut first = vec![HostId(0); self.column_count as usize];
+        for (host, column) in self.column_of.iter().enumerate().rev() {
+            first[*column as usize] = HostId(host as u32);
+        }
+        first
+    }
+
+    /// The column of a host: the same for hosts of one edge switch.
+    pub(crate) fn column_of(&self, host: HostId) -> usize {
+        self.column_of[host.index()] as usize
+    }
+
     /// Shortest paths by breadth-first search from every edge switch; `ports` are in the order
     /// that [`PortId`] promises.
     pub(crate) fn shortest(hosts: u32, nodes: u32, ports: &[Port]) -> Result<Routes, NetworkError> {

@@ -22,6 +22,8 @@ pub struct Queues<F, D> {
     occupied: u64,
     backlog: Backlog,
     marks: u64,
+    /// Up to so many bytes, a packet passes the empty port whatever else holds.
+    unhindered: u32,
     discipline: D,
 }
 
@@ -48,6 +50,7 @@ impl<F: Frame + Copy, D: Discipline> Queues<F, D> {
         let queue = Queue { frames: Ring::default(), bytes: 0 };
         Queues {
             queues: vec![queue; settings.queues.clamp(1, MOST_QUEUES)].into_boxed_slice(),
+            unhindered: unhindered(&settings),
             settings,
             occupied: 0,
             backlog: Backlog::default(),
@@ -174,6 +177,9 @@ impl<F: Frame + Copy, D: Discipline> Port<F> for Queues<F, D> {
     #[inline]
     fn pass(&mut self, mut frame: F, elsewhere: u64, mut dropped: impl FnMut(F)) -> Option<F> {
         debug_assert_eq!(self.occupied, 0);
+        if frame.wire_bytes() <= self.unhindered {
+            return Some(frame);
+        }
         let more = self.amount(u64::from(frame.wire_bytes()), 1);
         let Some(index) = self.place(&frame, more, elsewhere) else {
             dropped(frame);
@@ -197,6 +203,19 @@ impl<F: Frame + Copy, D: Discipline> Port<F> for Queues<F, D> {
     #[inline]
     fn shares_memory(&self) -> bool {
         matches!(self.settings.sharing, Sharing::Switch { .. })
+    }
+}
+
+/// How large a packet may be that finds room in the empty port and is not marked there.
+fn unhindered(settings: &PortSettings) -> u32 {
+    let room = match settings.sharing {
+        Sharing::Port(memory) | Sharing::Queue(memory) => memory.min(settings.ecn_threshold),
+        // How much room there is depends on the other ports.
+        Sharing::Switch { .. } => 0,
+    };
+    match settings.count {
+        Count::Bytes => u32::try_from(room).unwrap_or(u32::MAX),
+        Count::Packets => u32::from(room >= 1) * u32::MAX,
     }
 }
 

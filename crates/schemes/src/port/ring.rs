@@ -75,6 +75,26 @@ impl<T: Copy> Ring<T> {
         Some(item)
     }
 
+    /// Those that wait, in the order in which they came, in two parts.
+    #[inline]
+    pub fn as_slices(&self) -> (&[T], &[T]) {
+        let (head, len) = (self.head as usize, self.len());
+        let first = len.min(self.items.len() - head);
+        (&self.items[head..head + first], &self.items[..len - first])
+    }
+
+    /// Removes so many of those that came first.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline]
+    pub fn skip(&mut self, count: usize) {
+        assert!(count <= self.len());
+        self.len -= count as u32;
+        let next = (self.head as usize + count) & self.items.len().wrapping_sub(1);
+        self.head = next as u32 * u32::from(self.len > 0);
+    }
+
     /// Those that wait, in the order in which they came.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let mask = self.items.len().wrapping_sub(1);
@@ -107,6 +127,11 @@ mod tests {
                 prop_assert_eq!(ring.is_empty(), queue.is_empty());
                 prop_assert_eq!(ring.front(), queue.front());
                 prop_assert!(ring.iter().eq(queue.iter()));
+                let (first, second) = ring.as_slices();
+                prop_assert!(first.iter().chain(second).eq(queue.iter()));
+                let mut skipped = ring.clone();
+                skipped.skip(queue.len() / 2);
+                prop_assert!(skipped.iter().eq(queue.iter().skip(queue.len() / 2)));
             }
         }
 

@@ -1,0 +1,231 @@
+//! One arrival after the other, the earliest of all links first.
+
+use flowsched_schemes::Packet;
+use flowsched_schemes::controller::{Controller, Site};
+use flowsched_schemes::packet::{Flags, Header};
+use flowsched_schemes::port::Port;
+use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
+use flowsched_units::Time;
+use flowsched_workload::Flow;
+
+use super::{Fabric, Tally, links, loses, note, sample_all, site};
+use crate::Job;
+use crate::link::Link;
+use crate::outcome::PortSample;
+use crate::routing::Router;
+use crate::timers::{Armed, Timers};
+use crate::tournament::Tournament;
+
+/// All links, and which of them has the next arrival.
+#[derive(Debug)]
+pub(crate) struct Events<'a, H, P, C> {
+    network: &'a Network,
+    flows: &'a [Flow],
+    links: Vec<Link<H, P>>,
+    /// When the first packet on each link arrives at its far end.
+    arrivals: Tournament,
+    router: Router<'a>,
+    /// Whether ports draw on memory that their switch shares.
+    shares_memory: bool,
+    /// Whether some links lose packets.
+    loses: bool,
+    seed: u64,
+    /// By port, if there are any.
+    controllers: Vec<(C, Armed)>,
+    /// Of the controllers, by port.
+    timers: Timers<u32>,
+    /// Messages of a controller that are yet to be sent.
+    messages: Vec<Packet<H>>,
+    /// The flow of every data packet that was dropped or lost.
+    lost: Vec<u32>,
+    packet_hops: u64,
+    last_hop: Time,
+}
+
+impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Events<'a, H, P, C> {
+    pub(crate) fn new(
+        job: &Job<'a>,
+        new_port: impl Fn(Site) -> P,
+        new_controller: impl Fn(Site) -> C,
+    ) -> Events<'a, H, P, C> {
+        let network = job.network;
+        let links = links(job, new_port);
+        let mut controllers = Vec::new();
+        if C::IS_THERE {
+            controllers.extend(
+                network.ports().iter().enumerate().map(|(index, port)| {
+                    (new_controller(site(job, index, port)), Armed::default())
+                }),
+            );
+        }
+        Events {
+            network,
+            flows: job.flows,
+            arrivals: Tournament::new(links.len()),
+            shares_memory: links.iter().any(Link::shares_memory),
+            loses: loses(job),
+            seed: mix(job.seed),
+            links,
+            router: Router::new(job, C::NEEDS_WAY_BACK, H::IS_SPREAD),
+            controllers,
+            timers: Timers::default(),
+            messages: Vec::new(),
+            lost: Vec::new(),
+            packet_hops: 0,
+            last_hop: Time::ZERO,
+        }
+    }
+
+    #[inline]
+    fn offer(&mut self, port: PortId, packet: Packet<H>, now: Time) {
+        if C::IS_THERE {
+            self.offer_controlled(port, packet, now);
+        } else {
+            self.enqueue(port, packet, now);
+        }
+    }
+
+    /// Offers a packet to the port's controller first, and sends what that has to say.
+    fn offer_controlled(&mut self, port: PortId, mut packet: Packet<H>, now: Time) {
+        let link = &mut self.links[port.index()];
+        link.catch_up(now);
+        let (controller, _) = &mut self.controllers[port.index()];
+        let messages = &mut self.messages;
+        controller.on_forward(now, &mut packet, link.backlog(), |message| messages.push(message));
+        self.enqueue(port, packet, now);
+        self.after_control(port, now);
+    }
+
+    /// Sends a controller's messages and sets its timer.
+    fn after_control(&mut self, port: PortId, now: Time) {
+        let (controller, armed) = &mut self.controllers[port.index()];
+        self.timers.arm(armed, controller.deadline(), port.0);
+        let owner = self.network.port(port).owner;
+        while let Some(mut message) = self.messages.pop() {
+            message.flags = message.flags.with(Flags::MESSAGE);
+            message.to = self.flows[message.flow as usize].src.0;
+            let next = self.router.next(owner, &message);
+            self.enqueue(next, message, now);
+        }
+    }
+
+    #[inline]
+    fn enqueue(&mut self, port: PortId, packet: Packet<H>, now: Time) {
+        let elsewhere = if self.shares_memory { self.elsewhere(port, now) } else { 0 };
+        let link = &mut self.links[port.index()];
+        link.catch_up(now);
+        let lost = &mut self.lost;
+        link.offer(now, packet, elsewhere, &mut |packet| note(lost, &packet));
+        if let Some(next) = link.next_arrival() {
+            self.arrivals.add(port.index(), next, now);
+        }
+    }
+
+    /// Bytes that wait in the other ports of the same node.
+    fn elsewhere(&mut self, port: PortId, now: Time) -> u64 {
+        let owner: NodeId = self.network.port(port).owner;
+        let mut bytes = 0;
+        for other in self.network.ports_of(owner) {
+            if *other != port {
+                let link = &mut self.links[other.index()];
+                link.catch_up(now);
+                bytes += link.backlog().bytes;
+            }
+        }
+        bytes
+    }
+}
+
+impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Events<'_, H, P, C> {
+    const HAS_TIMERS: bool = C::IS_THERE;
+
+    #[inline]
+    fn send(&mut self, host: HostId, packet: Packet<H>, now: Time) {
+        let port = if self.network.hosts_forward() {
+            self.router.next(host.node(), &packet)
+        } else {
+            self.network.nic(host)
+        };
+        self.offer(port, packet, now);
+    }
+
+    #[inline]
+    fn next_arrival(&self) -> Time {
+        self.arrivals.first().map_or(Time::MAX, |(time, _)| time)
+    }
+
+    #[inline]
+    fn deliver(&mut self) -> Option<(HostId, Packet<H>)> {
+        let (now, index) = self.arrivals.first()?;
+        let link = &mut self.links[index];
+        let mut packet = link.deliver()?.packet;
+        self.packet_hops += 1;
+        self.last_hop = now;
+        // What waits is looked at only now: the packet that left next arrives later anyway.
+        link.catch_up_if_empty(now);
+        self.arrivals.replace_first(link.next_arrival(), now);
+        let peer = link.peer;
+        if self.loses && self.links[index].loses(self.seed ^ index as u64) {
+            note(&mut self.lost, &packet);
+            return None;
+        }
+        if C::IS_THERE {
+            let back = self.network.reverse(PortId(index as u32));
+            self.controllers[back.index()].0.on_return(now, &mut packet);
+        }
+        if let Some(host) = self.network.host(peer)
+            && host.0 == packet.to
+        {
+            return Some((host, packet));
+        }
+        let port = self.router.next(peer, &packet);
+        self.offer(port, packet, now);
+        None
+    }
+
+    /// Everything is known: there is none.
+    #[inline]
+    fn horizon(&self) -> Time {
+        Time::MAX
+    }
+
+    fn advance(&mut self, _: Time, _: Time) -> Time {
+        Time::MAX
+    }
+
+    #[inline]
+    fn next_timer(&self) -> Time {
+        self.timers.first()
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        let Some((time, port)) = self.timers.pop() else { return };
+        let (controller, armed) = &mut self.controllers[port as usize];
+        if armed.disarm(time) {
+            let messages = &mut self.messages;
+            controller.on_timer(now, |message| messages.push(message));
+            self.after_control(PortId(port), now);
+        }
+    }
+
+    fn sample(&mut self, now: Time, samples: &mut Vec<PortSample>) {
+        sample_all(&mut self.links, now, samples);
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.arrivals.first().is_none()
+    }
+
+    fn last_hop(&self) -> Time {
+        self.last_hop
+    }
+
+    fn tally(self) -> Tally {
+        Tally {
+            packet_hops: self.packet_hops,
+            drops: self.links.iter().map(Link::drops).sum(),
+            marks: self.links.iter().map(Link::marks).sum(),
+            lost: self.lost,
+        }
+    }
+}

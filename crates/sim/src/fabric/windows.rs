@@ -1,0 +1,304 @@
+//! A window of time after the other, and in each one level of ports after the other.
+//!
+//! Where packets pass the ports of a network in one order ([`flowsched_topology::Network::levels`])
+//! and switches only look at what passes, a port's future depends on earlier levels alone. A window
+//! is no longer than the way from a switch to a host: what reaches hosts in it left before it, so
+//! that hosts can do all that they do in it; then the ports of each level in turn take in what
+//! reached them, settle what left, and hand that on. No queue of all events is needed, and the
+//! memory of a few ports is used many times in a row. What one port sees, and in which order, is
+//! the same as when one event is taken after the other: so is the result.
+
+use flowsched_schemes::Packet;
+use flowsched_schemes::controller::Site;
+use flowsched_schemes::packet::Header;
+use flowsched_schemes::port::Port;
+use flowsched_topology::{HostId, Network, PortId, mix};
+use flowsched_units::Time;
+
+use super::banks::{Bank, Behind, Inbox, Layout};
+use super::{Fabric, Tally, links, loses, note, sample_all};
+use crate::Job;
+use crate::link::{Link, OnTheWay};
+use crate::outcome::PortSample;
+use crate::routing::Router;
+
+/// All links, and what reaches hosts in the present window.
+#[derive(Debug)]
+pub(crate) struct Windows<'a, H, P> {
+    network: &'a Network,
+    links: Vec<Link<H, P>>,
+    router: Router<'a>,
+    banks: Vec<Bank<H>>,
+    layout: Layout,
+    /// What arrives at hosts in the window, and how much of it was delivered.
+    arrivals: Inbox<H>,
+    delivered: usize,
+    next_arrival: Time,
+    start: Time,
+    /// The first instant after the window.
+    end: Time,
+    crossed: Crossed,
+}
+
+/// What has crossed links.
+#[derive(Debug)]
+struct Crossed {
+    /// Whether some links lose packets.
+    loses: bool,
+    seed: u64,
+    lost: Vec<u32>,
+    packet_hops: u64,
+    last_hop: Time,
+}
+
+/// The shortest step of time.
+const INSTANT: Time = Time::from_ps(1);
+
+impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
+    /// The network's links, if it can be gone through in windows.
+    pub(crate) fn new(job: &Job<'a>, new_port: impl Fn(Site) -> P) -> Option<Windows<'a, H, P>> {
+        let links = links(job, new_port);
+        if links.iter().any(Link::shares_memory) {
+            return None;
+        }
+        let (layout, banks, arrivals) = Layout::of(job.network)?;
+        Some(Windows {
+            network: job.network,
+            links,
+            router: Router::new(job, false, H::IS_SPREAD),
+            banks,
+            layout,
+            arrivals,
+            delivered: 0,
+            next_arrival: Time::MAX,
+            start: Time::ZERO,
+            end: Time::ZERO,
+            crossed: Crossed {
+                loses: loses(job),
+                seed: mix(job.seed),
+                lost: Vec::new(),
+                packet_hops: 0,
+                last_hop: Time::ZERO,
+            },
+        })
+    }
+
+    /// Brings what hosts sent through the network, as far as it gets in the window: when something
+    /// changes next.
+    fn carry(&mut self) -> Time {
+        let mut next_change = Time::MAX;
+        for bank in 0..self.banks.len() {
+            if !self.banks[bank].is_idle {
+                self.take_in(bank);
+                next_change = next_change.min(self.hand_on(bank));
+            }
+        }
+        next_change
+    }
+
+    /// The bank's ports take in what reaches them.
+    fn take_in(&mut self, bank: usize) {
+        let bank = &mut self.banks[bank];
+        let lost = &mut self.crossed.lost;
+        bank.inbox.sort();
+        for (since_start, packet) in bank.inbox.in_order() {
+            let now = self.start + since_start;
+            let port = if bank.has_choice {
+                self.router.next(bank.owner, &packet)
+            } else {
+                self.router.only(bank.owner, HostId(packet.to))
+            };
+            let link = &mut self.links[port.index()];
+            link.catch_up(now);
+            link.offer(now, packet, 0, &mut |packet| note(lost, &packet));
+        }
+        bank.inbox.clear();
+    }
+
+    /// Settles what leaves the bank's ports and hands on what reaches switches: when something
+    /// changes next.
+    fn hand_on(&mut self, bank: usize) -> Time {
+        let mut next_change = Time::MAX;
+        let ports = std::mem::take(&mut self.banks[bank].ports);
+        for port in &ports {
+            let link = &mut self.links[port.index()];
+            link.catch_up(self.end - INSTANT);
+            match self.layout.behind[port.index()] {
+                Behind::Host => {}
+                Behind::Bank(next) => self.hand_to(*port, next),
+                Behind::Banks => self.hand_out(*port),
+            }
+            next_change = next_change.min(self.links[port.index()].next_change());
+        }
+        let bank = &mut self.banks[bank];
+        bank.ports = ports;
+        bank.is_idle = next_change == Time::MAX;
+        next_change
+    }
+
+    /// Hands what arrives behind the port to one bank.
+    fn hand_to(&mut self, port: PortId, next: u32) {
+        let (link, bank) = (&mut self.links[port.index()], &mut self.banks[next as usize]);
+        let rank = self.layout.rank_of[port.index()];
+        let count = self.crossed.take(link, port, self.end, |packets| {
+            bank.inbox.extend(self.start, rank, packets);
+        });
+        bank.is_idle &= count == 0;
+    }
+
+    /// Hands what arrives behind the port to the banks that its destinations ask for.
+    fn hand_out(&mut self, port: PortId) {
+        let link = &mut self.links[port.index()];
+        let rank = self.layout.rank_of[port.index()];
+        let (node, routes) = (link.peer, self.network.routes());
+        self.crossed.take(link, port, self.end, |packets| {
+            for one in packets {
+                let ports = routes.next(node, HostId(one.packet.to));
+                let bank = &mut self.banks[self.layout.bank_of[ports[0].index()] as usize];
+                bank.inbox.extend(self.start, rank, std::slice::from_ref(one));
+                bank.is_idle = false;
+            }
+        });
+    }
+
+    /// Gathers what arrives at hosts in the window.
+    fn gather(&mut self) {
+        self.arrivals.clear();
+        for bank in self.banks.iter().filter(|bank| bank.leads_to_hosts && !bank.is_idle) {
+            for port in &bank.ports {
+                if self.layout.behind[port.index()] == Behind::Host {
+                    let link = &mut self.links[port.index()];
+                    let rank = self.layout.rank_of[port.index()];
+                    self.crossed.take(link, *port, self.end, |packets| {
+                        self.arrivals.extend(self.start, rank, packets);
+                    });
+                }
+            }
+        }
+        self.arrivals.sort();
+        self.delivered = 0;
+        self.look_ahead();
+    }
+
+    #[inline]
+    fn look_ahead(&mut self) {
+        let next = self.arrivals.since_start(self.delivered);
+        self.next_arrival = next.map_or(Time::MAX, |since_start| self.start + since_start);
+    }
+}
+
+impl Crossed {
+    /// Takes what arrives behind the port before `end` off its link, and hands on what is not lost;
+    /// how many packets arrive.
+    #[inline]
+    fn take<H: Header, P: Port<Packet<H>>>(
+        &mut self,
+        link: &mut Link<H, P>,
+        port: PortId,
+        end: Time,
+        mut hand_on: impl FnMut(&[OnTheWay<H>]),
+    ) -> usize {
+        let due = link.due(end);
+        let count = due[0].len() + due[1].len();
+        let Some(last) = due[1].last().or(due[0].last()) else { return 0 };
+        self.packet_hops += count as u64;
+        self.last_hop = self.last_hop.max(last.arrival);
+        if self.loses {
+            self.take_with_loss(link, port, count, hand_on);
+        } else {
+            let [first, second] = due;
+            hand_on(first);
+            hand_on(second);
+            link.take_off(count);
+        }
+        count
+    }
+
+    #[cold]
+    fn take_with_loss<H: Header, P: Port<Packet<H>>>(
+        &mut self,
+        link: &mut Link<H, P>,
+        port: PortId,
+        count: usize,
+        mut hand_on: impl FnMut(&[OnTheWay<H>]),
+    ) {
+        for _ in 0..count {
+            let Some(one) = link.deliver() else { break };
+            if link.loses(self.seed ^ u64::from(port.0)) {
+                note(&mut self.lost, &one.packet);
+            } else {
+                hand_on(&[one]);
+            }
+        }
+    }
+}
+
+impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
+    const HAS_TIMERS: bool = false;
+
+    #[inline]
+    fn send(&mut self, host: HostId, packet: Packet<H>, now: Time) {
+        let port = self.network.nic(host);
+        let link = &mut self.links[port.index()];
+        link.catch_up(now);
+        let lost = &mut self.crossed.lost;
+        link.offer(now, packet, 0, &mut |packet| note(lost, &packet));
+        self.banks[self.layout.bank_of[port.index()] as usize].is_idle = false;
+    }
+
+    #[inline]
+    fn next_arrival(&self) -> Time {
+        self.next_arrival
+    }
+
+    #[inline]
+    fn deliver(&mut self) -> Option<(HostId, Packet<H>)> {
+        let packet = self.arrivals.packet(self.delivered);
+        self.delivered += 1;
+        self.look_ahead();
+        Some((HostId(packet.to), packet))
+    }
+
+    #[inline]
+    fn horizon(&self) -> Time {
+        self.end
+    }
+
+    fn advance(&mut self, next: Time, last: Time) -> Time {
+        let next = self.carry().min(next);
+        if next <= last && next < Time::MAX {
+            self.start = next;
+            self.end = (next.saturating_add(self.layout.longest)).min(last.saturating_add(INSTANT));
+            self.gather();
+        }
+        next
+    }
+
+    fn next_timer(&self) -> Time {
+        Time::MAX
+    }
+
+    fn on_timer(&mut self, _: Time) {}
+
+    fn sample(&mut self, now: Time, samples: &mut Vec<PortSample>) {
+        self.carry();
+        sample_all(&mut self.links, now, samples);
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.banks.iter().all(|bank| bank.is_idle)
+    }
+
+    fn last_hop(&self) -> Time {
+        self.crossed.last_hop
+    }
+
+    fn tally(self) -> Tally {
+        Tally {
+            packet_hops: self.crossed.packet_hops,
+            drops: self.links.iter().map(Link::drops).sum(),
+            marks: self.links.iter().map(Link::marks).sum(),
+            lost: self.crossed.lost,
+        }
+    }
+}
