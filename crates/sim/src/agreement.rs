@@ -62,12 +62,12 @@ fn both<P: Port<Packet>>(
     new_port: impl Fn(Site) -> P,
 ) -> (Option<Outcome>, Outcome) {
     let (progress, numbers) = (Progress::default(), ConnectionNumbers::new(job.flows.len()));
-    let windows = Windows::new(job, &new_port).map(|fabric| {
-        let tagger = &job.scheme.tagger;
-        Engine::new(job, transport, tagger, fabric, numbers.clone()).run(&progress)
-    });
-    let parts = uncontrolled(job, transport, new_port);
-    (windows, run_events(job, parts, numbers, &progress))
+    let tagger = &job.scheme.tagger;
+    let windows = Windows::new(job, fabric::links(job, &new_port))
+        .ok()
+        .map(|fabric| Engine::new(job, transport, tagger, fabric, numbers.clone()).run(&progress));
+    let events = Events::new(job, fabric::links(job, new_port), |_| NoController);
+    (windows, Engine::new(job, transport, tagger, events, numbers).run(&progress))
 }
 
 fn both_of_scheme(job: &Job<'_>) -> (Option<Outcome>, Outcome) {
@@ -157,7 +157,7 @@ fn what_windows_cannot_do_is_left_to_events() {
             sample_interval: Time::ZERO,
             until: None,
         };
-        Windows::new(&job, queues::<(), _>(&job, StrictPriority)).is_some()
+        Windows::new(&job, fabric::links::<(), _>(&job, queues(&job, StrictPriority))).is_ok()
     };
     let fabric = network(TOPOLOGIES[0], 0.0);
     assert!(can(&fabric, &[]));

@@ -78,7 +78,7 @@ pub(crate) struct Tally {
 }
 
 /// The links of all ports, in their order.
-fn links<H: Header, P: Port<Packet<H>>>(
+pub(crate) fn links<H: Header, P: Port<Packet<H>>>(
     job: &Job<'_>,
     new_port: impl Fn(Site) -> P,
 ) -> Vec<Link<H, P>> {

@@ -256,32 +256,15 @@ where
     P: Port<Packet<T::Header>>,
     C: Controller<T::Header>,
 {
-    if C::IS_THERE {
-        return run_events(job, parts, connections, progress);
-    }
-    match Windows::new(job, &parts.new_port) {
-        Some(fabric) => {
-            let Parts { transport, tagger, .. } = parts;
+    let Parts { transport, tagger, new_port, new_controller } = parts;
+    let links = fabric::links(job, new_port);
+    // Controllers look at both directions of a link.
+    let windows = if C::IS_THERE { Err(links) } else { Windows::new(job, links) };
+    match windows {
+        Ok(fabric) => Engine::new(job, transport, tagger, fabric, connections).run(progress),
+        Err(links) => {
+            let fabric = Events::new(job, links, new_controller);
             Engine::new(job, transport, tagger, fabric, connections).run(progress)
         }
-        None => run_events(job, parts, connections, progress),
     }
-}
-
-/// The same, one event after the other.
-fn run_events<T, G, P, C>(
-    job: &Job<'_>,
-    parts: Parts<T, G, impl Fn(Site) -> P, impl Fn(Site) -> C>,
-    connections: ConnectionNumbers,
-    progress: &Progress,
-) -> Outcome
-where
-    T: Transport,
-    G: Tagging<T::Header>,
-    P: Port<Packet<T::Header>>,
-    C: Controller<T::Header>,
-{
-    let Parts { transport, tagger, new_port, new_controller } = parts;
-    let fabric = Events::new(job, new_port, new_controller);
-    Engine::new(job, transport, tagger, fabric, connections).run(progress)
 }

@@ -8,7 +8,7 @@ use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
 use flowsched_units::Time;
 use flowsched_workload::Flow;
 
-use super::{Fabric, Tally, links, loses, note, sample_all, site};
+use super::{Fabric, Tally, loses, note, sample_all, site};
 use crate::Job;
 use crate::link::Link;
 use crate::outcome::PortSample;
@@ -45,11 +45,10 @@ pub(crate) struct Events<'a, H, P, C> {
 impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Events<'a, H, P, C> {
     pub(crate) fn new(
         job: &Job<'a>,
-        new_port: impl Fn(Site) -> P,
+        links: Vec<Link<H, P>>,
         new_controller: impl Fn(Site) -> C,
     ) -> Events<'a, H, P, C> {
         let network = job.network;
-        let links = links(job, new_port);
         let mut controllers = Vec::new();
         if C::IS_THERE {
             controllers.extend(

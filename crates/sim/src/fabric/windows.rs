@@ -9,14 +9,13 @@
 //! the same as when one event is taken after the other: so is the result.
 
 use flowsched_schemes::Packet;
-use flowsched_schemes::controller::Site;
 use flowsched_schemes::packet::Header;
 use flowsched_schemes::port::Port;
 use flowsched_topology::{HostId, Network, PortId, mix};
 use flowsched_units::Time;
 
 use super::banks::{Bank, Behind, Inbox, Layout};
-use super::{Fabric, Tally, links, loses, note, sample_all};
+use super::{Fabric, Tally, loses, note, sample_all};
 use crate::Job;
 use crate::link::{Link, OnTheWay};
 use crate::outcome::PortSample;
@@ -55,14 +54,16 @@ struct Crossed {
 const INSTANT: Time = Time::from_ps(1);
 
 impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
-    /// The network's links, if it can be gone through in windows.
-    pub(crate) fn new(job: &Job<'a>, new_port: impl Fn(Site) -> P) -> Option<Windows<'a, H, P>> {
-        let links = links(job, new_port);
+    /// The network's links; as they were if they cannot be gone through in windows.
+    pub(crate) fn new(
+        job: &Job<'a>,
+        links: Vec<Link<H, P>>,
+    ) -> Result<Windows<'a, H, P>, Vec<Link<H, P>>> {
         if links.iter().any(Link::shares_memory) {
-            return None;
+            return Err(links);
         }
-        let (layout, banks, arrivals) = Layout::of(job.network)?;
-        Some(Windows {
+        let Some((layout, banks, arrivals)) = Layout::of(job.network) else { return Err(links) };
+        Ok(Windows {
             network: job.network,
             links,
             router: Router::new(job, false, H::IS_SPREAD),
