@@ -179,3 +179,42 @@ pub fn send(host: &str, address: &'static str, sizes: Vec<usize>, pause: Duratio
     .join()
     .unwrap();
 }
+
+/// What a connection of `converse` sends, and what it is answered with.
+pub const QUESTION: usize = 100;
+const ANSWER: [u8; 1] = [7];
+
+/// A server that answers the question of each connection and closes it, in one thread, until the
+/// test ends.
+pub fn answer(host: &str, address: &'static str) {
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    on(host, move || {
+        let listener = TcpListener::bind(address).unwrap();
+        ready.send(()).unwrap();
+        let mut question = [0; QUESTION];
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            if stream.read_exact(&mut question).is_ok() {
+                let _ = stream.write_all(&ANSWER);
+            }
+        }
+    });
+    is_ready.recv().unwrap();
+}
+
+/// Opens a connection, asks, reads the answer to its end and closes: a client that waits for the
+/// server cannot outrun the server's queue of connections. Whether it was answered.
+pub fn converse(address: &str) -> bool {
+    let Ok(mut stream) = TcpStream::connect(address) else { return false };
+    let mut heard = Vec::new();
+    stream.write_all(&[1; QUESTION]).is_ok()
+        && stream.read_to_end(&mut heard).is_ok()
+        && heard == ANSWER
+}
+
+/// What a host's TCP has counted under a name of `nstat`.
+pub fn counted(host: &str, name: &str) -> u64 {
+    let text = sh(&format!("nsenter --net=/run/netns/{host} nstat -asz {name}"));
+    let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}

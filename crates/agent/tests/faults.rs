@@ -11,7 +11,7 @@ mod seen;
 use std::io::Write;
 use std::net::{TcpStream, UdpSocket};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agent::Agent;
 use lab::{Capture, Pair, sh};
@@ -227,8 +227,8 @@ fn other_peoples_programs_run_and_stay() {
 }
 
 #[test]
-fn a_full_map_and_a_crowd_of_connections_lose_nothing() {
-    if !lab::is_root("a_full_map_and_a_crowd_of_connections_lose_nothing") {
+fn a_full_map_of_flows_loses_nothing() {
+    if !lab::is_root("a_full_map_of_flows_loses_nothing") {
         return;
     }
     let pair = Pair::new();
@@ -252,16 +252,60 @@ fn a_full_map_and_a_crowd_of_connections_lose_nothing() {
     .unwrap();
     assert_eq!(receiver.join().unwrap(), 3000, "datagrams were lost");
     assert!(agent.metric("flowsched_evicted_total") >= 2000);
-    lab::sink(&pair.b, SINK);
-    lab::on(&pair.a, || {
-        for _ in 0..1000 {
-            TcpStream::connect(SINK).unwrap().write_all(&[1; 100]).unwrap();
+}
+
+/// Connections of a crowd, and how many of them are open at once: thousands a second, since each
+/// takes a fraction of a millisecond and none ever waits for a timer.
+const CROWD: u64 = 4000;
+const AT_ONCE: u64 = 8;
+
+#[test]
+fn thousands_of_connections_a_second_are_tagged_and_leave_nothing_behind() {
+    if !lab::is_root("thousands_of_connections_a_second_are_tagged_and_leave_nothing_behind") {
+        return;
+    }
+    let pair = Pair::new();
+    let agent = Agent::start(&pair, RULE, &[]);
+    lab::answer(&pair.b, SINK);
+    let capture = Capture::start(&pair.b);
+    let start = Instant::now();
+    let clients = (0..AT_ONCE).map(|_| {
+        lab::on(&pair.a, || (0..CROWD / AT_ONCE).filter(|_| lab::converse(SINK)).count() as u64)
+    });
+    let clients: Vec<_> = clients.collect();
+    let answered: u64 = clients.into_iter().map(|client| client.join().unwrap()).sum();
+    let rate = CROWD as f64 / start.elapsed().as_secs_f64();
+    println!("{CROWD} connections opened, used and closed, {rate:.0} a second");
+    let frames = capture.end();
+    assert_eq!(answered, CROWD, "connections were lost");
+    // Every one of them went through at once: nothing was dropped, sent again or timed out.
+    for host in [&pair.a, &pair.b] {
+        for name in ["TcpRetransSegs", "TcpExtListenOverflows", "TcpExtListenDrops"] {
+            assert_eq!(lab::counted(host, name), 0, "{name} of {host}");
         }
-    })
-    .join()
-    .unwrap();
-    assert!(agent.metric("flowsched_socket_flows_total") >= 1000);
-    assert_eq!(agent.metric("flowsched_left_alone_total{reason=\"no_state\"}"), 0);
+        let drops = sh(&format!("nsenter --net=/run/netns/{host} cat /proc/net/dev"));
+        let drops = drops.lines().filter(|line| line.contains("st:")).map(|line| {
+            let columns: Vec<&str> = line.split_whitespace().collect();
+            (columns[4].to_owned(), columns[12].to_owned())
+        });
+        assert_eq!(drops.collect::<Vec<_>>(), [("0".to_owned(), "0".to_owned())], "{host}");
+    }
+    // Every one of them was tagged: its SYN and its question, and nothing otherwise.
+    let seen: Vec<Seen> = frames.iter().filter_map(|frame| Seen::parse(frame)).collect();
+    let sent: Vec<&Seen> = seen.iter().filter(|packet| packet.to == 5001).collect();
+    assert!(sent.iter().all(|packet| packet.dscp == 40 && packet.checksums_right));
+    let count = |what: fn(&Seen) -> bool| sent.iter().filter(|packet| what(packet)).count() as u64;
+    assert_eq!(count(|packet| packet.syn), CROWD);
+    assert_eq!(count(|packet| packet.payload == lab::QUESTION), CROWD);
+    // Every one of them was counted, ended with its connection, and left nothing in the map.
+    assert_eq!(agent.metric("flowsched_socket_flows_total"), CROWD);
+    assert_eq!(agent.metric("flowsched_message_bytes_count"), CROWD);
+    assert_eq!(agent.metric("flowsched_message_bytes_sum"), CROWD * lab::QUESTION as u64);
+    assert_eq!(agent.metric("flowsched_hash_flows_total"), 0);
+    for reason in ["unclear", "no_state", "not_written"] {
+        let name = format!("flowsched_left_alone_total{{reason=\"{reason}\"}}");
+        assert_eq!(agent.metric(&name), 0, "{reason}");
+    }
 }
 
 /// The agent as another user, with these capabilities and no others.
