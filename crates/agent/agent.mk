@@ -1,6 +1,6 @@
 # Targets of the host agent, included by the Makefile.
 
-.PHONY: agent-deps test-agent test-agent-kernels test-packaging bench-agent
+.PHONY: agent-deps test-agent test-agent-kernels test-packaging test-container bench-agent
 
 agent-deps:
 	scripts/install-agent-deps.sh --test
@@ -20,6 +20,11 @@ test-agent-kernels:
 test-packaging:
 	cargo build -p flowsched --features agent
 	packaging/test.sh "$${CARGO_TARGET_DIR:-target}/debug/flowsched"
+
+# The container image, built by buildah on a base image that mmdebstrap makes, and run.
+test-container:
+	cargo build -p flowsched --features agent
+	packaging/container/test.sh "$${CARGO_TARGET_DIR:-target}/debug/flowsched"
 
 # What the tagger costs. Wants a machine that does nothing else.
 bench-agent:
