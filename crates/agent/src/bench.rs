@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::sys;
 use crate::tagger::{Entry, LoadOptions, Tagger};
 
 const RUNS: usize = 11;
-const EACH: Duration = Duration::from_millis(400);
+const EACH: Duration = Duration::from_millis(200);
 /// Throughput is compared in slices that are short against what else the machine does: both of a
 /// pair are then disturbed alike.
 const SLICE: Duration = Duration::from_millis(30);
@@ -96,13 +96,84 @@ fn median_and_interval(mut values: Vec<f64>) -> (f64, f64, f64) {
     (values[middle], values[middle - reach], values[(middle + reach).min(values.len() - 1)])
 }
 
-/// Nanoseconds of the program behind `program` for each packet of a transfer.
-fn nanoseconds(program: BorrowedFd<'_>) -> f64 {
+/// Datagrams that are under way before the sender hears from the receiver.
+const WINDOW: usize = 32;
+const DATAGRAM: usize = 1200;
+
+/// Reads datagrams, and says so after each window of them.
+fn receive_datagrams(host: &str) {
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    lab::on(host, move || {
+        stay();
+        let socket = UdpSocket::bind(ADDRESS).unwrap();
+        ready.send(()).unwrap();
+        let mut buffer = [0; DATAGRAM];
+        for count in 1usize.. {
+            let Ok((_, from)) = socket.recv_from(&mut buffer) else { return };
+            if count.is_multiple_of(WINDOW) {
+                let _ = socket.send_to(&[0], from);
+            }
+        }
+    });
+    is_ready.recv().unwrap();
+}
+
+fn send_datagrams(socket: &UdpSocket, time: Duration) {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        for _ in 0..WINDOW {
+            socket.send(&[7; DATAGRAM]).unwrap();
+        }
+        socket.recv(&mut [0]).unwrap();
+    }
+}
+
+/// What is sent while a program's run time is measured.
+#[derive(Clone, Copy)]
+enum Load {
+    Stream,
+    Datagrams,
+}
+
+impl Load {
+    fn send(self) {
+        match self {
+            Load::Stream => {
+                transfer(&mut connect(), EACH);
+            }
+            Load::Datagrams => {
+                let socket = UdpSocket::bind("10.77.0.1:0").unwrap();
+                socket.connect(ADDRESS).unwrap();
+                send_datagrams(&socket, EACH);
+            }
+        }
+    }
+}
+
+/// Nanoseconds of the program behind `program` for each packet that is sent.
+fn nanoseconds(program: BorrowedFd<'_>, load: Load) -> f64 {
     let before = sys::program_facts(program).unwrap();
-    transfer(&mut connect(), EACH);
+    load.send();
     let after = sys::program_facts(program).unwrap();
     (after.run_time_ns - before.run_time_ns) as f64 / (after.runs - before.runs) as f64
 }
+
+const OTHERS: &str = "dscp = [56, 48, 40, 32, 24, 16, 8, 4]\n";
+/// What is measured: what is sent, and what the rule says beside its thresholds.
+const CASES: [(&str, Load, &str); 12] = [
+    ("TCP, every packet gets another code point", Load::Stream, OTHERS),
+    ("TCP, the last level is code point 0", Load::Stream, ""),
+    ("TCP, respect-dscp", Load::Stream, "respect-dscp = true\n"),
+    ("TCP, force-ect", Load::Stream, "force-ect = true\n"),
+    ("TCP, message.start", Load::Stream, "[message]\nstart = \"priority\"\n"),
+    ("TCP, select.ports", Load::Stream, "[select]\nports = [\"5001\"]\n"),
+    ("TCP, select.prefixes", Load::Stream, "[select]\nprefixes = [\"10.77.0.0/24\"]\n"),
+    ("TCP, not selected", Load::Stream, "[select]\nports = [\"5002\"]\n"),
+    ("UDP, every packet gets another code point", Load::Datagrams, OTHERS),
+    ("UDP, the last level is code point 0", Load::Datagrams, ""),
+    ("UDP, select.ports", Load::Datagrams, "[select]\nports = [\"5001\"]\n"),
+    ("UDP, every packet begins a message", Load::Datagrams, "[flows]\nidle = \"1us\"\n"),
+];
 
 #[test]
 #[ignore = "a measurement"]
@@ -112,32 +183,28 @@ fn run_time_of_a_packet() {
     }
     let pair = Pair::new();
     receive(&pair.b);
+    receive_datagrams(&pair.b);
     lab::on(&pair.a, || {
         stay();
         let index = nix::net::if_::if_nametoindex("east").unwrap();
         let _measured = sys::measure_run_time().unwrap();
-        let cases = [
-            ("every packet gets another code point", "dscp = [56, 48, 40, 32, 24, 16, 8, 4]\n"),
-            ("the last level is code point 0", ""),
-            ("an option is set that takes the long way", "respect-dscp = true\n"),
-        ];
-        for (what, code_points) in cases {
-            let tagger = tagger(code_points);
+        for (what, load, more) in CASES {
+            let tagger = tagger(more);
             let (mut tagging, mut nothing, mut extra) = (Vec::new(), Vec::new(), Vec::new());
             for _ in 0..RUNS {
                 let link = sys::attach_tcx(tagger.program(Entry::Ethernet), index).unwrap();
-                let tagged = nanoseconds(tagger.program(Entry::Ethernet).as_fd());
+                let tagged = nanoseconds(tagger.program(Entry::Ethernet).as_fd(), load);
                 drop(link);
                 let empty_program = &tagger.skel().progs.nothing;
                 let link = sys::attach_tcx(empty_program, index).unwrap();
-                let empty = nanoseconds(empty_program.as_fd());
+                let empty = nanoseconds(empty_program.as_fd(), load);
                 drop(link);
                 tagging.push(tagged);
                 nothing.push(empty);
                 extra.push(tagged - empty);
             }
             println!(
-                "run time a packet where {what}: {:.0} ns, of an empty program {:.0} ns; the \
+                "run time a packet, {what}: {:.0} ns, of an empty program {:.0} ns; the \
                  tagger's own: median {:.0} ns of {RUNS} runs",
                 median(tagging),
                 median(nothing),
@@ -179,6 +246,22 @@ impl Sum {
     }
 }
 
+/// Measures a rate in pairs of slices, with the tagger and without: the percentages lost, and the
+/// rates without and with.
+fn in_pairs(mut rate: impl FnMut(bool) -> f64) -> (Vec<f64>, [Vec<f64>; 2]) {
+    let (mut losses, mut all) = (Vec::new(), [Vec::new(), Vec::new()]);
+    for pair in 0..PAIRS {
+        let mut rates = [0.0; 2];
+        // Which is first alternates, so that what drifts falls on both.
+        for tags in [pair % 2 == 0, pair % 2 == 1] {
+            rates[usize::from(tags)] = rate(tags);
+            all[usize::from(tags)].push(rates[usize::from(tags)]);
+        }
+        losses.push((1.0 - rates[1] / rates[0]) * 100.0);
+    }
+    (losses, all)
+}
+
 #[test]
 #[ignore = "a measurement"]
 fn throughput_with_and_without() {
@@ -203,19 +286,12 @@ fn throughput_with_and_without() {
             let mut stream = connect();
             transfer(&mut stream, EACH);
             let (mut with, mut without) = (Sum::default(), Sum::default());
-            let losses: Vec<f64> = (0..PAIRS)
-                .map(|pair| {
-                    let mut rates = [0.0; 2];
-                    // Which is first alternates, so that what drifts falls on both.
-                    for tags in [pair % 2 == 0, pair % 2 == 1] {
-                        let program = tagger.program(Entry::Ethernet);
-                        let _link = tags.then(|| sys::attach_tcx(program, index).unwrap());
-                        let sum = if tags { &mut with } else { &mut without };
-                        rates[usize::from(tags)] = sum.slice(&mut stream);
-                    }
-                    (1.0 - rates[1] / rates[0]) * 100.0
-                })
-                .collect();
+            let (losses, _) = in_pairs(|tags| {
+                let program = tagger.program(Entry::Ethernet);
+                let _link = tags.then(|| sys::attach_tcx(program, index).unwrap());
+                let sum = if tags { &mut with } else { &mut without };
+                sum.slice(&mut stream)
+            });
             let (loss, least, most) = median_and_interval(losses);
             println!(
                 "throughput lost with {what}: {loss:.1} % (median of {PAIRS} pairs, 95 % interval \
@@ -227,4 +303,48 @@ fn throughput_with_and_without() {
         .join()
         .unwrap();
     }
+}
+
+/// How many are opened, used and closed a second by one client and one server.
+fn connections(time: Duration) -> f64 {
+    let (start, mut answered) = (Instant::now(), 0);
+    while start.elapsed() < time {
+        assert!(lab::converse(ADDRESS), "a connection was lost");
+        answered += 1;
+    }
+    f64::from(answered) / start.elapsed().as_secs_f64()
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn connections_with_and_without() {
+    if !lab::is_root("bench") {
+        return;
+    }
+    let pair = Pair::new();
+    // Few ports: the server's memory of closed connections is soon as full as it gets.
+    lab::sh(&format!(
+        "nsenter --net=/run/netns/{} sysctl -qw net.ipv4.ip_local_port_range='32768 34815'",
+        pair.a
+    ));
+    lab::answer(&pair.b, ADDRESS, stay);
+    lab::on(&pair.a, || {
+        stay();
+        let tagger = tagger("");
+        let index = nix::net::if_::if_nametoindex("east").unwrap();
+        connections(EACH);
+        let (losses, rates) = in_pairs(|tags| {
+            let program = tagger.program(Entry::Ethernet);
+            let _link = tags.then(|| sys::attach_tcx(program, index).unwrap());
+            connections(SLICE)
+        });
+        let (loss, least, most) = median_and_interval(losses);
+        let [without, with] = rates.map(median);
+        println!(
+            "connections opened, used and closed: {with:.0} a second with, {without:.0} without, \
+             medians of {PAIRS} pairs; {loss:.1} % fewer (95 % interval {least:.1} to {most:.1} %)"
+        );
+    })
+    .join()
+    .unwrap();
 }

@@ -185,10 +185,11 @@ pub const QUESTION: usize = 100;
 const ANSWER: [u8; 1] = [7];
 
 /// A server that answers the question of each connection and closes it, in one thread, until the
-/// test ends.
-pub fn answer(host: &str, address: &'static str) {
+/// test ends; first of all `prepare` is run there.
+pub fn answer(host: &str, address: &'static str, prepare: fn()) {
     let (ready, is_ready) = std::sync::mpsc::channel();
     on(host, move || {
+        prepare();
         let listener = TcpListener::bind(address).unwrap();
         ready.send(()).unwrap();
         let mut question = [0; QUESTION];

@@ -266,7 +266,7 @@ fn thousands_of_connections_a_second_are_tagged_and_leave_nothing_behind() {
     }
     let pair = Pair::new();
     let agent = Agent::start(&pair, RULE, &[]);
-    lab::answer(&pair.b, SINK);
+    lab::answer(&pair.b, SINK, || ());
     let capture = Capture::start(&pair.b);
     let start = Instant::now();
     let clients = (0..AT_ONCE).map(|_| {
