@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-#define FS_LAYOUT 2
+#define FS_LAYOUT 3
 #define FS_LEVELS 8
 
 /* Histogram of message sizes: sizes below 256 have a bucket each, every further octave has 128,
@@ -26,6 +26,7 @@ enum rule_flag {
 	FS_SELECT_CGROUPS = 1 << 5,  /* only sockets below a cgroup that is in the set */
 	FS_TOKEN_MARK = 1 << 6,      /* another mark on a connection starts a message */
 	FS_TOKEN_PRIORITY = 1 << 7,  /* another priority on a connection starts a message */
+	FS_TICKS = 1 << 8,           /* the time of UDP flows is read once a tick */
 };
 
 /* What of a rule every packet needs comes first, in one cache line. */
@@ -86,11 +87,11 @@ struct flow_state {
 	__u8 ended;           /* its size is in the histogram */
 	__u8 drained;         /* everything written was sent with the last packet */
 	__u8 padding;
-	__u32 timeout_seq;    /* of the last timeout seen; flows known by 5-tuple */
+	__u32 tick;           /* of the kernel's clock, in which last_sent was read; UDP */
 	__u64 message_offset; /* offset at which the message, or its last new start, began */
 	__u64 size_from;      /* offset at which the message began, whatever its new starts */
 	__u32 timeouts;       /* in a row; flows known by 5-tuple */
-	__u32 more_padding;
+	__u32 timeout_seq;    /* of the last timeout seen; flows known by 5-tuple */
 };
 
 /* A packet as the decision sees it. */

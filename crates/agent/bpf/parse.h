@@ -319,7 +319,8 @@ __noinline int parse_packet(struct __sk_buff *skb, struct packet *packet, bool e
 struct plain_packet {
 	void *ip; /* where its IP header is */
 	__u32 payload;
-	__u32 seq;
+	__u32 seq;   /* of TCP, as are the following */
+	__u32 ports; /* as they are in the header */
 	__u8 ip_version;
 	__u8 tos;
 	__u8 tcp_flags;
@@ -366,9 +367,61 @@ static __always_inline bool parse_plain_tcp(struct __sk_buff *skb, struct plain_
 	header += (tcp[12] & 0xf0) >> 2;
 	packet->tcp_flags = tcp[13];
 	packet->seq = bpf_ntohl(*(__u32 *)(tcp + 4));
+	packet->ports = *(__u32 *)tcp;
 	packet->payload = there - header;
 	/* What is as long as its header says in 16 bits, and no shorter than its headers. */
 	return there <= 0xffff && there >= header && (tcp[12] & 0xf0) >= 5 << 4;
+}
+
+/* The same for UDP, whose ports are behind the IP header; and the name of its flow. In code of its
+ * own, so that neither path has to step over the other. */
+static __always_inline bool parse_plain_udp(struct __sk_buff *skb, struct plain_packet *packet,
+					    struct flow_key *key, bool ethernet)
+{
+	const __u32 l3 = ethernet ? ETH_HLEN : 0;
+	void *data = readable(skb), *end = readable_end(skb);
+	struct iphdr *ip = data + l3;
+	__u32 there = skb->len - l3, header;
+	struct udphdr *udp;
+	__u16 ethertype;
+
+	if ((void *)(ip + 1) + sizeof(*udp) > end)
+		return false;
+	ethertype = ethernet ? *(__u16 *)(data + 2 * ETH_ALEN) : skb->protocol;
+	packet->ip = ip;
+	__builtin_memset(key, 0, sizeof(*key));
+	if (likely(ethertype == bpf_htons(ETH_P_IP))) {
+		udp = (void *)(ip + 1);
+		header = sizeof(*ip) + sizeof(*udp);
+		if (unlikely(*(__u8 *)ip != (4 << 4 | sizeof(*ip) / 4) ||
+			     ip->protocol != IPPROTO_UDP || ip->tot_len != bpf_htons(there) ||
+			     ip->frag_off & bpf_htons(IP_MORE_OR_OFFSET)))
+			return false;
+		packet->tos = ip->tos;
+		packet->ip_version = 4;
+		key->source[10] = key->source[11] = 0xff;
+		key->destination[10] = key->destination[11] = 0xff;
+		__builtin_memcpy(&key->source[12], &ip->saddr, 4);
+		__builtin_memcpy(&key->destination[12], &ip->daddr, 4);
+	} else {
+		struct ipv6hdr *ip6 = data + l3;
+
+		udp = (void *)(ip6 + 1);
+		header = sizeof(*ip6) + sizeof(*udp);
+		if (ethertype != bpf_htons(ETH_P_IPV6) || (void *)(udp + 1) > end ||
+		    ip6->version != 6 || ip6->nexthdr != IPPROTO_UDP ||
+		    ip6->payload_len != bpf_htons(there - sizeof(*ip6)))
+			return false;
+		packet->tos = ip6->priority << 4 | ip6->flow_lbl[0] >> 4;
+		packet->ip_version = 6;
+		__builtin_memcpy(key->source, &ip6->saddr, 16);
+		__builtin_memcpy(key->destination, &ip6->daddr, 16);
+	}
+	key->source_port = udp->source;
+	key->destination_port = udp->dest;
+	key->protocol = IPPROTO_UDP;
+	packet->payload = there - header;
+	return there <= 0xffff && there >= header;
 }
 
 /* The name of the packet's flow. */

@@ -41,9 +41,11 @@ static __noinline bool cgroup_selected(struct __sk_buff *skb, __u32 slot)
 
 static __always_inline bool port_selected(const struct rule *rule, __u16 port)
 {
-	__u32 number = bpf_ntohs(port);
+	__u32 number = bpf_ntohs(port), byte = number >> 3;
 
-	return rule->ports[number >> 3] >> (number & 7) & 1;
+	/* The verifier forgets the bound of what was turned from one byte order to the other. */
+	asm volatile("%[byte] &= %[mask]" : [byte] "+r"(byte) : [mask] "i"(sizeof(rule->ports) - 1));
+	return rule->ports[byte] >> (number & 7) & 1;
 }
 
 /* Whether the flow is one that is to be tagged. */

@@ -24,6 +24,7 @@
 /* Continue with the next program: TCX_NEXT on tcx, TC_ACT_UNSPEC on clsact. */
 #define NEXT (-1)
 #define LINEAR 256
+#define INJECTED_TICK 22 /* binary digits of a tick of the injected clock */
 #define ECN_BITS 3
 #define ECT0 2
 #define ECN_NEGOTIATED 1
@@ -36,6 +37,9 @@ const volatile bool sent_is_idle;   /* nothing left to send ends a message; read
 struct tcp_sock {
 	__u32 write_seq;
 } __attribute__((preserve_access_index));
+
+/* Of the rule, what plain packets seldom need. */
+#define FS_OPTIONS (~(FS_CUMULATIVE | FS_TICKS))
 
 /* What socket_level says beside the level. */
 #define LEVEL_ECT 0x100 /* set ECT(0) */
@@ -54,6 +58,20 @@ static __always_inline __u64 tcp_clock(struct __sk_buff *skb)
 	__u64 stamp = skb->tstamp;
 
 	return stamp ? stamp : bpf_ktime_get_ns();
+}
+
+static __always_inline __u32 tick_now(struct __sk_buff *skb)
+{
+	return injected_clock ? skb->tstamp >> INJECTED_TICK : bpf_jiffies64();
+}
+
+/* The time of a UDP packet; of several that a flow sends in one tick of the kernel's clock that of
+ * the first, where the rule's idleness is many ticks long. Another tick is seen at no cost; to
+ * read the clock takes twice as long as to find the flow. */
+static __always_inline __u64 udp_clock(struct __sk_buff *skb, const struct rule *rule,
+				       const struct flow_state *flow, __u32 tick)
+{
+	return flow->tick == tick && rule->flags & FS_TICKS ? flow->last_sent : clock(skb);
 }
 
 static __always_inline __u32 bucket_of(__u64 size)
@@ -143,11 +161,6 @@ static __always_inline __u64 offset_of(const struct flow_state *flow, __s32 ahea
 	return offset > 0 ? offset : 0;
 }
 
-__noinline int log_departure(const struct trace_record *record)
-{
-	return record ? bpf_ringbuf_output(&trace_records, (void *)record, sizeof(*record), 0) : 0;
-}
-
 /* A connection that is older than the tagger has sent what was acknowledged and what is in
  * flight. (Of a connection that was answered, the SYN may count as a byte.) */
 static __always_inline void start_socket_flow(struct flow_state *flow, const struct packet *packet,
@@ -179,16 +192,25 @@ static __always_inline __u32 forced_ect(const struct rule *rule, const struct pa
 	return packet->payload && tcp->ecn_flags & ECN_NEGOTIATED ? LEVEL_ECT : 0;
 }
 
+/* (A function for the sake of its type, which the agent's tests are compiled from.) */
+static __noinline int submit(struct trace_record *record)
+{
+	bpf_ringbuf_submit(record, 0);
+	return 0;
+}
+
 /* For tests. */
 static __always_inline void log_level(struct __sk_buff *skb, const struct departure *departure,
 				      __u32 level)
 {
-	struct trace_record record = {};
+	struct trace_record *record = bpf_ringbuf_reserve(&trace_records, sizeof(*record), 0);
 
-	record.socket = bpf_get_socket_cookie(skb);
-	record.departure = *departure;
-	record.level = level;
-	log_departure(&record);
+	if (!record)
+		return;
+	record->socket = bpf_get_socket_cookie(skb);
+	record->departure = *departure;
+	record->level = level;
+	submit(record);
 }
 
 /* For tests: what decide() would have been given of a packet that next_level() has decided on. */
@@ -208,6 +230,34 @@ static __noinline int log_next(struct __sk_buff *skb, const struct flow_state *f
 	return 0;
 }
 
+/* Decides on a packet of a connection whose state is known. */
+static __noinline int depart_socket(struct __sk_buff *skb, const struct packet *packet, __u32 slot,
+				    struct flow_state *flow, struct bpf_tcp_sock *tcp)
+{
+	const struct rule *rule = rule_of(slot);
+	struct counters *counters = counters_here();
+	struct departure departure = {};
+	__s32 ahead = packet->seq - flow->next_seq;
+	__u8 level;
+
+	if (!counters)
+		return NO_LEVEL;
+	departure.now = tcp_clock(skb);
+	departure.offset = offset_of(flow, ahead);
+	departure.payload = packet->payload;
+	departure.timeouts_in_a_row = tcp->icsk_retransmits;
+	departure.idle = ahead >= 0 && tcp->snd_una == packet->seq;
+	if (sent_is_idle && ahead >= 0 && flow->drained)
+		departure.idle = 1;
+	level = depart(rule, counters, packet, flow, &departure, ahead, token_of(skb, rule),
+		       rule->message_idle_ns);
+	if (sent_is_idle)
+		flow->drained = drains(skb, packet->seq + packet->payload);
+	if (trace)
+		log_level(skb, &departure, level);
+	return level;
+}
+
 /* The level of a packet of a local TCP connection, with LEVEL_ECT where ECT(0) is to be set;
  * NO_LEVEL if there is no memory for its state. */
 __noinline int socket_level(struct __sk_buff *skb, struct packet *packet, __u32 slot)
@@ -215,12 +265,9 @@ __noinline int socket_level(struct __sk_buff *skb, struct packet *packet, __u32 
 	const struct rule *rule = rule_of(slot);
 	struct counters *counters = counters_here();
 	struct bpf_sock *socket = skb->sk;
-	struct departure departure = {};
 	struct bpf_tcp_sock *tcp;
 	struct flow_state *flow;
-	__u32 token;
-	__s32 ahead;
-	__u8 level;
+	int level;
 
 	if (!packet || !counters || !socket)
 		return NO_LEVEL;
@@ -230,26 +277,12 @@ __noinline int socket_level(struct __sk_buff *skb, struct packet *packet, __u32 
 	flow = bpf_sk_storage_get(&sockets, tcp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!flow)
 		return NO_LEVEL;
-	token = token_of(skb, rule);
-	departure.now = tcp_clock(skb);
 	if (!flow->generation) {
-		start_socket_flow(flow, packet, tcp, departure.now, token);
+		start_socket_flow(flow, packet, tcp, tcp_clock(skb), token_of(skb, rule));
 		counters->flows_socket++;
 	}
-	ahead = packet->seq - flow->next_seq;
-	departure.offset = offset_of(flow, ahead);
-	departure.payload = packet->payload;
-	departure.timeouts_in_a_row = tcp->icsk_retransmits;
-	departure.idle = ahead >= 0 && tcp->snd_una == packet->seq;
-	if (sent_is_idle && ahead >= 0 && flow->drained)
-		departure.idle = 1;
-	level = depart(rule, counters, packet, flow, &departure, ahead, token,
-		       rule->message_idle_ns);
-	if (sent_is_idle)
-		flow->drained = drains(skb, packet->seq + packet->payload);
-	if (trace)
-		log_level(skb, &departure, level);
-	return level | forced_ect(rule, packet, tcp);
+	level = depart_socket(skb, packet, slot, flow, tcp);
+	return level < 0 ? level : level | forced_ect(rule, packet, tcp);
 }
 
 /* Of flows without a socket only what passes is known: a timeout is an old sequence after a
@@ -265,7 +298,7 @@ static __always_inline void count_timeouts(const struct rule *rule, struct flow_
 	}
 }
 
-static __always_inline struct flow_state *new_hash_flow(const struct flow_key *key, __u32 seq,
+static __noinline struct flow_state *new_hash_flow(const struct flow_key *key, __u32 seq,
 							__u64 now, __u32 token)
 {
 	struct flow_state fresh = {
@@ -279,29 +312,19 @@ static __always_inline struct flow_state *new_hash_flow(const struct flow_key *k
 	return bpf_map_lookup_elem(&flows, key);
 }
 
-/* The level of a packet of a flow that is known by its 5-tuple, or NO_LEVEL. */
-__noinline int hash_level(struct __sk_buff *skb, struct packet *packet, __u32 slot)
+/* Decides on a packet of a flow whose state was found by its 5-tuple. */
+static __noinline int depart_hash(struct __sk_buff *skb, const struct packet *packet, __u32 slot,
+				  struct flow_state *flow, __u64 now)
 {
 	const struct rule *rule = rule_of(slot);
 	struct counters *counters = counters_here();
+	__u32 token = token_of(skb, rule);
 	struct departure departure = {};
-	struct flow_state *flow;
-	struct flow_key key;
-	__u32 token;
 	__s32 ahead = 0;
 
-	/* Kernels before 6.2 look up only what is on this function's stack: hence the key here. */
-	if (!packet || !counters || !key_of(skb, packet, &key))
+	if (!counters)
 		return NO_LEVEL;
-	token = token_of(skb, rule);
-	departure.now = clock(skb);
-	flow = bpf_map_lookup_elem(&flows, &key);
-	if (!flow) {
-		flow = new_hash_flow(&key, packet->seq, departure.now, token);
-		counters->flows_hash++;
-	}
-	if (!flow)
-		return NO_LEVEL;
+	departure.now = now;
 	departure.offset = flow->next_offset;
 	if (packet->protocol == IPPROTO_TCP && !packet->fragment) {
 		ahead = packet->seq - flow->next_seq;
@@ -322,6 +345,36 @@ __noinline int hash_level(struct __sk_buff *skb, struct packet *packet, __u32 sl
 	return depart(rule, counters, packet, flow, &departure, ahead, token, rule->flow_idle_ns);
 }
 
+/* The level of a packet of a flow that is known by its 5-tuple, or NO_LEVEL. */
+__noinline int hash_level(struct __sk_buff *skb, struct packet *packet, __u32 slot)
+{
+	const struct rule *rule = rule_of(slot);
+	struct counters *counters = counters_here();
+	struct flow_state *flow;
+	struct flow_key key;
+	__u64 now;
+
+	/* Kernels before 6.2 look up only what is on this function's stack: hence the key here. */
+	if (!packet || !counters || !key_of(skb, packet, &key))
+		return NO_LEVEL;
+	flow = bpf_map_lookup_elem(&flows, &key);
+	if (!flow) {
+		flow = new_hash_flow(&key, packet->seq, clock(skb), token_of(skb, rule));
+		counters->flows_hash++;
+	}
+	if (!flow)
+		return NO_LEVEL;
+	if (packet->protocol == IPPROTO_UDP) {
+		__u32 tick = tick_now(skb);
+
+		now = udp_clock(skb, rule, flow, tick);
+		flow->tick = tick;
+	} else {
+		now = clock(skb);
+	}
+	return depart_hash(skb, packet, slot, flow, now);
+}
+
 /* A connection that opens or breaks off: what was remembered under its name is over. */
 __noinline int end_flow(struct __sk_buff *skb, struct packet *packet)
 {
@@ -337,6 +390,8 @@ __noinline int end_flow(struct __sk_buff *skb, struct packet *packet)
 		flow = bpf_sk_storage_get(&sockets, tcp, NULL, 0);
 	if (flow) {
 		end_message(flow);
+		/* A socket may be connected anew, to somebody else. */
+		*flow = (struct flow_state){};
 		return 0;
 	}
 	if (!key_of(skb, packet, &key))
@@ -377,6 +432,13 @@ static __noinline int leave_alone(struct counters *counters, enum left_alone rea
 {
 	counters->left_alone[reason]++;
 	return NEXT;
+}
+
+static __noinline int leave_plain_alone(enum left_alone reason)
+{
+	struct counters *counters = counters_here();
+
+	return counters && reason < FS_LEFT_KINDS ? leave_alone(counters, reason) : NEXT;
 }
 
 static __always_inline void count_tagged(struct counters *counters, struct __sk_buff *skb,
@@ -431,49 +493,165 @@ __noinline int tag_any(struct __sk_buff *skb, bool ethernet)
 	return NEXT;
 }
 
-/* Tags what nearly all packets are: the next one of a connection of this host. Of all others
- * tag_any() does the work, and nothing is done here. There is no call here but of the kernel, and
- * little else: between two packets the processor forgets all but a little of this program. */
-static __always_inline int tag(struct __sk_buff *skb, bool ethernet)
+/* Whether a plain packet goes out as it came, and why: what tag_any() would say. Prefixes and
+ * control groups are not looked at: the next packet of a flow goes where the one before went. */
+static __always_inline int plain_left_alone(const struct rule *rule, __u8 tos, __u16 source_port,
+					    __u16 destination_port)
 {
-	const struct rule *rule = rule_of(settings.active);
-	struct plain_packet packet;
-	struct counters *counters;
-	struct flow_state *flow;
-	struct bpf_sock *socket;
-	int level = 0;
-	__u8 tos;
+	if (rule->flags & FS_RESPECT_DSCP && tos >> 2)
+		return FS_RESPECTED;
+	if (rule->flags & FS_SELECT_PORTS && !port_selected(rule, source_port) &&
+	    !port_selected(rule, destination_port))
+		return FS_NOT_SELECTED;
+	return FS_LEFT_KINDS;
+}
 
-	if (unlikely(rule->flags & ~FS_CUMULATIVE || !parse_plain_tcp(skb, &packet, ethernet) ||
-		     packet.tcp_flags & (TCP_SYN | TCP_RST | TCP_FIN)))
-		return tag_any(skb, ethernet);
+/* Writes and counts what was decided. */
+static __always_inline int tag_plain(struct __sk_buff *skb, const struct rule *rule,
+				     const struct plain_packet *packet, __u32 level,
+				     bool ethernet)
+{
+	struct counters *counters = counters_here();
+	__u8 tos = rule->dscp[level & (FS_LEVELS - 1)] << 2 | (packet->tos & ECN_BITS);
+
+	if (unlikely(!counters))
+		return NEXT;
+	if (tos != packet->tos && unlikely(write_tos(skb, ethernet ? ETH_HLEN : 0, packet->ip,
+						     packet->ip_version, tos)))
+		return leave_alone(counters, FS_NOT_WRITTEN);
+	count_tagged(counters, skb, level, packet->payload);
+	return NEXT;
+}
+
+/* What the decision on a plain packet is to know of it. */
+static __always_inline struct packet plain_packet(const struct plain_packet *plain, __u8 protocol)
+{
+	return (struct packet){ .payload = plain->payload, .protocol = protocol };
+}
+
+/* Whether it is not known yet if the rule is for this flow. */
+static __always_inline bool is_to_be_selected(const struct rule *rule,
+					      const struct flow_state *flow)
+{
+	return rule->flags & (FS_SELECT_PREFIXES | FS_SELECT_CGROUPS) &&
+	       flow->generation != rule->generation;
+}
+
+/* The next packet of a connection of this host. */
+static __always_inline int tag_plain_tcp(struct __sk_buff *skb, __u32 slot,
+					 const struct plain_packet *packet, bool ethernet)
+{
+	const struct rule *rule = rule_of(slot);
+	struct bpf_sock *socket = skb->sk;
+	struct flow_state *flow;
+	__u32 token = 0;
+	int level = 0;
+
+	if (unlikely(rule->flags & FS_OPTIONS)) {
+		int reason = plain_left_alone(rule, packet->tos, packet->ports,
+					      packet->ports >> 16);
+
+		if (reason != FS_LEFT_KINDS)
+			return leave_plain_alone(reason);
+		/* Which flows were selected is known of those that have been decided on; whether ECT is
+		 * to be forced, the socket knows. */
+		if (packet->payload ? rule->flags & FS_FORCE_ECT && !(packet->tos & ECN_BITS) :
+				      rule->flags & (FS_SELECT_PREFIXES | FS_SELECT_CGROUPS))
+			return tag_any(skb, ethernet);
+		token = token_of(skb, rule);
+	}
 	/* Pure ACKs go at the top and are no part of a message. */
-	if (likely(packet.payload)) {
-		socket = skb->sk;
+	if (likely(packet->payload)) {
 		if (unlikely(!socket))
 			return tag_any(skb, ethernet);
 		flow = bpf_sk_storage_get(&sockets, socket, NULL, 0);
 		if (unlikely(!flow))
 			return tag_any(skb, ethernet);
-		level = next_level(rule, flow, tcp_clock(skb), packet.payload,
-				   (packet.seq - flow->next_seq) | flow->token,
+		level = next_level(rule, flow, tcp_clock(skb), packet->payload,
+				   (packet->seq - flow->next_seq) | (flow->token ^ token),
 				   rule->message_idle_ns);
-		if (unlikely(level == NOT_NEXT))
-			return tag_any(skb, ethernet);
-		if (sent_is_idle)
-			flow->drained = drains(skb, flow->next_seq);
-		if (trace)
-			log_next(skb, flow, packet.payload);
+		if (unlikely(level == NOT_NEXT)) {
+			struct packet other = plain_packet(packet, IPPROTO_TCP);
+			struct bpf_tcp_sock *tcp = bpf_tcp_sock(socket);
+
+			if (!tcp || is_to_be_selected(rule, flow))
+				return tag_any(skb, ethernet);
+			other.seq = packet->seq;
+			level = depart_socket(skb, &other, slot, flow, tcp);
+			if (level < 0)
+				return leave_plain_alone(FS_NO_STATE);
+		} else {
+			if (sent_is_idle)
+				flow->drained = drains(skb, flow->next_seq);
+			if (trace)
+				log_next(skb, flow, packet->payload);
+		}
 	}
-	counters = counters_here();
-	if (unlikely(!counters))
-		return NEXT;
-	tos = rule->dscp[level & (FS_LEVELS - 1)] << 2 | (packet.tos & ECN_BITS);
-	if (tos != packet.tos && unlikely(write_tos(skb, ethernet ? ETH_HLEN : 0, packet.ip,
-						    packet.ip_version, tos)))
-		return leave_alone(counters, FS_NOT_WRITTEN);
-	count_tagged(counters, skb, level, packet.payload);
-	return NEXT;
+	return tag_plain(skb, rule, packet, level, ethernet);
+}
+
+/* The next packet of a UDP flow. */
+static __always_inline int tag_plain_udp(struct __sk_buff *skb, __u32 slot,
+					 const struct plain_packet *packet, struct flow_key *key,
+					 bool ethernet)
+{
+	const struct rule *rule = rule_of(slot);
+	__u32 tick = tick_now(skb), token = 0;
+	struct flow_state *flow;
+	__u64 now;
+	int level;
+
+	if (unlikely(bpf_ntohs(key->destination_port) == rule->vxlan_port))
+		return tag_any(skb, ethernet);
+
+	if (unlikely(rule->flags & FS_OPTIONS)) {
+		int reason = plain_left_alone(rule, packet->tos, key->source_port,
+					      key->destination_port);
+
+		if (reason != FS_LEFT_KINDS)
+			return leave_plain_alone(reason);
+		/* Sockets in different control groups may send in one flow. */
+		if (rule->flags & FS_SELECT_CGROUPS)
+			return tag_any(skb, ethernet);
+		token = token_of(skb, rule);
+	}
+	flow = bpf_map_lookup_elem(&flows, key);
+	if (unlikely(!flow))
+		return tag_any(skb, ethernet);
+	now = udp_clock(skb, rule, flow, tick);
+	level = next_level(rule, flow, now, packet->payload, flow->token ^ token,
+			   rule->flow_idle_ns);
+	if (unlikely(level == NOT_NEXT)) {
+		struct packet other = plain_packet(packet, IPPROTO_UDP);
+
+		if (is_to_be_selected(rule, flow))
+			return tag_any(skb, ethernet);
+		level = depart_hash(skb, &other, slot, flow, now);
+		if (level < 0)
+			return leave_plain_alone(FS_NO_STATE);
+	}
+	flow->tick = tick;
+	return tag_plain(skb, rule, packet, level, ethernet);
+}
+
+/* Tags what nearly all packets are: the next one of a connection of this host, or of a UDP flow.
+ * Of all others tag_any() does the work, and nothing is done here. There is no call here but of
+ * the kernel, and little else: between two packets the processor forgets all but a little of this
+ * program. */
+static __always_inline int tag(struct __sk_buff *skb, bool ethernet)
+{
+	__u32 slot = settings.active & 1;
+	struct plain_packet packet;
+	struct flow_key key;
+
+	if (likely(parse_plain_tcp(skb, &packet, ethernet))) {
+		if (unlikely(packet.tcp_flags & (TCP_SYN | TCP_RST | TCP_FIN)))
+			return tag_any(skb, ethernet);
+		return tag_plain_tcp(skb, slot, &packet, ethernet);
+	}
+	if (parse_plain_udp(skb, &packet, &key, ethernet))
+		return tag_plain_udp(skb, slot, &packet, &key, ethernet);
+	return tag_any(skb, ethernet);
 }
 
 SEC("tcx/egress")

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use flowsched_units::{Bytes, PacketMeaning, Rate, Time};
+use nix::time::{ClockId, clock_getres};
 
 use super::file;
 use crate::bpf::{LEVELS, types};
@@ -179,6 +180,12 @@ impl Config {
         rule
     }
 
+    /// Whether the time of a UDP flow is read once a tick of the kernel's clock: where its idleness
+    /// is so long that one tick does not matter.
+    pub(crate) fn knows_time_by_ticks(&self) -> bool {
+        self.flow_idle.is_none_or(|idle| idle >= tick().saturating_mul(TICKS))
+    }
+
     fn flags(&self) -> u32 {
         use types::rule_flag as bit;
         let all = [
@@ -190,9 +197,21 @@ impl Config {
             (!self.selection.cgroups.is_empty(), bit::FS_SELECT_CGROUPS),
             (self.start_mark.is_some(), bit::FS_TOKEN_MARK),
             (self.start_priority, bit::FS_TOKEN_PRIORITY),
+            (self.knows_time_by_ticks(), bit::FS_TICKS),
         ];
         all.into_iter().filter(|(set, _)| *set).fold(0, |flags, (_, one)| flags | one.0)
     }
+}
+
+/// So many ticks of the kernel's clock is a flow's idleness long if one does not matter.
+const TICKS: u64 = 8;
+
+/// A tick of the kernel's clock.
+fn tick() -> Time {
+    let found = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE);
+    found.map_or(Time::MAX, |tick| {
+        Time::from_ns(tick.tv_sec() as u64 * 1_000_000_000 + tick.tv_nsec() as u64)
+    })
 }
 
 fn nanoseconds(time: Option<Time>) -> u64 {
@@ -404,7 +423,8 @@ mod tests {
         assert_eq!(config.dscp, [48, 32, 0]);
         let rule = config.rule();
         assert_eq!(rule.thresholds[..3], [100_000, 1_000_000, u64::MAX]);
-        assert_eq!(rule.flags.0, 0);
+        let ticks = types::rule_flag::FS_TICKS.0;
+        assert_eq!(rule.flags.0, if config.knows_time_by_ticks() { ticks } else { 0 });
     }
 
     #[test]

@@ -10,6 +10,10 @@ use flowsched_units::Time;
 use super::frames::{FIN, Frame, RST, SYN, Truth};
 use crate::config::Config;
 
+const UDP: u8 = 17;
+/// Binary digits of a tick of the clock that is handed in, as in `bpf/tagger.bpf.c`.
+const INJECTED_TICK: u32 = 22;
+
 #[derive(Default)]
 struct Flow {
     mlfq: MlfqFlow,
@@ -17,6 +21,8 @@ struct Flow {
     next_offset: u64,
     next_seq: u32,
     last_sent: u64,
+    /// Of the clock, in which the last packet was sent.
+    tick: Option<u64>,
     /// Sequence number of the last timeout, and how many in a row it had.
     timeouts: Option<(u32, u32)>,
     mark: u32,
@@ -88,6 +94,11 @@ impl Reference {
             mark,
             ..Flow::default()
         });
+        // Of packets that a UDP flow sends in one tick the first one's time is that of all.
+        let tick = Some(now >> INJECTED_TICK);
+        let is_by_ticks = truth.flow.4 == UDP && config.knows_time_by_ticks();
+        let now = if is_by_ticks && flow.tick == tick { flow.last_sent } else { now };
+        flow.tick = tick;
         let behind = flow.next_seq.wrapping_sub(truth.seq) as i32;
         let sent_before = truth.is_tcp && behind > 0;
         let offset = match truth.is_tcp {
