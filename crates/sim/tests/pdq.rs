@@ -80,13 +80,17 @@ const EVERY: Time = Time::from_us(20);
 /// PDQ 2012, 5.4, Scenario #1: "five flows that start at time 0. The flows have no deadlines,
 /// and each flow has a size of ~1 MByte. The flow size is perturbed slightly such that a flow
 /// with smaller index is more critical."
-fn five_flows(preset: &str) -> (Network, Outcome) {
+fn five_flows(scheme: &Scheme) -> (Network, Outcome) {
     let network = single_bottleneck("6", "0");
     let flows: Vec<Flow> = (0..5)
         .map(|id| to_aggregator(id, 1_000_000 + u64::from(id) * 10_000, Time::ZERO))
         .collect();
-    let outcome = run(&network, &flows, &scheme(preset, "none", &[]), EVERY);
+    let outcome = run(&network, &flows, scheme, EVERY);
     (network, outcome)
+}
+
+fn plain(preset: &str) -> Scheme {
+    scheme(preset, "none", &[])
 }
 
 /// "With seamless flow switching, PDQ completes at ~42 ms due to protocol overhead (~3% bandwidth
@@ -95,7 +99,7 @@ fn five_flows(preset: &str) -> (Network, Outcome) {
 /// drops." Here headers are 56 B of 1516, 3.8%, so that 5.1 MB take 42.4 ms at the least.
 #[test]
 fn five_flows_follow_each_other_seamlessly() {
-    let (network, outcome) = five_flows("pdq");
+    let (network, outcome) = five_flows(&plain("pdq"));
     let ends = ends(&outcome);
     assert_eq!(outcome.drops, 0);
     assert_eq!(outcome.retransmissions, 0);
@@ -120,19 +124,19 @@ fn five_flows_follow_each_other_seamlessly() {
 /// data" without Early Start (3.3.2): four switches between flows, RTT 125 us.
 #[test]
 fn without_early_start_every_switch_between_flows_costs_round_trips() {
-    let last = |preset| ends(&five_flows(preset).1).into_iter().max().unwrap().as_us_f64();
+    let last = |preset| ends(&five_flows(&plain(preset)).1).into_iter().max().unwrap().as_us_f64();
     let lost = last("pdq-basic") - last("pdq-es");
     assert!((4.0 * 0.5 * 125.0..4.0 * 2.5 * 125.0).contains(&lost), "{lost} us");
 }
 
 /// PDQ 2012, 5.4, Scenario #2: "a long-lived flow that starts at time 0, and 50 short flows that
 /// all start at 10 ms. The short flow sizes are set to 20 KByte with small random perturbation."
-fn burst(preset: &str) -> (Network, Outcome) {
+fn burst(scheme: &Scheme) -> (Network, Outcome) {
     let network = single_bottleneck("52", "0");
     let mut flows = vec![to_aggregator(0, 20_000_000, Time::ZERO)];
     let short = |id: u32| to_aggregator(id, 19_500 + u64::from(id * 37 % 50) * 20, BURST);
     flows.extend((1..51).map(short));
-    let outcome = run(&network, &flows, &scheme(preset, "none", &[]), EVERY);
+    let outcome = run(&network, &flows, scheme, EVERY);
     (network, outcome)
 }
 
@@ -142,7 +146,7 @@ const BURST: Time = Time::from_ms(10);
 /// compromise the queue length by having only 5 to 10 packets in the queue."
 #[test]
 fn a_burst_of_short_flows_keeps_the_link_busy_and_the_queue_short() {
-    let (network, outcome) = burst("pdq");
+    let (network, outcome) = burst(&plain("pdq"));
     assert_eq!(outcome.drops, 0);
     let ends = ends(&outcome);
     let over = *ends[1..].iter().max().unwrap();
@@ -160,15 +164,16 @@ fn a_burst_of_short_flows_keeps_the_link_busy_and_the_queue_short() {
 /// deadlines".
 #[test]
 fn d3_without_deadlines_is_rcp() {
-    assert_eq!(five_flows("d3").1, five_flows("rcp").1);
-    assert_eq!(burst("d3").1, burst("rcp").1);
+    let [d3, rcp] = ["d3", "rcp"].map(plain);
+    assert_eq!(five_flows(&d3).1, five_flows(&rcp).1);
+    assert_eq!(burst(&d3).1, burst(&rcp).1);
 }
 
 /// Under RCP all flows of a bottleneck go at the same rate: five alike end together, when all of
 /// them would.
 #[test]
 fn rcp_shares_the_link_alike() {
-    let (_, outcome) = five_flows("rcp");
+    let (_, outcome) = five_flows(&plain("rcp"));
     let ends: Vec<f64> = ends(&outcome).iter().map(|end| end.as_us_f64()).collect();
     assert_eq!(outcome.drops, 0);
     // 1.00 to 1.04 MB: the shortest ends when 5 x 1.00 MB have passed.
@@ -337,24 +342,26 @@ fn pdq_ends_flows_sooner_than_fair_sharing() {
     assert!(full < basic && basic < rcp, "{full} {basic} {rcp}");
 }
 
+/// Of so many flows of every seed together.
+fn deadlines_met(network: &Network, flows: u32, scheme: &Scheme) -> usize {
+    let of_seed = |seed| {
+        let flows = query_aggregation(flows, seed, true);
+        let outcome = run(network, &flows, scheme, Time::ZERO);
+        let in_time = |flow: &&Flow| {
+            let end = outcome.flows[flow.id as usize].finished_at_sender;
+            end.is_some_and(|end| Some(end) <= flow.deadline)
+        };
+        flows.iter().filter(in_time).count()
+    };
+    SEEDS.map(of_seed).sum()
+}
+
 /// PDQ 2012, Figure 3a: PDQ(Full) meets the most deadlines, then PDQ(ES+ET), PDQ(ES), PDQ(Basic);
 /// RCP meets few.
 #[test]
 fn early_start_and_early_termination_meet_deadlines() {
     let network = network("single-rooted-tree", &[]);
-    let met = |preset| {
-        let scheme = scheme(preset, "none", &[]);
-        let of_seed = |seed| {
-            let flows = query_aggregation(20, seed, true);
-            let outcome = run(&network, &flows, &scheme, Time::ZERO);
-            let in_time = |flow: &&Flow| {
-                let end = outcome.flows[flow.id as usize].finished_at_sender;
-                end.is_some_and(|end| Some(end) <= flow.deadline)
-            };
-            flows.iter().filter(in_time).count()
-        };
-        SEEDS.map(of_seed).sum::<usize>()
-    };
+    let met = |preset| deadlines_met(&network, 20, &plain(preset));
     let [full, no_probing, no_termination, basic, d3, rcp] =
         ["pdq", "pdq-es-et", "pdq-es", "pdq-basic", "d3", "rcp"].map(met);
     println!("of 160: {full} {no_probing} {no_termination} {basic}, D3 {d3}, RCP {rcp}");
@@ -362,4 +369,61 @@ fn early_start_and_early_termination_meet_deadlines() {
     assert!(full > basic && full > d3 && d3 > rcp);
     // Suppressed Probing matters with more flows than these.
     assert!(full.abs_diff(no_probing) < 16);
+}
+
+/// PDQ 2012, 5.5: a random permutation of a fat-tree's 16 servers, ten flows a server at once, of
+/// sizes uniform around `mean` bytes; the mean FCT in ms of three draws.
+fn permutation_fct(mean_size: u64, scheme: &Scheme) -> f64 {
+    let delays = [("link", "1Gbps"), ("link_delay", "25.1us")];
+    let network = network("fat-tree", &[&[("k", "4")][..], &delays].concat());
+    let of_seed = |seed| {
+        let sizes = query_aggregation(160, seed, false);
+        let mut to: Vec<u32> = (0..16).collect();
+        // Sattolo's shuffle, by the first flows' sizes: nobody sends to itself.
+        (1..16).rev().for_each(|last| to.swap(last, sizes[last].size.get() as usize % last));
+        let flow = |flow: &Flow| {
+            let (src, size) = (flow.id % 16, flow.size.get() * mean_size / 100_000);
+            let (src, dst) = (HostId(src), HostId(to[src as usize]));
+            Flow { src, dst, size: Bytes::new(size), ..*flow }
+        };
+        let flows: Vec<Flow> = sizes.iter().map(flow).collect();
+        let ends = ends(&run(&network, &flows, scheme, Time::ZERO));
+        mean(&ends.iter().map(|end| end.as_us_f64() / 1e3).collect::<Vec<_>>())
+    };
+    mean(&(1..4).map(of_seed).collect::<Vec<_>>())
+}
+
+/// The tables of how PDQ depends on settings that its paper leaves open, or gives without saying
+/// what others do.
+#[test]
+#[ignore = "prints tables"]
+fn tables_of_settings() {
+    let tree = network("single-rooted-tree", &[]);
+    let row = |settings: &[(&str, &str)]| {
+        let scheme = scheme("pdq", "none", settings);
+        let last = ends(&five_flows(&scheme).1).into_iter().max().unwrap();
+        let (network, outcome) = burst(&scheme);
+        let over = *ends(&outcome)[1..].iter().max().unwrap();
+        let bottleneck = Bottleneck::of(&network, &outcome);
+        let (busy, queues) = (bottleneck.utilisation(BURST, over), bottleneck.queues(BURST, over));
+        let longest = queues.iter().copied().fold(0.0, f64::max);
+        let met = deadlines_met(&tree, 20, &scheme) as f64 / 1.6;
+        let settings = settings.iter().map(|(name, value)| format!("{name} {value}"));
+        println!(
+            "| {} | {:.1} | {:.1}% | {:.1} | {longest:.0} | {met:.0}% | {:.2} | {:.1} |",
+            settings.collect::<Vec<_>>().join(", "),
+            last.as_us_f64() / 1e3,
+            100.0 * busy,
+            mean(&queues),
+            permutation_fct(100_000, &scheme),
+            permutation_fct(1_000_000, &scheme),
+        );
+    };
+    println!(
+        "| setting | five flows end, ms | burst: utilisation | mean queue | largest | deadlines of \
+         20 flows met | tree, 100 KB: mean FCT, ms | 1 MB |"
+    );
+    ["0", "0.1", "0.25", "0.5", "0.75", "1"].iter().for_each(|value| row(&[("dampening", value)]));
+    ["0", "1", "1.5", "2", "3"].iter().for_each(|value| row(&[("early_start", value)]));
+    ["0", "0.1", "0.2", "0.5", "1"].iter().for_each(|value| row(&[("probe_spacing", value)]));
 }

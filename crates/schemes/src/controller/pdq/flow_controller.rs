@@ -104,7 +104,9 @@ impl FlowController {
             header.rate = rate;
         } else {
             header.paused_by = Some(self.me);
-            self.list.entry(place).paused_by = Some(self.me);
+            let entry = self.list.entry(place);
+            entry.paused_by = Some(self.me);
+            entry.rate = Rate::from_bps(0);
         }
         Verdict::Decided
     }
@@ -144,13 +146,17 @@ impl FlowController {
         (2 * sending).min(self.settings.most_flows)
     }
 
-    /// Algorithm 2: what the flows before this place leave of the link.
+    /// Algorithm 2: what the flows before this place leave of the link. The nearly completed ones
+    /// among them that need not be waited for take no longer than K together: "the aggregated flow
+    /// transmission time ... is no larger than K". (As Algorithm 2 is printed, the last of them may
+    /// be over that.)
     fn available(&self, place: usize, capacity: Rate) -> Rate {
         let early_start = self.settings.early_start;
         let (mut nearly_completed, mut taken) = (0.0, 0_u64);
         for entry in &self.list.entries()[..place] {
-            if entry.round_trips < early_start && nearly_completed < early_start {
-                nearly_completed += entry.round_trips;
+            let with_it = nearly_completed + entry.round_trips;
+            if entry.round_trips < early_start && with_it <= early_start {
+                nearly_completed = with_it;
             } else {
                 taken = taken.saturating_add(entry.rate.as_bps());
             }
@@ -187,10 +193,17 @@ impl FlowController {
             header.rate = Rate::from_bps(0);
         }
         let place = self.list.place(name.flow, name.path);
-        if let Some(place) = place {
+        if let Some(place) = place
+            && header.paused_by.is_none()
+        {
             let entry = self.list.entry(place);
-            entry.paused_by = header.paused_by;
-            entry.rate = header.rate;
+            // What this switch has said of the flow on the way there is newer than an ACK, which
+            // answers a packet of half a round-trip time ago. A flow that was accepted then and has
+            // been paused since stays paused, and the other way round.
+            if entry.rate > Rate::from_bps(0) {
+                entry.paused_by = None;
+                entry.rate = header.rate;
+            }
         }
         // A flow that this switch has paused and does not remember comes after all that it
         // does: without this, most paused flows would probe every round-trip time.

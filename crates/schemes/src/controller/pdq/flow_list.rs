@@ -92,7 +92,8 @@ impl FlowList {
         self.entries.partition_point(precedes)
     }
 
-    /// Adds a flow, which is paused by `me` until it is accepted; its place.
+    /// Adds a flow; its place. P is "obtained from observed packet headers" (3.3.1), but a flow that
+    /// has no round-trip time yet, which sends its first packet, is paused by `me`: it does not send.
     pub fn add(
         &mut self,
         flow: u32,
@@ -101,12 +102,12 @@ impl FlowList {
         me: Pauser,
         now: Time,
     ) -> usize {
-        let criticality = criticality(flow, header);
+        let is_new = header.rtt == Time::ZERO;
         self.entries.push(Entry {
-            criticality,
+            criticality: criticality(flow, header),
             path,
             rate: Rate::from_bps(0),
-            paused_by: Some(me),
+            paused_by: if is_new { Some(me) } else { header.paused_by },
             rtt: Time::ZERO,
             round_trips: f64::INFINITY,
             seen: now,

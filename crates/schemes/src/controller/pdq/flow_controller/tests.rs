@@ -43,6 +43,11 @@ fn header(round_trips: f64) -> PdqHeader {
     }
 }
 
+/// The header of a flow's first packet.
+fn first_header(round_trips: f64) -> PdqHeader {
+    PdqHeader { rtt: Time::ZERO, ..header(round_trips) }
+}
+
 /// A packet goes there and its ACK comes back, with nothing between; the header then.
 fn there_and_back(
     controller: &mut FlowController,
@@ -150,14 +155,14 @@ fn a_flow_that_another_pauses_learns_what_there_would_be() {
 #[test]
 fn an_acceptance_that_another_switch_overrules_dampens_nobody() {
     let mut controller = controller(FlowControl { dampening: 1.0, ..settings() });
-    let mut there = header(60.0);
+    let mut there = first_header(60.0);
     controller.on_data(Time::ZERO, name(1), &mut there, LINK);
     assert!(is_accepted(&there));
-    let mut next = header(50.0);
+    let mut next = first_header(50.0);
     controller.on_data(Time::ZERO, name(2), &mut next, LINK);
     assert_eq!(next.paused_by, Some(me()), "dampened");
     controller.on_ack(name(1), &mut PdqHeader { paused_by: other(), ..there });
-    let mut next = header(50.0);
+    let mut next = PdqHeader { paused_by: Some(me()), ..header(50.0) };
     controller.on_data(Time::ZERO, name(2), &mut next, LINK);
     assert!(is_accepted(&next));
 }
@@ -167,11 +172,15 @@ fn an_acceptance_that_another_switch_overrules_dampens_nobody() {
 #[test]
 fn early_start_lets_the_next_flows_begin() {
     let mut controller = controller(settings());
-    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 1, header(1.9))));
-    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 2, header(1.95))));
-    // 1.9 is below K = 2, so that the second still counts as nearly completed (X < K).
+    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 1, header(0.9))));
+    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 2, header(1.0))));
     assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 3, header(30.0))));
     assert!(!is_accepted(&there_and_back(&mut controller, Time::ZERO, 4, header(40.0))));
+    // 1.2 and 1.9 round trips are more than K = 2 together: the second is waited for.
+    let mut controller = self::controller(settings());
+    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 1, header(1.2))));
+    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 2, header(1.9))));
+    assert!(!is_accepted(&there_and_back(&mut controller, Time::ZERO, 3, header(30.0))));
 
     let mut controller = self::controller(FlowControl { early_start: 0.0, ..settings() });
     assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 1, header(0.5))));
@@ -184,10 +193,52 @@ fn early_start_lets_the_next_flows_begin() {
 fn dampening_spaces_acceptances() {
     let mut controller = controller(FlowControl { dampening: 0.5, ..settings() });
     let (soon, later) = (RTT / 4, RTT / 2);
-    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 1, header(50.0))));
-    assert!(!is_accepted(&there_and_back(&mut controller, soon, 2, header(40.0))));
+    let paused = PdqHeader { paused_by: Some(me()), ..header(40.0) };
+    assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 1, first_header(50.0))));
+    assert!(!is_accepted(&there_and_back(&mut controller, soon, 2, first_header(40.0))));
+    assert!(!is_accepted(&there_and_back(&mut controller, soon, 2, paused)));
     assert!(is_accepted(&there_and_back(&mut controller, soon, 1, header(49.0))), "it sends");
-    assert!(is_accepted(&there_and_back(&mut controller, later, 2, header(40.0))));
+    assert!(is_accepted(&there_and_back(&mut controller, later, 2, paused)));
+}
+
+/// A flow that another switch paused and has let go may be sending: it is not one of the "other
+/// paused flows" of this switch. One that sends its first packet is, and so is one that this switch
+/// paused.
+#[test]
+fn dampening_holds_for_the_flows_that_this_switch_paused() {
+    let mut controller = controller(FlowControl { dampening: 0.5, ..settings() });
+    let mut lets = |flow, header: PdqHeader| {
+        is_accepted(&there_and_back(&mut controller, Time::ZERO, flow, header))
+    };
+    assert!(lets(1, first_header(50.0)));
+    assert!(!lets(2, first_header(40.0)), "its first packet");
+    assert!(!lets(2, PdqHeader { paused_by: Some(me()), ..header(40.0) }), "paused here");
+    assert!(!lets(3, PdqHeader { paused_by: other(), ..header(30.0) }), "paused elsewhere");
+    assert!(lets(3, header(30.0)), "let go elsewhere");
+}
+
+/// What a switch says on the way there is newer than an ACK, which answers a packet of some time
+/// ago.
+#[test]
+fn an_ack_does_not_undo_what_was_said_since() {
+    let mut controller = controller(settings());
+    let (mut older, mut newer) = (header(50.0), header(49.0));
+    controller.on_data(Time::ZERO, name(1), &mut older, LINK);
+    let critical = there_and_back(&mut controller, Time::ZERO, 2, header(40.0));
+    assert!(is_accepted(&critical));
+    // Flow 1 is preempted; then comes the ACK of what it sent before.
+    controller.on_data(Time::ZERO, name(1), &mut newer, LINK);
+    assert_eq!(newer.paused_by, Some(me()));
+    controller.on_ack(name(1), &mut older);
+    assert_eq!(controller.list().sending(), 1);
+    // The other ends, flow 1 is accepted again; then comes the ACK that it was paused with.
+    controller.on_term(name(2));
+    let mut newest = header(48.0);
+    controller.on_data(Time::ZERO, name(1), &mut newest, LINK);
+    assert!(is_accepted(&newest));
+    controller.on_ack(name(1), &mut newer);
+    assert_eq!(newer.rate, Rate::from_bps(0), "the sender learns what was said then");
+    assert_eq!(controller.list().sending(), 1, "the link is taken");
 }
 
 /// 3.3.1: the 2 kappa most critical flows are stored; others are paused unless they become
