@@ -2,21 +2,34 @@
 
 use std::sync::atomic::Ordering;
 
-use flowsched_topology::{Ecmp, PortId};
-use flowsched_units::Time;
+use flowsched_topology::{Ecmp, PortId, Way};
+use flowsched_units::{Bytes, Time};
+use flowsched_workload::Flow;
 
+use crate::acknowledgements::Acknowledgements;
 use crate::agenda::Agenda;
-use crate::latency::{Latency, wire_bits};
+use crate::latency::{Latency, ratio_back, wire_bits};
 use crate::optimum::Optimum;
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::paths::Paths;
 use crate::ports::Ports;
+use crate::requests::Requests;
 use crate::sharing::{Moment, Sharing};
 use crate::transfers::{Transfer, Transfers};
-use crate::{Job, Watch};
+use crate::{Job, Watch, capacities};
 
 /// Events between looks at whether to stop.
 const LOOK_EVERY: u64 = 1 << 12;
+
+/// How far a flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// It does not compete yet.
+    Announces,
+    Sends,
+    /// It has sent its last bit, and others do not have its share yet.
+    Leaves,
+}
 
 /// A simulation under way.
 pub(crate) struct Engine<'a, S> {
@@ -30,10 +43,13 @@ pub(crate) struct Engine<'a, S> {
     next_flow: usize,
     transfers: Transfers,
     paths: Paths,
+    acknowledgements: Acknowledgements,
+    /// Where rates are asked for.
+    requests: Option<Requests>,
     /// By slot: when the flow will compete, and what it takes at its end.
     latencies: Vec<Latency>,
-    /// By slot: whether the flow competes already.
-    competes: Vec<bool>,
+    /// By slot.
+    phases: Vec<Phase>,
     /// When each active flow competes, ends or turns.
     agenda: Agenda,
     next_sample: Time,
@@ -60,8 +76,10 @@ impl<'a, S: Sharing> Engine<'a, S> {
             next_flow: 0,
             transfers: Transfers::default(),
             paths: Paths::default(),
+            acknowledgements: Acknowledgements::new(capacities(job.network)),
+            requests: job.scheme.by_request.then(|| Requests::new(job.network.ports().len())),
             latencies: Vec::new(),
-            competes: Vec::new(),
+            phases: Vec::new(),
             agenda: Agenda::default(),
             next_sample: if is_sampled { job.sample_interval } else { Time::MAX },
             ports: Ports::new(job.network.ports().len()),
@@ -88,7 +106,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
             }
             outcome.end = now;
             if now == self.next_sample {
-                self.ports.sample(now, &self.transfers, &self.paths);
+                self.ports.sample(now, &self.transfers, &self.paths, &self.acknowledgements);
                 self.next_sample = now.saturating_add(self.job.sample_interval);
                 continue;
             }
@@ -130,8 +148,11 @@ impl<'a, S: Sharing> Engine<'a, S> {
     fn handle(&mut self, slot: u32, now: Time) {
         self.agenda.set(slot, Time::MAX);
         let Some(transfer) = self.transfers.get(slot) else { return };
-        if !self.competes[slot as usize] {
+        let phase = self.phases[slot as usize];
+        if phase == Phase::Announces {
             self.compete(slot, now);
+        } else if phase == Phase::Leaves {
+            self.leave(slot, now);
         } else if transfer.end() <= now {
             self.finish_flow(slot, now);
         } else if self.gives_up && transfer.lost_at(now) <= now {
@@ -168,22 +189,49 @@ impl<'a, S: Sharing> Engine<'a, S> {
             }
         };
         let slot = self.transfers.insert(Transfer::new(flow.id, size, deadline, peak));
+        self.enter(slot, flow, latency);
+        let is_granted = match &mut self.requests {
+            Some(requests) => requests.announce(self.paths.of(slot)),
+            None => true,
+        };
+        let before = if is_granted { latency.before } else { latency.before.saturating_mul(2) };
+        match before {
+            Time::ZERO => self.compete(slot, now),
+            _ => self.agenda.set(slot, now.saturating_add(before)),
+        }
+    }
+
+    /// Notes what there is to know of the flow in `slot`; `links` and `path` are those of its data.
+    fn enter(&mut self, slot: u32, flow: &Flow, latency: Latency) {
         self.paths.set(slot, &self.links);
+        self.find_way_back(flow);
+        self.acknowledgements.start(slot, &self.links, ratio_back(flow.size, self.job.scheme));
         if slot as usize >= self.latencies.len() {
             self.latencies.resize(slot as usize + 1, latency);
-            self.competes.resize(slot as usize + 1, false);
+            self.phases.resize(slot as usize + 1, Phase::Announces);
         }
         self.latencies[slot as usize] = latency;
-        self.competes[slot as usize] = false;
-        if latency.before == Time::ZERO {
-            self.compete(slot, now);
+        self.phases[slot as usize] = Phase::Announces;
+    }
+
+    /// Leaves in `links` those that the flow's acknowledgements pass; `path` is that of its data.
+    fn find_way_back(&mut self, flow: &Flow) {
+        let Job { network, scheme, .. } = *self.job;
+        self.links.clear();
+        if scheme.acknowledgements.size == Bytes::ZERO {
+            return;
+        }
+        if scheme.acknowledgements.same_way_back {
+            self.links.extend(self.path.iter().map(|port| network.reverse(*port).0));
         } else {
-            self.agenda.set(slot, now.saturating_add(latency.before));
+            let way = Way { flow: flow.id, path: 0, is_back: true };
+            let ports = self.ecmp.ports_of(network, way, flow.dst, flow.src);
+            self.links.extend(ports.map(|port| port.0));
         }
     }
 
     fn compete(&mut self, slot: u32, now: Time) {
-        self.competes[slot as usize] = true;
+        self.phases[slot as usize] = Phase::Sends;
         self.changed.push(slot);
         let moment = Moment { now, transfers: &self.transfers };
         self.sharing.start(slot, self.paths.of(slot), moment);
@@ -207,37 +255,78 @@ impl<'a, S: Sharing> Engine<'a, S> {
 
     /// The flow in `slot` sends no more.
     fn end(&mut self, slot: u32, now: Time) {
-        let moment = Moment { now, transfers: &self.transfers };
-        self.sharing.end(slot, moment);
-        if let Some(transfer) = self.transfers.get(slot) {
+        if let Some(transfer) = self.transfers.get_mut(slot) {
             let sent = if transfer.end() <= now { transfer.size } else { transfer.sent_at(now) };
             self.ports.add(self.paths.of(slot), sent);
+            let (way_back, ratio) = self.acknowledgements.of(slot);
+            self.ports.add(way_back, sent * ratio);
+            self.acknowledgements.end(slot, self.paths.of(slot));
+            transfer.set_rate(0.0, now);
         }
-        self.transfers.remove(slot);
+        if let Some(requests) = &mut self.requests {
+            requests.forget(self.paths.of(slot));
+        }
         self.ended += 1;
+        self.phases[slot as usize] = Phase::Leaves;
+        match self.latencies[slot as usize].after {
+            Time::ZERO => self.leave(slot, now),
+            after => self.agenda.set(slot, now.saturating_add(after)),
+        }
+    }
+
+    /// Others may have the share of the flow in `slot`.
+    fn leave(&mut self, slot: u32, now: Time) {
+        let moment = Moment { now, transfers: &self.transfers };
+        self.sharing.end(slot, moment);
+        self.transfers.remove(slot);
     }
 
     /// Finds the rates and puts flows on the agenda as they follow: how many changed.
     fn settle(&mut self, now: Time) -> u64 {
-        let moment = Moment { now, transfers: &self.transfers };
-        let changed = &mut self.changed;
-        self.sharing.settle(moment, |slot| changed.push(slot));
-        let mut changes = 0;
-        for &slot in &self.changed {
-            let rate = self.sharing.rate(slot);
-            let Some(transfer) = self.transfers.get_mut(slot) else { continue };
-            if rate != transfer.rate() && self.competes[slot as usize] {
-                transfer.set_rate(rate, now);
-                changes += 1;
-            }
-        }
+        self.share(now);
+        let changes = self.set_rates(now);
         while let Some(slot) = self.changed.pop() {
             let moment = Moment { now, transfers: &self.transfers };
             let Some(transfer) = self.transfers.get(slot) else { continue };
-            if self.competes[slot as usize] {
+            if self.phases[slot as usize] == Phase::Sends {
                 let turn = self.sharing.turning_point(slot, moment);
                 let lost = if self.gives_up { transfer.lost_at(now) } else { Time::MAX };
                 self.agenda.set(slot, transfer.end().min(turn).min(lost));
+            }
+        }
+        changes
+    }
+
+    /// Finds what flows have and what acknowledgements leave them of it; whose rate may be another
+    /// is among the `changed`.
+    fn share(&mut self, now: Time) {
+        let Engine { sharing, transfers, paths, phases, changed, .. } = self;
+        sharing.settle(Moment { now, transfers }, |slot| changed.push(slot));
+        for &slot in changed.iter() {
+            if phases[slot as usize] == Phase::Sends && transfers.get(slot).is_some() {
+                self.acknowledgements.set_rate(slot, paths.of(slot), sharing.rate(slot));
+            }
+        }
+        self.acknowledgements.settle(|link| sharing.on(link, |slot| changed.push(slot)));
+    }
+
+    /// Sets the rates of those that have `changed`, and adds those to them that may have another
+    /// turning point for it: how many rates are new.
+    fn set_rates(&mut self, now: Time) -> u64 {
+        let mut changes = 0;
+        let mut next = 0;
+        while let Some(&slot) = self.changed.get(next) {
+            next += 1;
+            let Some(transfer) = self.transfers.get_mut(slot) else { continue };
+            if self.phases[slot as usize] != Phase::Sends {
+                continue;
+            }
+            let rate = self.acknowledgements.rate(slot, self.paths.of(slot));
+            if rate != transfer.rate() {
+                transfer.set_rate(rate, now);
+                changes += 1;
+                let changed = &mut self.changed;
+                self.sharing.behind(slot, |other| changed.push(other));
             }
         }
         changes
@@ -250,7 +339,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
 
     fn finish(mut self, mut outcome: Outcome) -> Outcome {
         if self.ports.last_sample() != Some(outcome.end) {
-            self.ports.sample(outcome.end, &self.transfers, &self.paths);
+            self.ports.sample(outcome.end, &self.transfers, &self.paths, &self.acknowledgements);
         }
         outcome.flows = self.outcomes;
         outcome.ports = self.ports.into_samples();

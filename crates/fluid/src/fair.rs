@@ -132,6 +132,13 @@ impl Fair {
         self.add(slot, path.into_iter(), class);
     }
 
+    /// The flows on the link.
+    pub(crate) fn on(&self, link: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = link as usize * self.classes;
+        let bands = classes(self.present[link as usize]).map(move |class| first + class);
+        bands.flat_map(|band| self.members[band].iter().copied())
+    }
+
     /// The class that the flow is in.
     pub(crate) fn class(&self, slot: u32) -> u8 {
         self.class_of[slot as usize]

@@ -1,15 +1,24 @@
 //! What a flow's completion takes beside its bytes: headers, announcement, the way of the last
 //! packet.
 
-use flowsched_schemes::flow_level::FlowLevel;
+use flowsched_schemes::flow_level::{Acknowledgements, FlowLevel};
 use flowsched_topology::{Network, PortId};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_PAYLOAD, Time};
 use flowsched_workload::{Flow, wire_bytes};
+
+use crate::requests::until_noticed;
 
 /// The bits that `size` bytes of payload occupy on a link, each packet with a `header`.
 pub(crate) fn wire_bits(size: Bytes, header: Bytes) -> f64 {
     let packets = size.get().div_ceil(PACKET_PAYLOAD);
     8.0 * (size.get() + packets * header.get()) as f64
+}
+
+/// The bits of acknowledgements that go back for every bit of a flow of `size` bytes of payload.
+pub(crate) fn ratio_back(size: Bytes, scheme: &FlowLevel) -> f64 {
+    let Acknowledgements { size: of_each, packets, .. } = scheme.acknowledgements;
+    let count = size.get().div_ceil(PACKET_PAYLOAD).div_ceil(u64::from(packets));
+    8.0 * (count * of_each.get()) as f64 / wire_bits(size, scheme.header)
 }
 
 /// Times of one flow that do not depend on others.
@@ -22,6 +31,8 @@ pub(crate) struct Latency {
     pub(crate) last_packet: Time,
     /// From then until the sender has the acknowledgement.
     pub(crate) acknowledgement: Time,
+    /// From when its last bit has left until others have its share.
+    pub(crate) after: Time,
 }
 
 impl Latency {
@@ -47,7 +58,12 @@ impl Latency {
         let bytes = bottleneck.transmission_time(wire_bytes(flow.size));
         let ideal = network.ideal_fct(flow.src, flow.dst, flow.size);
         let round_trip = || network.base_rtt(flow.src, flow.dst, scheme.header, scheme.header);
+        let packet = Bytes::new(PACKET_PAYLOAD) + scheme.header;
         Latency {
+            after: match scheme.by_request {
+                true => until_noticed(network.base_rtt(flow.src, flow.dst, packet, scheme.header)),
+                false => Time::ZERO,
+            },
             before: match scheme.round_trips_before {
                 0 => Time::ZERO,
                 count => round_trip().saturating_mul(count.into()),

@@ -19,6 +19,7 @@
 //! Times are whole picoseconds, and all that is due at one is handled before rates are found
 //! anew. The same job gives the same outcome on every machine.
 
+mod acknowledgements;
 mod agenda;
 mod engine;
 mod fair;
@@ -29,6 +30,7 @@ mod optimum;
 mod outcome;
 mod paths;
 mod ports;
+mod requests;
 mod sharing;
 mod strict;
 mod transfers;
@@ -73,7 +75,7 @@ pub struct Watch<'a> {
 
 /// Runs a job to its end.
 pub fn run(job: &Job<'_>, watch: Watch<'_>) -> Outcome {
-    let capacities = || job.network.ports().iter().map(|port| port.rate.as_bps() as f64).collect();
+    let capacities = || capacities(job.network).collect();
     let bits = |sizes: &[Bytes]| {
         sizes.iter().map(|size| latency::wire_bits(*size, job.scheme.header)).collect()
     };
@@ -97,6 +99,11 @@ pub fn run(job: &Job<'_>, watch: Watch<'_>) -> Outcome {
             Engine::new(job, sharing, Some(Optimum::of(job))).run(watch)
         }
     }
+}
+
+/// The rate of every port, bit/s.
+fn capacities(network: &Network) -> impl Iterator<Item = f64> {
+    network.ports().iter().map(|port| port.rate.as_bps() as f64)
 }
 
 fn with<S: Sharing>(job: &Job<'_>, sharing: S, watch: Watch<'_>) -> Outcome {

@@ -75,11 +75,16 @@ impl Optimum {
     pub(crate) fn latency(&self, path: &[PortId], network: &Network) -> Latency {
         let acknowledgement = propagation(path, network);
         let Some(Bottleneck { port, way_there }) = self.bottleneck else {
-            return Latency { before: Time::ZERO, last_packet: acknowledgement, acknowledgement };
+            return Latency {
+                before: Time::ZERO,
+                last_packet: acknowledgement,
+                acknowledgement,
+                after: Time::ZERO,
+            };
         };
         let place = path.iter().position(|passed| *passed == port).unwrap_or(0);
         let last_packet = propagation(&path[place..], network);
-        Latency { before: way_there, last_packet, acknowledgement }
+        Latency { before: way_there, last_packet, acknowledgement, after: Time::ZERO }
     }
 
     /// Moore and Hodgson, 1968: by deadline, and whenever one would be late, the longest so far is

@@ -2,6 +2,7 @@
 
 use flowsched_units::Time;
 
+use crate::acknowledgements::Acknowledgements;
 use crate::outcome::PortSample;
 use crate::paths::Paths;
 use crate::transfers::Transfers;
@@ -20,17 +21,25 @@ impl Ports {
         Ports { sent: vec![0.0; count], samples: Vec::new() }
     }
 
-    /// A flow over `path` has ended, having sent so many bits.
+    /// So many bits have passed the links of `path`.
     pub(crate) fn add(&mut self, path: &[u32], bits: f64) {
         path.iter().for_each(|port| self.sent[*port as usize] += bits);
     }
 
     /// Notes every port as it is at `now`.
-    pub(crate) fn sample(&mut self, now: Time, transfers: &Transfers, paths: &Paths) {
+    pub(crate) fn sample(
+        &mut self,
+        now: Time,
+        transfers: &Transfers,
+        paths: &Paths,
+        acknowledgements: &Acknowledgements,
+    ) {
         let mut sent = self.sent.clone();
         for (slot, transfer) in transfers.iter() {
             let bits = transfer.sent_at(now);
             paths.of(slot).iter().for_each(|port| sent[*port as usize] += bits);
+            let (way_back, ratio) = acknowledgements.of(slot);
+            way_back.iter().for_each(|port| sent[*port as usize] += bits * ratio);
         }
         let sample = |(port, bits): (usize, &f64)| PortSample {
             time: now,

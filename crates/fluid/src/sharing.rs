@@ -40,6 +40,12 @@ pub(crate) trait Sharing {
     /// The flow's rate, bit/s.
     fn rate(&self, slot: u32) -> f64;
 
+    /// Tells of the flows on the link that send.
+    fn on(&self, link: u32, tell: impl FnMut(u32));
+
+    /// Tells of flows that may pass the one in `slot`, whose progress is slower now.
+    fn behind(&self, _slot: u32, _tell: impl FnMut(u32)) {}
+
     /// When the flow's own progress will next change who gets what, if all rates stay as they
     /// are; its end does not count.
     fn turning_point(&self, slot: u32, moment: Moment<'_>) -> Time;

@@ -153,6 +153,25 @@ impl Strict {
         self.links[link as usize].members.iter().map(|member| (member.slot, member.rate))
     }
 
+    /// Tells of the flows that send behind the one in `slot` on a link of both.
+    pub(crate) fn behind(&self, slot: u32, mut tell: impl FnMut(u32)) {
+        for &link in self.paths.of(slot) {
+            let Link { capacity, members, .. } = &self.links[link as usize];
+            let mut left = *capacity;
+            let mut is_passed = false;
+            for member in members {
+                left -= member.rate;
+                if is_passed && member.rate > 0.0 {
+                    tell(member.slot);
+                }
+                is_passed |= member.slot == slot;
+                if above_rounding(left, *capacity) == 0.0 {
+                    break;
+                }
+            }
+        }
+    }
+
     /// What the link has left over.
     pub(crate) fn left(&self, link: u32) -> f64 {
         let link = &self.links[link as usize];

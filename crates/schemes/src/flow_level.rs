@@ -9,10 +9,12 @@ use flowsched_units::{
 };
 
 use crate::catalogue::{Part, Role};
+use crate::packet::Header;
 use crate::port::Queueing;
 use crate::scheme::{ControllerChoice, Scheme, TransportChoice};
 use crate::tagger::Tagger;
-use crate::transport::pdq::{Knowledge, PdqSettings};
+use crate::transport::d3::D3Header;
+use crate::transport::pdq::{Knowledge, PdqHeader, PdqSettings};
 use crate::transport::tcp::congestion::Algorithm;
 
 /// A scheme at the level of flows.
@@ -22,10 +24,26 @@ pub struct FlowLevel {
     pub sharing: Sharing,
     /// Round trips before a flow's first byte.
     pub round_trips_before: u32,
+    /// Whether flows ask for their rates, once a round trip, so that they learn late what others
+    /// leave.
+    pub by_request: bool,
     /// Header bytes of each packet of up to 1460 B of payload.
     pub header: Bytes,
+    /// What goes back for them.
+    pub acknowledgements: Acknowledgements,
     /// Whether a flow that cannot meet its deadline any more is given up.
     pub gives_up: bool,
+}
+
+/// What goes back to a flow's sender for the packets that it sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acknowledgements {
+    /// Bytes of each on a link; zero where nobody acknowledges.
+    pub size: Bytes,
+    /// One comes after so many packets, and after the last.
+    pub packets: u32,
+    /// Whether they go back over the links that the data went by.
+    pub same_way_back: bool,
 }
 
 /// How flows share links.
@@ -140,9 +158,6 @@ pub const DISCIPLINES: &[Discipline] = &[
     },
 ];
 
-/// Header of PDQ beside those of IP and TCP (PDQ 2012, 7, footnote 11).
-const PDQ_HEADER: u64 = 16;
-
 impl Sharing {
     /// What it is, in a few words.
     pub fn about(&self) -> &'static str {
@@ -162,12 +177,29 @@ impl Sharing {
     /// Without connection set-up, and with the headers of IP and TCP alone.
     fn alone(self) -> FlowLevel {
         let header = Bytes::new(PACKET_HEADER);
-        FlowLevel { sharing: self, round_trips_before: 0, header, gives_up: false }
+        let acknowledgements = Acknowledgements { size: header, packets: 1, same_way_back: false };
+        FlowLevel {
+            sharing: self,
+            round_trips_before: 0,
+            by_request: false,
+            header,
+            acknowledgements,
+            gives_up: false,
+        }
     }
 
-    /// With a round trip in which switches learn of the flow.
-    fn announced(self) -> FlowLevel {
-        FlowLevel { round_trips_before: 1, ..self.alone() }
+    /// With a round trip in which switches learn of the flow, and with the scheme's own header `H`
+    /// on every packet and on what comes back for it.
+    fn announced<H: Header>(self) -> FlowLevel {
+        let header = Bytes::new(PACKET_HEADER + u64::from(H::WIRE_BYTES));
+        let alone = self.alone();
+        let acknowledgements = Acknowledgements { size: header, ..alone.acknowledgements };
+        FlowLevel { round_trips_before: 1, header, acknowledgements, ..alone }
+    }
+
+    /// With D3's requests for a rate, or RCP's.
+    fn by_request(self) -> FlowLevel {
+        FlowLevel { by_request: true, ..self.announced::<D3Header>() }
     }
 
     /// Least attained service: one class up to the first packet, each of the others up to a
@@ -225,9 +257,9 @@ pub fn flow_level(scheme: &Scheme) -> Result<FlowLevel, SettingError> {
         let allowed = format!("{allowed}, or a discipline to run in its place");
         Err(SettingError::new(key, found, allowed))
     };
-    let algorithm = match scheme.transport {
-        TransportChoice::Tcp(_, algorithm) => algorithm,
-        TransportChoice::Pdq(settings, _) => return of_pdq(&settings),
+    let (settings, algorithm) = match &scheme.transport {
+        TransportChoice::Tcp(settings, algorithm) => (settings, algorithm),
+        TransportChoice::Pdq(settings, _) => return of_pdq(settings),
         TransportChoice::MultipathPdq(..) => {
             let found = "\"m-pdq\", whose flows take several paths, which fluid flows do not";
             return refuse("transport", found, "pdq");
@@ -270,7 +302,10 @@ pub fn flow_level(scheme: &Scheme) -> Result<FlowLevel, SettingError> {
             return refuse("port", found, "fifo, strict-priority or pfabric");
         }
     };
-    Ok(sharing.alone())
+    let alone = sharing.alone();
+    let acknowledgements =
+        Acknowledgements { packets: settings.ack_ratio, ..alone.acknowledgements };
+    Ok(FlowLevel { acknowledgements, ..alone })
 }
 
 /// PDQ, as far as flows know their sizes and do not age.
@@ -287,20 +322,27 @@ fn of_pdq(settings: &PdqSettings) -> Result<FlowLevel, SettingError> {
 }
 
 fn of_word(word: &str) -> Result<FlowLevel, SettingError> {
+    let nothing = Acknowledgements { size: Bytes::ZERO, packets: 1, same_way_back: false };
     Ok(match word {
         "max-min" => Sharing::MaxMin.alone(),
-        "rcp" => Sharing::MaxMin.announced(),
+        "rcp" => Sharing::MaxMin.by_request(),
         "las" => Sharing::least_attained().alone(),
         "sjf" => Sharing::ShortestFirst.alone(),
         "srpt" => Sharing::ShortestRemainingFirst.alone(),
         "edf" => Sharing::EarliestDeadlineFirst.alone(),
-        "d3" => Sharing::D3.announced(),
-        "optimal" => FlowLevel { header: Bytes::ZERO, gives_up: true, ..Sharing::Optimal.alone() },
-        "pdq" => FlowLevel {
-            header: Bytes::new(PACKET_HEADER + PDQ_HEADER),
+        "d3" => Sharing::D3.by_request(),
+        "optimal" => FlowLevel {
+            header: Bytes::ZERO,
+            acknowledgements: nothing,
             gives_up: true,
-            ..Sharing::Pdq.announced()
+            ..Sharing::Optimal.alone()
         },
+        "pdq" => {
+            let announced = Sharing::Pdq.announced::<PdqHeader>();
+            let acknowledgements =
+                Acknowledgements { same_way_back: true, ..announced.acknowledgements };
+            FlowLevel { acknowledgements, gives_up: true, ..announced }
+        }
         _ => return Err(SettingError::new(DISCIPLINE.name, word, WORDS.join(", "))),
     })
 }
@@ -341,12 +383,24 @@ mod tests {
     fn a_schedule_has_no_headers_and_no_parts_for_packets() {
         let optimal = of("optimal", None).unwrap();
         assert_eq!((optimal.sharing, optimal.header), (Sharing::Optimal, Bytes::ZERO));
+        assert_eq!(optimal.acknowledgements.size, Bytes::ZERO);
         let parts = [Some("bytes-sent"), None, None, None];
         let settings = Combination::new("optimal", parts).unwrap().defaults("none");
         assert_eq!(FlowLevel::from_settings(&settings).unwrap_err().key, "tagger");
         let spraying = Combination::new("optimal", [None; 4]).unwrap().defaults("ns2");
         assert_eq!(FlowLevel::from_settings(&spraying).unwrap_err().key, "compat");
         assert_eq!(Scheme::from_settings(&spraying).unwrap_err().key, "transport");
+    }
+
+    #[test]
+    fn explicit_rates_have_their_header_on_every_packet_and_on_its_acknowledgement() {
+        for preset in ["pdq", "d3", "rcp"] {
+            let FlowLevel { header, acknowledgements, .. } = of(preset, None).unwrap();
+            assert_eq!((header, acknowledgements.size), (Bytes::new(56), Bytes::new(56)));
+            assert_eq!(acknowledgements.same_way_back, preset == "pdq", "{preset}");
+        }
+        let FlowLevel { header, acknowledgements, .. } = of("dctcp", None).unwrap();
+        assert_eq!((header, acknowledgements.size), (Bytes::new(40), Bytes::new(40)));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use flowsched_schemes::flow_level::{FlowLevel, Sharing};
-use flowsched_topology::{Ecmp, HostId, Link, Network, NetworkBuilder};
+use flowsched_schemes::flow_level::{Acknowledgements, FlowLevel, Sharing};
+use flowsched_topology::{Ecmp, HostId, Link, Network, NetworkBuilder, PortId};
 use flowsched_units::{Bytes, PACKET_HEADER, Rate, Time};
 use flowsched_workload::Flow;
 use proptest::prelude::*;
@@ -45,7 +45,17 @@ fn any_flows() -> impl Strategy<Value = Vec<Flow>> {
 
 fn scheme(sharing: Sharing) -> FlowLevel {
     let header = Bytes::new(PACKET_HEADER);
-    FlowLevel { sharing, round_trips_before: 0, header, gives_up: false }
+    // One of 300 B for three packets, so that they matter.
+    let size = if sharing == Sharing::Optimal { Bytes::ZERO } else { Bytes::new(300) };
+    let acknowledgements = Acknowledgements { size, packets: 3, same_way_back: false };
+    FlowLevel {
+        sharing,
+        round_trips_before: 0,
+        by_request: false,
+        header,
+        acknowledgements,
+        gives_up: false,
+    }
 }
 
 /// When each flow's last byte arrives, in seconds.
@@ -63,9 +73,44 @@ fn ends(network: &Network, flows: &[Flow], sharing: &Sharing) -> Vec<f64> {
 struct Active {
     index: usize,
     path: Vec<u32>,
+    /// What its acknowledgements pass, and what they are of a bit.
+    way_back: Vec<u32>,
+    ratio: f64,
     left: f64,
     /// What it can send in the unit by which flows are ordered.
     unit: f64,
+}
+
+/// The rates that the discipline gives flows, the most critical first.
+fn share(capacities: &[f64], active: &[Active], sharing: &Sharing) -> Vec<f64> {
+    if *sharing == Sharing::MaxMin {
+        let demand = |flow: &Active| Demand { path: flow.path.clone(), class: 0 };
+        max_min(capacities, &active.iter().map(demand).collect::<Vec<_>>())
+    } else {
+        let demand = |flow: &Active| (flow.path.clone(), f64::INFINITY);
+        waterfill(capacities, &active.iter().map(demand).collect::<Vec<_>>())
+    }
+}
+
+/// Takes off the rates what they have no room for beside acknowledgements, of which a link's flows
+/// hear when it is another part by more than a five hundredth.
+fn use_up(capacities: &[f64], usable: &mut [f64], active: &[Active], rates: &mut [f64]) {
+    for (link, usable) in usable.iter_mut().enumerate() {
+        let with_rates = || active.iter().zip(rates.iter());
+        let data = with_rates().filter(|(flow, _)| flow.path.contains(&(link as u32)));
+        let back: Vec<(&Active, &f64)> =
+            with_rates().filter(|(flow, _)| flow.way_back.contains(&(link as u32))).collect();
+        let data: f64 = data.map(|(_, rate)| rate).sum();
+        let taken: f64 = back.iter().map(|(flow, rate)| flow.ratio * *rate).sum();
+        let left = capacities[link] - taken.min(capacities[link] / 2.0);
+        let part = if back.is_empty() || data <= left { 1.0 } else { left / data };
+        if (part - *usable).abs() > 1.0 / 500.0 || part == 1.0 {
+            *usable = part;
+        }
+    }
+    for (flow, rate) in active.iter().zip(rates) {
+        *rate *= flow.path.iter().map(|link| usable[*link as usize]).fold(1.0, f64::min);
+    }
 }
 
 /// When each flow has sent its last bit, in seconds.
@@ -74,19 +119,12 @@ fn from_scratch(network: &Network, flows: &[Flow], sharing: &Sharing) -> Vec<f64
         network.ports().iter().map(|port| port.rate.as_bps() as f64).collect();
     let (mut now, mut next, mut ends) = (0.0, 0, vec![0.0; flows.len()]);
     let mut active: Vec<Active> = Vec::new();
+    let mut usable = vec![1.0; capacities.len()];
     while next < flows.len() || !active.is_empty() {
         let time = |flow: &Active| flow.left / flow.unit;
         active.sort_by(|a, b| time(a).total_cmp(&time(b)).then(a.index.cmp(&b.index)));
-        let rates = match sharing {
-            Sharing::MaxMin => {
-                let demand = |flow: &Active| Demand { path: flow.path.clone(), class: 0 };
-                max_min(&capacities, &active.iter().map(demand).collect::<Vec<_>>())
-            }
-            _ => {
-                let demand = |flow: &Active| (flow.path.clone(), f64::INFINITY);
-                waterfill(&capacities, &active.iter().map(demand).collect::<Vec<_>>())
-            }
-        };
+        let mut rates = share(&capacities, &active, sharing);
+        use_up(&capacities, &mut usable, &active, &mut rates);
         let start = flows.get(next).map_or(f64::INFINITY, |flow| flow.start.as_secs_f64());
         let mut step = start - now;
         for (place, (flow, rate)) in active.iter().zip(&rates).enumerate() {
@@ -107,17 +145,23 @@ fn from_scratch(network: &Network, flows: &[Flow], sharing: &Sharing) -> Vec<f64
         active.retain(|flow| flow.left > 0.1);
         while flows.get(next).is_some_and(|flow| flow.start.as_secs_f64() <= now + 1e-13) {
             let flow = &flows[next];
-            let path: Vec<u32> = Ecmp::new(1)
-                .path(network, flow.id, flow.src, flow.dst)
-                .map(|port| port.0)
-                .collect();
+            let ports: Vec<PortId> =
+                Ecmp::new(1).path(network, flow.id, flow.src, flow.dst).collect();
+            let path: Vec<u32> = ports.iter().map(|port| port.0).collect();
             let peak = path.iter().map(|link| capacities[*link as usize]);
             let unit = match sharing {
                 Sharing::Optimal => peak.fold(f64::INFINITY, f64::min),
                 _ => 1.0,
             };
             let left = wire_bits(flow.size, Bytes::new(PACKET_HEADER));
-            active.push(Active { index: next, path, left, unit });
+            // There is one path here, so that they come back on it.
+            let way_back = ports.iter().map(|port| network.reverse(*port).0).collect();
+            let packets = flow.size.get().div_ceil(1460);
+            let ratio = match sharing {
+                Sharing::Optimal => 0.0,
+                _ => packets.div_ceil(3) as f64 * 300.0 / (flow.size.get() + packets * 40) as f64,
+            };
+            active.push(Active { index: next, path, way_back, ratio, left, unit });
             next += 1;
         }
     }

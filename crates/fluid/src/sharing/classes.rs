@@ -64,6 +64,10 @@ impl Sharing for Classes {
         self.fair.rate(slot)
     }
 
+    fn on(&self, link: u32, tell: impl FnMut(u32)) {
+        self.fair.on(link).for_each(tell);
+    }
+
     fn turning_point(&self, slot: u32, moment: Moment<'_>) -> Time {
         let next = self.thresholds.get(usize::from(self.fair.class(slot)));
         match (self.by, next, moment.transfers.get(slot)) {

@@ -115,6 +115,10 @@ impl Sharing for D3 {
         self.reserved.rate(slot) + self.shared.rate(slot)
     }
 
+    fn on(&self, link: u32, tell: impl FnMut(u32)) {
+        self.shared.on(link).for_each(tell);
+    }
+
     fn turning_point(&self, slot: u32, moment: Moment<'_>) -> Time {
         let deadline = moment.transfers.get(slot).map_or(Time::MAX, |transfer| transfer.deadline);
         if deadline > moment.now { deadline } else { Time::MAX }

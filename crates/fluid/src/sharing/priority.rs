@@ -135,6 +135,17 @@ impl Sharing for Priority {
         self.strict.rate(slot)
     }
 
+    fn on(&self, link: u32, mut tell: impl FnMut(u32)) {
+        let sending = self.strict.on(link).filter(|(_, rate)| 0.0 < *rate);
+        sending.for_each(|(slot, _)| tell(slot));
+    }
+
+    fn behind(&self, slot: u32, tell: impl FnMut(u32)) {
+        if self.by.size != SizeBy::Whole {
+            self.strict.behind(slot, tell);
+        }
+    }
+
     /// A flow that sends passes those before it that are slower on a link of both, and may
     /// take from them then. One that waits loses nothing by being passed.
     fn turning_point(&self, slot: u32, moment: Moment<'_>) -> Time {

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use flowsched_fluid::{Job, Outcome, Watch};
-use flowsched_schemes::flow_level::{FlowLevel, Sharing};
+use flowsched_schemes::flow_level::{Acknowledgements, FlowLevel, Sharing};
 use flowsched_topology::{HostId, Link, Network, NetworkBuilder};
 use flowsched_units::{Bytes, PACKET_HEADER, Rate, Settings, Time, Value};
 use flowsched_workload::{Flow, PARAMETERS, generate, sizes::SizeDistribution};
@@ -62,7 +62,15 @@ pub fn flow(id: u32, src: u32, dst: u32, packets: u64, start: Time) -> Flow {
 /// A discipline without announcements and with usual headers.
 pub fn scheme(sharing: Sharing) -> FlowLevel {
     let header = Bytes::new(PACKET_HEADER);
-    FlowLevel { sharing, round_trips_before: 0, header, gives_up: false }
+    let acknowledgements = Acknowledgements { size: header, packets: 1, same_way_back: false };
+    FlowLevel {
+        sharing,
+        round_trips_before: 0,
+        by_request: false,
+        header,
+        acknowledgements,
+        gives_up: false,
+    }
 }
 
 /// Every discipline, those with thresholds at some.
