@@ -169,7 +169,7 @@ fn from_scratch(network: &Network, flows: &[Flow], sharing: &Sharing) -> Vec<f64
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn ends_are_those_from_scratch(flows in any_flows()) {
