@@ -17,7 +17,7 @@ impl Network {
         }
         let mut levels: Vec<u32> =
             self.ports().iter().map(|port| u32::from(self.host(port.owner).is_none())).collect();
-        let edges = self.routes().one_host_an_edge();
+        let edges = self.one_host_an_edge();
         while edges.iter().fold(false, |changed, to| self.raise_towards(*to, &mut levels) | changed)
         {
             if levels.iter().any(|level| *level > MOST_LEVELS) {
@@ -29,6 +29,12 @@ impl Network {
             levels[self.port_to(to).index()] = levels[self.port_to(neighbour).index()];
         }
         Some(levels)
+    }
+
+    /// One host of every edge switch, in the order of these: what goes to its neighbours takes the
+    /// same ways up to there. Every host where hosts forward.
+    pub fn one_host_an_edge(&self) -> Vec<HostId> {
+        self.routes().one_host_an_edge()
     }
 
     /// Raises the ports on the ways to one host to where those before them demand; whether any

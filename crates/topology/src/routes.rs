@@ -49,7 +49,7 @@ impl Routes {
         &self.members[first..][..group.count as usize]
     }
 
-    /// By column where hosts do not forward: the first host of the edge switch.
+    /// By column: its first host.
     pub(crate) fn one_host_an_edge(&self) -> Vec<HostId> {
         let mut first = vec![HostId(0); self.column_count as usize];
         for (host, column) in self.column_of.iter().enumerate().rev() {

@@ -1,8 +1,8 @@
 //! The order in which windows go through a network's ports, and where packets wait for their turn.
 
 use flowsched_schemes::Packet;
-use flowsched_topology::{Network, NodeId, PortId};
-use flowsched_units::{PACKET_HEADER, Time};
+use flowsched_topology::{Network, NodeId, Port, PortId};
+use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 
 use super::sorter::Sorter;
 use crate::link::OnTheWay;
@@ -47,26 +47,25 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// For a network whose ports have levels and whose hosts are some way from their switches; with
-    /// its banks, those first that packets reach first, and what takes arrivals at hosts.
+    /// For a network whose ports have levels and whose hosts are at least a packet's time from their
+    /// switches; with its banks, those first that packets reach first, and what takes arrivals at
+    /// hosts.
     pub(super) fn of<H: Copy>(network: &Network) -> Option<(Layout, Vec<Bank<H>>, Inbox<H>)> {
         let levels = network.levels()?;
-        let to_hosts = network.hosts().map(|host| network.port_to(host));
-        let mut longest = to_hosts.map(|port| network.port(port).delay).min()?;
-        if let Ok(x) = std::env::var("WIN") {
-            longest = longest.min(Time::from_ns(x.parse().unwrap()));
-        }
-        while !Keys::fit_all(network, longest) {
+        let to_hosts = || network.hosts().map(|host| network.port(network.port_to(host)));
+        let mut longest = to_hosts().map(|port| port.delay).min()?;
+        while Keys::of(network.ports().iter(), longest).bits > u64::BITS {
             longest = Time::from_ps(longest.as_ps() / 2);
         }
-        if longest == Time::ZERO {
+        // In shorter windows most ports are visited for nothing: events are quicker.
+        let packet = Bytes::new(PACKET_WIRE);
+        if longest < to_hosts().map(|port| port.rate.transmission_time(packet)).min()? {
             return None;
         }
         let (banks, bank_of) = group(network, &levels, longest);
         let behind = behind(network, &bank_of);
         let layout = Layout { bank_of, behind, rank_of: ranks(network), longest };
-        let keys = Keys::of(network, longest, |node| network.host(node).is_some());
-        Some((layout, banks, Inbox::new(keys)))
+        Some((layout, banks, Inbox::new(Keys::of(to_hosts(), longest))))
     }
 }
 
@@ -82,13 +81,15 @@ fn group<H: Copy>(network: &Network, levels: &[u32], longest: Time) -> (Vec<Bank
             bank_of[port.index()] = banks.len() as u32;
         }
         let owner = network.port(ports[0]).owner;
+        let incoming =
+            network.ports_of(owner).iter().map(|port| network.port(network.reverse(*port)));
         let leads_to_host = |port: &PortId| network.host(network.port(*port).peer).is_some();
         banks.push(Bank {
             owner,
             has_choice: has_choice(network, owner, ports),
             leads_to_hosts: ports.iter().any(leads_to_host),
             ports: ports.to_vec(),
-            inbox: Inbox::new(Keys::of(network, longest, |node| node == owner)),
+            inbox: Inbox::new(Keys::of(incoming, longest)),
             is_idle: true,
         });
     }
@@ -98,7 +99,7 @@ fn group<H: Copy>(network: &Network, levels: &[u32], longest: Time) -> (Vec<Bank
 /// Whether there is a host to which several of these ports of one node lead.
 fn has_choice(network: &Network, owner: NodeId, ports: &[PortId]) -> bool {
     network.host(owner).is_none()
-        && network.hosts().any(|to| {
+        && network.one_host_an_edge().into_iter().any(|to| {
             let ways = network.routes().next(owner, to);
             ways.len() > 1 && ports.contains(&ways[0])
         })
@@ -117,8 +118,8 @@ fn behind(network: &Network, bank_of: &[u32]) -> Vec<Behind> {
         };
     };
     let routes = network.routes();
-    for to in network.hosts() {
-        for host in network.hosts().filter(|host| *host != to) {
+    for to in network.one_host_an_edge() {
+        for host in network.hosts() {
             note(network.nic(host), routes.next(network.edge_of(host), to)[0]);
         }
         for node in network.switches() {
@@ -159,22 +160,16 @@ struct Keys {
 const SECOND: u128 = 1_000_000_000_000;
 
 impl Keys {
-    /// For the packets that reach some nodes within a window.
-    fn of(network: &Network, longest: Time, is_one: impl Fn(NodeId) -> bool) -> Keys {
+    /// For the packets that arrive over some ports' links within a window.
+    fn of<'a>(ports: impl Iterator<Item = &'a Port>, longest: Time) -> Keys {
         let (mut links, mut packets) = (0, 0);
-        for port in network.ports().iter().filter(|port| is_one(port.peer)) {
+        for port in ports {
             let bits = u128::from(port.rate.as_bps()) * u128::from(longest.as_ps()) / SECOND;
             links += 1;
             packets += (bits / u128::from(8 * PACKET_HEADER)) as u64 + 2;
         }
         let (rank_bits, place_bits) = (bits(links), bits(packets));
         Keys { rank_bits, place_bits, bits: bits(longest.as_ps()) + rank_bits + place_bits }
-    }
-
-    /// Whether all keys fit into a number.
-    fn fit_all(network: &Network, longest: Time) -> bool {
-        // No inbox has more than that of all nodes.
-        Keys::of(network, longest, |_| true).bits <= u64::BITS
     }
 }
 
@@ -261,7 +256,7 @@ mod tests {
             let settings = flowsched_units::Settings::defaults(kind.parameters);
             flowsched_topology::build(kind.name, &settings).unwrap()
         };
-        let mut inbox: Inbox<()> = Inbox::new(Keys::of(&network, Time::from_us(20), |_| true));
+        let mut inbox: Inbox<()> = Inbox::new(Keys::of(network.ports().iter(), Time::from_us(20)));
         let start = Time::from_ms(7);
         let one = |ns: u64, flow: u32| OnTheWay {
             arrival: start + Time::from_ns(ns),
