@@ -16,7 +16,7 @@ use lab::{Capture, Pair, sh};
 use seen::Seen;
 
 const RULE: &str = "thresholds = \"20KB\"\ndscp = [32, 0]\n[message]\nidle = \"never\"\n\
-                    [flows]\nidle = \"never\"\n[nic]\nrate = \"1Mbps\"\nmark-at = \"20pkt\"\n";
+                    [flows]\nidle = \"never\"\n[nic]\nrate = \"300Kbps\"\nmark-at = \"20pkt\"\n";
 
 const ECT0: i32 = 2;
 
@@ -93,7 +93,7 @@ fn short_flows_overtake_what_is_queued() {
     })
     .join()
     .unwrap();
-    thread::sleep(Duration::from_millis(2600));
+    thread::sleep(Duration::from_secs(5));
     let frames = capture.end();
     let order: Vec<u16> = frames
         .iter()
