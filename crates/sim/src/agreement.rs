@@ -164,6 +164,6 @@ fn what_windows_cannot_do_is_left_to_events() {
     assert!(!can(&fabric, &[("buffer_sharing", "switch")]), "ports that share memory");
     assert!(!can(&network(("bcube", &[]), 0.0), &[]), "hosts that forward");
     assert!(!can(&network(("jellyfish", &[]), 0.0), &[]), "ways that go round");
-    let close: Changes = &[("hosts", "3"), ("host_delay", "0us"), ("link_delay", "1us")];
+    let close: Changes = &[("hosts", "3"), ("host_delay", "0us"), ("link_delay", "0.5us")];
     assert!(!can(&network(("star", close), 0.0), &[]), "hosts that are next to their switch");
 }

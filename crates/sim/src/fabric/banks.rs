@@ -42,8 +42,13 @@ pub(super) struct Layout {
     pub(super) behind: Vec<Behind>,
     /// By port: its place among all that lead to the same switch, or to any host.
     pub(super) rank_of: Vec<u32>,
-    /// The longest window: what leaves for a host in one arrives after it.
+    /// By node: how long any host's packet is on its way there, at least. Its ports may go on for so
+    /// much longer than hosts before they need to know what these do next.
+    pub(super) lead_of: Vec<Time>,
+    /// The longest window: what hosts do in one reaches none of them before its end.
     pub(super) longest: Time,
+    /// The shortest way from a switch to a host.
+    pub(super) last_way: Time,
 }
 
 impl Layout {
@@ -52,9 +57,12 @@ impl Layout {
     /// hosts.
     pub(super) fn of<H: Copy>(network: &Network) -> Option<(Layout, Vec<Bank<H>>, Inbox<H>)> {
         let levels = network.levels()?;
+        let lead_of = leads(network);
         let to_hosts = || network.hosts().map(|host| network.port(network.port_to(host)));
-        let mut longest = to_hosts().map(|port| port.delay).min()?;
-        while Keys::of(network.ports().iter(), longest).bits > u64::BITS {
+        let way = |port: &Port| lead_of[port.owner.index()] + port.delay;
+        let mut longest = to_hosts().map(way).min()?;
+        let farthest = lead_of.iter().copied().max()?;
+        while Keys::of(network.ports().iter(), longest + farthest).bits > u64::BITS {
             longest = Time::from_ps(longest.as_ps() / 2);
         }
         // In shorter windows most ports are visited for nothing: events are quicker.
@@ -62,15 +70,35 @@ impl Layout {
         if longest < to_hosts().map(|port| port.rate.transmission_time(packet)).min()? {
             return None;
         }
-        let (banks, bank_of) = group(network, &levels, longest);
+        let (banks, bank_of) = group(network, &levels, longest + farthest);
         let behind = behind(network, &bank_of);
-        let layout = Layout { bank_of, behind, rank_of: ranks(network), longest };
-        Some((layout, banks, Inbox::new(Keys::of(to_hosts(), longest))))
+        let arrivals = Inbox::new(Keys::of(to_hosts(), longest));
+        let last_way = to_hosts().map(|port| port.delay).min()?.min(longest);
+        let rank_of = ranks(network);
+        let layout = Layout { bank_of, behind, rank_of, lead_of, longest, last_way };
+        Some((layout, banks, arrivals))
     }
 }
 
+/// By node, the shortest time that a packet of any host is on links before it arrives.
+fn leads(network: &Network) -> Vec<Time> {
+    let from =
+        |node: u32| if network.host(NodeId(node)).is_some() { Time::ZERO } else { Time::MAX };
+    let mut leads: Vec<Time> = (0..network.node_count()).map(from).collect();
+    let mut is_settled = false;
+    while !is_settled {
+        is_settled = true;
+        for port in network.ports() {
+            let way = leads[port.owner.index()].saturating_add(port.delay);
+            is_settled &= leads[port.peer.index()] <= way;
+            leads[port.peer.index()] = leads[port.peer.index()].min(way);
+        }
+    }
+    leads
+}
+
 /// The banks, and every port's.
-fn group<H: Copy>(network: &Network, levels: &[u32], longest: Time) -> (Vec<Bank<H>>, Vec<u32>) {
+fn group<H: Copy>(network: &Network, levels: &[u32], span: Time) -> (Vec<Bank<H>>, Vec<u32>) {
     let mut order: Vec<PortId> = (0..levels.len() as u32).map(PortId).collect();
     let place = |port: &PortId| (levels[port.index()], network.port(*port).owner);
     order.sort_by_key(place);
@@ -89,7 +117,7 @@ fn group<H: Copy>(network: &Network, levels: &[u32], longest: Time) -> (Vec<Bank
             has_choice: has_choice(network, owner, ports),
             leads_to_hosts: ports.iter().any(leads_to_host),
             ports: ports.to_vec(),
-            inbox: Inbox::new(Keys::of(incoming, longest)),
+            inbox: Inbox::new(Keys::of(incoming, span)),
             is_idle: true,
         });
     }
@@ -160,16 +188,16 @@ struct Keys {
 const SECOND: u128 = 1_000_000_000_000;
 
 impl Keys {
-    /// For the packets that arrive over some ports' links within a window.
-    fn of<'a>(ports: impl Iterator<Item = &'a Port>, longest: Time) -> Keys {
+    /// For the packets that arrive over some ports' links within a span of time.
+    fn of<'a>(ports: impl Iterator<Item = &'a Port>, span: Time) -> Keys {
         let (mut links, mut packets) = (0, 0);
         for port in ports {
-            let bits = u128::from(port.rate.as_bps()) * u128::from(longest.as_ps()) / SECOND;
+            let bits = u128::from(port.rate.as_bps()) * u128::from(span.as_ps()) / SECOND;
             links += 1;
             packets += (bits / u128::from(8 * PACKET_HEADER)) as u64 + 2;
         }
         let (rank_bits, place_bits) = (bits(links), bits(packets));
-        Keys { rank_bits, place_bits, bits: bits(longest.as_ps()) + rank_bits + place_bits }
+        Keys { rank_bits, place_bits, bits: bits(span.as_ps()) + rank_bits + place_bits }
     }
 }
 

@@ -2,16 +2,17 @@
 //!
 //! Where packets pass the ports of a network in one order ([`flowsched_topology::Network::levels`])
 //! and switches only look at what passes, a port's future depends on earlier levels alone. A window
-//! is no longer than the way from a switch to a host: what reaches hosts in it left before it, so
+//! is no longer than the shortest way from host to host: what reaches hosts in it left before it, so
 //! that hosts can do all that they do in it; then the ports of each level in turn take in what
-//! reached them, settle what left, and hand that on. No queue of all events is needed, and the
-//! memory of a few ports is used many times in a row. What one port sees, and in which order, is
-//! the same as when one event is taken after the other: so is the result.
+//! reached them, settle what left, and hand that on. They go on for as long after the window's end
+//! as packets need from hosts to their switch. No queue of all events is needed, and the memory of a
+//! few ports is used many times in a row. What one port sees, and in which order, is the same as
+//! when one event is taken after the other: so is the result.
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::Header;
 use flowsched_schemes::port::Port;
-use flowsched_topology::{HostId, Network, PortId, mix};
+use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
 use flowsched_units::Time;
 
 use super::banks::{Bank, Behind, Inbox, Layout};
@@ -36,6 +37,8 @@ pub(crate) struct Windows<'a, H, P> {
     start: Time,
     /// The first instant after the window.
     end: Time,
+    /// The first instant that no port may reach yet.
+    limit: Time,
     crossed: Crossed,
 }
 
@@ -74,6 +77,7 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
             next_arrival: Time::MAX,
             start: Time::ZERO,
             end: Time::ZERO,
+            limit: Time::ZERO,
             crossed: Crossed {
                 loses: loses(job),
                 seed: mix(job.seed),
@@ -120,10 +124,11 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
     /// changes next.
     fn hand_on(&mut self, bank: usize) -> Time {
         let mut next_change = Time::MAX;
+        let end = self.end_at(self.banks[bank].owner);
         let ports = std::mem::take(&mut self.banks[bank].ports);
         for port in &ports {
             let link = &mut self.links[port.index()];
-            link.catch_up(self.end - INSTANT);
+            link.catch_up(end - INSTANT);
             match self.layout.behind[port.index()] {
                 Behind::Host => {}
                 Behind::Bank(next) => self.hand_to(*port, next),
@@ -139,9 +144,10 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
 
     /// Hands what arrives behind the port to one bank.
     fn hand_to(&mut self, port: PortId, next: u32) {
+        let end = self.end_at(self.banks[next as usize].owner);
         let (link, bank) = (&mut self.links[port.index()], &mut self.banks[next as usize]);
         let rank = self.layout.rank_of[port.index()];
-        let count = self.crossed.take(link, port, self.end, |packets| {
+        let count = self.crossed.take(link, port, end, |packets| {
             bank.inbox.extend(self.start, rank, packets);
         });
         bank.is_idle &= count == 0;
@@ -149,10 +155,11 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
 
     /// Hands what arrives behind the port to the banks that its destinations ask for.
     fn hand_out(&mut self, port: PortId) {
+        let (node, routes) = (self.links[port.index()].peer, self.network.routes());
+        let end = self.end_at(node);
         let link = &mut self.links[port.index()];
         let rank = self.layout.rank_of[port.index()];
-        let (node, routes) = (link.peer, self.network.routes());
-        self.crossed.take(link, port, self.end, |packets| {
+        self.crossed.take(link, port, end, |packets| {
             for one in packets {
                 let ports = routes.next(node, HostId(one.packet.to));
                 let bank = &mut self.banks[self.layout.bank_of[ports[0].index()] as usize];
@@ -160,6 +167,23 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
                 bank.is_idle = false;
             }
         });
+    }
+
+    /// The end of the window that follows the last one and has begun, the ports' next change being
+    /// then. What is under way may be anywhere, and arrive at a host as soon as it changes; but what
+    /// comes to change later than ports have been brought is farther off.
+    fn end_after(&self, next_change: Time) -> Time {
+        let Layout { longest, last_way, .. } = self.layout;
+        if next_change == Time::MAX {
+            return self.start.saturating_add(longest);
+        }
+        (self.end.saturating_add(longest)).max(self.start.saturating_add(last_way))
+    }
+
+    /// The first instant that is unknown to the ports of a node.
+    #[inline]
+    fn end_at(&self, node: NodeId) -> Time {
+        self.end.saturating_add(self.layout.lead_of[node.index()]).min(self.limit)
     }
 
     /// Gathers what arrives at hosts in the window.
@@ -266,13 +290,15 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
     }
 
     fn advance(&mut self, next: Time, last: Time) -> Time {
-        let next = self.carry().min(next);
-        if next <= last && next < Time::MAX {
-            self.start = next;
-            self.end = (next.saturating_add(self.layout.longest)).min(last.saturating_add(INSTANT));
+        self.limit = last.saturating_add(INSTANT);
+        let next_change = self.carry();
+        let start = next.min(next_change);
+        if start <= last && start < Time::MAX {
+            self.start = start;
+            self.end = self.end_after(next_change).min(self.limit);
             self.gather();
         }
-        next
+        start
     }
 
     fn next_timer(&self) -> Time {
