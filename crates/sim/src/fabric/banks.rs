@@ -52,8 +52,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// For a network whose ports have levels and whose hosts are at least a packet's time from their
-    /// switches; with its banks, those first that packets reach first, and what takes arrivals at
+    /// For a network whose ports have levels and whose hosts are at least a packet's time from each
+    /// other; with its banks, those first that packets reach first, and what takes arrivals at
     /// hosts.
     pub(super) fn of<H: Copy>(network: &Network) -> Option<(Layout, Vec<Bank<H>>, Inbox<H>)> {
         let levels = network.levels()?;
