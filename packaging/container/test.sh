@@ -33,10 +33,7 @@ images() {
 }
 
 echo "== base image"
-for part in "" -security; do
-  echo "deb http://deb.debian.org/debian$part bookworm$part main"
-done >"$work/sources"
-mmdebstrap --quiet --variant=minbase bookworm "$work/base.tar" "$work/sources"
+mmdebstrap --quiet --variant=minbase bookworm "$work/base.tar"
 printf 'FROM scratch\nADD base.tar /\n' >"$work/Base"
 images bud --quiet --isolation chroot --tag docker.io/library/debian:bookworm-slim \
   --file "$work/Base" "$work"
