@@ -1,4 +1,4 @@
-//! Message sizes, log-scaled: as `bucket_of` in `bpf/tagger.bpf.c`. Sizes below 256 B are exact;
+//! Message sizes, log-scaled: as `bucket_of` in `bpf/depart.h`. Sizes below 256 B are exact;
 //! above, a bucket is at most 1/128 of its size wide, so that its middle is within 0.4 % of what
 //! is in it.
 

@@ -11,7 +11,7 @@ use super::frames::{FIN, Frame, RST, SYN, Truth};
 use crate::config::Config;
 
 const UDP: u8 = 17;
-/// Binary digits of a tick of the clock that is handed in, as in `bpf/tagger.bpf.c`.
+/// Binary digits of a tick of the clock that is handed in, as in `bpf/depart.h`.
 const INJECTED_TICK: u32 = 22;
 
 #[derive(Default)]

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0 */
+/* A packet leaves: at what time, with what in its flow's state, and what is counted and remembered
+ * of it. What its headers say and whether it is tagged is not known here. */
+#ifndef FLOWSCHED_DEPART_H
+#define FLOWSCHED_DEPART_H
+
+#include <stdbool.h>
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "decide.h"
+#include "flowsched.h"
+#include "maps.h"
+#include "parse.h"
+
+#define INJECTED_TICK 22 /* binary digits of a tick of the injected clock */
+
+/* Fixed when the program is loaded. */
+const volatile bool injected_clock; /* tests: the time is skb->tstamp */
+const volatile bool trace;          /* tests: log the socket path */
+const volatile bool sent_is_idle;   /* nothing left to send ends a message; reads write_seq */
+
+struct tcp_sock {
+	__u32 write_seq;
+} __attribute__((preserve_access_index));
+
+static __always_inline __u64 clock(struct __sk_buff *skb)
+{
+	return injected_clock ? skb->tstamp : bpf_ktime_get_ns();
+}
+
+/* TCP stamps its packets with the time at which they may leave, on the same clock, and reading
+ * the clock anew would cost as much as all the rest. */
+static __always_inline __u64 tcp_clock(struct __sk_buff *skb)
+{
+	__u64 stamp = skb->tstamp;
+
+	return stamp ? stamp : bpf_ktime_get_ns();
+}
+
+static __always_inline __u32 tick_now(struct __sk_buff *skb)
+{
+	return injected_clock ? skb->tstamp >> INJECTED_TICK : bpf_jiffies64();
+}
+
+/* The time of a UDP packet; of several that a flow sends in one tick of the kernel's clock that of
+ * the first, where the rule's idleness is many ticks long. Another tick is seen at no cost; to
+ * read the clock takes twice as long as to find the flow. */
+static __always_inline __u64 udp_clock(struct __sk_buff *skb, const struct rule *rule,
+				       const struct flow_state *flow, __u32 tick)
+{
+	return flow->tick == tick && rule->flags & FS_TICKS ? flow->last_sent : clock(skb);
+}
+
+static __always_inline __u32 bucket_of(__u64 size)
+{
+	__u32 exponent = 0, octave;
+	__u64 rest = size;
+
+	if (size < FS_EXACT_SIZES)
+		return size;
+#pragma unroll
+	for (int shift = 32; shift; shift >>= 1) {
+		if (rest >> shift) {
+			rest >>= shift;
+			exponent += shift;
+		}
+	}
+	octave = exponent - 8;
+	if (octave >= FS_OCTAVES)
+		return FS_BUCKETS - 1;
+	return FS_EXACT_SIZES + octave * FS_OCTAVE_BUCKETS +
+	       ((size >> (exponent - 7)) & (FS_OCTAVE_BUCKETS - 1));
+}
+
+__noinline int record_size(__u64 size)
+{
+	__u32 bucket = bucket_of(size);
+	__u64 *count = size ? bpf_map_lookup_elem(&histogram, &bucket) : NULL;
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
+	return 0;
+}
+
+/* What the application sets to tell where its messages begin. */
+static __always_inline __u32 token_of(struct __sk_buff *skb, const struct rule *rule)
+{
+	if (rule->flags & FS_TOKEN_MARK)
+		return skb->mark & rule->mark_mask;
+	return rule->flags & FS_TOKEN_PRIORITY ? skb->priority : 0;
+}
+
+static __always_inline void end_message(struct flow_state *flow)
+{
+	if (!flow->ended)
+		record_size(message_size(flow));
+	flow->ended = 1;
+}
+
+/* Decides, and remembers what was sent. `ahead`: how far the packet's first byte is behind the
+ * last new byte sent; negative: sent before. */
+static __always_inline __u8 depart(const struct rule *rule, struct counters *counters,
+				   const struct packet *packet, struct flow_state *flow,
+				   struct departure *departure, __s32 ahead, __u32 token,
+				   __u64 idle_ns)
+{
+	struct decision decision;
+
+	if (flow->token != token && ahead >= 0) {
+		flow->token = token;
+		departure->application_start = 1;
+	}
+	decision = decide(rule, flow, departure, idle_ns);
+	if (decision.new_message) {
+		if (!flow->ended)
+			record_size(decision.ended_size);
+		flow->ended = 0;
+		if (departure->application_start)
+			counters->messages_application++;
+		else
+			counters->messages_idle++;
+	}
+	counters->starved += decision.starved;
+	if ((__s64)(departure->offset + packet->payload - flow->next_offset) > 0) {
+		flow->next_offset = departure->offset + packet->payload;
+		flow->next_seq = packet->seq + packet->payload;
+	}
+	if (packet->tcp_flags & TCP_FIN)
+		end_message(flow);
+	return decision.level;
+}
+
+/* The offset of a TCP packet's first byte in its flow. */
+static __always_inline __u64 offset_of(const struct flow_state *flow, __s32 ahead)
+{
+	__s64 offset = (__s64)flow->next_offset + ahead;
+
+	return offset > 0 ? offset : 0;
+}
+
+/* A connection that is older than the tagger has sent what was acknowledged and what is in
+ * flight. (Of a connection that was answered, the SYN may count as a byte.) */
+static __always_inline void start_socket_flow(struct flow_state *flow, const struct packet *packet,
+					      struct bpf_tcp_sock *tcp, __u64 now, __u32 token)
+{
+	__u64 acknowledged = tcp->bytes_acked > 1 ? tcp->bytes_acked : 0;
+	__u32 in_flight = packet->seq - tcp->snd_una;
+
+	flow->next_seq = packet->seq;
+	flow->next_offset = acknowledged + ((__s32)in_flight > 0 ? in_flight : 0);
+	flow->bytes_sent = flow->next_offset;
+	flow->last_sent = now;
+	flow->token = token;
+}
+
+/* Whether all that the application wrote is sent with the packet that ends before `next_seq`. */
+static __always_inline bool drains(struct __sk_buff *skb, __u32 next_seq)
+{
+	struct tcp_sock *socket = skb->sk ? bpf_skc_to_tcp_sock(skb->sk) : NULL;
+
+	return socket && socket->write_seq == next_seq;
+}
+
+/* (A function for the sake of its type, which the agent's tests are compiled from.) */
+static __noinline int submit(struct trace_record *record)
+{
+	bpf_ringbuf_submit(record, 0);
+	return 0;
+}
+
+/* For tests. */
+static __always_inline void log_level(struct __sk_buff *skb, const struct departure *departure,
+				      __u32 level)
+{
+	struct trace_record *record = bpf_ringbuf_reserve(&trace_records, sizeof(*record), 0);
+
+	if (!record)
+		return;
+	record->socket = bpf_get_socket_cookie(skb);
+	record->departure = *departure;
+	record->level = level;
+	submit(record);
+}
+
+/* For tests: what decide() would have been given of a packet that next_level() has decided on. */
+static __noinline int log_next(struct __sk_buff *skb, const struct flow_state *flow, __u32 payload)
+{
+	struct bpf_tcp_sock *tcp = skb->sk ? bpf_tcp_sock(skb->sk) : NULL;
+	struct departure departure = {};
+
+	if (!tcp)
+		return 0;
+	departure.now = flow->last_sent;
+	departure.offset = flow->next_offset - payload;
+	departure.payload = payload;
+	departure.timeouts_in_a_row = tcp->icsk_retransmits;
+	departure.idle = tcp->snd_una == flow->next_seq - payload;
+	log_level(skb, &departure, flow->level);
+	return 0;
+}
+
+#endif
