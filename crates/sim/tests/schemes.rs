@@ -4,10 +4,9 @@ mod common;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::rc::Rc;
 
-use common::{flow, network, scheme};
+use common::{flow, network, scheme, scheme_of, small_fabric};
 use flowsched_schemes::packet::{Flags, Frame};
 use flowsched_schemes::port::{
     Backlog, PfabricPort, Port, PortSettings, PriorityPort, Queueing, Queues, Slytherin,
@@ -22,20 +21,6 @@ use flowsched_topology::{Network, PortId, Routing};
 use flowsched_units::{Bytes, PACKET_PAYLOAD, PACKET_WIRE, Time, Value};
 use flowsched_workload::Flow;
 use proptest::prelude::*;
-
-/// A preset with thresholds that random flows cross, where it has any.
-fn scheme_of(preset: &str, changes: &[(&str, &str)]) -> Scheme {
-    let thresholds: &[(&str, &str)] = match preset {
-        "pias" | "tcp8q" => &[("thresholds", "5pkt 10pkt 20pkt 40pkt 80pkt 160pkt 320pkt")],
-        "tcp2q" => &[("thresholds", "20pkt")],
-        _ => &[],
-    };
-    scheme(preset, "none", &[thresholds, changes].concat())
-}
-
-fn small_fabric() -> Network {
-    network("leaf-spine", &[("leaves", "2"), ("hosts_per_leaf", "3"), ("spines", "2")])
-}
 
 const HOSTS: u32 = 6;
 
@@ -506,161 +491,4 @@ fn sub_queues_that_are_full_drop_or_demote() {
     };
     let (dropped, demoted) = (drops("drop"), drops("demote"));
     assert!(demoted < dropped, "{demoted} against {dropped}");
-}
-
-/// Notes what a host's card sees and drops some packets, by their place in the order in which
-/// they come.
-struct Blocked<P> {
-    port: P,
-    came: Rc<RefCell<Vec<Packet>>>,
-    drops: Range<usize>,
-}
-
-impl<P: Port<Packet>> Port<Packet> for Blocked<P> {
-    fn enqueue(&mut self, packet: Packet, elsewhere: u64, mut dropped: impl FnMut(Packet)) {
-        let place = self.came.borrow().len();
-        self.came.borrow_mut().push(packet);
-        if self.drops.contains(&place) {
-            return dropped(packet);
-        }
-        self.port.enqueue(packet, elsewhere, dropped);
-    }
-
-    fn dequeue(&mut self) -> Option<Packet> {
-        self.port.dequeue()
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.port.backlog()
-    }
-
-    fn marks(&self) -> u64 {
-        0
-    }
-
-    fn shares_memory(&self) -> bool {
-        false
-    }
-}
-
-/// Flows of host 0 whose card drops some packets: what became of them, and what the card saw.
-fn blocked<P: Port<Packet>>(
-    flows: &[Flow],
-    scheme: &Scheme,
-    drops: Range<usize>,
-    new_port: impl Fn() -> P,
-) -> (Outcome, Vec<Packet>) {
-    let network = small_fabric();
-    let came = Rc::new(RefCell::new(Vec::new()));
-    let number = Cell::new(0);
-    let port = || {
-        let is_card = number.replace(number.get() + 1) == 0;
-        let (came, drops) =
-            if is_card { (came.clone(), drops.clone()) } else { Default::default() };
-        Blocked { port: new_port(), came, drops }
-    };
-    let job = Job {
-        network: &network,
-        routing: Routing::Ecmp,
-        flows,
-        scheme,
-        seed: 1,
-        sample_interval: Time::ZERO,
-        until: None,
-    };
-    let TransportChoice::Tcp(settings, algorithm) = scheme.transport else { panic!("TCP") };
-    let transport = Tcp::new(settings, algorithm, false);
-    (run_with(&job, transport, port, &Progress::default()), came.take())
-}
-
-/// A flow of PIAS of 30 packets, of which the last eight are lost and the first of these again:
-/// its timeouts, and what the card saw.
-fn starved(bookkeeping: &str) -> (u32, Vec<Packet>) {
-    let scheme = scheme_of("pias", &[("bookkeeping", bookkeeping)]);
-    let flows = [flow(0, 0, 5, 30, Time::ZERO)];
-    let (outcome, came) = blocked(&flows, &scheme, 22..31, || PriorityPort::new(scheme.port));
-    (outcome.flows[0].timeouts, came)
-}
-
-#[test]
-fn a_pias_flow_that_times_out_twice_in_a_row_starts_again_at_the_top() {
-    // PIAS ToN 2017, III-B.3: "if a flow experiences two consecutive timeouts, we set its bytes
-    // sent back to zero".
-    for bookkeeping in ["offset", "cumulative"] {
-        let (timeouts, came) = starved(bookkeeping);
-        assert_eq!(timeouts, 2);
-        let of = |place: usize| (came[place].seq, came[place].priority);
-        assert_eq!(of(29), (29, 3), "{bookkeeping}: past 20 packets");
-        assert_eq!(of(30), (22, 3), "{bookkeeping}: one timeout is not enough");
-        assert_eq!(of(31), (22, 0), "{bookkeeping}");
-    }
-}
-
-#[test]
-fn a_pause_on_a_connection_with_nothing_under_way_begins_a_pias_message() {
-    // PIAS ToN 2017, IV-A.1: "If the time gap since the last function call is larger than a
-    // threshold (500us in our experiments) and the TCP send buffer is empty now, we regard this
-    // as the beginning of a new message and reset bytes sent back to 0".
-    let scheme = scheme_of("pias", &[("message_start", "idle"), ("bookkeeping", "cumulative")]);
-    // Gaps of 400 us and 600 us; all packets of each leave at once.
-    let starts = [Time::ZERO, Time::from_us(400), Time::from_us(1000)];
-    let flows = [0, 1, 2].map(|id| flow(id, 0, 5, 10, starts[id as usize]));
-    // The last packet of the last flow is lost: it waits for longer than 500 us, with that
-    // packet under way.
-    let (outcome, came) = blocked(&flows, &scheme, 29..30, || PriorityPort::new(scheme.port));
-    assert!(outcome.flows.iter().all(|flow| flow.connection == 0));
-    assert_eq!(outcome.flows.iter().map(|flow| flow.timeouts).collect::<Vec<_>>(), [0, 0, 1]);
-    let priorities: Vec<u8> = came.iter().map(|packet| packet.priority).collect();
-    // Thresholds of 5, 10 and 20 packets; the second flow belongs to the first one's message.
-    let expected = [[0; 5], [1; 5], [2; 5], [2; 5], [0; 5], [1; 5]].concat();
-    assert_eq!(priorities[..30], expected);
-    assert_eq!(priorities[30..], [2], "the lost packet again");
-}
-
-/// A flow of pFabric on the idle fabric whose sender's card drops the first packets: when it
-/// ends, its timeouts, and what the card saw.
-fn blocked_pfabric(packets: u64, drops: usize) -> (Time, u32, Vec<Packet>) {
-    let scheme = scheme_of("pfabric", &[]);
-    let flows = [flow(0, 0, 5, packets, Time::ZERO)];
-    let (outcome, came) = blocked(&flows, &scheme, 0..drops, || PfabricPort::new(scheme.port));
-    let outcome = outcome.flows[0];
-    (outcome.finished_at_sender.unwrap(), outcome.timeouts, came)
-}
-
-#[test]
-fn pfabric_starts_at_the_bandwidth_delay_product() {
-    // Alizadeh et al., SIGCOMM 2013, 4.2: flows start at line rate; PIAS ToN 2017, V-C: 70
-    // packets, "approximately equal to the bandwidth-delay product".
-    let packet = Time::from_ns(1200);
-    let fct = |packets| blocked_pfabric(packets, 0).0;
-    assert_eq!(fct(70), fct(1) + packet * 69, "70 packets leave in a row");
-    // The 71st waits for the first ACK, which comes 0.68 us after the 70th has left.
-    assert_eq!(fct(71), fct(70) + packet + Time::from_ns(680));
-}
-
-#[test]
-fn pfabric_finds_losses_by_timeouts_alone() {
-    // PIAS ToN 2017, V-C: "RTOmin is 250us (~ 3 RTT) for pFabric", and no duplicate ACKs count.
-    let (end, timeouts, came) = blocked_pfabric(60, 1);
-    let rto = Time::from_us(250);
-    assert_eq!(timeouts, 1);
-    assert!(end > rto && end < rto + Time::from_us(90), "{end}");
-    let again: Vec<u32> = came.iter().skip(60).map(|packet| packet.seq).collect();
-    assert_eq!(again, [0], "the others were reported by SACK");
-    assert_eq!(came[60].rank(), 1, "one packet remains");
-}
-
-#[test]
-fn pfabric_probes_after_five_timeouts_in_a_row() {
-    // Alizadeh et al., SIGCOMM 2013, 4.2: probe mode after repeated timeouts; five of them, as
-    // in the PIAS authors' simulator, and no back-off.
-    let (end, timeouts, came) = blocked_pfabric(1, 7);
-    let probes: Vec<bool> = came.iter().map(|packet| packet.flags.has(Flags::PROBE)).collect();
-    let (no, yes) = (false, true);
-    assert_eq!(probes, [no, no, no, no, no, yes, yes, yes, no]);
-    assert!(came.iter().filter(|packet| packet.flags.has(Flags::PROBE)).all(|p| p.wire == 41));
-    assert_eq!(timeouts, 7);
-    // The first probe that gets through is answered, then the packet goes.
-    let all = Time::from_us(250) * 7;
-    assert!(end > all + Time::from_us(160) && end < all + Time::from_us(180), "{end}");
 }

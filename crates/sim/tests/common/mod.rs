@@ -28,6 +28,21 @@ pub fn scheme(preset: &str, compat: &str, changes: &[(&str, &str)]) -> Scheme {
     Scheme::from_settings(&settings).unwrap()
 }
 
+/// A preset with thresholds that random flows cross, where it has any.
+pub fn scheme_of(preset: &str, changes: &[(&str, &str)]) -> Scheme {
+    let thresholds: &[(&str, &str)] = match preset {
+        "pias" | "tcp8q" => &[("thresholds", "5pkt 10pkt 20pkt 40pkt 80pkt 160pkt 320pkt")],
+        "tcp2q" => &[("thresholds", "20pkt")],
+        _ => &[],
+    };
+    scheme(preset, "none", &[thresholds, changes].concat())
+}
+
+/// Two racks of three hosts.
+pub fn small_fabric() -> Network {
+    network("leaf-spine", &[("leaves", "2"), ("hosts_per_leaf", "3"), ("spines", "2")])
+}
+
 /// A topology with some parameters changed.
 pub fn network(kind: &str, changes: &[(&str, &str)]) -> Network {
     let kind = flowsched_topology::kind(kind).unwrap();
