@@ -342,6 +342,39 @@ mod tests {
     }
 
     proptest! {
+        /// To pass an idle port is to enter it and to leave it.
+        #[test]
+        fn what_passes_is_what_would_enter_and_leave(
+            (queues, wire, priority) in (1usize..9, 40u16..1501, 0u8..10),
+            (memory, ecn_threshold, elsewhere) in (0u64..3_000, 0u64..3_000, 0u64..3_000),
+            (kind, in_packets, scope, mark_at) in (0u8..3, any::<bool>(), any::<bool>(), any::<bool>()),
+        ) {
+            // In packets: 0 to 2 of them.
+            let unit = if in_packets { 1000 } else { 1 };
+            let memory = memory / unit;
+            let sharing = match kind {
+                0 => Sharing::Port(memory),
+                1 => Sharing::Queue(memory),
+                _ => Sharing::Switch { memory, alpha: 0.5 },
+            };
+            let settings = PortSettings {
+                ecn_threshold: ecn_threshold / unit,
+                count: if in_packets { Count::Packets } else { Count::Bytes },
+                ecn_scope: if scope { EcnScope::Port } else { EcnScope::Queue },
+                mark_at: if mark_at { MarkAt::Enqueue } else { MarkAt::Dequeue },
+                ..settings(queues, sharing)
+            };
+            let packet = packet(7, priority, wire);
+            let (mut passed, mut entered) = (PriorityPort::new(settings), PriorityPort::new(settings));
+            let (mut drops, mut drops_of_entered) = (0, 0);
+            let through = passed.pass(packet, elsewhere, |_| drops += 1);
+            entered.enqueue(packet, elsewhere, |_| drops_of_entered += 1);
+            prop_assert_eq!(through, entered.dequeue());
+            prop_assert_eq!(drops, drops_of_entered);
+            prop_assert_eq!(passed.marks(), entered.marks());
+            prop_assert_eq!(passed.backlog(), Backlog::default());
+        }
+
         #[test]
         fn conserves_orders_and_fits(
             steps in prop::collection::vec(prop::option::weighted(0.7, (0u8..10, 40u16..1501)), 1..400),
