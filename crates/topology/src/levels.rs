@@ -95,10 +95,8 @@ mod tests {
         for network in networks {
             let levels = network.levels().unwrap();
             for to in network.hosts() {
-                for port in network.ports() {
-                    let number = PortId(
-                        network.ports().iter().position(|other| other == port).unwrap() as u32,
-                    );
+                for (index, port) in network.ports().iter().enumerate() {
+                    let number = PortId(index as u32);
                     if network.host(port.peer).is_some() {
                         continue;
                     }
@@ -110,7 +108,7 @@ mod tests {
                     }
                     let next = network.routes().next(port.peer, to);
                     for after in next {
-                        assert!(levels[after.index()] > levels[number.index()]);
+                        assert!(levels[after.index()] > levels[index]);
                         assert_eq!(levels[after.index()], levels[next[0].index()]);
                     }
                 }

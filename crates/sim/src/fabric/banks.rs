@@ -184,17 +184,13 @@ struct Keys {
     bits: u32,
 }
 
-/// Picoseconds a second.
-const SECOND: u128 = 1_000_000_000_000;
-
 impl Keys {
     /// For the packets that arrive over some ports' links within a span of time.
     fn of<'a>(ports: impl Iterator<Item = &'a Port>, span: Time) -> Keys {
         let (mut links, mut packets) = (0, 0);
         for port in ports {
-            let bits = u128::from(port.rate.as_bps()) * u128::from(span.as_ps()) / SECOND;
             links += 1;
-            packets += (bits / u128::from(8 * PACKET_HEADER)) as u64 + 2;
+            packets += port.rate.bytes_in(span).get() / PACKET_HEADER + 2;
         }
         let (rank_bits, place_bits) = (bits(links), bits(packets));
         Keys { rank_bits, place_bits, bits: bits(span.as_ps()) + rank_bits + place_bits }
