@@ -93,8 +93,11 @@ assert tos >> 2 == 32, tos
 print(\"a datagram arrived with DSCP\", tos >> 2)
 " &
   far_end=$!
-  sleep 1
-  nsenter --net="/run/netns/$near" bash -c "echo hello >/dev/udp/10.79.0.2/4000"
+  # Again and again: the far end may not listen yet.
+  while kill -0 "$far_end" 2>/dev/null; do
+    nsenter --net="/run/netns/$near" bash -c "echo hello >/dev/udp/10.79.0.2/4000" || true
+    sleep 0.5
+  done
   wait "$far_end"
   nsenter --net="/run/netns/$near" bash -c "
     exec 3<>/dev/tcp/127.0.0.1/9487; printf \"GET /metrics HTTP/1.0\r\n\r\n\" >&3; cat <&3" 2>/dev/null |
