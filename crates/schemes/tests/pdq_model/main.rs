@@ -133,15 +133,14 @@ impl Model for Scenes {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Round>) {
-        // One round more than the equilibrium needs shows that it stays.
-        if state.rounds > self.all[state.scene].rounds {
-            return;
-        }
+        // Rounds are not counted beyond those that the equilibrium may take: from then on it stays,
+        // for ever, and a message may still be lost.
+        let most = self.all[state.scene].rounds;
         actions.extend(self.ends(state).iter().map(|end| Round {
             order: end.order.clone(),
             end: State {
                 rest: end.rest,
-                rounds: if end.has_lost { 0 } else { state.rounds + 1 },
+                rounds: if end.has_lost { 0 } else { most.min(state.rounds + 1) },
                 losses: state.losses - u8::from(end.has_lost),
                 ..*state
             },

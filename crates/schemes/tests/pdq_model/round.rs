@@ -1,25 +1,28 @@
 //! One round-trip time: every order in which the messages can meet the switches, up to what makes
 //! no difference.
 //!
-//! A message changes the state of the switch that it meets, and what it says itself. Two steps of
-//! different messages at different switches therefore commute, and neither prevents the other.
-//! [`Orders::Enough`] makes use of that by a *persistent set* (Godefroid, "Partial-Order
-//! Methods for the Verification of Concurrent Systems", 1996, chapter 4): in each state only the next
-//! steps of some messages are taken, such that no other message will meet, in all that is left of
-//! the round, a switch that one of these steps is at. Whatever the others do first comes to the same
-//! if it is done after one of these steps, and a message within the set that does a later step has
-//! done one of these before. A round always ends, so that every state at its end is still reached
-//! (theorem 4.3 there), and what is asked of the flows is asked at the ends of rounds only. The loss
-//! of a message is one more next step of that message, at no switch; losing one leaves the others as
-//! they are, and a message that could be lost first can be lost later, before it meets its next
-//! switch.
+//! A message changes the state of the switch that it meets, and what it says itself. Often it makes
+//! no difference when: at different switches never, and at one switch if the flow's own state there is
+//! what the answer depends on, as for most messages on their way back. [`Orders::Enough`] makes use
+//! of that. If the next step of some message comes to the same before and after whatever the others
+//! can still do at its switch in this round ([`Switches::commutes`]), then this step is
+//! taken and no other. Nothing is missed: however the round goes on, the message takes its next step
+//! at some moment. All that happens before are steps of others, each of which this one can be
+//! exchanged with, the last first, so that it might as well be taken at once. A round always ends,
+//! so that every state at its end is still reached, and what is asked of the flows is asked at the
+//! ends of rounds only. (This is a *persistent set* of one message, Godefroid, "Partial-Order
+//! Methods for the Verification of Concurrent Systems", 1996, chapter 4.)
+//!
+//! The loss of a message is one more next step of that message, at no switch. It can be exchanged
+//! with all that others do, but that only so many are lost, which is the same in any order. A message
+//! whose next step commutes is therefore either lost at once or takes it.
 //!
 //! States within a round are forgotten at its end: only ends are kept.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::switches::{Direction, Said, Switches};
+use crate::switches::{Direction, Message, Others, Said, Switches};
 use crate::topologies::{MOST_FLOWS, MOST_LINKS, Paths};
 
 /// Which orders are looked at.
@@ -105,8 +108,6 @@ impl Hasher for Mixer {
 pub struct Course {
     /// By flow and by how many switches its message has met: the next one's link.
     next: Vec<Vec<usize>>,
-    /// The same: the links of all that it will still meet, a bit each.
-    ahead: Vec<Vec<u8>>,
     active: Vec<usize>,
 }
 
@@ -115,44 +116,51 @@ impl Course {
         let there_and_back = |path: &Vec<usize>| -> Vec<usize> {
             path.iter().chain(path.iter().rev()).copied().collect()
         };
-        let next: Vec<Vec<usize>> = paths.iter().map(there_and_back).collect();
-        let bits = |links: &[usize]| links.iter().fold(0, |bits, link| bits | (1 << link));
-        let ahead = |links: &Vec<usize>| (0..=links.len()).map(|met| bits(&links[met..])).collect();
-        let ahead = next.iter().map(ahead).collect();
-        Course { next, ahead, active: (0..paths.len()).filter(|flow| active[*flow]).collect() }
+        let next = paths.iter().map(there_and_back).collect();
+        Course { next, active: (0..paths.len()).filter(|flow| active[*flow]).collect() }
     }
 
-    /// The messages whose next steps are taken: a set of flows, a bit each.
-    fn chosen(&self, inside: &Inside, orders: Orders) -> u8 {
-        let is_pending = |flow: &&usize| self.ahead[**flow][usize::from(inside.met[**flow])] != 0;
-        let pending = || self.active.iter().filter(is_pending);
-        if orders == Orders::All {
-            return pending().fold(0, |all, flow| all | (1 << flow));
-        }
-        let ahead = |flow: usize| self.ahead[flow][usize::from(inside.met[flow])];
-        let next = |flow: usize| self.next[flow][usize::from(inside.met[flow])];
-        let with_all_that_matter = |first: &usize| {
-            let mut chosen = 1_u8 << first;
-            let mut links = 1_u8 << next(*first);
-            loop {
-                let is_new = |flow: &&usize| chosen & (1 << **flow) == 0;
-                let Some(flow) = pending().filter(is_new).find(|flow| ahead(**flow) & links != 0)
-                else {
-                    return chosen;
-                };
-                chosen |= 1 << flow;
-                links |= 1 << next(*flow);
+    /// The flows whose messages take their next steps, a bit each.
+    fn chosen(&self, switches: &mut Switches, inside: &Inside, orders: Orders) -> u8 {
+        let is_pending = |flow: &&usize| self.links_ahead(inside, **flow).next().is_some();
+        let pending = self.active.iter().filter(is_pending);
+        if orders == Orders::Enough {
+            let mut able = pending.clone();
+            if let Some(flow) = able.find(|flow| self.can_be_first(switches, inside, **flow)) {
+                return 1 << flow;
             }
-        };
-        pending().map(with_all_that_matter).min_by_key(|chosen| chosen.count_ones()).unwrap_or(0)
+        }
+        pending.fold(0, |all, flow| all | (1 << flow))
+    }
+
+    /// Whether the next step of the flow's message comes to the same before and after whatever the
+    /// others can still do.
+    fn can_be_first(&self, switches: &mut Switches, inside: &Inside, flow: usize) -> bool {
+        let (link, message) = self.next_step(inside, flow);
+        let mut others = Others::default();
+        for other in self.active.iter().filter(|other| **other != flow) {
+            let meetings = self.links_ahead(inside, *other).filter(|ahead| *ahead == link).count();
+            others.add(*other, meetings);
+        }
+        switches.commutes(link, inside.links[link], message, others)
+    }
+
+    /// The links of the switches that the flow's message will still meet.
+    fn links_ahead(&self, inside: &Inside, flow: usize) -> impl Iterator<Item = usize> {
+        self.next[flow][usize::from(inside.met[flow])..].iter().copied()
+    }
+
+    /// The link whose switch the flow's message meets next, and how it gets there.
+    fn next_step(&self, inside: &Inside, flow: usize) -> (usize, Message) {
+        let (met, route) = (usize::from(inside.met[flow]), &self.next[flow]);
+        let direction = if met < route.len() / 2 { Direction::There } else { Direction::Back };
+        (route[met], Message { flow, direction, said: inside.said[flow] })
     }
 
     /// The flow's message takes its next step.
     fn step(&self, switches: &mut Switches, inside: &mut Inside, flow: usize) {
-        let (met, route) = (usize::from(inside.met[flow]), &self.next[flow]);
-        let direction = if met < route.len() / 2 { Direction::There } else { Direction::Back };
-        let (link, said) = (route[met], inside.said[flow]);
-        let (state, said) = switches.meet(link, inside.links[link], flow, direction, said);
+        let (link, message) = self.next_step(inside, flow);
+        let (state, said) = switches.meet(link, inside.links[link], message);
         inside.links[link] = state;
         inside.said[flow] = said;
         inside.met[flow] += 1;
@@ -188,7 +196,7 @@ impl Course {
         let mut ends = Vec::new();
         let mut states = 1;
         while let Some((inside, order)) = open.pop() {
-            let chosen = self.chosen(&inside, orders);
+            let chosen = self.chosen(switches, &inside, orders);
             if chosen == 0 {
                 let Inside { links, has_lost, said: senders, .. } = inside;
                 ends.push(End { rest: Rest { links, senders }, has_lost, order: order.steps() });

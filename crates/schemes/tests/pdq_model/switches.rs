@@ -3,7 +3,8 @@
 //!
 //! The controllers are those that simulations run. What one does depends on what it remembers, on
 //! the flow, on the message and on its direction, of which there are few; so it is asked once, and
-//! a state is a number from then on.
+//! a state is a number from then on. From the tables follows which messages can come to a switch in
+//! any order.
 
 use std::collections::BTreeMap;
 
@@ -50,6 +51,13 @@ impl Said {
         Said((2 * pauser) as u8 + u8::from(sends))
     }
 
+    /// All that a message can say. With the field that says who paused a flow, one that nobody has
+    /// paused has a rate.
+    fn all(pause_by: PauseBy) -> impl Iterator<Item = Said> {
+        let all = (0..Said::COUNT).map(|said| Said(said as u8));
+        all.filter(move |said| pause_by == PauseBy::Missing || *said != Said::default())
+    }
+
     /// Of a sender that knows this, when it sends its next message: "R_H is always set to the
     /// maximal sending rate" (3.1).
     pub fn again(self) -> Said {
@@ -92,6 +100,50 @@ pub enum Direction {
     Back,
 }
 
+/// A message on its way.
+#[derive(Clone, Copy, Debug)]
+pub struct Message {
+    pub flow: usize,
+    pub direction: Direction,
+    pub said: Said,
+}
+
+impl Message {
+    /// Its place in tables by state, flow, direction and what is said.
+    fn place(self, state: u16) -> usize {
+        let place = usize::from(state) * MOST_FLOWS + self.flow;
+        (place * 2 + self.direction as usize) * Said::COUNT + usize::from(self.said.0)
+    }
+}
+
+/// How often each of the other flows can still meet a switch in this round: a digit of base three
+/// each.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Others(usize);
+
+impl Others {
+    const COUNT: usize = 3_usize.pow(MOST_FLOWS as u32);
+
+    fn once(flow: usize) -> usize {
+        3_usize.pow(flow as u32)
+    }
+
+    /// The flow's message will meet the switch there and back, on its way back only, or not at all.
+    pub fn add(&mut self, flow: usize, meetings: usize) {
+        self.0 += meetings * Others::once(flow);
+    }
+
+    /// Where the flow's message goes when it meets the switch next, and what is left after that.
+    fn next(self, flow: usize) -> Option<(Direction, Others)> {
+        let direction = match self.0 / Others::once(flow) % 3 {
+            0 => return None,
+            1 => Direction::Back,
+            _ => Direction::There,
+        };
+        Some((direction, Others(self.0 - Others::once(flow))))
+    }
+}
+
 /// What a controller remembers: the flows, whether they may send, and who paused them.
 type Remembered = Vec<(u32, Rate, Option<Pauser>)>;
 
@@ -101,12 +153,19 @@ struct Switch {
     numbers: BTreeMap<Remembered, u16>,
     /// By state, flow, direction and message.
     answers: Vec<Option<(u16, Said)>>,
+    /// The same, and by the others that may still come: whether it comes to the same before and
+    /// after them.
+    commutes: Vec<Option<bool>>,
 }
 
 impl Switch {
     fn new(link: usize) -> Switch {
-        let mut switch =
-            Switch { states: Vec::new(), numbers: BTreeMap::new(), answers: Vec::new() };
+        let mut switch = Switch {
+            states: Vec::new(),
+            numbers: BTreeMap::new(),
+            answers: Vec::new(),
+            commutes: Vec::new(),
+        };
         switch.number(FlowController::new(CONTROL, pauser(link)));
         switch
     }
@@ -119,6 +178,7 @@ impl Switch {
             self.states.push(controller);
             let answers = self.states.len() * MOST_FLOWS * 2 * Said::COUNT;
             self.answers.resize(answers, None);
+            self.commutes.resize(answers * Others::COUNT, None);
             (self.states.len() - 1) as u16
         })
     }
@@ -135,36 +195,60 @@ impl Switches {
         Switches { switches: (0..MOST_LINKS).map(Switch::new).collect(), pause_by }
     }
 
-    /// The flow's message meets the switch of `link`, which is in `state`: the next state, and what
-    /// the message says then.
-    pub fn meet(
-        &mut self,
-        link: usize,
-        state: u16,
-        flow: usize,
-        direction: Direction,
-        said: Said,
-    ) -> (u16, Said) {
-        let place = (usize::from(state) * MOST_FLOWS + flow) * 2 + direction as usize;
-        let place = place * Said::COUNT + usize::from(said.0);
+    /// The message meets the switch of `link`, which is in `state`: the next state, and what the
+    /// message says then.
+    pub fn meet(&mut self, link: usize, state: u16, message: Message) -> (u16, Said) {
+        let place = message.place(state);
         if let Some(answer) = self.switches[link].answers[place] {
             return answer;
         }
         let switch = &mut self.switches[link];
         let mut controller = switch.states[usize::from(state)].clone();
-        let mut header = said.header(flow);
-        match direction {
+        let mut header = message.said.header(message.flow);
+        match message.direction {
             Direction::There => {
-                controller.on_data(Time::ZERO, name(flow), &mut header, LINK);
+                controller.on_data(Time::ZERO, name(message.flow), &mut header, LINK);
             }
-            Direction::Back => controller.on_ack(name(flow), &mut header),
+            Direction::Back => controller.on_ack(name(message.flow), &mut header),
         }
         if self.pause_by == PauseBy::Missing && header.paused_by.take().is_some() {
             header.rate = Rate::from_bps(0);
         }
-        let answer = (switch.number(controller), Said::new(&header));
+        let said = Said::new(&header);
+        assert!(Said::all(self.pause_by).any(|possible| possible == said), "{said:?}");
+        let answer = (switch.number(controller), said);
         switch.answers[place] = Some(answer);
         answer
+    }
+
+    /// Whether it comes to the same if the message meets the switch before and after `others`,
+    /// whatever they say, in whatever order they come and however many of them: asked for each of
+    /// them in each state that they can bring the switch into.
+    pub fn commutes(&mut self, link: usize, state: u16, message: Message, others: Others) -> bool {
+        let place = message.place(state) * Others::COUNT + others.0;
+        if let Some(commutes) = self.switches[link].commutes[place] {
+            return commutes;
+        }
+        let commutes = (0..MOST_FLOWS).all(|flow| {
+            let Some((direction, others)) = others.next(flow) else { return true };
+            Said::all(self.pause_by).all(|said| {
+                let other = Message { flow, direction, said };
+                let (after, _) = self.meet(link, state, other);
+                self.can_be_exchanged(link, state, message, other)
+                    && self.commutes(link, after, message, others)
+            })
+        });
+        self.switches[link].commutes[place] = Some(commutes);
+        commutes
+    }
+
+    /// Whether both hear the same and the switch remembers the same, whichever comes first.
+    fn can_be_exchanged(&mut self, link: usize, state: u16, one: Message, other: Message) -> bool {
+        let (after_one, one_hears) = self.meet(link, state, one);
+        let (after_other, other_hears) = self.meet(link, state, other);
+        let (after_both, one_hears_then) = self.meet(link, after_other, one);
+        one_hears == one_hears_then
+            && (after_both, other_hears) == self.meet(link, after_one, other)
     }
 
     /// The flow ends.
