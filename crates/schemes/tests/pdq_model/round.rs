@@ -1,17 +1,18 @@
 //! One round-trip time: every order in which the messages can meet the switches, up to what makes
 //! no difference.
 //!
-//! A message changes the state of the switch that it meets, and what it says itself. Often it makes
-//! no difference when: at different switches never, and at one switch if the flow's own state there is
-//! what the answer depends on, as for most messages on their way back. [`Orders::Enough`] makes use
-//! of that. If the next step of some message comes to the same before and after whatever the others
-//! can still do at its switch in this round ([`Switches::commutes`]), then this step is
-//! taken and no other. Nothing is missed: however the round goes on, the message takes its next step
-//! at some moment. All that happens before are steps of others, each of which this one can be
-//! exchanged with, the last first, so that it might as well be taken at once. A round always ends,
-//! so that every state at its end is still reached, and what is asked of the flows is asked at the
-//! ends of rounds only. (This is a *persistent set* of one message, Godefroid, "Partial-Order
-//! Methods for the Verification of Concurrent Systems", 1996, chapter 4.)
+//! A message changes the state of the switch that it meets, and what it says itself. In which order
+//! two of them come makes no difference at different switches, and often none at the same one: most
+//! messages on their way back change nothing there. [`Orders::Enough`] makes use of that. If
+//! the next step of some message comes to the same before and after whatever the others can still do
+//! at its switch in this round ([`Switches::commutes`]), then this step is taken and no other.
+//!
+//! Nothing is missed: however the round goes on, the message takes its next step at some moment. All
+//! that happens before are steps of others, each of which this one can be exchanged with, the last
+//! first, so that it might as well be taken at once. A round always ends, so that every state at its
+//! end is still reached, and what is asked of the flows is asked at the ends of rounds only. (This is
+//! a *persistent set* of one message: Godefroid, "Partial-Order Methods for the Verification of
+//! Concurrent Systems", 1996, chapter 4.)
 //!
 //! The loss of a message is one more next step of that message, at no switch. It can be exchanged
 //! with all that others do, but that only so many are lost, which is the same in any order. A message
