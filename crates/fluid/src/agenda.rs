@@ -7,46 +7,77 @@ const ABSENT: u32 = u32::MAX;
 /// Children of a node.
 const ARITY: usize = 4;
 
-/// A heap of slots by time, then number, in which a slot's time can be changed.
+/// Slots by time, then number; a slot's time can be changed.
+///
+/// They are in a heap by a time that may be too early. Most slots' times change over and over before
+/// they come: one that is put off stays where it is until it is first, and is put right then.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
     heap: Vec<(Time, u32)>,
-    /// By slot: its place in the heap.
-    places: Vec<u32>,
+    /// By slot.
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// [`Time::MAX`]: the slot is not on the agenda.
+    time: Time,
+    /// The time by which it is in the heap, not after `time`.
+    listed: Time,
+    /// Its place in the heap.
+    place: u32,
 }
 
 impl Agenda {
     /// The first slot and its time.
-    #[inline]
-    pub(crate) fn first(&self) -> Option<(Time, u32)> {
-        self.heap.first().copied()
+    pub(crate) fn first(&mut self) -> Option<(Time, u32)> {
+        loop {
+            let (listed, slot) = *self.heap.first()?;
+            let time = self.entries[slot as usize].time;
+            if time == listed {
+                return Some((time, slot));
+            }
+            self.put_off(slot, time);
+        }
     }
 
     /// The slot's time is `time` from now on; [`Time::MAX`] takes it off.
+    #[inline]
     pub(crate) fn set(&mut self, slot: u32, time: Time) {
-        if slot as usize >= self.places.len() {
-            self.places.resize(slot as usize + 1, ABSENT);
+        if slot as usize >= self.entries.len() {
+            let nothing = Entry { time: Time::MAX, listed: Time::MAX, place: ABSENT };
+            self.entries.resize(slot as usize + 1, nothing);
         }
-        match (self.places[slot as usize], time) {
-            (ABSENT, Time::MAX) => {}
-            (ABSENT, _) => {
-                self.heap.push((time, slot));
-                self.rise(self.heap.len() - 1);
-            }
-            (place, Time::MAX) => {
-                let place = place as usize;
-                self.heap.swap_remove(place);
-                self.places[slot as usize] = ABSENT;
-                if place < self.heap.len() {
-                    self.rise(place);
-                    self.sink(place);
-                }
-            }
-            (place, _) => {
-                self.heap[place as usize].0 = time;
-                self.rise(place as usize);
-                self.sink(self.places[slot as usize] as usize);
-            }
+        let entry = &mut self.entries[slot as usize];
+        entry.time = time;
+        if time < entry.listed {
+            self.bring_forward(slot, time);
+        }
+    }
+
+    fn bring_forward(&mut self, slot: u32, time: Time) {
+        let entry = &mut self.entries[slot as usize];
+        entry.listed = time;
+        if entry.place == ABSENT {
+            entry.place = self.heap.len() as u32;
+            self.heap.push((time, slot));
+        }
+        let place = entry.place as usize;
+        self.heap[place].0 = time;
+        self.rise(place);
+    }
+
+    /// The slot, which is the first, is listed by `time` from now on.
+    fn put_off(&mut self, slot: u32, time: Time) {
+        self.entries[slot as usize].listed = time;
+        if time == Time::MAX {
+            self.entries[slot as usize].place = ABSENT;
+            self.heap.swap_remove(0);
+        } else {
+            self.heap[0].0 = time;
+        }
+        if !self.heap.is_empty() {
+            self.sink(0);
         }
     }
 
@@ -79,7 +110,7 @@ impl Agenda {
     #[inline]
     fn put(&mut self, place: usize, entry: (Time, u32)) {
         self.heap[place] = entry;
-        self.places[entry.1 as usize] = place as u32;
+        self.entries[entry.1 as usize].place = place as u32;
     }
 }
 
