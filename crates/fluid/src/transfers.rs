@@ -9,8 +9,12 @@ const SECOND: f64 = 1e12;
 /// ten for a bit. Without this a flow that ends as another starts may be kept waiting by it.
 const ROUNDING: f64 = 0.125;
 
+/// The number of no flow.
+const NOBODY: u32 = u32::MAX;
+
 /// A flow on its way, its progress noted only when its rate changes.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct Transfer {
     /// Its number in the workload.
     pub(crate) id: u32,
@@ -97,7 +101,8 @@ pub(crate) fn after(now: Time, amount: f64, rate: f64) -> Time {
 /// The active flows by slot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transfers {
-    slots: Vec<Option<Transfer>>,
+    /// Free slots have the flow [`NOBODY`].
+    slots: Vec<Transfer>,
     free: Vec<u32>,
 }
 
@@ -105,34 +110,34 @@ impl Transfers {
     /// Gives a flow a slot.
     pub(crate) fn insert(&mut self, transfer: Transfer) -> u32 {
         if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = Some(transfer);
+            self.slots[slot as usize] = transfer;
             return slot;
         }
-        self.slots.push(Some(transfer));
+        self.slots.push(transfer);
         self.slots.len() as u32 - 1
     }
 
     /// Frees a slot.
     pub(crate) fn remove(&mut self, slot: u32) {
-        self.slots[slot as usize] = None;
+        self.slots[slot as usize].id = NOBODY;
         self.free.push(slot);
     }
 
     /// The flow in the slot, if it has one.
     #[inline]
     pub(crate) fn get(&self, slot: u32) -> Option<&Transfer> {
-        self.slots.get(slot as usize)?.as_ref()
+        self.slots.get(slot as usize).filter(|transfer| transfer.id != NOBODY)
     }
 
     /// The flow in the slot, if it has one.
     #[inline]
     pub(crate) fn get_mut(&mut self, slot: u32) -> Option<&mut Transfer> {
-        self.slots.get_mut(slot as usize)?.as_mut()
+        self.slots.get_mut(slot as usize).filter(|transfer| transfer.id != NOBODY)
     }
 
     /// All active flows.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Transfer)> {
-        let slots = self.slots.iter().enumerate();
-        slots.filter_map(|(slot, transfer)| Some((slot as u32, transfer.as_ref()?)))
+        let slots = (0u32..).zip(&self.slots);
+        slots.filter(|(_, transfer)| transfer.id != NOBODY)
     }
 }
