@@ -26,20 +26,19 @@ pub(crate) struct Acknowledgements {
     /// By slot: the rate that the discipline gives, bit/s.
     rates: Vec<f64>,
     links: Vec<Link>,
-    /// Links on which something has changed.
-    touched: Vec<u32>,
+    /// By link: flows whose acknowledgements pass.
+    acknowledged: Vec<u32>,
+    touched: Touched,
 }
 
-/// Rates are in bit/s.
+/// What changes with every rate, so little that it is one look. Rates are in bit/s.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 struct Link {
     capacity: f64,
     /// What data would take, and acknowledgements.
     data: f64,
     back: f64,
-    /// Flows whose acknowledgements pass.
-    acknowledged: u32,
-    is_touched: bool,
     /// The part of their rates that flows can use.
     usable: f64,
 }
@@ -47,32 +46,56 @@ struct Link {
 impl Link {
     /// The part of their rates at which flows fill what acknowledgements leave; these leave half of
     /// it at least.
-    fn usable(&self) -> f64 {
-        if self.acknowledged == 0 {
-            return 1.0;
-        }
+    fn fill(&self) -> f64 {
         let left = f64::max(self.capacity - self.back, self.capacity / 2.0);
         if self.data > left { left / self.data } else { 1.0 }
+    }
+
+    /// Whether there is room for all, and flows know it.
+    fn has_room(&self) -> bool {
+        (self.usable == 1.0) & (self.data <= self.capacity - self.back)
+    }
+}
+
+/// Links where something has changed and not all have room, some of them more than once.
+///
+/// Nothing branches on what a link is like while links are noted, so that many of them, which are
+/// far apart, are looked up at a time.
+#[derive(Clone, Debug, Default)]
+struct Touched {
+    /// So many of them are noted.
+    count: usize,
+    links: Vec<u32>,
+}
+
+impl Touched {
+    /// Makes room for so many more.
+    fn reserve(&mut self, count: usize) {
+        if self.links.len() < self.count + count {
+            self.links.resize(2 * (self.count + count), 0);
+        }
+    }
+
+    /// Notes the link if it is to be.
+    #[inline]
+    fn note_if(&mut self, is_to_be: bool, link: u32) {
+        self.links[self.count] = link;
+        self.count += usize::from(is_to_be);
     }
 }
 
 impl Acknowledgements {
     /// None, on links of these rates in bit/s.
     pub(crate) fn new(capacities: impl Iterator<Item = f64>) -> Acknowledgements {
-        let link = |capacity| Link {
-            capacity,
-            data: 0.0,
-            back: 0.0,
-            acknowledged: 0,
-            is_touched: false,
-            usable: 1.0,
-        };
+        let link = |capacity| Link { capacity, data: 0.0, back: 0.0, usable: 1.0 };
+        let links: Vec<Link> = capacities.map(link).collect();
         Acknowledgements {
             ways: Paths::default(),
             ratios: Vec::new(),
             rates: Vec::new(),
-            links: capacities.map(link).collect(),
-            touched: Vec::new(),
+            acknowledged: vec![0; links.len()],
+            touched: Touched::default(),
+            links,
         }
     }
 
@@ -85,7 +108,7 @@ impl Acknowledgements {
         }
         self.ratios[slot as usize] = ratio;
         self.rates[slot as usize] = 0.0;
-        way.iter().for_each(|link| self.links[*link as usize].acknowledged += 1);
+        way.iter().for_each(|link| self.acknowledged[*link as usize] += 1);
     }
 
     /// The discipline gives the flow over `path` this rate.
@@ -96,26 +119,28 @@ impl Acknowledgements {
             return;
         }
         let more_back = more * self.ratios[slot as usize];
-        let of_data = path.iter().map(|link| (*link, more, 0.0));
-        let of_others = self.ways.of(slot).iter().map(|link| (*link, 0.0, more_back));
-        for (index, data, back) in of_data.chain(of_others) {
+        let way = self.ways.of(slot);
+        self.touched.reserve(path.len() + way.len());
+        for &index in path {
             let link = &mut self.links[index as usize];
-            link.data += data;
-            link.back += back;
-            if !std::mem::replace(&mut link.is_touched, true) {
-                self.touched.push(index);
-            }
+            link.data += more;
+            self.touched.note_if(!link.has_room(), index);
+        }
+        for &index in way {
+            let link = &mut self.links[index as usize];
+            link.back += more_back;
+            self.touched.note_if(!link.has_room(), index);
         }
     }
 
     /// The flow over `path` sends no more.
     pub(crate) fn end(&mut self, slot: u32, path: &[u32]) {
         self.set_rate(slot, path, 0.0);
-        for index in self.ways.of(slot) {
-            let link = &mut self.links[*index as usize];
-            link.acknowledged -= 1;
-            if link.acknowledged == 0 {
-                link.back = 0.0;
+        for &link in self.ways.of(slot) {
+            let acknowledged = &mut self.acknowledged[link as usize];
+            *acknowledged -= 1;
+            if *acknowledged == 0 {
+                self.links[link as usize].back = 0.0;
             }
         }
     }
@@ -135,10 +160,11 @@ impl Acknowledgements {
 
     /// Finds what flows can use of their rates; `changed` gets the links where it is new.
     pub(crate) fn settle(&mut self, mut changed: impl FnMut(u32)) {
-        for index in self.touched.drain(..) {
+        let count = std::mem::take(&mut self.touched.count);
+        for &index in &self.touched.links[..count] {
             let link = &mut self.links[index as usize];
-            link.is_touched = false;
-            let usable = link.usable();
+            let is_free = link.back == 0.0 && self.acknowledged[index as usize] == 0;
+            let usable = if is_free { 1.0 } else { link.fill() };
             let is_worth_a_look = (usable - link.usable).abs() > WORTH_A_LOOK;
             if usable != link.usable && (is_worth_a_look || usable == 1.0) {
                 link.usable = usable;
