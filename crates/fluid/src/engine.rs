@@ -9,6 +9,7 @@ use flowsched_workload::Flow;
 use crate::acknowledgements::Acknowledgements;
 use crate::agenda::Agenda;
 use crate::latency::{Latency, ratio_back, wire_bits};
+use crate::noted::Noted;
 use crate::optimum::Optimum;
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::paths::Paths;
@@ -58,7 +59,7 @@ pub(crate) struct Engine<'a, S> {
     /// Flows that ended since the last look at whether to stop.
     ended: u64,
     /// Slots to be put on the agenda anew.
-    changed: Vec<u32>,
+    changed: Noted,
     path: Vec<PortId>,
     links: Vec<u32>,
 }
@@ -85,7 +86,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
             ports: Ports::new(job.network.ports().len()),
             outcomes: vec![FlowOutcome::default(); job.flows.len()],
             ended: 0,
-            changed: Vec::new(),
+            changed: Noted::default(),
             path: Vec::new(),
             links: Vec::new(),
         }
@@ -159,7 +160,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
             self.outcomes[transfer.id as usize].gave_up = true;
             self.end(slot, now);
         } else {
-            self.changed.push(slot);
+            self.changed.note(slot);
             self.sharing.turn(slot, Moment { now, transfers: &self.transfers });
         }
     }
@@ -232,7 +233,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
 
     fn compete(&mut self, slot: u32, now: Time) {
         self.phases[slot as usize] = Phase::Sends;
-        self.changed.push(slot);
+        self.changed.note(slot);
         let moment = Moment { now, transfers: &self.transfers };
         self.sharing.start(slot, self.paths.of(slot), moment);
     }
@@ -301,13 +302,13 @@ impl<'a, S: Sharing> Engine<'a, S> {
     /// is among the `changed`.
     fn share(&mut self, now: Time) {
         let Engine { sharing, transfers, paths, phases, changed, .. } = self;
-        sharing.settle(Moment { now, transfers }, |slot| changed.push(slot));
-        for &slot in changed.iter() {
-            if phases[slot as usize] == Phase::Sends && transfers.get(slot).is_some() {
+        sharing.settle(Moment { now, transfers }, |slot| changed.note(slot));
+        for slot in changed.iter() {
+            if phases[slot as usize] == Phase::Sends {
                 self.acknowledgements.set_rate(slot, paths.of(slot), sharing.rate(slot));
             }
         }
-        self.acknowledgements.settle(|link| sharing.on(link, |slot| changed.push(slot)));
+        self.acknowledgements.settle(|link| sharing.on(link, |slot| changed.note(slot)));
     }
 
     /// Sets the rates of those that have `changed`, and adds those to them that may have another
@@ -315,7 +316,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
     fn set_rates(&mut self, now: Time) -> u64 {
         let mut changes = 0;
         let mut next = 0;
-        while let Some(&slot) = self.changed.get(next) {
+        while let Some(slot) = self.changed.get(next) {
             next += 1;
             let Some(transfer) = self.transfers.get_mut(slot) else { continue };
             if self.phases[slot as usize] != Phase::Sends {
@@ -326,7 +327,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
                 transfer.set_rate(rate, now);
                 changes += 1;
                 let changed = &mut self.changed;
-                self.sharing.behind(slot, |other| changed.push(other));
+                self.sharing.behind(slot, |other| changed.note(other));
             }
         }
         changes

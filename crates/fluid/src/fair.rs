@@ -18,7 +18,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::iter::repeat_with;
 
+use crate::noted::Noted;
 use crate::paths::Paths;
 
 /// The relative difference of rates that passes for rounding.
@@ -30,33 +32,57 @@ pub(crate) const MOST_CLASSES: usize = 64;
 /// No turn is due.
 const NO_TURN: u64 = u64::MAX;
 
+/// A class of flows on a link. They lie far apart in memory, each in one place.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Band {
+    /// What its link carries, bit/s.
+    capacity: f64,
+    level: f64,
+    /// The sum of its flows' rates, but for rounding.
+    taken: f64,
+    /// The bits of the level at which it is to be looked at.
+    due: u64,
+    /// The slots of its flows.
+    members: Vec<u32>,
+}
+
+/// When a band is to be looked at: its class, the bits of a level (which sort as levels do), its
+/// number; in one number, as the first of many has to be found over and over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn(u128);
+
+impl Turn {
+    fn new(class: usize, due: u64, band: u32) -> Turn {
+        Turn((class as u128) << 96 | u128::from(due) << 32 | u128::from(band))
+    }
+
+    fn due(self) -> u64 {
+        (self.0 >> 32) as u64
+    }
+
+    fn band(self) -> u32 {
+        self.0 as u32
+    }
+}
+
 /// Max-min fair rates of all active flows.
 #[derive(Clone, Debug)]
 pub(crate) struct Fair {
     classes: usize,
-    /// By link: what it carries, bit/s.
-    capacities: Vec<f64>,
     /// By link: the classes that have flows there.
     present: Vec<u64>,
-    /// By band: the slots of its flows.
-    members: Vec<Vec<u32>>,
-    /// By band.
-    levels: Vec<f64>,
-    /// By band: the sum of its flows' rates, but for rounding.
-    taken: Vec<f64>,
+    bands: Vec<Band>,
     /// By slot: the bands that the flow crosses.
-    bands: Paths,
+    paths: Paths,
     /// By slot.
     rates: Vec<f64>,
     /// By slot: the class.
     class_of: Vec<u8>,
-    /// Bands to be looked at: class, the bits of a level (which sort as levels do), band.
-    turns: BinaryHeap<Reverse<(u8, u64, u32)>>,
-    /// By band: the level at which it is to be looked at.
-    due: Vec<u64>,
+    /// Bands to be looked at.
+    turns: BinaryHeap<Reverse<Turn>>,
     /// Slots whose rate has changed since the last look.
-    changed: Vec<u32>,
-    is_changed: Vec<bool>,
+    changed: Noted,
     /// What each flow of a band is offered elsewhere.
     offers: Vec<f64>,
     unfixed: Vec<f64>,
@@ -66,21 +92,22 @@ impl Fair {
     /// No flows on links of these capacities, in bit/s.
     pub(crate) fn new(capacities: Vec<f64>, classes: usize) -> Fair {
         assert!((1..=MOST_CLASSES).contains(&classes));
-        let bands = capacities.len() * classes;
+        let band = |capacity: &f64| Band {
+            capacity: *capacity,
+            level: f64::INFINITY,
+            taken: 0.0,
+            due: NO_TURN,
+            members: Vec::new(),
+        };
         Fair {
             classes,
             present: vec![0; capacities.len()],
-            capacities,
-            members: vec![Vec::new(); bands],
-            levels: vec![f64::INFINITY; bands],
-            taken: vec![0.0; bands],
-            bands: Paths::default(),
+            bands: capacities.iter().flat_map(|c| repeat_with(|| band(c)).take(classes)).collect(),
+            paths: Paths::default(),
             rates: Vec::new(),
             class_of: Vec::new(),
             turns: BinaryHeap::new(),
-            due: vec![NO_TURN; bands],
-            changed: Vec::new(),
-            is_changed: Vec::new(),
+            changed: Noted::default(),
             offers: Vec::new(),
             unfixed: Vec::new(),
         }
@@ -92,14 +119,13 @@ impl Fair {
         if index >= self.rates.len() {
             self.rates.resize(index + 1, 0.0);
             self.class_of.resize(index + 1, 0);
-            self.is_changed.resize(index + 1, false);
         }
         self.class_of[index] = class;
         let band = |link: u32| link * self.classes as u32 + u32::from(class);
         let bands: Vec<u32> = path.map(band).collect();
-        self.bands.set(slot, &bands);
+        self.paths.set(slot, &bands);
         for band in bands {
-            self.members[band as usize].push(slot);
+            self.bands[band as usize].members.push(slot);
             self.present[band as usize / self.classes] |= 1 << class;
             self.look_at(band, 0.0);
         }
@@ -108,26 +134,27 @@ impl Fair {
     /// A flow ends; its rate is zero from now on.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.set_rate(slot, 0.0);
-        for hop in 0..self.bands.of(slot).len() {
-            let band = self.bands.of(slot)[hop] as usize;
-            let members = &mut self.members[band];
-            if let Some(place) = members.iter().position(|member| *member == slot) {
-                members.swap_remove(place);
+        for hop in 0..self.paths.of(slot).len() {
+            let index = self.paths.of(slot)[hop] as usize;
+            let band = &mut self.bands[index];
+            if let Some(place) = band.members.iter().position(|member| *member == slot) {
+                band.members.swap_remove(place);
             }
-            if members.is_empty() {
-                self.levels[band] = f64::INFINITY;
-                self.taken[band] = 0.0;
-                self.present[band / self.classes] &= !(1 << (band % self.classes));
+            if band.members.is_empty() {
+                band.level = f64::INFINITY;
+                band.taken = 0.0;
+                self.present[index / self.classes] &= !(1 << (index % self.classes));
             }
-            self.look_at(band as u32, self.levels[band]);
-            self.look_at_lower_classes(band);
+            let level = band.level;
+            self.look_at(index as u32, level);
+            self.look_at_lower_classes(index);
         }
     }
 
     /// A flow goes on in another class.
     pub(crate) fn set_class(&mut self, slot: u32, class: u8) {
         let links = |band: &u32| band / self.classes as u32;
-        let path: Vec<u32> = self.bands.of(slot).iter().map(links).collect();
+        let path: Vec<u32> = self.paths.of(slot).iter().map(links).collect();
         self.remove(slot);
         self.add(slot, path.into_iter(), class);
     }
@@ -136,7 +163,7 @@ impl Fair {
     pub(crate) fn on(&self, link: u32) -> impl Iterator<Item = u32> + '_ {
         let first = link as usize * self.classes;
         let bands = classes(self.present[link as usize]).map(move |class| first + class);
-        bands.flat_map(|band| self.members[band].iter().copied())
+        bands.flat_map(|band| self.bands[band].members.iter().copied())
     }
 
     /// The class that the flow is in.
@@ -146,8 +173,10 @@ impl Fair {
 
     /// What the link carries from now on.
     pub(crate) fn set_capacity(&mut self, link: u32, capacity: f64) {
-        self.capacities[link as usize] = capacity;
         let first = link as usize * self.classes;
+        self.bands[first..first + self.classes]
+            .iter_mut()
+            .for_each(|band| band.capacity = capacity);
         for class in classes(self.present[link as usize]) {
             self.look_at((first + class) as u32, 0.0);
         }
@@ -162,28 +191,26 @@ impl Fair {
     /// Finds the rates after what has happened since the last time; `changed` gets the slots
     /// whose rates are new.
     pub(crate) fn settle(&mut self, mut changed: impl FnMut(u32)) {
-        while let Some(Reverse((class, due, band))) = self.turns.pop() {
+        while let Some(Reverse(turn)) = self.turns.pop() {
+            let band = turn.band();
             // Another entry has brought the turn forward.
-            if self.due[band as usize] != due {
+            if self.bands[band as usize].due != turn.due() {
                 continue;
             }
-            self.due[band as usize] = NO_TURN;
-            let (level, old) = (self.level(band), self.levels[band as usize]);
+            self.bands[band as usize].due = NO_TURN;
+            let (level, old) = (self.level(band), self.bands[band as usize].level);
             if is_same(level, old) && self.has_its_rates(band, level) {
                 continue;
             }
             let turn = level.min(old);
-            let next = self.turns.peek();
-            if next.is_some_and(|Reverse((c, d, _))| (*c, *d) < (class, turn.to_bits())) {
+            let first = Turn::new(self.class_of(band as usize), turn.to_bits(), 0);
+            if self.turns.peek().is_some_and(|Reverse(next)| *next < first) {
                 self.look_at(band, turn);
             } else {
                 self.apply(band, level);
             }
         }
-        for slot in self.changed.drain(..) {
-            self.is_changed[slot as usize] = false;
-            changed(slot);
-        }
+        self.changed.drain().for_each(&mut changed);
     }
 
     /// The band's level as its flows' other offers are now; these are left in `offers`, as far as
@@ -193,41 +220,41 @@ impl Fair {
     /// rate. One without a rate is new, or the link is taken. The others are offered no less than
     /// that level elsewhere, so that how much it is matters only if the level rises.
     fn level(&mut self, band: u32) -> f64 {
-        let old = self.levels[band as usize];
+        let left = self.left_for(band as usize);
+        let Fair { bands, paths, rates, offers, unfixed, .. } = self;
+        let old = bands[band as usize].level;
         let below = old * (1.0 - ROUNDING);
-        self.offers.clear();
-        for &slot in &self.members[band as usize] {
-            self.offers.push(match self.rates[slot as usize] {
-                0.0 => offer_elsewhere(&self.bands, &self.levels, slot, band),
-                rate if rate < below => rate,
-                _ => f64::INFINITY,
-            });
-        }
-        let capacity = self.left_for(band as usize);
-        let members = self.members[band as usize].iter();
-        self.taken[band as usize] = members.map(|slot| self.rates[*slot as usize]).sum();
-        if old == f64::INFINITY && self.offers.iter().sum::<f64>() <= capacity {
+        let offer = |slot: &u32| match rates[*slot as usize] {
+            0.0 => offer_elsewhere(bands, paths, *slot, band),
+            rate if rate < below => rate,
+            _ => f64::INFINITY,
+        };
+        let members = &bands[band as usize].members;
+        offers.clear();
+        offers.extend(members.iter().map(offer));
+        let taken = members.iter().map(|slot| rates[*slot as usize]).sum();
+        bands[band as usize].taken = taken;
+        if old == f64::INFINITY && offers.iter().sum::<f64>() <= left {
             return f64::INFINITY;
         }
-        self.unfixed.clone_from(&self.offers);
-        let level = fill(capacity, &mut self.unfixed);
+        unfixed.clone_from(offers);
+        let level = fill(left, unfixed);
         if level <= old {
             return level;
         }
-        for index in 0..self.offers.len() {
-            if self.offers[index] == f64::INFINITY {
-                let slot = self.members[band as usize][index];
-                self.offers[index] = offer_elsewhere(&self.bands, &self.levels, slot, band);
+        for (slot, offer) in bands[band as usize].members.iter().zip(offers.iter_mut()) {
+            if *offer == f64::INFINITY {
+                *offer = offer_elsewhere(bands, paths, *slot, band);
             }
         }
-        self.unfixed.clone_from(&self.offers);
-        fill(capacity, &mut self.unfixed)
+        unfixed.clone_from(offers);
+        fill(left, unfixed)
     }
 
     /// Whether the band's flows have the rates that its level gives them; one that has come in
     /// the place of another may not, though the level is the same.
     fn has_its_rates(&self, band: u32, level: f64) -> bool {
-        let members = self.members[band as usize].iter().zip(&self.offers);
+        let members = self.bands[band as usize].members.iter().zip(&self.offers);
         members.fold(true, |has, (slot, offer)| {
             has & is_same(self.rates[*slot as usize], level.min(*offer))
         })
@@ -235,14 +262,14 @@ impl Fair {
 
     /// What the classes before the band's leave of its link.
     fn left_for(&self, band: usize) -> f64 {
-        let (link, class) = (band / self.classes, band % self.classes);
-        let capacity = self.capacities[link];
+        let (class, capacity) = (self.class_of(band), self.bands[band].capacity);
         if class == 0 {
             return capacity;
         }
+        let link = band / self.classes;
         let mut left = capacity;
         for before in classes(self.present[link] & ((1 << class) - 1)) {
-            let members = &self.members[link * self.classes + before];
+            let members = &self.bands[link * self.classes + before].members;
             left -= members.iter().map(|slot| self.rates[*slot as usize]).sum::<f64>();
         }
         if left > capacity * ROUNDING { left } else { 0.0 }
@@ -250,23 +277,26 @@ impl Fair {
 
     /// Gives the band its new level, and its flows the rates that follow.
     fn apply(&mut self, band: u32, level: f64) {
-        self.levels[band as usize] = level;
+        self.bands[band as usize].level = level;
         for index in 0..self.offers.len() {
-            let slot = self.members[band as usize][index];
+            let slot = self.bands[band as usize].members[index];
             let (old, rate) = (self.rates[slot as usize], level.min(self.offers[index]));
             if is_same(old, rate) {
                 continue;
             }
             self.set_rate(slot, rate);
-            for hop in 0..self.bands.of(slot).len() {
-                let other = self.bands.of(slot)[hop];
+            for hop in 0..self.paths.of(slot).len() {
+                let other = self.paths.of(slot)[hop];
                 self.look_at_lower_classes(other as usize);
                 if other == band || self.has_room(other as usize) {
                     continue;
                 }
                 // With more left, a level rises from what it was, if there is one. With less
                 // left, it cannot fall below the rate that the flow had while it was higher.
-                self.look_at(other, if rate < old { self.levels[other as usize] } else { old });
+                self.look_at(
+                    other,
+                    if rate < old { self.bands[other as usize].level } else { old },
+                );
             }
         }
     }
@@ -274,32 +304,33 @@ impl Fair {
     /// Whether the band has no level, and does not need one: its flows do not fill the link.
     #[inline]
     fn has_room(&self, band: usize) -> bool {
-        let room = || self.capacities[band / self.classes] * (1.0 - ROUNDING) - self.taken[band];
-        self.classes == 1 && self.levels[band] == f64::INFINITY && room() > 0.0
+        let Band { capacity, level, taken, .. } = self.bands[band];
+        self.classes == 1 && level == f64::INFINITY && capacity * (1.0 - ROUNDING) - taken > 0.0
     }
 
     fn set_rate(&mut self, slot: u32, rate: f64) {
         let change = rate - self.rates[slot as usize];
-        for &band in self.bands.of(slot) {
-            self.taken[band as usize] += change;
+        for &band in self.paths.of(slot) {
+            self.bands[band as usize].taken += change;
         }
         self.rates[slot as usize] = rate;
-        if !self.is_changed[slot as usize] {
-            self.is_changed[slot as usize] = true;
-            self.changed.push(slot);
-        }
+        self.changed.note(slot);
     }
 
     /// Looks at the band again when it is the turn of `level`; one without a level has none to
     /// rise to.
     #[inline]
     fn look_at(&mut self, band: u32, level: f64) {
-        let due = &mut self.due[band as usize];
-        if level < f64::INFINITY && level.to_bits() < *due {
-            *due = level.to_bits();
-            let class = (band as usize % self.classes) as u8;
-            self.turns.push(Reverse((class, *due, band)));
+        let due = level.to_bits();
+        if level < f64::INFINITY && due < self.bands[band as usize].due {
+            self.bands[band as usize].due = due;
+            self.turns.push(Reverse(Turn::new(self.class_of(band as usize), due, band)));
         }
+    }
+
+    /// The band's class, without a division where there is one only.
+    fn class_of(&self, band: usize) -> usize {
+        if self.classes == 1 { 0 } else { band % self.classes }
     }
 
     /// What the band's flows take has changed, and with it what the classes after its have.
@@ -317,9 +348,9 @@ impl Fair {
 
 /// The lowest level of the other bands that the flow crosses.
 #[inline]
-fn offer_elsewhere(bands: &Paths, levels: &[f64], slot: u32, band: u32) -> f64 {
-    let others = bands.of(slot).iter().filter(|other| **other != band);
-    others.map(|other| levels[*other as usize]).fold(f64::INFINITY, f64::min)
+fn offer_elsewhere(bands: &[Band], paths: &Paths, slot: u32, band: u32) -> f64 {
+    let others = paths.of(slot).iter().filter(|other| **other != band);
+    others.map(|other| bands[*other as usize].level).fold(f64::INFINITY, f64::min)
 }
 
 /// The numbers of the bits that are set.

@@ -26,6 +26,7 @@ mod fair;
 #[cfg(test)]
 mod from_scratch;
 mod latency;
+mod noted;
 mod optimum;
 mod outcome;
 mod paths;
