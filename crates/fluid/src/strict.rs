@@ -14,6 +14,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::noted::Noted;
 use crate::paths::Paths;
 
 /// A share of capacity that passes for rounding.
@@ -67,11 +68,26 @@ struct Member {
 }
 
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Link {
     capacity: f64,
     /// The most critical flow first, as of the round `sorted_in`.
     members: Vec<Member>,
     sorted_in: u64,
+    /// How many of them have a rate: few, and most that wait need not be looked at.
+    sending: usize,
+}
+
+impl Link {
+    /// The flows up to the last one that has a rate.
+    fn up_to_the_last_that_sends(&self) -> impl Iterator<Item = &Member> {
+        let mut sending = self.sending;
+        self.members.iter().take_while(move |member| {
+            let is_over = sending == 0;
+            sending -= usize::from(!is_over && member.rate > 0.0);
+            !is_over
+        })
+    }
 }
 
 /// The rates of all active flows.
@@ -81,30 +97,31 @@ pub(crate) struct Strict {
     paths: Paths,
     /// By slot.
     rates: Vec<f64>,
+    /// By slot: the hop that left the flow nothing when it was last looked at.
+    held_at: Vec<u8>,
     /// Counts calls of [`Strict::settle`] and what happens between them, all at one instant.
     round: u64,
     /// Flows to be looked at in this round.
     due: Vec<u32>,
     is_due: Vec<bool>,
     turns: BinaryHeap<Reverse<(Criticality, u32)>>,
-    changed: Vec<u32>,
-    is_changed: Vec<bool>,
+    changed: Noted,
 }
 
 impl Strict {
     /// No flows on links of these capacities, in bit/s.
     pub(crate) fn new(capacities: Vec<f64>) -> Strict {
-        let link = |capacity| Link { capacity, members: Vec::new(), sorted_in: 0 };
+        let link = |capacity| Link { capacity, members: Vec::new(), sorted_in: 0, sending: 0 };
         Strict {
             links: capacities.into_iter().map(link).collect(),
             paths: Paths::default(),
             rates: Vec::new(),
+            held_at: Vec::new(),
             round: 1,
             due: Vec::new(),
             is_due: Vec::new(),
             turns: BinaryHeap::new(),
-            changed: Vec::new(),
-            is_changed: Vec::new(),
+            changed: Noted::default(),
         }
     }
 
@@ -113,10 +130,11 @@ impl Strict {
         let index = slot as usize;
         if index >= self.rates.len() {
             self.rates.resize(index + 1, 0.0);
+            self.held_at.resize(index + 1, 0);
             self.is_due.resize(index + 1, false);
-            self.is_changed.resize(index + 1, false);
         }
         self.paths.set(slot, path);
+        self.held_at[index] = 0;
         let critical = order.criticality(slot);
         for &link in path {
             self.sort(link, order);
@@ -153,19 +171,32 @@ impl Strict {
         self.links[link as usize].members.iter().map(|member| (member.slot, member.rate))
     }
 
+    /// Those of them that send.
+    pub(crate) fn sending_on(&self, link: u32) -> impl Iterator<Item = u32> + '_ {
+        let sending = self.links[link as usize].up_to_the_last_that_sends();
+        sending.filter(|member| member.rate > 0.0).map(|member| member.slot)
+    }
+
+    /// Whether flows other than the one in `slot` send on the link.
+    #[inline]
+    pub(crate) fn do_others_send(&self, slot: u32, link: u32) -> bool {
+        self.links[link as usize].sending > usize::from(self.rates[slot as usize] > 0.0)
+    }
+
     /// Tells of the flows that send behind the one in `slot` on a link of both.
     pub(crate) fn behind(&self, slot: u32, mut tell: impl FnMut(u32)) {
-        for &link in self.paths.of(slot) {
-            let Link { capacity, members, .. } = &self.links[link as usize];
-            let mut left = *capacity;
+        let shared = self.paths.of(slot).iter().filter(|link| self.do_others_send(slot, **link));
+        for &link in shared {
+            let link = &self.links[link as usize];
+            let mut left = link.capacity;
             let mut is_passed = false;
-            for member in members {
+            for member in link.up_to_the_last_that_sends() {
                 left -= member.rate;
                 if is_passed && member.rate > 0.0 {
                     tell(member.slot);
                 }
                 is_passed |= member.slot == slot;
-                if above_rounding(left, *capacity) == 0.0 {
+                if above_rounding(left, link.capacity) == 0.0 {
                     break;
                 }
             }
@@ -199,29 +230,30 @@ impl Strict {
                 }
             }
         }
-        for slot in self.changed.drain(..) {
-            self.is_changed[slot as usize] = false;
-            changed(slot);
-        }
+        self.changed.drain().for_each(&mut changed);
         self.round += 1;
     }
 
     /// What more critical flows leave to the flow, as far as it asks for it.
     fn share(&mut self, slot: u32, order: &impl Order) -> f64 {
         let mut share = order.asked(slot);
-        for hop in 0..self.paths.of(slot).len() {
+        let hops = self.paths.of(slot).len();
+        let first = usize::from(self.held_at[slot as usize]);
+        // Most flows wait, and most of them where they have waited before.
+        for hop in (first..hops).chain(0..first) {
             let link = self.paths.of(slot)[hop];
             self.sort(link, order);
-            let Link { capacity, members, .. } = &self.links[link as usize];
-            let mut left = *capacity;
-            for member in members {
+            let link = &self.links[link as usize];
+            let mut left = link.capacity;
+            for member in link.up_to_the_last_that_sends() {
                 if member.slot == slot || left <= 0.0 {
                     break;
                 }
                 left -= member.rate;
             }
-            share = share.min(above_rounding(left, *capacity));
+            share = share.min(above_rounding(left, link.capacity));
             if share <= 0.0 {
+                self.held_at[slot as usize] = hop as u8;
                 return 0.0;
             }
         }
@@ -231,11 +263,12 @@ impl Strict {
     /// Gives the flow its rate, and looks at those whose share that changes.
     fn set_rate(&mut self, slot: u32, rate: f64, order: &impl Order) {
         let old = std::mem::replace(&mut self.rates[slot as usize], rate);
-        note(&mut self.changed, &mut self.is_changed, slot);
+        self.changed.note(slot);
         for hop in 0..self.paths.of(slot).len() {
             let link = self.paths.of(slot)[hop];
             self.sort(link, order);
-            let Link { capacity, members, .. } = &mut self.links[link as usize];
+            let Link { capacity, members, sending, .. } = &mut self.links[link as usize];
+            *sending = *sending + usize::from(rate > 0.0) - usize::from(old > 0.0);
             let mut left = *capacity;
             let mut place = 0;
             while members[place].slot != slot {
@@ -255,7 +288,7 @@ impl Strict {
                     note(&mut self.due, &mut self.is_due, member.slot);
                 }
                 if 0.0 < rate && order.pace(slot, rate) < order.pace(member.slot, member.rate) {
-                    note(&mut self.changed, &mut self.is_changed, member.slot);
+                    self.changed.note(member.slot);
                 }
                 before -= member.rate;
                 now -= member.rate;
@@ -267,18 +300,23 @@ impl Strict {
     /// have become more critical than others before them. Two that pass each other while both
     /// send are looked at; passing one that waits changes nothing yet.
     fn sort(&mut self, link: u32, order: &impl Order) {
-        let Link { members, sorted_in, .. } = &mut self.links[link as usize];
+        let Link { members, sorted_in, sending, .. } = &mut self.links[link as usize];
         if !order.moves() || std::mem::replace(sorted_in, self.round) == self.round {
             return;
         }
-        for index in 1..members.len() {
+        let mut left = *sending;
+        for index in 0..members.len() {
+            if left == 0 {
+                break;
+            }
             let Member { slot, rate } = members[index];
             if rate <= 0.0 {
                 continue;
             }
-            let critical = order.criticality(slot);
+            left -= 1;
             let mut place = index;
-            while place > 0 && critical < order.criticality(members[place - 1].slot) {
+            while place > 0 && order.criticality(slot) < order.criticality(members[place - 1].slot)
+            {
                 let passed = members[place - 1];
                 if passed.rate > 0.0 {
                     note(&mut self.due, &mut self.is_due, slot);

@@ -135,9 +135,8 @@ impl Sharing for Priority {
         self.strict.rate(slot)
     }
 
-    fn on(&self, link: u32, mut tell: impl FnMut(u32)) {
-        let sending = self.strict.on(link).filter(|(_, rate)| 0.0 < *rate);
-        sending.for_each(|(slot, _)| tell(slot));
+    fn on(&self, link: u32, tell: impl FnMut(u32)) {
+        self.strict.sending_on(link).for_each(tell);
     }
 
     fn behind(&self, slot: u32, tell: impl FnMut(u32)) {
@@ -154,9 +153,9 @@ impl Sharing for Priority {
             return Time::MAX;
         }
         let mut next = Time::MAX;
-        for &link in self.strict.path(slot) {
-            let ahead = self.strict.on(link).take_while(|(other, _)| *other != slot);
-            for (other, _) in ahead.filter(|(_, rate)| 0.0 < *rate) {
+        let path = self.strict.path(slot).iter();
+        for &link in path.filter(|link| self.strict.do_others_send(slot, **link)) {
+            for other in self.strict.sending_on(link).take_while(|other| *other != slot) {
                 if let Some(other) = moment.transfers.get(other) {
                     next = next.min(self.passes(transfer, other, moment.now));
                 }
