@@ -170,13 +170,13 @@ impl FlowController {
     /// "After a switch has accepted a flow, it can only accept other paused flows after a given
     /// small period of time" (Dampening).
     fn is_dampened(&mut self, now: Time, name: Name, place: usize) -> bool {
-        let is_paused = self.list.entry(place).paused_by.is_some();
-        is_paused && self.accepted.is_some_and(|(last, until)| last != name && now < until)
+        let is_held = self.accepted.is_some_and(|(last, until)| last != name && now < until);
+        is_held && self.list.entry(place).waits()
     }
 
     fn accept(&mut self, now: Time, name: Name, place: usize, rtt: Time) {
-        let is_paused = self.list.entry(place).paused_by.is_some();
-        if is_paused && self.accepted.is_none_or(|(last, _)| last != name) {
+        let is_another = self.accepted.is_none_or(|(last, _)| last != name);
+        if is_another && self.list.entry(place).waits() {
             let period = Time::from_ps((rtt.as_ps() as f64 * self.settings.dampening) as u64);
             self.accepted = Some((name, now + period));
         }

@@ -33,6 +33,12 @@ impl Entry {
     fn is(&self, flow: u32, path: u32) -> bool {
         self.criticality.flow == flow && self.path == path
     }
+
+    /// Whether it is paused, and has not been accepted since: one that has, and probes on until the
+    /// ACK is back, is no "other paused flow".
+    pub fn waits(&self) -> bool {
+        self.paused_by.is_some() && self.rate == Rate::from_bps(0)
+    }
 }
 
 /// The most critical flows of one link, the most critical first.

@@ -201,6 +201,25 @@ fn dampening_spaces_acceptances() {
     assert!(is_accepted(&there_and_back(&mut controller, later, 2, paused)));
 }
 
+/// Flows that have been accepted probe on until the ACK is back, several times in a round trip. They
+/// neither dampen one another nor anybody else.
+#[test]
+fn who_has_been_accepted_is_not_dampened_and_dampens_no_more() {
+    let mut controller = controller(FlowControl { dampening: 0.5, ..settings() });
+    let mut probe = |now, flow, round_trips| {
+        let mut header = PdqHeader { paused_by: Some(me()), ..header(round_trips) };
+        controller.on_data(now, name(flow), &mut header, LINK);
+        is_accepted(&header)
+    };
+    // All three end within K round trips, so that there is room for all.
+    assert!(probe(Time::ZERO, 1, 0.3));
+    assert!(!probe(RTT / 4, 2, 0.4));
+    assert!(probe(RTT / 2, 2, 0.4));
+    assert!(probe(RTT / 2 + RTT / 4, 1, 0.3), "accepted before");
+    assert!(!probe(RTT / 2 + RTT / 4, 3, 0.5));
+    assert!(probe(RTT, 3, 0.5));
+}
+
 /// A flow that another switch paused and has let go may be sending: it is not one of the "other
 /// paused flows" of this switch. One that sends its first packet is, and so is one that this switch
 /// paused.
