@@ -7,6 +7,7 @@ use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
 
 use crate::acknowledgements::Acknowledgements;
+use crate::admissions::Admissions;
 use crate::agenda::Agenda;
 use crate::latency::{Latency, ratio_back, wire_bits};
 use crate::noted::Noted;
@@ -14,7 +15,6 @@ use crate::optimum::Optimum;
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::paths::Paths;
 use crate::ports::Ports;
-use crate::requests::Requests;
 use crate::sharing::{Moment, Sharing};
 use crate::transfers::{Transfer, Transfers};
 use crate::{Job, Watch, capacities};
@@ -45,8 +45,7 @@ pub(crate) struct Engine<'a, S> {
     transfers: Transfers,
     paths: Paths,
     acknowledgements: Acknowledgements,
-    /// Where rates are asked for.
-    requests: Option<Requests>,
+    admissions: Admissions,
     /// By slot: when the flow will compete, and what it takes at its end.
     latencies: Vec<Latency>,
     /// By slot.
@@ -78,7 +77,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
             transfers: Transfers::default(),
             paths: Paths::default(),
             acknowledgements: Acknowledgements::new(capacities(job.network)),
-            requests: job.scheme.by_request.then(|| Requests::new(job.network.ports().len())),
+            admissions: Admissions::new(job.scheme.admission, job.network.ports().len()),
             latencies: Vec::new(),
             phases: Vec::new(),
             agenda: Agenda::default(),
@@ -191,11 +190,11 @@ impl<'a, S: Sharing> Engine<'a, S> {
         };
         let slot = self.transfers.insert(Transfer::new(flow.id, size, deadline, peak));
         self.enter(slot, flow, latency);
-        let is_granted = match &mut self.requests {
-            Some(requests) => requests.announce(self.paths.of(slot)),
-            None => true,
+        let round_trips = match self.admissions.announce(self.paths.of(slot), now, latency.before) {
+            true => 1,
+            false => 2,
         };
-        let before = if is_granted { latency.before } else { latency.before.saturating_mul(2) };
+        let before = latency.before.saturating_mul(round_trips);
         match before {
             Time::ZERO => self.compete(slot, now),
             _ => self.agenda.set(slot, now.saturating_add(before)),
@@ -264,9 +263,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
             self.acknowledgements.end(slot, self.paths.of(slot));
             transfer.set_rate(0.0, now);
         }
-        if let Some(requests) = &mut self.requests {
-            requests.forget(self.paths.of(slot));
-        }
+        self.admissions.forget(self.paths.of(slot));
         self.ended += 1;
         self.phases[slot as usize] = Phase::Leaves;
         match self.latencies[slot as usize].after {

@@ -1,7 +1,7 @@
 //! What a flow's completion takes beside its bytes: headers, announcement, the way of the last
 //! packet.
 
-use flowsched_schemes::flow_level::{Acknowledgements, FlowLevel};
+use flowsched_schemes::flow_level::{Acknowledgements, Admission, FlowLevel};
 use flowsched_topology::{Network, PortId};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_PAYLOAD, Time};
 use flowsched_workload::{Flow, wire_bytes};
@@ -60,9 +60,11 @@ impl Latency {
         let round_trip = || network.base_rtt(flow.src, flow.dst, scheme.header, scheme.header);
         let packet = Bytes::new(PACKET_PAYLOAD) + scheme.header;
         Latency {
-            after: match scheme.by_request {
-                true => until_noticed(network.base_rtt(flow.src, flow.dst, packet, scheme.header)),
-                false => Time::ZERO,
+            after: match scheme.admission {
+                Admission::ByRequest => {
+                    until_noticed(network.base_rtt(flow.src, flow.dst, packet, scheme.header))
+                }
+                Admission::AtOnce | Admission::Dampened(_) => Time::ZERO,
             },
             before: match scheme.round_trips_before {
                 0 => Time::ZERO,

@@ -20,6 +20,7 @@
 //! anew. The same job gives the same outcome on every machine.
 
 mod acknowledgements;
+mod admissions;
 mod agenda;
 mod engine;
 mod fair;

@@ -78,6 +78,7 @@ fn rcp_with_ten_large_flows_a_host() {
 }
 
 #[test]
-fn pdq_with_one_large_flow_a_host() {
+fn pdq_with_one_flow_a_host() {
+    check("pdq", 16, "uniform 2KB 198KB");
     check("pdq", 16, "uniform 20KB 1980KB");
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{all_disciplines, flow, flows, network, run, run_until, scheme};
 use flowsched_fluid::Outcome;
-use flowsched_schemes::flow_level::{Acknowledgements, FlowLevel, Sharing};
+use flowsched_schemes::flow_level::{Acknowledgements, Admission, FlowLevel, Sharing};
 use flowsched_topology::{HostId, Network, PortId};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 use flowsched_workload::sizes::by_name;
@@ -144,7 +144,11 @@ fn acknowledgements_go_back_their_way() {
 #[test]
 fn rates_that_are_asked_for_come_late() {
     let network = network("star", &[("hosts", "4")]);
-    let scheme = FlowLevel { by_request: true, round_trips_before: 1, ..scheme(Sharing::MaxMin) };
+    let scheme = FlowLevel {
+        admission: Admission::ByRequest,
+        round_trips_before: 1,
+        ..scheme(Sharing::MaxMin)
+    };
     let flows = [flow(0, 0, 2, 10_000, Time::ZERO), flow(1, 1, 2, 100, Time::ZERO)];
     let outcome = run(&network, &flows, &scheme);
     let [long, short] = [0, 1].map(|id| outcome.flows[id].finished_at_sender.unwrap());
@@ -163,6 +167,26 @@ fn rates_that_are_asked_for_come_late() {
     for (flow, outcome) in apart.iter().zip(run(&network, &apart, &scheme).flows) {
         assert_close(outcome.finished_at_sender.unwrap(), ask + ideal(flow));
     }
+}
+
+/// Who announces itself to a switch that has just accepted another is paused, and starts when its
+/// probe has come back.
+#[test]
+fn switches_accept_newcomers_one_at_a_time() {
+    let network = network("star", &[("hosts", "4")]);
+    let admission = Admission::Dampened(0.5);
+    let scheme = FlowLevel { admission, round_trips_before: 1, ..scheme(Sharing::Pdq) };
+    let header = Bytes::new(PACKET_HEADER);
+    let round_trip = network.base_rtt(HostId(0), HostId(2), header, header);
+    // The second one is shorter, so that it waits for nobody once it is accepted.
+    let start = |start| {
+        let flows = [flow(0, 0, 2, 1_000, Time::ZERO), flow(1, 1, 2, 10, start)];
+        let end = run(&network, &flows, &scheme).flows[1].finished_at_sender.unwrap();
+        end - start - network.ideal_fct(HostId(1), HostId(2), flows[1].size)
+    };
+    assert_close(start(Time::ZERO), round_trip * 2);
+    assert_close(start(round_trip / 2 - Time::from_ps(1)), round_trip * 2);
+    assert_close(start(round_trip / 2), round_trip);
 }
 
 /// But for rounding to picoseconds.

@@ -9,6 +9,7 @@ use flowsched_units::{
 };
 
 use crate::catalogue::{Part, Role};
+use crate::controller::pdq::flow_controller::FlowControl;
 use crate::packet::Header;
 use crate::port::Queueing;
 use crate::scheme::{ControllerChoice, Scheme, TransportChoice};
@@ -24,15 +25,26 @@ pub struct FlowLevel {
     pub sharing: Sharing,
     /// Round trips before a flow's first byte.
     pub round_trips_before: u32,
-    /// Whether flows ask for their rates, once a round trip, so that they learn late what others
-    /// leave.
-    pub by_request: bool,
+    /// How flows that announce themselves come to a rate.
+    pub admission: Admission,
     /// Header bytes of each packet of up to 1460 B of payload.
     pub header: Bytes,
     /// What goes back for them.
     pub acknowledgements: Acknowledgements,
     /// Whether a flow that cannot meet its deadline any more is given up.
     pub gives_up: bool,
+}
+
+/// How a flow that announces itself comes to a rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Admission {
+    /// It competes from then on.
+    AtOnce,
+    /// It asks, once a round trip, so that it learns late what others leave (RCP and D3).
+    ByRequest,
+    /// For so many round trips after a switch has accepted a flow, it accepts no other one (PDQ's
+    /// Dampening).
+    Dampened(f64),
 }
 
 /// What goes back to a flow's sender for the packets that it sends.
@@ -181,7 +193,7 @@ impl Sharing {
         FlowLevel {
             sharing: self,
             round_trips_before: 0,
-            by_request: false,
+            admission: Admission::AtOnce,
             header,
             acknowledgements,
             gives_up: false,
@@ -199,7 +211,7 @@ impl Sharing {
 
     /// With D3's requests for a rate, or RCP's.
     fn by_request(self) -> FlowLevel {
-        FlowLevel { by_request: true, ..self.announced::<D3Header>() }
+        FlowLevel { admission: Admission::ByRequest, ..self.announced::<D3Header>() }
     }
 
     /// Least attained service: one class up to the first packet, each of the others up to a
@@ -259,7 +271,7 @@ pub fn flow_level(scheme: &Scheme) -> Result<FlowLevel, SettingError> {
     };
     let (settings, algorithm) = match &scheme.transport {
         TransportChoice::Tcp(settings, algorithm) => (settings, algorithm),
-        TransportChoice::Pdq(settings, _) => return of_pdq(settings),
+        TransportChoice::Pdq(settings, control) => return of_pdq(settings, control),
         TransportChoice::MultipathPdq(..) => {
             let found = "\"m-pdq\", whose flows take several paths, which fluid flows do not";
             return refuse("transport", found, "pdq");
@@ -309,7 +321,7 @@ pub fn flow_level(scheme: &Scheme) -> Result<FlowLevel, SettingError> {
 }
 
 /// PDQ, as far as flows know their sizes and do not age.
-fn of_pdq(settings: &PdqSettings) -> Result<FlowLevel, SettingError> {
+fn of_pdq(settings: &PdqSettings, control: &FlowControl) -> Result<FlowLevel, SettingError> {
     if settings.knowledge != Knowledge::Known {
         let found = "sizes that are not known, of which packets tell as they are sent";
         return Err(SettingError::new("flow_size", found, "\"known\""));
@@ -318,7 +330,8 @@ fn of_pdq(settings: &PdqSettings) -> Result<FlowLevel, SettingError> {
         let found = format!("{}, by which criticality changes between events", settings.ageing);
         return Err(SettingError::new("ageing", found, "0"));
     }
-    Ok(FlowLevel { gives_up: settings.early_termination, ..of_word("pdq")? })
+    let admission = Admission::Dampened(control.dampening);
+    Ok(FlowLevel { gives_up: settings.early_termination, admission, ..of_word("pdq")? })
 }
 
 fn of_word(word: &str) -> Result<FlowLevel, SettingError> {
@@ -409,7 +422,9 @@ mod tests {
         assert!(!of("pdq-es", None).unwrap().gives_up);
         let settings = Combination::new("pdq", [None; 4]).unwrap().defaults("none");
         let known = PdqSettings::from_settings(&settings);
-        assert!(of_pdq(&known).is_ok());
+        let control = FlowControl::from_settings(&settings);
+        let of_pdq = |settings| of_pdq(settings, &FlowControl { dampening: 0.7, ..control });
+        assert_eq!(of_pdq(&known).unwrap().admission, Admission::Dampened(0.7));
         let random = PdqSettings { knowledge: Knowledge::Random, ..known };
         assert_eq!(of_pdq(&random).unwrap_err().key, "flow_size");
         assert_eq!(of_pdq(&PdqSettings { ageing: 2.0, ..known }).unwrap_err().key, "ageing");

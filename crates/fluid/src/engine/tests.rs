@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use flowsched_schemes::flow_level::{Acknowledgements, FlowLevel, Sharing};
+use flowsched_schemes::flow_level::{Acknowledgements, Admission, FlowLevel, Sharing};
 use flowsched_topology::{Ecmp, HostId, Link, Network, NetworkBuilder, PortId};
 use flowsched_units::{Bytes, PACKET_HEADER, Rate, Time};
 use flowsched_workload::Flow;
@@ -51,7 +51,7 @@ fn scheme(sharing: Sharing) -> FlowLevel {
     FlowLevel {
         sharing,
         round_trips_before: 0,
-        by_request: false,
+        admission: Admission::AtOnce,
         header,
         acknowledgements,
         gives_up: false,

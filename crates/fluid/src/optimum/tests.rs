@@ -1,4 +1,4 @@
-use flowsched_schemes::flow_level::{Acknowledgements, FlowLevel, Sharing};
+use flowsched_schemes::flow_level::{Acknowledgements, Admission, FlowLevel, Sharing};
 use flowsched_topology::{HostId, Link, NetworkBuilder};
 use flowsched_units::{Bytes, Rate};
 
@@ -28,7 +28,7 @@ fn optimum(network: &Network, flows: &[Flow], until: Option<Time>) -> Optimum {
     let scheme = &FlowLevel {
         sharing: Sharing::Optimal,
         round_trips_before: 0,
-        by_request: false,
+        admission: Admission::AtOnce,
         header: Bytes::ZERO,
         acknowledgements: Acknowledgements { size: Bytes::ZERO, packets: 1, same_way_back: false },
         gives_up: true,

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use flowsched_fluid::{Job, Outcome, Watch};
-use flowsched_schemes::flow_level::{Acknowledgements, FlowLevel, Sharing};
+use flowsched_schemes::flow_level::{Acknowledgements, Admission, FlowLevel, Sharing};
 use flowsched_topology::{HostId, Link, Network, NetworkBuilder};
 use flowsched_units::{Bytes, PACKET_HEADER, Rate, Settings, Time, Value};
 use flowsched_workload::{Flow, PARAMETERS, generate, sizes::SizeDistribution};
@@ -66,7 +66,7 @@ pub fn scheme(sharing: Sharing) -> FlowLevel {
     FlowLevel {
         sharing,
         round_trips_before: 0,
-        by_request: false,
+        admission: Admission::AtOnce,
         header,
         acknowledgements,
         gives_up: false,
