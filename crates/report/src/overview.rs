@@ -1,7 +1,7 @@
 //! The figures of a scheme at a point over its seeds: what tables and charts both show.
 
 use flowsched_experiment::results::{
-    Comparison, Distribution, Point, RunSummary, Schedule, SizeClass, Summary,
+    Comparison, Distribution, OneByOne, Point, RunSummary, Schedule, SizeClass, Summary,
 };
 
 /// All flows, then each class: the order of tables.
@@ -90,6 +90,22 @@ impl Row<'_> {
         Some(format!(
             "{} is a schedule of flows, without packets or headers: {worth}.",
             self.scheme
+        ))
+    }
+
+    /// How flows fare one by one against the first scheme, in words; nothing for that one.
+    pub fn one_by_one_note(&self) -> Option<String> {
+        let comparison = self.comparison?;
+        let OneByOne { halved, longer, doubled, worst } = comparison.fct.all.one_by_one;
+        Some(format!(
+            "Flow by flow, under {} {:.1}% take at most half as long as under {}, {:.1}% longer, \
+             {:.1}% at least twice as long; at worst {:.2} times as long.",
+            self.scheme,
+            100.0 * halved?,
+            comparison.against,
+            100.0 * longer?,
+            100.0 * doubled?,
+            worst?
         ))
     }
 

@@ -238,6 +238,7 @@ fn comparison(summary: &Summary, point: &Point) -> Markup {
         @if left_out > 0 {
             p.note { "Left out of changes, as not finished under both schemes: " (count(left_out)) "." }
         }
+        @for note in rows.iter().filter_map(Row::one_by_one_note) { p.note { (note) } }
         @for note in rows.iter().filter_map(Row::schedule_note) { p.note { (note) } }
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::distribution::{mean, percentile};
 use super::student::t_975;
-use super::{PerClass, Point, RunRecord, SizeClass};
+use super::{OneByOne, PerClass, Point, RunRecord, SizeClass};
 
 /// One scheme against the first one, at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +40,9 @@ pub struct ClassComparison {
     pub mean: Change,
     /// Of the 99th percentile.
     pub p99: Change,
+    /// How flows fare one by one.
+    #[serde(default)]
+    pub one_by_one: OneByOne,
 }
 
 /// A relative difference with its 95% confidence interval: -0.2 is 20% less.
@@ -94,6 +97,7 @@ pub(super) fn compare(
 ) -> ClassComparison {
     let mut comparison = ClassComparison::default();
     let (mut of_mean, mut of_p99, mut over_flows) = (Vec::new(), Vec::new(), f64::INFINITY);
+    let mut ratios = Vec::new();
     for (first, other) in seeds {
         let pairs = Pairs::of(first, other, class);
         comparison.pairs += pairs.first.len() as u64;
@@ -103,10 +107,12 @@ pub(super) fn compare(
             over_flows = half_width;
         }
         of_p99.extend(pairs.change_of_p99());
+        ratios.extend(pairs.ratios());
     }
     comparison.seeds = of_mean.len() as u64;
     comparison.mean = over_seeds(&of_mean, over_flows);
     comparison.p99 = over_seeds(&of_p99, f64::INFINITY);
+    comparison.one_by_one = OneByOne::of(&ratios);
     comparison
 }
 
@@ -161,6 +167,10 @@ impl Pairs {
         let standard_error = (squares / (n - 1.0) / n).sqrt() / first;
         let half_width = t_975(self.first.len() as u64 - 1) * standard_error;
         Some((ratio - 1.0, if half_width.is_nan() { f64::INFINITY } else { half_width }))
+    }
+
+    fn ratios(&self) -> impl Iterator<Item = f64> {
+        self.first.iter().zip(&self.other).map(|(first, other)| other / first)
     }
 
     fn change_of_p99(&self) -> Option<f64> {

@@ -499,6 +499,17 @@ pub const SUMMARY: &[Key] = &[
         "",
         "Its 95% confidence interval; null where there is too little to tell.",
     ),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.one_by_one.{halved,longer,doubled}",
+        "",
+        "Shares of the compared flows that take at most half as long as under the first scheme, \
+         longer, and at least twice as long.",
+    ),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.one_by_one.worst",
+        "",
+        "How many times as long the flow takes that fares worst against the first scheme.",
+    ),
     key("tables.{flows,ports}.bytes", "B", "The length of flows.parquet and ports.parquet."),
     key("tables.{flows,ports}.crc32", "", "Their CRC-32: the same for the same runs."),
 ];

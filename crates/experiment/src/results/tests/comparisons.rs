@@ -29,6 +29,20 @@ fn only_flows_that_finished_under_both_are_compared() {
     assert_eq!(all[0].fct.large, ClassComparison::default());
 }
 
+/// 50, 200, 100 and 257 us in place of 100 us each, over two seeds.
+#[test]
+fn flows_are_compared_one_by_one() {
+    let mut runs = Vec::new();
+    for (seed, of_first, of_second) in [(1, 50, 200), (2, 100, 257)] {
+        runs.push(run("rcp", seed, vec![flow(0, 1, 100), flow(1, 1, 100)]));
+        runs.push(run("pdq", seed, vec![flow(0, 1, of_first), flow(1, 1, of_second)]));
+    }
+    let all = comparisons(runs)[0].fct;
+    let OneByOne { halved, longer, doubled, worst } = all.small.one_by_one;
+    assert_eq!((halved, longer, doubled, worst), (Some(0.25), Some(0.5), Some(0.5), Some(2.57)));
+    assert_eq!(all.large.one_by_one, OneByOne::default());
+}
+
 /// By hand: changes of -10%, -20% and -30% have mean -20% and standard error 10%/sqrt(3);
 /// t with 2 degrees of freedom is 4.3027.
 #[test]
