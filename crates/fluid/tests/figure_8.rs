@@ -1,5 +1,5 @@
 //! Flows as fluids against flows of packets, on scenes of PDQ 2012, Figures 8a to 8c
-//! (`experiments/pdq-fig8.toml`): the mean flow completion time is the same within a tenth.
+//! (`experiments/pdq-fig8b.toml`): the mean flow completion time is the same within a tenth.
 
 mod common;
 
