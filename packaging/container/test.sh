@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# Builds the image that Containerfile describes, with a program that is built already, and runs it
-# as the DaemonSet does: root file system read-only, three capabilities, in a network of its own,
-# where a datagram must arrive tagged. Base images come from no registry: Debian's is made here.
+# Builds the image that Containerfile describes, and runs it as the DaemonSet does: root file system
+# read-only, three capabilities, in a network of its own, where a datagram must arrive tagged. Base
+# images come from no registry: they are made here, of Debian's packages and this machine's Rust.
 #
-#   test.sh BINARY    a flowsched that was built with the feature `agent`
+#   test.sh BINARY    around a flowsched that was built with the feature `agent`
+#   test.sh --whole   the recipe as it stands, its build stage included
 set -euo pipefail
 
-binary=$(realpath "${1:?usage: test.sh BINARY}")
+case ${1:?usage: test.sh BINARY, or test.sh --whole} in
+  --whole) binary= ;;
+  *) binary=$(realpath "$1") ;;
+esac
 here=$(cd "$(dirname "$0")" && pwd)
 
 for tool in buildah mmdebstrap python3 unshare; do
@@ -32,22 +36,45 @@ images() {
   buildah --storage-driver vfs --root "$work/images" --runroot "$work/run" "$@"
 }
 
-echo "== base image"
-mmdebstrap --quiet --variant=minbase bookworm "$work/base.tar"
-printf 'FROM scratch\nADD base.tar /\n' >"$work/Base"
-images bud --quiet --isolation chroot --tag docker.io/library/debian:bookworm-slim \
-  --file "$work/Base" "$work"
-rm "$work/base.tar"
+base() { # tag, folder to be added, lines of its recipe...; to mmdebstrap: packages
+  local tag=$1 added=$2
+  shift 2
+  mmdebstrap --quiet --variant=minbase ${packages:+--include="$packages"} bookworm "$work/base.tar"
+  tar --create --file "$work/added.tar" --directory "$added" .
+  { printf 'FROM scratch\nADD base.tar added.tar /\n'; printf '%s\n' "$@"; } >"$work/Base"
+  images bud --quiet --isolation chroot --tag "docker.io/library/$tag" --file "$work/Base" "$work"
+  rm -r "$work/base.tar" "$work/added.tar" "$added"
+}
 
-echo "== the image, around $binary"
-{
-  printf 'FROM scratch AS build\nCOPY flowsched /src/target/release/flowsched\n'
-  sed -n '/^FROM .*slim/,$p' "$here/Containerfile"
-} >"$work/Containerfile"
-install -D "$here/../agent.toml" "$work/context/packaging/agent.toml"
-strip --strip-unneeded -o "$work/context/flowsched" "$binary"
-images bud --quiet --isolation chroot --pull-never --tag flowsched-agent \
-  --file "$work/Containerfile" "$work/context"
+echo "== base images"
+mkdir "$work/nothing"
+packages= base debian:bookworm-slim "$work/nothing"
+if [ -z "$binary" ]; then
+  # What Rust's own image is: Debian with a compiler, and a toolchain below /usr/local. With the
+  # certificates that this machine trusts, since it may reach the registries through a proxy.
+  mkdir -p "$work/rust/usr/local/rust" "$work/rust/etc/ssl/certs"
+  cp -r "$(rustc --print sysroot)"/{bin,lib} "$work/rust/usr/local/rust/"
+  cp /etc/ssl/certs/ca-certificates.crt "$work/rust/etc/ssl/certs/"
+  packages=gcc,g++,make,pkg-config,libc6-dev,ca-certificates base \
+    "$(sed -n 's|^FROM docker.io/library/\(rust:[^ ]*\) .*|\1|p' "$here/Containerfile")" \
+    "$work/rust" 'ENV PATH=/usr/local/rust/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+fi
+
+if [ -z "$binary" ]; then
+  echo "== the image, by the whole recipe"
+  images bud --isolation chroot --pull-never --tag flowsched-agent \
+    --file "$here/Containerfile" "$here/../.."
+else
+  echo "== the image, around $binary"
+  {
+    printf 'FROM scratch AS build\nCOPY flowsched /src/target/release/flowsched\n'
+    sed -n '/^FROM .*slim/,$p' "$here/Containerfile"
+  } >"$work/Containerfile"
+  install -D "$here/../agent.toml" "$work/context/packaging/agent.toml"
+  strip --strip-unneeded -o "$work/context/flowsched" "$binary"
+  images bud --quiet --isolation chroot --pull-never --tag flowsched-agent \
+    --file "$work/Containerfile" "$work/context"
+fi
 images inspect --type image --format '{{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.Cmd}}' \
   flowsched-agent
 export root near far
