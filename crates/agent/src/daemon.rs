@@ -34,7 +34,7 @@ pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError>
     capabilities::demand()?;
     let hook = if args.clsact { Hook::Clsact } else { Hook::available() };
     if args.dry_run {
-        return dry_run(&config, hook);
+        return dry_run(places, &config, hook);
     }
     places.create()?;
     let _lock = Lock::take(places)?;
@@ -95,7 +95,7 @@ fn measure_run_time() -> Option<OwnedFd> {
         .ok()
 }
 
-fn dry_run(config: &Config, hook: Hook) -> Result<(), AgentError> {
+fn dry_run(places: &Places, config: &Config, hook: Hook) -> Result<(), AgentError> {
     let tagger = Tagger::load(config, None, LoadOptions::default())?;
     println!("The program loads and is verified:");
     for entry in crate::tagger::Entry::BOTH {
@@ -115,7 +115,7 @@ fn dry_run(config: &Config, hook: Hook) -> Result<(), AgentError> {
     print!("{}", explain(config));
     if config.nic.is_some() {
         println!("Interfaces would be scheduled with:");
-        nic::dry_run(config)?;
+        nic::dry_run(places, config)?;
     }
     println!("Nothing was attached.");
     Ok(())
@@ -145,8 +145,8 @@ struct Agent<'a> {
     tagger: &'a Tagger,
     config: Config,
     path: PathBuf,
-    /// Interfaces that could not be attached to: said once.
-    refused: BTreeSet<String>,
+    /// Interfaces that could not be attached to: said once. (One that comes back has another index.)
+    refused: BTreeSet<(String, u32)>,
 }
 
 impl Agent<'_> {
@@ -206,23 +206,34 @@ impl Agent<'_> {
                     .into(),
             ));
         }
-        self.tagger.apply(&config)?;
-        let before = std::mem::replace(&mut self.config, config);
-        if before.nic != self.config.nic {
-            nic::stop(self.places, false)?;
-            if self.config.nic.is_some() {
-                nic::start(self.places, &self.config, false)?;
+        if let Err(error) = self.put_in_force(&config) {
+            // What there was already of the new one goes again.
+            if let Err(error) = self.put_in_force(&self.config) {
+                say(&error.to_string());
             }
+            return Err(error);
         }
-        for (name, _) in self.attached() {
-            gso::restore(self.places, &name)?;
-            gso::cap(self.places, &name, self.config.gso)?;
-        }
+        self.config = config;
         self.detach_unwanted()?;
         self.refused.clear();
         self.check_interfaces();
         stats::count(self.places, |counters| counters.reloads += 1)?;
         Ok(true)
+    }
+
+    /// All that a configuration says of the interfaces that there are; the rule for packets, which
+    /// hardly anything can stop, at the end.
+    fn put_in_force(&self, config: &Config) -> Result<(), AgentError> {
+        for (name, _) in self.attached() {
+            gso::restore(self.places, &name)?;
+            gso::cap(self.places, &name, config.gso)?;
+        }
+        if config.nic.is_some() {
+            nic::start(self.places, config, false)?;
+        } else {
+            nic::stop(self.places, false)?;
+        }
+        self.tagger.apply(config)
     }
 
     fn attached(&self) -> Vec<(String, Hook)> {
@@ -234,6 +245,8 @@ impl Agent<'_> {
         for (name, _) in self.attached() {
             if !wanted.iter().any(|(there, _)| *there == name) {
                 attach::detach(self.places, &name)?;
+                gso::restore(self.places, &name)?;
+                nic::restore(self.places, &name, false)?;
                 say(&format!("{name}: no longer tagged"));
             }
         }
@@ -243,13 +256,20 @@ impl Agent<'_> {
     /// Attaches to interfaces that are new, or were gone and are back.
     fn check_interfaces(&mut self) {
         for (name, index) in attach::matching(&self.config.interfaces) {
-            if self.refused.contains(&name) || attach::is_attached(self.places, &name, index) {
+            if self.refused.contains(&(name.clone(), index))
+                || attach::is_attached(self.places, &name, index)
+            {
                 continue;
             }
-            let config = &self.config;
-            if let Err(error) = install(self.tagger, self.places, self.hook, config, &name, index) {
+            let installed =
+                install(self.tagger, self.places, self.hook, &self.config, &name, index);
+            let scheduled = installed.and_then(|()| match self.config.nic {
+                Some(_) => nic::program(self.places, &self.config, &name),
+                None => Ok(()),
+            });
+            if let Err(error) = scheduled {
                 say(&error.to_string());
-                self.refused.insert(name);
+                self.refused.insert((name, index));
             }
         }
     }

@@ -6,7 +6,10 @@ mod before;
 mod plan;
 mod qdiscs;
 
+use std::path::PathBuf;
 use std::process::Command as Process;
+
+use serde::{Deserialize, Serialize};
 
 use crate::attach;
 use crate::config::{Config, Nic};
@@ -16,6 +19,9 @@ pub(crate) use qdiscs::Kinds;
 
 /// The arguments of one call of `tc`.
 type Command = Vec<String>;
+
+/// The handle of the root that is made here.
+const ROOT: &str = "f5c0:";
 
 /// Splits at blanks.
 fn command(text: &str) -> Command {
@@ -31,11 +37,14 @@ fn setting(config: &Config) -> Result<Nic, AgentError> {
 }
 
 /// Prints what [`start`] would run.
-pub(crate) fn dry_run(config: &Config) -> Result<(), AgentError> {
+pub(crate) fn dry_run(places: &Places, config: &Config) -> Result<(), AgentError> {
     let nic = setting(config)?;
     let kinds = Kinds::of_this_kernel();
     for (name, _) in attach::matching(&config.interfaces) {
-        let before = before::read(&name);
+        let before = match record(places, &name)? {
+            Some(record) if is_ours(&name) => Ok(record.before),
+            _ => before::read(&name),
+        };
         let plan = plan::plan(&name, &nic, &config.dscp, kinds)?;
         for note in &plan.notes {
             println!("# {note}");
@@ -45,7 +54,7 @@ pub(crate) fn dry_run(config: &Config) -> Result<(), AgentError> {
         }
         match before {
             Ok(commands) => {
-                println!("# to put back what is there now:");
+                println!("# to put back what was there before:");
                 for command in &commands {
                     println!("tc {}", command.join(" "));
                 }
@@ -56,61 +65,112 @@ pub(crate) fn dry_run(config: &Config) -> Result<(), AgentError> {
     Ok(())
 }
 
+/// What was made of an interface's queueing, and what makes it again what it was before.
+#[derive(Debug, Deserialize, Serialize)]
+struct Record {
+    before: Vec<Command>,
+    made: Vec<Command>,
+}
+
 /// Programs all interfaces of the configuration.
 pub(crate) fn start(places: &Places, config: &Config, dry: bool) -> Result<(), AgentError> {
     if dry {
-        return dry_run(config);
+        return dry_run(places, config);
     }
-    let nic = setting(config)?;
-    let kinds = Kinds::of_this_kernel();
+    setting(config)?;
     for (name, _) in attach::matching(&config.interfaces) {
-        let plan = plan::plan(&name, &nic, &config.dscp, kinds)?;
-        let record = places.record(&format!("nic_{name}"));
-        if !record.exists() {
-            let commands = before::read(&name)?;
-            let text = serde_json::to_string(&commands).unwrap_or_default();
-            std::fs::create_dir_all(&places.run).map_err(|e| AgentError::file(&places.run, e))?;
-            std::fs::write(&record, text).map_err(|e| AgentError::file(&record, e))?;
+        program(places, config, &name)?;
+    }
+    Ok(())
+}
+
+/// Programs one interface. What is there already as it is to be stays, with the packets in it.
+pub(crate) fn program(places: &Places, config: &Config, name: &str) -> Result<(), AgentError> {
+    let plan = plan::plan(name, &setting(config)?, &config.dscp, Kinds::of_this_kernel())?;
+    let delete = command(&format!("qdisc del dev {name} root"));
+    let before = match (is_ours(name), record(places, name)?) {
+        (true, Some(record)) if record.made == plan.commands => return Ok(()),
+        (true, record) => {
+            tc(&delete)?;
+            // Without a record nothing is known but that the kernel has a queue of its own.
+            record.map_or_else(|| vec![delete], |record| record.before)
         }
-        for command in &plan.commands {
-            if let Err(error) = tc(command) {
-                // Half a scheduler is worse than none.
-                restore(places, &name, false)?;
-                return Err(error);
-            }
+        // A record, if there is one, is of what has gone since.
+        (false, _) => before::read(name)?,
+    };
+    // As made only when all of it is: whoever is killed meanwhile begins anew.
+    let mut record = Record { before, made: Vec::new() };
+    write_record(places, name, &record)?;
+    for command in &plan.commands {
+        if let Err(error) = tc(command) {
+            // Half a scheduler is worse than none.
+            restore(places, name, false)?;
+            return Err(error);
         }
-        for note in &plan.notes {
-            eprintln!("flowsched agent: {name}: {note}");
-        }
+    }
+    record.made = plan.commands;
+    write_record(places, name, &record)?;
+    for note in &plan.notes {
+        eprintln!("flowsched agent: {name}: {note}");
     }
     Ok(())
 }
 
 /// Puts back what was there before, on all interfaces that were programmed.
 pub(crate) fn stop(places: &Places, dry: bool) -> Result<(), AgentError> {
-    for name in places.records("nic_") {
+    for name in places.records(RECORD) {
         restore(places, &name, dry)?;
     }
     Ok(())
 }
 
-fn restore(places: &Places, name: &str, dry: bool) -> Result<(), AgentError> {
-    let record = places.record(&format!("nic_{name}"));
-    let text = std::fs::read_to_string(&record).map_err(|e| AgentError::file(&record, e))?;
-    let commands: Vec<Command> =
-        serde_json::from_str(&text).map_err(|e| AgentError::kernel("read what was before", e))?;
-    let gone = !attach::interfaces().iter().any(|(there, _)| there == name);
-    for command in &commands {
+/// Puts back what was there before, if an interface was programmed and still is.
+pub(crate) fn restore(places: &Places, name: &str, dry: bool) -> Result<(), AgentError> {
+    let Some(record) = record(places, name)? else { return Ok(()) };
+    let is_there = is_ours(name);
+    for command in &record.before {
         if dry {
             println!("tc {}", command.join(" "));
-        } else if !gone {
+        } else if is_there {
             tc(command)?;
         }
     }
     if dry {
         return Ok(());
     }
-    std::fs::remove_file(&record).map_err(|e| AgentError::file(&record, e))
+    let path = record_path(places, name);
+    std::fs::remove_file(&path).map_err(|e| AgentError::file(&path, e))
+}
+
+const RECORD: &str = "nic_";
+
+fn record_path(places: &Places, name: &str) -> PathBuf {
+    places.record(&format!("{RECORD}{name}"))
+}
+
+fn record(places: &Places, name: &str) -> Result<Option<Record>, AgentError> {
+    let path = record_path(places, name);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => serde_json::from_str(&text)
+            .map(Some)
+            .map_err(|e| AgentError::kernel(format!("read {}", path.display()), e)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(AgentError::file(&path, error)),
+    }
+}
+
+fn write_record(places: &Places, name: &str, record: &Record) -> Result<(), AgentError> {
+    let path = record_path(places, name);
+    let text = serde_json::to_string(record)
+        .map_err(|e| AgentError::kernel(format!("write {}", path.display()), e))?;
+    std::fs::create_dir_all(&places.run).map_err(|e| AgentError::file(&places.run, e))?;
+    std::fs::write(&path, text).map_err(|e| AgentError::file(&path, e))
+}
+
+/// Whether the interface's root is one that was made here: known by its handle.
+fn is_ours(name: &str) -> bool {
+    let shown = tc(&command(&format!("qdisc show dev {name}"))).unwrap_or_default();
+    shown.lines().any(|line| line.contains(&format!(" {ROOT} root ")))
 }
 
 fn tc(arguments: &[String]) -> Result<String, AgentError> {

@@ -167,3 +167,84 @@ fn what_could_not_be_put_back_is_not_touched() {
     assert!(!output.status.success() && error.contains("filters"), "{error}");
     assert_eq!(queueing(&pair), before);
 }
+
+/// Whether an interface is scheduled with this code point for the highest level.
+fn is_scheduled(pair: &Pair, code_point: u8) -> bool {
+    let queueing = queueing(pair);
+    // u32 filters are shown as words of the header: the type of service is the second byte.
+    let class = format!("match 00{:02x}0000/00fc0000", code_point << 2);
+    queueing.contains(" f5c0: root ") && queueing.contains(&class)
+}
+
+/// Waits, for no longer than an interface is ever looked for.
+fn soon(what: &str, holds: impl Fn() -> bool) {
+    assert!(
+        (0..200).any(|_| holds() || {
+            thread::sleep(Duration::from_millis(100));
+            false
+        }),
+        "{what}"
+    );
+}
+
+#[test]
+fn scheduling_outlives_the_agent_and_interfaces_that_come_back_have_it() {
+    if !lab::is_root("scheduling_outlives_the_agent_and_interfaces_that_come_back_have_it") {
+        return;
+    }
+    let pair = Pair::new();
+    let before = queueing(&pair);
+    let mut agent = Agent::start(&pair, RULE, &[]);
+    let scheduled = queueing(&pair);
+    assert!(is_scheduled(&pair, 32), "{scheduled}");
+    agent.signal("-KILL");
+    agent.wait();
+    // As long as nothing else is wanted nothing is made anew, so that no packet in a queue is lost.
+    sh(&format!(
+        "tc -n {0} qdisc replace dev east parent f5c0:10 handle 77: pfifo limit 9 || \
+         tc -n {0} qdisc replace dev east parent 3:1 handle 77: pfifo limit 9",
+        pair.a
+    ));
+    let marked = queueing(&pair);
+    agent.launch(&[]);
+    assert_eq!(queueing(&pair), marked, "a restart made the queues anew");
+    // Another rate or other code points are another tree.
+    agent.configure(&RULE.replace("dscp = [32, 0]", "dscp = [40, 0]"));
+    agent.wait_for("in force");
+    assert!(is_scheduled(&pair, 40) && !is_scheduled(&pair, 32), "{}", queueing(&pair));
+    pair.disconnect();
+    thread::sleep(Duration::from_millis(1500));
+    pair.connect();
+    soon("the interface that came back is not scheduled", || is_scheduled(&pair, 40));
+    // Somebody else has taken it away: that is no reason to stay.
+    sh(&format!("tc -n {} qdisc del dev east root", pair.a));
+    agent.ok("uninstall");
+    assert!(!agent.is_installed());
+    assert_eq!(queueing(&pair), before);
+}
+
+#[test]
+fn a_configuration_that_cannot_be_scheduled_changes_nothing() {
+    if !lab::is_root("a_configuration_that_cannot_be_scheduled_changes_nothing") {
+        return;
+    }
+    let pair = Pair::new();
+    let without = "thresholds = \"20KB\"\ndscp = [32, 0]\n";
+    let agent = Agent::start(&pair, without, &[]);
+    sh(&format!(
+        "tc -n {0} qdisc add dev east root handle 5: htb && \
+         tc -n {0} filter add dev east parent 5: protocol ip prio 1 u32 match u32 0 0 flowid 5:1",
+        pair.a
+    ));
+    let before = queueing(&pair);
+    agent.configure(&RULE.replace("20KB", "30KB"));
+    agent.wait_for("refused");
+    assert_eq!(queueing(&pair), before);
+    let status = agent.ok("status");
+    assert!(
+        status.contains("up to 20000 B"),
+        "half of the new configuration is in force: {status}"
+    );
+    assert_eq!(agent.metric("flowsched_reloads_refused_total"), 1);
+    assert_eq!(agent.metric("flowsched_reloads_total"), 0);
+}

@@ -1,7 +1,7 @@
 //! The `tc` commands for an interface: with PRIO (or ETS) and RED where the kernel has them, with
 //! HTB otherwise.
 
-use super::{Command, Kinds, command};
+use super::{Command, Kinds, ROOT, command};
 use crate::config::Nic;
 use crate::error::AgentError;
 
@@ -53,14 +53,14 @@ fn priorities(interface: &str, nic: &Nic, dscp: &[u8], kind: &str) -> Plan {
     let mut plan = Plan::default();
     let (rate, buffer, mark_at) = (nic.rate.as_bps(), nic.buffer.get(), nic.mark_at.get());
     plan.add(format!(
-        "qdisc replace dev {interface} root handle 1: tbf rate {rate}bit burst {}b limit {buffer}b",
+        "qdisc replace dev {interface} root handle {ROOT} tbf rate {rate}bit burst {}b limit {buffer}b",
         burst(nic)
     ));
     // RED marks between two lengths, on an average; both next to each other, and the average as
     // short as tc lets it be, come closest to a threshold on the length itself.
     let average = (mark_at + 1500) / 1500 + 1;
     plan.add(format!(
-        "qdisc add dev {interface} parent 1:1 handle 2: red limit {buffer}b min {mark_at}b \
+        "qdisc add dev {interface} parent {ROOT}1 handle 2: red limit {buffer}b min {mark_at}b \
          max {}b avpkt 1500 burst {average} bandwidth {rate}bit probability 1 ecn nodrop",
         mark_at + 1500
     ));
@@ -93,9 +93,9 @@ fn classes(interface: &str, nic: &Nic, dscp: &[u8], codel: bool) -> Plan {
     let mut plan = Plan::default();
     let rate = nic.rate.as_bps();
     let (burst, own) = (burst(nic), (rate / 1000).max(8_000));
-    plan.add(format!("qdisc replace dev {interface} root handle 1: htb default 10"));
+    plan.add(format!("qdisc replace dev {interface} root handle {ROOT} htb default 10"));
     plan.add(format!(
-        "class add dev {interface} parent 1: classid 1:1 htb rate {rate}bit ceil {rate}bit \
+        "class add dev {interface} parent {ROOT} classid {ROOT}1 htb rate {rate}bit ceil {rate}bit \
          burst {burst}b cburst {burst}b quantum 60000"
     ));
     // Each queue on its own, by the time a packet waits: that of mark_at at the line rate.
@@ -104,23 +104,23 @@ fn classes(interface: &str, nic: &Nic, dscp: &[u8], codel: bool) -> Plan {
     for (level, _) in dscp.iter().enumerate() {
         let class = 10 + level;
         plan.add(format!(
-            "class add dev {interface} parent 1:1 classid 1:{class} htb rate {own}bit \
+            "class add dev {interface} parent {ROOT}1 classid {ROOT}{class} htb rate {own}bit \
              ceil {rate}bit burst 3000b cburst {burst}b prio {level} quantum 60000"
         ));
         plan.add(if codel {
             format!(
-                "qdisc add dev {interface} parent 1:{class} handle {}: codel limit {packets} \
+                "qdisc add dev {interface} parent {ROOT}{class} handle {}: codel limit {packets} \
                  target 1s ecn ce_threshold {wait_us}us",
                 100 + level
             )
         } else {
             format!(
-                "qdisc add dev {interface} parent 1:{class} handle {}: pfifo limit {packets}",
+                "qdisc add dev {interface} parent {ROOT}{class} handle {}: pfifo limit {packets}",
                 100 + level
             )
         });
     }
-    filters(&mut plan, interface, "1:", dscp, |level| format!("1:{}", 10 + level));
+    filters(&mut plan, interface, ROOT, dscp, |level| format!("{ROOT}{}", 10 + level));
     plan.notes
         .push(format!("HTB: strict priorities but for {own} bit/s that each level has of its own"));
     plan.notes.push(if codel {
