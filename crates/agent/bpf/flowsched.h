@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-#define FS_LAYOUT 3
+#define FS_LAYOUT 4
 #define FS_LEVELS 8
 
 /* Histogram of message sizes: sizes below 256 have a bucket each, every further octave has 128,
@@ -24,9 +24,7 @@ enum rule_flag {
 	FS_SELECT_PORTS = 1 << 3,    /* only flows with a port that is in the set */
 	FS_SELECT_PREFIXES = 1 << 4, /* only flows to a prefix that is in the set */
 	FS_SELECT_CGROUPS = 1 << 5,  /* only sockets below a cgroup that is in the set */
-	FS_TOKEN_MARK = 1 << 6,      /* another mark on a connection starts a message */
-	FS_TOKEN_PRIORITY = 1 << 7,  /* another priority on a connection starts a message */
-	FS_TICKS = 1 << 8,           /* the time of UDP flows is read once a tick */
+	FS_TICKS = 1 << 6,           /* the time of UDP flows is read once a tick */
 };
 
 /* What of a rule every packet needs comes first, in one cache line. */
@@ -36,12 +34,13 @@ struct rule {
 	__u64 message_idle_ns;           /* the largest number: never a new message */
 	__u8 dscp[FS_LEVELS];
 	__u64 flow_idle_ns;              /* the same for flows known by their 5-tuple alone */
+	__u32 mark_mask;                 /* other bits under these masks start a message; */
+	__u32 priority_mask;             /* one of the two, or both, are 0 */
+	__u16 vxlan_port;                /* 0: do not look into VXLAN */
+	__u8 padding[2];
+	__u32 ageing_timeouts;           /* 0: never */
 	__u64 timeout_gap_ns;            /* silence before an old sequence that is a timeout */
 	__u64 thresholds[FS_LEVELS];     /* bytes; those not used are the largest number */
-	__u32 ageing_timeouts;           /* 0: never */
-	__u32 mark_mask;
-	__u16 vxlan_port;                /* 0: do not look into VXLAN */
-	__u8 padding[6];
 	__u8 ports[65536 / 8];
 };
 

@@ -71,6 +71,17 @@ struct {
 	__uint(max_entries, 1 << 22);
 } trace_records SEC(".maps");
 
+/* The program that writes in place. Another map for every load: the kernel empties it when nobody but
+ * a program has it, so that it is pinned. */
+int write_tag(struct __sk_buff *skb);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__array(values, int(void *));
+} writers SEC(".maps") = { .values = { [0] = (void *)&write_tag } };
+
 static __always_inline const struct rule *rule_of(__u32 slot)
 {
 	return &settings.rules[slot & 1];

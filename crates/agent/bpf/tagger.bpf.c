@@ -266,7 +266,7 @@ static __always_inline void count_tagged(struct counters *counters, struct __sk_
 	counted->wire_bytes += skb->wire_len;
 }
 
-/* Tags any packet. */
+/* Tags any packet; where it is to be written in place, says what. */
 __noinline int tag_any(struct __sk_buff *skb, bool ethernet)
 {
 	__u32 slot = settings.active & 1;
@@ -296,6 +296,10 @@ __noinline int tag_any(struct __sk_buff *skb, bool ethernet)
 	if (level & LEVEL_ECT && !(tos & ECN_BITS)) {
 		tos |= ECT0;
 		counters->ect_forced++;
+	}
+	if (tos != packet.tos && is_for_us_alone(skb, packet.ip_version)) {
+		count_tagged(counters, skb, level, packet.payload);
+		return in_place(packet.l3, packet.ip_version, tos);
 	}
 	if (tos != packet.tos) {
 		void *ip = header_at(skb, packet.l3);
@@ -331,9 +335,16 @@ static __always_inline int tag_plain(struct __sk_buff *skb, const struct rule *r
 
 	if (unlikely(!counters))
 		return NEXT;
-	if (tos != packet->tos && unlikely(write_tos(skb, ethernet ? ETH_HLEN : 0, packet->ip,
-						     packet->ip_version, tos)))
-		return leave_alone(counters, FS_NOT_WRITTEN);
+	if (tos != packet->tos) {
+		const __u32 l3 = ethernet ? ETH_HLEN : 0;
+
+		if (is_for_us_alone(skb, packet->ip_version)) {
+			count_tagged(counters, skb, level, packet->payload);
+			return in_place(l3, packet->ip_version, tos);
+		}
+		if (unlikely(write_tos(skb, l3, packet->ip, packet->ip_version, tos)))
+			return leave_alone(counters, FS_NOT_WRITTEN);
+	}
 	count_tagged(counters, skb, level, packet->payload);
 	return NEXT;
 }
@@ -359,7 +370,6 @@ static __always_inline int tag_plain_tcp(struct __sk_buff *skb, __u32 slot,
 	const struct rule *rule = rule_of(slot);
 	struct bpf_sock *socket = skb->sk;
 	struct flow_state *flow;
-	__u32 token = 0;
 	int level = 0;
 
 	if (unlikely(rule->flags & FS_OPTIONS)) {
@@ -373,7 +383,6 @@ static __always_inline int tag_plain_tcp(struct __sk_buff *skb, __u32 slot,
 		if (packet->payload ? rule->flags & FS_FORCE_ECT && !(packet->tos & ECN_BITS) :
 				      rule->flags & (FS_SELECT_PREFIXES | FS_SELECT_CGROUPS))
 			return tag_any(skb, ethernet);
-		token = token_of(skb, rule);
 	}
 	/* Pure ACKs go at the top and are no part of a message. */
 	if (likely(packet->payload)) {
@@ -383,7 +392,8 @@ static __always_inline int tag_plain_tcp(struct __sk_buff *skb, __u32 slot,
 		if (unlikely(!flow))
 			return tag_any(skb, ethernet);
 		level = next_level(rule, flow, tcp_clock(skb), packet->payload,
-				   (packet->seq - flow->next_seq) | (flow->token ^ token),
+				   (packet->seq - flow->next_seq) |
+					   (flow->token ^ token_of(skb, rule)),
 				   rule->message_idle_ns);
 		if (unlikely(level == NOT_NEXT)) {
 			struct packet other = plain_packet(packet, IPPROTO_TCP);
@@ -411,7 +421,7 @@ static __always_inline int tag_plain_udp(struct __sk_buff *skb, __u32 slot,
 					 bool ethernet)
 {
 	const struct rule *rule = rule_of(slot);
-	__u32 tick = tick_now(skb), token = 0;
+	__u32 tick = tick_now(skb);
 	struct flow_state *flow;
 	__u64 now;
 	int level;
@@ -428,13 +438,12 @@ static __always_inline int tag_plain_udp(struct __sk_buff *skb, __u32 slot,
 		/* Sockets in different control groups may send in one flow. */
 		if (rule->flags & FS_SELECT_CGROUPS)
 			return tag_any(skb, ethernet);
-		token = token_of(skb, rule);
 	}
 	flow = bpf_map_lookup_elem(&flows, key);
 	if (unlikely(!flow))
 		return tag_any(skb, ethernet);
 	now = udp_clock(skb, rule, flow, tick);
-	level = next_level(rule, flow, now, packet->payload, flow->token ^ token,
+	level = next_level(rule, flow, now, packet->payload, flow->token ^ token_of(skb, rule),
 			   rule->flow_idle_ns);
 	if (unlikely(level == NOT_NEXT)) {
 		struct packet other = plain_packet(packet, IPPROTO_UDP);
@@ -469,17 +478,43 @@ static __always_inline int tag(struct __sk_buff *skb, bool ethernet)
 	return tag_any(skb, ethernet);
 }
 
+/* Where no program to go on to is in the map. */
+__noinline int write_without(struct __sk_buff *skb, __u32 what)
+{
+	if (write_anyhow(skb, what))
+		leave_plain_alone(FS_NOT_WRITTEN);
+	return NEXT;
+}
+
+/* Goes on to the program that writes in place, if one is to be. */
+static __always_inline int written(struct __sk_buff *skb, int what)
+{
+	if (what < 0)
+		return NEXT;
+	IN_PLACE(skb) = what;
+	bpf_tail_call_static(skb, &writers, 0);
+	return write_without(skb, what);
+}
+
 SEC("tcx/egress")
 int tag_ethernet(struct __sk_buff *skb)
 {
-	return tag(skb, true);
+	return written(skb, tag(skb, true));
 }
 
 /* For interfaces without a link-layer header: tun, WireGuard, IP tunnels. */
 SEC("tcx/egress")
 int tag_ip(struct __sk_buff *skb)
 {
-	return tag(skb, false);
+	return written(skb, tag(skb, false));
+}
+
+/* Is gone on to, never attached. */
+SEC("tcx/egress")
+int write_tag(struct __sk_buff *skb)
+{
+	write_in_place(skb, IN_PLACE(skb));
+	return NEXT;
 }
 
 /* What a program costs that does nothing: the zero of the cost bench. */

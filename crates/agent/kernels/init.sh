@@ -19,6 +19,7 @@ run() {
 /tests/examples/flowsched-agent doctor || failed=1
 run /tests/deps/live offset
 run /tests/deps/live vxlan
+run /tests/deps/live datagrams
 run /tests/deps/faults killed
 run /tests/deps/faults at_once
 run /tests/deps/faults other_peoples
@@ -26,6 +27,7 @@ echo "== NIC scheduling with PRIO"
 run /tests/deps/nic dry_run
 run /tests/deps/nic overtake
 run /tests/deps/nic operators
+run /tests/deps/nic outlives
 echo "== NIC scheduling with ETS"
 rmmod sch_prio
 find /lib/modules -name 'sch_prio.ko*' -exec rm {} \;

@@ -28,6 +28,7 @@ pub(crate) mod map {
     pub(crate) const PREFIXES: &str = "prefixes";
     pub(crate) const CGROUPS: &str = "cgroups";
     pub(crate) const AGENT: &str = "agent_counters";
+    pub(crate) const WRITERS: &str = "writers";
 }
 
 /// The two entry points.
@@ -132,22 +133,14 @@ impl Tagger {
         }
     }
 
-    /// Pins the programs, which is how `status`, `top` and a later agent know them.
+    /// Pins the programs, which is how `status`, `top` and a later agent know them, and the map
+    /// of the one that they go on to, which the kernel would empty when the agent ends.
     pub(crate) fn pin_programs(&mut self, places: &Places) -> Result<(), AgentError> {
-        for entry in Entry::BOTH {
-            let path = places.program(entry.name());
-            let program = match entry {
-                Entry::Ethernet => &mut self.skel.progs.tag_ethernet,
-                Entry::Ip => &mut self.skel.progs.tag_ip,
-            };
-            let fresh = path.with_extension("").with_file_name(format!("new_{}", entry.name()));
-            let _ = std::fs::remove_file(&fresh);
-            program
-                .pin(&fresh)
-                .map_err(|e| AgentError::kernel(format!("pin {}", fresh.display()), e))?;
-            std::fs::rename(&fresh, &path).map_err(|e| AgentError::file(&path, e))?;
-        }
-        Ok(())
+        let progs = &mut self.skel.progs;
+        let writers = &mut self.skel.maps.writers;
+        pin_anew(&places.program(Entry::Ethernet.name()), |path| progs.tag_ethernet.pin(path))?;
+        pin_anew(&places.program(Entry::Ip.name()), |path| progs.tag_ip.pin(path))?;
+        pin_anew(&places.map(map::WRITERS), |path| writers.pin(path))
     }
 
     fn settings(&self) -> Result<types::settings, AgentError> {
@@ -175,6 +168,18 @@ impl Tagger {
     pub(crate) fn skel(&self) -> &TaggerSkel<'static> {
         &self.skel
     }
+}
+
+/// Puts a new pin in the place of the one at `path`, if there is one.
+fn pin_anew(
+    path: &Path,
+    pin: impl FnOnce(&Path) -> libbpf_rs::Result<()>,
+) -> Result<(), AgentError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let fresh = path.with_file_name(format!("new_{name}"));
+    let _ = std::fs::remove_file(&fresh);
+    pin(&fresh).map_err(|e| AgentError::kernel(format!("pin {}", fresh.display()), e))?;
+    std::fs::rename(&fresh, path).map_err(|e| AgentError::file(path, e))
 }
 
 pub(crate) fn read_settings(map: &impl MapCore) -> Result<types::settings, AgentError> {

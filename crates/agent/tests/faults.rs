@@ -64,10 +64,12 @@ fn a_killed_agent_leaves_tagging_on_and_counters_whole() {
         agent.wait();
         let before = tagged(&agent);
         assert_eq!(code_points(&pair), [3, 40], "untagged after the kill");
+        assert!(agent.has_writer(), "what writes in place went with the agent");
         sending.join().unwrap();
         let between = tagged(&agent);
         assert!(between > before);
         agent.launch(hook);
+        assert!(agent.has_writer());
         assert!(tagged(&agent) >= between, "counters fell");
         assert_eq!(code_points(&pair), [3, 40]);
         agent.ok("stop");
@@ -122,6 +124,28 @@ fn a_new_configuration_holds_at_once_or_not_at_all() {
     assert_eq!(code_points(&pair), [3, 40]);
     assert_eq!(agent.metric("flowsched_reloads_total"), 2);
     assert_eq!(agent.metric("flowsched_reloads_refused_total"), 3);
+}
+
+#[test]
+fn a_hangup_has_the_file_read_again() {
+    if !lab::is_root("a_hangup_has_the_file_read_again") {
+        return;
+    }
+    let pair = Pair::new();
+    lab::sink(&pair.b, SINK);
+    let mut agent = Agent::prepare(&pair, RULE);
+    // What a link in the watched folder leads to is not watched.
+    let file = agent.folder.join("elsewhere/agent.toml");
+    std::fs::create_dir(agent.folder.join("elsewhere")).unwrap();
+    std::fs::rename(agent.config(), &file).unwrap();
+    std::os::unix::fs::symlink(&file, agent.config()).unwrap();
+    agent.launch(&[]);
+    std::fs::write(&file, format!("interfaces = [\"east\"]\n{OTHER}")).unwrap();
+    thread::sleep(Duration::from_millis(1500));
+    assert_eq!(code_points(&pair), [3, 40], "the file is watched, and this test shows nothing");
+    agent.signal("-HUP");
+    agent.wait_for("in force");
+    assert_eq!(code_points(&pair), [4, 41]);
 }
 
 #[test]

@@ -168,6 +168,7 @@ impl Config {
             ageing_timeouts: self.ageing_timeouts,
             flags: types::rule_flag(self.flags()),
             mark_mask: self.start_mark.unwrap_or(0),
+            priority_mask: if self.start_priority { u32::MAX } else { 0 },
             vxlan_port: self.vxlan_port,
             ports: port_bitmap(&self.selection.ports),
             ..types::rule::default()
@@ -195,8 +196,6 @@ impl Config {
             (!self.selection.ports.is_empty(), bit::FS_SELECT_PORTS),
             (!self.selection.prefixes.is_empty(), bit::FS_SELECT_PREFIXES),
             (!self.selection.cgroups.is_empty(), bit::FS_SELECT_CGROUPS),
-            (self.start_mark.is_some(), bit::FS_TOKEN_MARK),
-            (self.start_priority, bit::FS_TOKEN_PRIORITY),
             (self.knows_time_by_ticks(), bit::FS_TICKS),
         ];
         all.into_iter().filter(|(set, _)| *set).fold(0, |flags, (_, one)| flags | one.0)

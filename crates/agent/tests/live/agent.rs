@@ -9,6 +9,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+
 use super::lab::Pair;
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -136,6 +138,12 @@ impl Agent {
         let text = self.ok("metrics");
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         line.unwrap_or_else(|| panic!("no {name} in\n{text}")).parse().unwrap()
+    }
+
+    /// Whether the program that writes in place is where the tagger goes on to it.
+    pub fn has_writer(&self) -> bool {
+        let map = MapHandle::from_pinned_path(format!("{}/writers", self.pins)).unwrap();
+        map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).unwrap().is_some()
     }
 
     /// Whether anything is pinned.
