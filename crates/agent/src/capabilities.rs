@@ -22,22 +22,25 @@ pub(crate) fn held() -> Vec<&'static str> {
         .collect()
 }
 
-/// Says what is missing for tagging, if anything is.
+/// What tagging takes. Without CAP_PERFMON the verifier guards every access to a packet against
+/// speculation, and refuses most.
+pub(crate) const FOR_TAGGING: [&str; 3] = ["CAP_BPF", "CAP_NET_ADMIN", "CAP_PERFMON"];
+/// What changing an interface's queueing takes.
+pub(crate) const FOR_QUEUEING: [&str; 1] = ["CAP_NET_ADMIN"];
+
+/// Says which of `needed` are missing, if any are.
 ///
 /// # Errors
-/// If something is.
-pub(crate) fn demand() -> Result<(), AgentError> {
-    // Without CAP_PERFMON the verifier guards every access to a packet against speculation, and
-    // refuses most.
-    let mut needed = vec!["CAP_BPF", "CAP_NET_ADMIN", "CAP_PERFMON"];
+/// If some are.
+pub(crate) fn demand(needed: &[&str]) -> Result<(), AgentError> {
     let held = held();
-    needed.retain(|name| !held.contains(name));
-    if needed.is_empty() {
+    let missing: Vec<&str> = needed.iter().copied().filter(|name| !held.contains(name)).collect();
+    if missing.is_empty() {
         return Ok(());
     }
     Err(AgentError::Missing(format!(
         "this process lacks {}: run it as root, or under systemd with AmbientCapabilities={}",
-        needed.join(", "),
-        needed.join(" ")
+        missing.join(", "),
+        missing.join(" ")
     )))
 }

@@ -29,9 +29,10 @@ const SWEEP_EVERY: Duration = Duration::from_secs(5);
 /// `flowsched agent start`.
 pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError> {
     // Before the file is read, so that no later change is missed.
-    let changes = watch_file(&args.config)?;
+    let changes =
+        watch_file(&args.config).or_else(|error| Config::read(&args.config).and(Err(error)))?;
     let config = Config::read(&args.config)?;
-    capabilities::demand()?;
+    capabilities::demand(&capabilities::FOR_TAGGING)?;
     let hook = if args.clsact { Hook::Clsact } else { Hook::available() };
     if args.dry_run {
         return dry_run(places, &config, hook);

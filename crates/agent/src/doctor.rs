@@ -27,7 +27,7 @@ pub(crate) fn run(places: &Places) -> Result<(), AgentError> {
     let held = capabilities::held();
     let named = if held.is_empty() { "none".to_owned() } else { held.join(" ") };
     finding("capabilities", &named);
-    capabilities::demand()?;
+    capabilities::demand(&capabilities::FOR_TAGGING)?;
     finding("BTF", if Path::new("/sys/kernel/btf/vmlinux").exists() { "yes" } else { "no" });
     finding(
         "hook",

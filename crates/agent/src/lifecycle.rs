@@ -3,13 +3,14 @@
 use std::thread;
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::error::AgentError;
 use crate::pins::Places;
 use crate::stats::{LEFT_ALONE, Snapshot};
-use crate::{attach, gso, nic};
+use crate::{attach, capabilities, gso, nic};
 
 /// `flowsched agent stop`: the process ends, tagging stays on.
 pub(crate) fn stop(places: &Places) -> Result<(), AgentError> {
@@ -17,8 +18,12 @@ pub(crate) fn stop(places: &Places) -> Result<(), AgentError> {
         println!("no agent runs; tagging stays as it is");
         return Ok(());
     };
-    kill(Pid::from_raw(pid), Signal::SIGTERM)
-        .map_err(|e| AgentError::kernel(format!("end process {pid}"), e))?;
+    kill(Pid::from_raw(pid), Signal::SIGTERM).map_err(|error| match error {
+        Errno::EPERM => AgentError::Missing(format!(
+            "process {pid} belongs to another user: run this as root, or as that user"
+        )),
+        other => AgentError::kernel(format!("end process {pid}"), other),
+    })?;
     for _ in 0..100 {
         if places.running().is_none() {
             println!("the agent (process {pid}) has ended; packets are tagged as before");
@@ -31,6 +36,7 @@ pub(crate) fn stop(places: &Places) -> Result<(), AgentError> {
 
 /// `flowsched agent uninstall`: nothing is left.
 pub(crate) fn uninstall(places: &Places) -> Result<(), AgentError> {
+    capabilities::demand(&capabilities::FOR_TAGGING)?;
     if places.running().is_some() {
         stop(places)?;
     }

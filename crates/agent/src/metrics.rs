@@ -19,9 +19,10 @@ pub(crate) fn serve(places: Places, address: SocketAddr) -> Result<(), AgentErro
     let server = Server::http(address)
         .map_err(|e| AgentError::kernel(format!("serve metrics on {address}"), e))?;
     thread::spawn(move || {
+        let mut evicted = 0;
         for request in server.incoming_requests() {
             let answer = match request.url() {
-                "/metrics" => match text(&places) {
+                "/metrics" => match page(&places, &mut evicted) {
                     Ok(text) => plain(text, 200),
                     Err(error) => plain(format!("{error}\n"), 503),
                 },
@@ -44,7 +45,14 @@ fn plain(text: String, code: u16) -> Response<std::io::Cursor<Vec<u8>>> {
 
 /// All metrics in the text format.
 pub(crate) fn text(places: &Places) -> Result<String, AgentError> {
+    page(places, &mut 0)
+}
+
+/// The same. How many flows made room is a difference of counts that are not read at one moment, and
+/// a counter that falls by one is taken for one that began anew: hence the most that it ever was.
+fn page(places: &Places, evicted: &mut u64) -> Result<String, AgentError> {
     let snapshot = Snapshot::read(places)?;
+    *evicted = snapshot.evicted().max(*evicted);
     let mut page = Page::default();
     let counters = &snapshot.counters;
     let levels = [
@@ -71,7 +79,7 @@ pub(crate) fn text(places: &Places) -> Result<String, AgentError> {
     page.counter("ect_forced_total", "Packets that ECT(0) was set on", counters.ect_forced);
     page.counter("socket_flows_total", "Local connections seen", counters.flows_socket);
     page.counter("hash_flows_total", "Flows known by 5-tuple", counters.flows_hash);
-    page.counter("evicted_total", "Flows that made room for others", snapshot.evicted());
+    page.counter("evicted_total", "Flows that made room for others", *evicted);
     page.counter("reloads_total", "Rules put in force", snapshot.agent.reloads);
     page.counter("reloads_refused_total", "Rules refused", snapshot.agent.reloads_refused);
     page.gauge("hash_flows", "Flows known by 5-tuple now", snapshot.flows);
@@ -117,14 +125,35 @@ impl Page {
         let mut buckets = Vec::new();
         let sizes: Vec<_> = histogram.sizes().collect();
         for exponent in 8..40 {
-            let bound = 1u64 << exponent;
-            let below = sizes.iter().filter(|(size, _)| size.get() < bound);
-            buckets.push((format!("_bucket{{le=\"{bound}\"}}"), below.map(|(_, n)| n).sum()));
+            // The largest size in the octave below: sizes at the bound itself are in the next.
+            let bound = (1u64 << exponent) - 1;
+            let within = sizes.iter().filter(|(size, _)| size.get() <= bound);
+            buckets.push((format!("_bucket{{le=\"{bound}\"}}"), within.map(|(_, n)| n).sum()));
         }
         let total = sizes.iter().map(|(size, count)| size.get() * count).sum();
         buckets.push(("_bucket{le=\"+Inf\"}".into(), histogram.messages()));
         buckets.push(("_sum".into(), total));
         buckets.push(("_count".into(), histogram.messages()));
         self.family("message_bytes", "Sizes of ended messages", "histogram", buckets);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::histogram::{BUCKETS, bucket_of};
+
+    #[test]
+    fn a_bucket_holds_all_that_is_not_larger_than_its_bound() {
+        let mut counts = vec![0; BUCKETS];
+        (counts[255], counts[bucket_of(256)], counts[bucket_of(1_000_000)]) = (3, 4, 5);
+        let mut page = Page::default();
+        page.sizes(&Histogram::new(counts));
+        for line in ["{le=\"255\"} 3", "{le=\"511\"} 7", "{le=\"524287\"} 7", "{le=\"1048575\"} 12"]
+        {
+            let line = format!("flowsched_message_bytes_bucket{line}\n");
+            assert!(page.0.contains(&line), "{line} is not in\n{}", page.0);
+        }
+        assert!(page.0.contains("_bucket{le=\"+Inf\"} 12\n"));
     }
 }

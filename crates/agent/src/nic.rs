@@ -11,10 +11,10 @@ use std::process::Command as Process;
 
 use serde::{Deserialize, Serialize};
 
-use crate::attach;
 use crate::config::{Config, Nic};
 use crate::error::AgentError;
 use crate::pins::Places;
+use crate::{attach, capabilities};
 pub(crate) use qdiscs::Kinds;
 
 /// The arguments of one call of `tc`.
@@ -78,6 +78,7 @@ pub(crate) fn start(places: &Places, config: &Config, dry: bool) -> Result<(), A
         return dry_run(places, config);
     }
     setting(config)?;
+    capabilities::demand(&capabilities::FOR_QUEUEING)?;
     for (name, _) in attach::matching(&config.interfaces) {
         program(places, config, &name)?;
     }
@@ -118,7 +119,11 @@ pub(crate) fn program(places: &Places, config: &Config, name: &str) -> Result<()
 
 /// Puts back what was there before, on all interfaces that were programmed.
 pub(crate) fn stop(places: &Places, dry: bool) -> Result<(), AgentError> {
-    for name in places.records(RECORD) {
+    let names = places.records(RECORD);
+    if !dry && !names.is_empty() {
+        capabilities::demand(&capabilities::FOR_QUEUEING)?;
+    }
+    for name in names {
         restore(places, &name, dry)?;
     }
     Ok(())

@@ -193,10 +193,13 @@ pub(crate) fn read_settings(map: &impl MapCore) -> Result<types::settings, Agent
 pub(crate) fn pinned(places: &Places, name: &str) -> Result<MapHandle, AgentError> {
     let path = places.map(name);
     MapHandle::from_pinned_path(&path).map_err(|e| {
-        AgentError::Missing(format!(
-            "{}: {e}\nno tagger is installed here; `flowsched agent start` installs one",
-            path.display()
-        ))
+        let advice = match e.kind() {
+            libbpf_rs::ErrorKind::PermissionDenied => {
+                "what the tagger has pinned is for root, and for the user who started the agent"
+            }
+            _ => "no tagger is installed here; `flowsched agent start` installs one",
+        };
+        AgentError::Missing(format!("{}: {e}\n{advice}", path.display()))
     })
 }
 

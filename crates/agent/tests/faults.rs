@@ -378,6 +378,38 @@ fn without_the_capabilities_it_says_what_is_missing() {
     }
 }
 
+#[test]
+fn without_privileges_nothing_is_done_and_nothing_untrue_is_said() {
+    if !lab::is_root("without_privileges_nothing_is_done_and_nothing_untrue_is_said") {
+        return;
+    }
+    let pair = Pair::new();
+    let mut agent = Agent::start(&pair, RULE, &[]);
+    let refused = |agent: &Agent, command: &str, because: &str| {
+        let output = as_nobody(&pair, agent, &[])
+            .args(["--pins", &agent.pins, "--run-dir"])
+            .arg(agent.folder.join("run"))
+            .args(command.split(' '))
+            .output()
+            .unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        assert!(!output.status.success() && said.contains(because), "{command}: {said}");
+        assert!(!said.contains("gone") && !said.contains("no tagger"), "{command}: {said}");
+    };
+    for command in ["status", "metrics", "histogram", "thresholds --load 0.8", "top --count 1"] {
+        refused(&agent, command, "is for root");
+    }
+    refused(&agent, "stop", "run this as root");
+    refused(&agent, "uninstall", "lacks CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON");
+    let config = agent.config().display().to_string();
+    refused(&agent, &format!("nic --rate 1Gbps --config {config}"), "no [nic]");
+    agent.ok("stop");
+    agent.wait();
+    refused(&agent, "uninstall", "lacks CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON");
+    assert!(agent.is_installed());
+}
+
 /// A file system that goes however the test ends.
 struct Mounted(String);
 

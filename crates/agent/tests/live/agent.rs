@@ -18,7 +18,7 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 /// An agent with folders of its own; taken away whole when dropped.
 pub struct Agent {
     host: String,
-    pins: String,
+    pub pins: String,
     pub folder: PathBuf,
     child: Option<Child>,
     said: Option<Receiver<String>>,
