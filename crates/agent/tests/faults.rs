@@ -426,7 +426,8 @@ fn three_capabilities_are_all_that_it_takes() {
         return;
     }
     let pair = Pair::new();
-    let agent = Agent::prepare(&pair, RULE);
+    let limits = "[nic]\nrate = \"10Gbps\"\n[gso]\nmax-size = \"16KiB\"\n";
+    let agent = Agent::prepare(&pair, &format!("{RULE}{limits}"));
     let (bpf, run) = (agent.folder.join("bpf"), agent.folder.join("run"));
     let [bpf_text, run_text] = [&bpf, &run].map(|path| path.display().to_string());
     sh(&format!(
@@ -456,6 +457,8 @@ fn three_capabilities_are_all_that_it_takes() {
         said().contains("ready")
     });
     let tagged = code_points(&pair);
+    let queueing = || sh(&format!("tc -n {} qdisc show dev east", pair.a));
+    let scheduled = queueing();
     ok(&["status"]);
     ok(&["stop"]);
     started.wait().unwrap();
@@ -463,4 +466,5 @@ fn three_capabilities_are_all_that_it_takes() {
     let untagged = code_points(&pair);
     assert!(is_ready, "{}", said());
     assert_eq!((tagged, untagged), (vec![3, 40], vec![0]), "{}", said());
+    assert!(scheduled.contains(" f5c0: root ") && !queueing().contains(" f5c0: "), "{}", said());
 }

@@ -2,7 +2,10 @@
 
 use std::fmt;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
+
+use libbpf_rs::btf::{Btf, BtfType};
 
 /// Those that matter here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,18 +20,23 @@ pub(crate) struct Kinds {
 
 impl Kinds {
     /// Tries each on the loopback of a network namespace of its own, which may load modules and
-    /// touches no interface. Where that is not allowed, looks for the modules' files.
+    /// touches no interface. Where that is not allowed, looks for what the kernel says of itself,
+    /// and for the modules' files.
     pub(crate) fn of_this_kernel() -> Kinds {
-        let has = |kind: &str, options: &str| {
-            tried(kind, options).unwrap_or_else(|| listed(&format!("sch_{kind}")))
+        let types = Btf::from_vmlinux().ok();
+        let has = |kind: &str, state: &str, options: &str| {
+            tried(kind, options).unwrap_or_else(|| {
+                is_built_in(types.as_ref(), state) || is_module(&format!("sch_{kind}"))
+            })
         };
+        let red = "limit 400kb min 30kb max 90kb avpkt 1500 burst 40 bandwidth 1gbit";
         Kinds {
-            tbf: has("tbf", "rate 1gbit burst 100kb limit 1mb"),
-            prio: has("prio", "bands 3"),
-            ets: has("ets", "bands 3 strict 3"),
-            red: has("red", "limit 400kb min 30kb max 90kb avpkt 1500 burst 40 bandwidth 1gbit"),
-            htb: has("htb", "default 1"),
-            codel: has("codel", "ecn ce_threshold 100us"),
+            tbf: has("tbf", "tbf_sched_data", "rate 1gbit burst 100kb limit 1mb"),
+            prio: has("prio", "prio_sched_data", "bands 3"),
+            ets: has("ets", "ets_sched", "bands 3 strict 3"),
+            red: has("red", "red_sched_data", red),
+            htb: has("htb", "htb_sched", "default 1"),
+            codel: has("codel", "codel_sched_data", "ecn ce_threshold 100us"),
         }
     }
 }
@@ -59,12 +67,43 @@ fn tried(kind: &str, options: &str) -> Option<bool> {
     Some(output.status.success())
 }
 
-fn listed(module: &str) -> bool {
+/// Whether the kernel itself has a discipline, which it then has the type of the state of.
+fn is_built_in(types: Option<&Btf<'_>>, state: &str) -> bool {
+    types.is_some_and(|types| types.type_by_name::<BtfType<'_>>(state).is_some())
+}
+
+/// Whether there is a module, loaded or to be loaded.
+fn is_module(module: &str) -> bool {
     let release = nix::sys::utsname::uname()
         .map(|names| names.release().to_string_lossy().into_owned())
         .unwrap_or_default();
-    ["modules.builtin", "modules.dep"].iter().any(|file| {
-        let list = fs::read_to_string(format!("/lib/modules/{release}/{file}"));
-        list.is_ok_and(|list| list.contains(&format!("/{module}.ko")))
-    })
+    let loaded = Path::new("/sys/module").join(module);
+    loaded.exists()
+        || ["modules.builtin", "modules.dep"].iter().any(|file| {
+            let list = fs::read_to_string(format!("/lib/modules/{release}/{file}"));
+            list.is_ok_and(|list| list.contains(&format!("/{module}.ko")))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_says_of_itself_is_what_it_does() {
+        let Ok(types) = Btf::from_vmlinux() else {
+            eprintln!("skipped: this kernel has no BTF");
+            return;
+        };
+        assert!(!is_built_in(Some(&types), "no_sched_data") && !is_module("sch_no"));
+        for (kind, state, options) in
+            [("htb", "htb_sched", "default 1"), ("prio", "prio_sched_data", "bands 3")]
+        {
+            let said = is_built_in(Some(&types), state) || is_module(&format!("sch_{kind}"));
+            match tried(kind, options) {
+                Some(does) => assert_eq!(said, does, "{kind}"),
+                None => eprintln!("skipped: no namespace to try {kind} in"),
+            }
+        }
+    }
 }
