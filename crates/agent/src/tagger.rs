@@ -316,4 +316,38 @@ mod tests {
         let bare = load_error(refused(), "libbpf: kernel BTF is missing at '/sys'\n".into());
         assert!(bare.to_string().contains("CONFIG_DEBUG_INFO_BTF"), "{bare}");
     }
+
+    /// Takes all but these of root's powers from this thread.
+    #[allow(unsafe_code)]
+    fn keep_only(capabilities: &[u32]) {
+        const VERSION_3: u32 = 0x2008_0522;
+        let header = [VERSION_3, 0];
+        let bits = capabilities.iter().fold(0u64, |bits, number| bits | 1 << number);
+        let (low, high) = (bits as u32, (bits >> 32) as u32);
+        // Effective, permitted and inheritable of capabilities below 32, then of the others.
+        let sets = [low, low, 0, high, high, 0];
+        // SAFETY: both are as long as the call's third version reads.
+        let result = unsafe { libc::syscall(libc::SYS_capset, header.as_ptr(), sets.as_ptr()) };
+        assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
+    }
+
+    /// The kernel's own word: without CAP_PERFMON it refuses what the program does with pointers.
+    #[test]
+    fn what_the_kernel_itself_says_against_the_program_is_in_the_error() {
+        if !nix::unistd::geteuid().is_root() {
+            eprintln!("skipped: loading needs root");
+            return;
+        }
+        const NET_ADMIN: u32 = 12;
+        const BPF: u32 = 39;
+        let refused = thread::spawn(|| {
+            keep_only(&[NET_ADMIN, BPF]);
+            let text = "interfaces = [\"none\"]\nthresholds = \"1KB\"\n";
+            let config = Config::parse(text, Path::new("rule")).unwrap();
+            Tagger::load(&config, None, LoadOptions::default()).unwrap_err()
+        });
+        let said = refused.join().unwrap().to_string();
+        let log = said.split_once("doctor").unwrap_or_else(|| panic!("no advice: {said}")).1;
+        assert!(log.contains("processed") && log.contains("insns"), "no log: {said}");
+    }
 }
