@@ -20,6 +20,7 @@ run() {
 run /tests/deps/live offset
 run /tests/deps/live vxlan
 run /tests/deps/live datagrams
+run /tests/deps/live link_layer
 run /tests/deps/faults killed
 run /tests/deps/faults at_once
 run /tests/deps/faults other_peoples

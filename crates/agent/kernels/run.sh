@@ -24,7 +24,7 @@ if [ "$(dpkg --print-architecture)" != amd64 ]; then
 fi
 
 # Modules that the tests need, beside what is built in.
-modules="veth vxlan ip6_udp_tunnel udp_tunnel dummy sch_ingress sch_tbf sch_prio sch_ets sch_red
+modules="veth tun vxlan ip6_udp_tunnel udp_tunnel dummy sch_ingress sch_tbf sch_prio sch_ets sch_red
   sch_htb sch_codel sch_fq sch_fq_codel cls_bpf cls_u32 act_mirred tcp_dctcp ipv6"
 
 package_of() { # how a version begins, or "newest" -> the newest such package

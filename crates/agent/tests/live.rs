@@ -8,8 +8,10 @@ mod lab;
 mod seen;
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
+use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use agent::Agent;
@@ -200,6 +202,64 @@ fn what_is_forwarded_for_a_container_is_tagged_by_flow() {
     for packet in &packets {
         let offset = u64::from(packet.seq.wrapping_sub(packets[0].seq));
         assert_eq!(packet.dscp, level_at(offset), "offset {offset}");
+    }
+}
+
+/// Makes `tun0` on this thread's host: what leaves it is read from the file.
+#[allow(unsafe_code)]
+fn tun() -> File {
+    const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
+    let file = File::options().read(true).write(true).open("/dev/net/tun").unwrap();
+    // SAFETY: all zero is a valid request.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (place, byte) in request.ifr_name.iter_mut().zip(b"tun0") {
+        *place = *byte as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: the request is initialised and outlives the call.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), TUNSETIFF, &raw const request) };
+    assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
+    file
+}
+
+#[test]
+fn packets_without_a_link_layer_header_are_tagged_too() {
+    if !lab::is_root("packets_without_a_link_layer_header_are_tagged_too") {
+        return;
+    }
+    let pair = Pair::new();
+    let mut tunnel = lab::on(&pair.a, tun).join().unwrap();
+    sh(&format!(
+        "ip -n {0} addr add 10.97.0.1/24 dev tun0 && \
+         ip -n {0} addr add fd97::1/64 dev tun0 nodad && ip -n {0} link set tun0 up",
+        pair.a
+    ));
+    let mut agent = Agent::prepare(&pair, RULE);
+    let rule = format!("interfaces = [\"tun0\"]\n{RULE}[flows]\nidle = \"never\"\n");
+    std::fs::write(agent.config(), rule).unwrap();
+    agent.launch(&[]);
+    for (from, to, ethertype) in
+        [("10.97.0.1:0", "10.97.0.2:5001", 0x0800_u16), ("[fd97::1]:0", "[fd97::2]:5001", 0x86dd)]
+    {
+        lab::on(&pair.a, move || {
+            let socket = UdpSocket::bind(from).unwrap();
+            for _ in 0..150 {
+                socket.send_to(&[9; 1000], to).unwrap();
+            }
+        })
+        .join()
+        .unwrap();
+        let mut packet = [0; 2000];
+        let mut offset = 0;
+        while offset < 150_000 {
+            let length = tunnel.read(&mut packet).unwrap();
+            let frame = [&[0; 12], &ethertype.to_be_bytes()[..], &packet[..length]].concat();
+            // The kernel says a few things of its own on a new interface.
+            let Some(seen) = Seen::parse(&frame).filter(|seen| seen.to == PORT) else { continue };
+            assert_eq!(seen.dscp, level_at(offset), "{to}: offset {offset}");
+            assert!(seen.checksums_right, "{seen:?}");
+            offset += seen.payload as u64;
+        }
     }
 }
 
