@@ -2,7 +2,8 @@
 # Runs tests of the agent under other kernels: Debian's, in QEMU without KVM, from a file system
 # that is built here. For function, not for time.
 #
-#   run.sh                 Debian's 6.1 and the newest that it has, backports included
+#   run.sh                 Debian's 6.1 and the newest that it has, in backports to its stable
+#                          release where they can be reached
 #   run.sh 6.1.0 6.12      kernels whose package names begin so
 set -euo pipefail
 
@@ -27,13 +28,31 @@ fi
 modules="veth tun vxlan ip6_udp_tunnel udp_tunnel dummy sch_ingress sch_tbf sch_prio sch_ets sch_red
   sch_htb sch_codel sch_fq sch_fq_codel cls_bpf cls_u32 act_mirred tcp_dctcp ipv6"
 
+# Package lists of their own for backports, from where the machine has its packages; so that the
+# machine's stay as they are.
+backports=(-o "Dir::Etc::sourcelist=$work/apt/sources.list" -o Dir::Etc::sourceparts=/dev/null
+  -o "Dir::State::lists=$work/apt/lists" -o "Dir::Cache=$work/apt/cache")
+
+list_backports() {
+  local uri key=/usr/share/keyrings/debian-archive-keyring.gpg
+  uri=$(apt-get indextargets --format '$(REPO_URI)' | grep -E '/debian/?$' | head -1) || true
+  if [ -z "$uri" ] || [ ! -e "$key" ]; then return; fi
+  mkdir -p "$work"/apt/{lists,cache/archives}/partial
+  echo "deb [signed-by=$key] $uri stable-backports main" >"$work/apt/sources.list"
+  timeout 120 apt-get "${backports[@]}" update -qq 2>/dev/null || rm -f "$work/apt/sources.list"
+}
+
 package_of() { # how a version begins, or "newest" -> the newest such package
   local version=$1
   [ "$version" != newest ] || version='[0-9]'
-  apt-cache search --names-only "^linux-image-$version.*-cloud-amd64\$" |
-    awk '{print $1}' | sort -V | tail -1
+  version="^linux-image-$version.*-cloud-amd64\$"
+  {
+    apt-cache search --names-only "$version"
+    [ ! -e "$work/apt/sources.list" ] || apt-cache "${backports[@]}" search --names-only "$version"
+  } | awk '{print $1}' | sort -V | tail -1
 }
 
+list_backports
 if [ -z "$(package_of newest)" ] && [ "$(id -u)" -eq 0 ]; then
   apt-get update -qq
 fi
@@ -46,7 +65,8 @@ fetch() { # package -> folder with its files
   local package=$1 folder=$work/$1
   if [ ! -d "$folder/boot" ]; then
     mkdir -p "$folder"
-    (cd "$folder" && apt-get download -q "$package" >/dev/null 2>&1 &&
+    (cd "$folder" && { apt-get download -q "$package" >/dev/null 2>&1 ||
+      apt-get "${backports[@]}" download -q "$package" >/dev/null 2>&1; } &&
       dpkg-deb -x ./*.deb . && rm -f ./*.deb)
   fi
   echo "$folder"

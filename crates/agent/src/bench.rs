@@ -24,6 +24,8 @@ const EACH: Duration = Duration::from_millis(200);
 const SLICE: Duration = Duration::from_millis(30);
 const PAIRS: usize = 400;
 const ADDRESS: &str = "10.77.0.2:5001";
+/// The same at the other end of a tunnel.
+const TUNNELLED: &str = "10.88.0.2:5001";
 const RULE: &str = "interfaces = [\"east\"]\n\
                     thresholds = \"20KB 60KB 150KB 400KB 900KB 2MB 5MB\"\n";
 /// Sender, kernel and receiver are all on this processor, so that nobody waits for anybody: what
@@ -52,7 +54,7 @@ fn receive(host: &str) {
     let (ready, is_ready) = std::sync::mpsc::channel();
     lab::on(host, move || {
         stay();
-        let listener = TcpListener::bind(ADDRESS).unwrap();
+        let listener = TcpListener::bind("0.0.0.0:5001").unwrap();
         ready.send(()).unwrap();
         let mut buffer = vec![0; BLOCK];
         for stream in listener.incoming() {
@@ -64,8 +66,8 @@ fn receive(host: &str) {
     is_ready.recv().unwrap();
 }
 
-fn connect() -> TcpStream {
-    let stream = TcpStream::connect(ADDRESS).unwrap();
+fn connect(address: &str) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
     setsockopt(&stream, sockopt::SndBuf, &BUFFER).unwrap();
     stream
 }
@@ -133,13 +135,26 @@ fn send_datagrams(socket: &UdpSocket, time: Duration) {
 enum Load {
     Stream,
     Datagrams,
+    /// A stream that another host sends by way of this one.
+    Forwarded,
+    /// A stream in a VXLAN tunnel.
+    Tunnelled,
 }
 
 impl Load {
-    fn send(self) {
+    fn send(self, container: &str) {
+        let stream = |address| {
+            transfer(&mut connect(address), EACH);
+        };
         match self {
-            Load::Stream => {
-                transfer(&mut connect(), EACH);
+            Load::Stream => stream(ADDRESS),
+            Load::Tunnelled => stream(TUNNELLED),
+            Load::Forwarded => {
+                let send = move || {
+                    stay();
+                    stream(ADDRESS);
+                };
+                lab::on(container, send).join().unwrap();
             }
             Load::Datagrams => {
                 let socket = UdpSocket::bind("10.77.0.1:0").unwrap();
@@ -151,16 +166,16 @@ impl Load {
 }
 
 /// Nanoseconds of the program behind `program` for each packet that is sent.
-fn nanoseconds(program: BorrowedFd<'_>, load: Load) -> f64 {
+fn nanoseconds(program: BorrowedFd<'_>, load: Load, container: &str) -> f64 {
     let before = sys::program_facts(program).unwrap();
-    load.send();
+    load.send(container);
     let after = sys::program_facts(program).unwrap();
     (after.run_time_ns - before.run_time_ns) as f64 / (after.runs - before.runs) as f64
 }
 
 const OTHERS: &str = "dscp = [56, 48, 40, 32, 24, 16, 8, 4]\n";
 /// What is measured: what is sent, and what the rule says beside its thresholds.
-const CASES: [(&str, Load, &str); 12] = [
+const CASES: [(&str, Load, &str); 16] = [
     ("TCP, every packet gets another code point", Load::Stream, OTHERS),
     ("TCP, the last level is code point 0", Load::Stream, ""),
     ("TCP, respect-dscp", Load::Stream, "respect-dscp = true\n"),
@@ -173,6 +188,10 @@ const CASES: [(&str, Load, &str); 12] = [
     ("UDP, the last level is code point 0", Load::Datagrams, ""),
     ("UDP, select.ports", Load::Datagrams, "[select]\nports = [\"5001\"]\n"),
     ("UDP, every packet begins a message", Load::Datagrams, "[flows]\nidle = \"1us\"\n"),
+    ("TCP that is forwarded, another code point", Load::Forwarded, OTHERS),
+    ("TCP that is forwarded, code point 0", Load::Forwarded, ""),
+    ("TCP in VXLAN, another code point", Load::Tunnelled, OTHERS),
+    ("TCP in VXLAN, code point 0", Load::Tunnelled, ""),
 ];
 
 #[test]
@@ -184,7 +203,9 @@ fn run_time_of_a_packet() {
     let pair = Pair::new();
     receive(&pair.b);
     receive_datagrams(&pair.b);
-    lab::on(&pair.a, || {
+    pair.tunnel();
+    let container = pair.container();
+    lab::on(&pair.a, move || {
         stay();
         let index = nix::net::if_::if_nametoindex("east").unwrap();
         let _measured = sys::measure_run_time().unwrap();
@@ -193,11 +214,11 @@ fn run_time_of_a_packet() {
             let (mut tagging, mut nothing, mut extra) = (Vec::new(), Vec::new(), Vec::new());
             for _ in 0..RUNS {
                 let link = sys::attach_tcx(tagger.program(Entry::Ethernet), index).unwrap();
-                let tagged = nanoseconds(tagger.program(Entry::Ethernet).as_fd(), load);
+                let tagged = nanoseconds(tagger.program(Entry::Ethernet).as_fd(), load, &container);
                 drop(link);
                 let empty_program = &tagger.skel().progs.nothing;
                 let link = sys::attach_tcx(empty_program, index).unwrap();
-                let empty = nanoseconds(empty_program.as_fd(), load);
+                let empty = nanoseconds(empty_program.as_fd(), load, &container);
                 drop(link);
                 tagging.push(tagged);
                 nothing.push(empty);
@@ -283,7 +304,7 @@ fn throughput_with_and_without() {
             stay();
             let tagger = tagger("dscp = [56, 48, 40, 32, 24, 16, 8, 4]\n");
             let index = nix::net::if_::if_nametoindex("east").unwrap();
-            let mut stream = connect();
+            let mut stream = connect(ADDRESS);
             transfer(&mut stream, EACH);
             let (mut with, mut without) = (Sum::default(), Sum::default());
             let (losses, _) = in_pairs(|tags| {

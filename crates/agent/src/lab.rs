@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
@@ -79,6 +79,40 @@ impl Pair {
         }
     }
 
+    /// A third host behind the first, as a container runtime makes it (10.78.0.2): what it sends to
+    /// the second is forwarded. Its name.
+    pub fn container(&self) -> String {
+        let (host, container) = (&self.a, format!("{}c", self.a));
+        sh(&format!(
+            "ip netns add {container} && \
+             ip link add inner netns {host} type veth peer name eth netns {container} && \
+             ip -n {host} addr add 10.78.0.1/24 dev inner && ip -n {host} link set inner up && \
+             ip -n {container} addr add 10.78.0.2/24 dev eth && \
+             ip -n {container} link set eth up && \
+             ip -n {container} route add default via 10.78.0.1 && \
+             ip -n {container} link set eth gso_max_segs 1 && \
+             nsenter --net=/run/netns/{container} \
+                 ethtool -K eth tx off gso off tso off >/dev/null && \
+             nsenter --net=/run/netns/{host} ethtool -K inner gro off >/dev/null && \
+             nsenter --net=/run/netns/{host} sysctl -qw net.ipv4.ip_forward=1 && \
+             ip -n {} route add 10.78.0.0/24 via 10.77.0.1",
+            self.b
+        ));
+        container
+    }
+
+    /// A VXLAN tunnel between both, number 42, to port 4789: 10.88.0.1 and 10.88.0.2.
+    pub fn tunnel(&self) {
+        for (host, interface, own, other) in [(&self.a, "east", 1, 2), (&self.b, "west", 2, 1)] {
+            sh(&format!(
+                "ip -n {host} link add vx type vxlan id 42 dev {interface} \
+                 remote 10.77.0.{other} dstport 4789 && \
+                 ip -n {host} addr add 10.88.0.{own}/24 dev vx && ip -n {host} link set vx up && \
+                 nsenter --net=/run/netns/{host} ethtool -K vx tx off >/dev/null"
+            ));
+        }
+    }
+
     /// Pulls the cable out: the interfaces are gone.
     pub fn disconnect(&self) {
         sh(&format!("ip -n {} link del east", self.a));
@@ -87,8 +121,8 @@ impl Pair {
 
 impl Drop for Pair {
     fn drop(&mut self) {
-        for host in [&self.a, &self.b] {
-            let _ = Command::new("ip").args(["netns", "del", host]).status();
+        for host in [&format!("{}c", self.a), &self.a, &self.b] {
+            let _ = Command::new("ip").args(["netns", "del", host]).stderr(Stdio::null()).status();
         }
     }
 }

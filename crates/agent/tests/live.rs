@@ -178,25 +178,11 @@ fn what_is_forwarded_for_a_container_is_tagged_by_flow() {
     }
     let pair = Pair::new();
     let _agent = Agent::start(&pair, &format!("{RULE}[flows]\nidle = \"never\"\n"), &[]);
-    // A third namespace behind the first host, as a container runtime makes it.
-    let (host, container) = (&pair.a, format!("{}c", pair.a));
-    sh(&format!(
-        "ip netns add {container} && \
-         ip link add inner netns {host} type veth peer name eth netns {container} && \
-         ip -n {host} addr add 10.78.0.1/24 dev inner && ip -n {host} link set inner up && \
-         ip -n {container} addr add 10.78.0.2/24 dev eth && ip -n {container} link set eth up && \
-         ip -n {container} route add default via 10.78.0.1 && \
-         ip -n {container} link set eth gso_max_segs 1 && \
-         nsenter --net=/run/netns/{container} ethtool -K eth tx off gso off tso off >/dev/null && \
-         nsenter --net=/run/netns/{host} sysctl -qw net.ipv4.ip_forward=1 && \
-         ip -n {} route add 10.78.0.0/24 via 10.77.0.1",
-        pair.b
-    ));
+    let container = pair.container();
     lab::sink(&pair.b, SINK);
     let capture = Capture::start(&pair.b);
     lab::send(&container, SINK, vec![300_000], Duration::ZERO);
     let packets = data(&capture.end());
-    sh(&format!("ip netns del {container}"));
     let bytes: usize = packets.iter().map(|packet| packet.payload).sum();
     assert!(bytes >= 300_000, "{bytes} bytes arrived");
     for packet in &packets {
@@ -288,14 +274,7 @@ fn the_inner_flow_of_vxlan_decides_on_the_outer_code_point() {
     let pair = Pair::new();
     let rule = format!("{RULE}[flows]\nidle = \"never\"\n");
     let _agent = Agent::start(&pair, &rule, &[]);
-    for (host, interface, own, other) in [(&pair.a, "east", 1, 2), (&pair.b, "west", 2, 1)] {
-        sh(&format!(
-            "ip -n {host} link add vx type vxlan id 42 dev {interface} remote 10.77.0.{other} \
-             dstport 4789 && ip -n {host} addr add 10.88.0.{own}/24 dev vx && \
-             ip -n {host} link set vx up"
-        ));
-        sh(&format!("nsenter --net=/run/netns/{host} ethtool -K vx tx off >/dev/null"));
-    }
+    pair.tunnel();
     lab::sink(&pair.b, "10.88.0.2:5001");
     let capture = Capture::start(&pair.b);
     lab::send(&pair.a, "10.88.0.2:5001", vec![300_000], Duration::ZERO);

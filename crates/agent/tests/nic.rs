@@ -154,26 +154,42 @@ fn what_could_not_be_put_back_is_not_touched() {
     if !lab::is_root("what_could_not_be_put_back_is_not_touched") {
         return;
     }
-    let pair = Pair::new();
-    sh(&format!(
-        "tc -n {0} qdisc add dev east root handle 5: htb && \
-         tc -n {0} filter add dev east parent 5: protocol ip prio 1 u32 match u32 0 0 flowid 5:1",
-        pair.a
-    ));
-    let before = queueing(&pair);
-    let agent = Agent::prepare(&pair, RULE);
-    let output = agent.run(&format!("nic start --config {}", agent.config().display()));
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && error.contains("filters"), "{error}");
-    assert_eq!(queueing(&pair), before);
+    let filter = |parent: &str| {
+        format!(
+            "tc filter add dev east parent {parent} protocol ip prio 1 u32 match u32 0 0 \
+             flowid {parent}1"
+        )
+    };
+    // At the root, and further down.
+    let trees = [
+        format!("tc qdisc add dev east root handle 5: htb && {}", filter("5:")),
+        format!(
+            "tc qdisc add dev east root handle 5: htb default 1 && \
+             tc class add dev east parent 5: classid 5:1 htb rate 1gbit && \
+             tc qdisc add dev east parent 5:1 handle 50: htb && {}",
+            filter("50:")
+        ),
+    ];
+    for tree in trees {
+        let pair = Pair::new();
+        sh(&format!("nsenter --net=/run/netns/{} sh -c '{tree}'", pair.a));
+        let before = queueing(&pair);
+        let agent = Agent::prepare(&pair, RULE);
+        let output = agent.run(&format!("nic start --config {}", agent.config().display()));
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains("filters"), "{tree}: {error}");
+        assert_eq!(queueing(&pair), before);
+    }
 }
 
 /// Whether an interface is scheduled with this code point for the highest level.
 fn is_scheduled(pair: &Pair, code_point: u8) -> bool {
-    let queueing = queueing(pair);
+    let filters = ["f5c0:", "3:"].map(|parent| {
+        sh(&format!("tc -n {} filter show dev east parent {parent} || true", pair.a))
+    });
     // u32 filters are shown as words of the header: the type of service is the second byte.
     let class = format!("match 00{:02x}0000/00fc0000", code_point << 2);
-    queueing.contains(" f5c0: root ") && queueing.contains(&class)
+    queueing(pair).contains(" f5c0: root ") && filters.concat().contains(&class)
 }
 
 /// Waits, for no longer than an interface is ever looked for.

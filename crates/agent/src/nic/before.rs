@@ -18,7 +18,24 @@ const CLASS_WORD: usize = 7;
 /// If there is something that cannot be put back.
 pub(super) fn read(interface: &str) -> Result<Vec<Command>, AgentError> {
     let show = |what: &str| tc(&command(&format!("{what} show dev {interface}")));
-    commands(interface, &show("qdisc")?, &show("class")?, &show("filter")?)
+    let qdiscs = show("qdisc")?;
+    // Asked for an interface's filters, tc shows those of its root alone.
+    let mut filters = String::new();
+    for handle in own(&qdiscs).iter().map(|words| words[2]).filter(|handle| *handle != "0:") {
+        let shown = tc(&command(&format!("filter show dev {interface} parent {handle}")));
+        // Some have no room for filters, and tc fails.
+        filters.push_str(&shown.unwrap_or_default());
+    }
+    commands(interface, &qdiscs, &show("class")?, &filters)
+}
+
+/// The disciplines that packets queue in, as words.
+fn own(qdiscs: &str) -> Vec<Vec<&str>> {
+    qdiscs
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .filter(|words| words.len() > 3 && !["clsact", "ingress"].contains(&words[1]))
+        .collect()
 }
 
 fn commands(
@@ -33,12 +50,7 @@ fn commands(
         ))
     };
     let mut all = vec![command(&format!("qdisc del dev {interface} root"))];
-    let lines: Vec<Vec<&str>> =
-        qdiscs.lines().map(|line| line.split_whitespace().collect()).collect();
-    let own: Vec<_> = lines
-        .iter()
-        .filter(|words| words.len() > 3 && !["clsact", "ingress"].contains(&words[1]))
-        .collect();
+    let own = own(qdiscs);
     // Handle 0: is what the kernel put there of itself, and does again.
     let Some(root) = own.iter().find(|words| words[3] == "root" && words[2] != "0:") else {
         return Ok(all);
