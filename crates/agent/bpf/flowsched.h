@@ -87,10 +87,10 @@ struct flow_state {
 	__u8 drained;         /* everything written was sent with the last packet */
 	__u8 padding;
 	__u32 tick;           /* of the kernel's clock, in which last_sent was read; UDP */
-	__u64 message_offset; /* offset at which the message, or its last new start, began */
-	__u64 size_from;      /* offset at which the message began, whatever its new starts */
 	__u32 timeouts;       /* in a row; flows known by 5-tuple */
 	__u32 timeout_seq;    /* of the last timeout seen; flows known by 5-tuple */
+	__u64 message_offset; /* offset at which the message, or its last new start, began */
+	__u64 size_from;      /* offset at which the message began, whatever its new starts */
 };
 
 /* A packet as the decision sees it. */

@@ -316,6 +316,21 @@ __noinline int parse_packet(struct __sk_buff *skb, struct packet *packet, bool e
 	return parsed;
 }
 
+/* The addresses in the name of a flow, of which all else is zero. */
+static __always_inline void name_ipv4_hosts(struct flow_key *key, const struct iphdr *ip)
+{
+	key->source[10] = key->source[11] = 0xff;
+	key->destination[10] = key->destination[11] = 0xff;
+	__builtin_memcpy(&key->source[12], &ip->saddr, 4);
+	__builtin_memcpy(&key->destination[12], &ip->daddr, 4);
+}
+
+static __always_inline void name_ipv6_hosts(struct flow_key *key, const struct ipv6hdr *ip)
+{
+	__builtin_memcpy(key->source, &ip->saddr, 16);
+	__builtin_memcpy(key->destination, &ip->daddr, 16);
+}
+
 struct plain_packet {
 	void *ip; /* where its IP header is */
 	__u32 payload;
@@ -373,6 +388,33 @@ static __always_inline bool parse_plain_tcp(struct __sk_buff *skb, struct plain_
 	return there <= 0xffff && there >= header && (tcp[12] & 0xf0) >= 5 << 4;
 }
 
+/* The name of a plain TCP packet's flow. */
+static __always_inline bool key_of_plain_tcp(struct __sk_buff *skb,
+					     const struct plain_packet *packet,
+					     struct flow_key *key, bool ethernet)
+{
+	void *ip = readable(skb) + (ethernet ? ETH_HLEN : 0);
+
+	__builtin_memset(key, 0, sizeof(*key));
+	if (packet->ip_version == 4) {
+		struct iphdr *ip4 = ip;
+
+		if ((void *)(ip4 + 1) > readable_end(skb))
+			return false;
+		name_ipv4_hosts(key, ip4);
+	} else {
+		struct ipv6hdr *ip6 = ip;
+
+		if ((void *)(ip6 + 1) > readable_end(skb))
+			return false;
+		name_ipv6_hosts(key, ip6);
+	}
+	key->source_port = packet->ports;
+	key->destination_port = packet->ports >> 16;
+	key->protocol = IPPROTO_TCP;
+	return true;
+}
+
 /* The same for UDP, whose ports are behind the IP header; and the name of its flow. In code of its
  * own, so that neither path has to step over the other. */
 static __always_inline bool parse_plain_udp(struct __sk_buff *skb, struct plain_packet *packet,
@@ -399,10 +441,7 @@ static __always_inline bool parse_plain_udp(struct __sk_buff *skb, struct plain_
 			return false;
 		packet->tos = ip->tos;
 		packet->ip_version = 4;
-		key->source[10] = key->source[11] = 0xff;
-		key->destination[10] = key->destination[11] = 0xff;
-		__builtin_memcpy(&key->source[12], &ip->saddr, 4);
-		__builtin_memcpy(&key->destination[12], &ip->daddr, 4);
+		name_ipv4_hosts(key, ip);
 	} else {
 		struct ipv6hdr *ip6 = data + l3;
 
@@ -414,8 +453,7 @@ static __always_inline bool parse_plain_udp(struct __sk_buff *skb, struct plain_
 			return false;
 		packet->tos = ip6->priority << 4 | ip6->flow_lbl[0] >> 4;
 		packet->ip_version = 6;
-		__builtin_memcpy(key->source, &ip6->saddr, 16);
-		__builtin_memcpy(key->destination, &ip6->daddr, 16);
+		name_ipv6_hosts(key, ip6);
 	}
 	key->source_port = udp->source;
 	key->destination_port = udp->dest;
@@ -439,17 +477,13 @@ static __always_inline bool key_of(struct __sk_buff *skb, const struct packet *p
 
 		if ((void *)(ip4 + 1) > readable_end(skb))
 			return false;
-		key->source[10] = key->source[11] = 0xff;
-		key->destination[10] = key->destination[11] = 0xff;
-		__builtin_memcpy(&key->source[12], &ip4->saddr, 4);
-		__builtin_memcpy(&key->destination[12], &ip4->daddr, 4);
+		name_ipv4_hosts(key, ip4);
 	} else {
 		struct ipv6hdr *ip6 = ip;
 
 		if ((void *)(ip6 + 1) > readable_end(skb))
 			return false;
-		__builtin_memcpy(key->source, &ip6->saddr, 16);
-		__builtin_memcpy(key->destination, &ip6->daddr, 16);
+		name_ipv6_hosts(key, ip6);
 	}
 	/* Only the first fragment has ports: all fragments between two hosts are one flow. */
 	if (!packet->fragment) {

@@ -363,9 +363,34 @@ static __always_inline bool is_to_be_selected(const struct rule *rule,
 	       flow->generation != rule->generation;
 }
 
+/* The next packet of a connection between others, which passes through this host. */
+static __always_inline int tag_plain_forwarded(struct __sk_buff *skb, __u32 slot,
+					       const struct plain_packet *packet,
+					       struct flow_key *key, bool ethernet)
+{
+	const struct rule *rule = rule_of(slot);
+	struct flow_state *flow;
+	int level;
+
+	/* Control groups are of sockets. */
+	if (rule->flags & FS_SELECT_CGROUPS || !key_of_plain_tcp(skb, packet, key, ethernet))
+		return tag_any(skb, ethernet);
+	flow = bpf_map_lookup_elem(&flows, key);
+	if (unlikely(!flow))
+		return tag_any(skb, ethernet);
+	level = next_level(rule, flow, clock(skb), packet->payload,
+			   (packet->seq - flow->next_seq) | flow->timeouts |
+				   (flow->token ^ token_of(skb, rule)),
+			   rule->flow_idle_ns);
+	if (unlikely(level == NOT_NEXT))
+		return tag_any(skb, ethernet);
+	return tag_plain(skb, rule, packet, level, ethernet);
+}
+
 /* The next packet of a connection of this host. */
 static __always_inline int tag_plain_tcp(struct __sk_buff *skb, __u32 slot,
-					 const struct plain_packet *packet, bool ethernet)
+					 const struct plain_packet *packet, struct flow_key *key,
+					 bool ethernet)
 {
 	const struct rule *rule = rule_of(slot);
 	struct bpf_sock *socket = skb->sk;
@@ -387,7 +412,7 @@ static __always_inline int tag_plain_tcp(struct __sk_buff *skb, __u32 slot,
 	/* Pure ACKs go at the top and are no part of a message. */
 	if (likely(packet->payload)) {
 		if (unlikely(!socket))
-			return tag_any(skb, ethernet);
+			return tag_plain_forwarded(skb, slot, packet, key, ethernet);
 		flow = bpf_sk_storage_get(&sockets, socket, NULL, 0);
 		if (unlikely(!flow))
 			return tag_any(skb, ethernet);
@@ -471,7 +496,7 @@ static __always_inline int tag(struct __sk_buff *skb, bool ethernet)
 	if (likely(parse_plain_tcp(skb, &packet, ethernet))) {
 		if (unlikely(packet.tcp_flags & (TCP_SYN | TCP_RST | TCP_FIN)))
 			return tag_any(skb, ethernet);
-		return tag_plain_tcp(skb, slot, &packet, ethernet);
+		return tag_plain_tcp(skb, slot, &packet, &key, ethernet);
 	}
 	if (parse_plain_udp(skb, &packet, &key, ethernet))
 		return tag_plain_udp(skb, slot, &packet, &key, ethernet);

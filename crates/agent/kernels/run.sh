@@ -13,7 +13,7 @@ target=${CARGO_TARGET_DIR:-$root/target}
 work=$target/kernels
 mkdir -p "$work"
 
-for tool in qemu-system-x86_64 busybox cpio dpkg-deb apt-get ethtool depmod; do
+for tool in qemu-system-x86_64 busybox cpio dpkg-deb apt-get ethtool depmod xz; do
   if ! command -v "$tool" >/dev/null; then
     echo "skipped: $tool is missing (scripts/install-agent-deps.sh --test)"
     exit 0
@@ -62,12 +62,19 @@ if [ -z "$(package_of newest)" ]; then
 fi
 
 fetch() { # package -> folder with its files
-  local package=$1 folder=$work/$1
+  local package=$1 folder=$work/$1 part
   if [ ! -d "$folder/boot" ]; then
     mkdir -p "$folder"
-    (cd "$folder" && { apt-get download -q "$package" >/dev/null 2>&1 ||
-      apt-get "${backports[@]}" download -q "$package" >/dev/null 2>&1; } &&
-      dpkg-deb -x ./*.deb . && rm -f ./*.deb)
+    # What newer packages are made of beside: the kernel itself, and its modules.
+    for part in "$package" "${package/image/binary}" "${package/image/modules}"; do
+      (cd "$folder" && { apt-get download -q "$part" || apt-get "${backports[@]}" download -q "$part"; } &&
+        dpkg-deb -x ./*.deb . && rm -f ./*.deb) >/dev/null 2>&1 || true
+    done
+    if [ -d "$folder/usr/lib/modules" ]; then
+      mkdir -p "$folder/boot"
+      mv "$folder/usr/lib" "$folder/"
+      mv "$folder"/lib/modules/*/vmlinuz "$folder/boot/vmlinuz-${package#linux-image-}"
+    fi
   fi
   echo "$folder"
 }
@@ -114,6 +121,7 @@ image() { # kernel's folder, initramfs -> that, with the tests in it
   find "$tree/lib/modules/$version/kernel/drivers" -mindepth 1 -maxdepth 1 \
     ! -name net -exec rm -rf {} + 2>/dev/null || true
   cp "$kernel/lib/modules/$version"/modules.* "$tree/lib/modules/$version/" 2>/dev/null || true
+  find "$tree/lib/modules" -name '*.ko.xz' -exec xz -d {} +
   depmod -b "$tree" "$version"
   { echo "modules=\"$(echo $modules)\""; cat "$here/init.sh"; } >"$tree/init"
   sed -i '1i #!/bin/sh' "$tree/init"

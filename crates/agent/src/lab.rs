@@ -90,9 +90,8 @@ impl Pair {
              ip -n {container} addr add 10.78.0.2/24 dev eth && \
              ip -n {container} link set eth up && \
              ip -n {container} route add default via 10.78.0.1 && \
-             ip -n {container} link set eth gso_max_segs 1 && \
              nsenter --net=/run/netns/{container} \
-                 ethtool -K eth tx off gso off tso off >/dev/null && \
+                 ethtool -K eth tx off tso off >/dev/null && \
              nsenter --net=/run/netns/{host} ethtool -K inner gro off >/dev/null && \
              nsenter --net=/run/netns/{host} sysctl -qw net.ipv4.ip_forward=1 && \
              ip -n {} route add 10.78.0.0/24 via 10.77.0.1",
