@@ -62,7 +62,13 @@ impl Frame {
 /// The sending side of many flows.
 pub(super) struct Frames {
     next_seq: Vec<u32>,
+    /// The last sequence number that was sent again, and when the last packet left.
+    again: Vec<u32>,
+    last_sent: Vec<u64>,
 }
+
+/// A silence that a sender's timer may have ended, in nanoseconds.
+const SILENCE: u64 = 9_000_000;
 
 const FLOWS: usize = 3000;
 const HOSTS: usize = 16;
@@ -95,10 +101,12 @@ impl Sending {
 impl Frames {
     pub(super) fn new() -> Frames {
         // Close to where sequence numbers wrap around.
-        Frames { next_seq: (0..FLOWS).map(|index| (index as u32 * 7919).wrapping_neg()).collect() }
+        let next_seq: Vec<u32> =
+            (0..FLOWS).map(|index| (index as u32 * 7919).wrapping_neg()).collect();
+        Frames { again: next_seq.clone(), next_seq, last_sent: vec![0; FLOWS] }
     }
 
-    pub(super) fn next(&mut self, random: &mut ChaCha8Rng, _now: u64) -> Frame {
+    pub(super) fn next(&mut self, random: &mut ChaCha8Rng, now: u64) -> Frame {
         // A few flows send most of the packets, so that they pass all thresholds.
         let index = if random.random_bool(0.9) {
             random.random_range(0..40)
@@ -116,7 +124,7 @@ impl Frames {
             _ => random.random_range(1000..2800),
         };
         let gso_size = if !fragment && payload > 1448 { 1448 } else { 0 };
-        let (seq, flags) = self.tcp(random, &sending, payload);
+        let (seq, flags) = self.tcp(random, &sending, payload, now);
         let transport = transport(&sending, seq, flags, payload, random);
         let mut inner = ip(&sending, &transport, fragment, random);
         let mut truth = Truth {
@@ -172,17 +180,32 @@ impl Frames {
     }
 
     /// The sequence number and flags of the flow's next packet.
-    fn tcp(&self, random: &mut ChaCha8Rng, sending: &Sending, payload: usize) -> (u32, u8) {
+    fn tcp(
+        &mut self,
+        random: &mut ChaCha8Rng,
+        sending: &Sending,
+        payload: usize,
+        now: u64,
+    ) -> (u32, u8) {
         if !sending.is_tcp {
             return (0, 0);
         }
         let next = self.next_seq[sending.index];
+        let silence = now - self.last_sent[sending.index];
+        self.last_sent[sending.index] = now;
+        let is_timer = silence >= SILENCE && random.random_bool(0.5);
         let seq = match random.random_range(0..100) {
+            // The same one as last time, with or without news in between, or another.
+            0..50 if is_timer => self.again[sending.index],
+            _ if is_timer => next.wrapping_sub(1448),
             0..6 => next.wrapping_sub(random.random_range(0..20_000)),
             6..10 => next.wrapping_sub(1448),
             10 => next.wrapping_add(random.random_range(0..5000)),
             _ => next,
         };
+        if (next.wrapping_sub(seq) as i32) > 0 {
+            self.again[sending.index] = seq;
+        }
         let flags = match random.random_range(0..3000) {
             0..3 => SYN,
             3 => RST,

@@ -26,13 +26,13 @@ struct Flow {
     /// Sequence number of the last timeout, and how many in a row it had.
     timeouts: Option<(u32, u32)>,
     mark: u32,
-    /// Where the application said that its message begins.
-    base: u64,
 }
 
 /// The rule in Rust, and counters to compare.
 pub(super) struct Reference {
     rule: Mlfq,
+    /// The rule where the application says that a message begins: after no time at all.
+    start: Mlfq,
     config: Option<Config>,
     flows: BTreeMap<(u8, usize, u16, u16, u8, u32), Flow>,
     pub(super) tagged: u64,
@@ -45,6 +45,7 @@ impl Reference {
     pub(super) fn new() -> Reference {
         Reference {
             rule: Mlfq::new(&[], Bookkeeping::Offset).unwrap(),
+            start: Mlfq::new(&[], Bookkeeping::Offset).unwrap(),
             config: None,
             flows: BTreeMap::new(),
             tagged: 0,
@@ -58,10 +59,13 @@ impl Reference {
         let bookkeeping =
             if config.cumulative { Bookkeeping::Cumulative } else { Bookkeeping::Offset };
         let idle = config.flow_idle.unwrap_or(Time::MAX);
-        self.rule = Mlfq::new(&config.thresholds, bookkeeping)
-            .unwrap()
-            .with_message_start(MessageStart::Idle(idle))
-            .with_ageing(config.ageing_timeouts);
+        let rule = |idle| {
+            Mlfq::new(&config.thresholds, bookkeeping)
+                .unwrap()
+                .with_message_start(MessageStart::Idle(idle))
+                .with_ageing(config.ageing_timeouts)
+        };
+        (self.rule, self.start) = (rule(idle), rule(Time::ZERO));
         self.config = Some(config.clone());
     }
 
@@ -114,15 +118,14 @@ impl Reference {
             None if truth.is_tcp && now - flow.last_sent >= gap => Some((truth.seq, 1)),
             unchanged => unchanged,
         };
-        if flow.mark != mark && !sent_before {
+        let starts = flow.mark != mark && !sent_before;
+        if starts {
             flow.mark = mark;
-            flow.mlfq = MlfqFlow::default();
-            flow.base = offset;
             self.application_starts += 1;
         }
         let departure = Departure {
             now: Time::from_ns(now),
-            offset: offset.saturating_sub(flow.base),
+            offset,
             payload: truth.payload,
             idle: !sent_before,
             timeouts_in_a_row: flow.timeouts.map_or(0, |(_, count)| count),
@@ -132,7 +135,8 @@ impl Reference {
             flow.next_offset = offset + u64::from(truth.payload);
             flow.next_seq = truth.seq.wrapping_add(truth.payload);
         }
-        usize::from(self.rule.tag(&mut flow.mlfq, &departure))
+        let rule = if starts { &self.start } else { &self.rule };
+        usize::from(rule.tag(&mut flow.mlfq, &departure))
     }
 }
 
