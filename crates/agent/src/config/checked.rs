@@ -307,7 +307,17 @@ fn enough_flows(max: u32) -> Result<u32, AgentError> {
     Ok(max)
 }
 
+/// Half of what the maps of `bpf/maps.h` hold: a new configuration is written beside the old one.
+const MAX_SELECTED: usize = 2048;
+
 fn selection(select: &file::Select) -> Result<Selection, AgentError> {
+    for (key, list) in [("prefixes", &select.prefixes), ("cgroups", &select.cgroups)] {
+        if list.len() > MAX_SELECTED {
+            let found = format!("{} of them", list.len());
+            let allowed = format!("at most {MAX_SELECTED}, which the map has room for");
+            return Err(AgentError::setting(format!("select.{key}"), found, allowed));
+        }
+    }
     Ok(Selection {
         ports: select.ports.iter().map(|text| ports(text)).collect::<Result<_, _>>()?,
         prefixes: select.prefixes.iter().map(|text| prefix(text)).collect::<Result<_, _>>()?,
@@ -447,6 +457,17 @@ mod tests {
             let error = Config::parse(&text, Path::new("agent.toml")).unwrap_err().to_string();
             assert!(error.contains(expected), "{text}\n{error}");
         }
+    }
+
+    #[test]
+    fn more_than_the_maps_hold_is_refused() {
+        let prefixes = |count: usize| {
+            let each = (0..count).map(|n| format!("\"10.{}.{}.0/24\"", n >> 8, n & 255));
+            format!("[select]\nprefixes = [{}]\n", each.collect::<Vec<_>>().join(", "))
+        };
+        assert_eq!(parse(&prefixes(2048)).unwrap().selection.prefixes.len(), 2048);
+        let error = parse(&prefixes(2049)).unwrap_err().to_string();
+        assert!(error.contains("select.prefixes: found 2049 of them, expected at most 2048"));
     }
 
     #[test]
