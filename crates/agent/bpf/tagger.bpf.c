@@ -183,8 +183,7 @@ static __always_inline int tag_plain_tcp(struct __sk_buff *skb, __u32 slot,
 					 bool ethernet)
 {
 	const struct rule *rule = rule_of(slot);
-	/* The kernel's test runs give packets a socket of no kind. */
-	struct bpf_sock *socket = injected_clock ? NULL : skb->sk;
+	struct bpf_sock *socket = skb->sk;
 	struct flow_state *flow;
 	int level = 0;
 
@@ -202,7 +201,8 @@ static __always_inline int tag_plain_tcp(struct __sk_buff *skb, __u32 slot,
 	}
 	/* Pure ACKs go at the top and are no part of a message. */
 	if (likely(packet->payload)) {
-		if (unlikely(!socket))
+		/* The kernel's test runs give packets a socket of no kind. */
+		if (unlikely(injected_clock || !socket))
 			return tag_plain_forwarded(skb, slot, packet, key, ethernet);
 		flow = bpf_sk_storage_get(&sockets, socket, NULL, 0);
 		if (unlikely(!flow))
