@@ -99,7 +99,7 @@ impl Row<'_> {
         let OneByOne { halved, longer, doubled, worst } = comparison.fct.all.one_by_one;
         Some(format!(
             "Flow by flow, under {} {:.1}% take at most half as long as under {}, {:.1}% longer, \
-             {:.1}% at least twice as long; at worst {:.2} times as long.",
+             {:.2}% at least twice as long; at worst {:.2} times as long.",
             self.scheme,
             100.0 * halved?,
             comparison.against,
