@@ -331,17 +331,13 @@ static __always_inline void name_ipv6_hosts(struct flow_key *key, const struct i
 	__builtin_memcpy(key->destination, &ip->daddr, 16);
 }
 
-/* The name of the packet's flow. */
-static __always_inline bool key_of(struct __sk_buff *skb, const struct packet *packet,
-				   struct flow_key *key)
+/* The addresses of the IP header at `ip`, in the name of a flow that is empty so far; false if they are
+ * not there. */
+static __always_inline bool name_hosts(struct __sk_buff *skb, struct flow_key *key, void *ip,
+				       __u8 version)
 {
-	void *ip = header_at(skb, packet->inner);
-	__u16 *ports = header_at(skb, packet->l4);
-
-	if (!ip || !ports)
-		return false;
 	__builtin_memset(key, 0, sizeof(*key));
-	if (packet->inner_version == 4) {
+	if (version == 4) {
 		struct iphdr *ip4 = ip;
 
 		if ((void *)(ip4 + 1) > readable_end(skb))
@@ -354,6 +350,18 @@ static __always_inline bool key_of(struct __sk_buff *skb, const struct packet *p
 			return false;
 		name_ipv6_hosts(key, ip6);
 	}
+	return true;
+}
+
+/* The name of the packet's flow. */
+static __always_inline bool key_of(struct __sk_buff *skb, const struct packet *packet,
+				   struct flow_key *key)
+{
+	void *ip = header_at(skb, packet->inner);
+	__u16 *ports = header_at(skb, packet->l4);
+
+	if (!ip || !ports || !name_hosts(skb, key, ip, packet->inner_version))
+		return false;
 	/* Only the first fragment has ports: all fragments between two hosts are one flow. */
 	if (!packet->fragment) {
 		if ((void *)(ports + 2) > readable_end(skb))

@@ -82,20 +82,8 @@ static __always_inline bool key_of_plain_tcp(struct __sk_buff *skb,
 {
 	void *ip = readable(skb) + (ethernet ? ETH_HLEN : 0);
 
-	__builtin_memset(key, 0, sizeof(*key));
-	if (packet->ip_version == 4) {
-		struct iphdr *ip4 = ip;
-
-		if ((void *)(ip4 + 1) > readable_end(skb))
-			return false;
-		name_ipv4_hosts(key, ip4);
-	} else {
-		struct ipv6hdr *ip6 = ip;
-
-		if ((void *)(ip6 + 1) > readable_end(skb))
-			return false;
-		name_ipv6_hosts(key, ip6);
-	}
+	if (!name_hosts(skb, key, ip, packet->ip_version))
+		return false;
 	key->source_port = packet->ports;
 	key->destination_port = packet->ports >> 16;
 	key->protocol = IPPROTO_TCP;
