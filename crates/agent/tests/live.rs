@@ -429,19 +429,22 @@ fn iperf_and_memcached_run_as_ever() {
     let agent = Agent::start(&pair, RULE, &[]);
     let server = format!("nsenter --net=/run/netns/{}", pair.b);
     sh(&format!("{server} iperf3 -s -1 -D"));
-    sh("sleep 0.3");
-    let report =
-        sh(&format!("nsenter --net=/run/netns/{} iperf3 -c 10.77.0.2 -n 20M -P 4", pair.a));
+    // Neither server says when it listens.
+    let client = format!("nsenter --net=/run/netns/{} iperf3 -c 10.77.0.2 -n 20M -P 4", pair.a);
+    let report = sh(&format!("for n in $(seq 100); do {client} && break; sleep 0.1; done"));
     assert!(report.contains("receiver"), "{report}");
     let mut memcached = std::process::Command::new("nsenter")
         .args([&format!("--net=/run/netns/{}", pair.b), "memcached", "-u", "nobody", "-p", "11211"])
         .args(["-l", "10.77.0.2"])
         .spawn()
         .unwrap();
-    sh("sleep 0.5");
     let host = pair.a.clone();
     let answers = lab::on(&host, || {
-        let mut stream = TcpStream::connect("10.77.0.2:11211").unwrap();
+        let connect = |_| {
+            std::thread::sleep(Duration::from_millis(100));
+            TcpStream::connect("10.77.0.2:11211").ok()
+        };
+        let mut stream = (0..100).find_map(connect).expect("memcached does not listen");
         let mut answer = [0; 4096];
         let value = "v".repeat(1024);
         stream.write_all(format!("set key 0 0 1024\r\n{value}\r\n").as_bytes()).unwrap();
