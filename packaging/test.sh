@@ -76,9 +76,10 @@ unshare --mount bash -euo pipefail -c '
   exec chroot "$work/root" bash -euo pipefail -c "
     export PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive
     dpkg --force-depends -i /tmp/package/*.deb
-    dpkg -s flowsched-agent | grep -q \"^Status: install ok installed\"
+    # No grep -q behind a pipe: it stops reading at its first hit, and the writer may fail for it.
+    dpkg -s flowsched-agent | grep \"^Status: install ok installed\"
     getent passwd flowsched
-    flowsched agent --help | grep -q uninstall
+    flowsched agent --help | grep uninstall
     flowsched agent doctor
     sed -i \"s/eth0/lo/\" /etc/flowsched/agent.toml
     flowsched agent start --dry-run

@@ -8,7 +8,7 @@ binary=${1:?usage: build.sh BINARY [FOLDER]}
 folder=${2:-.}
 here=$(cd "$(dirname "$0")" && pwd)
 packaging=$(dirname "$here")
-version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$packaging/../Cargo.toml" | head -1)
+version=$(sed -n '/^version = "/ { s/.*"\(.*\)"/\1/p; q }' "$packaging/../Cargo.toml")
 architecture=$(dpkg --print-architecture)
 
 tree=$(mktemp -d)
