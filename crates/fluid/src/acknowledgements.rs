@@ -1,11 +1,13 @@
-//! What acknowledgements take of the links on their way back.
+//! What acknowledgements and probes take of links.
 //!
 //! Nothing holds them up: a flow's rate follows from the links that its data passes, and what goes
-//! back for it takes its part of the links there, whatever else these carry. Where data fills a link,
-//! that part is missing. All flows of the link bear it alike: each sends at the rate that the
-//! discipline gives it, less the part that is missing where most is. What a flow does not use for
-//! that reason elsewhere is given to nobody; that is less than the ratio of an acknowledgement to
-//! its packets.
+//! back for it takes its part of the links there, whatever else these carry. So do the probes of a
+//! flow that waits, there and back. Where data fills a link, that part is missing. All flows of the
+//! link bear it alike: each sends at the rate that the discipline gives it, less the part that is
+//! missing where most is. What a flow does not use for that reason elsewhere is given to nobody;
+//! that is less than the ratio of an acknowledgement to its packets. Flows that send more than a
+//! link carries, for they have not heard yet that they are not to, are borne in the same way: as
+//! from one queue for all.
 //!
 //! That makes no flow wait for another, so that it costs no more than looking at the flows of the
 //! links where something changes.
@@ -16,7 +18,10 @@ use crate::paths::Paths;
 /// than this: no rate is wrong by more.
 const WORTH_A_LOOK: f64 = 0.002;
 
-/// What all active flows and their acknowledgements want of the links.
+/// A share of what is left of a link that passes for rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// What all active flows, their acknowledgements and their probes want of the links.
 #[derive(Clone, Debug)]
 pub(crate) struct Acknowledgements {
     /// By slot: the links that acknowledgements pass.
@@ -25,9 +30,11 @@ pub(crate) struct Acknowledgements {
     ratios: Vec<f64>,
     /// By slot: the rate that the discipline gives, bit/s.
     rates: Vec<f64>,
+    /// By slot: what its probes take while it waits, bit/s, and whether they do now.
+    probes: Vec<(f64, bool)>,
     links: Vec<Link>,
-    /// By link: flows whose acknowledgements pass.
-    acknowledged: Vec<u32>,
+    /// By link: flows whose acknowledgements or probes pass.
+    passing: Vec<u32>,
     touched: Touched,
 }
 
@@ -36,24 +43,23 @@ pub(crate) struct Acknowledgements {
 #[repr(align(32))]
 struct Link {
     capacity: f64,
-    /// What data would take, and acknowledgements.
+    /// What data would take, and acknowledgements and probes.
     data: f64,
-    back: f64,
+    rest: f64,
     /// The part of their rates that flows can use.
     usable: f64,
 }
 
 impl Link {
-    /// The part of their rates at which flows fill what acknowledgements leave; these leave half of
-    /// it at least.
+    /// The part of their rates at which flows fill what the rest leaves, half of it at least.
     fn fill(&self) -> f64 {
-        let left = f64::max(self.capacity - self.back, self.capacity / 2.0);
-        if self.data > left { left / self.data } else { 1.0 }
+        let left = f64::max(self.capacity - self.rest, self.capacity / 2.0);
+        if self.data > left * (1.0 + ROUNDING) { left / self.data } else { 1.0 }
     }
 
     /// Whether there is room for all, and flows know it.
     fn has_room(&self) -> bool {
-        (self.usable == 1.0) & (self.data <= self.capacity - self.back)
+        (self.usable == 1.0) & (self.data <= self.capacity - self.rest)
     }
 }
 
@@ -87,28 +93,35 @@ impl Touched {
 impl Acknowledgements {
     /// None, on links of these rates in bit/s.
     pub(crate) fn new(capacities: impl Iterator<Item = f64>) -> Acknowledgements {
-        let link = |capacity| Link { capacity, data: 0.0, back: 0.0, usable: 1.0 };
+        let link = |capacity| Link { capacity, data: 0.0, rest: 0.0, usable: 1.0 };
         let links: Vec<Link> = capacities.map(link).collect();
         Acknowledgements {
             ways: Paths::default(),
             ratios: Vec::new(),
             rates: Vec::new(),
-            acknowledged: vec![0; links.len()],
+            probes: Vec::new(),
+            passing: vec![0; links.len()],
             touched: Touched::default(),
             links,
         }
     }
 
-    /// A flow starts, for which so many bits go back over `way` for every bit that it sends.
-    pub(crate) fn start(&mut self, slot: u32, way: &[u32], ratio: f64) {
+    /// A flow starts over `path`, for which so many bits go back over `way` for every bit that it
+    /// sends; while it waits, its `probes` take so much, in bit/s, of both.
+    pub(crate) fn start(&mut self, slot: u32, path: &[u32], way: &[u32], ratio: f64, probes: f64) {
         self.ways.set(slot, way);
         if slot as usize >= self.ratios.len() {
             self.ratios.resize(slot as usize + 1, 0.0);
             self.rates.resize(slot as usize + 1, 0.0);
+            self.probes.resize(slot as usize + 1, (0.0, false));
         }
         self.ratios[slot as usize] = ratio;
         self.rates[slot as usize] = 0.0;
-        way.iter().for_each(|link| self.acknowledged[*link as usize] += 1);
+        self.probes[slot as usize] = (probes, false);
+        way.iter().for_each(|link| self.passing[*link as usize] += 1);
+        if probes > 0.0 {
+            path.iter().for_each(|link| self.passing[*link as usize] += 1);
+        }
     }
 
     /// The discipline gives the flow over `path` this rate.
@@ -128,7 +141,24 @@ impl Acknowledgements {
         }
         for &index in way {
             let link = &mut self.links[index as usize];
-            link.back += more_back;
+            link.rest += more_back;
+            self.touched.note_if(!link.has_room(), index);
+        }
+    }
+
+    /// Whether the flow over `path` waits, and probes.
+    #[inline]
+    pub(crate) fn set_waiting(&mut self, slot: u32, path: &[u32], waits: bool) {
+        let (probes, is_waiting) = &mut self.probes[slot as usize];
+        if *probes == 0.0 || std::mem::replace(is_waiting, waits) == waits {
+            return;
+        }
+        let more = if waits { *probes } else { -*probes };
+        let way = self.ways.of(slot);
+        self.touched.reserve(path.len() + way.len());
+        for &index in path.iter().chain(way) {
+            let link = &mut self.links[index as usize];
+            link.rest += more;
             self.touched.note_if(!link.has_room(), index);
         }
     }
@@ -136,11 +166,13 @@ impl Acknowledgements {
     /// The flow over `path` sends no more.
     pub(crate) fn end(&mut self, slot: u32, path: &[u32]) {
         self.set_rate(slot, path, 0.0);
-        for &link in self.ways.of(slot) {
-            let acknowledged = &mut self.acknowledged[link as usize];
-            *acknowledged -= 1;
-            if *acknowledged == 0 {
-                self.links[link as usize].back = 0.0;
+        self.set_waiting(slot, path, false);
+        let probed = if self.probes[slot as usize].0 > 0.0 { path } else { &[] };
+        for &link in self.ways.of(slot).iter().chain(probed) {
+            let passing = &mut self.passing[link as usize];
+            *passing -= 1;
+            if *passing == 0 {
+                self.links[link as usize].rest = 0.0;
             }
         }
     }
@@ -163,8 +195,7 @@ impl Acknowledgements {
         let count = std::mem::take(&mut self.touched.count);
         for &index in &self.touched.links[..count] {
             let link = &mut self.links[index as usize];
-            let is_free = link.back == 0.0 && self.acknowledged[index as usize] == 0;
-            let usable = if is_free { 1.0 } else { link.fill() };
+            let usable = link.fill();
             let is_worth_a_look = (usable - link.usable).abs() > WORTH_A_LOOK;
             if usable != link.usable && (is_worth_a_look || usable == 1.0) {
                 link.usable = usable;

@@ -3,6 +3,7 @@
 use flowsched_schemes::flow_level::Admission;
 use flowsched_units::Time;
 
+use crate::latency::round_trips;
 use crate::requests::Requests;
 
 /// What switches know of those who have announced themselves.
@@ -20,9 +21,10 @@ impl Admissions {
         match admission {
             Admission::AtOnce => Admissions::Open,
             Admission::ByRequest => Admissions::Requests(Requests::new(links)),
-            Admission::Dampened(round_trips) => {
-                Admissions::Dampening(Dampening { round_trips, until: vec![Time::ZERO; links] })
-            }
+            Admission::ByAcceptance(acceptance) => Admissions::Dampening(Dampening {
+                round_trips: acceptance.dampening,
+                until: vec![Time::ZERO; links],
+            }),
         }
     }
 
@@ -59,8 +61,7 @@ impl Dampening {
     fn announce(&mut self, path: &[u32], now: Time, round_trip: Time) -> bool {
         let is_open = path.iter().all(|link| now >= self.until[*link as usize]);
         if is_open {
-            let period = Time::from_ps((round_trip.as_ps() as f64 * self.round_trips) as u64);
-            let until = now.saturating_add(period);
+            let until = now.saturating_add(round_trips(self.round_trips, round_trip));
             path.iter().for_each(|link| self.until[*link as usize] = until);
         }
         is_open

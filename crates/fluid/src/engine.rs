@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use flowsched_schemes::flow_level::Acceptance;
 use flowsched_topology::{Ecmp, PortId, Way};
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
@@ -10,6 +11,7 @@ use crate::acknowledgements::Acknowledgements;
 use crate::admissions::Admissions;
 use crate::agenda::Agenda;
 use crate::latency::{Latency, ratio_back, wire_bits};
+use crate::news::{Decided, News};
 use crate::noted::Noted;
 use crate::optimum::Optimum;
 use crate::outcome::{FlowOutcome, Outcome};
@@ -46,6 +48,8 @@ pub(crate) struct Engine<'a, S> {
     paths: Paths,
     acknowledgements: Acknowledgements,
     admissions: Admissions,
+    /// When flows hear of their rates; at once without it.
+    news: Option<News>,
     /// By slot: when the flow will compete, and what it takes at its end.
     latencies: Vec<Latency>,
     /// By slot.
@@ -67,6 +71,8 @@ impl<'a, S: Sharing> Engine<'a, S> {
     pub(crate) fn new(job: &'a Job<'a>, sharing: S, optimum: Option<Optimum>) -> Engine<'a, S> {
         let is_sampled = job.sample_interval > Time::ZERO;
         let is_settled = optimum.as_ref().is_some_and(Optimum::settles_who_is_late);
+        let links = job.network.ports().len();
+        let news = |acceptance: Acceptance| News::new(acceptance.until_probed(), links);
         Engine {
             job,
             ecmp: Ecmp::new(job.seed),
@@ -77,12 +83,13 @@ impl<'a, S: Sharing> Engine<'a, S> {
             transfers: Transfers::default(),
             paths: Paths::default(),
             acknowledgements: Acknowledgements::new(capacities(job.network)),
-            admissions: Admissions::new(job.scheme.admission, job.network.ports().len()),
+            admissions: Admissions::new(job.scheme.admission, links),
+            news: job.scheme.admission.acceptance().map(news),
             latencies: Vec::new(),
             phases: Vec::new(),
             agenda: Agenda::default(),
             next_sample: if is_sampled { job.sample_interval } else { Time::MAX },
-            ports: Ports::new(job.network.ports().len()),
+            ports: Ports::new(links),
             outcomes: vec![FlowOutcome::default(); job.flows.len()],
             ended: 0,
             changed: Noted::default(),
@@ -205,7 +212,9 @@ impl<'a, S: Sharing> Engine<'a, S> {
     fn enter(&mut self, slot: u32, flow: &Flow, latency: Latency) {
         self.paths.set(slot, &self.links);
         self.find_way_back(flow);
-        self.acknowledgements.start(slot, &self.links, ratio_back(flow.size, self.job.scheme));
+        let ratio = ratio_back(flow.size, self.job.scheme);
+        let probes = latency.probe_rate(self.job.scheme);
+        self.acknowledgements.start(slot, self.paths.of(slot), &self.links, ratio, probes);
         if slot as usize >= self.latencies.len() {
             self.latencies.resize(slot as usize + 1, latency);
             self.phases.resize(slot as usize + 1, Phase::Announces);
@@ -233,6 +242,9 @@ impl<'a, S: Sharing> Engine<'a, S> {
     fn compete(&mut self, slot: u32, now: Time) {
         self.phases[slot as usize] = Phase::Sends;
         self.changed.note(slot);
+        if let Some(news) = &mut self.news {
+            news.start(slot);
+        }
         let moment = Moment { now, transfers: &self.transfers };
         self.sharing.start(slot, self.paths.of(slot), moment);
     }
@@ -256,12 +268,11 @@ impl<'a, S: Sharing> Engine<'a, S> {
     /// The flow in `slot` sends no more.
     fn end(&mut self, slot: u32, now: Time) {
         if let Some(transfer) = self.transfers.get_mut(slot) {
-            let sent = if transfer.end() <= now { transfer.size } else { transfer.sent_at(now) };
-            self.ports.add(self.paths.of(slot), sent);
-            let (way_back, ratio) = self.acknowledgements.of(slot);
-            self.ports.add(way_back, sent * ratio);
+            transfer.stop(now);
             self.acknowledgements.end(slot, self.paths.of(slot));
-            transfer.set_rate(0.0, now);
+        }
+        if let Some(news) = &mut self.news {
+            news.end(slot, self.paths.of(slot));
         }
         self.admissions.forget(self.paths.of(slot));
         self.ended += 1;
@@ -276,6 +287,15 @@ impl<'a, S: Sharing> Engine<'a, S> {
     fn leave(&mut self, slot: u32, now: Time) {
         let moment = Moment { now, transfers: &self.transfers };
         self.sharing.end(slot, moment);
+        if let Some(transfer) = self.transfers.get(slot) {
+            let sent = transfer.sent_at(now);
+            self.ports.add(self.paths.of(slot), sent);
+            let (way_back, ratio) = self.acknowledgements.of(slot);
+            self.ports.add(way_back, sent * ratio);
+        }
+        if let Some(news) = &mut self.news {
+            news.leave(self.paths.of(slot));
+        }
         self.transfers.remove(slot);
     }
 
@@ -289,7 +309,8 @@ impl<'a, S: Sharing> Engine<'a, S> {
             if self.phases[slot as usize] == Phase::Sends {
                 let turn = self.sharing.turning_point(slot, moment);
                 let lost = if self.gives_up { transfer.lost_at(now) } else { Time::MAX };
-                self.agenda.set(slot, transfer.end().min(turn).min(lost));
+                let news = self.news.as_ref().map_or(Time::MAX, |n| n.next(slot, now, transfer));
+                self.agenda.set(slot, transfer.end().min(turn).min(lost).min(news));
             }
         }
         changes
@@ -298,14 +319,31 @@ impl<'a, S: Sharing> Engine<'a, S> {
     /// Finds what flows have and what acknowledgements leave them of it; whose rate may be another
     /// is among the `changed`.
     fn share(&mut self, now: Time) {
-        let Engine { sharing, transfers, paths, phases, changed, .. } = self;
+        let Engine { sharing, transfers, paths, phases, changed, news, acknowledgements, .. } =
+            self;
         sharing.settle(Moment { now, transfers }, |slot| changed.note(slot));
         for slot in changed.iter() {
-            if phases[slot as usize] == Phase::Sends {
-                self.acknowledgements.set_rate(slot, paths.of(slot), sharing.rate(slot));
+            let path = paths.of(slot);
+            if phases[slot as usize] != Phase::Sends {
+                continue;
             }
+            let mut rate = sharing.rate(slot);
+            if let (Some(news), Some(transfer)) = (&mut *news, transfers.get(slot)) {
+                let round_trip = self.latencies[slot as usize].round_trip;
+                rate = news.hear(slot, now, Decided { rate, path, transfer, round_trip });
+                acknowledgements.set_waiting(slot, path, rate == 0.0);
+            }
+            acknowledgements.set_rate(slot, path, rate);
         }
-        self.acknowledgements.settle(|link| sharing.on(link, |slot| changed.note(slot)));
+        acknowledgements.settle(|link| {
+            sharing.on(link, |slot| changed.note(slot));
+            if let Some(news) = news {
+                news.sending_on(link, |slot| changed.note(slot));
+            }
+        });
+        if let Some(news) = news {
+            news.settle();
+        }
     }
 
     /// Sets the rates of those that have `changed`, and adds those to them that may have another

@@ -1,7 +1,7 @@
 //! What a flow's completion takes beside its bytes: headers, announcement, the way of the last
 //! packet.
 
-use flowsched_schemes::flow_level::{Acknowledgements, Admission, FlowLevel};
+use flowsched_schemes::flow_level::{Acceptance, Acknowledgements, Admission, FlowLevel};
 use flowsched_topology::{Network, PortId};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_PAYLOAD, Time};
 use flowsched_workload::{Flow, wire_bytes};
@@ -33,12 +33,27 @@ pub(crate) struct Latency {
     pub(crate) acknowledgement: Time,
     /// From when its last bit has left until others have its share.
     pub(crate) after: Time,
+    /// Of a full packet and its acknowledgement; zero where nobody waits for one.
+    pub(crate) round_trip: Time,
+}
+
+/// So many of a `round_trip`.
+pub(crate) fn round_trips(count: f64, round_trip: Time) -> Time {
+    Time::from_ps((round_trip.as_ps() as f64 * count) as u64)
 }
 
 impl Latency {
     /// When the last bit has to be sent for the acknowledgement to be there by `deadline`.
     pub(crate) fn due_time(&self, deadline: Time) -> Time {
         deadline.saturating_sub(self.last_packet.saturating_add(self.acknowledgement))
+    }
+
+    /// What the probes of the flow take while it waits, there or back, bit/s: a header each.
+    pub(crate) fn probe_rate(&self, scheme: &FlowLevel) -> f64 {
+        let bits = 8.0 * scheme.header.get() as f64;
+        let interval =
+            |acceptance: Acceptance| acceptance.probe_interval() * self.round_trip.as_secs_f64();
+        scheme.admission.acceptance().map_or(0.0, |acceptance| bits / interval(acceptance))
     }
 
     pub(crate) fn of(
@@ -57,18 +72,23 @@ impl Latency {
         let bottleneck = ports().map(|port| port.rate).min().unwrap_or_default();
         let bytes = bottleneck.transmission_time(wire_bytes(flow.size));
         let ideal = network.ideal_fct(flow.src, flow.dst, flow.size);
-        let round_trip = || network.base_rtt(flow.src, flow.dst, scheme.header, scheme.header);
-        let packet = Bytes::new(PACKET_PAYLOAD) + scheme.header;
+        let base_rtt = |packet| network.base_rtt(flow.src, flow.dst, packet, scheme.header);
+        let round_trip = match scheme.admission {
+            Admission::AtOnce => Time::ZERO,
+            _ => base_rtt(Bytes::new(PACKET_PAYLOAD) + scheme.header),
+        };
         Latency {
+            round_trip,
             after: match scheme.admission {
-                Admission::ByRequest => {
-                    until_noticed(network.base_rtt(flow.src, flow.dst, packet, scheme.header))
+                Admission::AtOnce => Time::ZERO,
+                Admission::ByRequest => until_noticed(round_trip),
+                Admission::ByAcceptance(acceptance) => {
+                    round_trips(acceptance.hand_over(), round_trip)
                 }
-                Admission::AtOnce | Admission::Dampened(_) => Time::ZERO,
             },
             before: match scheme.round_trips_before {
                 0 => Time::ZERO,
-                count => round_trip().saturating_mul(count.into()),
+                count => base_rtt(scheme.header).saturating_mul(count.into()),
             },
             last_packet: ideal.saturating_sub(bytes.saturating_add(acknowledgement)),
             acknowledgement,

@@ -27,6 +27,7 @@ mod fair;
 #[cfg(test)]
 mod from_scratch;
 mod latency;
+mod news;
 mod noted;
 mod optimum;
 mod outcome;

@@ -80,11 +80,18 @@ impl Optimum {
                 last_packet: acknowledgement,
                 acknowledgement,
                 after: Time::ZERO,
+                round_trip: Time::ZERO,
             };
         };
         let place = path.iter().position(|passed| *passed == port).unwrap_or(0);
         let last_packet = propagation(&path[place..], network);
-        Latency { before: way_there, last_packet, acknowledgement, after: Time::ZERO }
+        Latency {
+            before: way_there,
+            last_packet,
+            acknowledgement,
+            after: Time::ZERO,
+            round_trip: Time::ZERO,
+        }
     }
 
     /// Moore and Hodgson, 1968: by deadline, and whenever one would be late, the longest so far is

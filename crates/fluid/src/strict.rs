@@ -155,6 +155,19 @@ impl Strict {
         }
     }
 
+    /// Puts a flow that waits where it belongs among the others.
+    pub(crate) fn put_in_order(&mut self, slot: u32, order: &impl Order) {
+        let critical = order.criticality(slot);
+        for hop in 0..self.paths.of(slot).len() {
+            let link = self.paths.of(slot)[hop];
+            self.sort(link, order);
+            let members = &mut self.links[link as usize].members;
+            members.retain(|member| member.slot != slot);
+            let ahead = members.partition_point(|m| order.criticality(m.slot) < critical);
+            members.insert(ahead, Member { slot, rate: 0.0 });
+        }
+    }
+
     /// The flow's rate, or what it asks for, may be another now.
     pub(crate) fn look_at(&mut self, slot: u32) {
         note(&mut self.due, &mut self.is_due, slot);

@@ -71,6 +71,14 @@ impl Transfer {
         self.end = after(now, if self.left > ROUNDING { self.left } else { 0.0 }, rate);
     }
 
+    /// Sends no more, and has sent what is as good as sent.
+    pub(crate) fn stop(&mut self, now: Time) {
+        self.set_rate(0.0, now);
+        if self.left <= ROUNDING {
+            self.left = 0.0;
+        }
+    }
+
     /// When so many bits are sent, if its rate stays as it is: the first picosecond that they
     /// are, and not before the next one.
     pub(crate) fn time_of(&self, sent: f64, now: Time) -> Time {

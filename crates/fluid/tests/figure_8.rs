@@ -1,5 +1,6 @@
-//! Flows as fluids against flows of packets, on scenes of PDQ 2012, Figures 8a to 8c
-//! (`experiments/pdq-fig8b.toml`): the mean flow completion time is the same within a tenth.
+//! Flows as fluids against flows of packets, on scenes of PDQ 2012, Figures 8b to 8d
+//! (`experiments/pdq-fig8b.toml` and so on): the mean flow completion time is the same within a
+//! tenth.
 
 mod common;
 
@@ -33,9 +34,26 @@ fn mean(ends: impl ExactSizeIterator<Item = Option<Time>>) -> f64 {
     ends.map(|end| end.unwrap().as_secs_f64()).sum::<f64>() / count
 }
 
+const LINKS: [(&str, &str); 2] = [("link", "1Gbps"), ("link_delay", "25.1us")];
+
+/// Of 16 hosts.
+fn fat_tree() -> Network {
+    network("fat-tree", &[LINKS.as_slice(), &[("k", "4")]].concat())
+}
+
+/// Of 16 servers with two ports each.
+fn bcube() -> Network {
+    network("bcube", &[LINKS.as_slice(), &[("n", "4"), ("k", "1")]].concat())
+}
+
+/// Of switches with 24 ports, 16 of them for other switches.
+fn jellyfish() -> Network {
+    let switches = [("switches", "20"), ("ports", "24"), ("degree", "16")];
+    network("jellyfish", &[LINKS.as_slice(), &switches].concat())
+}
+
 /// The mean over the seeds by packets, and by how much it is longer than that by flows.
-fn check(preset: &str, count: u64, sizes: &str) {
-    let network = &network("fat-tree", &[("k", "4"), ("link", "1Gbps"), ("link_delay", "25.1us")]);
+fn check(network: &Network, preset: &str, count: u64, sizes: &str) {
     let settings = Combination::new(preset, [None; 4]).unwrap().defaults("none");
     let level = &FlowLevel::from_settings(&settings).unwrap();
     let scheme = &Scheme::from_settings(&settings).unwrap();
@@ -61,24 +79,48 @@ fn check(preset: &str, count: u64, sizes: &str) {
     assert!(difference.abs() < 0.1, "{scene}: {packets} ms by packets, {fluid} ms by flows");
 }
 
-#[test]
-fn rcp_with_one_flow_a_host() {
-    check("rcp", 16, "uniform 2KB 198KB");
-    check("rcp", 16, "uniform 20KB 1980KB");
-}
+const SMALL: &str = "uniform 2KB 198KB";
+const LARGE: &str = "uniform 20KB 1980KB";
 
 #[test]
-fn rcp_with_two_flows_a_host() {
-    check("rcp", 32, "uniform 2KB 198KB");
+fn rcp_with_few_flows_a_host() {
+    check(&fat_tree(), "rcp", 16, SMALL);
+    check(&fat_tree(), "rcp", 32, SMALL);
+    check(&fat_tree(), "rcp", 16, LARGE);
 }
 
 #[test]
 fn rcp_with_ten_large_flows_a_host() {
-    check("rcp", 160, "uniform 20KB 1980KB");
+    check(&fat_tree(), "rcp", 160, LARGE);
+    check(&bcube(), "rcp", 160, LARGE);
 }
 
 #[test]
-fn pdq_with_one_flow_a_host() {
-    check("pdq", 16, "uniform 2KB 198KB");
-    check("pdq", 16, "uniform 20KB 1980KB");
+fn pdq_with_few_flows_a_host() {
+    check(&fat_tree(), "pdq", 16, SMALL);
+    check(&fat_tree(), "pdq", 32, SMALL);
+    check(&fat_tree(), "pdq", 16, LARGE);
+}
+
+#[test]
+fn pdq_with_ten_flows_a_host() {
+    for sizes in [SMALL, LARGE] {
+        check(&fat_tree(), "pdq", 160, sizes);
+        check(&bcube(), "pdq", 160, sizes);
+    }
+}
+
+/// Their switches take longer to be simulated.
+#[test]
+fn both_on_jellyfish() {
+    check(&jellyfish(), "rcp", 1600, LARGE);
+    check(&jellyfish(), "pdq", 1600, SMALL);
+}
+
+/// The fluid takes after PDQ without Early Start, and with less of it.
+#[test]
+fn pdq_without_early_start() {
+    for preset in ["pdq-basic", "pdq-es"] {
+        check(&bcube(), preset, 160, LARGE);
+    }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{all_disciplines, flow, flows, network, run, run_until, scheme};
+use common::{all_disciplines, by_acceptance, flow, flows, network, run, run_until, scheme};
 use flowsched_fluid::Outcome;
 use flowsched_schemes::flow_level::{Acknowledgements, Admission, FlowLevel, Sharing};
 use flowsched_topology::{HostId, Network, PortId};
@@ -169,24 +169,108 @@ fn rates_that_are_asked_for_come_late() {
     }
 }
 
+/// PDQ with announcements.
+fn announced(dampening: f64, early_start: f64) -> FlowLevel {
+    FlowLevel { round_trips_before: 1, ..by_acceptance(dampening, early_start) }
+}
+
+/// A star's, of a header there and back, and of a full packet and its acknowledgement.
+fn round_trips(network: &Network) -> [Time; 2] {
+    let header = Bytes::new(PACKET_HEADER);
+    let of = |packet| network.base_rtt(HostId(0), HostId(2), packet, header);
+    [of(header), of(Bytes::new(PACKET_WIRE))]
+}
+
 /// Who announces itself to a switch that has just accepted another is paused, and starts when its
 /// probe has come back.
 #[test]
 fn switches_accept_newcomers_one_at_a_time() {
     let network = network("star", &[("hosts", "4")]);
-    let admission = Admission::Dampened(0.5);
-    let scheme = FlowLevel { admission, round_trips_before: 1, ..scheme(Sharing::Pdq) };
-    let header = Bytes::new(PACKET_HEADER);
-    let round_trip = network.base_rtt(HostId(0), HostId(2), header, header);
-    // The second one is shorter, so that it waits for nobody once it is accepted.
+    let scheme = announced(0.5, 2.0);
+    let [round_trip, _] = round_trips(&network);
+    // The first one has ended by then.
     let start = |start| {
-        let flows = [flow(0, 0, 2, 1_000, Time::ZERO), flow(1, 1, 2, 10, start)];
+        let flows = [flow(0, 0, 2, 1, Time::ZERO), flow(1, 1, 2, 10, start)];
         let end = run(&network, &flows, &scheme).flows[1].finished_at_sender.unwrap();
         end - start - network.ideal_fct(HostId(1), HostId(2), flows[1].size)
     };
     assert_close(start(Time::ZERO), round_trip * 2);
     assert_close(start(round_trip / 2 - Time::from_ps(1)), round_trip * 2);
     assert_close(start(round_trip / 2), round_trip);
+}
+
+/// A flow starts after the one before it has ended, by Early Start nearly at once, and has probed
+/// until then.
+#[test]
+fn one_flow_follows_the_other_after_a_while() {
+    let network = network("star", &[("hosts", "4"), ("host_link", "1Gbps"), ("link_delay", "1us")]);
+    let [announcement, round_trip] = round_trips(&network);
+    let flows = [flow(0, 0, 2, 1000, Time::ZERO), flow(1, 1, 2, 2000, Time::ZERO)];
+    let [one, other] = [0, 1].map(|id| sending_time(&network, &flows[id]));
+    for (early_start, gap) in [(0.0, 1.2), (1.5, 0.7), (2.0, 0.2), (3.0, 0.0)] {
+        let outcome = run(&network, &flows, &announced(0.0, early_start));
+        let [first, second] = [0, 1].map(|id| outcome.flows[id].finished_at_sender.unwrap());
+        let alone = announcement + by_itself(&network, &flows[0]);
+        assert_close(first, alone + beside_probes(&network, one));
+        let gap = Time::from_secs_f64(gap * round_trip.as_secs_f64());
+        assert_close(second, first + gap + other);
+    }
+}
+
+/// A flow that is paused has sent for a round trip when it hears of it, beside the one that it is
+/// paused for; then it probes.
+#[test]
+fn a_pause_is_heard_of_a_round_trip_later() {
+    let network = network("star", &[("hosts", "4")]);
+    let [announcement, round_trip] = round_trips(&network);
+    let start = Time::from_ms(1);
+    let flows = [flow(0, 0, 2, 10_000, Time::ZERO), flow(1, 1, 2, 1_000, start)];
+    let outcome = run(&network, &flows, &announced(0.0, 2.0));
+    let [long, short] = [0, 1].map(|id| outcome.flows[id].finished_at_sender.unwrap());
+    // Each has half of the link for two round trips.
+    let expected = start + announcement + round_trip + by_itself(&network, &flows[1]);
+    let alone = sending_time(&network, &flows[1]) - round_trip;
+    assert_close(short, expected + beside_probes(&network, alone));
+    // The long one misses what the short one takes, and its hand-over.
+    let taken = sending_time(&network, &flows[1]) + beside_probes(&network, alone);
+    let expected = announcement + by_itself(&network, &flows[0]) + taken + round_trip / 5;
+    assert_close(long, expected);
+}
+
+/// That one link pauses a flow and another has room for it is known to nobody before: who takes
+/// its place has to probe, and sends a round trip later.
+#[test]
+fn what_a_paused_flow_leaves_elsewhere_is_taken_late() {
+    let network = network("star", &[("hosts", "4")]);
+    let [announcement, round_trip] = round_trips(&network);
+    let start = Time::from_us(200);
+    let waiting = flow(1, 1, 2, 10_001, Time::ZERO);
+    let flows = [flow(0, 0, 2, 10_000, Time::ZERO), waiting, flow(2, 0, 3, 9_000, start)];
+    let outcome = run(&network, &flows, &announced(0.0, 2.0));
+    let end = outcome.flows[1].finished_at_sender.unwrap();
+    // The paused one sends for two round trips yet, for it has half of its card; the last four fifths
+    // of one beside the other.
+    let half = round_trip * 2 / 5;
+    let expected = start + announcement + round_trip * 6 / 5 + half + by_itself(&network, &waiting);
+    let alone = sending_time(&network, &waiting) - half;
+    assert_close(end, expected + beside_probes(&network, alone));
+}
+
+fn by_itself(network: &Network, flow: &Flow) -> Time {
+    network.ideal_fct(flow.src, flow.dst, flow.size)
+}
+
+/// At the rate of a star's links.
+fn sending_time(network: &Network, flow: &Flow) -> Time {
+    network.port(network.nic(flow.src)).rate.transmission_time(wire_bytes(flow.size))
+}
+
+/// How much longer than `time` it takes beside the probes of one flow that waits.
+fn beside_probes(network: &Network, time: Time) -> Time {
+    let rate = network.port(network.nic(HostId(0))).rate.as_bps() as f64;
+    let [_, round_trip] = round_trips(network);
+    let probes = 8.0 * PACKET_HEADER as f64 / (0.6 * round_trip.as_secs_f64());
+    Time::from_secs_f64(time.as_secs_f64() * probes / (rate - probes))
 }
 
 /// But for rounding to picoseconds.
@@ -243,6 +327,8 @@ fn outcomes_are_those_of_all_machines_and_builds() {
         "fef8064a1a203c58",
         "ccc44b55537cba01",
         "f32462e3c17237f6",
+        "37e59756159ad697",
+        "05ad38084a875733",
     ];
     assert_eq!(found, expected);
 }

@@ -42,9 +42,57 @@ pub enum Admission {
     AtOnce,
     /// It asks, once a round trip, so that it learns late what others leave (RCP and D3).
     ByRequest,
-    /// For so many round trips after a switch has accepted a flow, it accepts no other one (PDQ's
-    /// Dampening).
-    Dampened(f64),
+    /// Switches accept it or pause it, and tell it by the packets and probes that it sends (PDQ).
+    ByAcceptance(Acceptance),
+}
+
+impl Admission {
+    /// What acceptance costs, where there is any.
+    pub fn acceptance(self) -> Option<Acceptance> {
+        match self {
+            Admission::ByAcceptance(acceptance) => Some(acceptance),
+            Admission::AtOnce | Admission::ByRequest => None,
+        }
+    }
+}
+
+/// What PDQ's switches and hosts need to agree, in round trips (PDQ 2012, 3.3.2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Acceptance {
+    /// For so long after a switch has accepted a flow, it accepts no other newcomer (Dampening).
+    pub dampening: f64,
+    /// K of Early Start.
+    pub early_start: f64,
+    /// X of Suppressed Probing.
+    pub probe_spacing: f64,
+}
+
+impl Acceptance {
+    /// From when a flow has sent its last bit until the first of the next one is there.
+    ///
+    /// The next one is accepted once the flow's last K round trips begin, of which it sends in all
+    /// but one: it takes that one until all is acknowledged. Without Early Start it is its last
+    /// packet that tells (TERM). The next one then has to probe, and sends a round trip later.
+    pub fn hand_over(&self) -> f64 {
+        f64::max(0.0, 2.0 - f64::max(1.0, self.early_start) + self.until_probed())
+    }
+
+    /// Until a flow that comes next has probed: half of its interval, in the mean.
+    pub fn until_probed(&self) -> f64 {
+        self.interval(2) / 2.0
+    }
+
+    /// Between the probes of a flow that waits. Switches remember the one that comes next, and give
+    /// all others the interval of the one behind it.
+    pub fn probe_interval(&self) -> f64 {
+        self.interval(3)
+    }
+
+    /// Between the probes of the flow in this place of a switch's list: once a round trip without
+    /// Suppressed Probing.
+    fn interval(&self, place: u32) -> f64 {
+        if self.probe_spacing > 0.0 { self.probe_spacing * f64::from(place) } else { 1.0 }
+    }
 }
 
 /// What goes back to a flow's sender for the packets that it sends.
@@ -330,7 +378,8 @@ fn of_pdq(settings: &PdqSettings, control: &FlowControl) -> Result<FlowLevel, Se
         let found = format!("{}, by which criticality changes between events", settings.ageing);
         return Err(SettingError::new("ageing", found, "0"));
     }
-    let admission = Admission::Dampened(control.dampening);
+    let FlowControl { dampening, early_start, probe_spacing, .. } = *control;
+    let admission = Admission::ByAcceptance(Acceptance { dampening, early_start, probe_spacing });
     Ok(FlowLevel { gives_up: settings.early_termination, admission, ..of_word("pdq")? })
 }
 
@@ -424,10 +473,26 @@ mod tests {
         let known = PdqSettings::from_settings(&settings);
         let control = FlowControl::from_settings(&settings);
         let of_pdq = |settings| of_pdq(settings, &FlowControl { dampening: 0.7, ..control });
-        assert_eq!(of_pdq(&known).unwrap().admission, Admission::Dampened(0.7));
+        let Admission::ByAcceptance(found) = of_pdq(&known).unwrap().admission else { panic!() };
+        assert_eq!([found.dampening, found.early_start, found.probe_spacing], [0.7, 2.0, 0.2]);
         let random = PdqSettings { knowledge: Knowledge::Random, ..known };
         assert_eq!(of_pdq(&random).unwrap_err().key, "flow_size");
         assert_eq!(of_pdq(&PdqSettings { ageing: 2.0, ..known }).unwrap_err().key, "ageing");
+    }
+
+    /// "It could take one to two RTTs before flow B can start sending data", as "the control loop
+    /// delay is one RTT and the inter probing time is another RTT" (PDQ 2012, 3.3.2).
+    #[test]
+    fn early_start_hides_the_round_trip_that_it_takes_to_switch_flows() {
+        let acceptance =
+            |early_start, probe_spacing| Acceptance { dampening: 0.5, early_start, probe_spacing };
+        let hand_over = |early_start, spacing| acceptance(early_start, spacing).hand_over();
+        assert_eq!(hand_over(0.0, 0.0), 1.5, "one to two");
+        assert_eq!(hand_over(1.0, 0.0), 1.5, "what is not acknowledged takes a round trip anyway");
+        assert_eq!([hand_over(1.5, 0.2), hand_over(2.0, 0.2)], [0.7, 0.2]);
+        assert_eq!(hand_over(3.0, 0.2), 0.0);
+        assert!((acceptance(2.0, 0.2).probe_interval() - 0.6).abs() < 1e-9);
+        assert_eq!(acceptance(2.0, 0.0).probe_interval(), 1.0);
     }
 
     #[test]

@@ -123,7 +123,11 @@ impl Sharing for Priority {
         self.strict.remove(slot, &self.order(moment));
     }
 
-    fn turn(&mut self, slot: u32, _: Moment<'_>) {
+    fn turn(&mut self, slot: u32, moment: Moment<'_>) {
+        if self.strict.rate(slot) == 0.0 {
+            // It may have sent all the same.
+            self.strict.put_in_order(slot, &self.order(moment));
+        }
         self.strict.look_at(slot);
     }
 
@@ -149,7 +153,8 @@ impl Sharing for Priority {
     /// take from them then. One that waits loses nothing by being passed.
     fn turning_point(&self, slot: u32, moment: Moment<'_>) -> Time {
         let Some(transfer) = moment.transfers.get(slot) else { return Time::MAX };
-        if self.by.size == SizeBy::Whole || transfer.rate() == 0.0 {
+        let sends = transfer.rate() > 0.0 && self.strict.rate(slot) > 0.0;
+        if self.by.size == SizeBy::Whole || !sends {
             return Time::MAX;
         }
         let mut next = Time::MAX;

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use flowsched_fluid::{Job, Outcome, Watch};
-use flowsched_schemes::flow_level::{Acknowledgements, Admission, FlowLevel, Sharing};
+use flowsched_schemes::flow_level::{Acceptance, Acknowledgements, Admission, FlowLevel, Sharing};
 use flowsched_topology::{HostId, Link, Network, NetworkBuilder};
 use flowsched_units::{Bytes, PACKET_HEADER, Rate, Settings, Time, Value};
 use flowsched_workload::{Flow, PARAMETERS, generate, sizes::SizeDistribution};
@@ -73,7 +73,18 @@ pub fn scheme(sharing: Sharing) -> FlowLevel {
     }
 }
 
-/// Every discipline, those with thresholds at some.
+/// PDQ, with what it takes its switches and hosts to agree.
+pub fn by_acceptance(dampening: f64, early_start: f64) -> FlowLevel {
+    let acceptance = Acceptance { dampening, early_start, probe_spacing: 0.2 };
+    FlowLevel { admission: Admission::ByAcceptance(acceptance), ..scheme(Sharing::Pdq) }
+}
+
+/// RCP, with its requests.
+fn by_request() -> FlowLevel {
+    FlowLevel { admission: Admission::ByRequest, ..scheme(Sharing::MaxMin) }
+}
+
+/// Every discipline, those with thresholds at some, and those of which flows hear late.
 pub fn all_disciplines() -> Vec<FlowLevel> {
     let thresholds = || [10, 100, 1000].map(|packets| Bytes::new(packets * 1460)).to_vec();
     let disciplines = [
@@ -87,7 +98,8 @@ pub fn all_disciplines() -> Vec<FlowLevel> {
         Sharing::D3,
         Sharing::Optimal,
     ];
-    disciplines.into_iter().map(scheme).collect()
+    let late = [by_acceptance(0.5, 2.0), by_request()];
+    disciplines.into_iter().map(scheme).chain(late).collect()
 }
 
 /// Runs to the end.

@@ -1,0 +1,166 @@
+//! When hosts hear what PDQ's switches have decided (PDQ 2012, 3.3.2).
+//!
+//! A switch tells a flow by the answer to what the flow sends, so that news is a round trip old.
+//!
+//! - A flow that is paused has sent for a round trip by then: so many bits more pass the links, beside
+//!   those of the flow that has taken its place.
+//! - One that may send more hears of it with the next answer, or, if it waits, with that to its next
+//!   probe.
+//! - Two know at once: one that has just announced itself, for the answer to that is the news; and one
+//!   on whose links another has ended, for that is known before (Early Start), and what it takes all
+//!   the same has passed when the other leaves ([`Acceptance::hand_over`]).
+//!
+//! [`Acceptance::hand_over`]: flowsched_schemes::flow_level::Acceptance::hand_over
+
+use flowsched_units::Time;
+
+use crate::latency::round_trips;
+use crate::transfers::Transfer;
+
+/// Bits that are as good as sent: times are whole picoseconds.
+const ROUNDING: f64 = 0.125;
+
+/// The rates that flows have heard of.
+#[derive(Clone, Debug)]
+pub(crate) struct News {
+    /// Round trips until a flow that waits has probed.
+    until_probed: f64,
+    /// By slot.
+    heard: Vec<Heard>,
+    /// By link: the flows that send on, though they are paused.
+    sending_on: Vec<Vec<u32>>,
+    /// By link: whether a flow has left it at this instant; and these links.
+    is_left: Vec<bool>,
+    left: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Heard {
+    /// The rate that the flow knows of, bit/s.
+    rate: f64,
+    next: Next,
+}
+
+/// When a flow hears of a rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Next {
+    /// It has the answer to its announcement.
+    Now,
+    /// There is nothing new.
+    Never,
+    /// Of a higher one, then.
+    At(Time),
+    /// Of a lower one, when it has sent so many bits.
+    Sent(f64),
+}
+
+/// A flow that switches have decided on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decided<'a> {
+    pub(crate) rate: f64,
+    pub(crate) path: &'a [u32],
+    pub(crate) transfer: &'a Transfer,
+    pub(crate) round_trip: Time,
+}
+
+impl News {
+    /// None yet, on so many links.
+    pub(crate) fn new(until_probed: f64, links: usize) -> News {
+        News {
+            until_probed,
+            heard: Vec::new(),
+            sending_on: vec![Vec::new(); links],
+            is_left: vec![false; links],
+            left: Vec::new(),
+        }
+    }
+
+    /// The flow starts to compete.
+    pub(crate) fn start(&mut self, slot: u32) {
+        let announced = Heard { rate: 0.0, next: Next::Now };
+        if slot as usize >= self.heard.len() {
+            self.heard.resize(slot as usize + 1, announced);
+        }
+        self.heard[slot as usize] = announced;
+    }
+
+    /// The flow over `path` sends no more.
+    pub(crate) fn end(&mut self, slot: u32, path: &[u32]) {
+        self.expect(slot, path, Next::Never);
+    }
+
+    /// Others have what the flow over `path` had.
+    pub(crate) fn leave(&mut self, path: &[u32]) {
+        for &link in path {
+            if !std::mem::replace(&mut self.is_left[link as usize], true) {
+                self.left.push(link);
+            }
+        }
+    }
+
+    /// The rate at which the flow sends, bit/s, now that this is `decided`.
+    pub(crate) fn hear(&mut self, slot: u32, now: Time, decided: Decided<'_>) -> f64 {
+        let Decided { rate, path, transfer, round_trip } = decided;
+        let Heard { rate: known, next } = self.heard[slot as usize];
+        let is_higher = rate > known;
+        let is_known = match next {
+            Next::Now => true,
+            _ if rate == known => true,
+            _ if is_higher && path.iter().any(|link| self.is_left[*link as usize]) => true,
+            Next::At(time) => is_higher && time <= now,
+            Next::Sent(bits) => !is_higher && transfer.sent_at(now) >= bits - ROUNDING,
+            Next::Never => false,
+        };
+        let is_expected = match next {
+            Next::At(_) => is_higher,
+            Next::Sent(_) => !is_higher,
+            Next::Now | Next::Never => false,
+        };
+        if is_known {
+            self.heard[slot as usize].rate = rate;
+            self.expect(slot, path, Next::Never);
+        } else if !is_expected {
+            let next = if is_higher {
+                let wait = if known == 0.0 { 1.0 + self.until_probed } else { 1.0 };
+                Next::At(now.saturating_add(round_trips(wait, round_trip)))
+            } else {
+                Next::Sent(transfer.sent_at(now) + known * round_trip.as_secs_f64())
+            };
+            self.expect(slot, path, next);
+        }
+        self.heard[slot as usize].rate
+    }
+
+    /// Notes when the flow over `path` hears more.
+    fn expect(&mut self, slot: u32, path: &[u32], next: Next) {
+        let before = std::mem::replace(&mut self.heard[slot as usize].next, next);
+        let [did, does] = [before, next].map(|next| matches!(next, Next::Sent(_)));
+        for &link in path {
+            let sending_on = &mut self.sending_on[link as usize];
+            match (did, does) {
+                (false, true) => sending_on.push(slot),
+                (true, false) => sending_on.retain(|other| *other != slot),
+                _ => {}
+            }
+        }
+    }
+
+    /// When the flow hears more, if it goes on as it does.
+    pub(crate) fn next(&self, slot: u32, now: Time, transfer: &Transfer) -> Time {
+        match self.heard[slot as usize].next {
+            Next::Now | Next::Never => Time::MAX,
+            Next::At(time) => time,
+            Next::Sent(bits) => transfer.time_of(bits, now),
+        }
+    }
+
+    /// Tells of the flows on the link that send on, though they are paused.
+    pub(crate) fn sending_on(&self, link: u32, tell: impl FnMut(u32)) {
+        self.sending_on[link as usize].iter().copied().for_each(tell);
+    }
+
+    /// What has happened at this instant is settled.
+    pub(crate) fn settle(&mut self) {
+        self.left.drain(..).for_each(|link| self.is_left[link as usize] = false);
+    }
+}
