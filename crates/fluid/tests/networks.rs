@@ -256,6 +256,45 @@ fn what_a_paused_flow_leaves_elsewhere_is_taken_late() {
     assert_close(end, expected + beside_probes(&network, alone));
 }
 
+/// Who waits for nothing any more takes nothing of the links.
+#[test]
+fn a_flow_probes_until_it_is_given_up() {
+    let network = network("star", &[("hosts", "4"), ("host_link", "1Gbps"), ("link_delay", "1us")]);
+    let [announcement, _] = round_trips(&network);
+    let due = |flow: Flow, ms| Flow { deadline: Some(Time::from_ms(ms)), ..flow };
+    // The second needs 24 ms, and cannot be done any more when the first has sent for half its time.
+    let flows =
+        [due(flow(0, 0, 2, 1000, Time::ZERO), 20), due(flow(1, 1, 2, 2000, Time::ZERO), 30)];
+    let scheme = FlowLevel { gives_up: true, ..announced(0.0, 2.0) };
+    let outcome = run(&network, &flows, &scheme);
+    assert!(outcome.flows[1].gave_up);
+    let beside = Time::from_ms(6) - announcement;
+    // What it sends beside them.
+    let sent = beside - beside_probes(&network, beside);
+    let alone = announcement + by_itself(&network, &flows[0]);
+    let end = outcome.flows[0].finished_at_sender.unwrap();
+    let difference = end.as_secs_f64() - (alone + (beside - sent)).as_secs_f64();
+    assert!(difference.abs() < 1e-6, "{difference}");
+    assert!((beside - sent).as_secs_f64() > 1e-5);
+}
+
+/// A flow that has sent on beside the one that it is paused for has less left, and may be before
+/// others then.
+#[test]
+fn what_a_flow_sends_before_it_hears_of_a_pause_counts() {
+    let network = network("star", &[("hosts", "5")]);
+    // When the fourth comes, the first has 34 packets more than the second; it sends 68 yet.
+    let flows = [
+        flow(0, 0, 2, 1_867, Time::ZERO),
+        flow(1, 1, 2, 1_000, Time::ZERO),
+        flow(2, 1, 3, 900, Time::ZERO),
+        flow(3, 4, 2, 500, Time::from_ms(1)),
+    ];
+    let outcome = run(&network, &flows, &announced(0.0, 2.0));
+    let ends = [3, 0, 1].map(|id: usize| outcome.flows[id].finished_at_sender.unwrap());
+    assert!(ends.is_sorted(), "{ends:?}");
+}
+
 fn by_itself(network: &Network, flow: &Flow) -> Time {
     network.ideal_fct(flow.src, flow.dst, flow.size)
 }
