@@ -72,7 +72,7 @@ pub fn as_fluid(preset: &Preset) -> String {
         FlowLevel::from_settings(&settings)
     });
     match level {
-        Ok(level) => level.sharing.about().to_owned(),
+        Ok(level) => format!("{}{}", level.sharing.about(), level.admission.about()),
         Err(error) => format!("refused for its {}: {}", error.key, error.found),
     }
 }

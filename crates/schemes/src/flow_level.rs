@@ -47,6 +47,15 @@ pub enum Admission {
 }
 
 impl Admission {
+    /// When flows hear of their rates, in a few words; nothing if at once.
+    pub fn about(self) -> &'static str {
+        match self {
+            Admission::AtOnce => "",
+            Admission::ByRequest => "; heard of when asked for, once a round trip",
+            Admission::ByAcceptance(_) => "; heard of as K and the probes' intervals have it",
+        }
+    }
+
     /// What acceptance costs, where there is any.
     pub fn acceptance(self) -> Option<Acceptance> {
         match self {
