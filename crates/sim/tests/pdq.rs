@@ -182,6 +182,24 @@ fn rcp_shares_the_link_alike() {
     assert!(ends[4] < at_least * 1.09, "{ends:?}");
 }
 
+/// RCP is max-min fair: of a host's two flows one is held up at host 0, where it shares the link
+/// with four others, and the other one gets what it leaves of the host's card. The fair share of
+/// the card is half the link; for one flow to have four fifths, the card has to grant 1.6 times
+/// what it carries.
+#[test]
+fn rcp_hands_out_what_flows_leave_that_are_held_up_elsewhere() {
+    let network = single_bottleneck("7", "0");
+    let held_up = (0..5).map(|id| to_aggregator(id, 2_000_000, Time::ZERO));
+    let free = Flow { dst: HostId(6), ..to_aggregator(0, 8_000_000, Time::ZERO) };
+    let flows: Vec<Flow> = held_up.chain([Flow { id: 5, ..free }]).collect();
+    let outcome = run(&network, &flows, &plain("rcp"), EVERY);
+    // All at once: five flows of 2 MB through one link, and 10 MB through the other.
+    let at_least = 10.0 * (1516.0 / 1460.0) * 8.0;
+    for end in ends(&outcome).iter().map(|end| end.as_us_f64() / 1e3) {
+        assert!((at_least * 0.95..at_least * 1.1).contains(&end), "{end} of {at_least} ms");
+    }
+}
+
 /// PDQ 2012, Figure 1: three flows of sizes 1, 2, 3 with deadlines 1, 4, 6; here in units of
 /// 10 ms and 1 MB, which leaves a sixth for headers and start-up.
 #[test]

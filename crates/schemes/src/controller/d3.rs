@@ -7,6 +7,8 @@
 //! sums only; here the controller remembers each flow's grant, which comes to the same and does
 //! not drift when packets are lost.
 
+mod rate_adaptation;
+
 use flowsched_units::{Kind, Parameter, Rate, Settings, Time};
 
 use crate::catalogue::{Part, Role};
@@ -14,6 +16,7 @@ use crate::controller::{Controller, Site};
 use crate::packet::{Flags, Header, Packet};
 use crate::port::Backlog;
 use crate::transport::d3::D3Header;
+use rate_adaptation::RateAdaptation;
 
 /// The catalogue's entry.
 pub const PART: Part = Part {
@@ -78,73 +81,63 @@ struct Grant {
     flow: (u32, u32),
     desired: u64,
     allocated: u64,
+    /// What it was granted by the two requests before the last one.
+    before: [u64; 2],
     rtt: Time,
     seen: Time,
+}
+
+impl Grant {
+    fn new(flow: (u32, u32), now: Time) -> Grant {
+        Grant { flow, desired: 0, allocated: 0, before: [0; 2], rtt: Time::ZERO, seen: now }
+    }
+
+    /// The rate at which the flow has been told to send for a round-trip time, at the least. A
+    /// request's answer comes back as packets at the new rate when the next request comes: before
+    /// the last request they came at the first of these rates, and since then at the second.
+    fn in_force(&self) -> u64 {
+        let [earlier, later] = self.before;
+        earlier.min(later)
+    }
 }
 
 /// A flow is forgotten after so many round-trip times without a request.
 const SILENT_ROUND_TRIPS: u64 = 4;
 
-/// The granted capacity stays within this factor of the link's: above it for flows that are held
-/// up elsewhere and cannot use their share; below it, a burst would take it to zero, from where
-/// it comes back by a tenth a round-trip time.
-const FACTOR: f64 = 2.0;
-
 /// D3's controller of one egress port; rates are in bits per second.
 #[derive(Clone, Debug)]
 pub struct D3Controller {
     settings: D3Control,
-    link: f64,
     /// C: the capacity that is granted.
-    capacity: f64,
+    adaptation: RateAdaptation,
     /// By flow.
     grants: Vec<Grant>,
     /// A and D: the sums over all flows.
     allocated: u64,
     desired: u64,
-    /// Since the last update of C: bytes that came, and the least that waited.
-    came: u64,
-    least_queue: u64,
-    updated: Time,
     mean_rtt: Time,
 }
 
 impl D3Controller {
     /// Of the port at `site`.
     pub fn new(settings: D3Control, site: Site) -> D3Controller {
-        let link = site.rate.as_bps() as f64;
         D3Controller {
             settings,
-            link,
-            capacity: link,
+            adaptation: RateAdaptation::new(settings, site.rate),
             grants: Vec::new(),
             allocated: 0,
             desired: 0,
-            came: 0,
-            least_queue: u64::MAX,
-            updated: Time::ZERO,
             mean_rtt: Time::ZERO,
         }
     }
 
-    /// Rate adaptation: every round-trip time T, C += alpha (link - u / T) - beta q / T, where u
-    /// came in the last T and q waits. As in XCP (Katabi et al., SIGCOMM 2002, 3.5.1), q is the
-    /// least that waited during T: a single packet that happens to wait is a tenth of what the
-    /// link sends in a short round-trip time, and no queue to be drained.
+    /// Once a mean round-trip time: C, and which flows there are.
     fn adapt(&mut self, now: Time, queue: u64) {
-        self.least_queue = self.least_queue.min(queue);
-        let elapsed = now.saturating_sub(self.updated);
-        if self.mean_rtt == Time::ZERO || elapsed < self.mean_rtt {
+        if !self.adaptation.is_due(now, queue, self.mean_rtt) {
             return;
         }
-        let bits = |bytes: u64, time: Time| 8.0 * bytes as f64 / time.as_secs_f64();
-        let spare = self.link - bits(self.came, elapsed);
-        self.capacity += self.settings.alpha * spare
-            - self.settings.beta * bits(self.least_queue, self.mean_rtt);
-        self.capacity = self.capacity.clamp(self.link / FACTOR, FACTOR * self.link);
-        self.came = 0;
-        self.least_queue = queue;
-        self.updated = now;
+        let in_force = self.grants.iter().map(Grant::in_force).sum();
+        self.adaptation.update(now, queue, self.mean_rtt, in_force);
         self.forget_silent(now);
         self.measure_rtt();
     }
@@ -175,13 +168,14 @@ impl D3Controller {
     fn grant(&mut self, now: Time, flow: (u32, u32), header: &D3Header) -> Rate {
         let place = self.grants.binary_search_by_key(&flow, |grant| grant.flow);
         let place = place.unwrap_or_else(|place| {
-            let grant = Grant { flow, desired: 0, allocated: 0, rtt: Time::ZERO, seen: now };
-            self.grants.insert(place, grant);
+            self.grants.insert(place, Grant::new(flow, now));
             place
         });
         let flows = self.grants.len() as f64;
+        let capacity = self.adaptation.capacity();
         let grant = &mut self.grants[place];
         grant.seen = now;
+        grant.before = [grant.before[1], grant.allocated];
         grant.rtt = header.rtt;
         if self.mean_rtt == Time::ZERO {
             self.mean_rtt = header.rtt;
@@ -189,8 +183,8 @@ impl D3Controller {
         self.allocated -= grant.allocated;
         self.desired = self.desired - grant.desired + header.desired.as_bps();
         grant.desired = header.desired.as_bps();
-        let left = self.capacity - self.allocated as f64;
-        let mut share = (self.capacity - self.desired as f64) / flows;
+        let left = capacity - self.allocated as f64;
+        let mut share = (capacity - self.desired as f64) / flows;
         if self.settings.fair_share_from_zero {
             share = share.max(0.0);
         }
@@ -224,7 +218,7 @@ impl Controller<D3Header> for D3Controller {
             return;
         }
         self.adapt(now, backlog.bytes);
-        self.came += u64::from(packet.wire);
+        self.adaptation.add(u64::from(packet.wire));
         let flow = (packet.flow, packet.header.path());
         if packet.flags.has(Flags::TERM) {
             self.remove(flow);
@@ -252,6 +246,10 @@ mod tests {
 
     /// A request of `desired` thousandths of the link; the grant in thousandths.
     fn ask(controller: &mut D3Controller, flow: u32, desired: u64) -> u64 {
+        ask_at(controller, Time::ZERO, flow, desired)
+    }
+
+    fn ask_at(controller: &mut D3Controller, now: Time, flow: u32, desired: u64) -> u64 {
         let header = D3Header {
             is_request: true,
             desired: Rate::from_bps(desired * GBPS / 1000),
@@ -259,7 +257,7 @@ mod tests {
             rtt: Time::ZERO,
         };
         let mut packet = Packet { flow, header, ..Packet::default() };
-        controller.on_forward(Time::ZERO, &mut packet, Backlog::default(), |_| {});
+        controller.on_forward(now, &mut packet, Backlog::default(), |_| {});
         packet.header.allocated.as_bps() * 1000 / GBPS
     }
 
@@ -315,19 +313,36 @@ mod tests {
         assert_eq!(ask(&mut controller, 0, 0), 333);
     }
 
-    /// C += alpha (link - u / T) - beta q / T.
+    /// Ten newcomers have been granted the link; what they send is still on its way.
     #[test]
-    fn the_capacity_falls_with_the_queue() {
+    fn what_newcomers_do_not_send_yet_is_not_granted_again() {
         let mut controller = controller();
         controller.mean_rtt = Time::from_us(200);
-        controller.came = 25_000;
-        controller.adapt(Time::from_us(200), 5_000);
-        // As much came as the link can carry; 5,000 bytes in 200 us are 200 Mbps.
-        assert!((controller.capacity - 0.8e9).abs() < 1.0, "{}", controller.capacity);
-        controller.adapt(Time::from_us(399), 0);
-        assert!((controller.capacity - 0.8e9).abs() < 1.0, "not due");
-        controller.adapt(Time::from_us(400), 5_000);
-        // Nothing came: a tenth of the link more.
-        assert!((controller.capacity - 0.9e9).abs() < 1.0, "{}", controller.capacity);
+        for round in 0..3 {
+            let now = Time::from_us(200 * round);
+            for flow in 0..10 {
+                ask_at(&mut controller, now, flow, 0);
+            }
+            assert!(controller.adaptation.capacity() <= 1e9, "{round}");
+        }
+        assert_eq!(controller.allocated, GBPS);
+    }
+
+    /// Two flows: the first is held up elsewhere and sends a quarter of the link, the other one what
+    /// it is granted. It gets the other three quarters.
+    #[test]
+    fn a_flow_gets_what_one_that_is_held_up_elsewhere_leaves() {
+        let mut controller = controller();
+        controller.mean_rtt = Time::from_us(200);
+        let [mut sent, mut granted] = [0, 0];
+        for round in 0..100 {
+            let now = Time::from_us(200 * round);
+            // A thousandth of the link is 25 bytes in 200 us.
+            controller.adaptation.add(25 * (sent + sent.min(250)));
+            sent = granted;
+            ask_at(&mut controller, now, 0, 0);
+            granted = ask_at(&mut controller, now, 1, 0);
+        }
+        assert!((740..=750).contains(&granted), "{granted}");
     }
 }

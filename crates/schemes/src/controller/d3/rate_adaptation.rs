@@ -1,0 +1,151 @@
+//! C, the capacity that a D3 router grants of a link: RCP's rate adaptation.
+//!
+//! Every round-trip time T, C += alpha (link - u / T) - beta q / T (Wilson et al., SIGCOMM 2011,
+//! after Dukkipati and McKeown, CCR 2006), where u came in the last T
+//! and q waits. As in XCP (Katabi et al., SIGCOMM 2002, 3.5.1), q is
+//! the least that waited during T: a single packet that happens to wait is a tenth of what the
+//! link sends in a short round-trip time, and no queue to be drained.
+//!
+//! C above the link's rate has one purpose: to hand out what flows that are held up elsewhere
+//! leave of their grants. So C does not grow beyond the link's rate and what they leave. Not all
+//! that is spare is left: what newcomers send at their grants comes a round-trip time later. If C
+//! went on growing until then, it would be far above the link's rate when it comes, and the queue
+//! that this makes would take it down for many round-trip times, as it rises by a tenth of what is
+//! spare. Hence what came is compared with what was granted a round-trip time before.
+//!
+//! Only growth is held back. Few packets come in a short round-trip time: were C lowered to the
+//! bound as well, one that comes a moment sooner would take off at once what comes back by a tenth,
+//! and flows would not get what others leave.
+
+use flowsched_units::{Rate, Time};
+
+use super::D3Control;
+
+/// The granted capacity stays within this factor of the link's: above it for flows that are held
+/// up elsewhere and cannot use their share; below it, a burst would take it to zero, from where
+/// it comes back by a tenth a round-trip time.
+const FACTOR: f64 = 2.0;
+
+/// C, and what was seen since its last update; rates are in bits per second.
+#[derive(Clone, Copy, Debug)]
+pub struct RateAdaptation {
+    alpha: f64,
+    beta: f64,
+    link: f64,
+    capacity: f64,
+    /// u: the bytes that came.
+    came: u64,
+    least_queue: u64,
+    updated: Time,
+}
+
+impl RateAdaptation {
+    /// Of a link with this rate.
+    pub fn new(settings: D3Control, link: Rate) -> RateAdaptation {
+        let link = link.as_bps() as f64;
+        RateAdaptation {
+            alpha: settings.alpha,
+            beta: settings.beta,
+            link,
+            capacity: link,
+            came: 0,
+            least_queue: u64::MAX,
+            updated: Time::ZERO,
+        }
+    }
+
+    /// C.
+    #[inline]
+    pub fn capacity(&self) -> f64 {
+        self.capacity
+    }
+
+    /// So many bytes came.
+    #[inline]
+    pub fn add(&mut self, bytes: u64) {
+        self.came += bytes;
+    }
+
+    /// Whether a round-trip time has passed since the last update; so much waits now.
+    #[inline]
+    pub fn is_due(&mut self, now: Time, queue: u64, round_trip: Time) -> bool {
+        self.least_queue = self.least_queue.min(queue);
+        round_trip > Time::ZERO && now.saturating_sub(self.updated) >= round_trip
+    }
+
+    /// Updates C. Flows were told to send at `in_force` together what came since the last update.
+    pub fn update(&mut self, now: Time, queue: u64, round_trip: Time, in_force: u64) {
+        let bits = |bytes: u64, time: Time| 8.0 * bytes as f64 / time.as_secs_f64();
+        let came = bits(self.came, now.saturating_sub(self.updated));
+        let grown = self.capacity + self.alpha * (self.link - came);
+        let left_of_grants = (in_force as f64 - came).max(0.0);
+        let bound = self.capacity.max(self.link + left_of_grants);
+        self.capacity = grown.min(bound) - self.beta * bits(self.least_queue, round_trip);
+        self.capacity = self.capacity.clamp(self.link / FACTOR, FACTOR * self.link);
+        self.came = 0;
+        self.least_queue = queue;
+        self.updated = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const T: Time = Time::from_us(200);
+    /// As many bytes as the link carries in T.
+    const FULL: u64 = 25_000;
+
+    fn adaptation() -> RateAdaptation {
+        let settings = D3Control { alpha: 0.1, beta: 1.0, fair_share_from_zero: true };
+        RateAdaptation::new(settings, Rate::from_gbps(1))
+    }
+
+    /// C after the next T in which so much came and waited, in thousandths of the link.
+    fn after(adaptation: &mut RateAdaptation, came: u64, queue: u64, in_force: u64) -> u64 {
+        let now = adaptation.updated + T;
+        adaptation.add(came);
+        assert!(!adaptation.is_due(now - Time::from_us(1), queue, T));
+        assert!(adaptation.is_due(now, queue, T));
+        adaptation.update(now, queue, T, in_force * 1_000_000);
+        (adaptation.capacity() / 1e6).round() as u64
+    }
+
+    /// C += alpha (link - u / T) - beta q / T.
+    #[test]
+    fn the_capacity_falls_with_the_queue() {
+        let mut adaptation = adaptation();
+        // As much came as the link can carry; 5,000 bytes in 200 us are 200 Mbps.
+        assert_eq!(after(&mut adaptation, FULL, 5_000, 1000), 800);
+        // Nothing came: a tenth of the link more.
+        assert_eq!(after(&mut adaptation, 0, 0, 800), 900);
+        assert_eq!(after(&mut adaptation, FULL * 3 / 2, 0, 800), 850, "more than the link carries");
+    }
+
+    /// Below the link's rate it does not matter why nothing came; C would be 1100 after this.
+    #[test]
+    fn what_was_not_granted_takes_the_capacity_to_the_link_and_no_further() {
+        let mut adaptation = adaptation();
+        assert_eq!(after(&mut adaptation, FULL, 1_250, 1000), 950);
+        for _ in 0..3 {
+            assert_eq!(after(&mut adaptation, 0, 0, 0), 1000);
+        }
+        assert_eq!(after(&mut adaptation, FULL / 2, 0, 500), 1000, "all that was granted came");
+        assert_eq!(after(&mut adaptation, FULL, 1_250, 500), 1000, "none waited all the time");
+        assert_eq!(after(&mut adaptation, FULL, 1_250, 500), 950);
+        assert_eq!(after(&mut adaptation, FULL / 2, 0, 0), 1000, "more than was granted came");
+    }
+
+    /// Of a grant of all the link half came: C rises to what makes up for the other half, and
+    /// stays there when the grants are used.
+    #[test]
+    fn what_is_left_of_grants_is_granted_again() {
+        let mut adaptation = adaptation();
+        assert_eq!(after(&mut adaptation, FULL / 2, 0, 1000), 1050);
+        for _ in 0..20 {
+            after(&mut adaptation, FULL / 2, 0, 1000);
+        }
+        assert_eq!(after(&mut adaptation, FULL / 2, 0, 1000), 1500);
+        assert_eq!(after(&mut adaptation, FULL, 0, 1000), 1500);
+    }
+}
