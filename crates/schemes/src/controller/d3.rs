@@ -215,6 +215,7 @@ impl Controller<D3Header> for D3Controller {
         _send: impl FnMut(Packet<D3Header>),
     ) {
         if packet.flags.has(Flags::ACK) {
+            self.adaptation.add(u64::from(packet.wire));
             return;
         }
         self.adapt(now, backlog.bytes);
@@ -311,6 +312,18 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|flow| ask(&mut controller, flow, 0)), [250; 4]);
         end(&mut controller, 3);
         assert_eq!(ask(&mut controller, 0, 0), 333);
+    }
+
+    /// u is all that came.
+    #[test]
+    fn acks_take_their_part_of_the_link() {
+        let mut controller = controller();
+        controller.mean_rtt = Time::from_us(200);
+        let mut ack = Packet { flags: Flags::ACK, wire: 30_000, ..Packet::default() };
+        controller.on_forward(Time::from_us(100), &mut ack, Backlog::default(), |_| {});
+        ask_at(&mut controller, Time::from_us(200), 0, 0);
+        // A fifth more than the link carries; the request itself is not in yet.
+        assert!((controller.adaptation.capacity() - 0.98e9).abs() < 1.0);
     }
 
     /// Ten newcomers have been granted the link; what they send is still on its way.

@@ -1,8 +1,8 @@
 //! C, the capacity that a D3 router grants of a link: RCP's rate adaptation.
 //!
 //! Every round-trip time T, C += alpha (link - u / T) - beta q / T (Wilson et al., SIGCOMM 2011,
-//! after Dukkipati and McKeown, CCR 2006), where u came in the last T
-//! and q waits. As in XCP (Katabi et al., SIGCOMM 2002, 3.5.1), q is
+//! after Dukkipati and McKeown, CCR 2006), where u came in the last T, ACKs included, for they
+//! take their part of the link, and q waits. As in XCP (Katabi et al., SIGCOMM 2002, 3.5.1), q is
 //! the least that waited during T: a single packet that happens to wait is a tenth of what the
 //! link sends in a short round-trip time, and no queue to be drained.
 //!
