@@ -167,7 +167,12 @@ impl<'a, S: Sharing> Engine<'a, S> {
             self.end(slot, now);
         } else {
             self.changed.note(slot);
-            self.sharing.turn(slot, Moment { now, transfers: &self.transfers });
+            let moment = Moment { now, transfers: &self.transfers };
+            if self.news.as_ref().is_some_and(|news| news.is_due(slot, now, transfer)) {
+                self.sharing.put_in_order(slot, moment);
+            } else {
+                self.sharing.turn(slot, moment);
+            }
         }
     }
 

@@ -107,8 +107,8 @@ impl News {
             Next::Now => true,
             _ if rate == known => true,
             _ if is_higher && path.iter().any(|link| self.is_left[*link as usize]) => true,
-            Next::At(time) => is_higher && time <= now,
-            Next::Sent(bits) => !is_higher && transfer.sent_at(now) >= bits - ROUNDING,
+            Next::At(_) => is_higher && self.is_due(slot, now, transfer),
+            Next::Sent(_) => !is_higher && self.is_due(slot, now, transfer),
             Next::Never => false,
         };
         let is_expected = match next {
@@ -151,6 +151,15 @@ impl News {
             Next::Now | Next::Never => Time::MAX,
             Next::At(time) => time,
             Next::Sent(bits) => transfer.time_of(bits, now),
+        }
+    }
+
+    /// Whether it hears of it now.
+    pub(crate) fn is_due(&self, slot: u32, now: Time, transfer: &Transfer) -> bool {
+        match self.heard[slot as usize].next {
+            Next::Now | Next::Never => false,
+            Next::At(time) => time <= now,
+            Next::Sent(bits) => transfer.sent_at(now) >= bits - ROUNDING,
         }
     }
 

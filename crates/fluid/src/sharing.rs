@@ -33,6 +33,9 @@ pub(crate) trait Sharing {
     /// The turning point of the flow in `slot` has come.
     fn turn(&mut self, slot: u32, moment: Moment<'_>);
 
+    /// The flow in `slot` hears of another rate, and may have sent until now though it had none.
+    fn put_in_order(&mut self, _slot: u32, _moment: Moment<'_>) {}
+
     /// Finds the rates after all that has happened at this instant; `changed` gets every slot
     /// whose rate or turning point may be another, and maybe slots that are free again.
     fn settle(&mut self, moment: Moment<'_>, changed: impl FnMut(u32));

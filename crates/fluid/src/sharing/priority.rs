@@ -123,12 +123,14 @@ impl Sharing for Priority {
         self.strict.remove(slot, &self.order(moment));
     }
 
-    fn turn(&mut self, slot: u32, moment: Moment<'_>) {
+    fn turn(&mut self, slot: u32, _: Moment<'_>) {
+        self.strict.look_at(slot);
+    }
+
+    fn put_in_order(&mut self, slot: u32, moment: Moment<'_>) {
         if self.strict.rate(slot) == 0.0 {
-            // It may have sent all the same.
             self.strict.put_in_order(slot, &self.order(moment));
         }
-        self.strict.look_at(slot);
     }
 
     fn settle(&mut self, moment: Moment<'_>, changed: impl FnMut(u32)) {
