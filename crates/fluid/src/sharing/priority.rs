@@ -130,6 +130,7 @@ impl Sharing for Priority {
     fn put_in_order(&mut self, slot: u32, moment: Moment<'_>) {
         if self.strict.rate(slot) == 0.0 {
             self.strict.put_in_order(slot, &self.order(moment));
+            self.strict.look_at(slot);
         }
     }
 
