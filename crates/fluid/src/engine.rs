@@ -10,7 +10,7 @@ use flowsched_workload::Flow;
 use crate::acknowledgements::Acknowledgements;
 use crate::admissions::Admissions;
 use crate::agenda::Agenda;
-use crate::latency::{Latency, ratio_back, wire_bits};
+use crate::latency::{Latency, ratio_back, round_trips, wire_bits};
 use crate::news::{Decided, News};
 use crate::noted::Noted;
 use crate::optimum::Optimum;
@@ -164,7 +164,8 @@ impl<'a, S: Sharing> Engine<'a, S> {
             self.finish_flow(slot, now);
         } else if self.gives_up && transfer.lost_at(now) <= now {
             self.outcomes[transfer.id as usize].gave_up = true;
-            self.end(slot, now);
+            let after = self.after_giving_up(slot, transfer.rate() > 0.0);
+            self.end(slot, now, after);
         } else {
             self.changed.note(slot);
             let moment = Moment { now, transfers: &self.transfers };
@@ -267,11 +268,21 @@ impl<'a, S: Sharing> Engine<'a, S> {
             finished_at_receiver: by_the_end(received),
             gave_up: false,
         };
-        self.end(slot, now);
+        self.end(slot, now, latency.after);
     }
 
-    /// The flow in `slot` sends no more.
-    fn end(&mut self, slot: u32, now: Time) {
+    /// From when the flow in `slot` is given up until others have its share.
+    fn after_giving_up(&self, slot: u32, sends: bool) -> Time {
+        let Latency { after, round_trip, .. } = self.latencies[slot as usize];
+        match self.job.scheme.admission.acceptance() {
+            Some(acceptance) if sends => round_trips(acceptance.hand_over_unforeseen(), round_trip),
+            Some(_) => Time::ZERO,
+            None => after,
+        }
+    }
+
+    /// The flow in `slot` sends no more; others have its share `after` that.
+    fn end(&mut self, slot: u32, now: Time, after: Time) {
         if let Some(transfer) = self.transfers.get_mut(slot) {
             transfer.stop(now);
             self.acknowledgements.end(slot, self.paths.of(slot));
@@ -282,9 +293,9 @@ impl<'a, S: Sharing> Engine<'a, S> {
         self.admissions.forget(self.paths.of(slot));
         self.ended += 1;
         self.phases[slot as usize] = Phase::Leaves;
-        match self.latencies[slot as usize].after {
+        match after {
             Time::ZERO => self.leave(slot, now),
-            after => self.agenda.set(slot, now.saturating_add(after)),
+            _ => self.agenda.set(slot, now.saturating_add(after)),
         }
     }
 

@@ -3,7 +3,7 @@
 //! [`run`] takes a [`Job`] (a network, its flows, what a scheme comes down to, a seed) and gives
 //! an [`Outcome`]. There are no packets: at every instant each flow has a rate, which changes
 //! only at an *event*: a flow starts, ends, is demoted, passes another in the order of
-//! criticality, loses its deadline. Between events all is linear, so nothing happens in steps.
+//! criticality, hears of its rate, loses its deadline. Between events all is linear, so nothing happens in steps.
 //! An event looks at what it touches and at nothing else (`fair` and `strict` say how far that
 //! goes), which is what makes a hundred thousand hosts possible.
 //!
@@ -83,7 +83,9 @@ pub fn run(job: &Job<'_>, watch: Watch<'_>) -> Outcome {
         sizes.iter().map(|size| latency::wire_bits(*size, job.scheme.header)).collect()
     };
     let alike = |by, thresholds| Classes::new(capacities(), by, thresholds);
-    let in_order = |deadline, size| Priority::new(capacities(), CriticalBy { deadline, size });
+    let hear_late = job.scheme.admission.acceptance().is_some();
+    let in_order =
+        |deadline, size| Priority::new(capacities(), CriticalBy { deadline, size }, hear_late);
     match &job.scheme.sharing {
         flow_level::Sharing::MaxMin => with(job, alike(ClassBy::Size, Vec::new()), watch),
         flow_level::Sharing::BytesSent(most) => with(job, alike(ClassBy::Sent, bits(most)), watch),

@@ -1,8 +1,9 @@
 //! When hosts hear what PDQ's switches have decided (PDQ 2012, 3.3.2).
 //!
-//! A switch tells a flow by the answer to what the flow sends, so that news is a round trip old.
+//! A switch tells a flow by the answer to what the flow sends, so that news is a round trip old. (What
+//! a flow is waiting to hear of may change once more until it does: it then hears the last of it.)
 //!
-//! - A flow that is paused has sent for a round trip by then: so many bits more pass the links, beside
+//! - A flow that is paused, or slowed, has sent for a round trip by then: so many bits more pass the links, beside
 //!   those of the flow that has taken its place.
 //! - One that may send more hears of it with the next answer, or, if it waits, with that to its next
 //!   probe.
@@ -15,10 +16,7 @@
 use flowsched_units::Time;
 
 use crate::latency::round_trips;
-use crate::transfers::Transfer;
-
-/// Bits that are as good as sent: times are whole picoseconds.
-const ROUNDING: f64 = 0.125;
+use crate::transfers::{ROUNDING, Transfer};
 
 /// The rates that flows have heard of.
 #[derive(Clone, Debug)]
@@ -27,7 +25,7 @@ pub(crate) struct News {
     until_probed: f64,
     /// By slot.
     heard: Vec<Heard>,
-    /// By link: the flows that send on, though they are paused.
+    /// By link: the flows that send on, though they are paused or slowed.
     sending_on: Vec<Vec<u32>>,
     /// By link: whether a flow has left it at this instant; and these links.
     is_left: Vec<bool>,
@@ -163,7 +161,7 @@ impl News {
         }
     }
 
-    /// Tells of the flows on the link that send on, though they are paused.
+    /// Tells of the flows on the link that send on, though they are paused or slowed.
     pub(crate) fn sending_on(&self, link: u32, tell: impl FnMut(u32)) {
         self.sending_on[link as usize].iter().copied().for_each(tell);
     }

@@ -157,6 +157,7 @@ impl Strict {
 
     /// Puts a flow that waits where it belongs among the others.
     pub(crate) fn put_in_order(&mut self, slot: u32, order: &impl Order) {
+        debug_assert!(self.rate(slot) == 0.0, "it waits");
         let critical = order.criticality(slot);
         for hop in 0..self.paths.of(slot).len() {
             let link = self.paths.of(slot)[hop];

@@ -7,7 +7,7 @@ const SECOND: f64 = 1e12;
 
 /// Bits that are as good as sent: ends are whole picoseconds, of which a link of 100 Gbps needs
 /// ten for a bit. Without this a flow that ends as another starts may be kept waiting by it.
-const ROUNDING: f64 = 0.125;
+pub(crate) const ROUNDING: f64 = 0.125;
 
 /// The number of no flow.
 const NOBODY: u32 = u32::MAX;

@@ -117,9 +117,9 @@ fn both_on_jellyfish() {
     check(&jellyfish(), "pdq", 1600, SMALL);
 }
 
-/// The fluid takes after PDQ without Early Start, and with less of it.
+/// The fluid takes after PDQ without Early Start, and with it alone.
 #[test]
-fn pdq_without_early_start() {
+fn pdq_with_less_than_all_of_it() {
     for preset in ["pdq-basic", "pdq-es"] {
         check(&bcube(), preset, 160, LARGE);
     }

@@ -295,6 +295,51 @@ fn what_a_flow_sends_before_it_hears_of_a_pause_counts() {
     assert!(ends.is_sorted(), "{ends:?}");
 }
 
+/// Who comes while a flow sends on that others wait behind is put where it belongs: a link's order is
+/// by what waiting flows have said.
+#[test]
+fn newcomers_find_their_place_among_flows_that_wait() {
+    let network = network("star", &[("hosts", "12")]);
+    for wait in 0..15 {
+        let flows = [
+            flow(0, 0, 2, 1_867, Time::ZERO),
+            flow(1, 1, 2, 1_000, Time::ZERO),
+            flow(2, 1, 3, 900, Time::ZERO),
+            flow(3, 5, 2, 3_000, Time::ZERO),
+            flow(4, 6, 2, 4_000, Time::ZERO),
+            flow(5, 4, 2, 500, Time::from_ms(1)),
+            flow(6, 7, 2, 995, Time::from_ms(1) + Time::from_us(10 * wait)),
+        ];
+        let outcome = run(&network, &flows, &announced(0.0, 2.0));
+        let ends = [6, 1, 3].map(|id: usize| outcome.flows[id].finished_at_sender.unwrap());
+        assert!(ends.is_sorted(), "{wait}: {ends:?}");
+    }
+}
+
+/// A flow that has waited in vain leaves nothing behind, whenever that is.
+#[test]
+fn who_is_given_up_while_waiting_takes_nobodys_turn() {
+    let network =
+        network("star", &[("hosts", "5"), ("host_link", "1Gbps"), ("link_delay", "25us")]);
+    // So many packets that it is given up when the first has sent all, and its turn is next.
+    for (early_start, at_its_turn) in [(0.0, 45), (2.0, 60)] {
+        let end = |packets| {
+            let due = |flow: Flow, us| Flow { deadline: Some(Time::from_us(us)), ..flow };
+            let flows = [
+                due(flow(0, 0, 2, 1000, Time::ZERO), 12_900),
+                due(flow(1, 1, 2, packets, Time::from_us(10)), 13_000),
+                flow(2, 3, 2, 2000, Time::from_us(20)),
+            ];
+            let scheme = FlowLevel { gives_up: true, ..announced(0.0, early_start) };
+            let outcome = run(&network, &flows, &scheme);
+            assert!(outcome.flows[1].gave_up);
+            outcome.flows[2].finished_at_sender.unwrap().as_secs_f64()
+        };
+        let difference = end(at_its_turn) - end(120);
+        assert!(difference.abs() < 1e-5, "{early_start}: {difference}");
+    }
+}
+
 fn by_itself(network: &Network, flow: &Flow) -> Time {
     network.ideal_fct(flow.src, flow.dst, flow.size)
 }

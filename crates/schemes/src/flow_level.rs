@@ -83,7 +83,12 @@ impl Acceptance {
     /// but one: it takes that one until all is acknowledged. Without Early Start it is its last
     /// packet that tells (TERM). The next one then has to probe, and sends a round trip later.
     pub fn hand_over(&self) -> f64 {
-        f64::max(0.0, 2.0 - f64::max(1.0, self.early_start) + self.until_probed())
+        f64::max(0.0, 1.0 - f64::max(0.0, self.early_start - 1.0) + self.until_probed())
+    }
+
+    /// The same after an end that Early Start has not foreseen: a flow is given up.
+    pub fn hand_over_unforeseen(&self) -> f64 {
+        1.0 + self.until_probed()
     }
 
     /// Until a flow that comes next has probed: half of its interval, in the mean.

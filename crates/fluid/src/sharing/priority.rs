@@ -46,10 +46,38 @@ impl SizeBy {
 pub(crate) struct Priority {
     strict: Strict,
     by: CriticalBy,
+    said: Said,
+}
+
+/// What flows that wait have last said of their sizes, where they hear late that they are to wait:
+/// the order that switches have them in is by that, whatever they send on.
+#[derive(Clone, Debug)]
+struct Said {
+    /// Whether there are any.
+    is_kept: bool,
+    /// By slot: as [`SizeBy`] measures it.
+    sizes: Vec<Option<f64>>,
+}
+
+impl Said {
+    fn set(&mut self, slot: u32, size: Option<f64>) {
+        if self.is_kept {
+            if slot as usize >= self.sizes.len() {
+                self.sizes.resize(slot as usize + 1, None);
+            }
+            self.sizes[slot as usize] = size;
+        }
+    }
+
+    #[inline]
+    fn of(&self, slot: u32) -> Option<f64> {
+        self.sizes.get(slot as usize).copied().flatten()
+    }
 }
 
 struct ByCriticality<'a> {
     by: CriticalBy,
+    said: &'a Said,
     moment: Moment<'a>,
 }
 
@@ -62,7 +90,7 @@ impl Order for ByCriticality<'_> {
         };
         Criticality {
             deadline: if deadline { transfer.deadline.as_ps() } else { u64::MAX },
-            size: size.of(transfer, self.moment.now),
+            size: self.said.of(slot).unwrap_or_else(|| size.of(transfer, self.moment.now)),
             id: transfer.id,
         }
     }
@@ -88,13 +116,16 @@ impl Order for ByCriticality<'_> {
 }
 
 impl Priority {
-    /// No flows.
-    pub(crate) fn new(capacities: Vec<f64>, by: CriticalBy) -> Priority {
-        Priority { strict: Strict::new(capacities), by }
+    /// No flows; they may hear late that they are to wait.
+    pub(crate) fn new(capacities: Vec<f64>, by: CriticalBy, hear_late: bool) -> Priority {
+        let said = Said { is_kept: hear_late, sizes: Vec::new() };
+        Priority { strict: Strict::new(capacities), by, said }
     }
 
-    fn order<'a>(&self, moment: Moment<'a>) -> ByCriticality<'a> {
-        ByCriticality { by: self.by, moment }
+    /// The flow has said of its size what it is now.
+    fn say(&mut self, slot: u32, moment: Moment<'_>) {
+        let size = moment.transfers.get(slot).map(|transfer| self.by.size.of(transfer, moment.now));
+        self.said.set(slot, size);
     }
 
     /// When `behind` has no more left than `ahead`, which is slower on a link of both.
@@ -116,11 +147,14 @@ impl Priority {
 
 impl Sharing for Priority {
     fn start(&mut self, slot: u32, path: &[u32], moment: Moment<'_>) {
-        self.strict.add(slot, path, &self.order(moment));
+        self.said.set(slot, None);
+        let order = ByCriticality { by: self.by, said: &self.said, moment };
+        self.strict.add(slot, path, &order);
     }
 
     fn end(&mut self, slot: u32, moment: Moment<'_>) {
-        self.strict.remove(slot, &self.order(moment));
+        let order = ByCriticality { by: self.by, said: &self.said, moment };
+        self.strict.remove(slot, &order);
     }
 
     fn turn(&mut self, slot: u32, _: Moment<'_>) {
@@ -129,13 +163,30 @@ impl Sharing for Priority {
 
     fn put_in_order(&mut self, slot: u32, moment: Moment<'_>) {
         if self.strict.rate(slot) == 0.0 {
-            self.strict.put_in_order(slot, &self.order(moment));
+            self.say(slot, moment);
+            let order = ByCriticality { by: self.by, said: &self.said, moment };
+            self.strict.put_in_order(slot, &order);
             self.strict.look_at(slot);
         }
     }
 
-    fn settle(&mut self, moment: Moment<'_>, changed: impl FnMut(u32)) {
-        self.strict.settle(&self.order(moment), changed);
+    fn settle(&mut self, moment: Moment<'_>, mut changed: impl FnMut(u32)) {
+        let order = ByCriticality { by: self.by, said: &self.said, moment };
+        let Said { is_kept, .. } = self.said;
+        let mut other = Vec::new();
+        self.strict.settle(&order, |slot| {
+            changed(slot);
+            if is_kept {
+                other.push(slot);
+            }
+        });
+        for slot in other {
+            if self.strict.rate(slot) > 0.0 {
+                self.said.set(slot, None);
+            } else if self.said.of(slot).is_none() {
+                self.say(slot, moment);
+            }
+        }
     }
 
     fn rate(&self, slot: u32) -> f64 {

@@ -133,7 +133,8 @@ impl D3Controller {
 
     /// Once a mean round-trip time: C, and which flows there are.
     fn adapt(&mut self, now: Time, queue: u64) {
-        if !self.adaptation.is_due(now, queue, self.mean_rtt) {
+        self.adaptation.see(queue);
+        if !self.adaptation.is_due(now, self.mean_rtt) {
             return;
         }
         let in_force = self.grants.iter().map(Grant::in_force).sum();

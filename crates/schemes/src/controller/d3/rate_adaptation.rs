@@ -60,16 +60,21 @@ impl RateAdaptation {
         self.capacity
     }
 
+    /// So many bytes wait.
+    #[inline]
+    pub fn see(&mut self, queue: u64) {
+        self.least_queue = self.least_queue.min(queue);
+    }
+
     /// So many bytes came.
     #[inline]
     pub fn add(&mut self, bytes: u64) {
         self.came += bytes;
     }
 
-    /// Whether a round-trip time has passed since the last update; so much waits now.
+    /// Whether a round-trip time has passed since the last update.
     #[inline]
-    pub fn is_due(&mut self, now: Time, queue: u64, round_trip: Time) -> bool {
-        self.least_queue = self.least_queue.min(queue);
+    pub fn is_due(&self, now: Time, round_trip: Time) -> bool {
         round_trip > Time::ZERO && now.saturating_sub(self.updated) >= round_trip
     }
 
@@ -105,8 +110,9 @@ mod tests {
     fn after(adaptation: &mut RateAdaptation, came: u64, queue: u64, in_force: u64) -> u64 {
         let now = adaptation.updated + T;
         adaptation.add(came);
-        assert!(!adaptation.is_due(now - Time::from_us(1), queue, T));
-        assert!(adaptation.is_due(now, queue, T));
+        adaptation.see(queue);
+        assert!(!adaptation.is_due(now - Time::from_us(1), T));
+        assert!(adaptation.is_due(now, T));
         adaptation.update(now, queue, T, in_force * 1_000_000);
         (adaptation.capacity() / 1e6).round() as u64
     }
