@@ -487,8 +487,8 @@ mod tests {
         let known = PdqSettings::from_settings(&settings);
         let control = FlowControl::from_settings(&settings);
         let of_pdq = |settings| of_pdq(settings, &FlowControl { dampening: 0.7, ..control });
-        let Admission::ByAcceptance(found) = of_pdq(&known).unwrap().admission else { panic!() };
-        assert_eq!([found.dampening, found.early_start, found.probe_spacing], [0.7, 2.0, 0.2]);
+        let acceptance = Acceptance { dampening: 0.7, early_start: 2.0, probe_spacing: 0.2 };
+        assert_eq!(of_pdq(&known).unwrap().admission, Admission::ByAcceptance(acceptance));
         let random = PdqSettings { knowledge: Knowledge::Random, ..known };
         assert_eq!(of_pdq(&random).unwrap_err().key, "flow_size");
         assert_eq!(of_pdq(&PdqSettings { ageing: 2.0, ..known }).unwrap_err().key, "ageing");
@@ -505,6 +505,7 @@ mod tests {
         assert_eq!(hand_over(1.0, 0.0), 1.5, "what is not acknowledged takes a round trip anyway");
         assert_eq!([hand_over(1.5, 0.2), hand_over(2.0, 0.2)], [0.7, 0.2]);
         assert_eq!(hand_over(3.0, 0.2), 0.0);
+        assert_eq!(acceptance(2.0, 0.2).hand_over_unforeseen(), 1.2, "nothing is hidden");
         assert!((acceptance(2.0, 0.2).probe_interval() - 0.6).abs() < 1e-9);
         assert_eq!(acceptance(2.0, 0.0).probe_interval(), 1.0);
     }

@@ -172,15 +172,14 @@ impl Sharing for Priority {
 
     fn settle(&mut self, moment: Moment<'_>, mut changed: impl FnMut(u32)) {
         let order = ByCriticality { by: self.by, said: &self.said, moment };
-        let Said { is_kept, .. } = self.said;
-        let mut other = Vec::new();
+        let mut new_rates = Vec::new();
         self.strict.settle(&order, |slot| {
             changed(slot);
-            if is_kept {
-                other.push(slot);
+            if self.said.is_kept {
+                new_rates.push(slot);
             }
         });
-        for slot in other {
+        for slot in new_rates {
             if self.strict.rate(slot) > 0.0 {
                 self.said.set(slot, None);
             } else if self.said.of(slot).is_none() {
