@@ -1,10 +1,11 @@
 //! When hosts hear what PDQ's switches have decided (PDQ 2012, 3.3.2).
 //!
-//! A switch tells a flow by the answer to what the flow sends, so that news is a round trip old. (What
-//! a flow is waiting to hear of may change once more until it does: it then hears the last of it.)
+//! A switch tells a flow by the answer to what the flow sends, so that news is a round trip old.
+//! (What a flow is waiting to hear of may change once more until it does: it then hears the last
+//! of it.)
 //!
-//! - A flow that is paused, or slowed, has sent for a round trip by then: so many bits more pass the links, beside
-//!   those of the flow that has taken its place.
+//! - A flow that is paused, or slowed, has sent for a round trip by then: so many bits more pass the
+//!   links, beside those of the flow that has taken its place.
 //! - One that may send more hears of it with the next answer, or, if it waits, with that to its next
 //!   probe.
 //! - Two know at once: one that has just announced itself, for the answer to that is the news; and one
