@@ -98,7 +98,8 @@ Examples:
 Keys are dotted: workload.load, topology.leaves, seeds, and scheme.NAME.KEY or scheme.NUMBER.KEY.
 The folder gets experiment.toml (every default filled in), flows.parquet, ports.parquet,
 summary.json and report.html. Ctrl-C ends the runs early and keeps what there is, marked as
-incomplete.";
+incomplete; --resume then runs the rest. A run that has finished is kept whatever happens to the
+program.";
 
 /// An experiment file and what is said beside it.
 #[derive(Args, Debug)]
@@ -130,6 +131,9 @@ pub struct Run {
     /// Where results go; by default results/ and the file's name
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Go on from what an interrupted run of the same experiment had finished
+    #[arg(long)]
+    pub resume: bool,
     /// How many runs go side by side; by default as many as there are cores
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,

@@ -30,8 +30,17 @@ pub enum Failure {
         /// Why not.
         source: io::Error,
     },
+    /// The experiment does not fit this machine.
+    #[error("{reason}")]
+    TooLarge {
+        /// The estimate, what there is, and what to change.
+        reason: String,
+    },
     /// Ctrl-C, or a termination signal.
-    #[error("interrupted; what had been run until then is in {folder}, marked as incomplete")]
+    #[error(
+        "interrupted; {folder} has what was run until then, marked as incomplete; `--resume` runs \
+         the rest"
+    )]
     Interrupted {
         /// The results folder.
         folder: String,
@@ -42,7 +51,7 @@ impl Failure {
     /// 2 for a mistake in the input, 1 for anything else.
     pub fn exit_status(&self) -> u8 {
         match self {
-            Failure::Mistakes(_) => 2,
+            Failure::Mistakes(_) | Failure::TooLarge { .. } => 2,
             Failure::Results(error) | Failure::Report(ReportError::Results(error)) => match error {
                 ResultsError::Occupied { .. } | ResultsError::NotResults { .. } => 2,
                 _ => 1,

@@ -4,12 +4,18 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use flowsched_experiment::results::{Meta, ResultsError, Writer, check_free};
+use flowsched_experiment::results::{
+    Earlier, Meta, Program, ResultsError, VariedKey, Writer, check_free,
+};
 use flowsched_experiment::{Experiment, Input};
 
 /// Makes the folder `dir`, unless it has other results, with the resolved experiment and its
 /// inputs in it.
-pub fn create(dir: &Path, experiment: &Experiment) -> Result<Writer, ResultsError> {
+pub fn create(
+    dir: &Path,
+    experiment: &Experiment,
+    earlier: Earlier,
+) -> Result<Writer, ResultsError> {
     check_free(dir, experiment.resolved())?;
     for input in &experiment.inputs {
         check_input(dir, input)?;
@@ -19,14 +25,36 @@ pub fn create(dir: &Path, experiment: &Experiment) -> Result<Writer, ResultsErro
         &Meta {
             name: experiment.name.clone(),
             experiment: experiment.resolved().to_owned(),
-            keys: experiment.varied.clone(),
+            keys: keys(experiment),
             orders: experiment.orders.clone(),
+            program: program(),
         },
+        earlier,
     )?;
     for input in &experiment.inputs {
         write_input(dir, input)?;
     }
     Ok(writer)
+}
+
+/// The varied keys, with all values that they have.
+fn keys(experiment: &Experiment) -> Vec<VariedKey> {
+    let key = |key: &String| {
+        let values = experiment.scenes.iter().filter_map(|scene| scene.point.get(key));
+        VariedKey::new(key, values)
+    };
+    experiment.varied.iter().map(key).collect()
+}
+
+/// This program, as it was called.
+pub fn program() -> Program {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let command = std::iter::once("flowsched".to_owned()).chain(words).collect::<Vec<_>>();
+    Program {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: env!("FLOWSCHED_COMMIT").to_owned(),
+        command: command.join(" "),
+    }
 }
 
 /// Inputs of the same name that say something else are those of another experiment.

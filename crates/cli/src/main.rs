@@ -9,21 +9,24 @@ mod failure;
 mod flows;
 mod folder;
 mod list;
+mod memory;
 mod output;
 mod progress;
 mod record;
 mod reference;
 mod run;
 mod search;
+mod side_by_side;
+mod signals;
+mod simulate;
+mod size;
 mod thresholds;
 
 use std::process::ExitCode;
 
+use arguments::{Cli, Command, ExperimentFile, Format};
 use clap::{CommandFactory, Parser};
 use clap_mangen::Man;
-use flowsched_experiment::Experiment;
-
-use arguments::{Cli, Command, Format};
 use failure::Failure;
 use output::print;
 
@@ -51,7 +54,7 @@ fn carry_out(command: Command) -> Result<ExitCode, Failure> {
         Command::Run(arguments) => run::run(&arguments)?,
         Command::Report { dir } => output::report(&dir, Format::Table)?,
         Command::List { what } => print(&list::list(what))?,
-        Command::Check(file) => print(&checked(&output::read(&file)?))?,
+        Command::Check(file) => print(&checked(&file)?)?,
         Command::Search(wanted) => search::search(&wanted)?,
         Command::Flows(wanted) => flows::flows(&wanted)?,
         Command::Thresholds(wanted) => print(&thresholds::thresholds(&wanted)?)?,
@@ -69,20 +72,22 @@ fn carry_out(command: Command) -> Result<ExitCode, Failure> {
 }
 
 /// What an experiment without mistakes is going to run.
-fn checked(experiment: &Experiment) -> String {
+fn checked(file: &ExperimentFile) -> Result<String, Failure> {
+    let experiment = output::read(file)?;
+    let size = run::size(file, &experiment, run::threads(None))?;
     let count = |count: usize, what: &str| match count {
         1 => format!("1 {what}"),
         _ => format!("{count} {what}s"),
     };
     let schemes = experiment.scenes.first().map_or(0, |scene| scene.schemes.len());
-    format!(
-        "{}: no mistakes; {}, {}, {}: {}\n",
+    Ok(format!(
+        "{}: no mistakes; {}, {}, {}: {}\n{size}\n",
         experiment.name,
         count(schemes, "scheme"),
         count(experiment.scenes.len(), "point"),
         count(experiment.seeds as usize, "seed"),
         count(experiment.runs().len(), "run"),
-    )
+    ))
 }
 
 fn manual_page(command: Option<&str>) -> Result<(), Failure> {

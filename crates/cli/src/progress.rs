@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use flowsched_experiment::results::RunRecord;
+use flowsched_experiment::results::RunSummary;
 use flowsched_sim::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -17,6 +17,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Shows progress until it is dropped.
 pub struct Display {
     runs: usize,
+    finished: usize,
     bar: Option<Bar>,
 }
 
@@ -28,28 +29,33 @@ struct Bar {
 }
 
 impl Display {
-    /// For so many runs of so many flows in all.
-    pub fn new(runs: usize, flows: u64, progress: &Arc<Progress>) -> Display {
-        let on_terminal = std::io::stderr().is_terminal();
-        Display { runs, bar: on_terminal.then(|| Bar::draw(runs, flows, progress.clone())) }
+    /// For `runs` runs, of which so many are finished; the others have so many flows in all.
+    pub fn new(runs: usize, finished: usize, flows: u64, progress: &Arc<Progress>) -> Display {
+        let draw = || Bar::draw(message(finished, runs), flows, progress.clone());
+        Display { runs, finished, bar: std::io::stderr().is_terminal().then(draw) }
     }
 
-    /// One more run is there, the `count`th.
-    pub fn finished(&self, count: usize, run: &RunRecord) {
+    /// One more run is there.
+    pub fn finished(&mut self, run: &RunSummary) {
+        self.finished += 1;
         match &self.bar {
-            Some(Bar { bar, .. }) => bar.set_message(format!("run {count} of {}", self.runs)),
-            None => say(&line(count, self.runs, run)),
+            Some(Bar { bar, .. }) => bar.set_message(message(self.finished, self.runs)),
+            None => say(&line(self.finished, self.runs, run)),
         }
     }
 }
 
+fn message(finished: usize, runs: usize) -> String {
+    format!("run {finished} of {runs}")
+}
+
 impl Bar {
-    fn draw(runs: usize, flows: u64, progress: Arc<Progress>) -> Bar {
+    fn draw(message: String, flows: u64, progress: Arc<Progress>) -> Bar {
         let bar = ProgressBar::with_draw_target(Some(flows), ProgressDrawTarget::stderr());
         let template = "{wide_bar} {percent:>3}% of {len} flows, {msg}, {eta} left";
         let style = ProgressStyle::with_template(template);
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.set_message(format!("run 0 of {runs}"));
+        bar.set_message(message);
         let (end, ended) = channel::<()>();
         let drawn = bar.clone();
         let drawing = std::thread::spawn(move || {
@@ -72,21 +78,17 @@ impl Drop for Bar {
     }
 }
 
-fn line(count: usize, runs: usize, run: &RunRecord) -> String {
-    let finished = run.flows.iter().filter(|flow| flow.finished()).count();
+fn line(count: usize, runs: usize, run: &RunSummary) -> String {
     let point = if run.point.is_empty() { String::new() } else { format!(" at {}", run.point) };
-    let stopped = if run.stopped { ", cut short" } else { "" };
-    let done = match run.counters.packet_hops {
-        0 => format!("{:.1} M events", run.counters.events as f64 / 1e6),
+    let stopped = if run.complete { "" } else { ", cut short" };
+    let done = match run.packet_hops {
+        0 => format!("{:.1} M events", run.events as f64 / 1e6),
         hops => format!("{:.1} M packet-hops", hops as f64 / 1e6),
     };
     format!(
-        "run {count} of {runs}: {} with seed {}{point}: {finished} of {} flows finished, \
-         {done} in {:.1} s{stopped}",
-        run.scheme,
-        run.seed,
-        run.flows.len(),
-        run.counters.cpu_s,
+        "run {count} of {runs}: {} with seed {}{point}: {} of {} flows finished, {done} in {:.1} s\
+         {stopped}",
+        run.scheme, run.seed, run.finished, run.flows, run.cpu_s,
     )
 }
 

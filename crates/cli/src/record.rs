@@ -17,7 +17,7 @@ pub struct Ran {
     schedule: Option<Schedule>,
     counters: Counters,
     flows: Vec<Ended>,
-    samples: Vec<PortSample>,
+    end: Time,
 }
 
 /// What became of a flow.
@@ -40,16 +40,6 @@ impl From<flowsched_sim::Outcome> for Ran {
             timeouts: u64::from(flow.timeouts),
             passage: passage(&flow.passage),
         };
-        let sample = |sample: flowsched_sim::PortSample| PortSample {
-            time: sample.time,
-            port: sample.port,
-            queue_bytes: sample.queue_bytes,
-            queue_packets: u64::from(sample.queue_packets),
-            tx_bytes: sample.sent_bytes,
-            tx_packets: sample.sent_packets,
-            drops: sample.drops,
-            ecn_marks: sample.marks,
-        };
         Ran {
             stopped: outcome.stopped,
             schedule: None,
@@ -63,7 +53,7 @@ impl From<flowsched_sim::Outcome> for Ran {
                 ..Counters::default()
             },
             flows: outcome.flows.into_iter().map(ended).collect(),
-            samples: outcome.ports.into_iter().map(sample).collect(),
+            end: outcome.end,
         }
     }
 }
@@ -79,12 +69,6 @@ impl From<flowsched_fluid::Outcome> for Ran {
             timeouts: 0,
             passage: Passage::default(),
         };
-        let sample = |sample: flowsched_fluid::PortSample| PortSample {
-            time: sample.time,
-            port: sample.port,
-            tx_bytes: sample.sent_bytes,
-            ..PortSample::default()
-        };
         Ran {
             stopped: outcome.stopped,
             schedule: outcome.worth.map(|worth| match worth {
@@ -94,8 +78,32 @@ impl From<flowsched_fluid::Outcome> for Ran {
             }),
             counters: Counters { events: outcome.events, ..Counters::default() },
             flows: outcome.flows.into_iter().map(ended).collect(),
-            samples: outcome.ports.into_iter().map(sample).collect(),
+            end: outcome.end,
         }
+    }
+}
+
+/// A sample of a port, from packets.
+pub fn packet_sample(sample: &flowsched_sim::PortSample) -> PortSample {
+    PortSample {
+        time: sample.time,
+        port: sample.port,
+        queue_bytes: sample.queue_bytes,
+        queue_packets: u64::from(sample.queue_packets),
+        tx_bytes: sample.sent_bytes,
+        tx_packets: sample.sent_packets,
+        drops: sample.drops,
+        ecn_marks: sample.marks,
+    }
+}
+
+/// A sample of a port, from fluids.
+pub fn fluid_sample(sample: &flowsched_fluid::PortSample) -> PortSample {
+    PortSample {
+        time: sample.time,
+        port: sample.port,
+        tx_bytes: sample.sent_bytes,
+        ..PortSample::default()
     }
 }
 
@@ -128,8 +136,8 @@ pub fn record(
             .map(|(flow, ended)| flow_row(network, flow, ended))
             .collect(),
         parts: workload.parts,
-        ports: ports(network),
-        samples: ran.samples,
+        end: ran.end,
+        hosts: network.hosts().map(|host| network.name(host.node())).collect(),
     }
 }
 
@@ -166,7 +174,8 @@ fn passage(passage: &flowsched_sim::Passage) -> Passage {
     }
 }
 
-fn ports(network: &Network) -> Vec<Port> {
+/// The ports of a network, in their order.
+pub fn ports(network: &Network) -> Vec<Port> {
     let port = |port: &flowsched_topology::Port| Port {
         owner: network.name(port.owner),
         peer: network.name(port.peer),

@@ -141,12 +141,6 @@ fn topologies() -> String {
 }
 
 fn results() -> String {
-    let columns = |columns: &[Column]| {
-        let row = |column: &Column| {
-            vec![format!("`{}`", column.name), column.unit.to_owned(), column.about.to_owned()]
-        };
-        table(&["column", "unit", "meaning"], columns.iter().map(row))
-    };
     let keys = SUMMARY
         .iter()
         .map(|key| vec![format!("`{}`", key.path), key.unit.to_owned(), key.about.to_owned()]);
@@ -154,12 +148,21 @@ fn results() -> String {
         "# Results\n\nWith `engine = \"fluid\"` there are no packets, and what is about them is 0: \
          `retransmissions`, `timeouts`, `queue_bytes`, `queue_packets`, `tx_packets`, `drops`, \
          `ecn_marks`, `packet_hops`. A flow that was given up for its deadline is unfinished.\n\n\
-         ## flows.parquet\n\nA row a flow of a run.\n\n{}\n## ports.parquet\n\n\
-         A row a port and sample time of a run.\n\n{}\n## summary.json\n\n{}",
+         ## flows.parquet\n\nOne row per flow and run. Before these columns stands one for each varied \
+         key, named after it: integers, floats or text, as all its values can be read.\n\n{}\n\
+         ## ports.parquet\n\nOne row per port, sample time and run, with the columns of varied keys as \
+         in flows.parquet.\n\n{}\n## summary.json\n\n{}",
         columns(FLOWS),
         columns(PORTS),
         table(&["key", "unit", "meaning"], keys),
     )
+}
+
+fn columns<R>(columns: &[Column<R>]) -> String {
+    let row = |column: &Column<R>| {
+        vec![format!("`{}`", column.name), column.unit.to_owned(), column.about.to_owned()]
+    };
+    table(&["column", "unit", "meaning"], columns.iter().map(row))
 }
 
 fn parameters(parameters: &[Parameter]) -> String {

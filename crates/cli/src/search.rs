@@ -1,7 +1,9 @@
 //! `flowsched search`: the largest value of a key at which enough flows meet their deadlines
 //! (PDQ 2012, 5.2.1: "the number of concurrent flows at 99% application throughput").
 
-use flowsched_experiment::results::{RunRecord, RunSummary};
+use std::ops::ControlFlow;
+
+use flowsched_experiment::results::{PortFigures, RunSummary};
 use flowsched_experiment::{Arguments, Experiment, Mistake, Mistakes, Place, Run};
 use flowsched_sim::Progress;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -11,7 +13,8 @@ use crate::arguments::{Format, Search};
 use crate::failure::Failure;
 use crate::output::print;
 use crate::progress::say;
-use crate::run::{one_run, unforeseen};
+use crate::run::unforeseen;
+use crate::simulate::Prepared;
 
 /// What was found for one scheme at one point.
 struct Found {
@@ -69,14 +72,15 @@ fn share_met(wanted: &Search, scene: usize, scheme: usize, value: u64) -> Result
     let is_asked = |run: &Run| run.scene == scene && run.scheme == scheme;
     let runs: Vec<Run> = experiment.runs().into_iter().filter(is_asked).collect();
     let progress = Progress::default();
-    let records: Result<Vec<RunRecord>, _> = runs
-        .into_par_iter()
-        .map(|run| one_run(&experiment.scenes[run.scene], &run, &progress))
-        .collect();
+    let summary_of = |run: Run| {
+        let run = Prepared::new(&experiment.scenes[run.scene], run)?;
+        let record = run.simulate(&progress, &mut |_| ControlFlow::Continue(()));
+        Ok(RunSummary::of(&record, &PortFigures::default()))
+    };
+    let summaries: Result<Vec<RunSummary>, _> = runs.into_par_iter().map(summary_of).collect();
     let file = &wanted.experiment.file;
-    let records = records.map_err(|error| unforeseen(file, &error))?;
     let (mut flows, mut met) = (0, 0);
-    for summary in records.iter().map(RunSummary::of) {
+    for summary in summaries.map_err(|error| unforeseen(file, &error))? {
         flows += summary.deadline_flows;
         met += summary.deadlines_met;
     }

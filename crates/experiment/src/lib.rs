@@ -13,6 +13,7 @@
 
 mod arguments;
 mod document;
+mod estimate;
 mod experiment;
 mod inputs;
 mod keys;
@@ -28,6 +29,7 @@ mod vary;
 mod workload;
 
 pub use arguments::Arguments;
+pub use estimate::Estimate;
 pub use experiment::{Engine, Experiment, KIND, PARAMETERS, Run, Scene, Topology};
 pub use inputs::Input;
 pub use mistake::{Mistake, Mistakes, Place, Source};

@@ -49,6 +49,16 @@ impl Parts {
     pub(crate) fn make_few(&mut self) {
         self.parts.iter_mut().for_each(|part| part.flows = Some(1));
     }
+
+    /// Leaves at most so many flows to every part and to every listed flow.
+    pub(crate) fn keep(&mut self, most: u64) {
+        for part in &mut self.parts {
+            part.flows = Some(part.flows.unwrap_or(most).min(most));
+        }
+        for listed in &mut self.listed {
+            listed.copies = listed.copies.min(most as u32);
+        }
+    }
 }
 
 /// The keys of a part.

@@ -1,5 +1,6 @@
 //! The loop that handles one instant after the other.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use flowsched_schemes::flow_level::Acceptance;
@@ -19,7 +20,7 @@ use crate::paths::Paths;
 use crate::ports::Ports;
 use crate::sharing::{Moment, Sharing};
 use crate::transfers::{Transfer, Transfers};
-use crate::{Job, Watch, capacities};
+use crate::{Job, Progress, Watch, capacities};
 
 /// Events between looks at whether to stop.
 const LOOK_EVERY: u64 = 1 << 12;
@@ -98,7 +99,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
         }
     }
 
-    pub(crate) fn run(mut self, watch: Watch<'_>) -> Outcome {
+    pub(crate) fn run(mut self, watch: &mut Watch<'_>) -> Outcome {
         let worth = self.optimum.as_ref().map(|optimum| optimum.worth);
         let mut outcome = Outcome { worth, ..Outcome::default() };
         let until = self.job.until.unwrap_or(Time::MAX);
@@ -113,22 +114,25 @@ impl<'a, S: Sharing> Engine<'a, S> {
             }
             outcome.end = now;
             if now == self.next_sample {
-                self.ports.sample(now, &self.transfers, &self.paths, &self.acknowledgements);
                 self.next_sample = now.saturating_add(self.job.sample_interval);
+                if self.hand_on_samples(now, watch).is_break() {
+                    outcome.stopped = true;
+                    break;
+                }
                 continue;
             }
             outcome.events += self.handle_all(now);
             outcome.rate_changes += self.settle(now);
             if outcome.events >= next_look {
                 next_look = outcome.events + LOOK_EVERY;
-                if self.is_told_to_stop(watch) {
+                if self.is_told_to_stop(watch.progress) {
                     outcome.stopped = true;
                     break;
                 }
             }
         }
-        self.is_told_to_stop(watch);
-        self.finish(outcome)
+        self.is_told_to_stop(watch.progress);
+        self.finish(outcome, watch)
     }
 
     fn next_start(&self) -> Time {
@@ -384,17 +388,21 @@ impl<'a, S: Sharing> Engine<'a, S> {
         changes
     }
 
-    fn is_told_to_stop(&mut self, watch: Watch<'_>) -> bool {
-        watch.finished_flows.fetch_add(std::mem::take(&mut self.ended), Ordering::Relaxed);
-        watch.stop.load(Ordering::Relaxed)
+    fn hand_on_samples(&mut self, now: Time, watch: &mut Watch<'_>) -> ControlFlow<()> {
+        let Engine { ports, transfers, paths, acknowledgements, .. } = self;
+        (watch.samples)(ports.sample(now, transfers, paths, acknowledgements))
     }
 
-    fn finish(mut self, mut outcome: Outcome) -> Outcome {
+    fn is_told_to_stop(&mut self, progress: Progress<'_>) -> bool {
+        progress.finished_flows.fetch_add(std::mem::take(&mut self.ended), Ordering::Relaxed);
+        progress.stop.load(Ordering::Relaxed)
+    }
+
+    fn finish(mut self, mut outcome: Outcome, watch: &mut Watch<'_>) -> Outcome {
         if self.ports.last_sample() != Some(outcome.end) {
-            self.ports.sample(outcome.end, &self.transfers, &self.paths, &self.acknowledgements);
+            outcome.stopped |= self.hand_on_samples(outcome.end, watch).is_break();
         }
         outcome.flows = self.outcomes;
-        outcome.ports = self.ports.into_samples();
         outcome
     }
 }

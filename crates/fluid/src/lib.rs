@@ -38,6 +38,7 @@ mod sharing;
 mod strict;
 mod transfers;
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use flowsched_schemes::flow_level::{self, FlowLevel};
@@ -67,17 +68,41 @@ pub struct Job<'a> {
     pub until: Option<Time>,
 }
 
-/// How far a run is, for others to watch, and whether it is to stop.
+/// How far a run is, and whether it is to stop.
 #[derive(Clone, Copy, Debug)]
-pub struct Watch<'a> {
+pub struct Progress<'a> {
     /// Flows that have ended.
     pub finished_flows: &'a AtomicU64,
     /// Set it and the run ends soon, with what it has.
     pub stop: &'a AtomicBool,
 }
 
-/// Runs a job to its end.
-pub fn run(job: &Job<'_>, watch: Watch<'_>) -> Outcome {
+/// Takes the samples of all ports, one sample time after the other, each time in the ports' order.
+/// The run ends at once, as one that is told to stop, when it answers [`ControlFlow::Break`].
+pub type SampleSink<'a> = dyn FnMut(&[PortSample]) -> ControlFlow<()> + 'a;
+
+/// Who follows a run while it is under way.
+pub struct Watch<'a> {
+    /// How far it is, and whether it is to stop.
+    pub progress: Progress<'a>,
+    /// Where its samples go.
+    pub samples: &'a mut SampleSink<'a>,
+}
+
+/// Runs a job to its end and keeps all samples in [`Outcome::ports`].
+pub fn run(job: &Job<'_>, progress: Progress<'_>) -> Outcome {
+    let mut ports = Vec::new();
+    let mut keep = |samples: &[PortSample]| {
+        ports.extend_from_slice(samples);
+        ControlFlow::Continue(())
+    };
+    let outcome = run_watched(job, &mut Watch { progress, samples: &mut keep });
+    Outcome { ports, ..outcome }
+}
+
+/// Runs a job to its end. Samples go to `watch`, so that memory does not grow with time, and
+/// [`Outcome::ports`] stays empty.
+pub fn run_watched(job: &Job<'_>, watch: &mut Watch<'_>) -> Outcome {
     let capacities = || capacities(job.network).collect();
     let bits = |sizes: &[Bytes]| {
         sizes.iter().map(|size| latency::wire_bits(*size, job.scheme.header)).collect()
@@ -111,6 +136,6 @@ fn capacities(network: &Network) -> impl Iterator<Item = f64> {
     network.ports().iter().map(|port| port.rate.as_bps() as f64)
 }
 
-fn with<S: Sharing>(job: &Job<'_>, sharing: S, watch: Watch<'_>) -> Outcome {
+fn with<S: Sharing>(job: &Job<'_>, sharing: S, watch: &mut Watch<'_>) -> Outcome {
     Engine::new(job, sharing, None).run(watch)
 }

@@ -13,6 +13,7 @@ use crate::transfers::Transfers;
 pub(crate) struct Ports {
     /// By port: bits.
     sent: Vec<f64>,
+    /// Every port at the last sample time.
     samples: Vec<PortSample>,
 }
 
@@ -26,14 +27,14 @@ impl Ports {
         path.iter().for_each(|port| self.sent[*port as usize] += bits);
     }
 
-    /// Notes every port as it is at `now`.
+    /// Every port as it is at `now`.
     pub(crate) fn sample(
         &mut self,
         now: Time,
         transfers: &Transfers,
         paths: &Paths,
         acknowledgements: &Acknowledgements,
-    ) {
+    ) -> &[PortSample] {
         let mut sent = self.sent.clone();
         for (slot, transfer) in transfers.iter() {
             let bits = transfer.sent_at(now);
@@ -46,16 +47,13 @@ impl Ports {
             port: port as u32,
             sent_bytes: (bits / 8.0).round() as u64,
         };
+        self.samples.clear();
         self.samples.extend(sent.iter().enumerate().map(sample));
+        &self.samples
     }
 
     /// When the last sample was.
     pub(crate) fn last_sample(&self) -> Option<Time> {
         self.samples.last().map(|sample| sample.time)
-    }
-
-    /// All samples.
-    pub(crate) fn into_samples(self) -> Vec<PortSample> {
-        self.samples
     }
 }

@@ -7,7 +7,6 @@ mod common;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use common::network;
-use flowsched_fluid::Watch;
 use flowsched_schemes::Scheme;
 use flowsched_schemes::flow_level::FlowLevel;
 use flowsched_schemes::preset::Combination;
@@ -68,7 +67,8 @@ fn check(network: &Network, preset: &str, count: u64, sizes: &str) {
         let scheme = level;
         let job = flowsched_fluid::Job { network, flows, scheme, seed, sample_interval, until };
         let (finished_flows, stop) = (&AtomicU64::new(0), &AtomicBool::new(false));
-        let outcome = flowsched_fluid::run(&job, Watch { finished_flows, stop });
+        let outcome =
+            flowsched_fluid::run(&job, flowsched_fluid::Progress { finished_flows, stop });
         by_flows += mean(outcome.flows.iter().map(|flow| flow.finished_at_sender));
     }
     let milliseconds = |sum: f64| sum / SEEDS as f64 * 1e3;

@@ -8,12 +8,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use flowsched_experiment::results::{self, Meta, ResultsError, RunRecord};
+use flowsched_experiment::results::{self, Meta, PortsOfRun, ResultsError, RunRecord};
 use flowsched_report::ReportError;
 use synthetic::Study;
 
 /// Writes a study to a folder of that name, after some `change`, and reports on it.
-fn report(name: &str, study: &Study, change: impl FnOnce(&mut Vec<RunRecord>)) -> PathBuf {
+fn report(
+    name: &str,
+    study: &Study,
+    change: impl FnOnce(&mut Vec<(RunRecord, PortsOfRun)>),
+) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if dir.exists() {
         fs::remove_dir_all(&dir).unwrap();
@@ -169,13 +173,13 @@ fn colour_of<'a>(rule: &str, page: &'a str) -> &'a str {
 #[test]
 fn partial_results_are_marked_and_nothing_is_said_to_be_nothing() {
     let study = Study { flows: 200, seeds: 2, ..Study::default() };
-    let page = report("partial", &study, |runs| runs[5].stopped = true);
+    let page = report("partial", &study, |runs| runs[5].0.stopped = true);
     assert!(fs::read_to_string(page).unwrap().contains("Partial results"));
     let page = report("nothing", &study, Vec::clear);
     assert!(dom(&page).contains("There are no runs."));
     let page = report("silent", &study, |runs| {
-        for run in runs {
-            run.samples.clear();
+        for (run, ports) in runs {
+            ports.samples.clear();
             run.flows.clear();
         }
     });

@@ -2,11 +2,11 @@
 
 mod synthetic;
 
-use flowsched_experiment::results::{self, RunRecord, Summary};
+use flowsched_experiment::results::{self, PortsOfRun, RunRecord, Summary};
 use synthetic::Study;
 use unicode_width::UnicodeWidthStr;
 
-fn summary(study: &Study, change: impl FnOnce(&mut Vec<RunRecord>)) -> Summary {
+fn summary(study: &Study, change: impl FnOnce(&mut Vec<(RunRecord, PortsOfRun)>)) -> Summary {
     let dir = tempfile::tempdir().unwrap();
     let mut runs = study.runs();
     change(&mut runs);
@@ -36,7 +36,7 @@ fn a_hundred_columns_and_a_sweep() {
 fn one_scheme_one_seed_cut_short_without_large_flows() {
     let study =
         Study { schemes: vec!["dctcp"], seeds: 1, flows: 200, largest: 5e4, ..Study::default() };
-    let summary = summary(&study, |runs| runs[0].stopped = true);
+    let summary = summary(&study, |runs| runs[0].0.stopped = true);
     insta::assert_snapshot!(flowsched_report::terminal(&summary, 80));
 }
 
@@ -50,7 +50,7 @@ fn no_line_is_longer_than_the_terminal() {
         flows: 300,
         ..Study::default()
     };
-    let mut summary = summary(&study, |runs| runs[3].stopped = true);
+    let mut summary = summary(&study, |runs| runs[3].0.stopped = true);
     summary.name = "word ".repeat(60);
     for width in [80, 90, 100, 120] {
         assert!(widest(&summary, width) <= width, "{} of {width}", widest(&summary, width));

@@ -63,11 +63,13 @@ fn both<P: Port<Packet>>(
 ) -> (Option<Outcome>, Outcome) {
     let (progress, numbers) = (Progress::default(), ConnectionNumbers::new(job.flows.len()));
     let tagger = &job.scheme.tagger;
-    let windows = Windows::new(job, fabric::links(job, &new_port))
-        .ok()
-        .map(|fabric| Engine::new(job, transport, tagger, fabric, numbers.clone()).run(&progress));
+    let windows = Windows::new(job, fabric::links(job, &new_port)).ok().map(|fabric| {
+        let engine = Engine::new(job, transport, tagger, fabric, numbers.clone());
+        collecting(&progress, |watch| engine.run(watch))
+    });
     let events = Events::new(job, fabric::links(job, new_port), |_| NoController);
-    (windows, Engine::new(job, transport, tagger, events, numbers).run(&progress))
+    let engine = Engine::new(job, transport, tagger, events, numbers);
+    (windows, collecting(&progress, |watch| engine.run(watch)))
 }
 
 fn both_of_scheme(job: &Job<'_>) -> (Option<Outcome>, Outcome) {

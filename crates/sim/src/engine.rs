@@ -1,5 +1,6 @@
 //! The loop that lets hosts do one thing after the other.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use flowsched_schemes::tagger::Tagging;
@@ -11,7 +12,7 @@ use crate::connections::ConnectionNumbers;
 use crate::fabric::{Fabric, Tally};
 use crate::hosts::Hosts;
 use crate::outcome::{Outcome, PortSample};
-use crate::{Job, Progress};
+use crate::{Job, Progress, Watch};
 
 /// Steps between looks at whether to stop.
 const LOOK_EVERY: u64 = 1 << 16;
@@ -26,6 +27,7 @@ pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, F> {
     next_sample: Time,
     /// The earliest event that is not a link's.
     next_other: Time,
+    /// Every port at the last sample time.
     samples: Vec<PortSample>,
     until: Time,
 }
@@ -69,7 +71,7 @@ where
         engine
     }
 
-    pub(crate) fn run(mut self, progress: &Progress) -> Outcome {
+    pub(crate) fn run(mut self, watch: &mut Watch<'_>) -> Outcome {
         let mut outcome = Outcome::default();
         let mut steps = 0_u64;
         loop {
@@ -86,16 +88,19 @@ where
             if is_known {
                 outcome.end = now;
                 outcome.events += u64::from(source != Source::Links);
-                self.handle(now, source);
+                if self.handle(now, source, watch).is_break() {
+                    outcome.stopped = true;
+                    break;
+                }
             }
             steps += 1;
-            if steps.is_multiple_of(LOOK_EVERY) && self.is_told_to_stop(progress) {
+            if steps.is_multiple_of(LOOK_EVERY) && self.is_told_to_stop(watch.progress) {
                 outcome.stopped = true;
                 break;
             }
         }
-        self.is_told_to_stop(progress);
-        self.finish(outcome)
+        self.is_told_to_stop(watch.progress);
+        self.finish(outcome, watch)
     }
 
     /// Has the fabric bring packets to hosts up to a new horizon: when something happens next.
@@ -105,14 +110,15 @@ where
     }
 
     #[inline]
-    fn handle(&mut self, now: Time, source: Source) {
+    fn handle(&mut self, now: Time, source: Source, watch: &mut Watch<'_>) -> ControlFlow<()> {
         match source {
             Source::Links => self.deliver(now),
             Source::FlowStarts => self.start_flow(now),
             Source::Timers => self.run_timer(now),
             Source::Controllers => self.run_controller(now),
-            Source::Samples => self.sample(now),
+            Source::Samples => return self.sample(now, watch),
         }
+        ControlFlow::Continue(())
     }
 
     #[inline]
@@ -179,14 +185,21 @@ where
     }
 
     /// Looks at every port; the last time is when nothing else is left to happen.
-    fn sample(&mut self, now: Time) {
-        self.fabric.sample(now, &mut self.samples);
+    fn sample(&mut self, now: Time, watch: &mut Watch<'_>) -> ControlFlow<()> {
+        let handed_on = self.hand_on_samples(now, watch);
         self.next_sample = Time::MAX;
         self.look_ahead();
         if self.next_other != Time::MAX || !self.fabric.is_quiet() {
-            self.next_sample = now + self.sample_interval;
+            self.next_sample = now.saturating_add(self.sample_interval);
             self.look_ahead();
         }
+        handed_on
+    }
+
+    fn hand_on_samples(&mut self, now: Time, watch: &mut Watch<'_>) -> ControlFlow<()> {
+        self.samples.clear();
+        self.fabric.sample(now, &mut self.samples);
+        (watch.samples)(&self.samples)
     }
 
     fn is_told_to_stop(&mut self, progress: &Progress) -> bool {
@@ -195,12 +208,12 @@ where
         progress.stop.load(Ordering::Relaxed)
     }
 
-    fn finish(mut self, outcome: Outcome) -> Outcome {
+    fn finish(mut self, mut outcome: Outcome, watch: &mut Watch<'_>) -> Outcome {
         self.hosts.close();
         let end = outcome.end.max(self.fabric.last_hop());
         let is_sampled = self.samples.last().is_some_and(|sample| sample.time == end);
         if !is_sampled {
-            self.fabric.sample(end, &mut self.samples);
+            outcome.stopped |= self.hand_on_samples(end, watch).is_break();
         }
         let Tally { packet_hops, drops, marks, lost } = self.fabric.tally();
         let mut flows = self.hosts.outcomes;
@@ -214,7 +227,6 @@ where
             timeouts: flows.iter().map(|flow| u64::from(flow.timeouts)).sum(),
             retransmissions: flows.iter().map(|flow| u64::from(flow.retransmissions)).sum(),
             flows,
-            ports: self.samples,
             events: outcome.events + packet_hops,
             end,
             ..outcome

@@ -28,6 +28,7 @@ mod routing;
 mod timers;
 mod tournament;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -99,6 +100,18 @@ pub struct Progress {
     pub stop: AtomicBool,
 }
 
+/// Takes the samples of all ports, one sample time after the other, each time in the ports' order.
+/// The run ends soon, as one that is told to stop, once it answers [`ControlFlow::Break`].
+pub type SampleSink<'a> = dyn FnMut(&[PortSample]) -> ControlFlow<()> + 'a;
+
+/// Who follows a run while it is under way.
+pub struct Watch<'a> {
+    /// How far it is, and whether it is to stop.
+    pub progress: &'a Progress,
+    /// Where its samples go.
+    pub samples: &'a mut SampleSink<'a>,
+}
+
 impl Job<'_> {
     /// How packets choose among equal paths, whatever the scheme brings with it considered.
     fn routing(&self) -> Routing {
@@ -106,25 +119,31 @@ impl Job<'_> {
     }
 }
 
-/// Runs a job to its end.
+/// Runs a job to its end and keeps all samples in [`Outcome::ports`].
 pub fn run(job: &Job<'_>, progress: &Progress) -> Outcome {
+    collecting(progress, |watch| run_watched(job, watch))
+}
+
+/// Runs a job to its end. Samples go to `watch`, so that memory does not grow with time, and
+/// [`Outcome::ports`] stays empty.
+pub fn run_watched(job: &Job<'_>, watch: &mut Watch<'_>) -> Outcome {
     match job.scheme.transport {
         TransportChoice::Tcp(settings, algorithm) => {
             let tcp = Tcp::new(settings, algorithm, job.routing() == Routing::Spray);
             match &job.scheme.controller {
-                ControllerChoice::None => run_over(job, tcp, progress),
-                ControllerChoice::Epn(epn) => run_epn(job, tcp, epn, progress),
+                ControllerChoice::None => run_over(job, tcp, watch),
+                ControllerChoice::Epn(epn) => run_epn(job, tcp, epn, watch),
             }
         }
         TransportChoice::Pdq(settings, control) => {
-            run_told(job, Pdq { settings }, |site| PdqController::new(control, site), progress)
+            run_told(job, Pdq { settings }, |site| PdqController::new(control, site), watch)
         }
         TransportChoice::MultipathPdq(settings, control) => {
             let new_controller = |site| PdqController::new(control, site);
-            run_told(job, MultipathPdq { settings }, new_controller, progress)
+            run_told(job, MultipathPdq { settings }, new_controller, watch)
         }
         TransportChoice::D3(settings, control) => {
-            run_told(job, D3 { settings }, |site| D3Controller::new(control, site), progress)
+            run_told(job, D3 { settings }, |site| D3Controller::new(control, site), watch)
         }
     }
 }
@@ -134,26 +153,26 @@ fn run_told<T: Transport, C: Controller<T::Header>>(
     job: &Job<'_>,
     transport: T,
     new_controller: impl Fn(Site) -> C,
-    progress: &Progress,
+    watch: &mut Watch<'_>,
 ) -> Outcome {
     let new_port = queues(job, StrictPriority);
     let tagger = &job.scheme.tagger;
-    run_parts(job, Parts { transport, tagger, new_port, new_controller }, progress)
+    run_plain(job, Parts { transport, tagger, new_port, new_controller }, watch)
 }
 
 /// Runs a job to its end under EPN, over the queues that the scheme's ports have.
-fn run_epn(job: &Job<'_>, tcp: Tcp, epn: &Epn, progress: &Progress) -> Outcome {
+fn run_epn(job: &Job<'_>, tcp: Tcp, epn: &Epn, watch: &mut Watch<'_>) -> Outcome {
     let transport = Carrying::new(tcp);
     let new_controller = |site: Site| EpnController::new(epn.controller, site);
     let tagger = &epn.mapper;
     match job.scheme.queueing {
         Queueing::WeightedRoundRobin(weights) => {
             let new_port = queues(job, WeightedRoundRobin::new(weights));
-            run_parts(job, Parts { transport, tagger, new_port, new_controller }, progress)
+            run_plain(job, Parts { transport, tagger, new_port, new_controller }, watch)
         }
         _ => {
             let new_port = queues(job, StrictPriority);
-            run_parts(job, Parts { transport, tagger, new_port, new_controller }, progress)
+            run_plain(job, Parts { transport, tagger, new_port, new_controller }, watch)
         }
     }
 }
@@ -162,23 +181,23 @@ fn run_epn(job: &Job<'_>, tcp: Tcp, epn: &Epn, progress: &Progress) -> Outcome {
 fn run_over<T: Transport<Header = ()>>(
     job: &Job<'_>,
     transport: T,
-    progress: &Progress,
+    watch: &mut Watch<'_>,
 ) -> Outcome {
     let settings = job.scheme.port;
     match job.scheme.queueing {
-        Queueing::StrictPriority => run_queues(job, transport, StrictPriority, progress),
+        Queueing::StrictPriority => run_queues(job, transport, StrictPriority, watch),
         Queueing::WeightedRoundRobin(weights) => {
-            run_queues(job, transport, WeightedRoundRobin::new(weights), progress)
+            run_queues(job, transport, WeightedRoundRobin::new(weights), watch)
         }
-        Queueing::Slytherin => run_queues(job, transport, Slytherin, progress),
+        Queueing::Slytherin => run_queues(job, transport, Slytherin, watch),
         Queueing::Pfabric(SameFlow::Flow) => {
-            run_with(job, transport, || PfabricPort::new(settings), progress)
+            run_plain(job, uncontrolled(job, transport, |_| PfabricPort::new(settings)), watch)
         }
         Queueing::Pfabric(SameFlow::Connection) => {
             let numbers = ConnectionNumbers::new(job.flows.len());
             let new_port = |_| ByConnection::new(settings, job.flows, numbers.clone());
             let parts = uncontrolled(job, transport, new_port);
-            run_connections(job, parts, numbers.clone(), progress)
+            run_connections(job, parts, numbers.clone(), watch)
         }
     }
 }
@@ -188,9 +207,9 @@ fn run_queues<T: Transport<Header = ()>, D: Discipline + Copy>(
     job: &Job<'_>,
     transport: T,
     discipline: D,
-    progress: &Progress,
+    watch: &mut Watch<'_>,
 ) -> Outcome {
-    run_parts(job, uncontrolled(job, transport, queues(job, discipline)), progress)
+    run_plain(job, uncontrolled(job, transport, queues(job, discipline)), watch)
 }
 
 /// Ports with queues, hosts' as the scheme says.
@@ -240,7 +259,33 @@ where
     P: Port<Packet<T::Header>>,
     C: Controller<T::Header>,
 {
-    run_connections(job, parts, ConnectionNumbers::new(job.flows.len()), progress)
+    collecting(progress, |watch| run_plain(job, parts, watch))
+}
+
+/// Runs a job whose samples are kept.
+fn collecting(progress: &Progress, run: impl FnOnce(&mut Watch<'_>) -> Outcome) -> Outcome {
+    let mut ports = Vec::new();
+    let mut keep = |samples: &[PortSample]| {
+        ports.extend_from_slice(samples);
+        ControlFlow::Continue(())
+    };
+    let outcome = run(&mut Watch { progress, samples: &mut keep });
+    Outcome { ports, ..outcome }
+}
+
+/// Runs a job to its end with these parts.
+fn run_plain<T, G, P, C>(
+    job: &Job<'_>,
+    parts: Parts<T, G, impl Fn(Site) -> P, impl Fn(Site) -> C>,
+    watch: &mut Watch<'_>,
+) -> Outcome
+where
+    T: Transport,
+    G: Tagging<T::Header>,
+    P: Port<Packet<T::Header>>,
+    C: Controller<T::Header>,
+{
+    run_connections(job, parts, ConnectionNumbers::new(job.flows.len()), watch)
 }
 
 /// The same, with the numbers of connections that some ports know.
@@ -248,7 +293,7 @@ fn run_connections<T, G, P, C>(
     job: &Job<'_>,
     parts: Parts<T, G, impl Fn(Site) -> P, impl Fn(Site) -> C>,
     connections: ConnectionNumbers,
-    progress: &Progress,
+    watch: &mut Watch<'_>,
 ) -> Outcome
 where
     T: Transport,
@@ -261,10 +306,10 @@ where
     // Controllers look at both directions of a link.
     let windows = if C::IS_THERE { Err(links) } else { Windows::new(job, links) };
     match windows {
-        Ok(fabric) => Engine::new(job, transport, tagger, fabric, connections).run(progress),
+        Ok(fabric) => Engine::new(job, transport, tagger, fabric, connections).run(watch),
         Err(links) => {
             let fabric = Events::new(job, links, new_controller);
-            Engine::new(job, transport, tagger, fabric, connections).run(progress)
+            Engine::new(job, transport, tagger, fabric, connections).run(watch)
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What goes wrong while it runs: Ctrl-C, a reader that goes away, a full disk.
 
-use std::fs::File;
-use std::process::{Command, Stdio};
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::common::{Done, Place, summary};
@@ -66,23 +67,167 @@ fn a_disk_that_fills_up_leaves_the_runs_that_were_finished() {
     assert_eq!(rows, 5000 * folder.summary().runs.len());
 }
 
+/// The program, simulating a run that would take minutes, in `results/small`.
+fn long_run(place: &Place, more: &[&str]) -> Child {
+    let long = ["run", "small.toml", "--set", "workload.flows=3000000", "--threads", "1"];
+    let mut command = place.command(&[&long, more].concat());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(&place.path("results/small/runs/000000.partial/ports.parquet"));
+    child
+}
+
+fn wait_for(path: &Path) {
+    while !path.exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args([name, &child.id().to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
 #[test]
 fn ctrl_c_keeps_what_there_is_and_marks_it() {
     let place = Place::new();
-    // The first run draws its flows, then simulates for long enough to be interrupted.
-    let long = ["run", "small.toml", "--set", "workload.flows=300000", "--threads", "1"];
-    let mut command = place.command(&long);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    while !place.path("results/small/flows.parquet.partial").exists() {
-        std::thread::sleep(Duration::from_millis(20));
+    for name in ["-INT", "-TERM", "-HUP"] {
+        let child = long_run(&place, &[]);
+        signal(&child, name);
+        let done = Done::of(child.wait_with_output().unwrap());
+        assert_eq!(done.status, Some(1), "{}", done.errors);
+        assert!(done.errors.contains("interrupted"), "{}", done.errors);
+        let folder = Folder::open(&place.path("results/small")).unwrap();
+        assert!(!folder.summary().complete);
     }
-    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(status.unwrap().success());
-    let done = Done::of(child.wait_with_output().unwrap());
-    assert_eq!(done.status, Some(1), "{}", done.errors);
-    assert!(done.errors.contains("interrupted"), "{}", done.errors);
-    let folder = Folder::open(&place.path("results/small")).unwrap();
-    assert!(!folder.summary().complete);
     let report = place.flowsched(&["report", "results/small"]);
     assert_eq!(report.status, Some(0), "{}", report.errors);
+}
+
+/// While flows are drawn nobody looks at signals, and nobody has to.
+#[test]
+fn ctrl_c_is_obeyed_before_a_run_simulates() {
+    let place = Place::new();
+    let many = ["run", "small.toml", "--set", "workload.flows=20000000", "--set", "seeds=1"];
+    let child = place.command(&many).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(&place.path("results/small/runs/process"));
+    signal(&child, "-TERM");
+    let done = Done::of(child.wait_with_output().unwrap());
+    assert_eq!(done.status, Some(1), "{}", done.errors);
+    let folder = Folder::open(&place.path("results/small")).unwrap();
+    assert!(!folder.summary().complete && folder.summary().runs.is_empty());
+}
+
+#[test]
+fn nohup_lets_a_run_go_on() {
+    let place = Place::new();
+    let child = Command::new("nohup")
+        .arg(env!("CARGO_BIN_EXE_flowsched"))
+        .args(["run", "small.toml", "--set", "workload.flows=20000", "--threads", "1"])
+        .current_dir(place.path(""))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for(&place.path("results/small/runs/000000.partial/ports.parquet"));
+    signal(&child, "-HUP");
+    let done = Done::of(child.wait_with_output().unwrap());
+    assert_eq!(done.status, Some(0), "{}", done.errors);
+    assert_eq!(summary(&place.path("results/small"))["complete"], true);
+}
+
+#[test]
+fn what_had_finished_before_a_kill_is_not_run_again() {
+    let place = Place::new();
+    let arguments = ["run", "small.toml", "--set", "workload.flows=3000", "--set", "seeds=6"];
+    let whole = place.flowsched(&[&arguments[..], &["--out", "whole"]].concat());
+    assert_eq!(whole.status, Some(0), "{}", whole.errors);
+
+    let out = ["--out", "killed", "--threads", "1"];
+    let mut child =
+        place.command(&[&arguments[..], &out].concat()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for(&place.path("killed/runs/000001"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!place.path("killed/summary.json").exists());
+
+    let resumed = place.flowsched(&[&arguments[..], &out, &["--resume"]].concat());
+    assert_eq!(resumed.status, Some(0), "{}", resumed.errors);
+    assert!(!resumed.errors.contains("run 1 of 12"), "{}", resumed.errors);
+    assert!(resumed.errors.contains("run 12 of 12"), "{}", resumed.errors);
+    for table in ["flows.parquet", "ports.parquet"] {
+        let [whole, killed] = ["whole", "killed"].map(|dir| fs::read(place.path(dir).join(table)));
+        assert!(whole.unwrap() == killed.unwrap(), "{table} differs");
+    }
+    let again = place.flowsched(&[&arguments[..], &out, &["--resume"]].concat());
+    assert!(again.errors.contains("every run is there already"), "{}", again.errors);
+}
+
+#[test]
+fn a_second_run_in_the_folder_is_refused() {
+    let place = Place::new();
+    let mut first = long_run(&place, &[]);
+    let second = place.flowsched(&["run", "small.toml", "--set", "workload.flows=3000000"]);
+    assert_eq!(second.status, Some(1), "{}", second.errors);
+    let process = format!("process {}", first.id());
+    assert!(second.errors.contains(&process), "{}", second.errors);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let third = place.flowsched(&["run", "small.toml"]);
+    assert_eq!(third.status, Some(2), "the killed run is of another experiment: {}", third.errors);
+}
+
+/// What the program does with so many KB of address space.
+fn with_memory(place: &Place, kilobytes: u64, arguments: &str) -> Done {
+    let program = env!("CARGO_BIN_EXE_flowsched");
+    let script = format!("ulimit -v {kilobytes}; exec {program} {arguments}");
+    let done = Command::new("bash").args(["-c", &script]).current_dir(place.path("")).output();
+    Done::of(done.unwrap())
+}
+
+#[test]
+fn what_needs_too_much_memory_is_refused_with_the_estimate() {
+    let place = Place::new();
+    for command in ["check", "run"] {
+        let many = format!("{command} small.toml --set workload.flows=100000000");
+        let done = with_memory(&place, 4_000_000, &many);
+        assert_eq!(done.status, Some(2), "{}", done.errors);
+        let is_said =
+            done.errors.contains("GB of memory") && done.errors.contains("workload.flows");
+        assert!(is_said, "{}", done.errors);
+    }
+    let late = "\n[[workload.flow]]\nsrc = 0\ndst = 1\nsize = \"1KB\"\nstart = \"9000000s\"\n";
+    let text =
+        crate::common::SMALL.replace("sizes = \"fixed 20pkt\"\nload = 0.5\nflows = 50\n", "");
+    place.write(
+        "late.toml",
+        &text.replace(
+            "\n[[scheme]]\npreset = \"dctcp\"",
+            &format!("{late}\n[[scheme]]\npreset = \"dctcp\""),
+        ),
+    );
+    let done = place.flowsched(&["run", "late.toml"]);
+    assert_eq!(done.status, Some(2), "{}", done.errors);
+    assert!(done.errors.contains("rows of port samples"), "{}", done.errors);
+    let done = place.flowsched(&["run", "late.toml", "--set", "sample_interval=0us"]);
+    assert_eq!(done.status, Some(0), "{}", done.errors);
+}
+
+#[test]
+fn memory_that_runs_out_is_an_error() {
+    let place = Place::new();
+    place.flowsched(&["run", "small.toml"]);
+    // What an estimate cannot know of: a file that takes more to read than there is.
+    place.write("large.toml", &"# ".repeat(200_000_000));
+    let done = with_memory(&place, 200_000, "check large.toml");
+    assert_eq!(done.status, Some(1), "{}", done.errors);
+    assert!(done.errors.contains("memory ran out"), "{}", done.errors);
+}
+
+#[test]
+fn more_threads_than_runs_are_not_started() {
+    let place = Place::new();
+    // Each thread would take address space for its stack.
+    let done = with_memory(&place, 1_000_000, "run small.toml --threads 100000");
+    assert_eq!(done.status, Some(0), "{}", done.errors);
 }

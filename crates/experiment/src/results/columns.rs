@@ -1,39 +1,39 @@
 //! The columns of the two tables: names, units and meaning. What is written and what the
 //! reference pages say both come from here.
 
-use super::record::{Port, RunRecord};
+use super::record::{PortsOfRun, RunRecord};
 
-/// One column of a table.
-#[derive(Clone, Copy, Debug)]
-pub struct Column {
+/// One column of a table whose rows come from an `R`.
+#[derive(Debug)]
+pub struct Column<R: 'static> {
     /// Its name.
     pub name: &'static str,
     /// The unit, or nothing for a name, a number of things or a truth value.
     pub unit: &'static str,
     /// What it means, in one sentence.
     pub about: &'static str,
-    /// Where a row's value comes from: the run, and the row's place in it.
-    pub value: Value,
+    /// Where a row's value comes from: the `R`, and the row's place in it.
+    pub value: Value<R>,
 }
 
 /// The type of a column, and how to find a row's value.
-#[derive(Clone, Copy, Debug)]
-pub enum Value {
+#[derive(Debug)]
+pub enum Value<R: 'static> {
     /// A text (Parquet `STRING`).
-    Text(fn(&RunRecord, usize) -> &str),
+    Text(fn(&R, usize) -> &str),
     /// A whole number (Parquet `INT64`).
-    Count(fn(&RunRecord, usize) -> u64),
+    Count(fn(&R, usize) -> u64),
     /// A whole number or null.
-    MaybeCount(fn(&RunRecord, usize) -> Option<u64>),
+    MaybeCount(fn(&R, usize) -> Option<u64>),
     /// A number (Parquet `DOUBLE`) or null.
-    MaybeNumber(fn(&RunRecord, usize) -> Option<f64>),
+    MaybeNumber(fn(&R, usize) -> Option<f64>),
     /// True or false (Parquet `BOOLEAN`).
-    Flag(fn(&RunRecord, usize) -> bool),
+    Flag(fn(&R, usize) -> bool),
     /// True, false or null.
-    MaybeFlag(fn(&RunRecord, usize) -> Option<bool>),
+    MaybeFlag(fn(&R, usize) -> Option<bool>),
 }
 
-impl Value {
+impl<R> Value<R> {
     /// The type in words.
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -47,18 +47,18 @@ impl Value {
     }
 }
 
-const fn column(
+const fn column<R>(
     name: &'static str,
     unit: &'static str,
-    value: Value,
+    value: Value<R>,
     about: &'static str,
-) -> Column {
+) -> Column<R> {
     Column { name, unit, about, value }
 }
 
-/// `flows.parquet`: a row for every flow of every run. Before these columns stands one of text
-/// for every varied key, named after it.
-pub const FLOWS: &[Column] = &[
+/// `flows.parquet`: a row for every flow of every run. Before these columns stands one for every
+/// varied key, named after it: whole numbers, numbers or text, as all its values can be read.
+pub const FLOWS: &[Column<RunRecord>] = &[
     column("scheme", "", Value::Text(|run, _| &run.scheme), "The scheme's name."),
     column("seed", "", Value::Count(|run, _| run.seed), "The seed of the run."),
     column(
@@ -67,8 +67,25 @@ pub const FLOWS: &[Column] = &[
         Value::Count(|run, i| run.flows[i].flow),
         "The flow's number; equal for the same flow under every scheme of one seed.",
     ),
-    column("src", "", Value::Count(|run, i| run.flows[i].src.into()), "The sending host."),
-    column("dst", "", Value::Count(|run, i| run.flows[i].dst.into()), "The receiving host."),
+    column("src", "", Value::Count(|run, i| run.flows[i].src.into()), "The sending host's number."),
+    column(
+        "dst",
+        "",
+        Value::Count(|run, i| run.flows[i].dst.into()),
+        "The receiving host's number.",
+    ),
+    column(
+        "src_name",
+        "",
+        Value::Text(|run, i| run.host_name(run.flows[i].src)),
+        "The sending host's name in the topology, as in ports.parquet.",
+    ),
+    column(
+        "dst_name",
+        "",
+        Value::Text(|run, i| run.host_name(run.flows[i].dst)),
+        "The receiving host's name.",
+    ),
     column("size_bytes", "B", Value::Count(|run, i| run.flows[i].size.get()), "Payload bytes."),
     column(
         "class",
@@ -212,80 +229,76 @@ pub const FLOWS: &[Column] = &[
 ];
 
 /// `ports.parquet`: a row for every port at every sample time, counters since the start of the
-/// run; the rows of a run's end come last. Before these columns stands one of text for every
-/// varied key, named after it.
-pub const PORTS: &[Column] = &[
-    column("scheme", "", Value::Text(|run, _| &run.scheme), "The scheme's name."),
-    column("seed", "", Value::Count(|run, _| run.seed), "The seed of the run."),
+/// run; the rows of a run's end come last. Before these columns stand those of the varied keys, as
+/// in [`FLOWS`].
+pub const PORTS: &[Column<PortsOfRun>] = &[
+    column("scheme", "", Value::Text(|rows, _| &rows.run.scheme), "The scheme's name."),
+    column("seed", "", Value::Count(|rows, _| rows.run.seed), "The seed of the run."),
     column(
         "time_ps",
         "ps",
-        Value::Count(|run, i| run.samples[i].time.as_ps()),
+        Value::Count(|rows, i| rows.samples[i].time.as_ps()),
         "When the sample was taken, since the start of the run.",
     ),
     column(
         "port",
         "",
-        Value::Count(|run, i| run.samples[i].port.into()),
+        Value::Count(|rows, i| rows.samples[i].port.into()),
         "The port's number; equal for the same port in every run on one topology.",
     ),
     column(
         "owner",
         "",
-        Value::Text(|run, i| &port(run, i).owner),
+        Value::Text(|rows, i| &rows.port_of(i).owner),
         "The host or switch that the port belongs to.",
     ),
     column(
         "peer",
         "",
-        Value::Text(|run, i| &port(run, i).peer),
+        Value::Text(|rows, i| &rows.port_of(i).peer),
         "The host or switch at the other end of its link.",
     ),
     column(
         "class",
         "",
-        Value::Text(|run, i| &port(run, i).class),
+        Value::Text(|rows, i| &rows.port_of(i).class),
         "What such ports are called together.",
     ),
     column(
         "rate_bps",
         "bit/s",
-        Value::Count(|run, i| port(run, i).rate.as_bps()),
+        Value::Count(|rows, i| rows.port_of(i).rate.as_bps()),
         "The rate of its link.",
     ),
     column(
         "queue_bytes",
         "B",
-        Value::Count(|run, i| run.samples[i].queue_bytes),
+        Value::Count(|rows, i| rows.samples[i].queue_bytes),
         "Bytes waiting at that time.",
     ),
     column(
         "queue_packets",
         "",
-        Value::Count(|run, i| run.samples[i].queue_packets),
+        Value::Count(|rows, i| rows.samples[i].queue_packets),
         "Packets waiting at that time.",
     ),
     column(
         "tx_bytes",
         "B",
-        Value::Count(|run, i| run.samples[i].tx_bytes),
+        Value::Count(|rows, i| rows.samples[i].tx_bytes),
         "Bytes sent so far, headers and ACKs included.",
     ),
     column(
         "tx_packets",
         "",
-        Value::Count(|run, i| run.samples[i].tx_packets),
+        Value::Count(|rows, i| rows.samples[i].tx_packets),
         "Packets sent so far.",
     ),
-    column("drops", "", Value::Count(|run, i| run.samples[i].drops), "Packets dropped so far."),
+    column("drops", "", Value::Count(|rows, i| rows.samples[i].drops), "Packets dropped so far."),
     column(
         "ecn_marks",
         "",
-        Value::Count(|run, i| run.samples[i].ecn_marks),
+        Value::Count(|rows, i| rows.samples[i].ecn_marks),
         "Packets marked so far.",
     ),
 ];
-
-fn port(run: &RunRecord, row: usize) -> &Port {
-    &run.ports[run.samples[row].port as usize]
-}

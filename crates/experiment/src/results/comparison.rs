@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::distribution::{mean, percentile};
 use super::student::t_975;
-use super::{OneByOne, PerClass, Point, RunRecord, SizeClass};
+use super::{FlowRow, OneByOne, PerClass, Point, SizeClass};
 
 /// One scheme against the first one, at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,10 +80,10 @@ struct Outcome {
 pub(super) struct Outcomes(Vec<Outcome>);
 
 impl Outcomes {
-    pub(super) fn of(run: &RunRecord) -> Outcomes {
-        let measured = run.flows.iter().filter(|flow| flow.measured);
+    pub(super) fn of(flows: &[FlowRow]) -> Outcomes {
+        let measured = flows.iter().filter(|flow| flow.measured);
         let outcome =
-            |flow: &super::FlowRow| Outcome { flow: flow.flow, class: flow.class(), fct: flow.fct };
+            |flow: &FlowRow| Outcome { flow: flow.flow, class: flow.class(), fct: flow.fct };
         let mut outcomes: Vec<Outcome> = measured.map(outcome).collect();
         outcomes.sort_by_key(|outcome| outcome.flow);
         Outcomes(outcomes)

@@ -1,5 +1,7 @@
 //! What is reported of a set of values.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// Mean, percentiles and largest of some values; nothing but the count where there are none.
@@ -20,6 +22,29 @@ pub struct Distribution {
 }
 
 impl Distribution {
+    /// Of values of which each is there so many times.
+    pub(super) fn of_counts(counts: &BTreeMap<u64, u64>) -> Distribution {
+        let count: u64 = counts.values().sum();
+        let sum: u128 = counts.iter().map(|(value, n)| u128::from(*value) * u128::from(*n)).sum();
+        let percentile = |percent: u64| {
+            let rank = (u128::from(percent) * u128::from(count)).div_ceil(100).max(1);
+            let mut so_far = 0;
+            let is_there = |(_, n): &(&u64, &u64)| {
+                so_far += u128::from(**n);
+                so_far >= rank
+            };
+            counts.iter().find(is_there).map(|(value, _)| *value as f64)
+        };
+        Distribution {
+            count,
+            mean: (count > 0).then(|| sum as f64 / count as f64),
+            p50: percentile(50),
+            p95: percentile(95),
+            p99: percentile(99),
+            max: counts.keys().next_back().map(|value| *value as f64),
+        }
+    }
+
     /// Of these values, none of which is NaN.
     pub fn of(mut values: Vec<f64>) -> Distribution {
         values.sort_unstable_by(f64::total_cmp);
@@ -67,6 +92,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn counted_values_have_the_figures_of_all(values in prop::collection::vec(0u64..20, 0..99)) {
+            let mut counts = BTreeMap::new();
+            for value in &values {
+                *counts.entry(*value).or_default() += 1;
+            }
+            let all = Distribution::of(values.into_iter().map(|value| value as f64).collect());
+            prop_assert_eq!(Distribution::of_counts(&counts), all);
+        }
+
         /// The definition itself: the smallest value that at least p% of all do not exceed.
         #[test]
         fn a_percentile_is_the_first_value_that_enough_do_not_exceed(

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use parquet::errors::ParquetError;
 use thiserror::Error;
 
+use super::RunKey;
+
 /// A results folder that cannot be written or read.
 #[derive(Debug, Error)]
 pub enum ResultsError {
@@ -34,15 +36,22 @@ pub enum ResultsError {
         /// The folder.
         path: PathBuf,
     },
+    /// Another process writes to the folder.
+    #[error(
+        "{} is in use by another run{owner}; wait for it to end, or name another folder with --out",
+        path.display()
+    )]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+        /// Which process, in brackets after a space, or nothing if that is not known.
+        owner: String,
+    },
     /// Two runs of one scheme, seed and point.
-    #[error("two runs of scheme \"{scheme}\" have seed {seed}{point}; give schemes distinct names")]
+    #[error("there are two runs of {run}; give schemes distinct names")]
     Twice {
-        /// The scheme.
-        scheme: String,
-        /// The seed.
-        seed: u64,
-        /// The point, in words, or nothing.
-        point: String,
+        /// The scheme, the seed and the point.
+        run: RunKey,
     },
     /// Not a folder that `flowsched run` wrote.
     #[error("{} is no results folder: {reason}; `flowsched run --out` writes one", path.display())]

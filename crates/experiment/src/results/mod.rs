@@ -10,9 +10,11 @@
 //! What lives here: the record of a run, writing and reading folders, percentiles and paired
 //! comparisons. What may not: anything that runs an experiment, and anything that draws.
 //!
-//! A [`Writer`] takes the runs one after the other and keeps of their rows only what the
-//! comparisons need, 24 bytes a flow, so that long studies fit in memory. [`write()`] is the same
-//! for runs that are at hand, and [`Folder`] reads back.
+//! A [`Writer`] begins runs, several at a time if need be. A [`RunWriter`] takes a run's port samples
+//! as they come, so that memory does not grow with simulated time, and leaves the finished run in a
+//! folder of its own. When all have finished, their tables are put together; after an interruption
+//! the finished runs are there to go on from. [`write()`] is the same for runs that are at hand, and
+//! [`Folder`] reads back.
 //!
 //! # Definitions
 //! - *FCT*, the flow completion time, is from the flow's start until its sender knows that the
@@ -30,34 +32,47 @@ mod comparison;
 mod convergence;
 mod distribution;
 mod error;
+mod files;
 mod folder;
+mod lock;
 mod one_by_one;
 mod order;
 mod packets;
 mod point;
-mod queues;
+mod port_watch;
+mod program;
 mod read;
 mod record;
+mod run_folder;
 mod size_class;
 mod student;
+mod study;
 mod summary;
 mod table;
 mod table_file;
 #[cfg(test)]
 mod tests;
+mod varied;
 
 pub use columns::{Column, FLOWS, PORTS, Value};
 pub use comparison::{Change, ClassComparison, Comparison};
 pub use distribution::Distribution;
 pub use error::ResultsError;
-pub use folder::{Ending, Folder, Meta, Writer, check_free, write};
+pub use folder::Folder;
 pub use one_by_one::OneByOne;
 pub(crate) use order::FORM as ORDER_FORM;
 pub use order::{Figure, Order, OrderFound, Verdict};
 pub use packets::PacketFigures;
 pub use point::Point;
-pub use read::{FlowsOfRun, PortsOfRun, RunKey};
-pub use record::{Counters, FlowRow, Passage, Port, PortSample, RunRecord, Schedule};
+pub use port_watch::PortFigures;
+pub use program::Program;
+pub use read::FlowsOfRun;
+pub use record::{
+    Counters, FlowRow, Passage, Port, PortSample, PortsOfRun, RunKey, RunRecord, Schedule,
+};
+pub use run_folder::{RunStart, RunWriter};
 pub use size_class::{PerClass, SizeClass};
+pub use study::{Earlier, Ending, Meta, Writer, check_free, runs_left, write};
 pub use summary::{Key, PartSummary, RunSummary, SUMMARY, Summary};
 pub use table_file::{TableFile, Tables};
+pub use varied::VariedKey;

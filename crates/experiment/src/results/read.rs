@@ -1,30 +1,23 @@
-//! Reading a table back: one row group, that is one run, at a time, and only the columns that
+//! Reading a table back: one row group, which is of one run, at a time, and only the columns that
 //! are asked for.
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use flowsched_units::{Bytes, Rate, Time};
 use flowsched_workload::Parts;
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int64Type};
+use parquet::basic::Type as Physical;
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::error::ResultsError;
-use super::record::{FlowRow, Passage, Port, PortSample};
+use super::record::{FlowRow, Passage, Port, PortSample, PortsOfRun, RunKey};
+use super::table::{Sink, TableWriter};
+use super::varied::{self, Cell};
 use super::{Point, TableFile};
-
-/// Which run rows belong to.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RunKey {
-    /// The point of the sweep.
-    pub point: Point,
-    /// The scheme's name.
-    pub scheme: String,
-    /// The seed.
-    pub seed: u64,
-}
 
 /// The flows of one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,27 +30,22 @@ pub struct FlowsOfRun {
     pub parts: Parts,
 }
 
-/// The port samples of one run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PortsOfRun {
-    /// The run.
-    pub run: RunKey,
-    /// Its ports.
-    pub ports: Vec<Port>,
-    /// Their samples, in the order in which they were written.
-    pub samples: Vec<PortSample>,
-}
-
 /// A table that can be read.
 pub(super) struct TableReader {
     path: PathBuf,
     file: SerializedFileReader<File>,
+    /// The points that its runs may have.
+    points: Vec<Point>,
 }
 
 impl TableReader {
     /// Opens the table at `path`, which must be as `expected` to the byte: the Parquet library
-    /// trusts the end of a file too much to be given a damaged one.
-    pub(super) fn open(path: &Path, expected: TableFile) -> Result<TableReader, ResultsError> {
+    /// trusts the end of a file too much to be given a damaged one. Its runs have some of `points`.
+    pub(super) fn open(
+        path: &Path,
+        expected: TableFile,
+        points: Vec<Point>,
+    ) -> Result<TableReader, ResultsError> {
         let path = path.to_owned();
         let found = match TableFile::of(&path) {
             Ok(found) => found,
@@ -73,31 +61,39 @@ impl TableReader {
         };
         let file =
             SerializedFileReader::new(file).map_err(|error| ResultsError::damaged(&path, error))?;
-        Ok(TableReader { path, file })
+        Ok(TableReader { path, file, points })
     }
 
-    /// How many runs it has.
-    pub(super) fn runs(&self) -> usize {
+    /// How many row groups it has.
+    pub(super) fn groups(&self) -> usize {
         self.file.num_row_groups()
     }
 
-    /// The columns of run `index`.
-    pub(super) fn run(&self, index: usize) -> Result<Rows<'_>, ResultsError> {
+    /// Appends all its row groups to another table of the same columns.
+    pub(super) fn copy_to<S: Sink, R>(&self, table: &mut TableWriter<S, R>) -> io::Result<()> {
+        let file = File::open(&self.path)?;
+        table.append_all(&file, self.file.metadata().row_groups())
+    }
+
+    /// The columns of row group `index`.
+    pub(super) fn group(&self, index: usize) -> Result<Rows<'_>, ResultsError> {
         let group = self
             .file
             .get_row_group(index)
             .map_err(|error| ResultsError::damaged(&self.path, error))?;
         let names = self.file.metadata().file_metadata().schema_descr().columns();
-        let names = names.iter().map(|column| column.name().to_owned()).collect();
-        Ok(Rows { path: &self.path, group, names })
+        let columns =
+            names.iter().map(|column| (column.name().to_owned(), column.physical_type())).collect();
+        Ok(Rows { path: &self.path, group, columns, points: &self.points })
     }
 }
 
-/// The columns of one run.
+/// The columns of one row group.
 pub(super) struct Rows<'a> {
     path: &'a Path,
     group: Box<dyn RowGroupReader + 'a>,
-    names: Vec<String>,
+    columns: Vec<(String, Physical)>,
+    points: &'a [Point],
 }
 
 impl Rows<'_> {
@@ -107,16 +103,24 @@ impl Rows<'_> {
 
     /// Which run it is, `None` if it has no rows.
     fn key(&self) -> Result<Option<RunKey>, ResultsError> {
-        let keys = self.names.iter().take_while(|name| *name != "scheme");
-        let mut point = Vec::new();
-        for key in keys {
-            let Some(value) = self.texts(key, 1)?.pop() else { return Ok(None) };
-            point.push((key.clone(), value));
+        let mut cells = Vec::new();
+        for (key, physical) in self.columns.iter().take_while(|(name, _)| *name != "scheme") {
+            let Some(cell) = self.first_cell(key, *physical)? else { return Ok(None) };
+            cells.push((key.clone(), cell));
         }
         let Some(scheme) = self.texts("scheme", 1)?.pop() else { return Ok(None) };
         let Some(seed) = self.first::<Int64Type>("seed", 1)?.pop() else { return Ok(None) };
         let seed = self.unsigned(seed)?;
-        Ok(Some(RunKey { point: Point(point), scheme, seed }))
+        Ok(Some(RunKey { point: varied::point(cells, self.points), scheme, seed }))
+    }
+
+    /// The value of a varied key.
+    fn first_cell(&self, key: &str, physical: Physical) -> Result<Option<Cell>, ResultsError> {
+        Ok(match physical {
+            Physical::INT64 => self.first::<Int64Type>(key, 1)?.pop().map(Cell::Count),
+            Physical::DOUBLE => self.first::<DoubleType>(key, 1)?.pop().map(Cell::Number),
+            _ => self.texts(key, 1)?.pop().map(Cell::Text),
+        })
     }
 
     /// The flows.
@@ -300,7 +304,7 @@ impl Rows<'_> {
         name: &str,
         rows: usize,
     ) -> Result<(Vec<i16>, Vec<T::T>), ResultsError> {
-        let index = self.names.iter().position(|column| column == name);
+        let index = self.columns.iter().position(|(column, _)| column == name);
         let index = index.ok_or_else(|| self.damaged(format!("it has no column {name}")))?;
         let column = self.group.get_column_reader(index).map_err(|error| self.damaged(error))?;
         let mut column = T::get_column_reader(column)

@@ -1,12 +1,34 @@
 //! The record of one run: what an engine hands over when it has finished.
 
+use std::fmt;
+
 use flowsched_units::{Bytes, Rate, Time};
 use flowsched_workload::Parts;
 use serde::{Deserialize, Serialize};
 
 use super::{Point, SizeClass};
 
-/// Everything that is kept of one run: one scheme, one seed, one point of a sweep.
+/// Which run rows belong to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunKey {
+    /// The point of the sweep.
+    pub point: Point,
+    /// The scheme's name.
+    pub scheme: String,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// `scheme "pias" with seed 1 at workload.load = 0.8`.
+impl fmt::Display for RunKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "scheme \"{}\" with seed {}", self.scheme, self.seed)?;
+        if self.point.is_empty() { Ok(()) } else { write!(f, " at {}", self.point) }
+    }
+}
+
+/// Everything that is kept of one run but for its port samples: one scheme, one seed, one point of
+/// a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunRecord {
     /// The varied keys and their values; empty where nothing was varied.
@@ -21,14 +43,44 @@ pub struct RunRecord {
     pub schedule: Option<Schedule>,
     /// Totals and costs.
     pub counters: Counters,
+    /// When the last event was.
+    pub end: Time,
+    /// The hosts' names, by number.
+    pub hosts: Vec<String>,
     /// The flows, by rising number.
     pub flows: Vec<FlowRow>,
     /// Which part of the workload each of them belongs to.
     pub parts: Parts,
-    /// The ports.
+}
+
+impl RunRecord {
+    /// What tells it from the other runs of the study.
+    pub fn key(&self) -> RunKey {
+        RunKey { point: self.point.clone(), scheme: self.scheme.clone(), seed: self.seed }
+    }
+
+    /// The name of host number `host`; empty if nobody said what it is.
+    pub fn host_name(&self, host: u32) -> &str {
+        self.hosts.get(host as usize).map_or("", String::as_str)
+    }
+}
+
+/// Samples of one run's ports: all of them, or a piece of whole sample times.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PortsOfRun {
+    /// The run.
+    pub run: RunKey,
+    /// Its ports.
     pub ports: Vec<Port>,
-    /// The ports' counters, by time; those at the end of the run last.
+    /// Samples by time, every port at each time; those at the end of the run come last.
     pub samples: Vec<PortSample>,
+}
+
+impl PortsOfRun {
+    /// The port of sample number `row`.
+    pub(super) fn port_of(&self, row: usize) -> &Port {
+        &self.ports[self.samples[row].port as usize]
+    }
 }
 
 /// What an omniscient schedule of flows is worth.
@@ -162,7 +214,7 @@ pub struct Port {
 pub struct PortSample {
     /// When.
     pub time: Time,
-    /// The port, by its place in [`RunRecord::ports`].
+    /// The port, by its place in [`PortsOfRun::ports`].
     pub port: u32,
     /// Bytes waiting now.
     pub queue_bytes: u64,

@@ -6,11 +6,10 @@ use flowsched_units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::comparison::{ClassComparison, Outcomes, compare};
-use super::convergence::convergence_us;
-use super::queues::queue_bytes;
+use super::port_watch::PortFigures;
 use super::{
     Comparison, Distribution, Figure, FlowRow, Order, OrderFound, PacketFigures, PerClass, Point,
-    RunRecord, Schedule, SizeClass, Tables, Verdict,
+    Program, RunRecord, Schedule, SizeClass, Tables, Verdict,
 };
 
 /// The figures of all runs, and how the schemes compare.
@@ -18,6 +17,9 @@ use super::{
 pub struct Summary {
     /// The experiment's name.
     pub name: String,
+    /// What ran it.
+    #[serde(default)]
+    pub program: Program,
     /// Whether every run of the experiment is there and went to its end.
     pub complete: bool,
     /// The runs, in the order in which they were written.
@@ -42,6 +44,9 @@ pub struct RunSummary {
     pub seed: u64,
     /// Whether the run went to its end.
     pub complete: bool,
+    /// When its last event was, in microseconds of simulated time; `None` in older summaries.
+    #[serde(default)]
+    pub simulated_us: Option<f64>,
     /// As [`RunRecord::schedule`].
     #[serde(default)]
     pub schedule: Option<Schedule>,
@@ -184,8 +189,8 @@ fn fct_us(flow: &FlowRow) -> Option<f64> {
 }
 
 impl RunSummary {
-    /// Of a run.
-    pub fn of(run: &RunRecord) -> RunSummary {
+    /// Of a run, and of what was worked out of its port samples.
+    pub fn of(run: &RunRecord, ports: &PortFigures) -> RunSummary {
         let measured: Vec<&FlowRow> = run.flows.iter().filter(|flow| flow.measured).collect();
         let distribution = |value: fn(&FlowRow) -> Option<f64>| {
             PerClass::from_fn(|class| {
@@ -201,6 +206,7 @@ impl RunSummary {
             scheme: run.scheme.clone(),
             seed: run.seed,
             complete: !run.stopped,
+            simulated_us: Some(run.end.as_us_f64()),
             schedule: run.schedule,
             flows: measured.len() as u64,
             finished: measured.iter().filter(|flow| flow.finished()).count() as u64,
@@ -217,8 +223,8 @@ impl RunSummary {
             ecn_marks: counters.ecn_marks,
             timeouts: counters.timeouts,
             retransmissions: counters.retransmissions,
-            convergence_us: convergence_us(run),
-            queue_bytes: queue_bytes(run),
+            convergence_us: ports.convergence_us,
+            queue_bytes: ports.queue_bytes,
             fct_us: distribution(fct_us),
             slowdown: distribution(FlowRow::slowdown),
             goodput_gbps: distribution(goodput_gbps),
@@ -350,11 +356,15 @@ const fn key(path: &'static str, unit: &'static str, about: &'static str) -> Key
 /// Every key of `summary.json`.
 pub const SUMMARY: &[Key] = &[
     key("name", "", "The experiment's name."),
+    key("program.version", "", "The version of flowsched that ran the experiment."),
+    key("program.commit", "", "The commit that it was built from; empty if that is not known."),
+    key("program.command", "", "The command that wrote these results."),
     key("complete", "", "Whether every run of the experiment is there and went to its end."),
     key("runs[].point", "", "The varied keys and their values, as texts; empty if none were."),
     key("runs[].scheme", "", "The scheme's name."),
     key("runs[].seed", "", "The seed."),
     key("runs[].complete", "", "Whether the run went to its end."),
+    key("runs[].simulated_us", "us", "Simulated time of the run's last event."),
     key(
         "runs[].schedule",
         "",

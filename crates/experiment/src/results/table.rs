@@ -1,24 +1,31 @@
-//! Writing a table: one Parquet row group a run, the same bytes for the same runs.
+//! Writing a table: Parquet row groups, the same bytes for the same rows.
 //!
-//! A row group is encoded in memory, then appended to the file in one piece. What has been
-//! appended can be taken back, so that a run that did not fit on the disk leaves the table of
-//! the runs before it.
+//! A row group is encoded in memory, then appended to the file in one piece. Rows belong to one
+//! run, which has one row group or several. Row groups of another table can be copied as they are.
+//! What has been appended can be taken back, so that a run that did not fit on the disk leaves the
+//! table of the runs before it.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::mem;
+use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
+use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataWriter};
+use parquet::file::metadata::{
+    FileMetaData, ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData,
+};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
 
 use super::error::io_error;
-use super::{Column, RunRecord, Value};
+use super::varied::{Cell, VariedKey};
+use super::{Column, Point, ResultsError, TableFile, Value};
 
 /// Where a table goes: written to its end, or cut off.
 pub(super) trait Sink: Write + Seek {
@@ -31,10 +38,11 @@ impl Sink for File {
     }
 }
 
-/// A table being written.
-pub(super) struct TableWriter<S> {
+/// A table being written, whose rows come from `R`s.
+pub(super) struct TableWriter<S, R: 'static> {
     sink: S,
-    columns: &'static [Column],
+    keys: Vec<VariedKey>,
+    columns: &'static [Column<R>],
     encoder: SerializedFileWriter<Vec<u8>>,
     /// Where the start of the file and each row group after it end.
     ends: Vec<u64>,
@@ -42,47 +50,88 @@ pub(super) struct TableWriter<S> {
     closed: bool,
 }
 
-impl<S: Sink> TableWriter<S> {
+impl<S: Sink, R> TableWriter<S, R> {
     /// An empty table in `sink`, with a column for each varied key before `columns`.
     pub(super) fn new(
         sink: S,
-        keys: &[String],
-        columns: &'static [Column],
-    ) -> io::Result<TableWriter<S>> {
+        keys: &[VariedKey],
+        columns: &'static [Column<R>],
+    ) -> io::Result<TableWriter<S, R>> {
         let encoder = encoder(keys, columns).map_err(io_error)?;
-        let ends = Vec::new();
-        let mut table = TableWriter { sink, columns, encoder, ends, closed: false };
+        let (keys, ends) = (keys.to_vec(), Vec::new());
+        let mut table = TableWriter { sink, keys, columns, encoder, ends, closed: false };
         table.pour()?;
         Ok(table)
     }
 
-    /// How many runs it has.
-    pub(super) fn runs(&self) -> usize {
+    /// How many row groups it has.
+    pub(super) fn groups(&self) -> usize {
         self.ends.len() - 1
     }
 
-    /// Appends `rows` rows of `run`.
-    pub(super) fn append(&mut self, run: &RunRecord, rows: usize) -> io::Result<()> {
-        if self.closed {
-            return Err(io::Error::other("an earlier run could not be written"));
-        }
-        self.encode(run, rows).map_err(io_error)?;
-        self.pour()
+    /// Appends a row group of `rows` rows of `from`, a run at `point`.
+    pub(super) fn append(&mut self, point: &Point, from: &R, rows: usize) -> io::Result<()> {
+        self.check_open()?;
+        self.closed = true;
+        self.encode(point, from, rows).map_err(io_error)?;
+        self.pour()?;
+        self.closed = false;
+        Ok(())
     }
 
-    fn encode(&mut self, run: &RunRecord, rows: usize) -> Result<(), ParquetError> {
+    /// Appends a copy of every row group of a finished table of the same columns.
+    pub(super) fn append_all(
+        &mut self,
+        from: &File,
+        groups: &[RowGroupMetaData],
+    ) -> io::Result<()> {
+        self.check_open()?;
+        self.closed = true;
+        for group in groups {
+            self.copy(from, group).map_err(io_error)?;
+            self.pour()?;
+        }
+        self.closed = false;
+        Ok(())
+    }
+
+    fn check_open(&self) -> io::Result<()> {
+        match self.closed {
+            true => Err(io::Error::other("an earlier run could not be written")),
+            false => Ok(()),
+        }
+    }
+
+    fn encode(&mut self, point: &Point, from: &R, rows: usize) -> Result<(), ParquetError> {
         let mut group = self.encoder.next_row_group()?;
-        for (_, value) in &run.point.0 {
+        for (key, (_, value)) in self.keys.iter().zip(&point.0) {
             let mut column = next(group.next_column()?)?;
-            write_texts(&mut column, rows, |_| value)?;
+            write_cell(&mut column, &key.cell(value), rows)?;
             column.close()?;
         }
         for Column { value, .. } in self.columns {
             let mut column = next(group.next_column()?)?;
-            write_column(&mut column, *value, run, rows)?;
+            write_column(&mut column, value, from, rows)?;
             column.close()?;
         }
         group.close()?;
+        Ok(())
+    }
+
+    fn copy(&mut self, from: &File, group: &RowGroupMetaData) -> Result<(), ParquetError> {
+        let mut copy = self.encoder.next_row_group()?;
+        for column in group.columns() {
+            let close = ColumnCloseResult {
+                bytes_written: column.compressed_size().unsigned_abs(),
+                rows_written: group.num_rows().unsigned_abs(),
+                metadata: column.clone(),
+                bloom_filter: None,
+                column_index: None,
+                offset_index: None,
+            };
+            copy.append_column(from, close)?;
+        }
+        copy.close()?;
         Ok(())
     }
 
@@ -96,7 +145,7 @@ impl<S: Sink> TableWriter<S> {
         Ok(())
     }
 
-    /// Takes back all runs but the first `count`; none can be appended afterwards.
+    /// Takes back all row groups but the first `count`; none can be appended afterwards.
     pub(super) fn keep(&mut self, count: usize) -> io::Result<()> {
         self.closed = true;
         self.ends.truncate(count + 1);
@@ -108,7 +157,7 @@ impl<S: Sink> TableWriter<S> {
 
     /// Writes the table's end and hands back where it went.
     pub(super) fn finish(mut self) -> io::Result<S> {
-        let groups = self.encoder.flushed_row_groups()[..self.runs()].to_vec();
+        let groups = self.encoder.flushed_row_groups()[..self.groups()].to_vec();
         let properties = self.encoder.properties();
         let metadata = FileMetaData::new(
             properties.writer_version().as_num(),
@@ -127,21 +176,30 @@ impl<S: Sink> TableWriter<S> {
     }
 }
 
-fn encoder(
-    keys: &[String],
-    columns: &[Column],
+impl<R> TableWriter<File, R> {
+    /// Writes the table's end and brings its file, at `path`, to the disk.
+    pub(super) fn finish_file(self, path: &Path) -> Result<TableFile, ResultsError> {
+        let finish = || {
+            self.finish()?.sync_all()?;
+            TableFile::of(path)
+        };
+        finish().map_err(ResultsError::write(path))
+    }
+}
+
+fn encoder<R>(
+    keys: &[VariedKey],
+    columns: &[Column<R>],
 ) -> Result<SerializedFileWriter<Vec<u8>>, ParquetError> {
-    let texts = keys.iter().map(|key| (key.as_str(), Physical::BYTE_ARRAY, false));
-    let others =
-        columns.iter().map(|column| (column.name, physical(column.value), nullable(column.value)));
-    let mut fields = Vec::new();
+    let varied = keys.iter().map(|key| field(&key.name, key.physical(), false).map(Arc::new));
+    let mut fields = varied.collect::<Result<Vec<_>, _>>()?;
     let mut properties = WriterProperties::builder()
         .set_created_by("flowsched".to_owned())
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::None)
         .set_offset_index_disabled(true);
-    for (name, physical, nullable) in texts.chain(others) {
-        let path = ColumnPath::from(name);
+    for Column { name, value, .. } in columns {
+        let (path, physical) = (ColumnPath::from(*name), physical(value));
         if physical == Physical::INT64 {
             properties = properties
                 .set_column_dictionary_enabled(path.clone(), false)
@@ -149,7 +207,7 @@ fn encoder(
         } else if physical == Physical::DOUBLE {
             properties = properties.set_column_dictionary_enabled(path, false);
         }
-        fields.push(Arc::new(field(name, physical, nullable)?));
+        fields.push(Arc::new(field(name, physical, nullable(value))?));
     }
     let schema = Type::group_type_builder("row").with_fields(fields).build()?;
     SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties.build()))
@@ -164,7 +222,7 @@ fn field(name: &str, physical: Physical, nullable: bool) -> Result<Type, Parquet
         .build()
 }
 
-const fn physical(value: Value) -> Physical {
+const fn physical<R>(value: &Value<R>) -> Physical {
     match value {
         Value::Text(_) => Physical::BYTE_ARRAY,
         Value::Count(_) | Value::MaybeCount(_) => Physical::INT64,
@@ -173,7 +231,7 @@ const fn physical(value: Value) -> Physical {
     }
 }
 
-const fn nullable(value: Value) -> bool {
+const fn nullable<R>(value: &Value<R>) -> bool {
     matches!(value, Value::MaybeCount(_) | Value::MaybeNumber(_) | Value::MaybeFlag(_))
 }
 
@@ -183,10 +241,23 @@ fn next(
     column.ok_or_else(|| ParquetError::General("more values than columns".to_owned()))
 }
 
-fn write_column(
+/// The same value in every row.
+fn write_cell(
     column: &mut SerializedColumnWriter<'_>,
-    value: Value,
-    run: &RunRecord,
+    cell: &Cell,
+    rows: usize,
+) -> Result<(), ParquetError> {
+    match cell {
+        Cell::Count(count) => write::<Int64Type>(column, &vec![*count; rows], None),
+        Cell::Number(number) => write::<DoubleType>(column, &vec![*number; rows], None),
+        Cell::Text(text) => write_texts(column, rows, |_| text),
+    }
+}
+
+fn write_column<R>(
+    column: &mut SerializedColumnWriter<'_>,
+    value: &Value<R>,
+    run: &R,
     rows: usize,
 ) -> Result<(), ParquetError> {
     match value {
@@ -207,20 +278,18 @@ fn write_column(
     }
 }
 
-/// Texts repeat from row to row, and then share their bytes.
+/// Few texts repeat over many rows, which share their bytes.
 fn write_texts<'a>(
     column: &mut SerializedColumnWriter<'_>,
     rows: usize,
     text: impl Fn(usize) -> &'a str,
 ) -> Result<(), ParquetError> {
-    let mut values: Vec<ByteArray> = Vec::with_capacity(rows);
-    for row in 0..rows {
+    let mut known: HashMap<&str, ByteArray> = HashMap::new();
+    let share = |row| {
         let text = text(row);
-        match values.last() {
-            Some(last) if last.data() == text.as_bytes() => values.push(last.clone()),
-            _ => values.push(ByteArray::from(text)),
-        }
-    }
+        known.entry(text).or_insert_with(|| ByteArray::from(text)).clone()
+    };
+    let values: Vec<ByteArray> = (0..rows).map(share).collect();
     write::<ByteArrayType>(column, &values, None)
 }
 

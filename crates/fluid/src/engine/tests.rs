@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::from_scratch::{Demand, max_min, waterfill};
 use crate::latency::wire_bits;
-use crate::{Job, Watch};
+use crate::{Job, Progress};
 
 /// Two switches with three hosts each, of unlike links, so that flows are held back in part.
 fn network() -> Network {
@@ -63,7 +63,7 @@ fn ends(network: &Network, flows: &[Flow], sharing: &Sharing) -> Vec<f64> {
     let scheme = &scheme(sharing.clone());
     let job = Job { network, flows, scheme, seed: 1, sample_interval: Time::ZERO, until: None };
     let (finished_flows, stop) = (&AtomicU64::new(0), &AtomicBool::new(false));
-    let outcome = crate::run(&job, Watch { finished_flows, stop });
+    let outcome = crate::run(&job, Progress { finished_flows, stop });
     let ends = outcome.flows.iter().map(|flow| flow.finished_at_receiver.unwrap());
     ends.map(Time::as_secs_f64).collect()
 }

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use flowsched_fluid::{Job, Outcome, Watch};
+use flowsched_fluid::{Job, Outcome, Progress};
 use flowsched_schemes::flow_level::{Acceptance, Acknowledgements, Admission, FlowLevel, Sharing};
 use flowsched_topology::{HostId, Link, Network, NetworkBuilder};
 use flowsched_units::{Bytes, PACKET_HEADER, Rate, Settings, Time, Value};
@@ -117,5 +117,5 @@ pub fn run_until(
 ) -> Outcome {
     let job = Job { network, flows, scheme, seed: 1, sample_interval, until };
     let (finished_flows, stop) = (&AtomicU64::new(0), &AtomicBool::new(false));
-    flowsched_fluid::run(&job, Watch { finished_flows, stop })
+    flowsched_fluid::run(&job, Progress { finished_flows, stop })
 }

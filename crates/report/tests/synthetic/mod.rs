@@ -1,7 +1,8 @@
 //! A made-up study that looks like a real one: three schemes on a small leaf-spine fabric.
 
 use flowsched_experiment::results::{
-    Counters, FlowRow, Meta, Passage, Point, Port, PortSample, RunRecord,
+    Counters, FlowRow, Meta, Passage, Point, Port, PortSample, PortsOfRun, Program, RunRecord,
+    VariedKey,
 };
 use flowsched_units::{Bytes, Rate, Time};
 use rand::{Rng, SeedableRng};
@@ -41,7 +42,12 @@ impl Study {
         Meta {
             name: "PIAS against DCTCP, web search".to_owned(),
             experiment: experiment.to_owned(),
-            keys: self.varied().map(str::to_owned).into_iter().collect(),
+            keys: self
+                .varied()
+                .map(|key| VariedKey::new(key, self.loads.iter().copied()))
+                .into_iter()
+                .collect(),
+            program: Program::default(),
             orders: Vec::new(),
         }
     }
@@ -50,8 +56,9 @@ impl Study {
         (self.loads.len() > 1).then_some("workload.load")
     }
 
-    /// The runs in the order of an experiment: by point, scheme, seed.
-    pub fn runs(&self) -> Vec<RunRecord> {
+    /// The runs in the order of an experiment, by point, scheme, seed, with the samples of their
+    /// ports.
+    pub fn runs(&self) -> Vec<(RunRecord, PortsOfRun)> {
         let mut runs = Vec::new();
         for load in &self.loads {
             let point = self.varied().map(|key| (key.to_owned(), (*load).to_owned()));
@@ -59,22 +66,22 @@ impl Study {
             let load: f64 = load.parse().expect("loads are numbers");
             for (place, scheme) in self.schemes.iter().enumerate() {
                 for seed in 1..=self.seeds {
-                    let run = self.run(scheme, place, seed, load);
-                    runs.push(RunRecord { point: point.clone(), ..run });
+                    let (run, ports) = self.run(scheme, place, seed, load);
+                    runs.push((RunRecord { point: point.clone(), ..run }, ports));
                 }
             }
         }
         runs
     }
 
-    fn run(&self, scheme: &str, place: usize, seed: u64, load: f64) -> RunRecord {
+    fn run(&self, scheme: &str, place: usize, seed: u64, load: f64) -> (RunRecord, PortsOfRun) {
         let flows = self.flow_rows(place, seed, load);
         let end = flows.last().map_or(Time::ZERO, |flow| flow.start);
         let (ports, samples) = port_samples(place, seed, load, end);
         let sum = |of: fn(&PortSample) -> u64| {
             samples.iter().rev().take(ports.len()).map(of).sum::<u64>()
         };
-        RunRecord {
+        let run = RunRecord {
             scheme: scheme.to_owned(),
             seed,
             counters: Counters {
@@ -89,10 +96,9 @@ impl Study {
                 retransmissions: flows.iter().map(|flow| flow.retransmissions).sum(),
             },
             flows,
-            ports,
-            samples,
             ..RunRecord::default()
-        }
+        };
+        (run, PortsOfRun { ports, samples, ..PortsOfRun::default() })
     }
 
     fn flow_rows(&self, place: usize, seed: u64, load: f64) -> Vec<FlowRow> {

@@ -6,7 +6,7 @@ use super::*;
 
 fn comparisons(runs: Vec<RunRecord>) -> Vec<Comparison> {
     let dir = tempdir().unwrap();
-    write(dir.path(), &meta(), runs).unwrap().comparisons
+    write_all(dir.path(), &meta(), runs).unwrap().comparisons
 }
 
 fn near(found: Option<f64>, expected: f64) {
@@ -83,8 +83,8 @@ fn runs_cut_short_and_points_apart_are_not_compared() {
         at("0.6", run("pias", 1, vec![flow(0, 1, 50)])),
     ];
     let dir = tempdir().unwrap();
-    let meta = Meta { keys: vec!["load".to_owned()], ..meta() };
-    let all = write(dir.path(), &meta, runs).unwrap().comparisons;
+    let meta = Meta { keys: vec![VariedKey::new("load", ["0.5", "0.6"].into_iter())], ..meta() };
+    let all = write_all(dir.path(), &meta, runs).unwrap().comparisons;
     assert_eq!(all.len(), 2);
     assert_eq!(all[0].fct.all, ClassComparison::default());
     near(all[1].fct.all.mean.change, -0.5);
@@ -137,7 +137,7 @@ fn an_order_is_reported_for_each_two_neighbours() {
     let orders = "small mean: tcp < pias; small mean: pias < tcp; small p99: pias < tcp < las";
     let meta = Meta { orders: Order::parse_all(orders).unwrap(), ..meta() };
     let dir = tempdir().unwrap();
-    let found = write(dir.path(), &meta, runs).unwrap().orders;
+    let found = write_all(dir.path(), &meta, runs).unwrap().orders;
     let verdicts: Vec<Verdict> = found.iter().map(|order| order.verdict).collect();
     use Verdict::{Holds, Reversed, Undecided};
     assert_eq!(verdicts, [Reversed, Holds, Holds, Undecided]);

@@ -55,7 +55,7 @@ fn a_full_disk_leaves_the_runs_before() {
     let mut kept = 0;
     let error = loop {
         let run = run("tcp", kept, many_flows());
-        match table.append(&run, run.flows.len()) {
+        match table.append(&run.point, &run, run.flows.len()) {
             Ok(()) => kept += 1,
             Err(error) => break error,
         }
@@ -63,16 +63,16 @@ fn a_full_disk_leaves_the_runs_before() {
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     assert!(kept > 0, "not even one run fits: the test's disk is too small");
     table.keep(kept as usize).unwrap();
-    assert!(table.append(&run("tcp", 99, vec![flow(0, 1, 1)]), 1).is_err());
+    assert!(table.append(&Point::default(), &run("tcp", 99, vec![flow(0, 1, 1)]), 1).is_err());
 
     room.set(room.get() + 10_000); // the reserve is removed
     let disk = table.finish().unwrap();
     let dir = tempdir().unwrap();
     let path = dir.path().join("flows.parquet");
     fs::write(&path, disk.content.into_inner()).unwrap();
-    let table = TableReader::open(&path, TableFile::of(&path).unwrap()).unwrap();
-    assert_eq!(table.runs() as u64, kept);
-    let last = table.run(table.runs() - 1).unwrap().flows().unwrap().unwrap();
+    let table = TableReader::open(&path, TableFile::of(&path).unwrap(), Vec::new()).unwrap();
+    assert_eq!(table.groups() as u64, kept);
+    let last = table.group(table.groups() - 1).unwrap().flows().unwrap().unwrap();
     assert_eq!((last.run.seed, last.flows), (kept - 1, many_flows()));
 }
 
@@ -82,7 +82,7 @@ fn a_run_taken_back_leaves_no_trace() {
         let disk = Disk { content: Cursor::new(Vec::new()), room: Rc::new(Cell::new(u64::MAX)) };
         let mut table = TableWriter::new(disk, &[], FLOWS).unwrap();
         for seed in 0..added {
-            table.append(&run("tcp", seed, many_flows()), 2_000).unwrap();
+            table.append(&Point::default(), &run("tcp", seed, many_flows()), 2_000).unwrap();
         }
         table.keep(kept).unwrap();
         table.finish().unwrap().content.into_inner()
@@ -107,7 +107,7 @@ fn what_is_not_ours_is_refused_in_words() {
     fs::write(&file, "").unwrap();
     assert!(refusal(&file).contains("not a folder"));
 
-    write(dir.path(), &meta(), [run("tcp", 1, many_flows())]).unwrap();
+    write_all(dir.path(), &meta(), [run("tcp", 1, many_flows())]).unwrap();
     read_all(dir.path()).unwrap();
     let flows = dir.path().join("flows.parquet");
     let content = fs::read(&flows).unwrap();
@@ -129,7 +129,7 @@ proptest! {
         changes in prop::collection::vec((0.0..1.0f64, any::<u8>()), 1..6), file in 0usize..3,
     ) {
         let dir = tempdir().unwrap();
-        write(dir.path(), &meta(), [run("tcp", 1, many_flows().split_off(1_900))]).unwrap();
+        write_all(dir.path(), &meta(), [run("tcp", 1, many_flows().split_off(1_900))]).unwrap();
         let path = dir.path().join(["flows.parquet", "ports.parquet", "summary.json"][file]);
         let mut content = fs::read(&path).unwrap();
         for (at, byte) in changes {

@@ -38,7 +38,7 @@ prop_compose! {
 
 prop_compose! {
     fn any_run(seed: u64)(
-        scheme in "\\PC{1,8}", load in "[0-9.]{1,4}",
+        scheme in "\\PC{1,8}", load in "[0-9]{1,2}(\\.[0-9]{0,2}|us)?",
         flows in prop::collection::vec((any_flow(), "[ab]?"), 0..40), is_one: bool,
     ) -> RunRecord {
         let point = Point(vec![("workload.load".to_owned(), load)]);
@@ -55,22 +55,20 @@ proptest! {
     fn what_is_written_reads_back(runs in (any_run(1), any_run(2), any_run(3))) {
         let runs = [runs.0, runs.1, runs.2];
         let dir = tempdir().unwrap();
-        let meta = Meta { keys: vec!["workload.load".to_owned()], ..meta() };
-        let summary = write(dir.path(), &meta, runs.clone()).unwrap();
+        let loads = runs.iter().filter_map(|run| run.point.get("workload.load"));
+        let meta = Meta { keys: vec![VariedKey::new("workload.load", loads)], ..meta() };
+        let summary = write_all(dir.path(), &meta, runs.clone()).unwrap();
 
         let folder = Folder::open(dir.path()).unwrap();
         prop_assert_eq!(folder.summary(), &summary);
         prop_assert_eq!(folder.experiment(), &meta.experiment);
-        let key = |r: &RunRecord| {
-            RunKey { point: r.point.clone(), scheme: r.scheme.clone(), seed: r.seed }
-        };
         let mut flows = Vec::new();
         folder.flows(|run| flows.push(run)).unwrap();
         let expected: Vec<FlowsOfRun> = runs
             .iter()
             .filter(|r| !r.flows.is_empty())
             .map(|r| FlowsOfRun {
-                run: key(r),
+                run: r.key(),
                 flows: r.flows.clone(),
                 parts: r.parts.clone(),
             })
@@ -78,10 +76,7 @@ proptest! {
         prop_assert_eq!(flows, expected);
         let mut ports = Vec::new();
         folder.ports(|run| ports.push(run)).unwrap();
-        let expected: Vec<PortsOfRun> = runs
-            .iter()
-            .map(|r| PortsOfRun { run: key(r), ports: r.ports.clone(), samples: r.samples.clone() })
-            .collect();
+        let expected: Vec<PortsOfRun> = runs.iter().map(samples_of).collect();
         prop_assert_eq!(ports, expected);
     }
 }
@@ -93,7 +88,7 @@ fn the_same_runs_give_the_same_tables() {
         let dir = tempdir().unwrap();
         let mut run = run("pias", 1, flows.clone());
         run.counters.cpu_s = cpu_s;
-        write(dir.path(), &meta(), [run]).unwrap();
+        write_all(dir.path(), &meta(), [run]).unwrap();
         let read = |file| fs::read(dir.path().join(file)).unwrap();
         (read("flows.parquet"), read("ports.parquet"))
     };
@@ -103,7 +98,7 @@ fn the_same_runs_give_the_same_tables() {
 #[test]
 fn a_folder_without_runs_reads_back() {
     let dir = tempdir().unwrap();
-    write(dir.path(), &meta(), []).unwrap();
+    write_all(dir.path(), &meta(), []).unwrap();
     let folder = Folder::open(dir.path()).unwrap();
     folder.flows(|_| panic!("there is no run")).unwrap();
     folder.ports(|_| panic!("there is no run")).unwrap();
@@ -112,15 +107,15 @@ fn a_folder_without_runs_reads_back() {
 #[test]
 fn results_of_another_experiment_are_not_overwritten() {
     let dir = tempdir().unwrap();
-    write(dir.path(), &meta(), [run("tcp", 1, vec![flow(0, 1, 1)])]).unwrap();
+    write_all(dir.path(), &meta(), [run("tcp", 1, vec![flow(0, 1, 1)])]).unwrap();
     let before = fs::read(dir.path().join("flows.parquet")).unwrap();
 
     let other = Meta { experiment: "name = \"another\"\n".to_owned(), ..meta() };
-    let error = write(dir.path(), &other, []).unwrap_err();
+    let error = write_all(dir.path(), &other, []).unwrap_err();
     assert!(matches!(error, ResultsError::Occupied { .. }), "{error}");
     assert_eq!(fs::read(dir.path().join("flows.parquet")).unwrap(), before);
 
-    write(dir.path(), &meta(), []).expect("the same experiment may run again");
+    write_all(dir.path(), &meta(), []).expect("the same experiment may run again");
     fs::remove_file(dir.path().join("experiment.toml")).unwrap();
     assert!(check_free(dir.path(), &meta().experiment).is_err(), "whose results these are is lost");
 }
@@ -129,23 +124,24 @@ fn results_of_another_experiment_are_not_overwritten() {
 fn other_files_in_a_folder_do_not_matter() {
     let dir = tempdir().unwrap();
     fs::write(dir.path().join("notes.txt"), "mine").unwrap();
-    write(dir.path(), &meta(), []).unwrap();
+    write_all(dir.path(), &meta(), []).unwrap();
     assert_eq!(fs::read(dir.path().join("notes.txt")).unwrap(), b"mine");
     let left = |name: &str| dir.path().join(name).exists();
-    assert!(!left("flows.parquet.partial") && !left("summary.json.partial"));
+    assert!(!left("flows.parquet.partial") && !left("summary.json.partial") && !left("runs"));
 }
 
 #[test]
 fn an_interrupted_study_is_marked_and_keeps_what_there_is() {
     let dir = tempdir().unwrap();
-    let mut writer = Writer::create(dir.path(), &meta()).unwrap();
-    writer.add(&run("tcp", 1, vec![flow(0, 1, 1)])).unwrap();
+    let writer = Writer::create(dir.path(), &meta(), Earlier::Discarded).unwrap();
+    add(&writer, 0, &run("tcp", 1, vec![flow(0, 1, 1)])).unwrap();
     assert!(Folder::open(dir.path()).is_err(), "nothing is readable before its end");
     let summary = writer.finish(Ending::Stopped).unwrap();
     assert!(!summary.complete && summary.runs[0].complete);
+    drop(writer);
 
     let stopped = RunRecord { stopped: true, ..run("tcp", 1, vec![]) };
-    let summary = write(dir.path(), &meta(), [stopped]).unwrap();
+    let summary = write_all(dir.path(), &meta(), [stopped]).unwrap();
     assert!(!summary.complete && !summary.runs[0].complete);
 }
 
@@ -153,7 +149,7 @@ fn an_interrupted_study_is_marked_and_keeps_what_there_is() {
 fn two_runs_that_cannot_be_told_apart_are_refused() {
     let dir = tempdir().unwrap();
     let runs = [run("tcp", 1, vec![]), run("tcp", 1, vec![])];
-    let error = write(dir.path(), &meta(), runs).unwrap_err();
+    let error = write_all(dir.path(), &meta(), runs).unwrap_err();
     assert!(error.to_string().contains("distinct names"), "{error}");
     assert_eq!(Folder::open(dir.path()).unwrap().summary().runs.len(), 1);
 }

@@ -3,7 +3,10 @@
 mod comparisons;
 mod damage;
 mod folders;
+mod resuming;
 mod summaries;
+
+use std::path::Path;
 
 use flowsched_units::{Bytes, Rate, Time};
 
@@ -30,6 +33,11 @@ fn flow(number: u64, size: u64, fct_us: u64) -> FlowRow {
 }
 
 fn run(scheme: &str, seed: u64, flows: Vec<FlowRow>) -> RunRecord {
+    RunRecord { scheme: scheme.to_owned(), seed, flows, ..RunRecord::default() }
+}
+
+/// Four samples of two ports.
+fn samples_of(run: &RunRecord) -> PortsOfRun {
     let port = |owner: &str, peer: &str| Port {
         owner: owner.to_owned(),
         peer: peer.to_owned(),
@@ -46,14 +54,32 @@ fn run(scheme: &str, seed: u64, flows: Vec<FlowRow>) -> RunRecord {
         drops: time / 2,
         ecn_marks: time / 3,
     };
-    RunRecord {
-        scheme: scheme.to_owned(),
-        seed,
-        flows,
+    PortsOfRun {
+        run: run.key(),
         ports: vec![port("host0", "leaf0"), port("host1", "leaf0")],
         samples: (0..8).map(|i| sample(u64::from(i / 2), i % 2)).collect(),
-        ..RunRecord::default()
     }
+}
+
+/// Writes runs with samples of their ports.
+fn write_all(
+    dir: &Path,
+    meta: &Meta,
+    runs: impl IntoIterator<Item = RunRecord>,
+) -> Result<Summary, ResultsError> {
+    let with_samples = |run: RunRecord| {
+        let samples = samples_of(&run);
+        (run, samples)
+    };
+    write(dir, meta, runs.into_iter().map(with_samples))
+}
+
+/// Writes one run of a study.
+fn add(writer: &Writer, place: usize, run: &RunRecord) -> Result<RunSummary, ResultsError> {
+    let PortsOfRun { run: key, ports, samples } = samples_of(run);
+    let mut writer = writer.begin(place, RunStart { key, ports, arrivals: None })?;
+    writer.add_samples(&samples)?;
+    writer.finish(run)
 }
 
 fn meta() -> Meta {
@@ -61,6 +87,7 @@ fn meta() -> Meta {
         name: "a test".to_owned(),
         experiment: "name = \"a test\"\n".to_owned(),
         keys: Vec::new(),
+        program: Program::default(),
         orders: Order::parse_all("all mean: tcp < pias").unwrap(),
     }
 }

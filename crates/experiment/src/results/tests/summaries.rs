@@ -8,7 +8,7 @@ use super::*;
 
 fn summary_of(runs: Vec<RunRecord>) -> Json {
     let dir = tempdir().unwrap();
-    let summary = write(dir.path(), &meta(), runs).unwrap();
+    let summary = write_all(dir.path(), &meta(), runs).unwrap();
     serde_json::from_str(&summary.to_json()).unwrap()
 }
 
@@ -94,19 +94,23 @@ fn every_key_is_described_and_every_description_has_a_key() {
     assert_eq!(found, described);
 }
 
-#[test]
-fn every_column_has_one_name_and_a_meaning() {
-    for columns in [FLOWS, PORTS] {
-        let names: BTreeSet<&str> = columns.iter().map(|column| column.name).collect();
-        assert_eq!(names.len(), columns.len());
-        for column in columns {
-            assert!(column.about.ends_with('.'), "{}: {}", column.name, column.about);
-            let unit = column.name.rsplit('_').next().unwrap_or_default();
-            if ["ps", "us", "bytes", "bps"].contains(&unit) {
-                assert!(!column.unit.is_empty(), "{} has no unit", column.name);
-            }
+/// Refuses columns of one name, without a meaning, or without a unit where the name has one.
+fn check_columns<R>(columns: &[Column<R>]) {
+    let names: BTreeSet<&str> = columns.iter().map(|column| column.name).collect();
+    assert_eq!(names.len(), columns.len());
+    for column in columns {
+        assert!(column.about.ends_with('.'), "{}: {}", column.name, column.about);
+        let unit = column.name.rsplit('_').next().unwrap_or_default();
+        if ["ps", "us", "bytes", "bps"].contains(&unit) {
+            assert!(!column.unit.is_empty(), "{} has no unit", column.name);
         }
     }
+}
+
+#[test]
+fn every_column_has_one_name_and_a_meaning() {
+    check_columns(FLOWS);
+    check_columns(PORTS);
 }
 
 #[test]

@@ -1,0 +1,69 @@
+//! Ctrl-C and its like while an experiment runs.
+//!
+//! Every other command has nothing to lose and ends at once, as the system has it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use flowsched_sim::Progress;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::failure::Failure;
+use crate::progress::say;
+
+/// What signals do: the first one ends the simulations, so that what there is of them is written;
+/// the next one, or one after the simulations, ends the program.
+pub struct Interrupts {
+    simulates: Arc<AtomicBool>,
+}
+
+impl Interrupts {
+    /// Listens, and sets `progress.stop` at the first signal. A signal that is ignored when the
+    /// program starts, as `nohup` has it, stays so.
+    ///
+    /// # Errors
+    /// If the system does not let it.
+    pub fn listen(progress: &Arc<Progress>) -> Result<Interrupts, Failure> {
+        let failure = |source| Failure::System { what: "listen to signals".into(), source };
+        let ignored = ignored_signals();
+        let wanted =
+            [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_in(ignored, *signal));
+        let mut signals = Signals::new(wanted).map_err(failure)?;
+        let simulates = Arc::new(AtomicBool::new(true));
+        let (progress, is_first) = (Arc::clone(progress), Arc::clone(&simulates));
+        let listen = move || {
+            for _ in signals.forever() {
+                if !is_first.load(Ordering::SeqCst) {
+                    say("stopped; `flowsched run --resume` completes the results");
+                    std::process::exit(1);
+                }
+                if progress.stop.swap(true, Ordering::SeqCst) {
+                    say(
+                        "stopped without results; `flowsched run --resume` goes on from finished runs",
+                    );
+                    std::process::exit(1);
+                }
+                say("stopping; once more to stop without results");
+            }
+        };
+        std::thread::Builder::new().name("signals".into()).spawn(listen).map_err(failure)?;
+        Ok(Interrupts { simulates })
+    }
+
+    /// All simulations have ended.
+    pub fn simulations_ended(&self) {
+        self.simulates.store(false, Ordering::SeqCst);
+    }
+}
+
+/// The signals that are ignored, a bit each, the first for signal 1.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+fn is_in(mask: u64, signal: i32) -> bool {
+    mask >> (signal - 1) & 1 == 1
+}

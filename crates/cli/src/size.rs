@@ -1,0 +1,187 @@
+//! Whether an experiment fits this machine: a warning where it is large, a refusal where it cannot
+//! be run.
+
+use std::fs;
+
+use flowsched_experiment::{Estimate, Experiment};
+use nix::sys::resource::{Resource, getrlimit};
+
+use crate::failure::Failure;
+use crate::progress::say;
+
+/// Packet-hops per second and core that estimates of time go by (benches/results.md).
+const HOPS_PER_SECOND: f64 = 15e6;
+/// Longer runs are warned of.
+const LONG: f64 = 3600.0;
+/// More rows of port samples are warned of: about a hundred megabytes on the disk.
+const MANY_ROWS: f64 = 1e8;
+/// More rows are refused: days of sampling, for a table that nothing can read.
+const MOST_ROWS: f64 = 1e10;
+
+/// An experiment on a machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    estimate: Estimate,
+    /// Runs at a time.
+    threads: usize,
+    /// Bytes of memory that the machine has.
+    machine: f64,
+}
+
+impl Size {
+    /// Estimates `experiment` with up to `threads` runs at a time.
+    ///
+    /// # Errors
+    /// If its flows cannot be drawn.
+    pub fn new(
+        experiment: &Experiment,
+        threads: usize,
+    ) -> Result<Size, flowsched_units::SettingError> {
+        let threads = threads.min(experiment.runs().len()).max(1);
+        Ok(Size { estimate: experiment.estimate()?, threads, machine: memory_of_machine() })
+    }
+
+    fn memory(&self) -> f64 {
+        self.estimate.memory * self.threads as f64
+    }
+
+    fn seconds(&self) -> f64 {
+        self.estimate.packet_hops / HOPS_PER_SECOND / self.threads as f64
+    }
+
+    /// Refuses what cannot be run, and warns of what is large.
+    ///
+    /// # Errors
+    /// [`Failure::TooLarge`] with the estimate.
+    pub fn check(&self) -> Result<(), Failure> {
+        match self.refusal() {
+            Some(reason) => Err(Failure::TooLarge { reason }),
+            None => {
+                self.warnings().iter().for_each(|warning| say(&format!("warning: {warning}")));
+                Ok(())
+            }
+        }
+    }
+
+    fn refusal(&self) -> Option<String> {
+        let Size { estimate, machine, threads, .. } = self;
+        if self.memory() > *machine {
+            let (needed, has) = (gigabytes(self.memory()), gigabytes(*machine));
+            let flows = count(estimate.flows);
+            return Some(format!(
+                "the experiment needs about {needed} of memory for {flows} flows, {threads} runs at \
+                 a time, and {has} are there; lower `workload.flows` or --threads"
+            ));
+        }
+        (estimate.port_rows > MOST_ROWS).then(|| {
+            let rows = count(estimate.port_rows);
+            format!(
+                "the experiment gives about {rows} rows of port samples; raise `sample_interval`, \
+                 or set it to \"0us\" for one sample at the end"
+            )
+        })
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.memory() > self.machine / 2.0 {
+            let (needed, has) = (gigabytes(self.memory()), gigabytes(self.machine));
+            warnings.push(format!(
+                "the experiment needs about {needed} of memory, and {has} are there"
+            ));
+        }
+        if self.estimate.port_rows > MANY_ROWS {
+            let rows = count(self.estimate.port_rows);
+            warnings.push(format!(
+                "the experiment gives about {rows} rows of port samples; a longer `sample_interval` \
+                 gives fewer"
+            ));
+        }
+        if self.seconds() > LONG {
+            let hours = self.seconds() / 3600.0;
+            warnings.push(format!("the experiment takes about {hours:.1} hours"));
+        }
+        warnings
+    }
+}
+
+/// `about 41.8 million packet-hops, 5.4 thousand rows of port samples, 0.1 GB of memory, 3 s`.
+impl std::fmt::Display for Size {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "about ")?;
+        if self.estimate.packet_hops > 0.0 {
+            write!(f, "{} packet-hops, ", count(self.estimate.packet_hops))?;
+        }
+        let (rows, memory) = (count(self.estimate.port_rows), gigabytes(self.memory()));
+        write!(f, "{rows} rows of port samples, {memory} of memory")?;
+        if self.estimate.packet_hops > 0.0 {
+            write!(f, ", {:.0} s on {} threads", self.seconds().ceil(), self.threads)?;
+        }
+        Ok(())
+    }
+}
+
+fn count(number: f64) -> String {
+    let units = [(1e9, "billion"), (1e6, "million"), (1e3, "thousand")];
+    match units.into_iter().find(|(unit, _)| number >= *unit) {
+        Some((unit, name)) => format!("{:.1} {name}", number / unit),
+        None => format!("{number:.0}"),
+    }
+}
+
+fn gigabytes(bytes: f64) -> String {
+    format!("{:.1} GB", bytes / 1e9)
+}
+
+/// The least of the machine's memory, the limit of the process and that of its control group.
+fn memory_of_machine() -> f64 {
+    let limit = getrlimit(Resource::RLIMIT_AS).map_or(u64::MAX, |(soft, _)| soft);
+    let least = [total_memory(), limit_of_group()].into_iter().flatten().fold(limit, u64::min);
+    least as f64
+}
+
+fn total_memory() -> Option<u64> {
+    let info = fs::read_to_string("/proc/meminfo").ok()?;
+    let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    total.trim().strip_suffix("kB")?.trim().parse().ok().map(|kib: u64| kib * 1024)
+}
+
+fn limit_of_group() -> Option<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+    fs::read_to_string(format!("/sys/fs/cgroup{group}/memory.max")).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(flows: f64, port_rows: f64) -> Size {
+        let estimate = Estimate { flows, port_rows, packet_hops: 1e9, memory: 600.0 * flows };
+        Size { estimate, threads: 2, machine: 8e9 }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_the_estimate() {
+        let refusal = size(1e8, 1e4).refusal().unwrap();
+        assert!(refusal.contains("120.0 GB of memory for 100.0 million flows"), "{refusal}");
+        assert!(refusal.contains("8.0 GB"), "{refusal}");
+        let refusal = size(10.0, 2e10).refusal().unwrap();
+        assert!(refusal.contains("20.0 billion rows") && refusal.contains("sample_interval"));
+        assert_eq!(size(1e6, 1e6).refusal(), None);
+    }
+
+    #[test]
+    fn what_is_large_is_warned_of() {
+        assert_eq!(size(1e6, 1e6).warnings(), [""; 0]);
+        assert_eq!(size(5e6, 1e6).warnings().len(), 1);
+        assert_eq!(size(1.0, 1e9).warnings().len(), 1);
+        let long = Estimate { packet_hops: 1e12, ..size(1.0, 1.0).estimate };
+        assert_eq!(Size { estimate: long, ..size(1.0, 1.0) }.warnings().len(), 1);
+    }
+
+    #[test]
+    fn this_machine_has_memory() {
+        assert!(memory_of_machine() > 1e8);
+    }
+}

@@ -1,0 +1,136 @@
+//! How large an experiment is, before it runs: rows, packet-hops and memory, from a few of its
+//! flows. What an estimate allows is not decided here.
+
+use flowsched_topology::{HostId, Network};
+use flowsched_units::{PACKET_PAYLOAD, SettingError, Time, Value};
+use flowsched_workload::Flow;
+
+use crate::experiment::{Engine, Experiment, Scene};
+use crate::workload::{Traffic, WorkloadOfScene};
+
+/// So many flows stand for all.
+const FEW: u64 = 20_000;
+/// Memory of a run without flows or ports: the program, buffers of the tables.
+const BASE_MEMORY: f64 = 20e6;
+/// Memory for each port of the network: queues, routes, samples on their way to the disk.
+const PORT_MEMORY: f64 = 3e3;
+/// Memory for each flow until a run's table is written: its state, its outcome, its row.
+const FLOW_MEMORY: f64 = 600.0;
+
+/// About how large a run of a scene is, or all runs of an experiment. Congestion makes runs longer
+/// than this, losses much longer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// Flows.
+    pub flows: f64,
+    /// Rows of the table of ports.
+    pub port_rows: f64,
+    /// Packets, data or ACK, that reach the far end of a link; 0 where there are no packets.
+    pub packet_hops: f64,
+    /// Bytes of memory of the largest single run.
+    pub memory: f64,
+}
+
+impl Experiment {
+    /// All runs together.
+    ///
+    /// # Errors
+    /// If flows cannot be drawn.
+    pub fn estimate(&self) -> Result<Estimate, SettingError> {
+        let mut all = Estimate::default();
+        for scene in &self.scenes {
+            let one = scene.estimate(self.first_seed)?;
+            let runs = self.seeds as f64 * scene.schemes.len() as f64;
+            all = Estimate {
+                flows: all.flows + runs * one.flows,
+                port_rows: all.port_rows + runs * one.port_rows,
+                packet_hops: all.packet_hops + runs * one.packet_hops,
+                memory: all.memory.max(one.memory),
+            };
+        }
+        Ok(all)
+    }
+}
+
+impl Scene {
+    /// One run.
+    fn estimate(&self, seed: u64) -> Result<Estimate, SettingError> {
+        let network = self.network()?;
+        let flows = self.workload.flow_count() as f64;
+        let few = few(&self.workload);
+        let sample = few.flows(&network, seed).map_err(|error| error.error)?.flows;
+        let share = sample.len() as f64 / flows;
+        let last_start = last_start(&self.workload, &sample, share);
+        let seconds = self.until.map_or(f64::INFINITY, Time::as_secs_f64);
+        let seconds = seconds.min(seconds_of(&network, &sample, share, last_start));
+        let times = match self.sample_interval {
+            Time::ZERO => 1.0,
+            interval => seconds / interval.as_secs_f64() + 1.0,
+        };
+        let ports = network.ports().len() as f64;
+        let hops = |flow: &Flow| {
+            let packets = flow.size.get().div_ceil(PACKET_PAYLOAD) as f64;
+            2.0 * packets * network.first_path(flow.src, flow.dst).count() as f64
+        };
+        let packet_hops = match self.engine {
+            Engine::Packet => sample.iter().map(hops).sum::<f64>() / share,
+            Engine::Fluid => 0.0,
+        };
+        Ok(Estimate {
+            flows,
+            port_rows: ports * times,
+            packet_hops,
+            memory: BASE_MEMORY + PORT_MEMORY * ports + FLOW_MEMORY * flows,
+        })
+    }
+}
+
+/// The workload, with few flows of each kind where it has many.
+fn few(workload: &WorkloadOfScene) -> WorkloadOfScene {
+    let mut few = workload.clone();
+    if workload.flow_count() <= FEW {
+        return few;
+    }
+    for key in ["warm_up_flows", "cool_down_flows"] {
+        few.settings.set(key, Value::Count(0));
+    }
+    match &mut few.traffic {
+        Traffic::Parts(parts) => {
+            let kinds = (parts.parts.len() + parts.listed.len()) as u64;
+            parts.keep(FEW / kinds.clamp(1, FEW));
+        }
+        Traffic::Trace(flows) => flows.truncate(FEW as usize),
+        Traffic::Drawn(_) => few.settings.set("flows", Value::Count(FEW)),
+    }
+    few
+}
+
+/// The last start of a flow.
+fn last_start(workload: &WorkloadOfScene, sample: &[Flow], share: f64) -> f64 {
+    let start = |flow: Option<&Flow>| flow.map_or(Time::ZERO, |flow| flow.start).as_secs_f64();
+    let (first, last) = (start(sample.first()), start(sample.last()));
+    match &workload.traffic {
+        Traffic::Trace(flows) => start(flows.last()),
+        Traffic::Parts(parts) if parts.parts.is_empty() => last,
+        _ => first + (last - first) / share,
+    }
+}
+
+/// Seconds until flows of which these are a `share` have ended: no flow takes less than alone, and
+/// no host link carries more than it can.
+fn seconds_of(network: &Network, sample: &[Flow], share: f64, last_start: f64) -> f64 {
+    let first = sample.first().map_or(Time::ZERO, |flow| flow.start).as_secs_f64();
+    let alone = |flow: &Flow| network.ideal_fct(flow.src, flow.dst, flow.size);
+    let longest = sample.iter().map(alone).max().unwrap_or(Time::ZERO).as_secs_f64();
+    let mut sent = vec![0.0; network.host_count() as usize];
+    let mut received = sent.clone();
+    for flow in sample {
+        sent[flow.src.index()] += flow.size.get() as f64;
+        received[flow.dst.index()] += flow.size.get() as f64;
+    }
+    let seconds = |(host, bytes): (HostId, &f64)| {
+        bytes / share / network.capacity_to(host).as_bytes_per_sec_f64()
+    };
+    let busiest = |bytes: &[f64]| network.hosts().zip(bytes).map(seconds).fold(0.0, f64::max);
+    (last_start + longest).max(first + busiest(&sent)).max(first + busiest(&received))
+}

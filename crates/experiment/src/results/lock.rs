@@ -1,0 +1,40 @@
+//! One writer a folder: a lock on the folder itself, which ends with the process that holds it.
+
+use std::fs::{self, File, TryLockError};
+use std::path::Path;
+
+use super::ResultsError;
+
+/// The name of the file, in the folder of runs, that says who writes there.
+const OWNER_FILE: &str = "process";
+
+/// Held while a study is written.
+pub(super) struct Lock {
+    _folder: File,
+}
+
+impl Lock {
+    /// Locks `dir` and notes in `runs` who did so.
+    ///
+    /// # Errors
+    /// [`ResultsError::Busy`] if another process, or another part of this one, has it.
+    pub(super) fn take(dir: &Path, runs: &Path) -> Result<Lock, ResultsError> {
+        let folder = File::open(dir).map_err(ResultsError::write(dir))?;
+        let owner_file = runs.join(OWNER_FILE);
+        match folder.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let owner = fs::read_to_string(&owner_file).unwrap_or_default();
+                return Err(ResultsError::Busy { path: dir.to_owned(), owner });
+            }
+            Err(TryLockError::Error(source)) => {
+                return Err(ResultsError::Write { path: dir.to_owned(), source });
+            }
+        }
+        let owner = format!(" (process {})", std::process::id());
+        fs::create_dir_all(runs)
+            .and_then(|()| fs::write(&owner_file, owner))
+            .map_err(ResultsError::write(&owner_file))?;
+        Ok(Lock { _folder: folder })
+    }
+}

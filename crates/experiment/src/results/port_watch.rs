@@ -1,0 +1,94 @@
+//! Figures of ports, worked out while samples pass: memory grows with ports, not with time.
+
+use std::collections::BTreeMap;
+
+use flowsched_units::Time;
+
+use super::{Distribution, Port, PortSample};
+
+/// What the summary says of ports.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PortFigures {
+    /// As [`super::RunSummary::queue_bytes`].
+    pub queue_bytes: Distribution,
+    /// As [`super::RunSummary::convergence_us`].
+    pub convergence_us: Option<f64>,
+}
+
+/// Looks at each sample once.
+#[derive(Clone, Debug)]
+pub(super) struct PortWatch {
+    is_switch: Vec<bool>,
+    /// The first and the last start of a flow.
+    arrivals: Option<(Time, Time)>,
+    /// How many samples saw so many bytes wait.
+    waiting: BTreeMap<u64, u64>,
+    /// By port: its last sample.
+    last: Vec<PortSample>,
+}
+
+impl PortWatch {
+    /// For these ports, when flows start from the first to the last of `arrivals`.
+    pub(super) fn new(ports: &[Port], arrivals: Option<(Time, Time)>) -> PortWatch {
+        PortWatch {
+            is_switch: ports.iter().map(|port| !port.class.starts_with("host to ")).collect(),
+            arrivals,
+            waiting: BTreeMap::new(),
+            last: vec![PortSample::default(); ports.len()],
+        }
+    }
+
+    /// Takes the next samples.
+    pub(super) fn take(&mut self, samples: &[PortSample]) {
+        for sample in samples {
+            let port = sample.port as usize;
+            self.last[port] = *sample;
+            let counts = self.arrivals.is_some_and(|(from, to)| (from..=to).contains(&sample.time));
+            if counts && self.is_switch[port] {
+                *self.waiting.entry(sample.queue_bytes).or_default() += 1;
+            }
+        }
+    }
+
+    /// Every port as it was when it was last looked at.
+    pub(super) fn last(&self) -> &[PortSample] {
+        &self.last
+    }
+
+    /// Bytes that wait in switches' ports at the sample times while flows arrive (Slytherin 2018,
+    /// Figure 5): every port at every sample is a value.
+    pub(super) fn queue_bytes(&self) -> Distribution {
+        Distribution::of_counts(&self.waiting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flowsched_units::Rate;
+
+    use super::*;
+
+    #[test]
+    fn ports_of_switches_count_while_flows_arrive() {
+        let port = |class: &str| Port {
+            owner: String::new(),
+            peer: String::new(),
+            class: class.to_owned(),
+            rate: Rate::from_gbps(10),
+        };
+        let sample = |us, port, queue_bytes| PortSample {
+            time: Time::from_us(us),
+            port,
+            queue_bytes,
+            ..PortSample::default()
+        };
+        let ports = [port("host to leaf"), port("leaf to host")];
+        let mut watch = PortWatch::new(&ports, Some((Time::from_us(10), Time::from_us(20))));
+        watch.take(&[sample(5, 1, 1_000_000), sample(10, 0, 2_000_000), sample(10, 1, 100)]);
+        watch.take(&[sample(20, 1, 300), sample(25, 1, 3_000_000)]);
+        let found = watch.queue_bytes();
+        assert_eq!((found.count, found.mean, found.max), (2, Some(200.0), Some(300.0)));
+        assert_eq!(watch.last()[1], sample(25, 1, 3_000_000));
+        assert_eq!(PortWatch::new(&ports, None).queue_bytes().count, 0);
+    }
+}

@@ -1,0 +1,271 @@
+//! One run by itself: its two tables and its figures, in a folder of its own that is there as a
+//! whole or not at all, whatever happens to the program.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use flowsched_units::Time;
+use serde::{Deserialize, Serialize};
+
+use super::comparison::Outcomes;
+use super::convergence::Convergence;
+use super::files::{FLOWS_FILE, PORTS_FILE, sync, write_whole};
+use super::port_watch::{PortFigures, PortWatch};
+use super::read::TableReader;
+use super::table::TableWriter;
+use super::varied::VariedKey;
+use super::{
+    FLOWS, PORTS, Port, PortSample, PortsOfRun, Program, ResultsError, RunKey, RunRecord,
+    RunSummary, TableFile, Tables,
+};
+
+const FIGURES_FILE: &str = "run.json";
+/// A row group of port samples is written when it has so many rows or more: whole sample times, in
+/// memory of about ten megabytes.
+const ROWS_OF_GROUP: usize = 1 << 17;
+
+/// What is known of a run before it begins.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunStart {
+    /// Which run it is.
+    pub key: RunKey,
+    /// Its ports.
+    pub ports: Vec<Port>,
+    /// The first and the last start of a flow; `None` if there is no flow.
+    pub arrivals: Option<(Time, Time)>,
+}
+
+/// What [`FIGURES_FILE`] says.
+#[derive(Serialize, Deserialize)]
+struct Figures {
+    program: Program,
+    summary: RunSummary,
+    tables: Tables,
+}
+
+/// A run being written. Nothing is left of one that is dropped before [`RunWriter::finish`].
+pub struct RunWriter {
+    place: Place,
+    keys: Vec<VariedKey>,
+    program: Program,
+    ports: TableWriter<File, PortsOfRun>,
+    /// Samples that are not written yet.
+    pending: PortsOfRun,
+    watch: PortWatch,
+}
+
+/// The extension of a run's folder that is being written, and of a run that was cut short.
+const PARTIAL: &str = "partial";
+const CUT_SHORT: &str = "cut";
+
+/// Where a run is written, and where it is when it has all its files.
+struct Place {
+    partial: PathBuf,
+    finished: PathBuf,
+    cut_short: PathBuf,
+}
+
+impl Place {
+    fn new(finished: PathBuf) -> Result<Place, ResultsError> {
+        let [partial, cut_short] = [PARTIAL, CUT_SHORT].map(|end| finished.with_extension(end));
+        remove_folder(&partial)?;
+        fs::create_dir_all(&partial).map_err(ResultsError::write(&partial))?;
+        Ok(Place { partial, finished, cut_short })
+    }
+
+    /// Ends the writing: from here on the run is there.
+    fn put(&self, is_cut_short: bool) -> Result<(), ResultsError> {
+        let place = if is_cut_short { &self.cut_short } else { &self.finished };
+        remove_folder(&self.finished)?;
+        remove_folder(&self.cut_short)?;
+        sync(&self.partial)?;
+        fs::rename(&self.partial, place).map_err(ResultsError::write(place))?;
+        sync(place.parent().unwrap_or(place))
+    }
+}
+
+impl Drop for Place {
+    /// Makes room, for others may need it. Once the run is in its place, nothing is here.
+    fn drop(&mut self) {
+        // What stays is removed by the next study in the folder.
+        let _ = fs::remove_dir_all(&self.partial);
+    }
+}
+
+impl RunWriter {
+    /// Begins the run that will be in `finished`.
+    pub(super) fn new(
+        finished: PathBuf,
+        start: RunStart,
+        keys: &[VariedKey],
+        program: &Program,
+    ) -> Result<RunWriter, ResultsError> {
+        let place = Place::new(finished)?;
+        let path = place.partial.join(PORTS_FILE);
+        let table = || TableWriter::new(File::create(&path)?, keys, PORTS);
+        let RunStart { key, ports, arrivals } = start;
+        Ok(RunWriter {
+            ports: table().map_err(ResultsError::write(&path))?,
+            place,
+            keys: keys.to_vec(),
+            program: program.clone(),
+            watch: PortWatch::new(&ports, arrivals),
+            pending: PortsOfRun { run: key, ports, samples: Vec::new() },
+        })
+    }
+
+    /// Adds the samples of all ports at one time, or at several.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`]; then nothing more can be added.
+    pub fn add_samples(&mut self, samples: &[PortSample]) -> Result<(), ResultsError> {
+        self.watch.take(samples);
+        self.pending.samples.extend_from_slice(samples);
+        if self.pending.samples.len() >= ROWS_OF_GROUP { self.write_samples() } else { Ok(()) }
+    }
+
+    fn write_samples(&mut self) -> Result<(), ResultsError> {
+        let rows = self.pending.samples.len();
+        let written = self.ports.append(&self.pending.run.point, &self.pending, rows);
+        self.pending.samples.clear();
+        written.map_err(ResultsError::write(&self.place.partial.join(PORTS_FILE)))
+    }
+
+    /// Ends the run: from here on it is there, whatever happens. One that was cut short is there
+    /// only until the study ends, as the rest of it is not known.
+    ///
+    /// # Errors
+    /// [`ResultsError`] if it could not be written; then nothing is left of it.
+    pub fn finish(mut self, run: &RunRecord) -> Result<RunSummary, ResultsError> {
+        if !self.pending.samples.is_empty() {
+            self.write_samples()?;
+        }
+        let flows = self.write_flows(run)?;
+        let RunWriter { place, program, ports: table, pending, watch, .. } = self;
+        let path = place.partial.join(PORTS_FILE);
+        let tables = Tables { flows, ports: table.finish_file(&path)? };
+        let convergence = Convergence::new(run, &pending.ports, watch.last());
+        let figures = PortFigures {
+            queue_bytes: watch.queue_bytes(),
+            convergence_us: match convergence {
+                None => None,
+                Some(convergence) => look_again(convergence, &path, tables.ports)?,
+            },
+        };
+        let figures = Figures { program, summary: RunSummary::of(run, &figures), tables };
+        let json = serde_json::to_string(&figures).expect("texts and numbers can be written");
+        write_whole(&place.partial.join(FIGURES_FILE), &json)?;
+        place.put(run.stopped)?;
+        Ok(figures.summary)
+    }
+
+    fn write_flows(&self, run: &RunRecord) -> Result<TableFile, ResultsError> {
+        let path = self.place.partial.join(FLOWS_FILE);
+        let write = || {
+            let mut table = TableWriter::new(File::create(&path)?, &self.keys, FLOWS)?;
+            table.append(&run.point, run, run.flows.len())?;
+            Ok(table)
+        };
+        write().map_err(ResultsError::write(&path))?.finish_file(&path)
+    }
+}
+
+/// The convergence time, from the samples in the table at `path`.
+fn look_again(
+    mut convergence: Convergence,
+    path: &Path,
+    table: TableFile,
+) -> Result<Option<f64>, ResultsError> {
+    let table = TableReader::open(path, table, Vec::new())?;
+    for group in 0..table.groups() {
+        if let Some(piece) = table.group(group)?.ports()? {
+            convergence.take(&piece.samples);
+        }
+    }
+    Ok(convergence.mean_us())
+}
+
+/// A run that was written before.
+pub(super) struct RunFolder {
+    dir: PathBuf,
+    figures: Figures,
+}
+
+impl RunFolder {
+    /// The run in `dir`, or what was cut short of it; `None` where neither is.
+    ///
+    /// # Errors
+    /// [`ResultsError::Read`] or [`ResultsError::Damaged`].
+    pub(super) fn open(dir: &Path) -> Result<Option<RunFolder>, ResultsError> {
+        let Some(dir) =
+            [dir.to_owned(), dir.with_extension(CUT_SHORT)].into_iter().find(|dir| dir.exists())
+        else {
+            return Ok(None);
+        };
+        let path = dir.join(FIGURES_FILE);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(source) => return Err(ResultsError::Read { path, source }),
+        };
+        let figures =
+            serde_json::from_str(&text).map_err(|error| ResultsError::damaged(&path, error))?;
+        Ok(Some(RunFolder { dir, figures }))
+    }
+
+    /// Its figures.
+    pub(super) fn summary(&self) -> &RunSummary {
+        &self.figures.summary
+    }
+
+    /// Whether it went to its end under this very program, and its tables are whole.
+    pub(super) fn is_of(&self, program: &Program) -> bool {
+        let Figures { program: own, summary, .. } = &self.figures;
+        let is_whole = || self.flows().is_ok() && self.ports().is_ok();
+        summary.complete && own.is_same_code(program) && is_whole()
+    }
+
+    /// Its table of flows.
+    pub(super) fn flows(&self) -> Result<TableReader, ResultsError> {
+        self.table(FLOWS_FILE, self.figures.tables.flows)
+    }
+
+    /// Its table of port samples.
+    pub(super) fn ports(&self) -> Result<TableReader, ResultsError> {
+        self.table(PORTS_FILE, self.figures.tables.ports)
+    }
+
+    /// What became of its measured flows.
+    pub(super) fn outcomes(&self) -> Result<Outcomes, ResultsError> {
+        let table = self.flows()?;
+        let flows = match table.groups() {
+            0 => Vec::new(),
+            _ => table.group(0)?.flows()?.map(|of_run| of_run.flows).unwrap_or_default(),
+        };
+        Ok(Outcomes::of(&flows))
+    }
+
+    fn table(&self, file: &str, expected: TableFile) -> Result<TableReader, ResultsError> {
+        TableReader::open(&self.dir.join(file), expected, vec![self.summary().point.clone()])
+    }
+}
+
+/// Removes the folder at `path`, if it is there.
+pub(super) fn remove_folder(path: &Path) -> Result<(), ResultsError> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(ResultsError::Write { path: path.to_owned(), source: error })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Removes what is left of runs that did not end, and of those that were cut short.
+pub(super) fn remove_leftovers(runs: &Path) -> Result<(), ResultsError> {
+    for entry in fs::read_dir(runs).map_err(ResultsError::write(runs))? {
+        let path = entry.map_err(ResultsError::write(runs))?.path();
+        if path.extension().is_some_and(|end| end == PARTIAL || end == CUT_SHORT) {
+            remove_folder(&path)?;
+        }
+    }
+    Ok(())
+}

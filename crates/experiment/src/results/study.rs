@@ -1,0 +1,307 @@
+//! A study being written: its runs one by one, in whatever order they finish, and then their
+//! tables put together in the order of the experiment.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::comparison::Outcomes;
+use super::files::{
+    EXPERIMENT_FILE, FLOWS_FILE, PORTS_FILE, RUNS_FOLDER, SUMMARY_FILE, partial, put_in_place,
+    remove, replace,
+};
+use super::lock::Lock;
+use super::run_folder::{RunFolder, RunStart, RunWriter, remove_folder, remove_leftovers};
+use super::table::TableWriter;
+use super::varied::VariedKey;
+use super::{
+    Column, FLOWS, Order, PORTS, PortsOfRun, Program, ResultsError, RunKey, RunRecord, Summary,
+    TableFile, Tables,
+};
+
+const RESERVE_FILE: &str = "reserve";
+/// Bytes kept on the disk while runs are written, so that the ends of the tables and the summary
+/// find room on a disk that a run has filled.
+const RESERVE: usize = 1 << 20;
+
+/// What is known of a study before its first run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Meta {
+    /// The experiment's name.
+    pub name: String,
+    /// The resolved experiment file: every key, defaults filled in.
+    pub experiment: String,
+    /// The varied keys, in the order of every run's point.
+    pub keys: Vec<VariedKey>,
+    /// The orders of schemes to report on.
+    pub orders: Vec<Order>,
+    /// What runs it.
+    pub program: Program,
+}
+
+/// What becomes of runs that an interrupted study has left finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Earlier {
+    /// They are run again.
+    Discarded,
+    /// They are kept, if the same program ran them.
+    Kept,
+}
+
+/// How a study ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Every run is there.
+    Complete,
+    /// Some are missing: it was interrupted, or a run failed.
+    Stopped,
+}
+
+/// Refuses a folder that holds the results of something else than `experiment`, the resolved
+/// file. Results of the same experiment may be replaced: they would be the same.
+///
+/// # Errors
+/// [`ResultsError::Occupied`], or [`ResultsError::Read`] if the folder cannot be looked into.
+pub fn check_free(dir: &Path, experiment: &str) -> Result<(), ResultsError> {
+    let files = [SUMMARY_FILE, FLOWS_FILE, PORTS_FILE];
+    if !files.iter().any(|file| dir.join(file).exists()) && runs_left(dir) == 0 {
+        return Ok(());
+    }
+    match fs::read(dir.join(EXPERIMENT_FILE)) {
+        Ok(found) if found == experiment.as_bytes() => Ok(()),
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(ResultsError::Read { path: dir.join(EXPERIMENT_FILE), source })
+        }
+        _ => Err(ResultsError::Occupied { path: dir.to_owned() }),
+    }
+}
+
+/// How many runs an unfinished study has left in `dir`.
+pub fn runs_left(dir: &Path) -> usize {
+    let runs = fs::read_dir(dir.join(RUNS_FOLDER)).into_iter().flatten().flatten();
+    runs.filter(|entry| entry.path().is_dir()).count()
+}
+
+/// Writes all `runs` of a study, each with its port samples, to `dir` and summarises them.
+///
+/// # Errors
+/// As [`Writer`]'s; what was written before the error stays, marked as incomplete.
+pub fn write(
+    dir: &Path,
+    meta: &Meta,
+    runs: impl IntoIterator<Item = (RunRecord, PortsOfRun)>,
+) -> Result<Summary, ResultsError> {
+    let writer = Writer::create(dir, meta, Earlier::Discarded)?;
+    for (place, (run, PortsOfRun { ports, samples, .. })) in runs.into_iter().enumerate() {
+        let starts = || run.flows.iter().map(|flow| flow.start);
+        let start =
+            RunStart { key: run.key(), ports, arrivals: starts().min().zip(starts().max()) };
+        let written = writer.begin(place, start).and_then(|mut writer| {
+            writer.add_samples(&samples)?;
+            writer.finish(&run)
+        });
+        if let Err(error) = written {
+            writer.finish(Ending::Stopped)?;
+            return Err(error);
+        }
+    }
+    writer.finish(Ending::Complete)
+}
+
+/// Writes a results folder.
+///
+/// Each run is kept by itself as soon as it has finished, in [`RUNS_FOLDER`]. [`Writer::finish`]
+/// puts their tables together. It must be called however the study ends: without it there are runs
+/// to go on from, and nothing to read. The folder belongs to one writer at a time.
+pub struct Writer {
+    dir: PathBuf,
+    runs: PathBuf,
+    meta: Meta,
+    begun: Mutex<BTreeSet<RunKey>>,
+    _lock: Lock,
+}
+
+impl Writer {
+    /// Makes the folder if it is not there.
+    ///
+    /// # Errors
+    /// As [`check_free`], [`ResultsError::Busy`] if something writes there, or
+    /// [`ResultsError::Write`].
+    pub fn create(dir: &Path, meta: &Meta, earlier: Earlier) -> Result<Writer, ResultsError> {
+        fs::create_dir_all(dir).map_err(ResultsError::write(dir))?;
+        let runs = dir.join(RUNS_FOLDER);
+        let lock = Lock::take(dir, &runs)?;
+        check_free(dir, &meta.experiment)?;
+        replace(dir, EXPERIMENT_FILE, &meta.experiment)?;
+        let reserve = partial(dir, RESERVE_FILE);
+        fs::write(&reserve, vec![0; RESERVE]).map_err(ResultsError::write(&reserve))?;
+        remove_leftovers(&runs)?;
+        let writer = Writer {
+            dir: dir.to_owned(),
+            runs,
+            meta: meta.clone(),
+            begun: Mutex::new(BTreeSet::new()),
+            _lock: lock,
+        };
+        writer.discard(earlier)?;
+        Ok(writer)
+    }
+
+    /// Removes the runs that are not to be kept.
+    fn discard(&self, earlier: Earlier) -> Result<(), ResultsError> {
+        for place in self.places()? {
+            let is_kept = earlier == Earlier::Kept
+                && matches!(self.run(place), Ok(Some(run)) if run.is_of(&self.meta.program));
+            if !is_kept {
+                remove_folder(&self.folder_of(place))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The places of the runs that are there, in their order.
+    ///
+    /// # Errors
+    /// [`ResultsError::Read`].
+    pub fn places(&self) -> Result<BTreeSet<usize>, ResultsError> {
+        let read = |source| ResultsError::Read { path: self.runs.clone(), source };
+        let mut places = BTreeSet::new();
+        for entry in fs::read_dir(&self.runs).map_err(read)? {
+            let path = entry.map_err(read)?.path();
+            let name = path.file_stem().filter(|_| path.is_dir());
+            places.extend(name.and_then(|name| name.to_str()?.parse::<usize>().ok()));
+        }
+        Ok(places)
+    }
+
+    fn folder_of(&self, place: usize) -> PathBuf {
+        self.runs.join(format!("{place:06}"))
+    }
+
+    fn run(&self, place: usize) -> Result<Option<RunFolder>, ResultsError> {
+        RunFolder::open(&self.folder_of(place))
+    }
+
+    /// Begins the run whose place in the experiment is `place`. Tables are in the order of the
+    /// places; the first scheme of each point is the one that others are compared with.
+    ///
+    /// # Errors
+    /// [`ResultsError::Twice`] if it cannot be told from another one, or [`ResultsError::Write`].
+    pub fn begin(&self, place: usize, start: RunStart) -> Result<RunWriter, ResultsError> {
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        if !begun.insert(start.key.clone()) {
+            return Err(ResultsError::Twice { run: start.key });
+        }
+        RunWriter::new(self.folder_of(place), start, &self.meta.keys, &self.meta.program)
+    }
+
+    /// Puts the tables together and returns the summary. Incomplete if the study ended so or a run
+    /// was cut short; then the runs stay, to go on from.
+    ///
+    /// # Errors
+    /// [`ResultsError`]; where a table could not be written, as many runs as fit are in the folder,
+    /// marked as incomplete.
+    pub fn finish(&self, ending: Ending) -> Result<Summary, ResultsError> {
+        remove(&partial(&self.dir, RESERVE_FILE))?;
+        let mut put_together = PutTogether::new(&self.dir, &self.meta)?;
+        let failure = self.put_together(&mut put_together).err();
+        let is_whole = failure.is_none() && ending == Ending::Complete;
+        let summary = put_together.finish(&self.dir, &self.meta, is_whole)?;
+        remove_leftovers(&self.runs)?;
+        if summary.complete {
+            remove_folder(&self.runs)?;
+        }
+        failure.map_or(Ok(summary), Err)
+    }
+
+    fn put_together(&self, whole: &mut PutTogether) -> Result<(), ResultsError> {
+        for place in self.places()? {
+            if let Some(run) = self.run(place)? {
+                whole.add(&self.dir, &run)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The tables of all runs, and what the summary needs of them.
+struct PutTogether {
+    flows: TableWriter<File, RunRecord>,
+    ports: TableWriter<File, PortsOfRun>,
+    summary: Summary,
+    outcomes: Vec<Outcomes>,
+}
+
+impl PutTogether {
+    fn new(dir: &Path, meta: &Meta) -> Result<PutTogether, ResultsError> {
+        Ok(PutTogether {
+            flows: table(dir, FLOWS_FILE, &meta.keys, FLOWS)?,
+            ports: table(dir, PORTS_FILE, &meta.keys, PORTS)?,
+            summary: Summary {
+                name: meta.name.clone(),
+                program: meta.program.clone(),
+                ..Summary::default()
+            },
+            outcomes: Vec::new(),
+        })
+    }
+
+    /// Adds a run, or nothing of it.
+    fn add(&mut self, dir: &Path, run: &RunFolder) -> Result<(), ResultsError> {
+        let (flows, ports, outcomes) = (run.flows()?, run.ports()?, run.outcomes()?);
+        let before = (self.flows.groups(), self.ports.groups());
+        let added = flows
+            .copy_to(&mut self.flows)
+            .map_err(ResultsError::write(&partial(dir, FLOWS_FILE)))
+            .and_then(|()| {
+                let copied = ports.copy_to(&mut self.ports);
+                copied.map_err(ResultsError::write(&partial(dir, PORTS_FILE)))
+            });
+        if let Err(error) = added {
+            // The first error says more than one of taking back.
+            let _ = self.flows.keep(before.0);
+            let _ = self.ports.keep(before.1);
+            return Err(error);
+        }
+        self.summary.runs.push(run.summary().clone());
+        self.outcomes.push(outcomes);
+        Ok(())
+    }
+
+    /// Gives the files their names.
+    fn finish(self, dir: &Path, meta: &Meta, is_whole: bool) -> Result<Summary, ResultsError> {
+        let PutTogether { flows, ports, mut summary, outcomes } = self;
+        summary.complete = is_whole && summary.runs.iter().all(|run| run.complete);
+        summary.compare(&outcomes, &meta.orders);
+        remove(&dir.join(SUMMARY_FILE))?;
+        summary.tables = Tables {
+            flows: finish(dir, FLOWS_FILE, flows)?,
+            ports: finish(dir, PORTS_FILE, ports)?,
+        };
+        replace(dir, SUMMARY_FILE, &summary.to_json())?;
+        Ok(summary)
+    }
+}
+
+fn table<R>(
+    dir: &Path,
+    file: &str,
+    keys: &[VariedKey],
+    columns: &'static [Column<R>],
+) -> Result<TableWriter<File, R>, ResultsError> {
+    let path = partial(dir, file);
+    let create = || TableWriter::new(File::create(&path)?, keys, columns);
+    create().map_err(ResultsError::write(&path))
+}
+
+fn finish<R>(
+    dir: &Path,
+    file: &str,
+    table: TableWriter<File, R>,
+) -> Result<TableFile, ResultsError> {
+    let finished = table.finish_file(&partial(dir, file))?;
+    put_in_place(dir, file)?;
+    Ok(finished)
+}
