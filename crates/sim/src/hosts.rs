@@ -270,6 +270,10 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         self.place_of[id as usize] = ABSENT;
         self.free.push(place);
         self.ended += 1;
+        if self.free.len() == self.running.len() {
+            // No flow is left to whom a timer could mean anything.
+            self.timers.clear();
+        }
     }
 
     /// Notes what flows that have not ended did so far.

@@ -49,6 +49,11 @@ impl<O: Ord> Timers<O> {
         self.heap.pop().map(|Reverse(entry)| entry)
     }
 
+    /// Removes all entries.
+    pub(crate) fn clear(&mut self) {
+        self.heap.clear();
+    }
+
     /// The owner is due at `deadline`; whether an entry was added.
     #[inline]
     pub(crate) fn arm(&mut self, armed: &mut Armed, deadline: Time, owner: O) -> bool {

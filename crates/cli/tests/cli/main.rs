@@ -7,4 +7,5 @@ mod interrupted;
 mod manual;
 mod run;
 mod search;
+mod size;
 mod thresholds;
