@@ -23,7 +23,7 @@ impl UnitError {
 /// Reads a number followed by one of `suffixes` and returns the count of base units.
 pub(crate) fn parse(text: &str, suffixes: &[(&str, u64)], allowed: &str) -> Result<u64, UnitError> {
     let trimmed = text.trim();
-    let unit_at = trimmed.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(trimmed.len());
+    let unit_at = trimmed.find(char::is_alphabetic).unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(unit_at);
     if unit.is_empty() {
         return Err(UnitError::new(text, allowed, "; the unit is missing"));
@@ -102,6 +102,16 @@ mod tests {
         assert_eq!(Bytes::parse("909pkt", PacketMeaning::Payload), Ok(Bytes::new(1_327_140)));
         assert_eq!("360KB".parse(), Ok(Bytes::new(360_000)));
         assert_eq!("1.5KiB".parse(), Ok(Bytes::new(1_536)));
+    }
+
+    #[test]
+    fn reads_microseconds_as_they_are_displayed() {
+        for text in ["0.2us", "0.2\u{b5}s", "0.2\u{3bc}s", "0.2 \u{b5}s"] {
+            assert_eq!(text.parse(), Ok(Time::from_ns(200)), "{text}");
+        }
+        assert_eq!(Time::from_ns(200).to_string(), "200ns");
+        assert_eq!(Time::from_ns(1_500).to_string(), "1.5us");
+        assert!("1\u{b5}bps".parse::<Rate>().is_err());
     }
 
     #[test]

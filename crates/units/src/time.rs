@@ -124,13 +124,25 @@ impl Sum for Time {
     }
 }
 
-const SUFFIXES: &[(&str, u64)] =
+/// Microseconds may also be written with the micro sign (U+00B5) or the Greek letter mu (U+03BC).
+const SUFFIXES: &[(&str, u64)] = &[
+    ("ps", 1),
+    ("ns", 1_000),
+    ("us", 1_000_000),
+    ("\u{b5}s", 1_000_000),
+    ("\u{3bc}s", 1_000_000),
+    ("ms", 1_000_000_000),
+    ("s", 1_000_000_000_000),
+];
+
+/// ASCII alone, so that every reader of a printed time can type it.
+const PRINTED: &[(&str, u64)] =
     &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
 
 impl FromStr for Time {
     type Err = UnitError;
 
-    /// Reads `"85.2us"`: a number and one of `ps`, `ns`, `us`, `ms`, `s`.
+    /// Reads `"85.2us"`: a number and one of `ps`, `ns`, `us` (or `µs`), `ms`, `s`.
     ///
     /// # Errors
     /// [`UnitError`] if there is no such unit, or what is before it is not a number from 0 on
@@ -142,6 +154,6 @@ impl FromStr for Time {
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&notation::print(self.0, SUFFIXES))
+        f.write_str(&notation::print(self.0, PRINTED))
     }
 }
