@@ -127,7 +127,10 @@ fn class_lines(
 ) -> Vec<Vec<String>> {
     let mut lines = vec![vec![class_title(class)]];
     if rows.iter().all(|row| row.finished(class) == 0) {
-        lines.push(vec!["  none finished".to_owned()]);
+        let is_empty = rows.iter().all(|row| row.total(|run| run.flows - run.finished) == 0);
+        // The summary counts unfinished flows over all classes.
+        let what = if is_empty { "  no flows" } else { "  no finished flows" };
+        lines.push(vec![what.to_owned()]);
         return lines;
     }
     for row in rows {
