@@ -34,8 +34,11 @@ pub(crate) struct Document {
 /// Keys and what they were given as.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    /// What its keys are prefixed with in a mistake: `workload`, `scheme.0`.
+    /// The one spelling of where it is: `workload`, `scheme.0`.
     pub path: String,
+    /// What its keys are prefixed with in a message: `workload`, `scheme.pias`; a table of a list
+    /// goes by its number where its name does not tell it from the others.
+    pub label: String,
     /// Its header.
     pub place: Place,
     /// By key.
@@ -62,15 +65,21 @@ impl Entry {
 
 impl Table {
     fn empty(path: &str, place: &Place) -> Table {
-        Table { path: path.to_owned(), place: place.clone(), entries: BTreeMap::new() }
+        Table::new(path, place.clone(), BTreeMap::new())
     }
 
-    /// The name of `key` in a mistake.
+    fn new(path: &str, place: Place, entries: BTreeMap<String, Entry>) -> Table {
+        Table { path: path.to_owned(), label: path.to_owned(), place, entries }
+    }
+
+    /// The one spelling of `key`, which variations have.
     pub fn path_of(&self, key: &str) -> String {
-        match self.path.as_str() {
-            "" => key.to_owned(),
-            path => format!("{path}.{key}"),
-        }
+        dotted(&self.path, key)
+    }
+
+    /// The name of `key` in a message.
+    pub fn label_of(&self, key: &str) -> String {
+        dotted(&self.label, key)
     }
 
     /// The text of `key`, if it is given.
@@ -86,6 +95,13 @@ impl Table {
     /// Where `key`'s value is, or the table if it has none.
     pub fn place_of(&self, key: &str) -> &Place {
         self.entries.get(key).map_or(&self.place, |entry| &entry.value_place)
+    }
+}
+
+fn dotted(path: &str, key: &str) -> String {
+    match path {
+        "" => key.to_owned(),
+        path => format!("{path}.{key}"),
     }
 }
 
@@ -105,9 +121,35 @@ impl Document {
             reader.mistakes.add(Mistake::new(&place, "", format!("not TOML: {}", error.message())));
         }
         reader.mistakes = std::mem::take(&mut reader.mistakes).or(Mistakes::new())?;
-        let document = reader.document(table.get_ref());
+        let mut document = reader.document(table.get_ref());
+        document.label_lists();
         reader.mistakes.or(document)
     }
+
+    /// Labels the tables of lists by their names. Call it again whenever names may have changed.
+    pub fn label_lists(&mut self) {
+        label(&mut self.schemes, "scheme");
+        label(&mut self.parts, "workload.part");
+    }
+}
+
+fn label(tables: &mut [Table], path: &str) {
+    let names: Vec<Option<&str>> = tables.iter().map(Table::name).collect();
+    let labels = labels(path, &names);
+    tables.iter_mut().zip(labels).for_each(|(table, label)| table.label = label);
+}
+
+/// The labels of the tables of a list that have these names: the name, or the number where the
+/// name is missing or not the only one of its kind.
+fn labels(path: &str, names: &[Option<&str>]) -> Vec<String> {
+    let label = |(index, name): (usize, &Option<&str>)| {
+        let is_unique = names.iter().filter(|other| *other == name).count() == 1;
+        match name.filter(|name| is_unique && !name.trim().is_empty()) {
+            Some(name) => format!("{path}.{name}"),
+            None => format!("{path}.{index}"),
+        }
+    };
+    names.iter().enumerate().map(label).collect()
 }
 
 struct Reader<'a> {
@@ -177,15 +219,19 @@ impl Reader<'_> {
             self.mistakes.add(mistake.with_help(format!("write [[{path}]] with two brackets")));
             return Vec::new();
         };
+        let names: Vec<Option<&str>> = array.iter().map(|value| name_of(value.get_ref())).collect();
+        let labels = labels(path, &names);
         let mut tables = Vec::new();
-        for (index, value) in array.iter().enumerate() {
+        for (index, (value, label)) in array.iter().zip(labels).enumerate() {
             let at = self.place(value.span());
-            let table_path = format!("{path}.{index}");
             match value.get_ref() {
-                DeValue::Table(table) => tables.push(self.table(&table_path, at, table)),
+                DeValue::Table(table) => {
+                    let path = format!("{path}.{index}");
+                    tables.push(Table { path, ..self.table(&label, at, table) });
+                }
                 other => {
                     let allowed = format!("a [[{path}]] table");
-                    self.mistakes.add(Mistake::found(&at, table_path, described(other), allowed));
+                    self.mistakes.add(Mistake::found(&at, label, described(other), allowed));
                 }
             }
         }
@@ -211,7 +257,7 @@ impl Reader<'_> {
                 None => self.entry(&mut entries, path, key, value),
             }
         }
-        Table { path: path.to_owned(), place, entries }
+        Table::new(path, place, entries)
     }
 
     fn table(&mut self, path: &str, place: Place, table: &DeTable<'_>) -> Table {
@@ -268,6 +314,16 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// The name of a table of a list, as [`Table::name`] has it once the table is read.
+fn name_of<'a>(value: &'a DeValue<'_>) -> Option<&'a str> {
+    let DeValue::Table(table) = value else { return None };
+    let text = |key| match table.get(key).map(Spanned::get_ref) {
+        Some(DeValue::String(text)) => Some(text.as_ref()),
+        _ => None,
+    };
+    text("name").or(text("preset"))
 }
 
 /// Whether it is what `[name]` or `[[name]]` make.

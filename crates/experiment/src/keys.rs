@@ -25,7 +25,7 @@ pub(crate) fn check(
         match parameter.kind.parse(&entry.text) {
             Ok(value) => settings.set(parameter.name, value),
             Err(problem) => {
-                let path = table.path_of(key);
+                let path = table.label_of(key);
                 mistakes.add(Mistake::new(&entry.value_place, path, problem));
                 sound = false;
             }
@@ -37,7 +37,7 @@ pub(crate) fn check(
 fn unknown_key(table: &Table, key: &str, place: &Place, parameters: &[&Parameter]) -> Mistake {
     let tables: &[&str] = if table.path.is_empty() { &Document::TABLES } else { &[] };
     let names = parameters.iter().map(|parameter| parameter.name).chain(tables.iter().copied());
-    let mistake = Mistake::unknown(place, table.path_of(key), key, names);
+    let mistake = Mistake::unknown(place, table.label_of(key), key, names);
     let problem = mistake.problem.replacen("found", "found the key", 1);
     let mistake = Mistake { problem, ..mistake };
     match home_of(key).filter(|_| table.path.is_empty()) {
@@ -75,13 +75,13 @@ pub(crate) fn word<'a>(
     mistakes: &mut Mistakes,
 ) -> Option<&'a str> {
     let Some(entry) = table.entries.get(key) else {
-        let path = table.path_of(key);
+        let path = table.label_of(key);
         mistakes.add(Mistake::found(&table.place, path, "nothing", names.join(", ")));
         return None;
     };
     let found = names.iter().copied().find(|name| *name == entry.text);
     if found.is_none() {
-        let path = table.path_of(key);
+        let path = table.label_of(key);
         let names = names.iter().copied();
         mistakes.add(Mistake::unknown(&entry.value_place, path, &entry.text, names));
     }

@@ -87,7 +87,7 @@ pub(crate) fn read(
     let whole = &document.workload;
     if let Some(entry) = whole.entries.get("trace") {
         let allowed = "a trace alone: parts and listed flows have no room beside one";
-        mistakes.add(Mistake::found(&entry.key_place, whole.path_of("trace"), "one", allowed));
+        mistakes.add(Mistake::found(&entry.key_place, whole.label_of("trace"), "one", allowed));
         return None;
     }
     check_names(&document.parts, mistakes);
@@ -134,7 +134,7 @@ fn note_unused(document: &Document, tables: &[Table], notes: &mut Vec<String>) {
             }),
         };
         if is_known && !is_used {
-            let path = document.workload.path_of(key);
+            let path = document.workload.label_of(key);
             let note = format!("{}: {path} is not used: no part takes it", entry.key_place);
             if !notes.contains(&note) {
                 notes.push(note);
@@ -150,7 +150,7 @@ fn part(table: &Table, inputs: &mut Inputs<'_>, mistakes: &mut Mistakes) -> Opti
     let sizes = drawn(table, &settings, inputs, mistakes);
     let flows = table.entries.contains_key("flows").then(|| settings.count("flows"));
     if starts_of(&settings) == Starts::LaidDown && flows.is_none() {
-        let path = table.path_of("flows");
+        let path = table.label_of("flows");
         let allowed = "how many flows the part has, since its starts are laid down";
         mistakes.add(Mistake::found(&table.place, path, "nothing", allowed));
         return None;
@@ -172,7 +172,7 @@ fn listed(
     match Listed::from_settings(&settings, network?.host_count()) {
         Ok(listed) => Some((listed, settings)),
         Err(error) => {
-            mistakes.add(Mistake::of_setting(table.place_of(&error.key), &table.path, &error));
+            mistakes.add(Mistake::of_setting(table.place_of(&error.key), &table.label, &error));
             None
         }
     }
@@ -181,7 +181,7 @@ fn listed(
 /// Refuses parts without a name, and names that several have.
 fn check_names(tables: &[Table], mistakes: &mut Mistakes) {
     for (index, table) in tables.iter().enumerate() {
-        let (path, place) = (table.path_of("name"), table.place_of("name"));
+        let (path, place) = (table.label_of("name"), table.place_of("name"));
         match table.text("name") {
             None => mistakes.add(Mistake::found(place, path, "nothing", "a name")),
             Some(name) if name.trim().is_empty() => {

@@ -66,6 +66,7 @@ impl Experiment {
             for (variation, index) in variations.iter().zip(&point) {
                 document.vary(variation, *index);
             }
+            document.label_lists();
             scenes.extend(reader.scene(&document, label(&variations, &point)));
         }
         let orders = reader.orders(&document.top, &scenes);
@@ -215,7 +216,7 @@ impl Reader<'_> {
     fn refuse_spraying(&mut self, table: &Table, topology: Option<&Topology>, with: &str) {
         if topology.is_some_and(|topology| topology.routing == Routing::Spray) {
             let found = format!("\"spray\" with {with}");
-            let (place, path) = (table.place_of("routing"), table.path_of("routing"));
+            let (place, path) = (table.place_of("routing"), table.label_of("routing"));
             self.mistakes.add(Mistake::found(place, path, found, "\"ecmp\""));
         }
     }
@@ -225,7 +226,7 @@ impl Reader<'_> {
             Ok(network) => Some(network),
             Err(error) => {
                 let place = table.place_of(&error.key);
-                self.mistakes.add(Mistake::of_setting(place, &table.path, &error));
+                self.mistakes.add(Mistake::of_setting(place, &table.label, &error));
                 None
             }
         }

@@ -67,7 +67,7 @@ pub(crate) fn read(
     if engine == Engine::Packet
         && let Some(entry) = table.entries.get(DISCIPLINE.name)
     {
-        let (path, found) = (table.path_of(DISCIPLINE.name), "it with engine = \"packet\"");
+        let (path, found) = (table.label_of(DISCIPLINE.name), "it with engine = \"packet\"");
         let allowed = "it with engine = \"fluid\" only";
         mistakes.add(Mistake::found(&entry.key_place, path, found, allowed));
     }
@@ -75,7 +75,7 @@ pub(crate) fn read(
         Ok(level) => Some(SchemeOfScene { name: settings.text("name"), settings, level }),
         Err(error) => {
             let place = table.place_of(&error.key);
-            mistakes.add(Mistake::of_setting(place, &table.path, &error));
+            mistakes.add(Mistake::of_setting(place, &table.label, &error));
             None
         }
     }
@@ -133,7 +133,7 @@ fn resolve_thresholds(
 pub(crate) fn check_names(tables: &[Table], mistakes: &mut Mistakes) {
     for (index, table) in tables.iter().enumerate() {
         let Some(name) = table.name() else { continue };
-        let path = table.path_of("name");
+        let path = table.label_of("name");
         let key = if table.entries.contains_key("name") { "name" } else { "preset" };
         let place = table.place_of(key);
         if name.trim().is_empty() {

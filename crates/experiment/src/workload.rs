@@ -127,13 +127,13 @@ pub(crate) fn drawn(
 ) -> Option<SizeDistribution> {
     for (key, entry) in &table.entries {
         if let Some((found, allowed)) = misplaced(settings, key) {
-            mistakes.add(Mistake::found(&entry.key_place, table.path_of(key), found, allowed));
+            mistakes.add(Mistake::found(&entry.key_place, table.label_of(key), found, allowed));
         }
     }
     let needs_load = starts_of(settings) == Starts::Poisson;
     if needs_load && !table.entries.contains_key("load") {
         let allowed = "a number over 0 and up to 1, or starts that are laid down, or a trace";
-        let path = table.path_of("load");
+        let path = table.label_of("load");
         mistakes.add(Mistake::found(&table.place, path, "nothing", allowed));
     }
     let sizes = size_distribution(table, inputs, mistakes);
@@ -156,7 +156,7 @@ fn note_unused(table: &Table, notes: &mut Vec<String>) {
     for (key, entry) in &table.entries {
         let known = PARAMETERS.iter().any(|parameter| parameter.name == key);
         if known && !WHOLE_KEYS.contains(&key.as_str()) {
-            let path = table.path_of(key);
+            let path = table.label_of(key);
             let note =
                 format!("{}: {path} is not used: a trace has its own flows", entry.key_place);
             if !notes.contains(&note) {
@@ -176,7 +176,7 @@ fn trace(
     let source = match inputs.read(path) {
         Ok(source) => source,
         Err(error) => {
-            mistakes.add(unreadable(place, table.path_of("trace"), path, &error, "a CSV file"));
+            mistakes.add(unreadable(place, table.label_of("trace"), path, &error, "a CSV file"));
             return None;
         }
     };
@@ -195,7 +195,7 @@ fn size_distribution(
     inputs: &mut Inputs<'_>,
     mistakes: &mut Mistakes,
 ) -> Option<SizeDistribution> {
-    let (place, key) = (table.place_of("sizes"), table.path_of("sizes"));
+    let (place, key) = (table.place_of("sizes"), table.label_of("sizes"));
     let Some(text) = table.text("sizes") else {
         let allowed = "a built-in name, a form such as \"fixed 20KB\", a CDF file, or a trace";
         let mistake = Mistake::found(place, key, "nothing", allowed);
@@ -278,7 +278,7 @@ fn check_flows(
             Some(part) if given(&part) || !given(&whole) => part.place_of(&error.key),
             _ => whole.place_of(&error.key),
         };
-        let path = &table.unwrap_or(whole).path;
+        let path = &table.unwrap_or(whole).label;
         mistakes.add(Mistake::of_setting(place, path, &error));
     }
 }

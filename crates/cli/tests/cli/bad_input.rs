@@ -16,7 +16,9 @@ fn mistakes_in_a_file_are_named_with_their_line() {
         assert_eq!(lines.len(), 3, "the key, that it is missing, the preset: {}", done.errors);
         assert!(lines[1].starts_with("error: bad.toml:10:1: workload.laod: found"), "{}", lines[1]);
         assert!(lines[1].ends_with("did you mean \"load\"?"), "{}", lines[1]);
-        assert!(lines[2].starts_with("error: bad.toml:14:10: scheme.0.preset: found \"dctpc\""));
+        assert!(
+            lines[2].starts_with("error: bad.toml:14:10: scheme.dctpc.preset: found \"dctpc\"")
+        );
     }
     assert!(!place.path("results").exists(), "nothing is left behind");
 }

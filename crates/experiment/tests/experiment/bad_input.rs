@@ -78,7 +78,7 @@ fn what_is_good_is_not_refused() {
 fn unknown_keys_get_the_nearest_name() {
     assert_snapshot!(changed("hosts = 4", "host = 4"), @r#"a.toml:6:1: topology.host: found the key "host", expected kind, hosts, host_link, link_delay, host_delay, routing, loss, loss_on; did you mean "hosts"?"#);
     assert_snapshot!(changed("flows = 10", "flow = 10"), @"a.toml:11:1: workload.flow: found a number, expected [[workload.flow]] tables; write [[workload.flow]] with two brackets");
-    assert_snapshot!(changed("queues = 4", "quues = 4"), @r#"a.toml:18:1: scheme.1.quues: found the key "quues", expected preset, name, tagger, transport, port, controller, compat, discipline, KEYS OF PIAS; did you mean "queues"?"#);
+    assert_snapshot!(changed("queues = 4", "quues = 4"), @r#"a.toml:18:1: scheme.pias.quues: found the key "quues", expected preset, name, tagger, transport, port, controller, compat, discipline, KEYS OF PIAS; did you mean "queues"?"#);
     assert_snapshot!(changed("seeds = 2", "load = 0.5"), @r#"a.toml:2:1: load: found the key "load", expected name, seeds, seed, engine, orders, sample_interval, until, topology, workload, scheme, vary, quick; did you mean workload.load?"#);
     assert_snapshot!(changed("[workload]", "[worklod]"), @r#"
         a.toml:1:1: workload.load: found nothing, expected a number over 0 and up to 1, or starts that are laid down, or a trace
@@ -89,10 +89,10 @@ fn unknown_keys_get_the_nearest_name() {
 
 #[test]
 fn unknown_names_get_the_nearest_one() {
-    assert_snapshot!(changed("\"dctcp\"", "\"dctpc\""), @r#"a.toml:14:10: scheme.0.preset: found "dctpc", expected PRESETS; did you mean "dctcp"?"#);
+    assert_snapshot!(changed("\"dctcp\"", "\"dctpc\""), @r#"a.toml:14:10: scheme.dctpc.preset: found "dctpc", expected PRESETS; did you mean "dctcp"?"#);
     assert_snapshot!(changed("\"star\"", "\"sart\""), @r#"a.toml:5:8: topology.kind: found "sart", expected TOPOLOGIES; did you mean "star"?"#);
     assert_snapshot!(changed("\"web-search-packets\"", "\"web-search-packet\""), @r#"a.toml:9:9: workload.sizes: found "web-search-packet", expected web-search-packets, web-search-bytes, data-mining-packets, data-mining-bytes, university-packets, fixed SIZE, uniform FROM TO, exponential MEAN, pareto SHAPE FROM TO, lognormal MEAN SIGMA, or a CDF file, and there is none here; did you mean "web-search-packets"?"#);
-    assert_snapshot!(changed("preset = \"dctcp\"", "preset = \"dctcp\"\nport = \"fiffo\""), @r#"a.toml:15:8: scheme.0.port: found "fiffo", expected fifo, strict-priority, weighted-round-robin, slytherin, pfabric; did you mean "fifo"?"#);
+    assert_snapshot!(changed("preset = \"dctcp\"", "preset = \"dctcp\"\nport = \"fiffo\""), @r#"a.toml:15:8: scheme.dctcp.port: found "fiffo", expected fifo, strict-priority, weighted-round-robin, slytherin, pfabric; did you mean "fifo"?"#);
 }
 
 #[test]
@@ -107,10 +107,10 @@ fn loads_are_over_0_and_up_to_1() {
 
 #[test]
 fn thresholds_rise_and_are_one_fewer_than_queues() {
-    assert_snapshot!(changed("100KB 1MB", "1MB 100KB"), @"a.toml:19:14: scheme.1.thresholds: found 100KB after 1MB, expected thresholds that do not fall");
-    assert_snapshot!(changed("queues = 4", "queues = 5"), @"a.toml:19:14: scheme.1.thresholds: found 3 thresholds, expected 4 of them, one fewer than the 5 queues (at most 64)");
-    assert_snapshot!(changed("100KB 1MB", "100KB 1MW"), @r#"a.toml:19:14: scheme.1.thresholds: found "1MW", expected a size such as "360KB", "64KiB" or "65pkt" (B, KB, MB, GB, KiB, MiB, GiB, pkt); the unit is not one of these"#);
-    assert_snapshot!(changed("10KB 100KB 1MB", "best"), @r#"a.toml:19:14: scheme.1.thresholds: found "best", expected a size such as "360KB", "64KiB" or "65pkt" (B, KB, MB, GB, KiB, MiB, GiB, pkt); the unit is not one of these"#);
+    assert_snapshot!(changed("100KB 1MB", "1MB 100KB"), @"a.toml:19:14: scheme.pias.thresholds: found 100KB after 1MB, expected thresholds that do not fall");
+    assert_snapshot!(changed("queues = 4", "queues = 5"), @"a.toml:19:14: scheme.pias.thresholds: found 3 thresholds, expected 4 of them, one fewer than the 5 queues (at most 64)");
+    assert_snapshot!(changed("100KB 1MB", "100KB 1MW"), @r#"a.toml:19:14: scheme.pias.thresholds: found "1MW", expected a size such as "360KB", "64KiB" or "65pkt" (B, KB, MB, GB, KiB, MiB, GiB, pkt); the unit is not one of these"#);
+    assert_snapshot!(changed("10KB 100KB 1MB", "best"), @r#"a.toml:19:14: scheme.pias.thresholds: found "best", expected a size such as "360KB", "64KiB" or "65pkt" (B, KB, MB, GB, KiB, MiB, GiB, pkt); the unit is not one of these"#);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn what_must_be_there_is_asked_for() {
         a.toml:1:1: workload.sizes: found nothing, expected a built-in name, a form such as "fixed 20KB", a CDF file, or a trace; `flowsched list workloads` shows what there is
         a.toml:1:1: scheme: found none, expected at least one [[scheme]] table; `flowsched list schemes` shows the presets to start from
         "#);
-    assert_snapshot!(changed("preset = \"pias\"", "name = \"pias\""), @"a.toml:16:1: scheme.1.preset: found nothing, expected PRESETS");
+    assert_snapshot!(changed("preset = \"pias\"", "name = \"pias\""), @"a.toml:16:1: scheme.pias.preset: found nothing, expected PRESETS");
 }
 
 #[test]
@@ -191,6 +191,20 @@ fn arguments_are_named() {
     assert_snapshot!(with(&["workload.load=0.3"], &["workload.load=0.5,0.6"]), @"--set workload.load=0.3: workload.load: found --vary workload.load=0.5,0.6 as well, expected one of the two");
 }
 
+/// A number is of use only where a name says nothing.
+#[test]
+fn schemes_and_parts_go_by_name() {
+    let queues = |text: &str| text.replace("queues = 4", "queues = [4]");
+    let named = GOOD.replace("preset = \"pias\"", "preset = \"pias\"\nname = \"four\"");
+    assert!(mistakes(&queues(GOOD), &[]).contains(": scheme.pias.queues: found an array"));
+    assert!(mistakes(&queues(&named), &[]).contains(": scheme.four.queues: found an array"));
+    let renamed = with(&["scheme.pias.name=other", "scheme.pias.queues=400"], &[]);
+    assert!(renamed.contains("scheme.other.queues: found \"400\""), "{renamed}");
+    let varied = with(&["scheme.pias.queues=400"], &["scheme.1.preset=pias,tcp2q"]);
+    assert!(varied.contains("scheme.pias.queues: found \"400\""), "{varied}");
+    assert!(varied.contains("scheme.tcp2q.queues: found \"400\""), "{varied}");
+}
+
 #[test]
 fn all_mistakes_are_reported_together_in_the_order_of_lines() {
     let text = GOOD
@@ -203,8 +217,8 @@ fn all_mistakes_are_reported_together_in_the_order_of_lines() {
         a.toml:2:9: seeds: found "two", expected a whole number from 1 to 1000000
         a.toml:6:9: topology.hosts: found "0", expected a whole number from 1 to 1048576
         a.toml:10:8: workload.load: found "5", expected a number from 0 to 1
-        a.toml:14:10: scheme.0.preset: found "dctc", expected PRESETS; did you mean "dctcp"?
-        a.toml:18:10: scheme.1.queues: found "400", expected a whole number from 1 to 64
+        a.toml:14:10: scheme.dctc.preset: found "dctc", expected PRESETS; did you mean "dctcp"?
+        a.toml:18:10: scheme.pias.queues: found "400", expected a whole number from 1 to 64
         "#);
 }
 
@@ -224,17 +238,17 @@ fn parts_are_complete_and_go_together() {
         a.toml:17:9: workload.part.1.share: found 0, expected a number over 0 and up to 1
         "#);
     assert_snapshot!(with_parts(&format!("{part}\n[[workload.part]]\nname = \"b\"\nload = 0.6")), @"a.toml:10:8: workload.load: found parts that are 1.100 of a host's link together, expected at most 1 in all");
-    assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"")), @"a.toml:13:1: workload.part.0.flows: found nothing, expected how many flows the part has, since its starts are laid down");
-    assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"\nload = 0.5\nflows = 3")), @"a.toml:16:1: workload.part.0.load: found a key of starts that are drawn, expected no key at beside it");
+    assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"")), @"a.toml:13:1: workload.part.a.flows: found nothing, expected how many flows the part has, since its starts are laid down");
+    assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"\nload = 0.5\nflows = 3")), @"a.toml:16:1: workload.part.a.load: found a key of starts that are drawn, expected no key at beside it");
     assert_snapshot!(with_parts(&format!("{part}\nevery = \"1ms\"")), @r#"
-        a.toml:13:1: workload.part.0.load: found nothing, expected a number over 0 and up to 1, or starts that are laid down, or a trace
-        a.toml:15:1: workload.part.0.every: found a key of starts that are laid down, expected the key at beside it
+        a.toml:13:1: workload.part.a.load: found nothing, expected a number over 0 and up to 1, or starts that are laid down, or a trace
+        a.toml:15:1: workload.part.a.every: found a key of starts that are laid down, expected the key at beside it
         "#);
-    assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"\nevery = \"100000s\"\nflows = 900")), @"a.toml:16:9: workload.part.0.every: found 100000s, with which the last of 900 starts is at 18446744.073709551615s, expected starts before 10000000s");
-    assert_snapshot!(with_parts(&format!("{part}\npattern = \"incast\"\ndegree = 4")), @"a.toml:16:10: workload.part.0.degree: found 4, expected a number of senders from 1 to 3, all hosts but one");
-    assert_snapshot!(with_parts(&format!("{part}\npattern = \"stride\"\nstride = 8")), @"a.toml:16:10: workload.part.0.stride: found 8, with which each of 4 hosts sends to itself, expected a number that is not a multiple of 4, such as 1");
-    assert_snapshot!(with_parts(&format!("{part}\npattern = \"stride\"\nstride = 0")), @r#"a.toml:16:10: workload.part.0.stride: found "0", expected a whole number from 1 to 1048576"#);
-    assert_snapshot!(with_parts(&format!("{part}\ntrace = \"a.csv\"")), @r#"a.toml:15:1: workload.part.0.trace: found the key "trace", expected name, KEYS OF PARTS, share; did you mean "stride"?"#);
+    assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"\nevery = \"100000s\"\nflows = 900")), @"a.toml:16:9: workload.part.a.every: found 100000s, with which the last of 900 starts is at 18446744.073709551615s, expected starts before 10000000s");
+    assert_snapshot!(with_parts(&format!("{part}\npattern = \"incast\"\ndegree = 4")), @"a.toml:16:10: workload.part.a.degree: found 4, expected a number of senders from 1 to 3, all hosts but one");
+    assert_snapshot!(with_parts(&format!("{part}\npattern = \"stride\"\nstride = 8")), @"a.toml:16:10: workload.part.a.stride: found 8, with which each of 4 hosts sends to itself, expected a number that is not a multiple of 4, such as 1");
+    assert_snapshot!(with_parts(&format!("{part}\npattern = \"stride\"\nstride = 0")), @r#"a.toml:16:10: workload.part.a.stride: found "0", expected a whole number from 1 to 1048576"#);
+    assert_snapshot!(with_parts(&format!("{part}\ntrace = \"a.csv\"")), @r#"a.toml:15:1: workload.part.a.trace: found the key "trace", expected name, KEYS OF PARTS, share; did you mean "stride"?"#);
     assert_snapshot!(changed("load = 0.5", "load = 0.5\npart = 3"), @"a.toml:11:1: workload.part: found a number, expected [[workload.part]] tables; write [[workload.part]] with two brackets");
     assert_snapshot!(changed("load = 0.5", "load = 0.5\npart = [3]"), @"a.toml:11:9: workload.part.0: found a number, expected a [[workload.part]] table");
     assert_snapshot!(changed("load = 0.5", "load = 0.5\ntrace = \"a.csv\"\npart = [{name = \"a\"}]"), @"a.toml:11:1: workload.trace: found one, expected a trace alone: parts and listed flows have no room beside one");
