@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 use flowsched_experiment::results::Folder;
 use flowsched_experiment::{Arguments, Experiment, Mistake, Mistakes, Place, Source};
@@ -80,12 +79,18 @@ struct Drawn<'a> {
     source: Option<NamedSource<String>>,
 }
 
+/// A file with a longer line than this, in bytes, is not drawn.
+const LONGEST_LINE: usize = 500;
+
 impl Drawn<'_> {
     fn new(mistake: &Mistake) -> Drawn<'_> {
-        let named = |source: &Arc<Source>| NamedSource::new(&source.name, source.text.clone());
+        let has_short_lines =
+            |source: &Source| source.text.lines().all(|line| line.len() <= LONGEST_LINE);
         let source = match &mistake.place {
-            Place::File { source, .. } => Some(named(source)),
-            Place::Argument(_) => None,
+            Place::File { source, .. } if has_short_lines(source) => {
+                Some(NamedSource::new(&source.name, source.text.clone()))
+            }
+            _ => None,
         };
         Drawn { mistake, source }
     }
@@ -93,9 +98,9 @@ impl Drawn<'_> {
 
 impl fmt::Display for Drawn<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.mistake.place {
-            Place::File { .. } => f.write_str(&self.mistake.sentence()),
-            Place::Argument(argument) => write!(f, "{argument}: {}", self.mistake.sentence()),
+        match self.source {
+            Some(_) => f.write_str(&self.mistake.sentence()),
+            None => write!(f, "{}: {}", self.mistake.place, self.mistake.sentence()),
         }
     }
 }
@@ -112,11 +117,33 @@ impl Diagnostic for Drawn<'_> {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        match &self.mistake.place {
-            Place::File { span, .. } => {
+        match (&self.mistake.place, &self.source) {
+            (Place::File { span, .. }, Some(_)) => {
                 Some(Box::new(std::iter::once(LabeledSpan::underline(span.clone()))))
             }
-            Place::Argument(_) => None,
+            _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(text: &str) -> String {
+        let place = Place::line(&Source::new("a.cdf", text), 2);
+        let mistake = Mistake::found(&place, "", "this", "that");
+        let mut drawing = String::new();
+        let handler = GraphicalReportHandler::new();
+        handler.render_report(&mut drawing, &Drawn::new(&mistake)).unwrap();
+        drawing
+    }
+
+    #[test]
+    fn a_mistake_is_drawn_in_its_lines_unless_they_are_too_long() {
+        let short = drawn("0 0\nmistaken\n");
+        assert!(short.contains("mistaken") && short.contains("a.cdf:2:1"), "{short}");
+        let long = drawn(&format!("0 0\n{}\n", "mistaken".repeat(1000)));
+        assert!(!long.contains("mistaken") && long.contains("a.cdf:2:1: found this"), "{long}");
     }
 }

@@ -1,11 +1,12 @@
 //! What is wrong with an input, and where: every refusal names the place, the key, what was
 //! found and what is allowed.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use flowsched_units::SettingError;
+use flowsched_units::{SettingError, shortened};
 
 /// A text that a user wrote: an experiment, a CDF, a trace.
 #[derive(Debug, PartialEq, Eq)]
@@ -83,7 +84,7 @@ impl fmt::Display for Place {
                 let (line, column) = source.line_and_column(span.start);
                 write!(f, "{}:{line}:{column}", source.name)
             }
-            Place::Argument(argument) => f.write_str(argument),
+            Place::Argument(argument) => f.write_str(&shortened(argument)),
         }
     }
 }
@@ -104,7 +105,8 @@ pub struct Mistake {
 impl Mistake {
     /// At `place`, `key` has this `problem`.
     pub fn new(place: &Place, key: impl Into<String>, problem: impl Into<String>) -> Mistake {
-        Mistake { place: place.clone(), key: key.into(), problem: problem.into(), help: None }
+        let key = shortened(&key.into()).into_owned();
+        Mistake { place: place.clone(), key, problem: problem.into(), help: None }
     }
 
     /// A value that was found where another is expected.
@@ -114,7 +116,8 @@ impl Mistake {
         found: impl fmt::Display,
         allowed: impl fmt::Display,
     ) -> Mistake {
-        Mistake::new(place, key, format!("found {found}, expected {allowed}"))
+        let found = found.to_string();
+        Mistake::new(place, key, format!("found {}, expected {allowed}", shortened(&found)))
     }
 
     /// What a part of the house says of one of its settings; `table` is where the key lives.
@@ -129,7 +132,7 @@ impl Mistake {
         name: &str,
         names: impl IntoIterator<Item = &'a str>,
     ) -> Mistake {
-        let names: Vec<&str> = names.into_iter().collect();
+        let names: Vec<Cow<'_, str>> = names.into_iter().map(shortened).collect();
         let nearest = nearest(name, &names);
         let mistake = Mistake::found(place, key, format_args!("\"{name}\""), names.join(", "));
         match nearest {
@@ -226,10 +229,14 @@ impl fmt::Display for Mistakes {
 impl std::error::Error for Mistakes {}
 
 /// The one of `names` that `name` was probably meant to be.
-fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
+fn nearest<'a>(name: &str, names: &'a [Cow<'_, str>]) -> Option<&'a str> {
+    // A longer one is no slip of the fingers, and the distance takes time by the square of it.
+    if name.len() > 100 {
+        return None;
+    }
     names
         .iter()
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), *candidate))
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate.as_ref()))
         .filter(|(distance, candidate)| *distance * 2 <= candidate.len())
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -253,11 +260,15 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_near() {
-        assert_eq!(nearest("dctpc", &["tcp", "dctcp", "pias"]), Some("dctcp"));
-        assert_eq!(nearest("hosts", &["host_link", "hosts_per_leaf"]), None);
-        assert_eq!(nearest("laod", &["load", "flows"]), Some("load"));
-        assert_eq!(nearest("sart", &["star", "dumbbell"]), Some("star"));
-        assert_eq!(nearest("zzz", &["tcp", "dctcp"]), None);
+        let found = |name: &str, names: &[&'static str]| {
+            let names: Vec<Cow<'_, str>> = names.iter().copied().map(Cow::Borrowed).collect();
+            nearest(name, &names).map(str::to_owned)
+        };
+        assert_eq!(found("dctpc", &["tcp", "dctcp", "pias"]).as_deref(), Some("dctcp"));
+        assert_eq!(found("hosts", &["host_link", "hosts_per_leaf"]), None);
+        assert_eq!(found("laod", &["load", "flows"]).as_deref(), Some("load"));
+        assert_eq!(found("sart", &["star", "dumbbell"]).as_deref(), Some("star"));
+        assert_eq!(found("zzz", &["tcp", "dctcp"]), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use flowsched_schemes::flow_level::{self, DISCIPLINE, FlowLevel};
 use flowsched_schemes::preset::{COMMON, Combination};
 use flowsched_schemes::{PARTS, PRESETS, Role, Scheme};
-use flowsched_units::{Parameter, SettingError, Settings, Value};
+use flowsched_units::{Parameter, SettingError, Settings, Value, shortened};
 
 use crate::document::Table;
 use crate::experiment::Engine;
@@ -141,6 +141,7 @@ pub(crate) fn check_names(tables: &[Table], mistakes: &mut Mistakes) {
         } else if tables[..index].iter().any(|other| other.name() == Some(name)) {
             let found = format!("\"{name}\", as another scheme is called");
             let mistake = Mistake::found(place, path, found, "a name of its own");
+            let name = shortened(name);
             mistakes.add(mistake.with_help(format!("add a key such as name = \"{name}-2\"")));
         }
     }

@@ -9,10 +9,12 @@ mod bytes;
 mod notation;
 mod parameter;
 mod rate;
+mod shortened;
 mod time;
 
 pub use bytes::{Bytes, PACKET_HEADER, PACKET_PAYLOAD, PACKET_WIRE, PacketMeaning};
 pub use notation::UnitError;
 pub use parameter::{Kind, Parameter, SettingError, Settings, Value};
 pub use rate::Rate;
+pub use shortened::shortened;
 pub use time::Time;

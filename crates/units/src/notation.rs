@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::shortened::shortened;
+
 /// A text that is not a quantity in the unit that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("found \"{found}\", expected {allowed}{reason}")]
@@ -16,7 +18,7 @@ pub struct UnitError {
 
 impl UnitError {
     fn new(found: &str, allowed: &str, reason: &'static str) -> UnitError {
-        UnitError { found: found.to_owned(), allowed: allowed.to_owned(), reason }
+        UnitError { found: shortened(found).into_owned(), allowed: allowed.to_owned(), reason }
     }
 }
 

@@ -9,7 +9,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::{Bytes, PacketMeaning, Rate, Time};
+use crate::{Bytes, PacketMeaning, Rate, Time, shortened};
 
 /// What a parameter's value is, and how it is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,7 +105,8 @@ impl SettingError {
         found: impl Into<String>,
         allowed: impl Into<String>,
     ) -> SettingError {
-        SettingError { key: key.into(), found: found.into(), allowed: allowed.into() }
+        let found = shortened(&found.into()).into_owned();
+        SettingError { key: key.into(), found, allowed: allowed.into() }
     }
 }
 
@@ -116,7 +117,7 @@ impl Kind {
     /// A sentence that says what was found and what is allowed.
     pub fn parse(self, text: &str) -> Result<Value, String> {
         let text = text.trim();
-        let refuse = || format!("found \"{text}\", expected {}", self.allowed());
+        let refuse = || format!("found \"{}\", expected {}", shortened(text), self.allowed());
         match self {
             Kind::Time => text.parse().map(Value::Time).map_err(|e| e.to_string()),
             Kind::Rate => text.parse().map(Value::Rate).map_err(|e| e.to_string()),

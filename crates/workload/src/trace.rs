@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 use flowsched_topology::HostId;
-use flowsched_units::{Bytes, Time};
+use flowsched_units::{Bytes, Time, shortened};
 use thiserror::Error;
 
 use crate::flow::{Flow, LARGEST_FLOW, LATEST};
@@ -166,6 +166,7 @@ impl Row<'_> {
 
     fn error(&self, column: usize, found: String, allowed: impl Into<String>) -> TraceError {
         let column = TRACE_COLUMNS[column].to_owned();
+        let found = shortened(&found).into_owned();
         TraceError { line: self.line(), column, found, allowed: allowed.into() }
     }
 }

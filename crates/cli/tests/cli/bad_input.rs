@@ -47,6 +47,39 @@ fn every_experiment_of_the_house_passes_the_check() {
     assert!(experiments >= 3, "{folder}");
 }
 
+/// Whatever a user wrote, wherever: a message stays one that can be read.
+#[test]
+fn long_texts_are_cut_in_messages() {
+    let place = Place::new();
+    let long = "x".repeat(100_000);
+    place.write("long.cdf", &format!("0 0\n{long}\n"));
+    place.write("long.csv", &format!("start_s,src,dst,size_bytes\n0,{long},1,10\n"));
+    for (from, to) in [
+        ("fixed 20pkt", "long.cdf".to_owned()),
+        ("sizes = \"fixed 20pkt\"\nload = 0.5", "trace = \"long.csv\"".to_owned()),
+        ("fixed 20pkt", format!("fixed {long}")),
+        ("fixed 20pkt", long.clone()),
+        ("load = 0.5", format!("load = \"{long}\"")),
+        ("load = 0.5", format!("{long} = 0.5")),
+        ("\"dctcp\"", format!("\"{long}\"")),
+        ("\"10pkt\"", format!("\"{long}pkt\"")),
+        ("\"dctcp\"", format!("\"dctcp\"\nname = \"{long}\"\nqueues = 3")),
+        ("\"pias\"", format!("\"pias\"\nname = \"{long}\"\n[vary]\nscheme.pisa.g = \"1\"")),
+        ("hosts = 4", format!("hosts = 4\n[vary]\n{long} = \"1\"")),
+        ("hosts = 4", format!("hosts = 4\n[vary]\nworkload.load = \"{long}\"")),
+    ] {
+        place.write("long.toml", &SMALL.replace(from, &to));
+        let done = place.flowsched(&["check", "long.toml"]);
+        assert_eq!(done.status, Some(2), "{from}");
+        assert!(done.errors.len() < 5_000, "{from}: {} bytes", done.errors.len());
+    }
+    for argument in [format!("workload.load={long}"), long.clone(), format!("{long}=1")] {
+        let done = place.flowsched(&["check", "small.toml", "--set", &argument]);
+        assert_eq!(done.status, Some(2));
+        assert!(done.errors.len() < 5_000, "{} bytes", done.errors.len());
+    }
+}
+
 #[test]
 fn mistakes_on_the_command_line_are_named() {
     let place = Place::new();

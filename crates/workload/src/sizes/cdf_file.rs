@@ -1,5 +1,6 @@
 //! CDF files: one `size_bytes cumulative` pair a line.
 
+use flowsched_units::shortened;
 use thiserror::Error;
 
 use super::{LARGEST_SIZE, Point, SizeDistribution};
@@ -35,7 +36,7 @@ pub fn parse_cdf(text: &str) -> Result<SizeDistribution, CdfError> {
         last_line = line_number;
         let fail = |found: String, allowed: &str| CdfError {
             line: line_number,
-            found,
+            found: shortened(&found).into_owned(),
             allowed: allowed.to_owned(),
         };
         let point = pair(content).ok_or_else(|| {

@@ -1,7 +1,7 @@
 //! Distributions as they are written in one line: a built-in name, or a form such as
 //! `fixed 20KB`.
 
-use flowsched_units::Bytes;
+use flowsched_units::{Bytes, shortened};
 use thiserror::Error;
 
 use super::{BUILT_IN, LARGEST_SIZE, SizeDistribution};
@@ -101,11 +101,11 @@ fn unknown(text: &str) -> SizesError {
     let names = BUILT_IN.iter().map(|built_in| built_in.name.to_owned());
     let forms = FORMS.iter().map(|form| format!("\"{}\"", form.usage));
     let allowed: Vec<String> = names.chain(forms).collect();
-    SizesError::Unknown { found: text.to_owned(), allowed: allowed.join(", ") }
+    SizesError::Unknown { found: shortened(text).into_owned(), allowed: allowed.join(", ") }
 }
 
 fn malformed(found: String, allowed: String) -> SizesError {
-    SizesError::Malformed { found, allowed }
+    SizesError::Malformed { found: shortened(&found).into_owned(), allowed }
 }
 
 fn size(text: &str) -> Result<Bytes, SizesError> {
