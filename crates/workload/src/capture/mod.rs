@@ -4,6 +4,7 @@
 //! two ports, until they fall silent for long or a new connection begins. Packets without
 //! payload count for nothing, and neither do bytes that TCP sent again.
 
+mod compressed;
 mod packet;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,8 +42,22 @@ pub struct Capture {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CaptureError {
     /// It is no capture.
-    #[error("found no packet capture, expected a pcap or pcapng file")]
+    #[error(
+        "found no packet capture, expected a pcap or pcapng file, plain or compressed with gzip or \
+         zstd"
+    )]
     NoCapture,
+    /// It is compressed in a format that is not read here.
+    #[error("found a capture compressed with {format}. Decompress it with `{command}` first.")]
+    Compressed {
+        /// The format.
+        format: &'static str,
+        /// The command that undoes it.
+        command: &'static str,
+    },
+    /// Its first bytes cannot be read.
+    #[error("cannot read the capture: {0}")]
+    Unreadable(String),
     /// Its links are of a kind that is not known here.
     #[error(
         "found a capture of link type {0}, expected Ethernet (1), raw IP (101) or Linux cooked \
@@ -65,12 +80,13 @@ pub enum CaptureError {
     },
 }
 
-/// Reads a capture, pcap or pcapng. A flow that sends nothing for longer than `idle` has ended;
+/// Reads a capture, pcap or pcapng, plain or compressed with gzip or zstd. A flow that sends nothing for longer than `idle` has ended;
 /// what follows is another one.
 ///
 /// # Errors
 /// [`CaptureError`].
 pub fn read_capture(capture: impl Read + Send, idle: Time) -> Result<Capture, CaptureError> {
+    let capture = compressed::decompress(capture)?;
     let mut reader = create_reader(BUFFER, capture).map_err(|_| CaptureError::NoCapture)?;
     let mut summary = Summary::new(idle);
     loop {

@@ -186,3 +186,46 @@ proptest! {
         let _ = read_capture(bytes.as_slice(), Time::ZERO);
     }
 }
+
+/// One flow of 3000 B.
+fn one_flow() -> Made {
+    Made::new(1).tcp(0, (0, 1), 1, 1000).tcp(1_000, (0, 1), 1001, 2000)
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn gzip_and_zstd_are_read_as_the_capture_in_them() {
+    let capture = one_flow();
+    let plain = capture.read().unwrap();
+    assert_eq!(plain.flows.len(), 1);
+    let (first, second) = capture.0.split_at(50);
+    let members = [gzip(first), gzip(second)].concat();
+    let zstd = |bytes: &[u8]| zstd::encode_all(bytes, 1).unwrap();
+    let frames = [zstd(first), zstd(second)].concat();
+    for compressed in [gzip(&capture.0), members, zstd(&capture.0), frames] {
+        assert_eq!(Made(compressed).read(), Ok(plain.clone()));
+    }
+}
+
+#[test]
+fn other_compression_is_named_with_the_command_that_undoes_it() {
+    for (start, command) in [(&b"BZh91AY&SY"[..], "bunzip2"), (b"\xfd7zXZ\0\0\x04", "unxz")] {
+        let error = Made(start.to_vec()).read().unwrap_err().to_string();
+        assert!(error.contains(&format!("Decompress it with `{command}`")), "{error}");
+    }
+}
+
+#[test]
+fn damaged_compression_is_refused() {
+    for damaged in [&b"\x1f\x8b"[..], b"\x1f\x8b not gzip at all", b"\x28\xb5\x2f\xfd no zstd"] {
+        assert!(Made(damaged.to_vec()).read().is_err(), "{damaged:?}");
+    }
+    let mut cut_off = gzip(&one_flow().0);
+    cut_off.truncate(cut_off.len() / 2);
+    assert!(Made(cut_off).read().is_err());
+}
