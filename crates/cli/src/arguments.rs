@@ -167,11 +167,20 @@ pub struct Search {
     #[arg(long, value_name = "N")]
     pub to: u64,
     /// The share of deadlines that are to be met, over all seeds
-    #[arg(long, value_name = "SHARE", default_value_t = 0.99)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.99, value_parser = share)]
     pub application_throughput: f64,
+    /// How many runs go side by side; by default as many as there are cores
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
     /// What is printed at the end
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
+}
+
+/// Reads a share, over 0 and up to 1.
+fn share(text: &str) -> Result<f64, &'static str> {
+    let share = text.parse().ok().filter(|share| *share > 0.0 && *share <= 1.0);
+    share.ok_or("expected a number over 0 and up to 1, such as 0.99")
 }
 
 const THRESHOLDS_EXAMPLES: &str = "\
@@ -279,14 +288,15 @@ Examples:
       Then, in an experiment: trace = \"flows.csv\".
   flowsched flows capture.pcapng --idle 500us > messages.csv
 
-Reads pcap and pcapng with Ethernet, raw IP or Linux cooked headers. Each direction of a TCP or UDP
+Reads pcap and pcapng, plain or compressed with gzip or zstd, with Ethernet, raw IP or Linux cooked
+headers. Each direction of a TCP or UDP
 connection is a flow that starts with its first byte of payload; bytes that TCP sends again count
 once. Hosts are numbered in the order of their addresses.";
 
 /// `flowsched flows`.
 #[derive(Args, Debug)]
 pub struct Flows {
-    /// The capture, pcap or pcapng
+    /// The capture: pcap or pcapng, plain or compressed with gzip or zstd
     #[arg(value_name = "CAPTURE")]
     pub capture: PathBuf,
     /// Where the trace goes; by default it is printed
@@ -295,6 +305,9 @@ pub struct Flows {
     /// Where the addresses go that the host numbers stand for
     #[arg(long, value_name = "FILE.csv")]
     pub hosts: Option<PathBuf>,
+    /// Replace the files of -o and --hosts if they exist
+    #[arg(long)]
+    pub force: bool,
     /// How long a flow may be silent before what follows is another one
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub idle: Time,

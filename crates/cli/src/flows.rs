@@ -13,6 +13,7 @@ use crate::progress::say;
 
 /// Reads the capture, and writes or prints its flows.
 pub fn flows(wanted: &Flows) -> Result<(), Failure> {
+    check_outputs(wanted)?;
     let place = Place::Argument(wanted.capture.display().to_string());
     let file = File::open(&wanted.capture).map_err(|error| {
         let found = format!("no readable file ({error})");
@@ -31,6 +32,28 @@ pub fn flows(wanted: &Flows) -> Result<(), Failure> {
         write(path, &format!("host,address\n{rows}"))?;
     }
     say(&summary(&capture));
+    Ok(())
+}
+
+/// Refuses, before anything is read, files that would be lost.
+fn check_outputs(wanted: &Flows) -> Result<(), Failure> {
+    let outputs = [("--out", &wanted.out), ("--hosts", &wanted.hosts)];
+    for (option, path) in outputs {
+        let Some(path) = path else { continue };
+        let place = Place::Argument(format!("{option} {}", path.display()));
+        let refuse = |problem: &str| Err(Mistakes::from(Mistake::new(&place, "", problem)).into());
+        if path.is_file() && !wanted.force {
+            return refuse("the file exists. Name another one, or replace it with --force.");
+        }
+        if *path == wanted.capture {
+            return refuse("this is the capture itself. Name another file.");
+        }
+    }
+    if wanted.out.is_some() && wanted.out == wanted.hosts {
+        let place = Place::Argument("--out and --hosts".to_owned());
+        let problem = "both name the same file. Name two files.";
+        return Err(Mistakes::from(Mistake::new(&place, "", problem)).into());
+    }
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use flowsched_experiment::results::{PortFigures, RunSummary};
 use flowsched_experiment::{Arguments, Experiment, Mistake, Mistakes, Place, Run};
 use flowsched_sim::Progress;
+use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde_json::json;
 
@@ -30,6 +31,21 @@ pub fn search(wanted: &Search) -> Result<(), Failure> {
         let place = Place::Argument(format!("--from {} --to {}", wanted.from, wanted.to));
         return Err(refused(&place, "from", &wanted.from.to_string(), "a value up to --to"));
     }
+    let threads = ThreadPoolBuilder::new().num_threads(wanted.threads.map_or(0, usize::from));
+    let threads = threads.build().map_err(|error| Failure::System {
+        what: "start threads".into(),
+        source: std::io::Error::other(error),
+    })?;
+    let all = threads.install(|| search_all(wanted))?;
+    print(&match wanted.format {
+        Format::Table => table(wanted, &all),
+        Format::Json => as_json(wanted, &all),
+    })
+}
+
+/// What is found for every scheme at every point. The runs of a probe go side by side on the
+/// threads of the pool that this is called in.
+fn search_all(wanted: &Search) -> Result<Vec<Found>, Failure> {
     let smallest = read(wanted, wanted.from)?;
     let mut all = Vec::new();
     for (place, scene) in smallest.scenes.iter().enumerate() {
@@ -51,10 +67,7 @@ pub fn search(wanted: &Search) -> Result<(), Failure> {
             all.push(Found { point, scheme, largest });
         }
     }
-    print(&match wanted.format {
-        Format::Table => table(wanted, &all),
-        Format::Json => as_json(wanted, &all),
-    })
+    Ok(all)
 }
 
 /// The experiment with the key at `value`.

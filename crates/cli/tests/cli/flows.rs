@@ -57,3 +57,26 @@ fn what_is_no_capture_is_refused() {
         assert!(done.errors.contains(file) && done.errors.contains(said), "{}", done.errors);
     }
 }
+
+#[test]
+fn files_are_replaced_only_with_force() {
+    let place = Place::new();
+    fs::write(place.path("web.pcap"), capture()).unwrap();
+    for (option, file) in [("-o", "web.csv"), ("--hosts", "hosts.csv")] {
+        place.write(file, "mine");
+        let refused = place.flowsched(&["flows", "web.pcap", option, file]);
+        assert_eq!((refused.status, refused.output.as_str()), (Some(2), ""), "{option}");
+        assert!(refused.errors.contains("the file exists"), "{}", refused.errors);
+        assert_eq!(fs::read_to_string(place.path(file)).unwrap(), "mine");
+        let forced = place.flowsched(&["flows", "web.pcap", option, file, "--force"]);
+        assert_eq!(forced.status, Some(0), "{}", forced.errors);
+        assert_ne!(fs::read_to_string(place.path(file)).unwrap(), "mine");
+    }
+    for outputs in [["-o", "web.pcap", "--force"], ["--hosts", "web.pcap", "--force"]] {
+        let done = place.flowsched(&[&["flows", "web.pcap"][..], &outputs].concat());
+        assert_eq!(done.status, Some(2), "{}", done.errors);
+    }
+    let same = ["flows", "web.pcap", "-o", "new.csv", "--hosts", "new.csv"];
+    assert_eq!(place.flowsched(&same).status, Some(2));
+    assert_eq!(fs::read(place.path("web.pcap")).unwrap(), capture());
+}

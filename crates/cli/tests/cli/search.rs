@@ -26,7 +26,7 @@ fn the_largest_number_of_flows_in_time_is_found_for_every_scheme() {
     // 3 ms less a round trip for the first packet hold three flows one after the other, not four.
     assert_eq!(largest("pdq"), 3);
     assert!((2..=3).contains(&largest("rcp")), "{}", largest("rcp"));
-    let table = place.flowsched(&search);
+    let table = place.flowsched(&[&search[..], &["--threads", "1"]].concat());
     assert!(table.output.contains("pdq  3 (100.00%)"), "{}", table.output);
 }
 
@@ -44,5 +44,19 @@ fn a_search_that_cannot_be_is_refused() {
         let done = place.flowsched(&["search", file, "--key", key, "--from", from, "--to", "12"]);
         assert_eq!(done.status, Some(2), "{}", done.errors);
         assert!(done.errors.contains(reason), "{}", done.errors);
+    }
+}
+
+/// A share of NaN was printed as "NaN%", and one of 2 found nothing.
+#[test]
+fn a_share_that_is_none_is_refused() {
+    let place = Place::new();
+    fs::write(place.path("at-once.toml"), AT_ONCE).unwrap();
+    let search = ["search", "at-once.toml", "--key", "workload.flows", "--to", "2"];
+    for share in ["nan", "0", "-1", "1.01", "inf", "99%"] {
+        let option = format!("--application-throughput={share}");
+        let done = place.flowsched(&[&search[..], &[option.as_str()]].concat());
+        assert_eq!((done.status, done.output.as_str()), (Some(2), ""), "{share}");
+        assert!(done.errors.contains("a number over 0 and up to 1"), "{}", done.errors);
     }
 }
