@@ -91,6 +91,7 @@ pub(crate) fn read(
         return None;
     }
     check_names(&document.parts, mistakes);
+    check_shares(&document.parts, whole, mistakes);
     let tables: Vec<Table> = document.parts.iter().map(|part| inherit(part, whole)).collect();
     note_unused(document, &tables, notes);
     let parts: Vec<Option<Part>> =
@@ -176,6 +177,43 @@ fn listed(
             None
         }
     }
+}
+
+/// How far from 1 shares may add up to, for those that are rounded.
+const ROUNDING: f64 = 1e-6;
+
+/// Refuses shares of the load of the whole that do not add up to 1: the load would not be the one
+/// that is written. Parts with a load of their own, or with starts that are fixed, have no share.
+fn check_shares(parts: &[Table], whole: &Table, mistakes: &mut Mistakes) {
+    if !whole.entries.contains_key("load") {
+        return;
+    }
+    let has_own_starts =
+        |part: &&Table| ["load", "at"].iter().any(|key| part.entries.contains_key(*key));
+    let sharing: Vec<&Table> = parts.iter().filter(|part| !has_own_starts(part)).collect();
+    // What is no number is refused where values are read.
+    let share = |part: &&Table| {
+        part.text("share").unwrap_or("1").parse::<f64>().ok().filter(|share| share.is_finite())
+    };
+    let Some(shares) = sharing.iter().map(share).collect::<Option<Vec<f64>>>() else { return };
+    let sum: f64 = shares.iter().sum();
+    if sharing.is_empty() || (sum - 1.0).abs() <= ROUNDING {
+        return;
+    }
+    let place = sharing.iter().find(|part| part.entries.contains_key("share"));
+    let part = place.unwrap_or(&sharing[0]);
+    let terms: Vec<String> = sharing
+        .iter()
+        .zip(&shares)
+        .map(|(part, share)| format!("{share} of {}", part.label))
+        .collect();
+    let problem = format!(
+        "the shares of the load add up to {}, not 1: {}. Give every part a share, or a load of \
+         its own.",
+        (sum * 1e6).round() / 1e6,
+        terms.join(", ")
+    );
+    mistakes.add(Mistake::new(part.place_of("share"), part.label_of("share"), problem));
 }
 
 /// Refuses parts without a name, and names that several have.

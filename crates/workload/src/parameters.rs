@@ -169,7 +169,8 @@ pub const SHARE: Parameter = Parameter {
     name: "share",
     kind: Kind::Number { from: 0.0, to: 1.0 },
     default: Some("1"),
-    about: "How much of `load` the part asks for, so that one load can be given for several parts.",
+    about: "The part's share of the workload's `load`. The shares of the parts that have no load of \
+            their own add up to 1.",
     source: "none: all of it",
 };
 

@@ -232,7 +232,7 @@ fn parts_are_complete_and_go_together() {
     let part = "[[workload.part]]\nname = \"a\"";
     assert_eq!(with_parts(part), "no mistake");
     assert_eq!(with_parts(&format!("{part}\nat = \"1ms\"\nflows = 3")), "no mistake");
-    assert_snapshot!(with_parts("[[workload.part]]\nshare = 0.5"), @"a.toml:13:1: workload.part.0.name: found nothing, expected a name");
+    assert_snapshot!(with_parts("[[workload.part]]\nshare = 1"), @"a.toml:13:1: workload.part.0.name: found nothing, expected a name");
     assert_snapshot!(with_parts(&format!("{part}\n{part}\nshare = 0")), @r#"
         a.toml:16:8: workload.part.1.name: found "a", as another part is called, expected a name of its own
         a.toml:17:9: workload.part.1.share: found 0, expected a number over 0 and up to 1
@@ -254,6 +254,24 @@ fn parts_are_complete_and_go_together() {
     assert_snapshot!(changed("load = 0.5", "load = 0.5\ntrace = \"a.csv\"\npart = [{name = \"a\"}]"), @"a.toml:11:1: workload.trace: found one, expected a trace alone: parts and listed flows have no room beside one");
     assert_snapshot!(changed("load = 0.5", "load = 0.5\nshare = 0.5"), @r#"a.toml:11:1: workload.share: found the key "share", expected KEYS OF WORKLOAD"#);
     assert_snapshot!(with(&["workload.part.a.share=1"], &[]), @"--set workload.part.a.share=1: workload.part.a.share: found a key of a part, expected a [[workload.part]] table in the file");
+}
+
+/// Shares of 0.2 and 0.3 ran at half of the load that was written.
+#[test]
+fn shares_of_the_load_add_up_to_1() {
+    let part = |name: &str, more: &str| format!("[[workload.part]]\nname = \"{name}\"\n{more}\n");
+    let parts = |a: &str, b: &str| with_parts(&[part("a", a), part("b", b)].concat());
+    assert_snapshot!(parts("share = 0.2", "share = 0.3"), @"a.toml:15:9: workload.part.a.share: the shares of the load add up to 0.5, not 1: 0.2 of workload.part.a, 0.3 of workload.part.b. Give every part a share, or a load of its own.");
+    assert_snapshot!(parts("", ""), @"a.toml:13:1: workload.part.a.share: the shares of the load add up to 2, not 1: 1 of workload.part.a, 1 of workload.part.b. Give every part a share, or a load of its own.");
+    assert!(parts("share = 0.3", "").contains("add up to 1.3"));
+    assert_eq!(parts("share = 0.2", "share = 0.8"), "no mistake");
+    assert_eq!(parts("", "load = 0.1"), "no mistake");
+    assert_eq!(parts("load = 0.2\nshare = 0.5", "load = 0.1"), "no mistake");
+    assert_eq!(parts("", "at = \"1ms\"\nflows = 3"), "no mistake");
+    assert_eq!(
+        with_parts(&["a", "b", "c"].map(|name| part(name, "share = 0.3333333")).concat()),
+        "no mistake"
+    );
 }
 
 #[test]
