@@ -28,8 +28,8 @@ pub fn read(file: &ExperimentFile) -> Result<Experiment, Failure> {
     let ExperimentFile { set, vary, seed, quick, .. } = file;
     let arguments = Arguments { set: set.clone(), vary: vary.clone(), seed: *seed, quick: *quick };
     let experiment = Experiment::read(&file.file, &arguments)?;
-    for note in &experiment.notes {
-        say(&format!("note: {note}"));
+    for warning in &experiment.warnings {
+        say(&format!("warning: {warning}"));
     }
     Ok(experiment)
 }

@@ -91,8 +91,9 @@ pub struct Experiment {
     pub orders: Vec<Order>,
     /// The files that it refers to.
     pub inputs: Vec<Input>,
-    /// What a user should know though it is no mistake.
-    pub notes: Vec<String>,
+    /// What a user should know though it is no mistake: keys without effect, settings that
+    /// contradict each other.
+    pub warnings: Vec<String>,
     pub(crate) resolved: String,
 }
 

@@ -12,6 +12,7 @@
 //! mistakes of an experiment are reported together.
 
 mod arguments;
+mod contradictions;
 mod document;
 mod estimate;
 mod experiment;

@@ -82,7 +82,7 @@ pub(crate) fn read(
     network: Option<&Network>,
     inputs: &mut Inputs<'_>,
     mistakes: &mut Mistakes,
-    notes: &mut Vec<String>,
+    warnings: &mut Vec<String>,
 ) -> Option<Parts> {
     let whole = &document.workload;
     if let Some(entry) = whole.entries.get("trace") {
@@ -93,7 +93,7 @@ pub(crate) fn read(
     check_names(&document.parts, mistakes);
     check_shares(&document.parts, whole, mistakes);
     let tables: Vec<Table> = document.parts.iter().map(|part| inherit(part, whole)).collect();
-    note_unused(document, &tables, notes);
+    warn_of_unused(document, &tables, warnings);
     let parts: Vec<Option<Part>> =
         tables.iter().map(|table| part(table, inputs, mistakes)).collect();
     let listed: Vec<Option<(Listed, Settings)>> =
@@ -124,7 +124,7 @@ fn inherit(part: &Table, whole: &Table) -> Table {
     table
 }
 
-fn note_unused(document: &Document, tables: &[Table], notes: &mut Vec<String>) {
+fn warn_of_unused(document: &Document, tables: &[Table], warnings: &mut Vec<String>) {
     for (key, entry) in &document.workload.entries {
         let is_known = PARAMETERS.iter().any(|parameter| parameter.name == key);
         let is_used = match key.as_str() {
@@ -136,9 +136,9 @@ fn note_unused(document: &Document, tables: &[Table], notes: &mut Vec<String>) {
         };
         if is_known && !is_used {
             let path = document.workload.label_of(key);
-            let note = format!("{}: {path} is not used: no part takes it", entry.key_place);
-            if !notes.contains(&note) {
-                notes.push(note);
+            let warning = format!("{}: {path} is not used: no part takes it", entry.key_place);
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
             }
         }
     }

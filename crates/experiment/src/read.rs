@@ -8,6 +8,7 @@ use flowsched_topology::{Network, Routing, TOPOLOGIES};
 use flowsched_units::{Parameter, Settings, Time, Value};
 
 use crate::arguments::Arguments;
+use crate::contradictions::Contradictions;
 use crate::document::{Document, Table};
 use crate::experiment::{Engine, Experiment, PARAMETERS, Scene, Topology};
 use crate::inputs::Inputs;
@@ -57,7 +58,8 @@ impl Experiment {
             inputs: Inputs::new(open),
             thresholds: Thresholds::default(),
             mistakes,
-            notes: Vec::new(),
+            warnings: Vec::new(),
+            contradictions: Contradictions::default(),
         };
         let top = reader.top(&document.top);
         let mut scenes = Vec::new();
@@ -70,8 +72,9 @@ impl Experiment {
             scenes.extend(reader.scene(&document, label(&variations, &point)));
         }
         let orders = reader.orders(&document.top, &scenes);
-        let Reader { inputs, mistakes, notes, .. } = reader;
+        let Reader { inputs, mistakes, mut warnings, contradictions, .. } = reader;
         mistakes.or(())?;
+        warnings.extend(contradictions.into_warnings(scenes.len()));
         let stem = Path::new(&source.name).file_stem().map(|stem| stem.to_string_lossy());
         let name = match top.get("name") {
             Some(Value::Text(name)) => name.clone(),
@@ -87,7 +90,7 @@ impl Experiment {
             scenes,
             orders,
             inputs: inputs.into_inputs(),
-            notes,
+            warnings,
         })
     }
 }
@@ -103,7 +106,8 @@ struct Reader<'a> {
     inputs: Inputs<'a>,
     thresholds: Thresholds,
     mistakes: Mistakes,
-    notes: Vec<String>,
+    warnings: Vec<String>,
+    contradictions: Contradictions,
 }
 
 impl Reader<'_> {
@@ -154,7 +158,7 @@ impl Reader<'_> {
             network.as_ref(),
             &mut self.inputs,
             &mut self.mistakes,
-            &mut self.notes,
+            &mut self.warnings,
         );
         let carried = workload.as_ref().zip(network.as_ref());
         let demand = carried.map(|(workload, network)| workload.demand(network));
@@ -183,7 +187,7 @@ impl Reader<'_> {
             let help = "`flowsched list schemes` shows the presets to start from";
             self.mistakes.add(mistake.with_help(help));
         }
-        Some(Scene {
+        let scene = Scene {
             point,
             engine,
             sample_interval: top.time("sample_interval"),
@@ -194,7 +198,9 @@ impl Reader<'_> {
             topology: topology?,
             workload: workload?,
             schemes,
-        })
+        };
+        self.contradictions.check(&scene, &network?);
+        Some(scene)
     }
 
     fn topology(&mut self, table: &Table) -> Option<Topology> {

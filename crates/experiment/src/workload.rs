@@ -54,6 +54,23 @@ impl WorkloadOfScene {
         }
     }
 
+    /// The same with as few flows as show whether the settings fit a network.
+    pub(crate) fn few(&self) -> WorkloadOfScene {
+        let mut few = self.clone();
+        let count = |key| self.settings.count(key);
+        let needed = count("warm_up_flows").saturating_add(count("cool_down_flows")) + 1;
+        match &mut few.traffic {
+            Traffic::Parts(parts) if self.flow_count() >= needed => {
+                few.settings.set("warm_up_flows", Value::Count(0));
+                few.settings.set("cool_down_flows", Value::Count(0));
+                parts.make_few();
+            }
+            Traffic::Parts(_) => {}
+            _ => few.settings.set("flows", Value::Count(needed.min(count("flows")))),
+        }
+        few
+    }
+
     /// How many flows there are.
     pub fn flow_count(&self) -> u64 {
         match &self.traffic {
@@ -99,16 +116,16 @@ pub(crate) fn read(
     network: Option<&Network>,
     inputs: &mut Inputs<'_>,
     mistakes: &mut Mistakes,
-    notes: &mut Vec<String>,
+    warnings: &mut Vec<String>,
 ) -> Option<WorkloadOfScene> {
     let table = &document.workload;
     let mut settings = Settings::defaults(PARAMETERS);
     let parameters: Vec<&Parameter> = PARAMETERS.iter().collect();
     keys::check(table, &parameters, &mut settings, mistakes);
     let traffic = if !document.parts.is_empty() || !document.listed.is_empty() {
-        parts::read(document, network, inputs, mistakes, notes).map(Traffic::Parts)
+        parts::read(document, network, inputs, mistakes, warnings).map(Traffic::Parts)
     } else if table.entries.contains_key("trace") {
-        note_unused(table, notes);
+        warn_of_unused(table, warnings);
         trace(table, network, inputs, mistakes)
     } else {
         drawn(table, &settings, inputs, mistakes).map(Traffic::Drawn)
@@ -152,15 +169,15 @@ pub(crate) fn relevant(workload: &WorkloadOfScene) -> Vec<&'static Parameter> {
     PARAMETERS.iter().filter(|parameter| is_relevant(parameter.name)).collect()
 }
 
-fn note_unused(table: &Table, notes: &mut Vec<String>) {
+fn warn_of_unused(table: &Table, warnings: &mut Vec<String>) {
     for (key, entry) in &table.entries {
         let known = PARAMETERS.iter().any(|parameter| parameter.name == key);
         if known && !WHOLE_KEYS.contains(&key.as_str()) {
             let path = table.label_of(key);
-            let note =
+            let warning =
                 format!("{}: {path} is not used: a trace has its own flows", entry.key_place);
-            if !notes.contains(&note) {
-                notes.push(note);
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
             }
         }
     }
@@ -257,18 +274,7 @@ fn check_flows(
     network: &Network,
     mistakes: &mut Mistakes,
 ) {
-    let mut few = workload.clone();
-    let count = |key| workload.settings.count(key);
-    let needed = count("warm_up_flows").saturating_add(count("cool_down_flows")) + 1;
-    match &mut few.traffic {
-        Traffic::Parts(parts) if workload.flow_count() >= needed => {
-            few.settings.set("warm_up_flows", Value::Count(0));
-            few.settings.set("cool_down_flows", Value::Count(0));
-            parts.make_few();
-        }
-        Traffic::Parts(_) => {}
-        _ => few.settings.set("flows", Value::Count(needed.min(count("flows")))),
-    }
+    let few = workload.few();
     let starts = check_all_starts(workload);
     if let Err(PartError { part, error }) = starts.and_then(|()| few.flows(network, 0)) {
         let whole = &document.workload;

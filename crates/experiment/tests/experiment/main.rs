@@ -3,4 +3,5 @@
 mod any_text;
 mod bad_input;
 mod common;
+mod contradictions;
 mod round_trip;

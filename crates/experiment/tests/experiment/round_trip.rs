@@ -181,7 +181,7 @@ fn a_trace_stands_for_the_rest_of_the_workload() {
     let trace = "start_s,src,dst,size_bytes\n0,0,1,1000\n0.000001,1,2,3000\n0.00001,2,3,9000\n";
     let files = [("flows.csv", trace)];
     let experiment = read(&text, &Arguments::default(), &files).unwrap();
-    assert_eq!(experiment.notes.len(), 3, "sizes, load and flows: {:?}", experiment.notes);
+    assert_eq!(experiment.warnings.len(), 3, "sizes, load and flows: {:?}", experiment.warnings);
     assert!(!experiment.resolved().contains("\nload"), "{}", experiment.resolved());
     assert_same(&experiment, &read_back(&experiment));
     let scene = &experiment.scenes[0];
@@ -248,7 +248,7 @@ fn parts_and_listed_flows_read_back_as_the_same() {
         experiment.unwrap_or_else(|mistakes| panic!("{mistakes}"))
     };
     let experiment = with(&[], &[]);
-    assert_eq!(experiment.notes, Vec::<String>::new());
+    assert_eq!(experiment.warnings, Vec::<String>::new());
     assert_same(&experiment, &read_back(&experiment));
     let scene = &experiment.scenes[0];
     let network = scene.network().unwrap();

@@ -1,0 +1,105 @@
+//! Settings that contradict each other: allowed, and hardly ever meant.
+//!
+//! What lives here: one function a check, each of one scene, and how their findings become
+//! warnings. What may not: anything that changes or refuses an experiment.
+
+mod buffers;
+mod load;
+mod marking;
+mod path;
+mod thresholds;
+
+use flowsched_topology::Network;
+use flowsched_units::{Settings, shortened};
+
+use crate::experiment::Scene;
+use crate::results::Point;
+use crate::scheme::{Level, SchemeOfScene};
+use path::LongestPath;
+
+/// A check of one scheme of a scene: a sentence if its settings contradict each other.
+type Check = fn(&Settings, &Scene, &Network, &LongestPath) -> Option<String>;
+
+/// The checks of schemes that send packets.
+const OF_PACKETS: [Check; 4] = [
+    marking::spurious_timeouts,
+    marking::threshold_of_another_rate,
+    buffers::initial_windows,
+    buffers::bandwidth_delay_product,
+];
+
+/// What was found at the points of an experiment.
+#[derive(Default)]
+pub(crate) struct Contradictions {
+    found: Vec<Found>,
+}
+
+/// What one check found of one scheme, or of a scene.
+struct Found {
+    /// The check, by its place.
+    check: usize,
+    /// The scheme; none if it is about the scene.
+    scheme: Option<String>,
+    /// What is wrong at the first point where something is.
+    sentence: String,
+    first: Point,
+    /// How many points it is wrong at.
+    points: usize,
+}
+
+impl Contradictions {
+    /// Checks a scene on its network.
+    pub fn check(&mut self, scene: &Scene, network: &Network) {
+        let path = LongestPath::of(network);
+        for SchemeOfScene { settings, name, level } in &scene.schemes {
+            self.add(0, Some(name), thresholds::out_of_reach(settings, scene), scene);
+            if let (Level::Packets(_), Some(path)) = (level, &path) {
+                for (place, check) in OF_PACKETS.iter().enumerate() {
+                    let sentence = check(settings, scene, network, path);
+                    self.add(place + 1, Some(name), sentence, scene);
+                }
+            }
+        }
+        self.add(0, None, load::overloaded_core(scene, network), scene);
+    }
+
+    fn add(
+        &mut self,
+        check: usize,
+        scheme: Option<&String>,
+        sentence: Option<String>,
+        scene: &Scene,
+    ) {
+        let Some(sentence) = sentence else { return };
+        let is_known = |found: &&mut Found| found.check == check && found.scheme.as_ref() == scheme;
+        match self.found.iter_mut().find(is_known) {
+            Some(found) => found.points += 1,
+            None => {
+                let (scheme, first) = (scheme.cloned(), scene.point.clone());
+                self.found.push(Found { check, scheme, sentence, first, points: 1 });
+            }
+        }
+    }
+
+    /// A warning for everything that was found, one for all schemes that it is the same for;
+    /// `points` is how many the experiment has.
+    pub fn into_warnings(self, points: usize) -> Vec<String> {
+        let mut merged: Vec<(Vec<String>, String)> = Vec::new();
+        for Found { scheme, mut sentence, first, points: of_these, .. } in self.found {
+            if points > 1 {
+                sentence += &format!(" First at {first}, in all at {of_these} of {points} points.");
+            }
+            let name = scheme.map(|name| format!("\"{}\"", shortened(&name)));
+            match merged.iter_mut().find(|(names, known)| !names.is_empty() && *known == sentence) {
+                Some((names, _)) => names.extend(name),
+                None => merged.push((name.into_iter().collect(), sentence)),
+            }
+        }
+        let warning = |(names, sentence): (Vec<String>, String)| match names.len() {
+            0 => format!("workload: {sentence}"),
+            1 => format!("scheme {}: {sentence}", names[0]),
+            _ => format!("schemes {}: {sentence}", names.join(", ")),
+        };
+        merged.into_iter().map(warning).collect()
+    }
+}

@@ -1,0 +1,146 @@
+//! Settings that contradict each other are told, those that go together are not.
+
+use crate::common::{arguments, read};
+
+/// What PIAS ToN 2017, V-C runs: nothing contradicts anything.
+const SOUND: &str = r#"
+[topology]
+kind = "leaf-spine"
+leaves = 3
+hosts_per_leaf = 4
+spines = 2
+
+[workload]
+sizes = "web-search-packets"
+load = 0.5
+flows = 100
+
+[[scheme]]
+preset = "dctcp"
+
+[[scheme]]
+preset = "tcp"
+
+[[scheme]]
+preset = "pias"
+queues = 3
+thresholds = "100KB 10MB"
+"#;
+
+/// The warnings of [`SOUND`] with these keys set.
+fn warnings(set: &[&str]) -> Vec<String> {
+    varied(set, &[])
+}
+
+fn varied(set: &[&str], vary: &[&str]) -> Vec<String> {
+    let experiment = read(SOUND, &arguments(set, vary), &[("flows.csv", TRACE)]);
+    experiment.unwrap_or_else(|mistakes| panic!("{mistakes}")).warnings
+}
+
+const TRACE: &str = "start_s,src,dst,size_bytes\n0,0,1,50000\n1,1,2,20000\n";
+
+/// Refuses more than one warning, or another one.
+fn assert_only(warnings: &[String], parts: &[&str]) {
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    for part in parts {
+        assert!(warnings[0].contains(part), "no {part} in {}", warnings[0]);
+    }
+}
+
+#[test]
+fn settings_of_the_papers_go_together() {
+    assert_eq!(warnings(&[]), Vec::<String>::new());
+    // "20 packets at 1 Gbps": PIAS ToN 2017, IV-A.2.
+    let slow =
+        ["topology.host_link=1Gbps", "topology.fabric_link=4Gbps", "scheme.tcp.rto_min=10ms"];
+    let slow =
+        [&slow[..], &["scheme.dctcp.ecn_threshold=20pkt", "scheme.pias.ecn_threshold=20pkt"]];
+    assert_eq!(warnings(&slow.concat()), Vec::<String>::new());
+}
+
+#[test]
+fn a_wait_below_the_marking_threshold_longer_than_the_timeout_is_told() {
+    let slow = ["topology.host_link=100Mbps", "topology.fabric_link=400Mbps"];
+    let found = warnings(&[&slow[..], &["scheme.pias.ecn_threshold=8pkt"]].concat());
+    let of_timeouts: Vec<&String> = found.iter().filter(|text| text.contains("rto_min")).collect();
+    assert_eq!(of_timeouts.len(), 1, "TCP has no marks, PIAS another threshold: {found:?}");
+    assert!(of_timeouts[0].starts_with("scheme \"dctcp\": packets may wait 7.8ms at 100Mbps"));
+    assert!(of_timeouts[0].contains("rto_min = 2ms"), "{}", of_timeouts[0]);
+    let longer = warnings(&[&slow[..], &["scheme.dctcp.rto_min=8ms"]].concat());
+    assert!(!longer.iter().any(|text| text.contains("\"dctcp\"") && text.contains("rto_min")));
+}
+
+#[test]
+fn a_marking_threshold_of_another_rate_is_told() {
+    for (host_link, fabric_link, harm) in [
+        ("1Gbps", "4Gbps", "queues stay long"),
+        ("100Gbps", "400Gbps", "too low to keep links busy"),
+    ] {
+        let host_link = format!("topology.host_link={host_link}");
+        let fabric_link = format!("topology.fabric_link={fabric_link}");
+        let buffers =
+            ["scheme.dctcp.buffer=4MB", "scheme.tcp.buffer=4MB", "scheme.pias.buffer=4MB"];
+        let found = warnings(&[&[host_link.as_str(), &fabric_link][..], &buffers].concat());
+        let start = "schemes \"dctcp\", \"pias\": the marking threshold of 65 packets is";
+        assert_only(&found, &[start, harm]);
+    }
+    let unlimited = ["scheme.dctcp.ecn_threshold=unlimited", "scheme.pias.ecn_threshold=unlimited"];
+    let slow = ["topology.host_link=1Gbps", "topology.fabric_link=4Gbps"];
+    assert_eq!(warnings(&[&slow[..], &unlimited].concat()), Vec::<String>::new());
+}
+
+#[test]
+fn initial_windows_above_the_buffer_are_told() {
+    let incast = ["workload.pattern=incast", "workload.degree=8"];
+    let found = warnings(&incast);
+    assert_only(&found, &["\"dctcp\", \"tcp\", \"pias\": 8 flows that start together", "360KB"]);
+    assert_eq!(warnings(&[incast[0], "workload.degree=3"]), Vec::<String>::new());
+    let small = [&incast[..], &["workload.sizes=fixed 20KB"]].concat();
+    let small = [&small[..], &["scheme.pias.thresholds=2KB 10KB"]].concat();
+    assert_eq!(warnings(&small), Vec::<String>::new(), "8 flows of 14 packets fit");
+    let pfabric = ["scheme.0.preset=pfabric", "scheme.1.preset=las", "scheme.2.buffer=2MB"];
+    assert_eq!(warnings(&[&incast[..], &pfabric].concat()), Vec::<String>::new());
+}
+
+#[test]
+fn a_buffer_below_the_bandwidth_delay_product_is_told() {
+    let found = warnings(&["scheme.tcp.buffer=100KB"]);
+    assert_only(
+        &found,
+        &["scheme \"tcp\": a buffer of 100KB is below the bandwidth-delay product"],
+    );
+    assert_eq!(warnings(&["scheme.tcp.buffer=120KB"]), Vec::<String>::new());
+    let shared = ["scheme.tcp.buffer_sharing=switch", "scheme.tcp.switch_memory=150KB"];
+    assert_only(&warnings(&shared), &["a buffer of 75KB"]);
+}
+
+#[test]
+fn thresholds_that_no_flow_reaches_are_told() {
+    let found = warnings(&["scheme.pias.thresholds=10MB 50MB"]);
+    assert_only(&found, &["scheme \"pias\": the last threshold, 50MB, is above the largest flow"]);
+    let traced = varied(&["workload.trace=flows.csv"], &["workload.load=0.5"]);
+    let of_thresholds = traced.iter().filter(|text| text.contains("no flow reaches the last 2"));
+    assert_eq!(of_thresholds.count(), 1, "{traced:?}");
+    let messages = ["scheme.pias.thresholds=10MB 50MB", "scheme.pias.message_start=idle"];
+    assert_eq!(warnings(&messages), Vec::<String>::new(), "a message may be of several flows");
+    let endless = ["scheme.pias.thresholds=10MB 50MB", "workload.sizes=exponential 1MB"];
+    assert_eq!(warnings(&endless), Vec::<String>::new());
+    assert_eq!(warnings(&["scheme.pias.thresholds=optimal"]), Vec::<String>::new());
+}
+
+#[test]
+fn a_load_that_overloads_the_core_is_told() {
+    let found = warnings(&["topology.fabric_link=5Gbps"]);
+    assert_only(&found, &["workload: a load of 0.500 of the host links asks for", "load_of"]);
+    let of_core = ["topology.fabric_link=5Gbps", "workload.load_of=core"];
+    assert!(!warnings(&of_core).iter().any(|text| text.starts_with("workload")));
+}
+
+#[test]
+fn a_contradiction_at_several_points_is_told_once() {
+    let found = varied(&[], &["scheme.tcp.buffer=50KB,100KB,200KB"]);
+    assert_only(
+        &found,
+        &["of 50KB", "First at scheme.tcp.buffer = 50KB, in all at 2 of 3 points."],
+    );
+}
