@@ -32,14 +32,25 @@ fn a_good_file_passes_the_check() {
 }
 
 #[test]
-fn every_experiment_of_the_house_passes_the_check() {
+fn every_experiment_passes_the_check() {
+    check_every_experiment(&[]);
+}
+
+/// A newcomer adds it to the first experiment.
+#[test]
+fn every_experiment_has_a_quick_form() {
+    check_every_experiment(&["--quick"]);
+}
+
+fn check_every_experiment(arguments: &[&str]) {
     let place = Place::new();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
     let mut experiments = 0;
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "toml") {
-            let done = place.flowsched(&["check", path.to_str().unwrap()]);
+            let check = ["check", path.to_str().unwrap()];
+            let done = place.flowsched(&[&check[..], arguments].concat());
             assert_eq!(done.status, Some(0), "{}", done.errors);
             experiments += 1;
         }
