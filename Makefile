@@ -4,16 +4,26 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 CARGO := cargo
 BINARY := target/release/flowsched
+PREFIX ?= /usr/local
+DESTDIR ?=
 # A tool is built once, quickly: it is used for seconds.
 TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 $(CARGO) install --locked
 
-.PHONY: run build agent test lint deny docs reference bench clean dependencies
+.PHONY: run build install uninstall agent test test-install lint deny docs reference bench clean dependencies
 
 run: build
 	$(BINARY) run experiments/pias-vs-dctcp.toml
 
 build: dependencies
 	$(CARGO) build --release -p flowsched
+
+## The binary, shell completions and manual pages under PREFIX; DESTDIR goes before it.
+install:
+	[ -x $(BINARY) ] || $(MAKE) --no-print-directory build
+	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install.sh $(BINARY)
+
+uninstall:
+	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install.sh --uninstall
 
 ## The same binary with `flowsched agent`, the eBPF tagger for Linux hosts.
 agent: dependencies
@@ -29,8 +39,14 @@ test: dependencies
 	scripts/install-agent-deps.sh --test
 	$(MAKE) --no-print-directory lint deny
 	$(CARGO) test --workspace
+	$(MAKE) --no-print-directory test-install
 	$(MAKE) --no-print-directory test-agent-kernels test-packaging
 	$(MAKE) --no-print-directory docs
+
+## Installs to a temporary folder and follows the tutorial's first steps.
+test-install:
+	$(CARGO) build -p flowsched
+	scripts/test-install.sh "$${CARGO_TARGET_DIR:-target}/debug/flowsched"
 
 lint:
 	$(CARGO) fmt --all --check
