@@ -35,7 +35,7 @@ fn json_is_one_object_with_a_run_for_every_scheme_and_seed() {
         assert!(run["cpu_s"].is_number() && run["wall_s"].is_number());
         assert_eq!((&run["flows"], &run["finished"]), (&50.into(), &50.into()));
         for class in ["all", "small", "medium", "large"] {
-            for figure in ["mean", "p50", "p95", "p99", "max"] {
+            for figure in ["mean", "p50", "p95", "p99", "p999", "max"] {
                 let is_empty = !matches!(class, "all" | "small");
                 for quantity in ["fct_us", "slowdown"] {
                     let value = &run[quantity][class][figure];

@@ -177,7 +177,7 @@ impl Pairs {
         let p99 = |values: &[f64]| {
             let mut sorted = values.to_vec();
             sorted.sort_unstable_by(f64::total_cmp);
-            percentile(&sorted, 99)
+            percentile(&sorted, 990)
         };
         let first = p99(&self.first).filter(|first| *first > 0.0)?;
         Some(p99(&self.other)? / first - 1.0)

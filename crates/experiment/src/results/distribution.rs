@@ -15,6 +15,9 @@ pub struct Distribution {
     pub p95: Option<f64>,
     /// The 99th percentile.
     pub p99: Option<f64>,
+    /// The 99.9th percentile.
+    #[serde(default)]
+    pub p999: Option<f64>,
     /// The largest.
     pub max: Option<f64>,
 }
@@ -26,9 +29,10 @@ impl Distribution {
         Distribution {
             count: values.len() as u64,
             mean: mean(&values),
-            p50: percentile(&values, 50),
-            p95: percentile(&values, 95),
-            p99: percentile(&values, 99),
+            p50: percentile(&values, 500),
+            p95: percentile(&values, 950),
+            p99: percentile(&values, 990),
+            p999: percentile(&values, 999),
             max: values.last().copied(),
         }
     }
@@ -39,10 +43,10 @@ pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The `percent`-th percentile of sorted values by nearest rank: the ⌈percent·n/100⌉-th
-/// smallest.
-pub(super) fn percentile(sorted: &[f64], percent: usize) -> Option<f64> {
-    let rank = (percent * sorted.len()).div_ceil(100);
+/// The percentile of sorted values that `per_mille` thousandths of them do not exceed, by nearest
+/// rank: the ⌈per_mille·n/1000⌉-th smallest. Integers keep the rank exact.
+pub(super) fn percentile(sorted: &[f64], per_mille: usize) -> Option<f64> {
+    let rank = (per_mille * sorted.len()).div_ceil(1000);
     sorted.get(rank.max(1) - 1).copied()
 }
 
@@ -62,22 +66,38 @@ mod tests {
     }
 
     #[test]
+    fn the_rank_of_a_thousandth_is_exact() {
+        let p999 = |count: u32| Distribution::of((1..=count).map(f64::from).collect()).p999;
+        assert_eq!(
+            [1, 999, 1_000, 1_001, 2_000, 10_000].map(p999),
+            [1.0, 999.0, 999.0, 1_000.0, 1_998.0, 9_990.0].map(Some)
+        );
+    }
+
+    #[test]
+    fn a_summary_without_p999_still_opens() {
+        let old = r#"{"count":1,"mean":2.0,"p50":2.0,"p95":2.0,"p99":2.0,"max":2.0}"#;
+        let d: Distribution = serde_json::from_str(old).unwrap();
+        assert_eq!((d.p99, d.p999, d.max), (Some(2.0), None, Some(2.0)));
+    }
+
+    #[test]
     fn nothing_has_a_count_and_no_figures() {
         assert_eq!(Distribution::of(Vec::new()), Distribution::default());
     }
 
     proptest! {
-        /// The definition itself: the smallest value that at least p% of all do not exceed.
+        /// The definition itself: the smallest value that is at least as large as that share of all.
         #[test]
         fn a_percentile_is_the_first_value_that_enough_do_not_exceed(
-            mut values in prop::collection::vec(0.0..100.0f64, 1..300), percent in 1usize..=100,
+            mut values in prop::collection::vec(0.0..100.0f64, 1..300), per_mille in 1usize..=1000,
         ) {
             values.sort_unstable_by(f64::total_cmp);
             let enough = |v: f64| {
-                values.iter().filter(|x| **x <= v).count() * 100 >= percent * values.len()
+                values.iter().filter(|x| **x <= v).count() * 1000 >= per_mille * values.len()
             };
             let expected = values.iter().copied().find(|v| enough(*v));
-            prop_assert_eq!(percentile(&values, percent), expected);
+            prop_assert_eq!(percentile(&values, per_mille), expected);
         }
     }
 }

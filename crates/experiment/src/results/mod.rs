@@ -19,7 +19,8 @@
 //!   last byte has arrived. `fct_receiver_ps` ends when the last byte arrives.
 //! - *Slowdown* is FCT over ideal FCT; the ideal FCT is that of the same flow alone on the idle
 //!   network.
-//! - *Percentiles* are by nearest rank: the p-th of n values is the ⌈p·n/100⌉-th smallest.
+//! - *Percentiles* are by nearest rank: the p-th of n values is the ⌈p·n/100⌉-th smallest. `p999`
+//!   is the 99.9th.
 //! - *Small* flows are of up to 100 KB, *medium* ones of up to 10 MB, *large* ones of more
 //!   (powers of 1000).
 //! - Figures are over the measured flows that finished. Flows that did not finish are counted,

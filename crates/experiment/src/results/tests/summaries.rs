@@ -33,7 +33,7 @@ fn figures_are_of_the_measured_flows_that_finished() {
         (&json!(5), &json!(4), &json!(1))
     );
     let small = json!({
-        "count": 2, "mean": 20.0, "p50": 10.0, "p95": 30.0, "p99": 30.0, "max": 30.0,
+        "count": 2, "mean": 20.0, "p50": 10.0, "p95": 30.0, "p99": 30.0, "p999": 30.0, "max": 30.0,
     });
     assert_eq!(run["fct_us"]["small"], small);
     assert_eq!(run["fct_us"]["all"]["mean"], 40.0);
@@ -45,7 +45,8 @@ fn figures_are_of_the_measured_flows_that_finished() {
 fn an_empty_class_has_null() {
     let summary = summary_of(vec![run("pias", 1, vec![flow(0, 1, 1)])]);
     let empty = json!({
-        "count": 0, "mean": null, "p50": null, "p95": null, "p99": null, "max": null,
+        "count": 0, "mean": null, "p50": null, "p95": null, "p99": null, "p999": null,
+        "max": null,
     });
     assert_eq!(summary["runs"][0]["fct_us"]["large"], empty);
     assert_eq!(summary["runs"][0]["slowdown"]["large"], empty);
