@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::comparison::Outcomes;
+use super::outcomes::Outcomes;
 use super::read::TableReader;
 use super::table::TableWriter;
 use super::{

@@ -23,9 +23,13 @@
 //!   is the 99.9th.
 //! - *Small* flows are of up to 100 KB, *medium* ones of up to 10 MB, *large* ones of more
 //!   (powers of 1000).
+//! - A *change* is the relative difference of a figure under two schemes: the geometric mean over
+//!   seeds of its ratio, less 1. Intervals are worked out on the log scale, so that none reaches
+//!   below -100%.
 //! - Figures are over the measured flows that finished. Flows that did not finish are counted,
 //!   and never averaged in.
 
+mod change;
 mod columns;
 mod comparison;
 mod convergence;
@@ -34,11 +38,14 @@ mod error;
 mod folder;
 mod one_by_one;
 mod order;
+mod outcomes;
+mod over_seeds;
 mod packets;
 mod point;
 mod queues;
 mod read;
 mod record;
+mod samples;
 mod size_class;
 mod student;
 mod summary;
@@ -47,14 +54,16 @@ mod table_file;
 #[cfg(test)]
 mod tests;
 
+pub use change::Change;
 pub use columns::{Column, FLOWS, PORTS, Value};
-pub use comparison::{Change, ClassComparison, Comparison};
+pub use comparison::{ClassComparison, Comparison};
 pub use distribution::Distribution;
 pub use error::ResultsError;
 pub use folder::{Ending, Folder, Meta, Writer, check_free, write};
 pub use one_by_one::OneByOne;
 pub(crate) use order::FORM as ORDER_FORM;
 pub use order::{Figure, Order, OrderFound, Verdict};
+pub use over_seeds::OverSeeds;
 pub use packets::PacketFigures;
 pub use point::Point;
 pub use read::{FlowsOfRun, PortsOfRun, RunKey};

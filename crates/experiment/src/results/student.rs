@@ -1,4 +1,4 @@
-//! The quantile of Student's t distribution that a 95% interval needs.
+//! Student's t: 95% confidence intervals of means of independent values.
 
 /// The 97.5th percentile with `degrees` degrees of freedom, to within 0.0005.
 ///
@@ -46,6 +46,14 @@ pub(super) fn t_975(degrees: u64) -> f64 {
     let z5 = z3 * NORMAL * NORMAL;
     let n = degrees as f64;
     NORMAL + (z3 + NORMAL) / (4.0 * n) + (5.0 * z5 + 16.0 * z3 + 3.0 * NORMAL) / (96.0 * n * n)
+}
+
+/// Half the width of the 95% confidence interval of the mean of `values`; NaN for a single one.
+pub(super) fn half_width(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    t_975((values.len() as u64).saturating_sub(1)) * (squares / (n - 1.0) / n).sqrt()
 }
 
 #[cfg(test)]

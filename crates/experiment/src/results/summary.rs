@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use flowsched_units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::comparison::{ClassComparison, Outcomes, compare};
+use super::comparison::{ClassComparison, compare};
 use super::convergence::convergence_us;
+use super::outcomes::Outcomes;
 use super::queues::queue_bytes;
 use super::{
     Comparison, Distribution, Figure, FlowRow, Order, OrderFound, PacketFigures, PerClass, Point,
@@ -319,7 +320,7 @@ impl RunsOfPoint<'_> {
                 lower: pair[0].clone(),
                 higher: pair[1].clone(),
                 change,
-                verdict: Verdict::of(&change),
+                verdict: Verdict::of(&change, compared.nothing_is_random()),
             }
         });
         found.collect()
@@ -464,12 +465,14 @@ pub const SUMMARY: &[Key] = &[
     key(
         "orders[].change.{change,low,high}",
         "",
-        "How much more the latter has, relative, with its 95% interval; null where there is none.",
+        "Relative excess of `higher` over `lower`, as in `comparisons`, with its 95% interval; null \
+         if there is none.",
     ),
     key(
         "orders[].verdict",
         "",
-        "\"holds\" or \"reversed\" if the whole interval is on one side, else \"undecided\".",
+        "\"holds\" or \"reversed\" if the whole interval is on one side, or if nothing is random \
+         and the change is; else \"undecided\".",
     ),
     key("comparisons[].point", "", "The varied keys and their values."),
     key("comparisons[].scheme", "", "The scheme compared."),
@@ -478,6 +481,12 @@ pub const SUMMARY: &[Key] = &[
         "comparisons[].fct.{all,small,medium,large}.seeds",
         "",
         "Seeds with flows to compare; from two on, the intervals are over seeds.",
+    ),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.samples",
+        "",
+        "How many of these seeds differ in any FCT: 1 of several if nothing is random, and then \
+         there are no intervals.",
     ),
     key(
         "comparisons[].fct.{all,small,medium,large}.pairs",
@@ -492,12 +501,14 @@ pub const SUMMARY: &[Key] = &[
     key(
         "comparisons[].fct.{all,small,medium,large}.{mean,p99}.change",
         "",
-        "Relative difference of mean or 99th percentile of FCT: -0.2 is 20% less.",
+        "Relative difference of the mean or 99th percentile of FCT: -0.2 is 20% less. Over several \
+         seeds the geometric mean of the seeds' ratios, less 1.",
     ),
     key(
         "comparisons[].fct.{all,small,medium,large}.{mean,p99}.{low,high}",
         "",
-        "Its 95% confidence interval; null where there is too little to tell.",
+        "Its 95% confidence interval, Student's t over the logs of the seeds' ratios; for the mean \
+         of one seed, over its flows. Null if there is none.",
     ),
     key(
         "comparisons[].fct.{all,small,medium,large}.one_by_one.{halved,longer,doubled}",

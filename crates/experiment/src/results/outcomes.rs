@@ -1,0 +1,30 @@
+//! What comparisons keep of the flows of a run, in few bytes per flow.
+
+use flowsched_units::Time;
+
+use super::{FlowRow, RunRecord, SizeClass};
+
+/// What became of one measured flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Outcome {
+    pub flow: u64,
+    pub class: SizeClass,
+    pub fct: Option<Time>,
+}
+
+/// What became of the measured flows of one run, by flow number.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Outcomes {
+    pub flows: Vec<Outcome>,
+}
+
+impl Outcomes {
+    pub(super) fn of(run: &RunRecord) -> Outcomes {
+        let measured = run.flows.iter().filter(|flow| flow.measured);
+        let outcome =
+            |flow: &FlowRow| Outcome { flow: flow.flow, class: flow.class(), fct: flow.fct };
+        let mut flows: Vec<Outcome> = measured.map(outcome).collect();
+        flows.sort_by_key(|outcome| outcome.flow);
+        Outcomes { flows }
+    }
+}
