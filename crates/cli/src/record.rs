@@ -2,7 +2,7 @@
 
 use flowsched_experiment::Scene;
 use flowsched_experiment::results::{
-    Counters, FlowRow, Passage, Port, PortSample, RunRecord, Schedule,
+    Counters, FlowRow, OfferedLoad, Passage, Port, PortSample, RunRecord, Schedule,
 };
 use flowsched_fluid::Worth;
 use flowsched_topology::{Network, NodeId};
@@ -109,12 +109,14 @@ pub fn record(
     ran: Ran,
     cost: Cost,
 ) -> RunRecord {
+    let load_of_core = scene.workload.settings.text("load_of") == "core";
     RunRecord {
         point: scene.point.clone(),
         scheme: scheme.to_owned(),
         seed,
         stopped: ran.stopped,
         schedule: ran.schedule,
+        load: OfferedLoad::of(&workload, network, load_of_core),
         counters: Counters {
             cpu_s: cost.cpu_s,
             wall_s: cost.wall_s,

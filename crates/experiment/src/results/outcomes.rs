@@ -1,7 +1,8 @@
-//! What comparisons keep of the flows of a run, in few bytes per flow.
+//! What is kept of the flows of a run until all runs are compared, in few bytes per flow.
 
 use flowsched_units::Time;
 
+use super::steady_state::Course;
 use super::{FlowRow, RunRecord, SizeClass};
 
 /// What became of one measured flow.
@@ -16,6 +17,8 @@ pub(super) struct Outcome {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outcomes {
     pub flows: Vec<Outcome>,
+    /// `None` unless start times are random and there are enough flows.
+    pub course: Option<Course>,
 }
 
 impl Outcomes {
@@ -25,6 +28,8 @@ impl Outcomes {
             |flow: &FlowRow| Outcome { flow: flow.flow, class: flow.class(), fct: flow.fct };
         let mut flows: Vec<Outcome> = measured.map(outcome).collect();
         flows.sort_by_key(|outcome| outcome.flow);
-        Outcomes { flows }
+        let is_random = run.load.requested.is_some();
+        let course = if is_random { Course::of(&run.flows) } else { None };
+        Outcomes { flows, course }
     }
 }

@@ -4,7 +4,7 @@ use flowsched_units::{Bytes, Rate, Time};
 use flowsched_workload::Parts;
 use serde::{Deserialize, Serialize};
 
-use super::{Point, SizeClass};
+use super::{OfferedLoad, Point, SizeClass};
 
 /// Everything that is kept of one run: one scheme, one seed, one point of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +19,8 @@ pub struct RunRecord {
     pub stopped: bool,
     /// What the scheme is worth as a schedule, if it is one and not a protocol.
     pub schedule: Option<Schedule>,
+    /// The load of the flows.
+    pub load: OfferedLoad,
     /// Totals and costs.
     pub counters: Counters,
     /// The flows, by rising number.

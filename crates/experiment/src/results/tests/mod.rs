@@ -4,6 +4,7 @@ mod comparisons;
 mod damage;
 mod folders;
 mod summaries;
+mod warnings;
 
 use flowsched_units::{Bytes, Rate, Time};
 
