@@ -2,7 +2,7 @@
 
 use flowsched_experiment::Scene;
 use flowsched_experiment::results::{
-    Counters, FlowRow, Passage, Port, PortSample, RunRecord, Schedule,
+    Counters, FlowRow, OfferedLoad, Passage, Port, PortSample, RunRecord, Schedule,
 };
 use flowsched_fluid::Worth;
 use flowsched_topology::{Network, NodeId};
@@ -117,12 +117,14 @@ pub fn record(
     ran: Ran,
     cost: Cost,
 ) -> RunRecord {
+    let load = load(scene, network, &workload);
     RunRecord {
         point: scene.point.clone(),
         scheme: scheme.to_owned(),
         seed,
         stopped: ran.stopped,
         schedule: ran.schedule,
+        load,
         counters: Counters {
             cpu_s: cost.cpu_s,
             wall_s: cost.wall_s,
@@ -139,6 +141,12 @@ pub fn record(
         end: ran.end,
         hosts: network.hosts().map(|host| network.name(host.node())).collect(),
     }
+}
+
+/// The load of the flows, and the ports that it refers to.
+pub fn load(scene: &Scene, network: &Network, workload: &Workload) -> OfferedLoad {
+    let of_core = scene.workload.settings.text("load_of") == "core";
+    OfferedLoad::of(workload, network, of_core)
 }
 
 fn flow_row(network: &Network, flow: &Flow, ended: Ended) -> FlowRow {

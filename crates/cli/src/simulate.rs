@@ -10,7 +10,7 @@ use flowsched_units::SettingError;
 use flowsched_workload::Workload;
 
 use crate::cost::Meter;
-use crate::record::{Ran, fluid_sample, packet_sample, ports, record};
+use crate::record::{Ran, fluid_sample, load, packet_sample, ports, record};
 
 /// A run whose network is built and whose flows are drawn.
 pub struct Prepared<'a> {
@@ -44,6 +44,7 @@ impl<'a> Prepared<'a> {
             },
             ports: ports(&self.network),
             arrivals: starts().min().zip(starts().max()),
+            load_ports: load(self.scene, &self.network, &self.workload).ports,
         }
     }
 

@@ -70,10 +70,14 @@ pub(crate) fn change(value: f64) -> String {
     }
 }
 
-/// The interval of a relative difference in percent, `[-22.3, -19.7]`, if it is known.
+/// The interval of a relative difference in percent, `[-22.3, -19.7]`, if it is known. Two seeds
+/// that differ may leave the upper end almost open: beyond 9999% it is `>9999`.
 pub(crate) fn interval(of: &Change) -> Option<String> {
-    let bound = |bound: f64| change(bound).replace('%', "");
-    Some(format!("[{}, {}]", bound(of.low?), bound(of.high?)))
+    let end = |end: f64| match end {
+        end if end > 99.99 => ">9999".to_owned(),
+        _ => change(end).replace('%', ""),
+    };
+    Some(format!("[{}, {}]", end(of.low?), end(of.high?)))
 }
 
 /// `1 seed`, `3 seeds`.
@@ -112,6 +116,7 @@ mod tests {
     fn a_change_has_a_sign_and_an_interval() {
         let of = |low, high| interval(&Change { change: Some(0.0), low, high });
         assert_eq!(of(Some(-0.223), Some(0.197)), Some("[-22.3, +19.7]".to_owned()));
+        assert_eq!(of(Some(-0.9), Some(1e9)), Some("[-90.0, >9999]".to_owned()));
         assert_eq!(of(None, None), None);
         assert_eq!(change(-0.21), "-21.0%");
         assert_eq!(change(-0.0001), "0.0%");

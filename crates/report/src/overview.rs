@@ -136,7 +136,8 @@ pub(crate) fn left_out(rows: &[Row<'_>]) -> u64 {
 
 /// What the intervals stand for, in words; nothing if there are none.
 pub(crate) fn interval_note(summary: &Summary) -> Option<String> {
-    let seeds = summary.comparisons.iter().map(|comparison| comparison.fct.all.seeds).max()?;
+    let compared = summary.comparisons.iter().map(|comparison| &comparison.fct.all);
+    let seeds = compared.filter(|fct| !fct.nothing_is_random()).map(|fct| fct.seeds).max()?;
     Some(match seeds {
         0 => return None,
         1 => "95% confidence interval over the flows of one seed; more seeds give a better one"

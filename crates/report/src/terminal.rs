@@ -12,12 +12,28 @@ use crate::overview::{
     CLASSES, Row, against, class_title, interval_note, left_out, partial_note, rows, seeds,
 };
 
-/// From this many columns on, the change of the 99th percentile has its interval beside it.
-const WIDE: usize = 96;
+/// Columns that are shown only if there is room.
+#[derive(Clone, Copy)]
+struct Optional {
+    /// The 99.9th percentile.
+    p999: bool,
+    /// The interval of the change of the 99th percentile.
+    p99_interval: bool,
+}
+
+/// What may be shown, the most first.
+const OPTIONAL: [Optional; 3] = [
+    Optional { p999: true, p99_interval: true },
+    Optional { p999: true, p99_interval: false },
+    Optional { p999: false, p99_interval: false },
+];
+
+/// Columns that a scheme's name takes at most before optional columns have precedence.
+const NAME: usize = 20;
 
 /// The figures of a study as text for a terminal of `width` columns: for every point, FCT by
-/// size class with the change against the first scheme, then what did not go well. Fits 80
-/// columns; more are used where there are more.
+/// size class with the change against the first scheme, then what did not go well, and warnings at
+/// the end. Fits 80 columns; if there are more, more figures are shown.
 pub fn terminal(summary: &Summary, width: usize) -> String {
     let mut text = String::new();
     let mut line = |content: &str| _ = writeln!(text, "{}", content.trim_end());
@@ -49,6 +65,10 @@ pub fn terminal(summary: &Summary, width: usize) -> String {
     for note in notes(summary) {
         wrap(&note, width).iter().for_each(|part| line(part));
     }
+    for warning in &summary.warnings {
+        line("");
+        wrap(&format!("Warning: {warning}"), width).iter().for_each(|part| line(part));
+    }
     text
 }
 
@@ -76,11 +96,7 @@ fn orders(summary: &Summary) -> Vec<String> {
 
 fn point_lines(summary: &Summary, point: &Point, width: usize) -> Vec<String> {
     let rows = rows(summary, point);
-    let mut table = vec![heading(summary, width)];
-    for class in CLASSES {
-        table.extend(class_lines(&rows, class, against(summary).is_some(), width));
-    }
-    let mut lines = aligned(&table, width);
+    let mut lines = aligned(&figures(summary, &rows, width), width);
     lines.push(String::new());
     let heading = ["", "unfinished", "timeouts", "resent", "drops", "marks"];
     let mut table = vec![heading.map(str::to_owned).to_vec()];
@@ -109,12 +125,27 @@ fn point_lines(summary: &Summary, point: &Point, width: usize) -> Vec<String> {
     lines
 }
 
-fn heading(summary: &Summary, width: usize) -> Vec<String> {
+/// The table of figures with as many of the optional columns as `width` has room for.
+fn figures(summary: &Summary, rows: &[Row<'_>], width: usize) -> Vec<Vec<String>> {
+    let table = |optional: &Optional| {
+        let mut table = vec![heading(summary, *optional)];
+        for class in CLASSES {
+            table.extend(class_lines(rows, class, against(summary).is_some(), *optional));
+        }
+        table
+    };
+    let mut tables = OPTIONAL.iter().map(table);
+    let fits = |table: &Vec<Vec<String>>| needed(table) <= width;
+    tables.find(fits).unwrap_or_else(|| table(&OPTIONAL[OPTIONAL.len() - 1]))
+}
+
+fn heading(summary: &Summary, optional: Optional) -> Vec<String> {
     let against = against(summary).map(|first| format!("vs {}", cut(first, 10)));
     let interval = |show| (show && against.is_some()).then(|| "[95%]".to_owned());
     let named = |name: &str| Some(name.to_owned());
     let cells = [named(""), named("flows"), named("mean"), against.clone(), interval(true)];
-    let tail = [named("p99"), against.clone(), interval(width >= WIDE)];
+    let p999 = optional.p999.then(|| "p99.9".to_owned());
+    let tail = [named("p99"), against.clone(), interval(optional.p99_interval), p999];
     cells.into_iter().chain(tail).flatten().collect()
 }
 
@@ -123,7 +154,7 @@ fn class_lines(
     rows: &[Row<'_>],
     class: Option<SizeClass>,
     compared: bool,
-    width: usize,
+    optional: Optional,
 ) -> Vec<Vec<String>> {
     let mut lines = vec![vec![class_title(class)]];
     if rows.iter().all(|row| row.finished(class) == 0) {
@@ -149,8 +180,11 @@ fn class_lines(
         }
         cells.push(figure(|d| d.p99));
         if compared {
-            let beside = if width >= WIDE { 2 } else { 1 };
+            let beside = if optional.p99_interval { 2 } else { 1 };
             cells.extend(changed(of.map(|of| &of.p99)).into_iter().take(beside));
+        }
+        if optional.p999 {
+            cells.push(figure(|d| d.p999));
         }
         lines.push(cells);
     }
@@ -174,20 +208,33 @@ fn notes(summary: &Summary) -> Vec<String> {
         plural(seeds(summary), "seed")
     )];
     if let Some(note) = interval_note(summary) {
-        notes.push(format!("Changes are of the same flows under both schemes; [ ] is the {note}."));
+        notes.push(format!("Changes are of the same flows under both schemes, over several seeds the geometric mean; \
+             [ ] is the {note}."));
     }
     notes
+}
+
+/// The width of each column, in columns of the terminal. A line of one cell is a title.
+fn widths(table: &[Vec<String>]) -> Vec<usize> {
+    let rows = || table.iter().filter(|cells| cells.len() > 1);
+    let columns = rows().map(Vec::len).max().unwrap_or(0);
+    (0..columns)
+        .map(|column| rows().filter_map(|cells| cells.get(column)).map(|c| c.width()).max())
+        .map(Option::unwrap_or_default)
+        .collect()
+}
+
+/// The columns of the terminal that a table needs, with long names cut.
+fn needed(table: &[Vec<String>]) -> usize {
+    let widths = widths(table);
+    let name = widths.first().copied().unwrap_or(0).min(NAME);
+    name + widths.iter().skip(1).map(|width| width + 2).sum::<usize>()
 }
 
 /// Columns side by side: the first to the left and cut where the line would be too long, the
 /// others to the right. A line of one cell is a title and stands as it is.
 fn aligned(table: &[Vec<String>], width: usize) -> Vec<String> {
-    let rows = || table.iter().filter(|cells| cells.len() > 1);
-    let columns = rows().map(Vec::len).max().unwrap_or(0);
-    let mut widths: Vec<usize> = (0..columns)
-        .map(|column| rows().filter_map(|cells| cells.get(column)).map(|c| c.width()).max())
-        .map(Option::unwrap_or_default)
-        .collect();
+    let mut widths = widths(table);
     if let Some((first, others)) = widths.split_first_mut() {
         let others: usize = others.iter().map(|width| width + 2).sum();
         *first = (*first).min(width.saturating_sub(others).max(10));

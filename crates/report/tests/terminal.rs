@@ -45,7 +45,7 @@ fn classes_without_flows_differ_from_flows_that_have_not_finished() {
     let study = Study { schemes: vec!["dctcp"], seeds: 1, flows: 20, ..Study::default() };
     let finished = summary(&study, |_| {});
     assert!(!flowsched_report::terminal(&finished, 80).contains("no finished flows"));
-    let unfinished = summary(&study, |runs| runs[0].flows.iter_mut().for_each(|f| f.fct = None));
+    let unfinished = summary(&study, |runs| runs[0].0.flows.iter_mut().for_each(|f| f.fct = None));
     let text = flowsched_report::terminal(&unfinished, 80);
     assert_eq!(text.matches("  no finished flows\n").count(), 4, "{text}");
 }

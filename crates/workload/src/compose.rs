@@ -95,7 +95,7 @@ pub fn compose(
     }
     leave_out(whole, &mut flows).map_err(of_whole)?;
     let load_measured = load::measured(&flows, network, only_receiver);
-    Ok(Workload { flows, parts: names, load_asked, load_measured })
+    Ok(Workload { flows, parts: names, load_asked, load_measured, only_receiver })
 }
 
 /// A part that is being drawn.

@@ -1,6 +1,6 @@
 //! From settings, or from a trace, to the flows of a run.
 
-use flowsched_topology::Network;
+use flowsched_topology::{HostId, Network};
 use flowsched_units::{SettingError, Settings};
 
 use crate::compose::{Part, PartError, compose};
@@ -22,6 +22,9 @@ pub struct Workload {
     /// The load of these very flows, from the first start to the last; none if all start at
     /// once. For a trace, host links are all hosts' links.
     pub load_measured: Option<Load>,
+    /// The one host that every part sends to: the load of host links is then that of its links.
+    /// None for a trace, and where flows are listed.
+    pub only_receiver: Option<HostId>,
 }
 
 /// Draws a workload: flows with these sizes between hosts as the pattern says, whose starts are
@@ -61,7 +64,13 @@ pub fn replay(
 ) -> Result<Workload, SettingError> {
     leave_out(settings, &mut flows)?;
     let load_measured = load::measured(&flows, network, None);
-    Ok(Workload { flows, parts: Parts::default(), load_asked: None, load_measured })
+    Ok(Workload {
+        flows,
+        parts: Parts::default(),
+        load_asked: None,
+        load_measured,
+        only_receiver: None,
+    })
 }
 
 /// Marks warm-up and cool-down flows.

@@ -1,18 +1,21 @@
 //! Paired comparisons: the same flows under two schemes.
 //!
-//! The change of a figure is its relative difference, (scheme − first) / first. Only flows that
-//! finished under both schemes count, and how many were left out is said. With several seeds
-//! the change is the mean of the seeds' changes, and its 95% interval is Student's t over the
-//! seeds. With one seed, the interval of the mean FCT's change is that of a ratio of means over
-//! the flows (Cochran, Sampling Techniques, 6.4); as flows of one run share queues it is
-//! somewhat too narrow, and no interval is given for percentiles.
+//! Each seed gives a ratio, a figure under the other scheme over that under the first. Only flows
+//! that finished under both schemes count, and the results say how many are left out. With several
+//! seeds the change is the geometric mean of the seeds' ratios, less 1, and its 95% interval is
+//! Student's t over the logs of the ratios. With one seed, the interval of the mean FCT's change is
+//! that of a ratio of means over the flows (Cochran, Sampling Techniques, 6.4), carried to the log
+//! scale by the delta method. It takes the flows to be independent. Percentiles of one seed have no
+//! interval. Neither has any figure if two or more seeds give the same FCTs flow by flow: nothing
+//! is random then, and there is one sample.
 
-use flowsched_units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::{mean, percentile};
+use super::outcomes::{Outcome, Outcomes};
+use super::samples::distinct;
 use super::student::t_975;
-use super::{FlowRow, OneByOne, PerClass, Point, SizeClass};
+use super::{Change, OneByOne, PerClass, Point, SizeClass};
 
 /// One scheme against the first one, at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +35,9 @@ pub struct Comparison {
 pub struct ClassComparison {
     /// Seeds with flows to compare. From two on, the intervals are over seeds.
     pub seeds: u64,
+    /// How many of these seeds differ in any FCT; 0 in summaries that do not say.
+    #[serde(default)]
+    pub samples: u64,
     /// Flows compared, over all seeds.
     pub pairs: u64,
     /// Measured flows that did not finish under both.
@@ -45,48 +51,10 @@ pub struct ClassComparison {
     pub one_by_one: OneByOne,
 }
 
-/// A relative difference with its 95% confidence interval: -0.2 is 20% less.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Change {
-    /// The difference; `None` where there is nothing to compare.
-    pub change: Option<f64>,
-    /// Where the interval starts; `None` where there is too little to tell.
-    pub low: Option<f64>,
-    /// Where it ends.
-    pub high: Option<f64>,
-}
-
-impl Change {
-    fn interval(change: f64, half_width: f64) -> Change {
-        let known = half_width.is_finite();
-        Change {
-            change: Some(change),
-            low: known.then_some(change - half_width),
-            high: known.then_some(change + half_width),
-        }
-    }
-}
-
-/// What became of one measured flow.
-#[derive(Clone, Copy, Debug)]
-struct Outcome {
-    flow: u64,
-    class: SizeClass,
-    fct: Option<Time>,
-}
-
-/// What became of the measured flows of one run, by flow number.
-#[derive(Clone, Debug)]
-pub(super) struct Outcomes(Vec<Outcome>);
-
-impl Outcomes {
-    pub(super) fn of(flows: &[FlowRow]) -> Outcomes {
-        let measured = flows.iter().filter(|flow| flow.measured);
-        let outcome =
-            |flow: &FlowRow| Outcome { flow: flow.flow, class: flow.class(), fct: flow.fct };
-        let mut outcomes: Vec<Outcome> = measured.map(outcome).collect();
-        outcomes.sort_by_key(|outcome| outcome.flow);
-        Outcomes(outcomes)
+impl ClassComparison {
+    /// Whether several seeds give the same FCTs flow by flow, so that the changes are exact.
+    pub fn nothing_is_random(&self) -> bool {
+        self.seeds > 1 && self.samples == 1
     }
 }
 
@@ -95,40 +63,36 @@ pub(super) fn compare(
     seeds: &[(&Outcomes, &Outcomes)],
     class: Option<SizeClass>,
 ) -> ClassComparison {
-    let mut comparison = ClassComparison::default();
-    let (mut of_mean, mut of_p99, mut over_flows) = (Vec::new(), Vec::new(), f64::INFINITY);
-    let mut ratios = Vec::new();
-    for (first, other) in seeds {
-        let pairs = Pairs::of(first, other, class);
-        comparison.pairs += pairs.first.len() as u64;
-        comparison.left_out += pairs.left_out;
-        if let Some((change, half_width)) = pairs.ratio_of_means() {
-            of_mean.push(change);
-            over_flows = half_width;
+    let all: Vec<Pairs> =
+        seeds.iter().map(|(first, other)| Pairs::of(first, other, class)).collect();
+    let compared: Vec<&Pairs> = all.iter().filter(|pairs| pairs.is_comparable()).collect();
+    let ratios: Vec<f64> = all.iter().flat_map(Pairs::ratios).collect();
+    let mut comparison = ClassComparison {
+        seeds: compared.len() as u64,
+        samples: distinct(&compared),
+        pairs: ratios.len() as u64,
+        left_out: all.iter().map(|pairs| pairs.left_out).sum(),
+        one_by_one: OneByOne::of(&ratios),
+        ..ClassComparison::default()
+    };
+    let logs = |log: fn(&Pairs) -> f64| compared.iter().map(|pairs| log(pairs)).collect();
+    let (of_mean, of_p99): (Vec<f64>, Vec<f64>) =
+        (logs(Pairs::log_ratio_of_means), logs(Pairs::log_ratio_of_p99));
+    (comparison.mean, comparison.p99) = match compared[..] {
+        [] => return comparison,
+        [alone] => {
+            (Change::within(of_mean[0], alone.half_width_over_flows()), Change::exact(of_p99[0]))
         }
-        of_p99.extend(pairs.change_of_p99());
-        ratios.extend(pairs.ratios());
-    }
-    comparison.seeds = of_mean.len() as u64;
-    comparison.mean = over_seeds(&of_mean, over_flows);
-    comparison.p99 = over_seeds(&of_p99, f64::INFINITY);
-    comparison.one_by_one = OneByOne::of(&ratios);
+        _ if comparison.nothing_is_random() => {
+            (Change::exact(of_mean[0]), Change::exact(of_p99[0]))
+        }
+        _ => (Change::over_seeds(&of_mean), Change::over_seeds(&of_p99)),
+    };
     comparison
 }
 
-/// The mean of the seeds' changes with Student's interval, or `alone` if there is but one.
-fn over_seeds(changes: &[f64], alone: f64) -> Change {
-    let Some(change) = mean(changes) else { return Change::default() };
-    if changes.len() == 1 {
-        return Change::interval(change, alone);
-    }
-    let n = changes.len() as f64;
-    let squares: f64 = changes.iter().map(|c| (c - change) * (c - change)).sum();
-    let standard_error = (squares / (n - 1.0) / n).sqrt();
-    Change::interval(change, t_975(changes.len() as u64 - 1) * standard_error)
-}
-
 /// The FCTs in microseconds of the flows that finished under both schemes.
+#[derive(PartialEq)]
 struct Pairs {
     first: Vec<f64>,
     other: Vec<f64>,
@@ -139,8 +103,8 @@ impl Pairs {
     fn of(first: &Outcomes, other: &Outcomes, class: Option<SizeClass>) -> Pairs {
         let mut pairs = Pairs { first: Vec::new(), other: Vec::new(), left_out: 0 };
         let asked = |outcome: &&Outcome| class.is_none_or(|class| class == outcome.class);
-        let mut others = other.0.iter().filter(asked).peekable();
-        for mine in first.0.iter().filter(asked) {
+        let mut others = other.flows.iter().filter(asked).peekable();
+        for mine in first.flows.iter().filter(asked) {
             while others.next_if(|theirs| theirs.flow < mine.flow).is_some() {
                 pairs.left_out += 1;
             }
@@ -157,29 +121,41 @@ impl Pairs {
         pairs
     }
 
-    /// The change of the mean, and half the width of its interval over the flows.
-    fn ratio_of_means(&self) -> Option<(f64, f64)> {
-        let first = mean(&self.first).filter(|first| *first > 0.0)?;
-        let ratio = mean(&self.other)? / first;
+    /// Whether there are flows to compare, and some take time.
+    fn is_comparable(&self) -> bool {
+        let takes_time = |fcts: &[f64]| fcts.iter().any(|fct| *fct > 0.0);
+        takes_time(&self.first) && takes_time(&self.other)
+    }
+
+    /// The log of the ratio of means.
+    fn log_ratio_of_means(&self) -> f64 {
+        libm::log(mean(&self.other).unwrap_or(f64::NAN) / mean(&self.first).unwrap_or(f64::NAN))
+    }
+
+    /// Half the width of the 95% interval of the log of the ratio of means, over the flows. By the
+    /// delta method the standard error of the log is that of the ratio, over the ratio.
+    fn half_width_over_flows(&self) -> f64 {
+        let log = self.log_ratio_of_means();
+        let ratio = libm::exp(log);
         let residual = |(first, other): (&f64, &f64)| other - ratio * first;
         let squares: f64 = self.first.iter().zip(&self.other).map(residual).map(|r| r * r).sum();
         let n = self.first.len() as f64;
-        let standard_error = (squares / (n - 1.0) / n).sqrt() / first;
-        let half_width = t_975(self.first.len() as u64 - 1) * standard_error;
-        Some((ratio - 1.0, if half_width.is_nan() { f64::INFINITY } else { half_width }))
+        let standard_error = (squares / (n - 1.0) / n).sqrt();
+        let other = mean(&self.other).unwrap_or(f64::NAN);
+        t_975(self.first.len() as u64 - 1) * standard_error / other
     }
 
     fn ratios(&self) -> impl Iterator<Item = f64> {
         self.first.iter().zip(&self.other).map(|(first, other)| other / first)
     }
 
-    fn change_of_p99(&self) -> Option<f64> {
+    /// The log of the ratio of 99th percentiles.
+    fn log_ratio_of_p99(&self) -> f64 {
         let p99 = |values: &[f64]| {
             let mut sorted = values.to_vec();
             sorted.sort_unstable_by(f64::total_cmp);
-            percentile(&sorted, 990)
+            percentile(&sorted, 990).unwrap_or(f64::NAN)
         };
-        let first = p99(&self.first).filter(|first| *first > 0.0)?;
-        Some(p99(&self.other)? / first - 1.0)
+        libm::log(p99(&self.other) / p99(&self.first))
     }
 }

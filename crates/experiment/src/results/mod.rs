@@ -25,9 +25,13 @@
 //!   is the 99.9th.
 //! - *Small* flows are of up to 100 KB, *medium* ones of up to 10 MB, *large* ones of more
 //!   (powers of 1000).
+//! - A *change* is the relative difference of a figure under two schemes: the geometric mean over
+//!   seeds of its ratio, less 1. Intervals are worked out on the log scale, so that none reaches
+//!   below -100%.
 //! - Figures are over the measured flows that finished. Flows that did not finish are counted,
 //!   and never averaged in.
 
+mod change;
 mod columns;
 mod comparison;
 mod convergence;
@@ -35,9 +39,12 @@ mod distribution;
 mod error;
 mod files;
 mod folder;
+mod load;
 mod lock;
 mod one_by_one;
 mod order;
+mod outcomes;
+mod over_seeds;
 mod packets;
 mod point;
 mod port_watch;
@@ -45,7 +52,9 @@ mod program;
 mod read;
 mod record;
 mod run_folder;
+mod samples;
 mod size_class;
+mod steady_state;
 mod student;
 mod study;
 mod summary;
@@ -54,15 +63,19 @@ mod table_file;
 #[cfg(test)]
 mod tests;
 mod varied;
+mod warnings;
 
+pub use change::Change;
 pub use columns::{Column, FLOWS, PORTS, Value};
-pub use comparison::{Change, ClassComparison, Comparison};
+pub use comparison::{ClassComparison, Comparison};
 pub use distribution::Distribution;
 pub use error::ResultsError;
 pub use folder::Folder;
+pub use load::{LoadFigures, LoadOf, OfferedLoad};
 pub use one_by_one::OneByOne;
 pub(crate) use order::FORM as ORDER_FORM;
 pub use order::{Figure, Order, OrderFound, Verdict};
+pub use over_seeds::OverSeeds;
 pub use packets::PacketFigures;
 pub use point::Point;
 pub use port_watch::PortFigures;
@@ -73,7 +86,8 @@ pub use record::{
 };
 pub use run_folder::{RunStart, RunWriter};
 pub use size_class::{PerClass, SizeClass};
+pub use steady_state::SteadyState;
 pub use study::{Earlier, Ending, Meta, Writer, check_free, runs_left, write};
-pub use summary::{Key, PartSummary, RunSummary, SUMMARY, Summary};
+pub use summary::{AcrossSeeds, Key, PartSummary, RunSummary, SUMMARY, Summary};
 pub use table_file::{TableFile, Tables};
 pub use varied::VariedKey;

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::comparison::Change;
-use super::{Point, SizeClass};
+use super::{Change, Point, SizeClass};
 
 /// An order that somebody states: the FCT of these schemes rises from one to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,22 +76,24 @@ pub struct OrderFound {
     pub verdict: Verdict,
 }
 
-/// What a confidence interval says of an order.
+/// What a comparison says of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The whole interval is on the stated side.
+    /// The whole interval is on the stated side, or the change is and nothing is random.
     Holds,
-    /// The whole interval is on the other side.
+    /// The whole interval is on the other side, or the change is and nothing is random.
     Reversed,
-    /// The interval has both, or there is none.
+    /// The interval is on both sides, or there is none.
     Undecided,
 }
 
 impl Verdict {
-    /// Of how much more the scheme has that is said to have more.
-    pub fn of(change: &Change) -> Verdict {
-        match (change.low, change.high) {
+    /// The verdict on the relative excess of the scheme that is said to have more. A change without
+    /// an interval decides only if `nothing_is_random`.
+    pub fn of(excess: &Change, nothing_is_random: bool) -> Verdict {
+        let exact = excess.change.filter(|_| nothing_is_random);
+        match (excess.low.or(exact), excess.high.or(exact)) {
             (Some(low), _) if low > 0.0 => Verdict::Holds,
             (_, Some(high)) if high < 0.0 => Verdict::Reversed,
             _ => Verdict::Undecided,
@@ -120,9 +121,22 @@ mod tests {
     #[test]
     fn an_interval_on_one_side_decides() {
         let change = |low, high| Change { change: Some(0.1), low, high };
-        assert_eq!(Verdict::of(&change(Some(0.05), Some(0.15))), Verdict::Holds);
-        assert_eq!(Verdict::of(&change(Some(-0.3), Some(-0.1))), Verdict::Reversed);
-        assert_eq!(Verdict::of(&change(Some(-0.1), Some(0.1))), Verdict::Undecided);
-        assert_eq!(Verdict::of(&change(None, None)), Verdict::Undecided);
+        let verdict = |low, high| Verdict::of(&change(low, high), false);
+        assert_eq!(verdict(Some(0.05), Some(0.15)), Verdict::Holds);
+        assert_eq!(verdict(Some(-0.3), Some(-0.1)), Verdict::Reversed);
+        assert_eq!(verdict(Some(-0.1), Some(0.1)), Verdict::Undecided);
+        assert_eq!(verdict(None, None), Verdict::Undecided);
+    }
+
+    #[test]
+    fn an_exact_change_decides() {
+        let verdict = |change| {
+            let change = Change { change: Some(change), low: None, high: None };
+            Verdict::of(&change, true)
+        };
+        assert_eq!(
+            [0.1, -0.1, 0.0].map(verdict),
+            [Verdict::Holds, Verdict::Reversed, Verdict::Undecided]
+        );
     }
 }

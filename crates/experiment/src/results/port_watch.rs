@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use flowsched_units::Time;
 
+use super::load::UtilisationMeter;
 use super::{Distribution, Port, PortSample};
 
 /// What the summary says of ports.
@@ -11,6 +12,8 @@ use super::{Distribution, Port, PortSample};
 pub struct PortFigures {
     /// As [`super::RunSummary::queue_bytes`].
     pub queue_bytes: Distribution,
+    /// As [`super::LoadFigures::utilisation`].
+    pub utilisation: Option<f64>,
     /// As [`super::RunSummary::convergence_us`].
     pub convergence_us: Option<f64>,
 }
@@ -23,14 +26,20 @@ pub(super) struct PortWatch {
     arrivals: Option<(Time, Time)>,
     /// How many samples saw so many bytes wait.
     waiting: BTreeMap<u64, u64>,
+    utilisation: UtilisationMeter,
     /// By port: its last sample.
     last: Vec<PortSample>,
 }
 
 impl PortWatch {
-    /// For these ports, when flows start from the first to the last of `arrivals`.
-    pub(super) fn new(ports: &[Port], arrivals: Option<(Time, Time)>) -> PortWatch {
+    /// For these ports, some of which the load refers to, when flows start from the first to the last of `arrivals`.
+    pub(super) fn new(
+        ports: &[Port],
+        arrivals: Option<(Time, Time)>,
+        load_ports: &[u32],
+    ) -> PortWatch {
         PortWatch {
+            utilisation: UtilisationMeter::new(load_ports, ports, arrivals),
             is_switch: ports.iter().map(|port| !port.class.starts_with("host to ")).collect(),
             arrivals,
             waiting: BTreeMap::new(),
@@ -38,8 +47,9 @@ impl PortWatch {
         }
     }
 
-    /// Takes the next samples.
+    /// Takes the samples of the next time.
     pub(super) fn take(&mut self, samples: &[PortSample]) {
+        self.utilisation.add(samples);
         for sample in samples {
             let port = sample.port as usize;
             self.last[port] = *sample;
@@ -59,6 +69,11 @@ impl PortWatch {
     /// Figure 5): every port at every sample is a value.
     pub(super) fn queue_bytes(&self) -> Distribution {
         Distribution::of_counts(&self.waiting)
+    }
+
+    /// How far the links are used that the load refers to.
+    pub(super) fn utilisation(&self) -> Option<f64> {
+        self.utilisation.utilisation()
     }
 }
 
@@ -83,12 +98,12 @@ mod tests {
             ..PortSample::default()
         };
         let ports = [port("host to leaf"), port("leaf to host")];
-        let mut watch = PortWatch::new(&ports, Some((Time::from_us(10), Time::from_us(20))));
+        let mut watch = PortWatch::new(&ports, Some((Time::from_us(10), Time::from_us(20))), &[]);
         watch.take(&[sample(5, 1, 1_000_000), sample(10, 0, 2_000_000), sample(10, 1, 100)]);
         watch.take(&[sample(20, 1, 300), sample(25, 1, 3_000_000)]);
         let found = watch.queue_bytes();
         assert_eq!((found.count, found.mean, found.max), (2, Some(200.0), Some(300.0)));
         assert_eq!(watch.last()[1], sample(25, 1, 3_000_000));
-        assert_eq!(PortWatch::new(&ports, None).queue_bytes().count, 0);
+        assert_eq!(PortWatch::new(&ports, None, &[]).queue_bytes().count, 0);
     }
 }

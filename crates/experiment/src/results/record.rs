@@ -6,7 +6,7 @@ use flowsched_units::{Bytes, Rate, Time};
 use flowsched_workload::Parts;
 use serde::{Deserialize, Serialize};
 
-use super::{Point, SizeClass};
+use super::{OfferedLoad, Point, SizeClass};
 
 /// Which run rows belong to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +41,8 @@ pub struct RunRecord {
     pub stopped: bool,
     /// What the scheme is worth as a schedule, if it is one and not a protocol.
     pub schedule: Option<Schedule>,
+    /// The load of the flows.
+    pub load: OfferedLoad,
     /// Totals and costs.
     pub counters: Counters,
     /// When the last event was.

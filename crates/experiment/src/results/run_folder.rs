@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use flowsched_units::Time;
 use serde::{Deserialize, Serialize};
 
-use super::comparison::Outcomes;
 use super::convergence::Convergence;
 use super::files::{FLOWS_FILE, PORTS_FILE, sync, write_whole};
+use super::outcomes::Outcomes;
 use super::port_watch::{PortFigures, PortWatch};
 use super::read::TableReader;
 use super::table::TableWriter;
@@ -33,6 +33,8 @@ pub struct RunStart {
     pub ports: Vec<Port>,
     /// The first and the last start of a flow; `None` if there is no flow.
     pub arrivals: Option<(Time, Time)>,
+    /// The ports that the load of its flows refers to, by their places.
+    pub load_ports: Vec<u32>,
 }
 
 /// What [`FIGURES_FILE`] says.
@@ -103,18 +105,18 @@ impl RunWriter {
         let place = Place::new(finished)?;
         let path = place.partial.join(PORTS_FILE);
         let table = || TableWriter::new(File::create(&path)?, keys, PORTS);
-        let RunStart { key, ports, arrivals } = start;
+        let RunStart { key, ports, arrivals, load_ports } = start;
         Ok(RunWriter {
             ports: table().map_err(ResultsError::write(&path))?,
             place,
             keys: keys.to_vec(),
             program: program.clone(),
-            watch: PortWatch::new(&ports, arrivals),
+            watch: PortWatch::new(&ports, arrivals, &load_ports),
             pending: PortsOfRun { run: key, ports, samples: Vec::new() },
         })
     }
 
-    /// Adds the samples of all ports at one time, or at several.
+    /// Adds the samples of all ports at one time, which is not before the last one.
     ///
     /// # Errors
     /// [`ResultsError::Write`]; then nothing more can be added.
@@ -147,6 +149,7 @@ impl RunWriter {
         let convergence = Convergence::new(run, &pending.ports, watch.last());
         let figures = PortFigures {
             queue_bytes: watch.queue_bytes(),
+            utilisation: watch.utilisation(),
             convergence_us: match convergence {
                 None => None,
                 Some(convergence) => look_again(convergence, &path, tables.ports)?,
@@ -241,7 +244,7 @@ impl RunFolder {
             0 => Vec::new(),
             _ => table.group(0)?.flows()?.map(|of_run| of_run.flows).unwrap_or_default(),
         };
-        Ok(Outcomes::of(&flows))
+        Ok(Outcomes::of(&flows, self.summary().load.requested.is_some()))
     }
 
     fn table(&self, file: &str, expected: TableFile) -> Result<TableReader, ResultsError> {

@@ -1,9 +1,8 @@
-//! The quantile of Student's t distribution that a 95% interval needs.
+//! Student's t: 95% confidence intervals of means of independent values.
 
 /// The 97.5th percentile with `degrees` degrees of freedom, to within 0.0005.
 ///
-/// Up to 30 from the usual table; above, the Cornish-Fisher expansion around the normal
-/// quantile (Abramowitz and Stegun, 26.7.5).
+/// Up to 30 from the usual table; above, from [`expansion`].
 pub(super) fn t_975(degrees: u64) -> f64 {
     const TABLE: [f64; 31] = [
         f64::INFINITY,
@@ -41,11 +40,31 @@ pub(super) fn t_975(degrees: u64) -> f64 {
     if let Some(value) = TABLE.get(degrees as usize) {
         return *value;
     }
-    const NORMAL: f64 = 1.959_963_984_540_054;
-    let z3 = NORMAL * NORMAL * NORMAL;
-    let z5 = z3 * NORMAL * NORMAL;
+    expansion(1.959_963_984_540_054, degrees)
+}
+
+/// The 99.95th percentile with `degrees` degrees of freedom, at least 8: to within 1%.
+pub(super) fn t_9995(degrees: u64) -> f64 {
+    expansion(3.290_526_731_491_926, degrees)
+}
+
+/// The Cornish-Fisher expansion around a quantile of the normal distribution (Abramowitz and
+/// Stegun, 26.7.5).
+fn expansion(normal: f64, degrees: u64) -> f64 {
+    let z2 = normal * normal;
     let n = degrees as f64;
-    NORMAL + (z3 + NORMAL) / (4.0 * n) + (5.0 * z5 + 16.0 * z3 + 3.0 * NORMAL) / (96.0 * n * n)
+    let first = (z2 + 1.0) / 4.0;
+    let second = ((5.0 * z2 + 16.0) * z2 + 3.0) / 96.0;
+    let third = (((3.0 * z2 + 19.0) * z2 + 17.0) * z2 - 15.0) / 384.0;
+    normal * (1.0 + first / n + second / (n * n) + third / (n * n * n))
+}
+
+/// Half the width of the 95% confidence interval of the mean of `values`; NaN for a single one.
+pub(super) fn half_width(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    t_975((values.len() as u64).saturating_sub(1)) * (squares / (n - 1.0) / n).sqrt()
 }
 
 #[cfg(test)]
@@ -73,6 +92,14 @@ mod tests {
         for degrees in (1..=40).chain([59, 100, 999]) {
             let tail = 1.0 - cumulative(t_975(degrees), degrees);
             assert!((tail - 0.025).abs() < 2e-5, "{degrees} degrees: {tail} above");
+        }
+    }
+
+    #[test]
+    fn one_in_two_thousand_lies_above() {
+        for degrees in [8, 16, 40, 80, 800] {
+            let tail = 1.0 - cumulative(t_9995(degrees), degrees);
+            assert!((tail - 0.0005).abs() < 2e-5, "{degrees} degrees: {tail} above");
         }
     }
 }

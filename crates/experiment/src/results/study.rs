@@ -7,12 +7,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::comparison::Outcomes;
 use super::files::{
     EXPERIMENT_FILE, FLOWS_FILE, PORTS_FILE, RUNS_FOLDER, SUMMARY_FILE, partial, put_in_place,
     remove, replace,
 };
 use super::lock::Lock;
+use super::outcomes::Outcomes;
 use super::run_folder::{RunFolder, RunStart, RunWriter, remove_folder, remove_leftovers};
 use super::table::TableWriter;
 use super::varied::VariedKey;
@@ -96,10 +96,13 @@ pub fn write(
     let writer = Writer::create(dir, meta, Earlier::Discarded)?;
     for (place, (run, PortsOfRun { ports, samples, .. })) in runs.into_iter().enumerate() {
         let starts = || run.flows.iter().map(|flow| flow.start);
-        let start =
-            RunStart { key: run.key(), ports, arrivals: starts().min().zip(starts().max()) };
+        let arrivals = starts().min().zip(starts().max());
+        let load_ports = run.load.ports.clone();
+        let start = RunStart { key: run.key(), ports, arrivals, load_ports };
         let written = writer.begin(place, start).and_then(|mut writer| {
-            writer.add_samples(&samples)?;
+            for at_one_time in samples.chunk_by(|one, next| one.time == next.time) {
+                writer.add_samples(at_one_time)?;
+            }
             writer.finish(&run)
         });
         if let Err(error) = written {

@@ -43,22 +43,64 @@ fn flows_are_compared_one_by_one() {
     assert_eq!(all.large.one_by_one, OneByOne::default());
 }
 
-/// By hand: changes of -10%, -20% and -30% have mean -20% and standard error 10%/sqrt(3);
-/// t with 2 degrees of freedom is 4.3027.
+/// By hand: ratios of 0.9, 0.6 and 0.4 have the geometric mean 0.6, and their logs the standard
+/// error ln(1.5)/sqrt(3); t with 2 degrees of freedom is 4.3027.
 #[test]
-fn several_seeds_give_students_interval() {
+fn several_seeds_give_students_interval_of_the_logs() {
     let mut runs = Vec::new();
-    for (seed, fct) in [(1, 90), (2, 80), (3, 70)] {
+    for (seed, fct) in [(1, 90), (2, 60), (3, 40)] {
         runs.push(run("tcp", seed, vec![flow(0, 1, 100)]));
         runs.push(run("pias", seed, vec![flow(0, 1, fct)]));
     }
     let small = comparisons(runs)[0].fct.small;
-    assert_eq!((small.seeds, small.pairs), (3, 3));
+    assert_eq!((small.seeds, small.samples, small.pairs), (3, 3, 3));
+    let half_width = 4.3027 * libm::log(1.5) / 3f64.sqrt();
     for change in [small.mean, small.p99] {
-        near(change.change, -0.2);
-        near(change.low, -0.2 - 4.3027 * 0.1 / 3f64.sqrt());
-        near(change.high, -0.2 + 4.3027 * 0.1 / 3f64.sqrt());
+        near(change.change, -0.4);
+        near(change.low, 0.6 / libm::exp(half_width) - 1.0);
+        near(change.high, 0.6 * libm::exp(half_width) - 1.0);
     }
+}
+
+/// On the linear scale, the interval of these two seeds would reach down to -567%.
+#[test]
+fn no_change_is_below_minus_one() {
+    let mut runs = Vec::new();
+    for (seed, fct) in [(1, 10), (2, 90)] {
+        runs.push(run("tcp", seed, vec![flow(0, 1, 100), flow(1, 1, 100)]));
+        runs.push(run("pias", seed, vec![flow(0, 1, fct), flow(1, 1, fct)]));
+    }
+    let small = comparisons(runs)[0].fct.small;
+    for change in [small.mean, small.p99] {
+        near(change.change, -0.7);
+        assert!(change.low > Some(-1.0) && change.high > Some(0.0), "{change:?}");
+    }
+}
+
+#[test]
+fn seeds_that_change_nothing_are_one_sample_without_an_interval() {
+    let study = |fct_of_last: u64| {
+        let mut runs = Vec::new();
+        for seed in 1..=3 {
+            let large = flow(1, 20_000_000, if seed == 3 { fct_of_last } else { 500 });
+            runs.push(run("tcp", seed, vec![flow(0, 1, 100), large]));
+            runs.push(run("pias", seed, vec![flow(0, 1, 90), large]));
+        }
+        comparisons(runs)[0].fct
+    };
+    let same = study(500);
+    for class in [same.all, same.small, same.large] {
+        assert_eq!((class.seeds, class.samples), (3, 1));
+        assert!(class.mean.change.is_some() && class.p99.change.is_some());
+        assert_eq!((class.mean.low, class.mean.high, class.p99.low), (None, None, None));
+    }
+    near(same.small.mean.change, -0.1);
+    let differing = study(501);
+    assert_eq!(
+        (differing.small.samples, differing.large.samples, differing.all.samples),
+        (1, 2, 2)
+    );
+    assert!(differing.all.mean.low.is_some() && differing.small.mean.low.is_none());
 }
 
 #[test]
@@ -141,5 +183,20 @@ fn an_order_is_reported_for_each_two_neighbours() {
     let verdicts: Vec<Verdict> = found.iter().map(|order| order.verdict).collect();
     use Verdict::{Holds, Reversed, Undecided};
     assert_eq!(verdicts, [Reversed, Holds, Holds, Undecided]);
-    near(found[1].change.change, (1000.0 / 900.0 + 1000.0 / 890.0 + 1000.0 / 880.0) / 3.0 - 1.0);
+    let ratios = 1000.0f64.powi(3) / (900.0 * 890.0 * 880.0);
+    near(found[1].change.change, libm::cbrt(ratios) - 1.0);
+}
+
+#[test]
+fn where_nothing_is_random_the_change_decides_on_an_order() {
+    let mut runs = Vec::new();
+    for seed in 1..=2 {
+        runs.push(run("tcp", seed, vec![flow(0, 1, 1000)]));
+        runs.push(run("pias", seed, vec![flow(0, 1, 900)]));
+    }
+    let orders = Order::parse_all("small mean: pias < tcp; small mean: tcp < pias").unwrap();
+    let dir = tempdir().unwrap();
+    let found = write_all(dir.path(), &Meta { orders, ..meta() }, runs).unwrap().orders;
+    assert_eq!(found[0].change.low, None);
+    assert_eq!((found[0].verdict, found[1].verdict), (Verdict::Holds, Verdict::Reversed));
 }

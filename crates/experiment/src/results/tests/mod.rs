@@ -5,6 +5,7 @@ mod damage;
 mod folders;
 mod resuming;
 mod summaries;
+mod warnings;
 
 use std::path::Path;
 
@@ -74,11 +75,22 @@ fn write_all(
     write(dir, meta, runs.into_iter().map(with_samples))
 }
 
+/// Writes runs without samples.
+fn write_unsampled(dir: &Path, runs: impl IntoIterator<Item = RunRecord>) -> Summary {
+    let without = |run: RunRecord| {
+        let ports = PortsOfRun { samples: Vec::new(), ..samples_of(&run) };
+        (run, ports)
+    };
+    write(dir, &meta(), runs.into_iter().map(without)).unwrap()
+}
+
 /// Writes one run of a study.
 fn add(writer: &Writer, place: usize, run: &RunRecord) -> Result<RunSummary, ResultsError> {
     let PortsOfRun { run: key, ports, samples } = samples_of(run);
-    let mut writer = writer.begin(place, RunStart { key, ports, arrivals: None })?;
-    writer.add_samples(&samples)?;
+    let mut writer = writer.begin(place, RunStart { key, ports, ..RunStart::default() })?;
+    for at_one_time in samples.chunks(2) {
+        writer.add_samples(at_one_time)?;
+    }
     writer.finish(run)
 }
 

@@ -84,11 +84,14 @@ fn expand(path: &str) -> Vec<String> {
 
 #[test]
 fn every_key_is_described_and_every_description_has_a_key() {
-    let flows = vec![flow(0, 1, 1)];
-    let parts = Parts::from_names(["short"]);
-    let tcp = RunRecord { parts: parts.clone(), ..run("tcp", 1, flows.clone()) };
-    let pias = RunRecord { parts, ..run("pias", 1, flows) };
-    let summary = summary_of(vec![tcp, pias]);
+    let parts = Parts::from_names(["short"; 400]);
+    let load = OfferedLoad { requested: Some(0.8), realised: Some(0.7), ..OfferedLoad::default() };
+    let study = ["tcp", "pias"].map(|scheme| RunRecord {
+        parts: parts.clone(),
+        load: load.clone(),
+        ..run(scheme, 1, (0..400).map(|number| flow(number, 1, 1)).collect())
+    });
+    let summary = summary_of(study.to_vec());
     let mut found = BTreeSet::new();
     paths(&summary, "", &mut found);
     let described: BTreeSet<String> = SUMMARY.iter().flat_map(|key| expand(key.path)).collect();

@@ -1,0 +1,35 @@
+//! What is kept of the flows of a run until all runs are compared, in few bytes per flow.
+
+use flowsched_units::Time;
+
+use super::steady_state::Course;
+use super::{FlowRow, SizeClass};
+
+/// What became of one measured flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Outcome {
+    pub flow: u64,
+    pub class: SizeClass,
+    pub fct: Option<Time>,
+}
+
+/// What became of the measured flows of one run, by flow number.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Outcomes {
+    pub flows: Vec<Outcome>,
+    /// `None` unless start times are random and there are enough flows.
+    pub course: Option<Course>,
+}
+
+impl Outcomes {
+    /// Of a run's flows, whose starts are random or not.
+    pub(super) fn of(flows: &[FlowRow], is_random: bool) -> Outcomes {
+        let course = if is_random { Course::of(flows) } else { None };
+        let measured = flows.iter().filter(|flow| flow.measured);
+        let outcome =
+            |flow: &FlowRow| Outcome { flow: flow.flow, class: flow.class(), fct: flow.fct };
+        let mut flows: Vec<Outcome> = measured.map(outcome).collect();
+        flows.sort_by_key(|outcome| outcome.flow);
+        Outcomes { flows, course }
+    }
+}

@@ -1,0 +1,23 @@
+//! How many independent samples several seeds give.
+//!
+//! A seed is a sample if something in its run is random. Where nothing is, such as a trace that all
+//! schemes carry without a random choice, every seed repeats the same run: there is one sample, and
+//! nothing that an interval could be worked out from.
+
+/// How many of `items` differ from all before them.
+pub(super) fn distinct<T: PartialEq>(items: &[T]) -> u64 {
+    let is_new = |place: &usize| !items[..*place].contains(&items[*place]);
+    (0..items.len()).filter(is_new).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeats_count_once() {
+        assert_eq!(distinct(&[1, 2, 1, 1, 3, 2]), 3);
+        assert_eq!(distinct(&["same"; 4]), 1);
+        assert_eq!(distinct::<u8>(&[]), 0);
+    }
+}

@@ -1,0 +1,256 @@
+//! What the keys of `summary.json` mean. The reference page is made from this list; the figures
+//! themselves are worked out elsewhere.
+
+/// One key of the summary.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Where it stands: `[]` for every element of an array, `{a,b}` for each of these.
+    pub path: &'static str,
+    /// The unit, or nothing.
+    pub unit: &'static str,
+    /// What it means, in one sentence.
+    pub about: &'static str,
+}
+
+const fn key(path: &'static str, unit: &'static str, about: &'static str) -> Key {
+    Key { path, unit, about }
+}
+
+/// Every key of `summary.json`.
+pub const SUMMARY: &[Key] = &[
+    key("name", "", "The experiment's name."),
+    key("program.version", "", "The version of flowsched that ran the experiment."),
+    key("program.commit", "", "The commit that it was built from; empty if that is not known."),
+    key("program.command", "", "The command that wrote these results."),
+    key("complete", "", "Whether every run of the experiment is there and went to its end."),
+    key("runs[].point", "", "The varied keys and their values, as texts; empty if none were."),
+    key("runs[].scheme", "", "The scheme's name."),
+    key("runs[].seed", "", "The seed."),
+    key("runs[].complete", "", "Whether the run went to its end."),
+    key("runs[].simulated_us", "us", "Simulated time of the run's last event."),
+    key(
+        "runs[].schedule",
+        "",
+        "For an omniscient schedule what no scheme does better, \"least-mean-fct\" or \
+         \"most-deadlines-met\", or \"heuristic\" if it bounds nothing; null for schemes.",
+    ),
+    key("runs[].flows", "", "Measured flows."),
+    key("runs[].finished", "", "Measured flows that finished."),
+    key("runs[].unmeasured", "", "Flows of warm-up and cool-down, which no figure includes."),
+    key("runs[].deadline_flows", "", "Measured flows that have a deadline."),
+    key("runs[].deadlines_met", "", "Those of them that met it."),
+    key(
+        "runs[].application_throughput",
+        "",
+        "The share of them that met it; null if no measured flow has a deadline.",
+    ),
+    key(
+        "runs[].load.links",
+        "",
+        "The links that load refers to: \"hosts\" (those that hosts send through, on average), \
+         \"receiver\" (those to the one host that receives every flow) or \"core\" (those between \
+         switches, on average).",
+    ),
+    key(
+        "runs[].load.requested",
+        "",
+        "The load that the experiment asks for; null if start times are not random.",
+    ),
+    key(
+        "runs[].load.realised",
+        "",
+        "The load of the flows of this seed, from the first start to the last; null if all start \
+         at once. Headers count, ACKs do not.",
+    ),
+    key(
+        "runs[].load.utilisation",
+        "",
+        "What these links sent from the first start to the last, over what they can send. Headers, \
+         ACKs and retransmissions count. Null if port samples cover less than nine tenths of that \
+         time.",
+    ),
+    key("runs[].packet_hops", "", "Packets, data or ACK, that reached the far end of a link."),
+    key("runs[].events", "", "Events that the engine handled."),
+    key("runs[].cpu_s", "s", "User CPU time of the run."),
+    key("runs[].wall_s", "s", "Elapsed time of the run."),
+    key("runs[].peak_rss_bytes", "B", "The largest resident memory of the process so far."),
+    key("runs[].drops", "", "Packets dropped."),
+    key("runs[].ecn_marks", "", "Packets marked by ECN."),
+    key("runs[].timeouts", "", "Retransmission timeouts."),
+    key("runs[].retransmissions", "", "Data packets sent again."),
+    key(
+        "runs[].convergence_us",
+        "us",
+        "From the last start of a flow until those before it first sent, from one sample to the \
+         next, no more than their fair share, the mean; null unless one link carries all flows and \
+         the hosts of those before have no other.",
+    ),
+    key("runs[].queue_bytes.count", "", "Samples of switches' ports while flows arrived."),
+    key(
+        "runs[].queue_bytes.{mean,p50,p95,p99,p999,max}",
+        "B",
+        "Bytes that waited there, every port at every sample alike; null if there are none.",
+    ),
+    key("runs[].fct_us.{all,small,medium,large}.count", "", "Flows of the class that finished."),
+    key(
+        "runs[].fct_us.{all,small,medium,large}.{mean,p50,p95,p99,p999,max}",
+        "us",
+        "FCT at the sender of those flows; null if there are none.",
+    ),
+    key("runs[].slowdown.{all,small,medium,large}.count", "", "Flows with a slowdown."),
+    key(
+        "runs[].slowdown.{all,small,medium,large}.{mean,p50,p95,p99,p999,max}",
+        "",
+        "FCT over ideal FCT of those flows; null if there are none.",
+    ),
+    key("runs[].goodput_gbps.{all,small,medium,large}.count", "", "Flows that finished."),
+    key(
+        "runs[].goodput_gbps.{all,small,medium,large}.{mean,p50,p95,p99,p999,max}",
+        "Gbit/s",
+        "Size over FCT of those flows; null if there are none.",
+    ),
+    key("runs[].packets.arrived", "", "Data packets of measured flows that arrived."),
+    key("runs[].packets.marked", "", "The share of them that some port marked."),
+    key("runs[].packets.marked_again", "", "The share that more than one port marked."),
+    key(
+        "runs[].packets.marked_again_in_tail",
+        "",
+        "The same of the packets of flows beyond the 95th percentile of FCT.",
+    ),
+    key(
+        "runs[].packets.reordered",
+        "",
+        "The share that came, sent for the first time, after a packet sent later.",
+    ),
+    key(
+        "runs[].packets.{duplicate_acks,third_duplicate_acks}",
+        "",
+        "Of the ACKs of flows that lost nothing, the share that acknowledged nothing new, and \
+         that was the third or later such one in a row.",
+    ),
+    key("runs[].parts[].name", "", "A part of the workload; there are none where it is one."),
+    key(
+        "runs[].parts[].{flows,finished,deadline_flows,deadlines_met,application_throughput}",
+        "",
+        "As those of the run, of the part's flows.",
+    ),
+    key("runs[].parts[].{fct_us,slowdown}.count", "", "Flows of the part that finished."),
+    key(
+        "runs[].parts[].fct_us.{mean,p50,p95,p99,p999,max}",
+        "us",
+        "FCT at the sender of those flows; null if there are none.",
+    ),
+    key(
+        "runs[].parts[].slowdown.{mean,p50,p95,p99,p999,max}",
+        "",
+        "FCT over ideal FCT of those flows; null if there are none.",
+    ),
+    key(
+        "runs[].parts[].goodput_gbps.{count,mean,p50,p95,p99,p999,max}",
+        "Gbit/s",
+        "Size over FCT of those flows; null if there are none.",
+    ),
+    key(
+        "runs[].parts[].packets.{arrived,marked,marked_again,marked_again_in_tail,reordered,\
+         duplicate_acks,third_duplicate_acks}",
+        "",
+        "As those of the run, of the part's packets.",
+    ),
+    key("orders[].point", "", "The varied keys and their values."),
+    key("orders[].{class,figure}", "", "What is compared: FCTs of a class, their mean or p99."),
+    key("orders[].{lower,higher}", "", "The schemes that are said to have less and more."),
+    key(
+        "orders[].change.{change,low,high}",
+        "",
+        "Relative excess of `higher` over `lower`, as in `comparisons`, with its 95% interval; null \
+         if there is none.",
+    ),
+    key(
+        "orders[].verdict",
+        "",
+        "\"holds\" or \"reversed\" if the whole interval is on one side, or if nothing is random \
+         and the change is; else \"undecided\".",
+    ),
+    key("comparisons[].point", "", "The varied keys and their values."),
+    key("comparisons[].scheme", "", "The scheme compared."),
+    key("comparisons[].against", "", "The scheme that it is compared with: the first."),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.seeds",
+        "",
+        "Seeds with flows to compare; from two on, the intervals are over seeds.",
+    ),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.samples",
+        "",
+        "How many of these seeds differ in any FCT: 1 of several if nothing is random, and then \
+         there are no intervals.",
+    ),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.pairs",
+        "",
+        "Flows that finished under both schemes, over all seeds.",
+    ),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.left_out",
+        "",
+        "Measured flows that did not finish under both, and are not compared.",
+    ),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.{mean,p99}.change",
+        "",
+        "Relative difference of the mean or 99th percentile of FCT: -0.2 is 20% less. Over several \
+         seeds the geometric mean of the seeds' ratios, less 1.",
+    ),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.{mean,p99}.{low,high}",
+        "",
+        "Its 95% confidence interval, Student's t over the logs of the seeds' ratios; for the mean \
+         of one seed, over its flows. Null if there is none.",
+    ),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.one_by_one.{halved,longer,doubled}",
+        "",
+        "Shares of the compared flows that take at most half as long as under the first scheme, \
+         longer, and at least twice as long.",
+    ),
+    key(
+        "comparisons[].fct.{all,small,medium,large}.one_by_one.worst",
+        "",
+        "How many times as long the flow takes that fares worst against the first scheme.",
+    ),
+    key("across_seeds[].point", "", "The varied keys and their values."),
+    key("across_seeds[].scheme", "", "The scheme."),
+    key("across_seeds[].seeds", "", "Seeds whose runs went to their end."),
+    key(
+        "across_seeds[].samples",
+        "",
+        "How many of these seeds differ in the FCT of any flow: 1 of several if nothing is random.",
+    ),
+    key(
+        "across_seeds[].steady_state.{early_slowdown,late_slowdown}",
+        "",
+        "The geometric mean of the slowdown of the first tenth of the measured flows, and of the \
+         second half. `steady_state` is null unless start times are random and every run has at \
+         least 400 measured flows.",
+    ),
+    key(
+        "across_seeds[].steady_state.is_steady",
+        "",
+        "Whether the two differ by no more than 5%, as far as the runs can tell.",
+    ),
+    key(
+        "across_seeds[].steady_state.warm_up_flows",
+        "",
+        "The fewest `warm_up_flows` after which the rest of the flows is steady, to a twentieth of \
+         them; null if the runs are steady, or if half of the flows is not enough.",
+    ),
+    key(
+        "across_seeds[].steady_state.flows",
+        "",
+        "The `flows` to use: more by that warm-up, or twice as many if no warm-up is enough; null \
+         if the runs are steady.",
+    ),
+    key("warnings[]", "", "What makes figures less certain than they look, in sentences."),
+    key("tables.{flows,ports}.bytes", "B", "The length of flows.parquet and ports.parquet."),
+    key("tables.{flows,ports}.crc32", "", "Their CRC-32: the same for the same runs."),
+];

@@ -1,0 +1,214 @@
+//! The figures of one run, and of the parts of its workload. How runs compare is said elsewhere.
+
+use flowsched_units::Time;
+use serde::{Deserialize, Serialize};
+
+use crate::results::{
+    Distribution, FlowRow, LoadFigures, PacketFigures, PerClass, Point, PortFigures, RunRecord,
+    Schedule,
+};
+
+/// The figures of one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// The varied keys and their values.
+    pub point: Point,
+    /// The scheme's name.
+    pub scheme: String,
+    /// The seed.
+    pub seed: u64,
+    /// Whether the run went to its end.
+    pub complete: bool,
+    /// When its last event was, in microseconds of simulated time; `None` in older summaries.
+    #[serde(default)]
+    pub simulated_us: Option<f64>,
+    /// As [`RunRecord::schedule`].
+    #[serde(default)]
+    pub schedule: Option<Schedule>,
+    /// Measured flows.
+    pub flows: u64,
+    /// Measured flows that finished.
+    pub finished: u64,
+    /// Flows of warm-up and cool-down.
+    pub unmeasured: u64,
+    /// Measured flows that have a deadline.
+    #[serde(default)]
+    pub deadline_flows: u64,
+    /// Those of them that met it.
+    #[serde(default)]
+    pub deadlines_met: u64,
+    /// The share of them that met it (PDQ 2012, 5.1); `None` if there are none.
+    #[serde(default)]
+    pub application_throughput: Option<f64>,
+    /// The load, and how far the links are used.
+    #[serde(default)]
+    pub load: LoadFigures,
+    /// As [`crate::results::Counters::packet_hops`].
+    pub packet_hops: u64,
+    /// As [`crate::results::Counters::events`].
+    pub events: u64,
+    /// As [`crate::results::Counters::cpu_s`].
+    pub cpu_s: f64,
+    /// As [`crate::results::Counters::wall_s`].
+    pub wall_s: f64,
+    /// As [`crate::results::Counters::peak_rss_bytes`].
+    pub peak_rss_bytes: u64,
+    /// As [`crate::results::Counters::drops`].
+    pub drops: u64,
+    /// As [`crate::results::Counters::ecn_marks`].
+    pub ecn_marks: u64,
+    /// As [`crate::results::Counters::timeouts`].
+    pub timeouts: u64,
+    /// As [`crate::results::Counters::retransmissions`].
+    pub retransmissions: u64,
+    /// How long flows took to make room for those that came last, in microseconds; `None` where
+    /// that cannot be said.
+    #[serde(default)]
+    pub convergence_us: Option<f64>,
+    /// Bytes that waited in switches' ports, at every sample while flows arrived.
+    #[serde(default)]
+    pub queue_bytes: Distribution,
+    /// FCT at the sender, in microseconds.
+    pub fct_us: PerClass<Distribution>,
+    /// FCT over ideal FCT.
+    pub slowdown: PerClass<Distribution>,
+    /// Size over FCT, in Gbit/s: the goodput of each flow.
+    #[serde(default)]
+    pub goodput_gbps: PerClass<Distribution>,
+    /// What packets met on their way.
+    #[serde(default)]
+    pub packets: PacketFigures,
+    /// The parts of the workload; none where it is one.
+    #[serde(default)]
+    pub parts: Vec<PartSummary>,
+}
+
+/// The figures of one part of the workload in one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PartSummary {
+    /// Its name.
+    pub name: String,
+    /// Measured flows.
+    pub flows: u64,
+    /// Measured flows that finished.
+    pub finished: u64,
+    /// Measured flows that have a deadline.
+    pub deadline_flows: u64,
+    /// Those of them that met it.
+    pub deadlines_met: u64,
+    /// The share of them that met it; `None` if there are none.
+    pub application_throughput: Option<f64>,
+    /// FCT at the sender, in microseconds.
+    pub fct_us: Distribution,
+    /// FCT over ideal FCT.
+    pub slowdown: Distribution,
+    /// Size over FCT, in Gbit/s.
+    #[serde(default)]
+    pub goodput_gbps: Distribution,
+    /// What packets met on their way.
+    #[serde(default)]
+    pub packets: PacketFigures,
+}
+
+/// How flows fared with their deadlines.
+struct Deadlines {
+    flows: u64,
+    met: u64,
+}
+
+impl Deadlines {
+    fn of<'a>(flows: impl IntoIterator<Item = &'a FlowRow>) -> Deadlines {
+        let met: Vec<bool> = flows.into_iter().filter_map(FlowRow::deadline_met).collect();
+        let count = met.iter().filter(|met| **met).count();
+        Deadlines { flows: met.len() as u64, met: count as u64 }
+    }
+
+    /// PDQ's metric (PDQ 2012, 5.1).
+    fn application_throughput(&self) -> Option<f64> {
+        (self.flows > 0).then(|| self.met as f64 / self.flows as f64)
+    }
+}
+
+impl PartSummary {
+    /// Of the part number `place` of a run.
+    fn of(run: &RunRecord, place: usize, name: &str) -> PartSummary {
+        let is_of_part = |(index, flow): &(usize, &FlowRow)| {
+            flow.measured && run.parts.of(*index) == Some(place)
+        };
+        let flows: Vec<&FlowRow> =
+            run.flows.iter().enumerate().filter(is_of_part).map(|(_, flow)| flow).collect();
+        let distribution = |value: fn(&FlowRow) -> Option<f64>| {
+            Distribution::of(flows.iter().filter_map(|flow| value(flow)).collect())
+        };
+        let deadlines = Deadlines::of(flows.iter().copied());
+        PartSummary {
+            name: name.to_owned(),
+            flows: flows.len() as u64,
+            finished: flows.iter().filter(|flow| flow.finished()).count() as u64,
+            deadline_flows: deadlines.flows,
+            deadlines_met: deadlines.met,
+            application_throughput: deadlines.application_throughput(),
+            fct_us: distribution(fct_us),
+            slowdown: distribution(FlowRow::slowdown),
+            goodput_gbps: distribution(goodput_gbps),
+            packets: PacketFigures::of(&flows),
+        }
+    }
+}
+
+/// Payload bits a nanosecond, of a flow that finished.
+fn goodput_gbps(flow: &FlowRow) -> Option<f64> {
+    let bits = flow.size.get() as f64 * 8.0;
+    flow.fct.filter(|fct| *fct > Time::ZERO).map(|fct| bits / (fct.as_us_f64() * 1000.0))
+}
+
+fn fct_us(flow: &FlowRow) -> Option<f64> {
+    flow.fct.map(|fct| fct.as_us_f64())
+}
+
+impl RunSummary {
+    /// Of a run, and of what was worked out of its port samples.
+    pub fn of(run: &RunRecord, ports: &PortFigures) -> RunSummary {
+        let measured: Vec<&FlowRow> = run.flows.iter().filter(|flow| flow.measured).collect();
+        let distribution = |value: fn(&FlowRow) -> Option<f64>| {
+            PerClass::from_fn(|class| {
+                let asked = |flow: &&&FlowRow| class.is_none_or(|class| class == flow.class());
+                Distribution::of(measured.iter().filter(asked).filter_map(|f| value(f)).collect())
+            })
+        };
+        let deadlines = Deadlines::of(measured.iter().copied());
+        let parts = run.parts.names().iter().enumerate();
+        let counters = run.counters;
+        RunSummary {
+            point: run.point.clone(),
+            scheme: run.scheme.clone(),
+            seed: run.seed,
+            complete: !run.stopped,
+            simulated_us: Some(run.end.as_us_f64()),
+            schedule: run.schedule,
+            flows: measured.len() as u64,
+            finished: measured.iter().filter(|flow| flow.finished()).count() as u64,
+            unmeasured: (run.flows.len() - measured.len()) as u64,
+            deadline_flows: deadlines.flows,
+            deadlines_met: deadlines.met,
+            application_throughput: deadlines.application_throughput(),
+            load: LoadFigures::new(&run.load, ports.utilisation),
+            packet_hops: counters.packet_hops,
+            events: counters.events,
+            cpu_s: counters.cpu_s,
+            wall_s: counters.wall_s,
+            peak_rss_bytes: counters.peak_rss_bytes,
+            drops: counters.drops,
+            ecn_marks: counters.ecn_marks,
+            timeouts: counters.timeouts,
+            retransmissions: counters.retransmissions,
+            convergence_us: ports.convergence_us,
+            queue_bytes: ports.queue_bytes,
+            fct_us: distribution(fct_us),
+            slowdown: distribution(FlowRow::slowdown),
+            goodput_gbps: distribution(goodput_gbps),
+            packets: PacketFigures::of(&measured),
+            parts: parts.map(|(place, name)| PartSummary::of(run, place, name)).collect(),
+        }
+    }
+}
