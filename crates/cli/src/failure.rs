@@ -5,6 +5,7 @@ use std::io;
 use flowsched_experiment::results::ResultsError;
 use flowsched_experiment::{Mistake, Mistakes, Place};
 use flowsched_report::ReportError;
+use flowsched_workload::LONGEST_RUN;
 use thiserror::Error;
 
 /// Why a command fails.
@@ -35,6 +36,15 @@ pub enum Failure {
     TooLarge {
         /// The estimate, what there is, and what to change.
         reason: String,
+    },
+    /// A run came to the end of time.
+    #[error(
+        "a run was cut short at {LONGEST_RUN} of simulated time, the most that results can hold; \
+         {folder} has what was run until then, marked as incomplete"
+    )]
+    TooLong {
+        /// The results folder.
+        folder: String,
     },
     /// Ctrl-C, or a termination signal.
     #[error(

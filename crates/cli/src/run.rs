@@ -41,10 +41,12 @@ pub fn run(arguments: &arguments::Run) -> Result<(), Failure> {
     interrupts.simulations_ended();
     let summary = put_together(&work, failure)?;
     output::report(&dir, arguments.format)?;
-    if !summary.complete {
-        return Err(Failure::Interrupted { folder: dir.display().to_string() });
+    let folder = dir.display().to_string();
+    match summary.complete {
+        true => Ok(()),
+        false if work.progress.stop.load(Ordering::SeqCst) => Err(Failure::Interrupted { folder }),
+        false => Err(Failure::TooLong { folder }),
     }
-    Ok(())
 }
 
 fn default_folder(file: &Path) -> PathBuf {

@@ -13,6 +13,7 @@
 pub mod catalogue;
 pub mod controller;
 pub mod flow_level;
+mod limits;
 pub mod packet;
 pub mod port;
 pub mod preset;

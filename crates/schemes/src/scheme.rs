@@ -6,6 +6,7 @@ use crate::controller::d3::D3Control;
 use crate::controller::epn::{Epn, EpnSettings};
 use crate::controller::pdq::flow_controller::FlowControl;
 use crate::flow_level::{self, DISCIPLINE};
+use crate::limits;
 use crate::port::{HostPort, PortSettings, Queueing};
 use crate::tagger::Tagger;
 use crate::tagger::mlfq::Mlfq;
@@ -150,6 +151,7 @@ impl Scheme {
             let found = format!("\"{}\", which sends no packets", flow_level::OMNISCIENT.name);
             return Err(SettingError::new("transport", found, "a transport that does"));
         }
+        limits::check(settings)?;
         let port = PortSettings::from_settings(settings);
         let tagger = match settings.text("tagger").as_str() {
             "mlfq" => Tagger::Mlfq(Mlfq::from_settings(settings, port.queues)?),

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
 use flowsched_units::Time;
-use flowsched_workload::Flow;
+use flowsched_workload::{Flow, LONGEST_RUN};
 
 use crate::connections::ConnectionNumbers;
 use crate::fabric::{Fabric, Tally};
@@ -17,10 +17,6 @@ use crate::{Job, Progress, Watch};
 /// Steps between looks at whether to stop. Where ports share memory, a step may visit all ports of
 /// a switch.
 const LOOK_EVERY: u64 = 1 << 8;
-
-/// No run goes on for longer, 208 days: what is sent or set before then is due within the range of
-/// [`Time`].
-const LONGEST_RUN: Time = Time::from_ms(18_000_000_000);
 
 /// Steps between reports of how many flows have ended.
 const REPORT_EVERY: u64 = 1 << 16;
@@ -91,6 +87,7 @@ where
             }
             if next > self.until {
                 outcome.end = self.until;
+                outcome.stopped = self.until == LONGEST_RUN;
                 break;
             }
             if is_known {

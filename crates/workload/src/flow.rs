@@ -6,9 +6,12 @@ use flowsched_units::{Bytes, PACKET_HEADER, PACKET_PAYLOAD, Time};
 /// The largest flow there may be: 4 TiB.
 pub const LARGEST_FLOW: Bytes = Bytes::new(1 << 42);
 
-/// The latest that a flow may start or be due: 10,000,000 s, a little over half of what [`Time`]
-/// can hold.
-pub const LATEST: Time = Time::from_ms(10_000_000_000);
+/// The latest that a flow may start or be due: 5,000,000 s, 58 days.
+pub const LATEST: Time = Time::from_ms(5_000_000_000);
+
+/// No run goes on for longer: 9,000,000 s, 104 days, which the signed integers of result tables can
+/// hold in picoseconds.
+pub const LONGEST_RUN: Time = Time::from_ms(9_000_000_000);
 
 /// Bytes to be carried from one host to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,7 +26,7 @@ mod turns;
 pub use capture::{Capture, CaptureError, read_capture};
 pub use compose::{Part, PartError, compose};
 pub use deadlines::DEADLINE_FORMS;
-pub use flow::{Flow, LARGEST_FLOW, LATEST, wire_bytes};
+pub use flow::{Flow, LARGEST_FLOW, LATEST, LONGEST_RUN, wire_bytes};
 pub use generate::{Workload, generate, replay};
 pub use listed::{LISTED_PARAMETERS, Listed};
 pub use load::Load;

@@ -165,7 +165,7 @@ mod tests {
             ("size", "0B"),
             ("size", "5TiB"),
             ("size", "unlimited"),
-            ("start", "10000000s"),
+            ("start", "5000000s"),
             ("deadline", "1ms"),
             ("deadline", "0.5ms"),
             ("deadline", "10000001s"),

@@ -248,15 +248,17 @@ impl Pattern {
             return 1.0;
         }
         let hops = |(src, dst)| network.host_hops(src, dst);
+        // Where hosts forward, on a BCube, they are alike: of many, the first stands for all.
+        let sources = if self.hosts > MANY_HOSTS { 1 } else { self.hosts };
         match (&self.rule, self.pairs()) {
             (_, Some(pairs)) => mean(pairs.into_iter().map(hops)),
             (Rule::Staggered(racks), _) => {
                 let weighted =
                     |(src, dst)| racks.probability(src, dst) * f64::from(hops((src, dst)));
-                let sum: f64 = all_pairs(network).map(weighted).sum();
-                sum / f64::from(self.hosts)
+                let sum: f64 = pairs_from(sources, self.hosts).map(weighted).sum();
+                sum / f64::from(sources)
             }
-            _ => mean(all_pairs(network).map(hops)),
+            _ => mean(pairs_from(sources, self.hosts).map(hops)),
         }
     }
 
@@ -274,10 +276,13 @@ impl Pattern {
     }
 }
 
-fn all_pairs(network: &Network) -> impl Iterator<Item = (HostId, HostId)> {
-    let hosts = network.host_count();
+/// Networks of more hosts have too many pairs to look at each.
+const MANY_HOSTS: u32 = 1_024;
+
+/// All pairs of one of the first `sources` hosts with another one of all `hosts`.
+fn pairs_from(sources: u32, hosts: u32) -> impl Iterator<Item = (HostId, HostId)> {
     let others = move |src: HostId| (0..hosts).map(HostId).filter(move |dst| *dst != src);
-    (0..hosts).map(HostId).flat_map(move |src| others(src).map(move |dst| (src, dst)))
+    (0..sources).map(HostId).flat_map(move |src| others(src).map(move |dst| (src, dst)))
 }
 
 fn mean(counts: impl Iterator<Item = u32>) -> f64 {
@@ -353,6 +358,21 @@ mod tests {
     #[test]
     fn the_names_are_those_of_the_patterns() {
         assert!(PATTERNS.iter().map(|pattern| pattern.name).eq(NAMES.iter().copied()));
+    }
+
+    #[test]
+    fn the_first_host_of_a_bcube_stands_for_all() {
+        let kind = flowsched_topology::kind("bcube").unwrap();
+        let mut settings = flowsched_units::Settings::defaults(kind.parameters);
+        for (name, count) in [("n", 3), ("k", 2)] {
+            settings.set(name, flowsched_units::Value::Count(count));
+        }
+        let network = flowsched_topology::build(kind.name, &settings).unwrap();
+        let hosts = network.host_count();
+        let mean_from = |sources| {
+            mean(pairs_from(sources, hosts).map(|(src, dst)| network.host_hops(src, dst)))
+        };
+        assert_eq!((hosts, mean_from(1)), (27, mean_from(hosts)));
     }
 
     #[test]

@@ -196,7 +196,7 @@ fn what_needs_too_much_memory_is_refused_with_the_estimate() {
             done.errors.contains("GB of memory") && done.errors.contains("workload.flows");
         assert!(is_said, "{}", done.errors);
     }
-    let late = "\n[[workload.flow]]\nsrc = 0\ndst = 1\nsize = \"1KB\"\nstart = \"9000000s\"\n";
+    let late = "\n[[workload.flow]]\nsrc = 0\ndst = 1\nsize = \"1KB\"\nstart = \"4000000s\"\n";
     let text =
         crate::common::SMALL.replace("sizes = \"fixed 20pkt\"\nload = 0.5\nflows = 50\n", "");
     place.write(
