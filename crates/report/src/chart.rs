@@ -66,7 +66,7 @@ impl Plot {
         };
         let is_cut = |(low, high): &(f64, f64)| !axis.holds(*low) || !axis.holds(*high);
         match whiskers.as_slice() {
-            [] => " No whiskers: a confidence interval needs several seeds.",
+            [] => " No whiskers: there is no confidence interval over seeds.",
             all if all.iter().any(is_cut) => {
                 " Whiskers: 95% confidence interval over seeds; arrows lead beyond the axis."
             }

@@ -7,7 +7,7 @@ mod synthetic;
 use std::fs;
 use std::path::Path;
 
-use flowsched_experiment::results::{self, Meta, ResultsError};
+use flowsched_experiment::results::{self, Folder, Meta, ResultsError};
 use flowsched_report::ReportError;
 use pages::{browse, dom, report};
 use synthetic::Study;
@@ -129,6 +129,20 @@ fn partial_results_are_marked_and_nothing_is_said_to_be_nothing() {
         }
     });
     assert!(fs::read_to_string(page).unwrap().contains("There is nothing to draw."));
+}
+
+#[test]
+fn warnings_are_at_the_top() {
+    let study = Study { flows: 200, seeds: 2, ..Study::default() };
+    let page = report("warnings", &study, |_| {});
+    let dir = page.parent().unwrap();
+    let mut summary = Folder::open(dir).unwrap().summary().clone();
+    summary.warnings = vec!["The load is <b>not</b> what it seems.".to_owned()];
+    fs::write(dir.join("summary.json"), summary.to_json()).unwrap();
+    flowsched_report::html(dir).unwrap();
+    let page = fs::read_to_string(page).unwrap();
+    let warning = page.find("The load is &lt;b&gt;not&lt;/b&gt; what it seems.").unwrap();
+    assert!(warning < page.find("<main>").unwrap());
 }
 
 #[test]

@@ -66,7 +66,10 @@ pub(crate) fn changes(summary: &Summary, point: &Point) -> Vec<Figure> {
         over_seeds(
             format!("Change of mean FCT, {}", class_noun(class)),
             Some(point),
-            format!("Change of mean FCT of {} against {first}, same flows.", class_bounds(class)),
+            format!(
+                "Change of mean FCT of {} against {first}, same flows, geometric mean over seeds.",
+                class_bounds(class)
+            ),
             plotted(x, all, true),
         )
     };

@@ -137,9 +137,9 @@ impl<'a> Sweep<'a> {
         self.panels.iter().map(panel).collect()
     }
 
-    fn caption(&self, what: &str) -> String {
+    fn caption(&self, what: &str, mean: &str) -> String {
         let panels = self.panels_note().map(|note| format!(" {note}")).unwrap_or_default();
-        format!("{what} against {}, mean over seeds.{panels}", self.key)
+        format!("{what} against {}, {mean} over seeds.{panels}", self.key)
     }
 
     fn plotted(&self, y: Axis, panels: Vec<Panel>) -> Result<Plot, &'static str> {
@@ -165,7 +165,10 @@ pub(crate) fn fct<'a>(summary: &'a Summary, sweep: &Sweep<'a>) -> Vec<Figure> {
         over_seeds(
             format!("{}, {}", drawn.short, class_noun(class)),
             None,
-            sweep.caption(&format!("{} at the sender of {}", drawn.long, class_bounds(class))),
+            sweep.caption(
+                &format!("{} at the sender of {}", drawn.long, class_bounds(class)),
+                "mean",
+            ),
             sweep.plotted(y, panels),
         )
     };
@@ -190,7 +193,7 @@ pub(crate) fn changes<'a>(summary: &'a Summary, sweep: &Sweep<'a>) -> Vec<Figure
         over_seeds(
             format!("Change of mean FCT, {}", class_noun(class)),
             None,
-            sweep.caption(&what),
+            sweep.caption(&what, "geometric mean"),
             sweep.plotted(y, panels),
         )
     };

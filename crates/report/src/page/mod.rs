@@ -91,6 +91,9 @@ fn header(summary: &Summary, sweep: Option<&Sweep<'_>>) -> Markup {
                 " · " (plural(summary.runs.len(), "run"))
             }
             @if let Some(note) = partial_note(summary) { p.warning role="status" { (note) } }
+            @for warning in &summary.warnings {
+                p.warning role="status" { b { "Warning: " } (warning) }
+            }
             ul.legend aria-label="Schemes" {
                 @for (place, scheme) in schemes.iter().enumerate() {
                     li { (swatch(place)) (scheme) }
