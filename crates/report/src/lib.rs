@@ -6,16 +6,21 @@
 //! What lives here: wording, layout and drawing. What may not: working out a figure that is
 //! not in the results; percentiles, comparisons and intervals are made there, once.
 
-mod bins;
+mod bars;
 mod chart;
 mod charts;
+mod curves;
 mod format;
 mod gather;
+mod gather_ports;
+mod histogram;
 mod overview;
 mod page;
 mod scale;
 mod style;
+mod svg;
 mod terminal;
+mod ticks;
 
 use std::fs;
 use std::io;
@@ -40,20 +45,27 @@ pub enum ReportError {
         /// Why not.
         source: io::Error,
     },
-    /// The chart library refused.
-    #[error("cannot draw a chart: {0}")]
-    Draw(String),
+    /// The values of a chart cannot be written as text.
+    #[error("cannot write the values of a chart: {0}")]
+    Data(String),
+}
+
+impl ReportError {
+    fn data(error: impl ToString) -> ReportError {
+        ReportError::Data(error.to_string())
+    }
 }
 
 /// Writes `report.html` into the results folder `dir` and returns its path.
 ///
 /// The page needs no network and no other file, and follows the reader's light or dark scheme.
+/// Each chart is a drawing of its own: it keeps its look, title and legend outside the page.
 ///
 /// # Errors
 /// [`ReportError`] if the folder has no readable results or cannot be written to.
 pub fn html(dir: &Path) -> Result<PathBuf, ReportError> {
     let folder = Folder::open(dir)?;
-    let gathered = gather::gather(&folder)?;
+    let gathered = gather::gather(&folder, &page::detailed(folder.summary()))?;
     let page = page::page(&folder, &gathered)?;
     let path = dir.join("report.html");
     let temporary = dir.join("report.html.partial");

@@ -1,7 +1,7 @@
 //! The figures of a scheme at a point over its seeds: what tables and charts both show.
 
 use flowsched_experiment::results::{
-    Comparison, Distribution, OneByOne, Point, RunSummary, Schedule, SizeClass, Summary,
+    Comparison, Distribution, OneByOne, OverSeeds, Point, RunSummary, Schedule, SizeClass, Summary,
 };
 
 /// All flows, then each class: the order of tables.
@@ -30,14 +30,6 @@ pub(crate) struct Row<'a> {
 /// What is said of a schedule where another may be better.
 const NO_BOUND: &str = "here a heuristic, not a bound";
 
-/// The mean over seeds of some figure, and the seeds' extremes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct OverSeeds {
-    pub mean: f64,
-    pub low: f64,
-    pub high: f64,
-}
-
 /// The schemes at `point`, in the order of the experiment.
 pub(crate) fn rows<'a>(summary: &'a Summary, point: &'a Point) -> Vec<Row<'a>> {
     let row = |scheme| {
@@ -59,7 +51,8 @@ impl Row<'_> {
         class: Option<SizeClass>,
         figure: fn(&Distribution) -> Option<f64>,
     ) -> Option<OverSeeds> {
-        over_seeds(self.runs.iter().filter_map(|run| figure(run.fct_us.get(class))))
+        let values = self.runs.iter().filter_map(|run| figure(run.fct_us.get(class)));
+        OverSeeds::of(&values.collect::<Vec<_>>())
     }
 
     /// The sum of a count over the seeds.
@@ -75,7 +68,8 @@ impl Row<'_> {
 
     /// The convergence time in microseconds; `None` in scenes that have none.
     pub fn convergence_us(&self) -> Option<OverSeeds> {
-        over_seeds(self.runs.iter().filter_map(|run| run.convergence_us))
+        let values = self.runs.iter().filter_map(|run| run.convergence_us);
+        OverSeeds::of(&values.collect::<Vec<_>>())
     }
 
     /// What a scheme that is a schedule is worth, in words; nothing for others.
@@ -113,14 +107,6 @@ impl Row<'_> {
     pub fn finished(&self, class: Option<SizeClass>) -> u64 {
         self.total(|run| run.fct_us.get(class).count)
     }
-}
-
-fn over_seeds(values: impl Iterator<Item = f64>) -> Option<OverSeeds> {
-    let values: Vec<f64> = values.collect();
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let low = values.iter().copied().reduce(f64::min)?;
-    let high = values.iter().copied().reduce(f64::max)?;
-    Some(OverSeeds { mean, low, high })
 }
 
 /// What the changes are against.

@@ -1,5 +1,10 @@
 //! Axes: linear or logarithmic, and where their ticks are.
 
+use crate::chart::rounded;
+
+/// The share of an axis that is a pixel, about.
+const PIXEL: f64 = 1.0 / 160.0;
+
 /// How values map to an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
@@ -8,25 +13,34 @@ pub(crate) enum Scale {
     Log,
 }
 
-/// An axis: its title, its range, and how its numbers are written.
+/// What an axis measures.
+#[derive(Clone)]
+pub(crate) struct Quantity {
+    /// Its name in words.
+    pub title: String,
+    /// Its name in data, with its unit: `fct_us`.
+    pub column: String,
+    /// How a value is written on the axis.
+    pub label: fn(f64) -> String,
+}
+
+/// An axis: what it measures, its range, and how its values are written.
 pub(crate) struct Axis {
     pub title: String,
+    pub column: String,
     scale: Scale,
     from: f64,
     to: f64,
-    label: Box<dyn Fn(f64) -> String>,
+    label: fn(f64) -> String,
+    /// Names of the values 0, 1, 2 and so on, where values are no numbers.
+    names: Vec<String>,
     /// Ticks that it has whatever its range; otherwise round ones.
     fixed: Option<Vec<f64>>,
 }
 
 impl Axis {
     /// An axis that holds all of `values`; from zero on if it is linear and none is negative.
-    pub fn holding(
-        title: impl Into<String>,
-        scale: Scale,
-        values: impl IntoIterator<Item = f64>,
-        label: impl Fn(f64) -> String + 'static,
-    ) -> Axis {
+    pub fn holding(of: Quantity, scale: Scale, values: impl IntoIterator<Item = f64>) -> Axis {
         let usable = |value: &f64| value.is_finite() && (scale == Scale::Linear || *value > 0.0);
         let (mut from, mut to) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.into_iter().filter(usable) {
@@ -45,26 +59,25 @@ impl Axis {
             }
             Scale::Log => (from, to) = (from / 1.15, to * 1.15),
         }
-        Axis { title: title.into(), scale, from, to, label: Box::new(label), fixed: None }
+        Axis::between(of, scale, (from, to))
     }
 
-    /// A linear axis with these ends.
-    pub fn between(
-        title: impl Into<String>,
-        from: f64,
-        to: f64,
-        label: impl Fn(f64) -> String + 'static,
-    ) -> Axis {
-        let (title, label) = (title.into(), Box::new(label));
-        Axis { title, scale: Scale::Linear, from, to, label, fixed: None }
+    /// An axis with these ends.
+    pub fn between(of: Quantity, scale: Scale, (from, to): (f64, f64)) -> Axis {
+        let Quantity { title, column, label } = of;
+        Axis { title, column, scale, from, to, label, names: Vec::new(), fixed: None }
     }
 
     /// An axis with a tick for each of `names`, at 0, 1, 2 and so on.
-    pub fn of_names(title: impl Into<String>, names: Vec<String>) -> Axis {
-        let count = names.len() as f64;
+    pub fn of_names(title: &str, names: Vec<String>) -> Axis {
+        let ends = (-0.5, names.len() as f64 - 0.5);
         let ticks = (0..names.len()).map(|place| place as f64).collect();
-        let name = move |place: f64| names.get(place as usize).cloned().unwrap_or_default();
-        Axis { fixed: Some(ticks), ..Axis::between(title, -0.5, count - 0.5, name) }
+        let of = Quantity {
+            title: title.to_owned(),
+            column: title.to_owned(),
+            label: |value| value.to_string(),
+        };
+        Axis { names, ..Axis::between(of, Scale::Linear, ends) }.with_ticks(ticks)
     }
 
     /// The same with ticks at `values` alone.
@@ -81,14 +94,45 @@ impl Axis {
         }
     }
 
+    /// Whether `value` lies between the ends.
+    pub fn holds(&self, value: f64) -> bool {
+        (self.from..=self.to).contains(&value)
+    }
+
     /// Its ends.
     pub fn ends(&self) -> (f64, f64) {
         (self.from, self.to)
     }
 
-    /// How a value is written.
+    /// How a value is written on the axis.
     pub fn text(&self, value: f64) -> String {
-        (self.label)(value)
+        match self.names.get(value as usize) {
+            Some(name) => shortened(name, 10),
+            None => (self.label)(value),
+        }
+    }
+
+    /// How a value is written in data: in full.
+    pub fn datum(&self, value: f64) -> String {
+        self.names.get(value as usize).cloned().unwrap_or_else(|| value.to_string())
+    }
+
+    /// The same points to six digits, without those that nobody could see: those closer than a
+    /// pixel, about, to the one before. The first and the last point stay.
+    pub fn thinned(&self, y: &Axis, points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+        let place = |point: (f64, f64)| (self.fraction(point.0), y.fraction(point.1));
+        let mut kept: Vec<(f64, f64)> = Vec::new();
+        let end = points.len().saturating_sub(1);
+        for (index, point) in points.into_iter().enumerate() {
+            let near = kept.last().is_some_and(|last| {
+                let (a, b) = (place(*last), place(point));
+                (a.0 - b.0).abs().max((a.1 - b.1).abs()) < PIXEL
+            });
+            if !near || index == end {
+                kept.push((rounded(point.0), rounded(point.1)));
+            }
+        }
+        kept
     }
 
     /// Round values within its ends, at most about `most`.
@@ -96,9 +140,21 @@ impl Axis {
         match (&self.fixed, self.scale) {
             (Some(ticks), _) => ticks.clone(),
             (None, Scale::Linear) => linear_ticks(self.from, self.to, most),
-            (None, Scale::Log) => log_ticks(self.from, self.to, most),
+            (None, Scale::Log) => {
+                let ticks = log_ticks(self.from, self.to, most);
+                // Within a narrow range there may be no round value of the logarithmic kind.
+                if ticks.len() < 2 { linear_ticks(self.from, self.to, most) } else { ticks }
+            }
         }
     }
+}
+
+/// The text, or its beginning and an ellipsis, in at most `most` characters.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most - 1).chain(['…']).collect()
 }
 
 fn linear_ticks(from: f64, to: f64, most: usize) -> Vec<f64> {
@@ -127,8 +183,13 @@ fn log_ticks(from: f64, to: f64, most: usize) -> Vec<f64> {
 mod tests {
     use super::*;
 
+    fn quantity() -> Quantity {
+        let column = "value".to_owned();
+        Quantity { title: String::new(), column, label: |value| value.to_string() }
+    }
+
     fn texts(scale: Scale, values: &[f64], most: usize) -> Vec<String> {
-        let axis = Axis::holding("", scale, values.iter().copied(), |v| format!("{v}"));
+        let axis = Axis::holding(quantity(), scale, values.iter().copied());
         axis.ticks(most).into_iter().map(|tick| axis.text(tick)).collect()
     }
 
@@ -145,10 +206,33 @@ mod tests {
     fn nothing_or_one_value_still_makes_an_axis() {
         for values in [&[][..], &[0.0], &[7.0], &[f64::NAN], &[-2.0]] {
             for scale in [Scale::Linear, Scale::Log] {
-                let axis = Axis::holding("", scale, values.iter().copied(), |v| format!("{v}"));
+                let axis = Axis::holding(quantity(), scale, values.iter().copied());
                 let (from, to) = axis.ends();
                 assert!(from < to, "{scale:?} axis of {values:?} from {from} to {to}");
             }
         }
+    }
+
+    #[test]
+    fn a_narrow_logarithmic_range_has_ticks() {
+        assert_eq!(texts(Scale::Log, &[150.0], 4), ["140", "160"]);
+    }
+
+    #[test]
+    fn names_are_short_on_the_axis_and_whole_in_data() {
+        let axis = Axis::of_names("topology.routing", vec!["a".into(), "a long routing".into()]);
+        assert_eq!(axis.text(1.0), "a long ro…");
+        assert_eq!(axis.datum(1.0), "a long routing");
+    }
+
+    #[test]
+    fn a_thin_curve_has_its_ends_and_few_points() {
+        let x = Axis::between(quantity(), Scale::Linear, (0.0, 1e5));
+        let y = Axis::between(quantity(), Scale::Linear, (0.0, 1.0));
+        let points: Vec<(f64, f64)> =
+            (0..=100_000).map(|i| (f64::from(i), f64::from(i) / 1e5)).collect();
+        let thin = x.thinned(&y, points.clone());
+        assert!(thin.len() <= 321, "{} points", thin.len());
+        assert_eq!((thin.first(), thin.last()), (points.first(), points.last()));
     }
 }

@@ -15,6 +15,8 @@ pub struct Study {
     pub seeds: u64,
     /// Varied as `workload.load` if there are several.
     pub loads: Vec<&'static str>,
+    /// Varied as `topology.spines` if there are several, to no effect.
+    pub spines: Vec<&'static str>,
     pub flows: u64,
     /// The largest flow.
     pub largest: f64,
@@ -26,6 +28,7 @@ impl Default for Study {
             schemes: vec!["tcp", "dctcp", "pias"],
             seeds: 3,
             loads: vec!["0.8"],
+            spines: vec!["2"],
             flows: 2_000,
             largest: 3e7,
         }
@@ -42,27 +45,30 @@ impl Study {
         Meta {
             name: "PIAS against DCTCP, web search".to_owned(),
             experiment: experiment.to_owned(),
-            keys: self
-                .varied()
-                .map(|key| VariedKey::new(key, self.loads.iter().copied()))
+            keys: [("workload.load", &self.loads), ("topology.spines", &self.spines)]
                 .into_iter()
+                .filter(|(_, values)| values.len() > 1)
+                .map(|(key, values)| VariedKey::new(key, values.iter().copied()))
                 .collect(),
             program: Program::default(),
             orders: Vec::new(),
         }
     }
 
-    fn varied(&self) -> Option<&'static str> {
-        (self.loads.len() > 1).then_some("workload.load")
+    fn point(&self, load: &str, spines: &str) -> Point {
+        let load = (self.loads.len() > 1).then_some(("workload.load", load));
+        let spines = (self.spines.len() > 1).then_some(("topology.spines", spines));
+        let pairs = load.into_iter().chain(spines);
+        Point(pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
     }
 
     /// The runs in the order of an experiment, by point, scheme, seed, with the samples of their
     /// ports.
     pub fn runs(&self) -> Vec<(RunRecord, PortsOfRun)> {
         let mut runs = Vec::new();
-        for load in &self.loads {
-            let point = self.varied().map(|key| (key.to_owned(), (*load).to_owned()));
-            let point = Point(point.into_iter().collect());
+        let points = self.loads.iter().flat_map(|load| self.spines.iter().map(move |s| (load, s)));
+        for (load, spines) in points {
+            let point = self.point(load, spines);
             let load: f64 = load.parse().expect("loads are numbers");
             for (place, scheme) in self.schemes.iter().enumerate() {
                 for seed in 1..=self.seeds {

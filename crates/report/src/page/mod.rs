@@ -1,0 +1,203 @@
+//! The HTML page: its sections, and what is above and below them.
+
+mod figures;
+mod tables;
+
+use flowsched_experiment::results::{Folder, Point, Summary};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::ReportError;
+use crate::chart::Figure;
+use crate::charts::ports::{self, Ports};
+use crate::charts::sweep::{self, Sweep};
+use crate::charts::{distribution, fct};
+use crate::format::plural;
+use crate::gather::ByScheme;
+use crate::overview::{against, partial_note, seeds};
+use crate::style;
+use crate::svg::swatch;
+use figures::figures;
+use tables::{comparison, runs};
+
+/// The most points of a sweep that have sections of their own, so that the page stays small.
+const MOST_POINTS: usize = 6;
+
+/// The only script of the page: it saves charts.
+const SCRIPT: &str = include_str!("../script.js");
+/// The script's SHA-256 in base64. The browser runs no other script, and names the right value
+/// on its console if this one is wrong.
+const SCRIPT_HASH: &str = "0SpvQiXumztklyQ1CbMAw+t/MG8bjgIi2t70c0my8C4=";
+
+type Part = Result<Markup, ReportError>;
+
+/// The points that have sections of their own: all, or some from the first to the last.
+pub(crate) fn detailed(summary: &Summary) -> Vec<&Point> {
+    let points = summary.points();
+    spread(points.len(), MOST_POINTS).into_iter().map(|place| points[place]).collect()
+}
+
+/// The whole page as text.
+pub(crate) fn page(folder: &Folder, gathered: &ByScheme) -> Result<String, ReportError> {
+    let summary = folder.summary();
+    let sweep = Sweep::of(summary);
+    let policy =
+        format!("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{SCRIPT_HASH}'");
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                title { (summary.name) }
+                style { (PreEscaped(style::sheet())) }
+            }
+            body {
+                (header(summary, sweep.as_ref()))
+                main {
+                    @if summary.runs.is_empty() { p.empty { "There are no runs." } }
+                    @match &sweep {
+                        Some(sweep) => (swept(summary, gathered, sweep)?),
+                        None => @for point in summary.points() { (single(summary, gathered, point)?) },
+                    }
+                    (runs(summary))
+                    section #experiment {
+                        h2 { "Experiment" }
+                        p { "The experiment file with every default filled in; running it again "
+                            "gives the same tables." }
+                        pre tabindex="0" { code { (folder.experiment()) } }
+                    }
+                }
+                footer { p { "Made by flowsched from flows.parquet, ports.parquet and summary.json "
+                    "in the folder of this page." } }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    Ok(page.into_string())
+}
+
+fn header(summary: &Summary, sweep: Option<&Sweep<'_>>) -> Markup {
+    let schemes = summary.schemes();
+    html! {
+        header {
+            h1 { (summary.name) }
+            p {
+                (plural(schemes.len(), "scheme")) " · " (plural(seeds(summary), "seed"))
+                @if let Some(sweep) = sweep {
+                    " · " (plural(summary.points().len(), "point")) " of " code { (sweep.keys()) }
+                }
+                " · " (plural(summary.runs.len(), "run"))
+            }
+            @if let Some(note) = partial_note(summary) { p.warning role="status" { (note) } }
+            @for warning in &summary.warnings {
+                p.warning role="status" { b { "Warning: " } (warning) }
+            }
+            ul.legend aria-label="Schemes" {
+                @for (place, scheme) in schemes.iter().enumerate() {
+                    li { (swatch(place)) (scheme) }
+                }
+            }
+        }
+    }
+}
+
+/// Without a sweep: everything of the one point.
+fn single(summary: &Summary, gathered: &ByScheme, point: &Point) -> Part {
+    Ok(html! {
+        section #comparison {
+            h2 { "Comparison" }
+            (comparison(summary, point))
+        }
+        @if against(summary).is_some() {
+            (section("change", "Change of mean FCT", summary, &fct::changes(summary, point))?)
+        }
+        (section("fct", "FCT by size class", summary, &fct::bars(summary, point))?)
+        (distributions(summary, gathered, point, "")?)
+    })
+}
+
+/// With a sweep: figures along it, then everything of its points.
+fn swept(summary: &Summary, gathered: &ByScheme, sweep: &Sweep<'_>) -> Part {
+    let points = summary.points();
+    let shown = detailed(summary);
+    Ok(html! {
+        @if let Some(note) = sweep.panels_note() { p.note { (note) } }
+        (section(
+            "fct",
+            &format!("FCT by size class against {}", sweep.key()),
+            summary,
+            &sweep::fct(summary, sweep),
+        )?)
+        @if against(summary).is_some() {
+            (section(
+                "change",
+                &format!("Change of mean FCT against {}", sweep.key()),
+                summary,
+                &sweep::changes(summary, sweep),
+            )?)
+        }
+        section #comparison {
+            h2 { "Comparison" }
+            @for point in &points {
+                h3 { code { (point) } }
+                (comparison(summary, point))
+            }
+        }
+        section #points {
+            h2 { "Each point" }
+            @if shown.len() < points.len() {
+                p { "Charts of " (shown.len()) " of the " (points.len()) " points; the tables of "
+                    "the folder have them all." }
+            }
+            @for (place, point) in shown.into_iter().enumerate() {
+                details open[place == 0] {
+                    summary { code { (point) } }
+                    (distributions(summary, gathered, point, &format!("-{place}"))?)
+                }
+            }
+        }
+    })
+}
+
+/// At most `most` of so many places: all, or some from the first to the last.
+pub(crate) fn spread(count: usize, most: usize) -> Vec<usize> {
+    if count <= most {
+        return (0..count).collect();
+    }
+    (0..most).map(|place| place * (count - 1) / (most - 1)).collect()
+}
+
+/// The sections that come from the tables; `mark` tells their names from those of other points.
+fn distributions(summary: &Summary, gathered: &ByScheme, point: &Point, mark: &str) -> Part {
+    let of_ports = |ports| ports::bars(summary, gathered, point, ports);
+    let slowdowns = || {
+        let mut all = distribution::slowdown_by_size(summary, gathered, point);
+        all.extend(distribution::slowdown_tails(summary, gathered, point));
+        all
+    };
+    let sections = [
+        ("distribution", "Distribution of FCT", distribution::fct(summary, gathered, point)),
+        ("tail", "Tail of FCT", distribution::fct_tails(summary, gathered, point)),
+        ("slowdown", "Slowdown", slowdowns()),
+        ("queues", "Queue length", ports::queues(summary, gathered, point)),
+        ("utilisation", "Utilisation", of_ports(Ports::Utilisation)),
+        ("drops", "Drops", of_ports(Ports::Drops)),
+        ("marks", "ECN marks", of_ports(Ports::Marks)),
+    ];
+    let sections =
+        sections.map(|(id, title, all)| section(&(id.to_owned() + mark), title, summary, &all));
+    let sections = sections.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Ok(html! { @for section in sections { (section) } })
+}
+
+fn section(id: &str, title: &str, summary: &Summary, all: &[Figure]) -> Part {
+    let figures = figures(&summary.name, all)?;
+    Ok(html! {
+        section id=(id) {
+            h2 { (title) }
+            (figures)
+        }
+    })
+}
