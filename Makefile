@@ -9,7 +9,7 @@ DESTDIR ?=
 # A tool is built once, quickly: it is used for seconds.
 TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 $(CARGO) install --locked
 
-.PHONY: run build install uninstall agent test test-install lint deny docs reference bench clean dependencies
+.PHONY: run build install uninstall agent test test-install lint deny docs reference bench soak clean dependencies
 
 run: build
 	$(BINARY) run experiments/pias-vs-dctcp.toml
@@ -72,6 +72,13 @@ reference:
 ## Packet-hops per CPU-second, the cost of growth, and the optimiser beside SciPy's.
 bench: build
 	benches/run.sh
+
+SOAK_MINUTES ?= 60
+
+## Random experiments under limits, with signals and kills; failures are kept in soak-failures/.
+soak: build
+	$(CARGO) build --release -p flowsched-soak
+	target/release/flowsched-soak --minutes $(SOAK_MINUTES) --page benches/soak.md
 
 clean:
 	$(CARGO) clean

@@ -1,0 +1,209 @@
+//! What must hold of each flow.
+
+use flowsched_experiment::results::FlowRow;
+use flowsched_units::{PACKET_PAYLOAD, Time};
+
+use crate::study::RunView;
+use crate::violation::Violations;
+
+/// How much shorter a time may be than it should: rounding of rates.
+const ROUNDING: f64 = 1e-9;
+/// The most links of a path.
+const MOST_LINKS: u64 = 64;
+
+/// Checks all flows of the run.
+pub fn judge(run: &RunView, found: &mut Violations) {
+    for flow in &run.flows {
+        let broken = broken(run, flow);
+        for rule in broken {
+            found.add(rule, || format!("{}: {flow:?}, end {:?}", run.name(), run.end()));
+        }
+    }
+    let measured = run.flows.iter().filter(|flow| flow.measured);
+    let (mut flows, mut finished) = (0, 0);
+    for flow in measured {
+        flows += 1;
+        finished += u64::from(flow.finished());
+    }
+    found.require(
+        (flows, finished) == (run.summary.flows, run.summary.finished),
+        "flow counts",
+        || format!("{}: {finished} of {flows} in the table, {:?}", run.name(), run.summary),
+    );
+}
+
+/// The rules that the flow breaks.
+fn broken(run: &RunView, flow: &FlowRow) -> Vec<&'static str> {
+    let mut rules = Vec::new();
+    rules.extend((!ends_in_order(run, flow)).then_some("end of a flow"));
+    rules.extend((!has_ended(run, flow)).then_some("flow without an end"));
+    rules.extend(is_faster_than_links(run, flow).then_some("faster than its links"));
+    rules.extend(is_faster_than_alone(run, flow).then_some("faster than alone"));
+    rules.extend((!counts_fit(run, flow)).then_some("packets of a flow"));
+    rules
+}
+
+/// The last byte arrives before the sender knows it, both before the run ends; a flow that was
+/// given up had a deadline and did not finish.
+fn ends_in_order(run: &RunView, flow: &FlowRow) -> bool {
+    let is_known_late = flow.fct.is_none_or(|fct| flow.receiver_fct.is_some_and(|at| at <= fct));
+    let end = last_time(run);
+    let is_before_end =
+        |time: Option<Time>| time.is_none_or(|time| flow.start.saturating_add(time) <= end);
+    let is_given_up_well = !flow.gave_up || flow.fct.is_none() && flow.deadline.is_some();
+    is_known_late && is_before_end(flow.fct) && is_before_end(flow.receiver_fct) && is_given_up_well
+}
+
+/// When the last flow can have ended. The ports of fluids are sampled last when the last bit is
+/// sent, before it has arrived.
+fn last_time(run: &RunView) -> Time {
+    let sampled = run.end().filter(|_| run.promises.has_packets);
+    sampled.or(run.promises.until).unwrap_or(Time::MAX)
+}
+
+/// Without `until`, a run goes on until its last flow has ended.
+fn has_ended(run: &RunView, flow: &FlowRow) -> bool {
+    !run.is_over() || flow.finished() || flow.gave_up
+}
+
+/// Whether the payload arrived sooner than the links of its hosts can carry it.
+fn is_faster_than_links(run: &RunView, flow: &FlowRow) -> bool {
+    let Some(time) = flow.receiver_fct else { return false };
+    if run.samples.is_empty() {
+        return false;
+    }
+    let capacity = |ports: &mut dyn Iterator<Item = usize>| {
+        ports.map(|port| run.ports[port].rate.as_bps()).sum::<u64>() as f64
+    };
+    let slower = capacity(&mut run.ports_from(flow.src)).min(capacity(&mut run.ports_to(flow.dst)));
+    let least_ps = flow.size.get() as f64 * 8.0 / slower * 1e12;
+    (time.as_ps() as f64) < least_ps * (1.0 - ROUNDING) - 1.0
+}
+
+/// Whether a flow on one path took less time than it does alone on the idle network. The ideal
+/// time rounds each packet's transmission to a picosecond, the engines do not.
+fn is_faster_than_alone(run: &RunView, flow: &FlowRow) -> bool {
+    let Some(fct) = flow.fct.filter(|_| run.promises.is_one_path) else { return false };
+    let packets = flow.size.get().div_ceil(PACKET_PAYLOAD);
+    let slack = (packets + MOST_LINKS) as f64 + fct.as_ps() as f64 * ROUNDING;
+    (fct.as_ps() as f64) < flow.ideal_fct.as_ps() as f64 - slack
+}
+
+/// Whether the counters of packets fit each other and the size.
+fn counts_fit(run: &RunView, flow: &FlowRow) -> bool {
+    let passage = flow.passage;
+    if !run.promises.has_packets {
+        return passage == Default::default() && (flow.retransmissions, flow.timeouts) == (0, 0);
+    }
+    let needed = flow.size.get().div_ceil(PACKET_PAYLOAD);
+    let has_all = flow.receiver_fct.is_none() || passage.arrived >= needed;
+    has_all
+        && passage.marked_again <= passage.marked
+        && passage.marked <= passage.arrived
+        && passage.reordered <= passage.arrived
+        && passage.third_duplicate_acks <= passage.duplicate_acks
+        && passage.duplicate_acks <= passage.acks
+}
+
+#[cfg(test)]
+mod tests {
+    use flowsched_experiment::results::{Port, PortSample};
+    use flowsched_units::{Bytes, Rate};
+
+    use super::*;
+    use crate::study::Promises;
+
+    /// A run of one flow of ten packets at 10 Gbps, all of which is well.
+    fn good() -> RunView {
+        let port = |owner: &str, peer: &str| Port {
+            owner: owner.into(),
+            peer: peer.into(),
+            class: String::new(),
+            rate: Rate::from_gbps(10),
+        };
+        let ports = vec![port("a", "s"), port("b", "s"), port("s", "a"), port("s", "b")];
+        let sample = |port| PortSample { time: Time::from_us(200), port, ..Default::default() };
+        let mut flow = FlowRow {
+            src: 0,
+            dst: 1,
+            size: Bytes::new(14_600),
+            start: Time::from_us(100),
+            fct: Some(Time::from_us(20)),
+            receiver_fct: Some(Time::from_us(15)),
+            ideal_fct: Time::from_us(19),
+            measured: true,
+            ..Default::default()
+        };
+        flow.passage.arrived = 10;
+        let mut run = RunView {
+            promises: Promises { has_packets: true, is_one_path: true, ..Promises::default() },
+            flows: vec![flow],
+            samples: (0..4).map(sample).collect(),
+            ports,
+            ..RunView::default()
+        };
+        (run.summary.complete, run.summary.flows, run.summary.finished) = (true, 1, 1);
+        run
+    }
+
+    fn kinds(change: impl FnOnce(&mut RunView)) -> Vec<String> {
+        let mut run = good();
+        change(&mut run);
+        let mut found = Violations::default();
+        judge(&run, &mut found);
+        found.into_vec().into_iter().map(|violation| violation.kind).collect()
+    }
+
+    #[test]
+    fn a_good_flow_breaks_no_rule() {
+        assert!(kinds(|_| {}).is_empty());
+    }
+
+    #[test]
+    fn the_receiver_is_first_and_the_run_last() {
+        let late = |run: &mut RunView| run.flows[0].receiver_fct = Some(Time::from_us(21));
+        assert_eq!(kinds(late), ["end of a flow"]);
+        assert_eq!(kinds(|run| run.flows[0].receiver_fct = None), ["end of a flow"]);
+        assert_eq!(kinds(|run| run.flows[0].start = Time::from_us(190)), ["end of a flow"]);
+        assert_eq!(kinds(|run| run.flows[0].gave_up = true), ["end of a flow"]);
+    }
+
+    #[test]
+    fn a_flow_ends_unless_the_run_is_cut_short() {
+        let unfinished = |run: &mut RunView| {
+            (run.flows[0].fct, run.summary.finished) = (None, 0);
+        };
+        assert_eq!(kinds(unfinished), ["flow without an end"]);
+        let until = |run: &mut RunView| {
+            unfinished(run);
+            run.promises.until = Some(Time::from_us(200));
+        };
+        assert!(kinds(until).is_empty());
+    }
+
+    #[test]
+    fn nothing_is_faster_than_links_or_than_alone() {
+        let fast = |run: &mut RunView| run.flows[0].receiver_fct = Some(Time::from_us(11));
+        assert_eq!(kinds(fast), ["faster than its links"]);
+        let ideal = |run: &mut RunView| run.flows[0].ideal_fct = Time::from_us(21);
+        assert_eq!(kinds(ideal), ["faster than alone"]);
+        let sprayed = |run: &mut RunView| {
+            ideal(run);
+            run.promises.is_one_path = false;
+        };
+        assert!(kinds(sprayed).is_empty());
+    }
+
+    #[test]
+    fn packets_are_enough_and_counted_once() {
+        assert_eq!(kinds(|run| run.flows[0].passage.arrived = 9), ["packets of a flow"]);
+        assert_eq!(kinds(|run| run.flows[0].passage.marked = 11), ["packets of a flow"]);
+        assert_eq!(kinds(|run| run.flows[0].passage.duplicate_acks = 1), ["packets of a flow"]);
+        assert_eq!(kinds(|run| run.promises.has_packets = false), ["packets of a flow"]);
+    }
+
+    #[test]
+    fn the_summary_counts_the_flows_of_the_table() {
+        assert_eq!(kinds(|run| run.summary.finished = 0), ["flow counts"]);
+    }
+}
