@@ -152,9 +152,45 @@ impl UtilisationMeter {
 
 #[cfg(test)]
 mod tests {
-    use flowsched_units::Rate;
+    use flowsched_topology::{HostId, TOPOLOGIES};
+    use flowsched_units::{Rate, Settings};
+    use flowsched_workload::{Load, Parts};
 
     use super::*;
+
+    #[test]
+    fn the_ports_are_those_that_the_load_refers_to() {
+        let leaf_spine = TOPOLOGIES.iter().find(|kind| kind.name == "leaf-spine").unwrap();
+        let settings = Settings::defaults(leaf_spine.parameters);
+        let network = flowsched_topology::build("leaf-spine", &settings).unwrap();
+        let load = |only_receiver, of_core| {
+            let workload = Workload {
+                flows: Vec::new(),
+                parts: Parts::default(),
+                load_asked: Some(Load { host_links: 0.4, core_links: Some(0.3) }),
+                load_measured: Some(Load { host_links: 0.5, core_links: Some(0.2) }),
+                only_receiver,
+            };
+            OfferedLoad::of(&workload, &network, of_core)
+        };
+        let hosts = load(None, false);
+        assert_eq!(
+            (hosts.links, hosts.requested, hosts.realised),
+            (LoadOf::Hosts, Some(0.4), Some(0.5))
+        );
+        assert_eq!(hosts.ports, (0..network.host_count()).collect::<Vec<_>>());
+        let receiver = load(Some(HostId(3)), false);
+        assert_eq!(
+            (receiver.links, receiver.ports),
+            (LoadOf::Receiver, vec![network.port_to(HostId(3)).0])
+        );
+        let core = load(Some(HostId(3)), true);
+        assert_eq!(
+            (core.links, core.requested, core.realised),
+            (LoadOf::Core, Some(0.3), Some(0.2))
+        );
+        assert_eq!(core.ports.len(), network.core_ports().len());
+    }
 
     /// Three ports of 8 Gbps, the first two of which count.
     fn meter(starts_us: &[u64]) -> UtilisationMeter {

@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn a_queue_in_steady_state_raises_few_alarms() {
         for (load, seeds, flows) in
-            [(0.5, 1, 1_000), (0.8, 1, 2_000), (0.8, 5, 2_000), (0.9, 3, 4_000)]
+            [(0.5, 1, 1_000), (0.8, 5, 2_000), (0.8, 20, 500), (0.9, 3, 4_000), (0.9, 9, 1_000)]
         {
             let found = alarms(100, seeds, |random| {
                 let mut wait = 0.0;
@@ -234,7 +234,7 @@ mod tests {
                 (0..2_000).for_each(|_| _ = next());
                 course((0..flows).map(|_| next()))
             });
-            assert!(found < 5, "{found} of 100 at load {load} with {seeds} seeds");
+            assert!(found < 3, "{found} of 100 at load {load} with {seeds} seeds");
         }
     }
 
