@@ -1,5 +1,6 @@
 //! Buffers that are too small for what is sent into them.
 
+use flowsched_schemes::port::PortSettings;
 use flowsched_topology::Network;
 use flowsched_units::{Bytes, PACKET_PAYLOAD, PACKET_WIRE, Settings, Time, Value};
 use flowsched_workload::sizes::SizeDistribution;
@@ -63,6 +64,11 @@ fn buffer(settings: &Settings) -> Option<Bytes> {
     let is = |key, word: &str| matches!(settings.get(key), Some(Value::Text(text)) if text == word);
     if is("port", "pfabric") {
         return None;
+    }
+    if is("buffer_sharing", "queue") && is("overflow", "demote") {
+        // Packets that find their queue full wait in the lower ones.
+        let queues = PortSettings::from_settings(settings).queues as u64;
+        return size("buffer").map(|buffer| Bytes::new(buffer.get().saturating_mul(queues)));
     }
     if !is("buffer_sharing", "switch") {
         return size("buffer");

@@ -112,6 +112,10 @@ fn a_buffer_below_the_bandwidth_delay_product_is_told() {
     assert_eq!(warnings(&["scheme.tcp.buffer=120KB"]), Vec::<String>::new());
     let shared = ["scheme.tcp.buffer_sharing=switch", "scheme.tcp.switch_memory=150KB"];
     assert_only(&warnings(&shared), &["a buffer of 75KB"]);
+    let own = ["scheme.pias.buffer_sharing=queue", "scheme.pias.buffer=60KB"];
+    assert_only(&warnings(&own), &["scheme \"pias\": a buffer of 60KB"]);
+    let demoted = [&own[..], &["scheme.pias.overflow=demote"]].concat();
+    assert_eq!(warnings(&demoted), Vec::<String>::new(), "three queues have 180 KB");
 }
 
 #[test]
