@@ -53,9 +53,12 @@ impl Plot {
         String::from_utf8(bytes).map_err(ReportError::data)
     }
 
-    /// Whether it has several panels.
-    pub fn has_panels(&self) -> bool {
-        matches!(self, Plot::Curves(curves) if curves.panels.len() > 1)
+    /// How wide a drawing of several panels is, in pixels.
+    pub fn width_of_panels(&self) -> Option<f64> {
+        match self {
+            Plot::Curves(curves) if curves.panels.len() > 1 => Some(curves.width()),
+            _ => None,
+        }
     }
 
     /// What the whiskers mean, or why there are none.

@@ -153,7 +153,8 @@ mod tests {
         let mut windows = Windows::new();
         let warm_up = FlowRow { measured: false, ..flow(1, 1, 1) };
         widen(&mut windows, &run, &[warm_up, flow(1, 7, 1)]);
-        widen(&mut windows, &run, &[flow(1, 5, 1), flow(1, 9, 1)]);
+        widen(&mut windows, &run, &[flow(1, 5, 1)]);
+        widen(&mut windows, &run, &[flow(1, 9, 1), flow(1, 6, 1)]);
         assert_eq!(windows[&run], (Time::from_us(5), Time::from_us(9)));
     }
 }

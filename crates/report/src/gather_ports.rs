@@ -195,7 +195,8 @@ mod tests {
             time: Time::from_us(us),
             port,
             queue_bytes: 100 * us,
-            tx_bytes: 250 * us * u64::from(port + 1),
+            // Within the window, and nothing outside it.
+            tx_bytes: 250 * (us.clamp(5, 15) - 5) * u64::from(port + 1),
             tx_packets: us,
             drops: us / 10,
             ecn_marks: u64::from(port) * us / 5,

@@ -36,8 +36,10 @@ fn drawn(study: &str, figure: &Figure, plot: &Plot) -> Result<Markup, ReportErro
             button type="button" data-save=(kind) aria-label=(label.trim()) { "Save " (text) }
         }
     };
+    let width = plot.width_of_panels();
     Ok(html! {
-        figure.wide[plot.has_panels()] data-name=(name) {
+        figure.wide[width.is_some()] style=[width.map(|width| format!("--width: {width:.0}px"))]
+            data-name=(name) {
             div.drawing { (PreEscaped(plot.svg(figure))) }
             figcaption { (figure.caption) }
             div.save hidden { (button("svg", "SVG")) (button("csv", "CSV")) }
