@@ -174,7 +174,7 @@ fn a_trace_that_cannot_be_is_refused_with_its_line() {
     assert_snapshot!(with_rows("0.5,1,4,9000"), @r#"flows.csv:3:1: dst: found "4", expected a host of the topology, 0 to 3"#);
     assert_snapshot!(with_rows("0.5,1,1,9000"), @"flows.csv:3:1: dst: found host 1 again, expected another host than src");
     assert_snapshot!(with_rows("0.5,1,3,0"), @r#"flows.csv:3:1: size_bytes: found "0", expected a whole number of bytes from 1 to 4398046511104"#);
-    assert_snapshot!(with_rows("soon,1,3,10"), @r#"flows.csv:3:1: start_s: found "soon", expected seconds from 0 to 10000000, such as 0.0125"#);
+    assert_snapshot!(with_rows("soon,1,3,10"), @r#"flows.csv:3:1: start_s: found "soon", expected seconds from 0 to 5000000, such as 0.0125"#);
     assert_snapshot!(with_rows("0.5,1,3"), @"flows.csv:3:1: size_bytes: found nothing, expected a value");
     let due = "start_s,src,dst,size_bytes,deadline_s\n0.5,1,3,10,0.25\n";
     assert_snapshot!(mistakes(&text, &[("flows.csv", due)]), @r#"flows.csv:2:1: deadline_s: found "0.25", expected an instant after the flow's start at 0.5"#);
@@ -299,7 +299,7 @@ fn networks_that_cannot_be_are_refused() {
     assert_snapshot!(topology("kind = \"jellyfish\"\nswitches = 7\ndegree = 9"), @"a.toml:7:10: topology.degree: found 9, for 7 switches, expected at most 6, all others");
     assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\""), @"a.toml:4:2: topology.links: found nothing, expected text");
     assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\"\nlinks = \"a S; b T\""), @"a.toml:5:8: topology.kind: found custom with no path from host 1 to host 0, expected a connected network");
-    assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\"\nlinks = \"\"\"\na S\nb S 3Gbp\n\"\"\""), @r#"a.toml:7:9: topology.links: found "b S 3Gbp" as link number 2, expected a rate such as 1Gbps after its ends"#);
+    assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\"\nlinks = \"\"\"\na S\nb S 3Gbp\n\"\"\""), @r#"a.toml:7:9: topology.links: found "b S 3Gbp" as link number 2, expected a rate from 1Kbps to 8Tbps, such as 1Gbps, after its ends"#);
     assert_snapshot!(topology("kind = \"star\"\nloss = 1"), @"a.toml:6:8: topology.loss: found 1, expected less than 1, so that something arrives");
     assert_snapshot!(topology("kind = \"star\"\nloss_on = \"host 99 - switch 0\""), @r#"a.toml:6:11: topology.loss_on: found "host 99", expected a node of the topology, such as "host 0" or "switch 0""#);
 }
