@@ -3,7 +3,7 @@
 use flowsched_schemes::preset::Combination;
 use flowsched_schemes::transport::tcp::Tcp;
 use flowsched_topology::{HostId, LOSS};
-use flowsched_units::{Bytes, Settings};
+use flowsched_units::{Bytes, Settings, Value};
 use proptest::prelude::*;
 
 use super::*;
@@ -45,13 +45,21 @@ fn scheme((preset, compat, changes): (&str, &str, Changes)) -> Scheme {
 }
 
 fn network((kind, changes): (&str, Changes), loss: f64) -> Network {
+    build(kind, changes.iter().map(|(name, text)| (*name, (*text).to_owned())), loss)
+}
+
+fn build(
+    kind: &str,
+    changes: impl IntoIterator<Item = (&'static str, String)>,
+    loss: f64,
+) -> Network {
     let kind = flowsched_topology::kind(kind).unwrap();
     let mut settings = Settings::defaults(kind.parameters.iter().chain(LOSS));
     for (name, text) in changes {
-        let parameter = kind.parameters.iter().find(|one| one.name == *name).unwrap();
-        settings.set(*name, parameter.kind.parse(text).unwrap());
+        let parameter = kind.parameters.iter().find(|one| one.name == name).unwrap();
+        settings.set(name, parameter.kind.parse(&text).unwrap());
     }
-    settings.set("loss", flowsched_units::Value::Number(loss));
+    settings.set("loss", Value::Number(loss));
     flowsched_topology::build(kind.name, &settings).unwrap()
 }
 
@@ -91,7 +99,8 @@ fn any_flows() -> impl Strategy<Value = Vec<(u32, u32, bool, u64, u64)>> {
     prop::collection::vec(any_flow, 1..25)
 }
 
-fn flows(drawn: Vec<(u32, u32, bool, u64, u64)>, hosts: u32) -> Vec<Flow> {
+/// The flows that were drawn, their starts in units of `unit`.
+fn flows(drawn: Vec<(u32, u32, bool, u64, u64)>, hosts: u32, unit: Time) -> Vec<Flow> {
     let mut flows: Vec<Flow> = drawn
         .into_iter()
         .map(|(src, ahead, to_first, bytes, start)| {
@@ -102,7 +111,7 @@ fn flows(drawn: Vec<(u32, u32, bool, u64, u64)>, hosts: u32) -> Vec<Flow> {
                 src: HostId(src),
                 dst: HostId(if to_first && src != 0 { 0 } else { other }),
                 size: Bytes::new(bytes),
-                start: Time::from_us(10 * start),
+                start: unit * start,
                 deadline: None,
                 measured: true,
             }
@@ -134,7 +143,7 @@ proptest! {
         seed in 0u64..10,
     ) {
         let network = network(TOPOLOGIES[kind], loss);
-        let flows = flows(drawn, network.host_count());
+        let flows = flows(drawn, network.host_count(), Time::from_us(10));
         let job = Job {
             network: &network,
             routing,
@@ -146,6 +155,163 @@ proptest! {
         };
         let (windows, events) = both_of_scheme(&job);
         prop_assert_eq!(windows, Some(events));
+    }
+}
+
+/// A delay from 1 ns to 1 s.
+fn any_delay() -> impl Strategy<Value = Time> {
+    (0u32..9, 1u64..=10).prop_map(|(zeros, digit)| Time::from_ns(digit * 10u64.pow(zeros)))
+}
+
+fn any_rate() -> impl Strategy<Value = String> {
+    prop::sample::select(vec!["100Mbps", "1Gbps", "3Gbps", "10Gbps", "40Gbps", "400Gbps"])
+        .prop_map(str::to_owned)
+}
+
+/// A tree of switches with hosts anywhere, every link with its own rate and delay.
+fn any_tree() -> impl Strategy<Value = (&'static str, Vec<(&'static str, String)>)> {
+    let link = || (0usize..100, any_rate(), any_delay());
+    let (switches, hosts) =
+        (prop::collection::vec(link(), 0..5), prop::collection::vec(link(), 2..7));
+    (switches, hosts).prop_map(|(switches, hosts)| {
+        let mut links = Vec::new();
+        for (index, (other, rate, delay)) in switches.iter().enumerate() {
+            links.push(format!("s{} s{} {rate} {delay}", index + 1, other % (index + 1)));
+        }
+        for (index, (other, rate, delay)) in hosts.iter().enumerate() {
+            links.push(format!("h{index} s{} {rate} {delay}", other % (switches.len() + 1)));
+        }
+        let names: Vec<String> = (0..hosts.len()).map(|index| format!("h{index}")).collect();
+        ("custom", vec![("hosts", names.join(" ")), ("links", links.join("; "))])
+    })
+}
+
+/// Any small network whose ports have levels.
+fn any_network() -> impl Strategy<Value = (&'static str, Vec<(&'static str, String)>)> {
+    let counts = (1u32..4, 1u32..4, 2u32..6);
+    let regular = (0..5, counts, [any_rate(), any_rate()], [any_delay(), any_delay()]).prop_map(
+        |(kind, (few, some, many), [host_link, fabric_link], [link_delay, host_delay])| {
+            let text = |count: u32| count.to_string();
+            let link_delay = ("link_delay", link_delay.to_string());
+            let host_delay = ("host_delay", host_delay.to_string());
+            let host_rate = ("host_link", host_link);
+            match kind {
+                0 => {
+                    let sizes = [("leaves", few), ("spines", some), ("hosts_per_leaf", many)];
+                    let mut changes = sizes.map(|(name, count)| (name, text(count))).to_vec();
+                    changes.extend([host_rate, link_delay, host_delay]);
+                    changes.push(("fabric_link", fabric_link));
+                    ("leaf-spine", changes)
+                }
+                1 => {
+                    let size = ("k", text(2 * some.min(2)));
+                    ("fat-tree", vec![size, ("link", fabric_link), link_delay, host_delay])
+                }
+                2 => {
+                    let sizes = [("racks", text(few)), ("hosts_per_rack", text(many))];
+                    let delay = ("processing_delay", host_delay.1);
+                    let rates = [host_rate, ("fabric_link", fabric_link)];
+                    let changes = sizes.into_iter().chain(rates).chain([link_delay, delay]);
+                    ("single-rooted-tree", changes.collect())
+                }
+                3 => ("star", vec![("hosts", text(many)), host_rate, link_delay, host_delay]),
+                _ => {
+                    let size = ("hosts_per_side", text(few));
+                    let bottleneck = ("bottleneck_link", fabric_link);
+                    ("dumbbell", vec![size, bottleneck, host_rate, link_delay, host_delay])
+                }
+            }
+        },
+    );
+    prop_oneof![2 => regular, 1 => any_tree()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn windows_change_nothing_in_any_network_with_any_delays(
+        drawn in any_flows(),
+        (kind, changes) in any_network(),
+        preset in 0..SCHEMES.len(),
+        routing in prop_oneof![Just(Routing::Ecmp), Just(Routing::Spray)],
+        loss in prop_oneof![Just(0.0), Just(0.02)],
+        // In tenths of the longest link's delay: a run has few samples, and ends before a timeout
+        // that is shorter than a round trip has sent millions of packets again.
+        (sample_interval, until) in (prop_oneof![Just(0u64), 1u64..100], 0u64..200),
+        seed in 0u64..10,
+    ) {
+        let network = build(kind, changes, loss);
+        let longest = network.ports().iter().map(|port| port.delay).max().unwrap();
+        let flows = flows(drawn, network.host_count(), longest / 8);
+        let job = Job {
+            network: &network,
+            routing,
+            flows: &flows,
+            scheme: &scheme(SCHEMES[preset]),
+            seed,
+            sample_interval: longest * sample_interval / 10,
+            until: Some(Time::from_ms(2) + longest * until / 10),
+        };
+        let (windows, events) = both_of_scheme(&job);
+        // Windows that would be too short are left to events.
+        if let Some(windows) = windows {
+            prop_assert_eq!(windows, events);
+        }
+    }
+}
+
+#[test]
+fn windows_take_long_delays_and_many_hosts() {
+    let scenes: [(&str, Changes); 6] = [
+        ("leaf-spine", &[("link_delay", "1ms")]),
+        ("leaf-spine", &[("link_delay", "1s"), ("fabric_link", "400Gbps")]),
+        ("leaf-spine", &[("leaves", "100"), ("hosts_per_leaf", "100")]),
+        ("star", &[("hosts", "16000")]),
+        ("star", &[("link_delay", "100ms")]),
+        ("dumbbell", &[("link_delay", "100ms")]),
+    ];
+    for scene in scenes {
+        let network = network(scene, 0.0);
+        let last = network.host_count() - 1;
+        // To one host from its neighbour and from the farthest host.
+        let drawn = vec![(1, 0, true, 20_000, 0), (last, 0, true, 20_000, 0)];
+        let flows = flows(drawn, last + 1, Time::ZERO);
+        let job = Job {
+            network: &network,
+            routing: Routing::Ecmp,
+            flows: &flows,
+            scheme: &scheme(("dctcp", "none", &[])),
+            seed: 1,
+            sample_interval: Time::ZERO,
+            until: None,
+        };
+        let (windows, events) = both_of_scheme(&job);
+        assert!(events.flows.iter().all(|flow| flow.finished_at_sender.is_some()));
+        assert!(windows == Some(events), "{scene:?}");
+    }
+}
+
+#[test]
+fn windows_change_nothing_where_keys_limit_how_far_ports_get() {
+    for ms in 4..40 {
+        let delay = format!("{ms}ms");
+        let changes = [("hosts", "3"), ("host_link", "400Gbps"), ("link_delay", &delay)];
+        let changes = changes.map(|(name, text)| (name, text.to_owned()));
+        let network = build("star", changes, 0.0);
+        let drawn = (0..120).map(|start| (start as u32, 0, false, 9_000, start)).collect();
+        let flows = flows(drawn, 3, Time::from_ms(1));
+        let job = Job {
+            network: &network,
+            routing: Routing::Ecmp,
+            flows: &flows,
+            scheme: &scheme(("dctcp", "none", &[])),
+            seed: 1,
+            sample_interval: Time::ZERO,
+            until: None,
+        };
+        let (windows, events) = both_of_scheme(&job);
+        assert!(windows == Some(events), "{delay}");
     }
 }
 

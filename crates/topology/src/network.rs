@@ -89,7 +89,7 @@ impl Network {
     }
 
     /// All hosts in order.
-    pub fn hosts(&self) -> impl ExactSizeIterator<Item = HostId> + use<> {
+    pub fn hosts(&self) -> impl ExactSizeIterator<Item = HostId> + Clone + use<> {
         (0..self.hosts).map(HostId)
     }
 

@@ -47,6 +47,9 @@ pub(super) struct Layout {
     pub(super) lead_of: Vec<Time>,
     /// The longest window: what hosts do in one reaches none of them before its end.
     pub(super) longest: Time,
+    /// How far past its start a window may bring ports. [`Keys`] of later arrivals would not fit
+    /// in 64 bits.
+    pub(super) reach: Time,
     /// The shortest way from a switch to a host.
     pub(super) last_way: Time,
 }
@@ -60,22 +63,24 @@ impl Layout {
         let lead_of = leads(network);
         let to_hosts = || network.hosts().map(|host| network.port(network.port_to(host)));
         let way = |port: &Port| lead_of[port.owner.index()] + port.delay;
-        let mut longest = to_hosts().map(way).min()?;
+        let round = to_hosts().map(way).min()?;
         let farthest = lead_of.iter().copied().max()?;
-        while Keys::of(network.ports().iter(), longest + farthest).bits > u64::BITS {
-            longest = Time::from_ps(longest.as_ps() / 2);
-        }
+        let longest = Keys::longest_span(to_hosts(), round);
+        let reach = (network.switches())
+            .map(|node| Keys::longest_span(incoming(network, node), round + farthest))
+            .fold(round + farthest, Time::min);
         // In shorter windows most ports are visited for nothing: events are quicker.
         let packet = Bytes::new(PACKET_WIRE);
-        if longest < to_hosts().map(|port| port.rate.transmission_time(packet)).min()? {
+        let shortest = to_hosts().map(|port| port.rate.transmission_time(packet)).min()?;
+        if longest.min(reach) < shortest {
             return None;
         }
-        let (banks, bank_of) = group(network, &levels, longest + farthest);
+        let (banks, bank_of) = group(network, &levels, reach);
         let behind = behind(network, &bank_of);
         let arrivals = Inbox::new(Keys::of(to_hosts(), longest));
         let last_way = to_hosts().map(|port| port.delay).min()?.min(longest);
         let rank_of = ranks(network);
-        let layout = Layout { bank_of, behind, rank_of, lead_of, longest, last_way };
+        let layout = Layout { bank_of, behind, rank_of, lead_of, longest, reach, last_way };
         Some((layout, banks, arrivals))
     }
 }
@@ -109,19 +114,22 @@ fn group<H: Copy>(network: &Network, levels: &[u32], span: Time) -> (Vec<Bank<H>
             bank_of[port.index()] = banks.len() as u32;
         }
         let owner = network.port(ports[0]).owner;
-        let incoming =
-            network.ports_of(owner).iter().map(|port| network.port(network.reverse(*port)));
         let leads_to_host = |port: &PortId| network.host(network.port(*port).peer).is_some();
         banks.push(Bank {
             owner,
             has_choice: has_choice(network, owner, ports),
             leads_to_hosts: ports.iter().any(leads_to_host),
             ports: ports.to_vec(),
-            inbox: Inbox::new(Keys::of(incoming, span)),
+            inbox: Inbox::new(Keys::of(incoming(network, owner), span)),
             is_idle: true,
         });
     }
     (banks, bank_of)
+}
+
+/// The ports at the far ends of the node's links.
+fn incoming(network: &Network, node: NodeId) -> impl Iterator<Item = &Port> + Clone {
+    network.ports_of(node).iter().map(|port| network.port(network.reverse(*port)))
 }
 
 /// Whether there is a host to which several of these ports of one node lead.
@@ -194,6 +202,15 @@ impl Keys {
         }
         let (rank_bits, place_bits) = (bits(links), bits(packets));
         Keys { rank_bits, place_bits, bits: bits(span.as_ps()) + rank_bits + place_bits }
+    }
+
+    /// The longest span, `most` or what halving it gives, for which keys fit in 64 bits.
+    fn longest_span<'a>(ports: impl Iterator<Item = &'a Port> + Clone, most: Time) -> Time {
+        let mut span = most;
+        while Keys::of(ports.clone(), span).bits > u64::BITS {
+            span = span / 2;
+        }
+        span
     }
 }
 

@@ -177,7 +177,13 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
         if next_change == Time::MAX {
             return self.start.saturating_add(longest);
         }
-        (self.end.saturating_add(longest)).max(self.start.saturating_add(last_way))
+        let known = self.end.saturating_add(longest).min(self.limit.saturating_add(last_way));
+        known.max(self.start.saturating_add(last_way))
+    }
+
+    /// The first instant that no port may reach in this window, if none may go past `last`.
+    fn limit(&self, last: Time) -> Time {
+        last.saturating_add(INSTANT).min(self.start.saturating_add(self.layout.reach))
     }
 
     /// The first instant that is unknown to the ports of a node.
@@ -290,12 +296,14 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
     }
 
     fn advance(&mut self, next: Time, last: Time) -> Time {
-        self.limit = last.saturating_add(INSTANT);
+        self.limit = self.limit(last);
         let next_change = self.carry();
         let start = next.min(next_change);
         if start <= last && start < Time::MAX {
             self.start = start;
-            self.end = self.end_after(next_change).min(self.limit);
+            let end = self.end_after(next_change);
+            self.limit = self.limit(last);
+            self.end = end.min(self.limit);
             self.gather();
         }
         start
