@@ -1,6 +1,6 @@
 //! What hosts do: flows, their connections, and the packets that they send and receive.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Flags, Header};
@@ -53,12 +53,11 @@ struct Running<T: Transport, F> {
 }
 
 /// The connections of a pair of hosts.
-type Pool<T, F> = Vec<Slot<T, F>>;
-
-/// A connection of a pair of hosts while no flow uses it.
-enum Slot<T: Transport, F> {
-    Busy,
-    Idle { since: Time, connection: T::Connection, tagger_flow: F },
+struct Pool<T: Transport, F> {
+    /// How many there are.
+    count: u32,
+    /// Those that no flow uses, by the time since when and their number.
+    idle: BTreeMap<(Time, u32), (T::Connection, F)>,
 }
 
 impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
@@ -138,20 +137,14 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
             let (data, ack) = (Bytes::new(PACKET_WIRE), Bytes::new(PACKET_HEADER));
             let round_trip = network.base_rtt(flow.src, flow.dst, data, ack);
             let connection = transport.open_connection(round_trip);
-            vec![Slot::Idle { since: Time::ZERO, connection, tagger_flow: G::Flow::default() }]
+            let first = ((Time::ZERO, 0), (connection, G::Flow::default()));
+            Pool { count: 1, idle: BTreeMap::from([first]) }
         });
-        let idle_since = |slot: &Slot<T, G::Flow>| match slot {
-            Slot::Busy => Time::MAX,
-            Slot::Idle { since, .. } => *since,
-        };
-        if let Some((number, slot)) =
-            pool.iter_mut().enumerate().min_by_key(|(_, slot)| idle_since(slot))
-            && let Slot::Idle { connection, tagger_flow, .. } = std::mem::replace(slot, Slot::Busy)
-        {
-            return (connection, tagger_flow, number as u32);
+        if let Some(((_, number), (connection, tagger_flow))) = pool.idle.pop_first() {
+            return (connection, tagger_flow, number);
         }
-        pool.push(Slot::Busy);
-        (self.transport.new_connection(), G::Flow::default(), pool.len() as u32 - 1)
+        pool.count += 1;
+        (self.transport.new_connection(), G::Flow::default(), pool.count - 1)
     }
 
     /// A packet arrives at the host that it was for.
@@ -270,9 +263,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         if self.transport.is_persistent() {
             let connection = self.transport.finish(&mut running.sender, now);
             if let Some(pool) = self.pools.get_mut(&(running.src, running.dst)) {
-                let tagger_flow = running.tagger_flow;
-                pool[running.connection as usize] =
-                    Slot::Idle { since: now, connection, tagger_flow };
+                let since = (now, running.connection);
+                pool.idle.insert(since, (connection, running.tagger_flow));
             }
         }
         self.place_of[id as usize] = ABSENT;

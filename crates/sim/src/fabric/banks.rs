@@ -1,7 +1,7 @@
 //! The order in which windows go through a network's ports, and where packets wait for their turn.
 
 use flowsched_schemes::Packet;
-use flowsched_topology::{Network, NodeId, Port, PortId};
+use flowsched_topology::{HostId, Network, NodeId, Port, PortId};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 
 use super::sorter::Sorter;
@@ -64,7 +64,9 @@ impl Layout {
         let to_hosts = || network.hosts().map(|host| network.port(network.port_to(host)));
         let way = |port: &Port| lead_of[port.owner.index()] + port.delay;
         let round = to_hosts().map(way).min()?;
-        let farthest = lead_of.iter().copied().max()?;
+        // No packet gets to switches that no host is connected to.
+        let is_reached = |lead: &Time| *lead < Time::MAX;
+        let farthest = lead_of.iter().copied().filter(is_reached).max()?;
         let longest = Keys::longest_span(to_hosts(), round);
         let reach = (network.switches())
             .map(|node| Keys::longest_span(incoming(network, node), round + farthest))
@@ -104,6 +106,7 @@ fn leads(network: &Network) -> Vec<Time> {
 
 /// The banks, and every port's.
 fn group<H: Copy>(network: &Network, levels: &[u32], span: Time) -> (Vec<Bank<H>>, Vec<u32>) {
+    let edges = network.one_host_an_edge();
     let mut order: Vec<PortId> = (0..levels.len() as u32).map(PortId).collect();
     let place = |port: &PortId| (levels[port.index()], network.port(*port).owner);
     order.sort_by_key(place);
@@ -117,7 +120,7 @@ fn group<H: Copy>(network: &Network, levels: &[u32], span: Time) -> (Vec<Bank<H>
         let leads_to_host = |port: &PortId| network.host(network.port(*port).peer).is_some();
         banks.push(Bank {
             owner,
-            has_choice: has_choice(network, owner, ports),
+            has_choice: has_choice(network, &edges, owner, ports),
             leads_to_hosts: ports.iter().any(leads_to_host),
             ports: ports.to_vec(),
             inbox: Inbox::new(Keys::of(incoming(network, owner), span)),
@@ -132,11 +135,12 @@ fn incoming(network: &Network, node: NodeId) -> impl Iterator<Item = &Port> + Cl
     network.ports_of(node).iter().map(|port| network.port(network.reverse(*port)))
 }
 
-/// Whether there is a host to which several of these ports of one node lead.
-fn has_choice(network: &Network, owner: NodeId, ports: &[PortId]) -> bool {
+/// Whether there is a host to which several of these ports of one node lead; `edges` has one host
+/// of every edge switch.
+fn has_choice(network: &Network, edges: &[HostId], owner: NodeId, ports: &[PortId]) -> bool {
     network.host(owner).is_none()
-        && network.one_host_an_edge().into_iter().any(|to| {
-            let ways = network.routes().next(owner, to);
+        && edges.iter().any(|to| {
+            let ways = network.routes().next(owner, *to);
             ways.len() > 1 && ports.contains(&ways[0])
         })
 }
@@ -153,19 +157,27 @@ fn behind(network: &Network, bank_of: &[u32]) -> Vec<Behind> {
             _ => Behind::Banks,
         };
     };
-    let routes = network.routes();
-    for to in network.one_host_an_edge() {
-        for host in network.hosts() {
-            note(network.nic(host), routes.next(network.edge_of(host), to)[0]);
+    let (routes, edges) = (network.routes(), network.one_host_an_edge());
+    for to in &edges {
+        for from in &edges {
+            note(network.nic(*from), routes.next(network.edge_of(*from), *to)[0]);
         }
         for node in network.switches() {
-            for port in routes.next(node, to) {
+            for port in routes.next(node, *to) {
                 let peer = network.port(*port).peer;
                 if network.host(peer).is_none() {
-                    note(*port, routes.next(peer, to)[0]);
+                    note(*port, routes.next(peer, *to)[0]);
                 }
             }
         }
+    }
+    // Neighbours send to the same switch.
+    let mut behind_nics = vec![Behind::Host; network.node_count() as usize];
+    for host in edges {
+        behind_nics[network.edge_of(host).index()] = behind[network.nic(host).index()];
+    }
+    for host in network.hosts() {
+        behind[network.nic(host).index()] = behind_nics[network.edge_of(host).index()];
     }
     behind
 }
