@@ -13,8 +13,16 @@ use crate::hosts::Hosts;
 use crate::outcome::{Outcome, PortSample};
 use crate::{Job, Progress};
 
-/// Steps between looks at whether to stop.
-const LOOK_EVERY: u64 = 1 << 16;
+/// Steps between looks at whether to stop. Where ports share memory, a step may visit all ports of
+/// a switch.
+const LOOK_EVERY: u64 = 1 << 8;
+
+/// No run goes on for longer, 208 days: what is sent or set before then is due within the range of
+/// [`Time`].
+const LONGEST_RUN: Time = Time::from_ms(18_000_000_000);
+
+/// Steps between reports of how many flows have ended.
+const REPORT_EVERY: u64 = 1 << 16;
 
 /// A simulation under way.
 pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, F> {
@@ -63,7 +71,7 @@ where
             next_sample: if is_sampled { job.sample_interval } else { Time::MAX },
             next_other: Time::MAX,
             samples: Vec::new(),
-            until: job.until.unwrap_or(Time::MAX),
+            until: job.until.map_or(LONGEST_RUN, |until| until.min(LONGEST_RUN)),
         };
         engine.look_ahead();
         engine
@@ -89,12 +97,19 @@ where
                 self.handle(now, source);
             }
             steps += 1;
-            if steps.is_multiple_of(LOOK_EVERY) && self.is_told_to_stop(progress) {
-                outcome.stopped = true;
-                break;
+            // Windows and samples visit many ports.
+            let is_long = !is_known || source == Source::Samples;
+            if is_long || steps.is_multiple_of(LOOK_EVERY) {
+                if progress.stop.load(Ordering::Relaxed) {
+                    outcome.stopped = true;
+                    break;
+                }
+                if steps.is_multiple_of(REPORT_EVERY) {
+                    self.report(progress);
+                }
             }
         }
-        self.is_told_to_stop(progress);
+        self.report(progress);
         self.finish(outcome)
     }
 
@@ -184,15 +199,14 @@ where
         self.next_sample = Time::MAX;
         self.look_ahead();
         if self.next_other != Time::MAX || !self.fabric.is_quiet() {
-            self.next_sample = now + self.sample_interval;
+            self.next_sample = now.saturating_add(self.sample_interval);
             self.look_ahead();
         }
     }
 
-    fn is_told_to_stop(&mut self, progress: &Progress) -> bool {
+    fn report(&mut self, progress: &Progress) {
         let ended = std::mem::take(&mut self.hosts.ended);
         progress.finished_flows.fetch_add(ended, Ordering::Relaxed);
-        progress.stop.load(Ordering::Relaxed)
     }
 
     fn finish(mut self, outcome: Outcome) -> Outcome {

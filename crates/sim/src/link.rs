@@ -91,10 +91,10 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     fn send(&mut self, packet: Packet<H>, start: Time) {
         let bytes = packet.wire_bytes();
         let duration = (u128::from(bytes) * u128::from(self.byte_time)) >> FRACTION_BITS;
-        self.busy_until = start + Time::from_ps(duration as u64);
+        self.busy_until = start.saturating_add(Time::from_ps(duration as u64));
         self.sent_bytes += u64::from(bytes);
         self.sent_packets += 1;
-        let arrival = self.busy_until + self.delay;
+        let arrival = self.busy_until.saturating_add(self.delay);
         self.on_the_way.push(OnTheWay { arrival, packet });
     }
 

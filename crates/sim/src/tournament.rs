@@ -9,6 +9,9 @@ use flowsched_units::Time;
 /// match is a minimum. A change is played against seven siblings a level, which share a cache
 /// line: which these are depends on the link alone, so that they are at hand before they are
 /// needed, and there is no branch to guess.
+///
+/// An event that is too far ahead for a number has the latest time that a number holds: when that
+/// comes, its link has to say when the event is.
 #[derive(Clone, Debug)]
 pub(crate) struct Tournament {
     /// The event that comes first, or [`NEVER`]. An event is picoseconds since `base`, then the
@@ -113,13 +116,17 @@ impl Tournament {
         let mut ahead = (time - self.base).as_ps();
         if ahead >> (u64::BITS - 1 - self.link_bits) != 0 {
             self.count_from(now);
-            ahead = (time - self.base).as_ps();
+            ahead = (time - self.base).as_ps().min(self.farthest());
         }
         (ahead << self.link_bits) | link as u64
     }
 
-    /// Counts from `now` on, before which nothing can happen. Every link delivers a packet within
-    /// seconds ([`flowsched_topology`] sees to that), so that what is to come fits again.
+    /// How far ahead an event can be, in picoseconds.
+    fn farthest(&self) -> u64 {
+        (1 << (u64::BITS - 1 - self.link_bits)) - 1
+    }
+
+    /// Counts from `now` on, before which nothing can happen.
     #[cold]
     fn count_from(&mut self, now: Time) {
         let passed = (now - self.base).as_ps() << self.link_bits;
@@ -178,6 +185,24 @@ mod tests {
                 prop_assert_eq!(tournament.first(), model.first().copied());
             }
         }
+    }
+
+    #[test]
+    fn what_is_too_far_ahead_comes_early_and_is_put_off() {
+        let mut tournament = Tournament::new(1 << 20);
+        let (soon, late) = (Time::from_ms(20_000), Time::from_ms(60_000));
+        tournament.add(3, late, Time::ZERO);
+        tournament.add(4, soon, Time::ZERO);
+        let mut events = Vec::new();
+        while let Some((now, link)) = tournament.first() {
+            let due = if link == 3 { late } else { soon };
+            let is_due = now >= due;
+            if is_due {
+                events.push((now, link));
+            }
+            tournament.replace_first((!is_due).then_some(due), now);
+        }
+        assert_eq!(events, [(soon, 4), (late, 3)]);
     }
 
     #[test]

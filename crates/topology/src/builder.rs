@@ -18,6 +18,10 @@ pub(crate) const LARGEST_TABLE: u64 = 1 << 26;
 /// The fastest link: a byte in a picosecond, the resolution of [`Time`].
 pub(crate) const FASTEST: Rate = Rate::from_gbps(8_000);
 
+/// The slowest link: at a fifth of this, a full packet takes longer than a sender ever waits for an
+/// acknowledgement before it sends the packet again.
+pub(crate) const SLOWEST: Rate = Rate::from_bps(1_000);
+
 /// A link, the same in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
@@ -37,8 +41,8 @@ pub enum NetworkError {
     /// There is no host.
     #[error("found no host, expected at least one")]
     NoHosts,
-    /// A link carries nothing, or a byte in less than a picosecond.
-    #[error("found a link of {0}, expected more than 0bps and at most {FASTEST}")]
+    /// A link carries next to nothing, or a byte in less than a picosecond.
+    #[error("found a link of {0}, expected a rate from {SLOWEST} to {FASTEST}")]
     Rate(Rate),
     /// Too many ports, or too many switches for a routing table.
     #[error(
@@ -137,8 +141,8 @@ impl NetworkBuilder {
     /// Numbers everything and finds the shortest routes.
     ///
     /// # Errors
-    /// [`NetworkError`] if there is no host, a host cannot reach another, a link's rate is zero
-    /// or beyond the resolution of time, or the network is too large.
+    /// [`NetworkError`] if there is no host, a host cannot reach another, a link's rate is less
+    /// than 1 Kbps or beyond the resolution of time, or the network is too large.
     pub fn finish(self) -> Result<Network, NetworkError> {
         self.check()?;
         let hosts = self.host_links.len() as u32;
@@ -251,7 +255,7 @@ impl NetworkBuilder {
 
 /// Whether a link can have this rate.
 pub(crate) fn is_link_rate(rate: Rate) -> bool {
-    Rate::from_bps(1) <= rate && rate <= FASTEST
+    (SLOWEST..=FASTEST).contains(&rate)
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ fn check(parameter: &Parameter, settings: &Settings) -> Result<(), SettingError>
     }
     match parameter.kind {
         Kind::Rate if !builder::is_link_rate(settings.rate(parameter.name)) => {
-            Err(refuse(found, format!("a rate of more than 0bps and at most {}", builder::FASTEST)))
+            Err(refuse(found, format!("a rate from {} to {}", builder::SLOWEST, builder::FASTEST)))
         }
         Kind::Time if settings.time(parameter.name) > LONGEST_DELAY => {
             Err(refuse(found, format!("a delay of at most {LONGEST_DELAY}")))
@@ -182,6 +182,7 @@ mod tests {
             ("leaf-spine", "leaves", Value::Count(1 << 20)),
             ("leaf-spine", "leaves", Value::Text("nine".into())),
             ("leaf-spine", "host_link", rate("0bps")),
+            ("leaf-spine", "host_link", rate("999bps")),
             ("leaf-spine", "fabric_link", rate("9Tbps")),
             ("leaf-spine", "link_delay", Value::Time(Time::MAX)),
             ("leaf-spine", "host_delay", Value::Time(Time::MAX)),

@@ -115,7 +115,7 @@ fn parse<'a>(
         None => settings.rate("link"),
         Some(rate) => match rate.parse::<Rate>() {
             Ok(rate) if is_link_rate(rate) => rate,
-            _ => return Err(refuse("a rate such as 1Gbps after its ends")),
+            _ => return Err(refuse("a rate from 1Kbps to 8Tbps, such as 1Gbps, after its ends")),
         },
     };
     let delay = match values.get(1) {
