@@ -21,8 +21,8 @@ use crate::sharing::{Moment, Sharing};
 use crate::transfers::{Transfer, Transfers};
 use crate::{Job, Watch, capacities};
 
-/// Events between looks at whether to stop.
-const LOOK_EVERY: u64 = 1 << 12;
+/// Events between reports of how many flows have ended.
+const REPORT_EVERY: u64 = 1 << 12;
 
 /// How far a flow is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,8 +102,13 @@ impl<'a, S: Sharing> Engine<'a, S> {
         let worth = self.optimum.as_ref().map(|optimum| optimum.worth);
         let mut outcome = Outcome { worth, ..Outcome::default() };
         let until = self.job.until.unwrap_or(Time::MAX);
-        let mut next_look = LOOK_EVERY;
+        let mut next_report = REPORT_EVERY;
         loop {
+            // An instant may concern all flows, and a sample all ports.
+            if watch.stop.load(Ordering::Relaxed) {
+                outcome.stopped = true;
+                break;
+            }
             let turn = self.agenda.first().map_or(Time::MAX, |(time, _)| time);
             let event = turn.min(self.next_start());
             let now = event.min(self.next_sample);
@@ -119,15 +124,12 @@ impl<'a, S: Sharing> Engine<'a, S> {
             }
             outcome.events += self.handle_all(now);
             outcome.rate_changes += self.settle(now);
-            if outcome.events >= next_look {
-                next_look = outcome.events + LOOK_EVERY;
-                if self.is_told_to_stop(watch) {
-                    outcome.stopped = true;
-                    break;
-                }
+            if outcome.events >= next_report {
+                next_report = outcome.events + REPORT_EVERY;
+                self.report(watch);
             }
         }
-        self.is_told_to_stop(watch);
+        self.report(watch);
         self.finish(outcome)
     }
 
@@ -384,9 +386,8 @@ impl<'a, S: Sharing> Engine<'a, S> {
         changes
     }
 
-    fn is_told_to_stop(&mut self, watch: Watch<'_>) -> bool {
+    fn report(&mut self, watch: Watch<'_>) {
         watch.finished_flows.fetch_add(std::mem::take(&mut self.ended), Ordering::Relaxed);
-        watch.stop.load(Ordering::Relaxed)
     }
 
     fn finish(mut self, mut outcome: Outcome) -> Outcome {
