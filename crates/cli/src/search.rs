@@ -14,7 +14,7 @@ use crate::arguments::{Format, Search};
 use crate::failure::Failure;
 use crate::output::print;
 use crate::progress::say;
-use crate::run::unforeseen;
+use crate::run::{threads, unforeseen};
 use crate::simulate::Prepared;
 
 /// What was found for one scheme at one point.
@@ -31,7 +31,8 @@ pub fn search(wanted: &Search) -> Result<(), Failure> {
         let place = Place::Argument(format!("--from {} --to {}", wanted.from, wanted.to));
         return Err(refused(&place, "from", &wanted.from.to_string(), "a value up to --to"));
     }
-    let threads = ThreadPoolBuilder::new().num_threads(wanted.threads.map_or(0, usize::from));
+    let seeds = usize::try_from(read(wanted, wanted.from)?.seeds).unwrap_or(usize::MAX);
+    let threads = ThreadPoolBuilder::new().num_threads(threads(wanted.threads).min(seeds));
     let threads = threads.build().map_err(|error| Failure::System {
         what: "start threads".into(),
         source: std::io::Error::other(error),

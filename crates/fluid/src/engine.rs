@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use flowsched_schemes::flow_level::Acceptance;
 use flowsched_topology::{Ecmp, PortId, Way};
 use flowsched_units::{Bytes, Time};
-use flowsched_workload::Flow;
+use flowsched_workload::{Flow, LONGEST_RUN};
 
 use crate::acknowledgements::Acknowledgements;
 use crate::admissions::Admissions;
@@ -22,8 +22,8 @@ use crate::sharing::{Moment, Sharing};
 use crate::transfers::{Transfer, Transfers};
 use crate::{Job, Progress, Watch, capacities};
 
-/// Events between looks at whether to stop.
-const LOOK_EVERY: u64 = 1 << 12;
+/// Events between reports of how many flows have ended.
+const REPORT_EVERY: u64 = 1 << 12;
 
 /// How far a flow is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,14 +102,23 @@ impl<'a, S: Sharing> Engine<'a, S> {
     pub(crate) fn run(mut self, watch: &mut Watch<'_>) -> Outcome {
         let worth = self.optimum.as_ref().map(|optimum| optimum.worth);
         let mut outcome = Outcome { worth, ..Outcome::default() };
-        let until = self.job.until.unwrap_or(Time::MAX);
-        let mut next_look = LOOK_EVERY;
+        let until = self.until();
+        let mut next_report = REPORT_EVERY;
         loop {
+            // An instant may concern all flows, and a sample all ports.
+            if watch.progress.stop.load(Ordering::Relaxed) {
+                outcome.stopped = true;
+                break;
+            }
             let turn = self.agenda.first().map_or(Time::MAX, |(time, _)| time);
             let event = turn.min(self.next_start());
             let now = event.min(self.next_sample);
             // Samples end with the last event.
-            if event == Time::MAX || now > until {
+            if event == Time::MAX {
+                break;
+            }
+            if now > until {
+                outcome.stopped = until == LONGEST_RUN;
                 break;
             }
             outcome.end = now;
@@ -123,16 +132,18 @@ impl<'a, S: Sharing> Engine<'a, S> {
             }
             outcome.events += self.handle_all(now);
             outcome.rate_changes += self.settle(now);
-            if outcome.events >= next_look {
-                next_look = outcome.events + LOOK_EVERY;
-                if self.is_told_to_stop(watch.progress) {
-                    outcome.stopped = true;
-                    break;
-                }
+            if outcome.events >= next_report {
+                next_report = outcome.events + REPORT_EVERY;
+                self.report(watch.progress);
             }
         }
-        self.is_told_to_stop(watch.progress);
+        self.report(watch.progress);
         self.finish(outcome, watch)
+    }
+
+    /// When the run stops at the latest.
+    fn until(&self) -> Time {
+        self.job.until.map_or(LONGEST_RUN, |until| until.min(LONGEST_RUN))
     }
 
     fn next_start(&self) -> Time {
@@ -265,7 +276,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
         let latency = self.latencies[slot as usize];
         let received = now.saturating_add(latency.last_packet);
         let known = received.saturating_add(latency.acknowledgement);
-        let until = self.job.until.unwrap_or(Time::MAX);
+        let until = self.until();
         let by_the_end = |time: Time| (time <= until).then_some(time);
         self.outcomes[transfer.id as usize] = FlowOutcome {
             finished_at_sender: by_the_end(known),
@@ -393,9 +404,8 @@ impl<'a, S: Sharing> Engine<'a, S> {
         (watch.samples)(ports.sample(now, transfers, paths, acknowledgements))
     }
 
-    fn is_told_to_stop(&mut self, progress: Progress<'_>) -> bool {
+    fn report(&mut self, progress: Progress<'_>) {
         progress.finished_flows.fetch_add(std::mem::take(&mut self.ended), Ordering::Relaxed);
-        progress.stop.load(Ordering::Relaxed)
     }
 
     fn finish(mut self, mut outcome: Outcome, watch: &mut Watch<'_>) -> Outcome {

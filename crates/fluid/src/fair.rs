@@ -75,6 +75,8 @@ pub(crate) struct Fair {
     bands: Vec<Band>,
     /// By slot: the bands that the flow crosses.
     paths: Paths,
+    /// By slot: the flow's places among the members of these bands.
+    places: Paths,
     /// By slot.
     rates: Vec<f64>,
     /// By slot: the class.
@@ -104,6 +106,7 @@ impl Fair {
             present: vec![0; capacities.len()],
             bands: capacities.iter().flat_map(|c| repeat_with(|| band(c)).take(classes)).collect(),
             paths: Paths::default(),
+            places: Paths::default(),
             rates: Vec::new(),
             class_of: Vec::new(),
             turns: BinaryHeap::new(),
@@ -123,7 +126,10 @@ impl Fair {
         self.class_of[index] = class;
         let band = |link: u32| link * self.classes as u32 + u32::from(class);
         let bands: Vec<u32> = path.map(band).collect();
+        let last = |band: &u32| self.bands[*band as usize].members.len() as u32;
+        let places: Vec<u32> = bands.iter().map(last).collect();
         self.paths.set(slot, &bands);
+        self.places.set(slot, &places);
         for band in bands {
             self.bands[band as usize].members.push(slot);
             self.present[band as usize / self.classes] |= 1 << class;
@@ -136,10 +142,8 @@ impl Fair {
         self.set_rate(slot, 0.0);
         for hop in 0..self.paths.of(slot).len() {
             let index = self.paths.of(slot)[hop] as usize;
+            self.leave(index, self.places.of(slot)[hop]);
             let band = &mut self.bands[index];
-            if let Some(place) = band.members.iter().position(|member| *member == slot) {
-                band.members.swap_remove(place);
-            }
             if band.members.is_empty() {
                 band.level = f64::INFINITY;
                 band.taken = 0.0;
@@ -148,6 +152,17 @@ impl Fair {
             let level = band.level;
             self.look_at(index as u32, level);
             self.look_at_lower_classes(index);
+        }
+    }
+
+    /// Takes the member at this place off the band; the last one gets its place.
+    fn leave(&mut self, band: usize, place: u32) {
+        let members = &mut self.bands[band].members;
+        members.swap_remove(place as usize);
+        let Some(moved) = members.get(place as usize).copied() else { return };
+        let hop = self.paths.of(moved).iter().position(|other| *other as usize == band);
+        if let Some(hop) = hop {
+            self.places.of_mut(moved)[hop] = place;
         }
     }
 

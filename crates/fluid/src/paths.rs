@@ -31,6 +31,13 @@ impl Paths {
         &self.links[slot * self.row..][..usize::from(self.lengths[slot])]
     }
 
+    /// The same row, to be changed in place.
+    #[inline]
+    pub(crate) fn of_mut(&mut self, slot: u32) -> &mut [u32] {
+        let slot = slot as usize;
+        &mut self.links[slot * self.row..][..usize::from(self.lengths[slot])]
+    }
+
     fn widen(&mut self, row: usize) {
         let mut links = vec![0; self.lengths.len() * row];
         for slot in 0..self.lengths.len() {

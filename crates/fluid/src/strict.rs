@@ -9,10 +9,11 @@
 //! Every link lists its flows, the most critical first. Those whose share an event changes are
 //! taken in their order: a flow that takes another rate than before concerns only those behind
 //! it on its links, only down to where the link is full before and after, and of these only the
-//! ones that the link lacks capacity for now or held back before.
+//! ones that the link lacks capacity for now or held back before. Of those that wait, each is looked
+//! at once the one before it has been, if that has left anything.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::noted::Noted;
 use crate::paths::Paths;
@@ -72,10 +73,12 @@ struct Member {
 struct Link {
     capacity: f64,
     /// The most critical flow first, as of the round `sorted_in`.
-    members: Vec<Member>,
+    members: VecDeque<Member>,
     sorted_in: u64,
     /// How many of them have a rate: few, and most that wait need not be looked at.
     sending: usize,
+    /// Of which offer the link's capacity was last a part.
+    offer: u64,
 }
 
 impl Link {
@@ -87,6 +90,39 @@ impl Link {
             sending -= usize::from(!is_over && member.rate > 0.0);
             !is_over
         })
+    }
+
+    /// The place of the flow in `slot`; no flow is more critical than those before it.
+    fn place_of(&self, slot: u32, order: &impl Order) -> Option<usize> {
+        let is_it = |place: &usize| self.members.get(*place).is_some_and(|m| m.slot == slot);
+        // Most that are looked for are first.
+        let place = Some(0).filter(is_it);
+        let by_search = || Some(self.search(order.criticality(slot), order)).filter(is_it);
+        let one_by_one = || self.members.iter().position(|member| member.slot == slot);
+        place.or_else(by_search).or_else(one_by_one)
+    }
+
+    /// How many flows are more critical.
+    fn search(&self, critical: Criticality, order: &impl Order) -> usize {
+        self.members.partition_point(|member| order.criticality(member.slot) < critical)
+    }
+
+    /// The first flow that waits behind this place and that was not looked at since the link's last
+    /// offer, by slot `looked_at`, if the link has anything left for it.
+    fn next_that_waits(&self, place: usize, looked_at: &[u64]) -> Option<u32> {
+        let mut left = self.capacity;
+        let before = self.up_to_the_last_that_sends().take(place + 1);
+        before.for_each(|member| left -= member.rate);
+        for member in self.members.range(place + 1..) {
+            if above_rounding(left, self.capacity) == 0.0 {
+                return None;
+            }
+            if member.rate <= 0.0 && looked_at[member.slot as usize] < self.offer {
+                return Some(member.slot);
+            }
+            left -= member.rate;
+        }
+        None
     }
 }
 
@@ -106,12 +142,24 @@ pub(crate) struct Strict {
     is_due: Vec<bool>,
     turns: BinaryHeap<Reverse<(Criticality, u32)>>,
     changed: Noted,
+    /// Counts the times that a link had capacity for flows that wait.
+    offers: u64,
+    /// The last offer before this round.
+    last_offer: u64,
+    /// By slot: the last offer before the flow was looked at.
+    looked_at: Vec<u64>,
 }
 
 impl Strict {
     /// No flows on links of these capacities, in bit/s.
     pub(crate) fn new(capacities: Vec<f64>) -> Strict {
-        let link = |capacity| Link { capacity, members: Vec::new(), sorted_in: 0, sending: 0 };
+        let link = |capacity| Link {
+            capacity,
+            members: VecDeque::new(),
+            sorted_in: 0,
+            sending: 0,
+            offer: 0,
+        };
         Strict {
             links: capacities.into_iter().map(link).collect(),
             paths: Paths::default(),
@@ -122,6 +170,9 @@ impl Strict {
             is_due: Vec::new(),
             turns: BinaryHeap::new(),
             changed: Noted::default(),
+            offers: 0,
+            last_offer: 0,
+            looked_at: Vec::new(),
         }
     }
 
@@ -132,15 +183,16 @@ impl Strict {
             self.rates.resize(index + 1, 0.0);
             self.held_at.resize(index + 1, 0);
             self.is_due.resize(index + 1, false);
+            self.looked_at.resize(index + 1, 0);
         }
         self.paths.set(slot, path);
         self.held_at[index] = 0;
         let critical = order.criticality(slot);
         for &link in path {
             self.sort(link, order);
-            let members = &mut self.links[link as usize].members;
-            let ahead = members.partition_point(|m| order.criticality(m.slot) < critical);
-            members.insert(ahead, Member { slot, rate: 0.0 });
+            let link = &mut self.links[link as usize];
+            let ahead = link.search(critical, order);
+            link.members.insert(ahead, Member { slot, rate: 0.0 });
         }
         self.look_at(slot);
     }
@@ -149,23 +201,32 @@ impl Strict {
     pub(crate) fn remove(&mut self, slot: u32, order: &impl Order) {
         self.set_rate(slot, 0.0, order);
         self.is_due[slot as usize] = false;
+        self.offer_to_next(slot, order);
         for hop in 0..self.paths.of(slot).len() {
-            let link = self.paths.of(slot)[hop] as usize;
-            self.links[link].members.retain(|member| member.slot != slot);
+            self.take_off(slot, self.paths.of(slot)[hop], order);
+        }
+    }
+
+    /// Takes the flow off a link of its path.
+    fn take_off(&mut self, slot: u32, link: u32, order: &impl Order) {
+        let link = &mut self.links[link as usize];
+        if let Some(place) = link.place_of(slot, order) {
+            link.members.remove(place);
         }
     }
 
     /// Puts a flow that waits where it belongs among the others.
     pub(crate) fn put_in_order(&mut self, slot: u32, order: &impl Order) {
         debug_assert!(self.rate(slot) == 0.0, "it waits");
+        self.offer_to_next(slot, order);
         let critical = order.criticality(slot);
         for hop in 0..self.paths.of(slot).len() {
             let link = self.paths.of(slot)[hop];
             self.sort(link, order);
-            let members = &mut self.links[link as usize].members;
-            members.retain(|member| member.slot != slot);
-            let ahead = members.partition_point(|m| order.criticality(m.slot) < critical);
-            members.insert(ahead, Member { slot, rate: 0.0 });
+            self.take_off(slot, link, order);
+            let link = &mut self.links[link as usize];
+            let ahead = link.search(critical, order);
+            link.members.insert(ahead, Member { slot, rate: 0.0 });
         }
     }
 
@@ -238,12 +299,15 @@ impl Strict {
             }
             let Some(Reverse((_, slot))) = self.turns.pop() else { break };
             if std::mem::replace(&mut self.is_due[slot as usize], false) {
+                self.looked_at[slot as usize] = self.offers;
                 let rate = self.share(slot, order);
                 if rate != self.rates[slot as usize] {
                     self.set_rate(slot, rate, order);
                 }
+                self.offer_to_next(slot, order);
             }
         }
+        self.last_offer = self.offers;
         self.changed.drain().for_each(&mut changed);
         self.round += 1;
     }
@@ -274,36 +338,65 @@ impl Strict {
         share
     }
 
+    /// On each link that is on offer in this round, looks at the first flow that waits behind the
+    /// one in `slot`.
+    fn offer_to_next(&mut self, slot: u32, order: &impl Order) {
+        for link in self.paths.of(slot) {
+            let link = &self.links[*link as usize];
+            if link.offer <= self.last_offer {
+                continue;
+            }
+            let place = link.place_of(slot, order);
+            let next = place.and_then(|place| link.next_that_waits(place, &self.looked_at));
+            if let Some(next) = next {
+                note(&mut self.due, &mut self.is_due, next);
+            }
+        }
+    }
+
     /// Gives the flow its rate, and looks at those whose share that changes.
     fn set_rate(&mut self, slot: u32, rate: f64, order: &impl Order) {
         let old = std::mem::replace(&mut self.rates[slot as usize], rate);
         self.changed.note(slot);
+        self.offers += 1;
         for hop in 0..self.paths.of(slot).len() {
             let link = self.paths.of(slot)[hop];
             self.sort(link, order);
-            let Link { capacity, members, sending, .. } = &mut self.links[link as usize];
+            let Link { capacity, members, sending, offer, .. } = &mut self.links[link as usize];
             *sending = *sending + usize::from(rate > 0.0) - usize::from(old > 0.0);
             let mut left = *capacity;
             let mut place = 0;
+            let mut sending_behind = *sending - usize::from(rate > 0.0);
             while members[place].slot != slot {
                 left -= members[place].rate;
+                sending_behind -= usize::from(members[place].rate > 0.0);
                 place += 1;
             }
             members[place].rate = rate;
             let (mut before, mut now) = (left - old, left - rate);
-            for member in &members[place + 1..] {
+            for member in members.range(place + 1..) {
                 let [had, has] = [before, now].map(|left| above_rounding(left, *capacity));
-                if had == 0.0 && has == 0.0 {
+                let are_full = had == 0.0 && has == 0.0;
+                let is_none_held_back = had > 0.0 || has <= had;
+                if are_full || sending_behind == 0 && is_none_held_back {
                     break;
                 }
+                let waits = member.rate <= 0.0;
                 let is_short = has < had && member.rate > has;
                 let was_held_back = has > had && member.rate >= had;
                 if is_short || was_held_back {
                     note(&mut self.due, &mut self.is_due, member.slot);
                 }
+                if waits && was_held_back {
+                    *offer = self.offers;
+                    if sending_behind == 0 {
+                        break;
+                    }
+                }
                 if 0.0 < rate && order.pace(slot, rate) < order.pace(member.slot, member.rate) {
                     self.changed.note(member.slot);
                 }
+                sending_behind -= usize::from(!waits);
                 before -= member.rate;
                 now -= member.rate;
             }

