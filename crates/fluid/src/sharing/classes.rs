@@ -53,7 +53,11 @@ impl Sharing for Classes {
     }
 
     fn turn(&mut self, slot: u32, _: Moment<'_>) {
-        self.fair.set_class(slot, self.fair.class(slot) + 1);
+        // Late in a run, times are so coarse that a flow may be looked at before it is lost.
+        let class = self.fair.class(slot) + 1;
+        if usize::from(class) <= self.thresholds.len() {
+            self.fair.set_class(slot, class);
+        }
     }
 
     fn settle(&mut self, _: Moment<'_>, changed: impl FnMut(u32)) {
