@@ -7,6 +7,6 @@ if ! command -v cc >/dev/null; then
   exit 1
 fi
 if ! command -v cargo >/dev/null; then
-  echo "flowsched needs cargo 1.88 or newer: https://rustup.rs" >&2
+  echo "flowsched needs cargo 1.89 or newer: https://rustup.rs" >&2
   exit 1
 fi

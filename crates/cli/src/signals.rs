@@ -31,16 +31,17 @@ impl Interrupts {
             [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_in(ignored, *signal));
         let mut signals = Signals::new(wanted).map_err(failure)?;
         let simulates = Arc::new(AtomicBool::new(true));
-        let (progress, is_first) = (Arc::clone(progress), Arc::clone(&simulates));
+        let (progress, simulating) = (Arc::clone(progress), Arc::clone(&simulates));
         let listen = move || {
             for _ in signals.forever() {
-                if !is_first.load(Ordering::SeqCst) {
-                    say("stopped; `flowsched run --resume` completes the results");
+                if !simulating.load(Ordering::SeqCst) {
+                    say("error: interrupted; `flowsched run --resume` completes the results");
                     std::process::exit(1);
                 }
                 if progress.stop.swap(true, Ordering::SeqCst) {
                     say(
-                        "stopped without results; `flowsched run --resume` goes on from finished runs",
+                        "error: interrupted without results; `flowsched run --resume` goes on from the \
+                         finished runs",
                     );
                     std::process::exit(1);
                 }
