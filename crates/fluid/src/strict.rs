@@ -9,8 +9,8 @@
 //! Every link lists its flows, the most critical first. Those whose share an event changes are
 //! taken in their order: a flow that takes another rate than before concerns only those behind
 //! it on its links, only down to where the link is full before and after, and of these only the
-//! ones that the link lacks capacity for now or held back before. Of those that wait, each is looked
-//! at once the one before it has been, if that has left anything.
+//! ones that the link lacks capacity for now or held back before. Of those that wait, a few are looked
+//! at; the next few follow when these have been, if they have left anything.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -20,6 +20,12 @@ use crate::paths::Paths;
 
 /// A share of capacity that passes for rounding.
 const ROUNDING: f64 = 1e-9;
+
+/// So many flows that wait are looked at before it is known whether anything is left for the next.
+const A_FEW: usize = 16;
+
+/// The slot of no flow.
+const NOBODY: u32 = u32::MAX;
 
 /// How critical a flow is; the lowest goes first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,8 +83,9 @@ struct Link {
     sorted_in: u64,
     /// How many of them have a rate: few, and most that wait need not be looked at.
     sending: usize,
-    /// Of which offer the link's capacity was last a part.
-    offer: u64,
+    /// The last flow of those that wait and are to be looked at: when it has been, it is the turn of
+    /// those behind it. [`NOBODY`] if there are none.
+    cursor: u32,
 }
 
 impl Link {
@@ -107,22 +114,25 @@ impl Link {
         self.members.partition_point(|member| order.criticality(member.slot) < critical)
     }
 
-    /// The first flow that waits behind this place and that was not looked at since the link's last
-    /// offer, by slot `looked_at`, if the link has anything left for it.
-    fn next_that_waits(&self, place: usize, looked_at: &[u64]) -> Option<u32> {
+    /// Lists a few flows that wait behind this place, as far as the link has anything left, and puts
+    /// the cursor on the last of them if there may be more.
+    fn list_waiting(&mut self, place: usize, listed: &mut Vec<u32>) {
         let mut left = self.capacity;
         let before = self.up_to_the_last_that_sends().take(place + 1);
         before.for_each(|member| left -= member.rate);
         for member in self.members.range(place + 1..) {
             if above_rounding(left, self.capacity) == 0.0 {
-                return None;
+                break;
             }
-            if member.rate <= 0.0 && looked_at[member.slot as usize] < self.offer {
-                return Some(member.slot);
+            if member.rate <= 0.0 {
+                listed.push(member.slot);
+            }
+            if listed.len() == A_FEW {
+                self.cursor = member.slot;
+                break;
             }
             left -= member.rate;
         }
-        None
     }
 }
 
@@ -142,12 +152,10 @@ pub(crate) struct Strict {
     is_due: Vec<bool>,
     turns: BinaryHeap<Reverse<(Criticality, u32)>>,
     changed: Noted,
-    /// Counts the times that a link had capacity for flows that wait.
-    offers: u64,
-    /// The last offer before this round.
-    last_offer: u64,
-    /// By slot: the last offer before the flow was looked at.
-    looked_at: Vec<u64>,
+    /// By slot: whether a link may have its cursor on the flow.
+    has_cursor: Vec<bool>,
+    /// Flows of a link that wait.
+    waiting: Vec<u32>,
 }
 
 impl Strict {
@@ -158,7 +166,7 @@ impl Strict {
             members: VecDeque::new(),
             sorted_in: 0,
             sending: 0,
-            offer: 0,
+            cursor: NOBODY,
         };
         Strict {
             links: capacities.into_iter().map(link).collect(),
@@ -170,9 +178,8 @@ impl Strict {
             is_due: Vec::new(),
             turns: BinaryHeap::new(),
             changed: Noted::default(),
-            offers: 0,
-            last_offer: 0,
-            looked_at: Vec::new(),
+            has_cursor: Vec::new(),
+            waiting: Vec::new(),
         }
     }
 
@@ -183,7 +190,7 @@ impl Strict {
             self.rates.resize(index + 1, 0.0);
             self.held_at.resize(index + 1, 0);
             self.is_due.resize(index + 1, false);
-            self.looked_at.resize(index + 1, 0);
+            self.has_cursor.resize(index + 1, false);
         }
         self.paths.set(slot, path);
         self.held_at[index] = 0;
@@ -201,7 +208,7 @@ impl Strict {
     pub(crate) fn remove(&mut self, slot: u32, order: &impl Order) {
         self.set_rate(slot, 0.0, order);
         self.is_due[slot as usize] = false;
-        self.offer_to_next(slot, order);
+        self.go_on_behind(slot, order);
         for hop in 0..self.paths.of(slot).len() {
             self.take_off(slot, self.paths.of(slot)[hop], order);
         }
@@ -218,7 +225,7 @@ impl Strict {
     /// Puts a flow that waits where it belongs among the others.
     pub(crate) fn put_in_order(&mut self, slot: u32, order: &impl Order) {
         debug_assert!(self.rate(slot) == 0.0, "it waits");
-        self.offer_to_next(slot, order);
+        self.go_on_behind(slot, order);
         let critical = order.criticality(slot);
         for hop in 0..self.paths.of(slot).len() {
             let link = self.paths.of(slot)[hop];
@@ -299,15 +306,13 @@ impl Strict {
             }
             let Some(Reverse((_, slot))) = self.turns.pop() else { break };
             if std::mem::replace(&mut self.is_due[slot as usize], false) {
-                self.looked_at[slot as usize] = self.offers;
                 let rate = self.share(slot, order);
                 if rate != self.rates[slot as usize] {
                     self.set_rate(slot, rate, order);
                 }
-                self.offer_to_next(slot, order);
+                self.go_on_behind(slot, order);
             }
         }
-        self.last_offer = self.offers;
         self.changed.drain().for_each(&mut changed);
         self.round += 1;
     }
@@ -338,17 +343,24 @@ impl Strict {
         share
     }
 
-    /// On each link that is on offer in this round, looks at the first flow that waits behind the
-    /// one in `slot`.
-    fn offer_to_next(&mut self, slot: u32, order: &impl Order) {
-        for link in self.paths.of(slot) {
-            let link = &self.links[*link as usize];
-            if link.offer <= self.last_offer {
+    /// Looks at flows that wait behind the one in `slot`, on the links that have their cursor on it.
+    fn go_on_behind(&mut self, slot: u32, order: &impl Order) {
+        if !std::mem::replace(&mut self.has_cursor[slot as usize], false) {
+            return;
+        }
+        for &link in self.paths.of(slot) {
+            let link = &mut self.links[link as usize];
+            if link.cursor != slot {
                 continue;
             }
-            let place = link.place_of(slot, order);
-            let next = place.and_then(|place| link.next_that_waits(place, &self.looked_at));
-            if let Some(next) = next {
+            link.cursor = NOBODY;
+            if let Some(place) = link.place_of(slot, order) {
+                link.list_waiting(place, &mut self.waiting);
+            }
+            if link.cursor != NOBODY {
+                self.has_cursor[link.cursor as usize] = true;
+            }
+            for next in self.waiting.drain(..) {
                 note(&mut self.due, &mut self.is_due, next);
             }
         }
@@ -358,17 +370,20 @@ impl Strict {
     fn set_rate(&mut self, slot: u32, rate: f64, order: &impl Order) {
         let old = std::mem::replace(&mut self.rates[slot as usize], rate);
         self.changed.note(slot);
-        self.offers += 1;
         for hop in 0..self.paths.of(slot).len() {
             let link = self.paths.of(slot)[hop];
             self.sort(link, order);
-            let Link { capacity, members, sending, offer, .. } = &mut self.links[link as usize];
+            let Link { capacity, members, sending, cursor, .. } = &mut self.links[link as usize];
             *sending = *sending + usize::from(rate > 0.0) - usize::from(old > 0.0);
             let mut left = *capacity;
             let mut place = 0;
+            // A cursor on the flow, or before it, comes by all that are behind it.
+            let mut is_cursor_before = *cursor == slot;
+            let mut waiting = 0;
             let mut sending_behind = *sending - usize::from(rate > 0.0);
             while members[place].slot != slot {
                 left -= members[place].rate;
+                is_cursor_before |= members[place].slot == *cursor;
                 sending_behind -= usize::from(members[place].rate > 0.0);
                 place += 1;
             }
@@ -387,11 +402,13 @@ impl Strict {
                 if is_short || was_held_back {
                     note(&mut self.due, &mut self.is_due, member.slot);
                 }
-                if waits && was_held_back {
-                    *offer = self.offers;
-                    if sending_behind == 0 {
-                        break;
+                waiting += usize::from(waits && was_held_back);
+                if waiting >= A_FEW && sending_behind == 0 {
+                    if !is_cursor_before {
+                        *cursor = member.slot;
+                        self.has_cursor[member.slot as usize] = true;
                     }
+                    break;
                 }
                 if 0.0 < rate && order.pace(slot, rate) < order.pace(member.slot, member.rate) {
                     self.changed.note(member.slot);

@@ -91,7 +91,9 @@ impl Transfer {
         if self.deadline == Time::MAX || self.rate >= self.peak {
             return Time::MAX;
         }
-        let time_left = self.deadline.as_ps() as f64 - now.as_ps() as f64;
+        // The difference first: it is exact, however late it is.
+        let until = |from: Time, to: Time| to.saturating_sub(from).as_ps() as f64;
+        let time_left = until(now, self.deadline) - until(self.deadline, now);
         let slack = time_left - self.left_at(now) / self.peak * SECOND;
         after(now, f64::max(slack, 0.0) / SECOND, 1.0 - self.rate / self.peak)
     }

@@ -70,7 +70,7 @@ fn flows(drawn: &[Drawn], hosts: u32, first: Time, unit: Time) -> Vec<Flow> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
     fn every_scene_ends(

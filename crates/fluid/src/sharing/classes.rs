@@ -5,7 +5,7 @@ use flowsched_units::Time;
 
 use super::{Moment, Sharing};
 use crate::fair::Fair;
-use crate::transfers::Transfer;
+use crate::transfers::{ROUNDING, Transfer};
 
 /// What a flow's class follows from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,11 +52,15 @@ impl Sharing for Classes {
         self.fair.remove(slot);
     }
 
-    fn turn(&mut self, slot: u32, _: Moment<'_>) {
-        // Late in a run, times are so coarse that a flow may be looked at before it is lost.
-        let class = self.fair.class(slot) + 1;
-        if usize::from(class) <= self.thresholds.len() {
-            self.fair.set_class(slot, class);
+    /// A flow is also asked that is due for another reason, as times are rounded.
+    fn turn(&mut self, slot: u32, moment: Moment<'_>) {
+        let class = self.fair.class(slot);
+        let threshold = self.thresholds.get(usize::from(class));
+        if let (ClassBy::Sent, Some(threshold), Some(transfer)) =
+            (self.by, threshold, moment.transfers.get(slot))
+            && transfer.sent_at(moment.now) >= *threshold - ROUNDING
+        {
+            self.fair.set_class(slot, class + 1);
         }
     }
 
