@@ -32,7 +32,7 @@ use output::print;
 
 fn main() -> ExitCode {
     let done = match Cli::try_parse() {
-        Ok(cli) => carry_out(cli.command),
+        Ok(cli) => signals::make_file_limits_errors().and_then(|()| carry_out(cli.command)),
         // Asked for help or the version.
         Err(message) if !message.use_stderr() => {
             message.print().map(|()| ExitCode::SUCCESS).map_err(Failure::from)

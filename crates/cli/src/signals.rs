@@ -4,16 +4,21 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use flowsched_sim::Progress;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use crate::failure::Failure;
 use crate::progress::say;
 
-/// What signals do: the first one ends the simulations, so that what there is of them is written;
-/// the next one, or one after the simulations, ends the program.
+/// How long the program goes on after a signal, to write what there is.
+const GRACE: Duration = Duration::from_millis(900);
+
+/// What signals do: the first one ends the simulations, so that what there is of them is written if
+/// that takes no longer than [`GRACE`]; the next one, or one after the simulations, ends the
+/// program at once.
 pub struct Interrupts {
     simulates: Arc<AtomicBool>,
 }
@@ -38,7 +43,8 @@ impl Interrupts {
                     say("error: interrupted; `flowsched run --resume` completes the results");
                     std::process::exit(1);
                 }
-                if progress.stop.swap(true, Ordering::SeqCst) {
+                let is_second = progress.stop.swap(true, Ordering::SeqCst);
+                if is_second {
                     say(
                         "error: interrupted without results; `flowsched run --resume` goes on from the \
                          finished runs",
@@ -46,6 +52,7 @@ impl Interrupts {
                     std::process::exit(1);
                 }
                 say("stopping; once more to stop without results");
+                std::thread::spawn(end_soon);
             }
         };
         std::thread::Builder::new().name("signals".into()).spawn(listen).map_err(failure)?;
@@ -56,6 +63,27 @@ impl Interrupts {
     pub fn simulations_ended(&self) {
         self.simulates.store(false, Ordering::SeqCst);
     }
+}
+
+/// Makes a file that grows over the limit of the process an error of its writer, in place of a
+/// signal that ends the program.
+///
+/// # Errors
+/// If the system does not let it.
+pub fn make_file_limits_errors() -> Result<(), Failure> {
+    let set = signal_hook::flag::register(SIGXFSZ, Arc::default());
+    set.map(drop).map_err(|source| Failure::System { what: "listen to signals".into(), source })
+}
+
+/// Ends the program if simulations have not ended and their results are not written soon after a
+/// signal. Finished runs are on the disk; what is lost can be run again.
+fn end_soon() {
+    std::thread::sleep(GRACE);
+    say(
+        "error: interrupted before all results were written; `flowsched run --resume` goes on from \
+         the finished runs",
+    );
+    std::process::exit(1);
 }
 
 /// The signals that are ignored, a bit each, the first for signal 1.

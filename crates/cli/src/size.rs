@@ -11,6 +11,10 @@ use crate::progress::say;
 
 /// Packet-hops per second and core that estimates of time go by (benches/results.md).
 const HOPS_PER_SECOND: f64 = 15e6;
+/// Rows of port samples that a run takes and writes per second and core.
+const ROWS_PER_SECOND: f64 = 4e6;
+/// With more losses, time-outs take up most of a run's time.
+const MUCH_LOSS: f64 = 0.1;
 /// Longer runs are warned of.
 const LONG: f64 = 3600.0;
 /// More rows of port samples are warned of: about a hundred megabytes on the disk.
@@ -46,7 +50,8 @@ impl Size {
     }
 
     fn seconds(&self) -> f64 {
-        self.estimate.packet_hops / HOPS_PER_SECOND / self.threads as f64
+        let Estimate { packet_hops, port_rows, .. } = self.estimate;
+        (packet_hops / HOPS_PER_SECOND + port_rows / ROWS_PER_SECOND) / self.threads as f64
     }
 
     /// Refuses what cannot be run, and warns of what is large.
@@ -97,6 +102,13 @@ impl Size {
                  gives fewer"
             ));
         }
+        if self.estimate.loss > MUCH_LOSS {
+            let percent = 100.0 * self.estimate.loss;
+            warnings.push(format!(
+                "links lose {percent:.0}% of packets: time-outs, which no estimate here includes, make \
+                 runs far longer and give far more rows of port samples; set `until` to bound them"
+            ));
+        }
         if self.seconds() > LONG {
             let hours = self.seconds() / 3600.0;
             warnings.push(format!("the experiment takes about {hours:.1} hours"));
@@ -113,11 +125,10 @@ impl std::fmt::Display for Size {
             write!(f, "{} packet-hops, ", count(self.estimate.packet_hops))?;
         }
         let (rows, memory) = (count(self.estimate.port_rows), gigabytes(self.memory()));
-        write!(f, "{rows} rows of port samples, {memory} of memory")?;
-        if self.estimate.packet_hops > 0.0 {
-            write!(f, ", {:.0} s on {} threads", self.seconds().ceil(), self.threads)?;
-        }
-        Ok(())
+        let threads = if self.threads == 1 { "thread" } else { "threads" };
+        let seconds = self.seconds().ceil();
+        write!(f, "{rows} rows of port samples, {memory} of memory, ")?;
+        write!(f, "{seconds:.0} s on {} {threads}", self.threads)
     }
 }
 
@@ -157,7 +168,8 @@ mod tests {
     use super::*;
 
     fn size(flows: f64, port_rows: f64) -> Size {
-        let estimate = Estimate { flows, port_rows, packet_hops: 1e9, memory: 600.0 * flows };
+        let estimate =
+            Estimate { flows, port_rows, packet_hops: 1e9, memory: 600.0 * flows, loss: 0.0 };
         Size { estimate, threads: 2, machine: 8e9 }
     }
 
@@ -176,6 +188,8 @@ mod tests {
         assert_eq!(size(1e6, 1e6).warnings(), [""; 0]);
         assert_eq!(size(5e6, 1e6).warnings().len(), 1);
         assert_eq!(size(1.0, 1e9).warnings().len(), 1);
+        let lossy = Estimate { loss: 0.99, ..size(1.0, 1.0).estimate };
+        assert_eq!(Size { estimate: lossy, ..size(1.0, 1.0) }.warnings().len(), 1);
         let long = Estimate { packet_hops: 1e12, ..size(1.0, 1.0).estimate };
         assert_eq!(Size { estimate: long, ..size(1.0, 1.0) }.warnings().len(), 1);
     }

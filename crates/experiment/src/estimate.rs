@@ -29,6 +29,9 @@ pub struct Estimate {
     pub packet_hops: f64,
     /// Bytes of memory of the largest single run.
     pub memory: f64,
+    /// The largest share of packets that any link loses. Retransmission time-outs are not in the
+    /// estimate.
+    pub loss: f64,
 }
 
 impl Experiment {
@@ -46,6 +49,7 @@ impl Experiment {
                 port_rows: all.port_rows + runs * one.port_rows,
                 packet_hops: all.packet_hops + runs * one.packet_hops,
                 memory: all.memory.max(one.memory),
+                loss: all.loss.max(one.loss),
             };
         }
         Ok(all)
@@ -81,6 +85,10 @@ impl Scene {
             port_rows: ports * times,
             packet_hops,
             memory: BASE_MEMORY + PORT_MEMORY * ports + FLOW_MEMORY * flows,
+            loss: match self.engine {
+                Engine::Packet => self.topology.settings.number("loss"),
+                Engine::Fluid => 0.0,
+            },
         })
     }
 }

@@ -91,7 +91,9 @@ fn signal(child: &Child, name: &str) {
 fn ctrl_c_keeps_what_there_is_and_marks_it() {
     let place = Place::new();
     for name in ["-INT", "-TERM", "-HUP"] {
-        let child = long_run(&place, &[]);
+        // Slow links: long to simulate, and little to write.
+        let slow = ["--set", "topology.host_link=100Kbps", "--set", "sample_interval=1us"];
+        let child = long_run(&place, &[&slow[..], &["--set", "workload.flows=20"]].concat());
         signal(&child, name);
         let done = Done::of(child.wait_with_output().unwrap());
         assert_eq!(done.status, Some(1), "{}", done.errors);
@@ -101,6 +103,30 @@ fn ctrl_c_keeps_what_there_is_and_marks_it() {
     }
     let report = place.flowsched(&["report", "results/small"]);
     assert_eq!(report.status, Some(0), "{}", report.errors);
+}
+
+/// What takes long to write is left for `--resume`.
+#[test]
+fn a_signal_ends_the_program_soon() {
+    let place = Place::new();
+    let child = long_run(&place, &[]);
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&child, "-TERM");
+    let done = Done::of(child.wait_with_output().unwrap());
+    assert_eq!(done.status, Some(1), "{}", done.errors);
+    assert!(done.errors.contains("error: interrupted"), "{}", done.errors);
+}
+
+/// Limits on the size of files end processes that do not know of them.
+#[test]
+fn a_limit_on_files_is_an_error() {
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_flowsched");
+    let script = format!("ulimit -f 20; exec {program} run small.toml --set workload.flows=5000");
+    let done = Command::new("bash").args(["-c", &script]).current_dir(place.path("")).output();
+    let done = Done::of(done.unwrap());
+    assert_eq!(done.status, Some(1), "{}", done.errors);
+    assert!(done.errors.contains("cannot write"), "{}", done.errors);
 }
 
 /// While flows are drawn nobody looks at signals, and nobody has to.

@@ -26,6 +26,13 @@ impl OverSeeds {
         let is_known = half_width > 0.0 && mean > 0.0;
         Some(OverSeeds { mean, interval: is_known.then_some((mean / factor, mean * factor)) })
     }
+
+    /// The same of shares, none of which exceeds 1: neither does the interval.
+    pub fn of_shares(values: &[f64]) -> Option<OverSeeds> {
+        let over = OverSeeds::of(values)?;
+        let interval = over.interval.map(|(low, high)| (low, high.min(1.0)));
+        Some(OverSeeds { interval, ..over })
+    }
 }
 
 #[cfg(test)]
@@ -51,6 +58,14 @@ mod tests {
             let covered = (0..4_000).filter(|_| covers()).count() as f64 / 4_000.0;
             assert!((0.935..0.965).contains(&covered), "{seeds} seeds: {covered}");
         }
+    }
+
+    #[test]
+    fn no_share_is_above_one() {
+        let over = OverSeeds::of_shares(&[0.9, 0.1]).unwrap();
+        let (low, high) = over.interval.unwrap();
+        assert!(low > 0.0 && low < 0.5 && high == 1.0, "{low} {high}");
+        assert_eq!(OverSeeds::of_shares(&[0.4, 0.5]).unwrap().mean, 0.45);
     }
 
     #[test]

@@ -141,7 +141,7 @@ impl Ports {
 
     fn bar(self, place: usize, scheme: &str, class: &PortClass) -> Option<Bar> {
         let values: Vec<f64> = class.runs.iter().filter_map(|run| self.of_run(run)).collect();
-        let over = OverSeeds::of(&values)?;
+        let over = OverSeeds::of_shares(&values)?;
         let ports = || class.runs.iter().flat_map(PortsInRun::utilisations).copied();
         let extremes = || ports().reduce(f64::min).zip(ports().reduce(f64::max));
         Some(Bar {
