@@ -97,9 +97,9 @@ Examples:
 
 Keys are dotted: workload.load, topology.leaves, seeds, and scheme.NAME.KEY or scheme.NUMBER.KEY.
 The folder gets experiment.toml (every default filled in), flows.parquet, ports.parquet,
-summary.json and report.html. Ctrl-C ends the runs early and keeps what can be
-written within a second, marked as incomplete; --resume then runs the rest. A run that has finished is kept whatever happens to the
-program.";
+summary.json and report.html. Ctrl-C ends the runs early and keeps what can be written within a
+second, marked as incomplete; --resume then runs the rest. A run that has finished is kept whatever
+happens to the program.";
 
 /// An experiment file and what is said beside it.
 #[derive(Args, Debug)]
