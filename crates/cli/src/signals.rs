@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::progress::say;
 
 /// How long the program goes on after a signal, to write what there is.
-const GRACE: Duration = Duration::from_millis(900);
+const GRACE: Duration = Duration::from_millis(800);
 
 /// What signals do: the first one ends the simulations, so that what there is of them is written if
 /// that takes no longer than [`GRACE`]; the next one, or one after the simulations, ends the
