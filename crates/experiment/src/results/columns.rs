@@ -294,7 +294,12 @@ pub const PORTS: &[Column<PortsOfRun>] = &[
         Value::Count(|rows, i| rows.samples[i].tx_packets),
         "Packets sent so far.",
     ),
-    column("drops", "", Value::Count(|rows, i| rows.samples[i].drops), "Packets dropped so far."),
+    column(
+        "drops",
+        "",
+        Value::Count(|rows, i| rows.samples[i].drops),
+        "Packets dropped at the port or lost on its link so far.",
+    ),
     column(
         "ecn_marks",
         "",

@@ -74,7 +74,7 @@ pub const SUMMARY: &[Key] = &[
     key("runs[].cpu_s", "s", "User CPU time of the run."),
     key("runs[].wall_s", "s", "Elapsed time of the run."),
     key("runs[].peak_rss_bytes", "B", "The largest resident memory of the process so far."),
-    key("runs[].drops", "", "Packets dropped."),
+    key("runs[].drops", "", "Packets dropped at ports or lost on links."),
     key("runs[].ecn_marks", "", "Packets marked by ECN."),
     key("runs[].timeouts", "", "Retransmission timeouts."),
     key("runs[].retransmissions", "", "Data packets sent again."),
