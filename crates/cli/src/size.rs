@@ -195,6 +195,11 @@ mod tests {
     }
 
     #[test]
+    fn samples_take_time_too() {
+        assert!(size(1.0, 4e9).seconds() > size(1.0, 4.0).seconds() + 400.0);
+    }
+
+    #[test]
     fn this_machine_has_memory() {
         assert!(memory_of_machine() > 1e8);
     }

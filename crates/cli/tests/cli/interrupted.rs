@@ -110,11 +110,11 @@ fn ctrl_c_keeps_what_there_is_and_marks_it() {
 fn a_signal_ends_the_program_soon() {
     let place = Place::new();
     let child = long_run(&place, &[]);
-    std::thread::sleep(Duration::from_millis(500));
     signal(&child, "-TERM");
     let done = Done::of(child.wait_with_output().unwrap());
     assert_eq!(done.status, Some(1), "{}", done.errors);
-    assert!(done.errors.contains("error: interrupted"), "{}", done.errors);
+    let is_left = done.errors.contains("before all results were written");
+    assert!(is_left, "three million flows take longer to write: {}", done.errors);
 }
 
 /// Limits on the size of files end processes that do not know of them.
