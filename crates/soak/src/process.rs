@@ -96,15 +96,16 @@ impl Program {
     }
 
     /// The shell sets the limits and then becomes the program. A file that grows too large is an
-    /// error to the program, as a full disk is, because the signal for it is ignored.
+    /// error to the program, as a full disk is, because the signal for it is ignored. A soak in the
+    /// background of a script ignores SIGINT; its programs must not inherit that.
     fn start(&self, arguments: &[String], limits: Limits, errors: File) -> io::Result<Child> {
         let script = format!(
             "trap '' XFSZ; ulimit -v {}; ulimit -f {}; exec \"$0\" \"$@\"",
             limits.memory / 1024,
             limits.file.div_ceil(1024),
         );
-        Command::new("bash")
-            .args(["-c", &script])
+        Command::new("env")
+            .args(["--default-signal=HUP,INT,QUIT,TERM", "bash", "-c", &script])
             .arg(&self.binary)
             .args(arguments)
             .current_dir(&self.folder)
@@ -261,6 +262,25 @@ mod tests {
         let ended = shell("sleep 100 & wait", LIMITS, Some(disturbance));
         assert_eq!(ended.sent, Some(Signal::SIGHUP));
         assert_eq!(ended.died_of(), Some(Signal::SIGHUP as i32));
+    }
+
+    /// Runs itself once more, with SIGINT ignored.
+    #[test]
+    fn a_program_obeys_sigint_where_the_soak_ignores_it() {
+        let ignored = "grep -q 'SigIgn:.*[2367abef]$' /proc/self/status";
+        if std::env::var_os("SIGINT_IS_IGNORED").is_some() {
+            let ended = shell(ignored, LIMITS, None);
+            assert_eq!(ended.status.code(), Some(1), "SIGINT is ignored");
+            return;
+        }
+        let name = "process::tests::a_program_obeys_sigint_where_the_soak_ignores_it";
+        let again = Command::new("bash")
+            .args(["-c", &format!("trap '' INT; {ignored} && exec \"$0\" --exact {name}")])
+            .arg(std::env::current_exe().unwrap())
+            .env("SIGINT_IS_IGNORED", "")
+            .output()
+            .unwrap();
+        assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stdout));
     }
 
     #[test]

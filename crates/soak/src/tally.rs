@@ -21,6 +21,7 @@ pub struct Tally {
     over_time: u64,
     out_of_memory: u64,
     out_of_disk: u64,
+    out_of_time: u64,
     /// Cases with a failure of this kind, and the first of them.
     failures: BTreeMap<String, (u64, u64)>,
 }
@@ -41,6 +42,7 @@ impl Tally {
         self.over_time += verdict.over_time;
         self.out_of_memory += count(Outcome::OutOfMemory);
         self.out_of_disk += count(Outcome::OutOfDisk);
+        self.out_of_time += count(Outcome::OutOfTime);
         let mut kinds: Vec<&String> = verdict.violations.iter().map(|one| &one.kind).collect();
         kinds.sort();
         kinds.dedup();
@@ -80,6 +82,7 @@ impl Tally {
             ("killed", self.killed),
             ("ended by a lack of memory", self.out_of_memory),
             ("ended by a full disk", self.out_of_disk),
+            ("ended by the longest simulated time", self.out_of_time),
             ("resumed", self.resumed),
             ("compared with another run", self.compared),
         ] {

@@ -100,7 +100,7 @@ impl Trial<'_> {
         let (ended, outcome) = self.run("first", self.plan.threads[0], self.limits, None, &[])?;
         match outcome {
             Outcome::Done => self.judge_results("first", true)?,
-            Outcome::Stopped | Outcome::OutOfDisk | Outcome::OutOfMemory => {
+            Outcome::Stopped | Outcome::OutOfDisk | Outcome::OutOfMemory | Outcome::OutOfTime => {
                 return self.judge_results("first", false);
             }
             Outcome::Refused | Outcome::Killed | Outcome::Failed => return Ok(()),
@@ -187,18 +187,18 @@ impl Trial<'_> {
         Ok((ended, outcome))
     }
 
-    /// Judges the folder `out` and lets `flowsched report` open it. Results that were cut short
-    /// may be missing altogether.
-    fn judge_results(&mut self, out: &str, is_complete: bool) -> io::Result<()> {
+    /// Judges the folder `out` and lets `flowsched report` open it. The results of a command that
+    /// did not end well may be missing altogether, and they may be complete if it was the report
+    /// that was cut short.
+    fn judge_results(&mut self, out: &str, ended_well: bool) -> io::Result<()> {
         let folder = self.program.folder.join(out);
-        if !is_complete && !folder.join("summary.json").exists() {
+        if !ended_well && !folder.join("summary.json").exists() {
             return Ok(());
         }
         match Study::read(&folder) {
             Ok(study) => {
-                if study.is_complete != is_complete {
-                    let found = format!("complete = {} in summary.json", study.is_complete);
-                    self.add("completeness", found);
+                if ended_well && !study.is_complete {
+                    self.add("completeness", "the command succeeded with incomplete results");
                 }
                 self.verdict.violations.extend(judge(&study));
             }

@@ -20,6 +20,8 @@ pub enum Outcome {
     OutOfMemory,
     /// The disk was full, and it said so.
     OutOfDisk,
+    /// A run reached the longest simulated time that results can hold, and it said so.
+    OutOfTime,
     /// Another error, or something that must not be.
     Failed,
 }
@@ -69,6 +71,7 @@ fn outcome(ended: &Ended) -> Outcome {
         Some(2) => Outcome::Refused,
         Some(1) if says(&["File too large", "No space left"]) => Outcome::OutOfDisk,
         Some(1) if says(&["memory"]) => Outcome::OutOfMemory,
+        Some(1) if says(&["a run was cut short at"]) => Outcome::OutOfTime,
         Some(1) if ended.sent.is_some() => Outcome::Stopped,
         _ => Outcome::Failed,
     }
@@ -136,6 +139,7 @@ mod tests {
             (killed, Outcome::Killed),
             (ended(256, "error: out of memory: 3 GB for samples"), Outcome::OutOfMemory),
             (ended(256, "error: cannot write a: File too large"), Outcome::OutOfDisk),
+            (ended(256, "error: a run was cut short at 9000000s of simulated"), Outcome::OutOfTime),
         ] {
             assert_eq!(judge(&ended, "run"), (outcome, vec![]));
         }
