@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 #include <linux/bpf.h>
-#include <bpf/bpf_core_read.h>
+#include <linux/in.h>
 #include <bpf/bpf_helpers.h>
 
 #include "decide.h"
@@ -19,11 +19,6 @@
 /* Fixed when the program is loaded. */
 const volatile bool injected_clock; /* tests: the time is skb->tstamp */
 const volatile bool trace;          /* tests: log the socket path */
-const volatile bool sent_is_idle;   /* nothing left to send ends a message; reads write_seq */
-
-struct tcp_sock {
-	__u32 write_seq;
-} __attribute__((preserve_access_index));
 
 static __always_inline __u64 clock(struct __sk_buff *skb)
 {
@@ -107,7 +102,10 @@ static __always_inline __u8 depart(const struct rule *rule, struct counters *cou
 {
 	struct decision decision;
 
-	if (flow->token != token && ahead >= 0) {
+	/* A FIN without data ends a message, and begins none. */
+	if (packet->protocol == IPPROTO_TCP && !packet->payload) {
+		departure->idle = 0;
+	} else if (flow->token != token && ahead >= 0) {
 		flow->token = token;
 		departure->application_start = 1;
 	}
@@ -154,14 +152,6 @@ static __always_inline void start_socket_flow(struct flow_state *flow, const str
 	flow->token = token;
 }
 
-/* Whether all that the application wrote is sent with the packet that ends before `next_seq`. */
-static __always_inline bool drains(struct __sk_buff *skb, __u32 next_seq)
-{
-	struct tcp_sock *socket = skb->sk ? bpf_skc_to_tcp_sock(skb->sk) : NULL;
-
-	return socket && socket->write_seq == next_seq;
-}
-
 /* (A function for the sake of its type, which the agent's tests are compiled from.) */
 static __noinline int submit(struct trace_record *record)
 {
@@ -195,7 +185,6 @@ static __noinline int log_next(struct __sk_buff *skb, const struct flow_state *f
 	departure.offset = flow->next_offset - payload;
 	departure.payload = payload;
 	departure.timeouts_in_a_row = tcp->icsk_retransmits;
-	departure.idle = tcp->snd_una == flow->next_seq - payload;
 	log_level(skb, &departure, flow->level);
 	return 0;
 }

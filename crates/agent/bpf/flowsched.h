@@ -7,8 +7,9 @@
 
 #include <linux/types.h>
 
-#define FS_LAYOUT 4
+#define FS_LAYOUT 5
 #define FS_LEVELS 8
+#define FS_SEEN_SLOTS 64
 
 /* Histogram of message sizes: sizes below 256 have a bucket each, every further octave has 128,
  * so that a bucket is at most 1/128 of its size wide. */
@@ -25,6 +26,7 @@ enum rule_flag {
 	FS_SELECT_PREFIXES = 1 << 4, /* only flows to a prefix that is in the set */
 	FS_SELECT_CGROUPS = 1 << 5,  /* only sockets below a cgroup that is in the set */
 	FS_TICKS = 1 << 6,           /* the time of UDP flows is read once a tick */
+	FS_SENT_ENDS = 1 << 7,       /* a message may end before it is acknowledged */
 };
 
 /* What of a rule every packet needs comes first, in one cache line. */
@@ -84,13 +86,14 @@ struct flow_state {
 	__u32 token;          /* mark or priority that the message was sent with */
 	__u8 level;           /* of the last packet */
 	__u8 ended;           /* its size is in the histogram */
-	__u8 drained;         /* everything written was sent with the last packet */
+	__u8 drained;         /* the last packet left no written byte unsent; local TCP */
 	__u8 padding;
 	__u32 tick;           /* of the kernel's clock, in which last_sent was read; UDP */
 	__u32 timeouts;       /* in a row; flows known by 5-tuple */
 	__u32 timeout_seq;    /* of the last timeout seen; flows known by 5-tuple */
 	__u64 message_offset; /* offset at which the message, or its last new start, began */
 	__u64 size_from;      /* offset at which the message began, whatever its new starts */
+	__u64 last_heard;     /* ns; when the other end last sent a packet; forwarded TCP */
 };
 
 /* A packet as the decision sees it. */
@@ -115,10 +118,10 @@ enum left_alone {
 
 /* Together, so that a packet touches one cache line of them. */
 struct level_counters {
-	__u64 packets;
+	__u64 packets;        /* as the stack hands them down: a super-packet is one */
 	__u64 payload_bytes;
 	__u64 wire_bytes;
-	__u64 padding;
+	__u64 wire_packets;   /* segments of super-packets count one by one */
 };
 
 struct counters {
@@ -131,6 +134,8 @@ struct counters {
 	__u64 flows_hash;
 	__u64 flows_closed;         /* of those in the hash, by SYN or RST */
 	__u64 ect_forced;
+	/* Wire packets that passed the tagger, by interface index modulo the number of slots. */
+	__u64 seen[FS_SEEN_SLOTS];
 };
 
 /* Written by the agent alone. */

@@ -11,8 +11,10 @@
 #include "decide.h"
 #include "depart.h"
 #include "flowsched.h"
+#include "hear.h"
 #include "maps.h"
 #include "parse.h"
+#include "socket.h"
 
 #define ECN_NEGOTIATED 1
 
@@ -45,13 +47,12 @@ static __noinline int depart_socket(struct __sk_buff *skb, const struct packet *
 	departure.offset = offset_of(flow, ahead);
 	departure.payload = packet->payload;
 	departure.timeouts_in_a_row = tcp->icsk_retransmits;
-	departure.idle = ahead >= 0 && tcp->snd_una == packet->seq;
-	if (sent_is_idle && ahead >= 0 && flow->drained)
-		departure.idle = 1;
+	departure.idle = ahead >= 0 && flow->drained &&
+			 (rule->flags & FS_SENT_ENDS || tcp->snd_una == packet->seq) &&
+			 is_written_now(skb);
 	level = depart(rule, counters, packet, flow, &departure, ahead, token_of(skb, rule),
 		       rule->message_idle_ns);
-	if (sent_is_idle)
-		flow->drained = drains(skb, packet->seq + packet->payload);
+	flow->drained = is_all_sent(skb, flow->next_seq);
 	if (trace)
 		log_level(skb, &departure, level);
 	return level;
@@ -97,6 +98,14 @@ static __always_inline void count_timeouts(const struct rule *rule, struct flow_
 	}
 }
 
+/* Whether the other end has been silent for as long as this one has to be. A sender whose data was
+ * held up by its receiver's window or by the network goes on when it hears of the receiver: where
+ * that was just now, the pause was no end of a message. */
+static __always_inline bool is_quiet(const struct flow_state *flow, __u64 now, __u64 idle_ns)
+{
+	return !flow->last_heard || now - flow->last_heard >= idle_ns;
+}
+
 static __noinline struct flow_state *new_hash_flow(const struct flow_key *key, __u32 seq,
 							__u64 now, __u32 token)
 {
@@ -126,6 +135,7 @@ static __noinline int depart_hash(struct __sk_buff *skb, const struct packet *pa
 	departure.now = now;
 	departure.offset = flow->next_offset;
 	if (packet->protocol == IPPROTO_TCP && !packet->fragment) {
+		listen_to_others();
 		ahead = packet->seq - flow->next_seq;
 		departure.offset = offset_of(flow, ahead);
 		count_timeouts(rule, flow, packet->seq, ahead, departure.now);
@@ -140,7 +150,7 @@ static __noinline int depart_hash(struct __sk_buff *skb, const struct packet *pa
 	}
 	departure.payload = packet->payload;
 	departure.timeouts_in_a_row = flow->timeouts;
-	departure.idle = ahead >= 0;
+	departure.idle = ahead >= 0 && is_quiet(flow, now, rule->flow_idle_ns);
 	return depart(rule, counters, packet, flow, &departure, ahead, token, rule->flow_idle_ns);
 }
 

@@ -17,6 +17,7 @@
 #include "decide.h"
 #include "depart.h"
 #include "flowsched.h"
+#include "hear.h"
 #include "maps.h"
 #include "parse.h"
 #include "plain.h"
@@ -31,29 +32,48 @@
 #define ECT0 2
 
 /* Of the rule, what plain packets seldom need. */
-#define FS_OPTIONS (~(FS_CUMULATIVE | FS_TICKS))
+#define FS_OPTIONS (~(FS_CUMULATIVE | FS_TICKS | FS_SENT_ENDS))
 
-static __noinline int leave_alone(struct counters *counters, enum left_alone reason)
+/* Packets on the wire that this one becomes. */
+static __always_inline __u32 wire_packets(struct __sk_buff *skb)
+{
+	__u32 segments = skb->gso_segs;
+
+	return segments ? segments : 1;
+}
+
+static __always_inline void count_seen(struct counters *counters, struct __sk_buff *skb,
+				       __u32 packets)
+{
+	counters->seen[skb->ifindex & (FS_SEEN_SLOTS - 1)] += packets;
+}
+
+static __noinline int leave_alone(struct __sk_buff *skb, struct counters *counters,
+				  enum left_alone reason)
 {
 	counters->left_alone[reason]++;
+	count_seen(counters, skb, wire_packets(skb));
 	return NEXT;
 }
 
-static __noinline int leave_plain_alone(enum left_alone reason)
+static __noinline int leave_plain_alone(struct __sk_buff *skb, enum left_alone reason)
 {
 	struct counters *counters = counters_here();
 
-	return counters && reason < FS_LEFT_KINDS ? leave_alone(counters, reason) : NEXT;
+	return counters && reason < FS_LEFT_KINDS ? leave_alone(skb, counters, reason) : NEXT;
 }
 
 static __always_inline void count_tagged(struct counters *counters, struct __sk_buff *skb,
 					 __u32 level, __u32 payload)
 {
 	struct level_counters *counted = &counters->levels[level & (FS_LEVELS - 1)];
+	__u32 packets = wire_packets(skb);
 
 	counted->packets++;
 	counted->payload_bytes += payload;
 	counted->wire_bytes += skb->wire_len;
+	counted->wire_packets += packets;
+	count_seen(counters, skb, packets);
 }
 
 /* Tags any packet; where it is to be written in place, says what. */
@@ -74,14 +94,14 @@ __noinline int tag_any(struct __sk_buff *skb, bool ethernet)
 		parsed = parse_packet(skb, &packet, ethernet, rule->vxlan_port);
 	}
 	if (parsed != PARSED)
-		return leave_alone(counters, parsed == PARSED_OTHER ? FS_NOT_IP : FS_UNCLEAR);
+		return leave_alone(skb, counters, parsed == PARSED_OTHER ? FS_NOT_IP : FS_UNCLEAR);
 	if (rule->flags & FS_RESPECT_DSCP && packet.tos >> 2)
-		return leave_alone(counters, FS_RESPECTED);
+		return leave_alone(skb, counters, FS_RESPECTED);
 	if (rule->flags & FS_SELECTS && !selected(skb, &packet, slot))
-		return leave_alone(counters, FS_NOT_SELECTED);
+		return leave_alone(skb, counters, FS_NOT_SELECTED);
 	level = level_of(skb, &packet, slot);
 	if (level < 0)
-		return leave_alone(counters, FS_NO_STATE);
+		return leave_alone(skb, counters, FS_NO_STATE);
 	tos = rule->dscp[level & (FS_LEVELS - 1)] << 2 | (packet.tos & ECN_BITS);
 	if (level & LEVEL_ECT && !(tos & ECN_BITS)) {
 		tos |= ECT0;
@@ -96,7 +116,7 @@ __noinline int tag_any(struct __sk_buff *skb, bool ethernet)
 
 		if (!ip || ip + sizeof(struct iphdr) > readable_end(skb) ||
 		    write_tos(skb, packet.l3, ip, packet.ip_version, tos))
-			return leave_alone(counters, FS_NOT_WRITTEN);
+			return leave_alone(skb, counters, FS_NOT_WRITTEN);
 	}
 	count_tagged(counters, skb, level, packet.payload);
 	return NEXT;
@@ -133,7 +153,7 @@ static __always_inline int tag_plain(struct __sk_buff *skb, const struct rule *r
 			return in_place(l3, packet->ip_version, tos);
 		}
 		if (unlikely(write_tos(skb, l3, packet->ip, packet->ip_version, tos)))
-			return leave_alone(counters, FS_NOT_WRITTEN);
+			return leave_alone(skb, counters, FS_NOT_WRITTEN);
 	}
 	count_tagged(counters, skb, level, packet->payload);
 	return NEXT;
@@ -168,6 +188,7 @@ static __always_inline int tag_plain_forwarded(struct __sk_buff *skb, __u32 slot
 	flow = bpf_map_lookup_elem(&flows, key);
 	if (unlikely(!flow))
 		return tag_any(skb, ethernet);
+	listen_to_others();
 	level = next_level(rule, flow, clock(skb), packet->payload,
 			   (packet->seq - flow->next_seq) | flow->timeouts |
 				   (flow->token ^ token_of(skb, rule)),
@@ -192,7 +213,7 @@ static __always_inline int tag_plain_tcp(struct __sk_buff *skb, __u32 slot,
 					      packet->ports >> 16);
 
 		if (reason != FS_LEFT_KINDS)
-			return leave_plain_alone(reason);
+			return leave_plain_alone(skb, reason);
 		/* Which flows were selected is known of those that have been decided on; whether ECT is
 		 * to be forced, the socket knows. */
 		if (packet->payload ? rule->flags & FS_FORCE_ECT && !(packet->tos & ECN_BITS) :
@@ -220,10 +241,9 @@ static __always_inline int tag_plain_tcp(struct __sk_buff *skb, __u32 slot,
 			other.seq = packet->seq;
 			level = depart_socket(skb, &other, slot, flow, tcp);
 			if (level < 0)
-				return leave_plain_alone(FS_NO_STATE);
+				return leave_plain_alone(skb, FS_NO_STATE);
 		} else {
-			if (sent_is_idle)
-				flow->drained = drains(skb, flow->next_seq);
+			flow->drained = is_all_sent(skb, flow->next_seq);
 			if (trace)
 				log_next(skb, flow, packet->payload);
 		}
@@ -250,7 +270,7 @@ static __always_inline int tag_plain_udp(struct __sk_buff *skb, __u32 slot,
 					      key->destination_port);
 
 		if (reason != FS_LEFT_KINDS)
-			return leave_plain_alone(reason);
+			return leave_plain_alone(skb, reason);
 		/* Sockets in different control groups may send in one flow. */
 		if (rule->flags & FS_SELECT_CGROUPS)
 			return tag_any(skb, ethernet);
@@ -268,7 +288,7 @@ static __always_inline int tag_plain_udp(struct __sk_buff *skb, __u32 slot,
 			return tag_any(skb, ethernet);
 		level = depart_hash(skb, &other, slot, flow, now);
 		if (level < 0)
-			return leave_plain_alone(FS_NO_STATE);
+			return leave_plain_alone(skb, FS_NO_STATE);
 	}
 	flow->tick = tick;
 	return tag_plain(skb, rule, packet, level, ethernet);
@@ -298,7 +318,7 @@ static __always_inline int tag(struct __sk_buff *skb, bool ethernet)
 __noinline int write_without(struct __sk_buff *skb, __u32 what)
 {
 	if (write_anyhow(skb, what))
-		leave_plain_alone(FS_NOT_WRITTEN);
+		leave_plain_alone(skb, FS_NOT_WRITTEN);
 	return NEXT;
 }
 
@@ -323,6 +343,21 @@ SEC("tcx/egress")
 int tag_ip(struct __sk_buff *skb)
 {
 	return written(skb, tag(skb, false));
+}
+
+/* On what arrives: notes when the other ends of forwarded connections were last heard of. */
+SEC("tcx/ingress")
+int hear_ethernet(struct __sk_buff *skb)
+{
+	hear(skb, true);
+	return NEXT;
+}
+
+SEC("tcx/ingress")
+int hear_ip(struct __sk_buff *skb)
+{
+	hear(skb, false);
+	return NEXT;
 }
 
 /* Is gone on to, never attached. */

@@ -14,6 +14,7 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#include "kernel.h"
 #include "parse.h"
 
 /* What is to be written in place, as a number that is not negative. */
@@ -23,16 +24,7 @@
 /* What a program leaves behind for the one it goes on to. */
 #define IN_PLACE(skb) ((skb)->cb[0])
 
-/* The kernel's own packet. */
-struct sk_buff {
-	__u8 cloned : 1;
-	__u8 ip_summed : 2;
-} __attribute__((preserve_access_index));
-
 #define SUMMED_WHOLE 2 /* CHECKSUM_COMPLETE: a sum over all that the packet holds */
-
-/* From Linux 6.2 on; costs nothing. */
-extern void *bpf_cast_to_kern_ctx(void *) __weak __ksym;
 
 /* Whether nobody else has the packet's head, so that it can be written in place, and no sum over
  * the packet is kept that this would change (an IPv4 header's sum stays what it is). What TCP sends

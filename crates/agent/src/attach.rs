@@ -1,30 +1,18 @@
 //! On which interfaces the tagger runs, and by which hook: tcx where the kernel has it (6.6 on),
-//! clsact otherwise. Both run beside other programs and outlive the agent.
+//! clsact otherwise. It runs before other programs, lets them run, and outlives the agent.
+
+mod clsact;
+mod tcx;
 
 use std::fmt;
-use std::os::fd::AsFd;
-use std::process::Command;
 
-use libbpf_rs::query::LinkTypeInfo;
-use libbpf_rs::{Link, Program, TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder};
+use libbpf_rs::{ProgramMut, TC_EGRESS, TC_INGRESS, TcAttachPoint};
 
 use crate::error::AgentError;
+use crate::interfaces::{self, Interface};
 use crate::pins::Places;
 use crate::sys;
 use crate::tagger::{Entry, Tagger};
-
-/// Priority of the filter on clsact.
-const FILTER_PRIORITY: u32 = 0xf5c0;
-
-/// Its handle, by which it is found again: agents with other folders have other handles, so that
-/// none replaces another's filter (FNV-1a).
-fn filter_handle(places: &Places) -> u32 {
-    let bytes = places.pins.as_os_str().as_encoded_bytes();
-    let hash = bytes
-        .iter()
-        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
-    1 + hash % 0xffff
-}
 
 /// How programs are put on an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,30 +33,61 @@ impl fmt::Display for Hook {
 }
 
 impl Hook {
+    const BOTH: [Hook; 2] = [Hook::Tcx, Hook::Clsact];
+
     /// The better one that the kernel has.
     pub(crate) fn available() -> Hook {
-        let any = interfaces().first().map_or(1, |(_, index)| *index);
-        if sys::count_tcx(any).is_ok() { Hook::Tcx } else { Hook::Clsact }
+        let any = interfaces::all().first().map_or(1, |one| one.index);
+        if tcx::programs(any, Side::Egress).is_ok() { Hook::Tcx } else { Hook::Clsact }
+    }
+
+    fn other(self) -> Hook {
+        match self {
+            Hook::Tcx => Hook::Clsact,
+            Hook::Clsact => Hook::Tcx,
+        }
+    }
+
+    fn has(self, places: &Places, interface: &Interface, side: Side) -> bool {
+        match self {
+            Hook::Tcx => tcx::is_attached(places, interface, side),
+            Hook::Clsact => clsact::is_attached(places, interface, side),
+        }
+    }
+
+    fn remove(self, places: &Places, interface: &Interface) -> Result<(), AgentError> {
+        match self {
+            Hook::Tcx => tcx::detach(places, interface),
+            Hook::Clsact => clsact::detach(places, interface),
+        }
     }
 }
 
-/// All interfaces of this network namespace: names and indices.
-pub(crate) fn interfaces() -> Vec<(String, u32)> {
-    let Ok(all) = nix::net::if_::if_nameindex() else { return Vec::new() };
-    all.iter().filter_map(|one| Some((one.name().to_str().ok()?.to_owned(), one.index()))).collect()
+/// Packets that leave an interface are tagged; of those that arrive it is noted that they did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// What leaves.
+    Egress,
+    /// What arrives.
+    Ingress,
 }
 
-/// Those whose name is one of `patterns`, where `*` at the end stands for anything.
-pub(crate) fn matching(patterns: &[String]) -> Vec<(String, u32)> {
-    let mut all = interfaces();
-    all.retain(|(name, _)| patterns.iter().any(|pattern| is_match(pattern, name)));
-    all
-}
+impl Side {
+    const BOTH: [Side; 2] = [Side::Egress, Side::Ingress];
 
-fn is_match(pattern: &str, name: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(start) => name.starts_with(start),
-        None => name == pattern,
+    /// As pins and `tc` name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Side::Egress => "egress",
+            Side::Ingress => "ingress",
+        }
+    }
+
+    fn point(self) -> TcAttachPoint {
+        match self {
+            Side::Egress => TC_EGRESS,
+            Side::Ingress => TC_INGRESS,
+        }
     }
 }
 
@@ -90,152 +109,93 @@ impl fmt::Display for Attached {
     }
 }
 
-/// Puts the tagger on an interface, or replaces the one that is there.
+/// Puts the tagger on an interface, or replaces the one that is there. A tagger on the other hook
+/// goes only then, so that no packet is untagged; for that moment both run.
 pub(crate) fn attach(
     tagger: &Tagger,
     places: &Places,
     hook: Hook,
-    name: &str,
-    index: u32,
+    interface: &Interface,
 ) -> Result<Attached, AgentError> {
-    let program = tagger.program(entry_of(name));
-    let error = |e: &dyn fmt::Display| AgentError::kernel(format!("attach to {name} ({hook})"), e);
+    let was_tagged = Hook::BOTH.iter().any(|hook| hook.has(places, interface, Side::Egress));
+    for side in Side::BOTH {
+        let program = tagger.program(entry(interface, side));
+        put(program, places, hook, interface, side).map_err(|reason| {
+            AgentError::kernel(format!("attach to {} ({hook})", interface.name), reason)
+        })?;
+    }
+    hook.other().remove(places, interface)?;
+    Ok(if was_tagged { Attached::Replaced } else { Attached::Fresh })
+}
+
+fn put(
+    program: &ProgramMut<'_>,
+    places: &Places,
+    hook: Hook,
+    interface: &Interface,
+    side: Side,
+) -> Result<(), AgentError> {
     match hook {
-        Hook::Tcx => {
-            let path = places.link(name);
-            if let Some(mut link) = live_link(places, name, index) {
-                link.update_prog(program).map_err(|e| error(&e))?;
-                return Ok(Attached::Replaced);
-            }
-            let _ = std::fs::remove_file(&path);
-            let mut link = sys::attach_tcx(program, index).map_err(|e| error(&e))?;
-            link.pin(&path)
-                .map_err(|e| AgentError::kernel(format!("pin {}", path.display()), e))?;
-            Ok(Attached::Fresh)
-        }
-        Hook::Clsact => {
-            let mut filter = filter(places, program, index);
-            let there = filter.query().is_ok();
-            if !has_clsact(name) {
-                let record = places.record(&format!("clsact_{name}"));
-                std::fs::write(&record, "").map_err(|e| AgentError::file(&record, e))?;
-            }
-            filter.create().map_err(|e| error(&e))?;
-            filter.attach().map_err(|e| error(&e))?;
-            Ok(if there { Attached::Replaced } else { Attached::Fresh })
-        }
+        Hook::Tcx => tcx::attach(program, places, interface, side),
+        Hook::Clsact => clsact::attach(program, places, interface, side),
     }
 }
 
-/// Whether a tagger runs on the interface.
-pub(crate) fn is_attached(places: &Places, name: &str, index: u32) -> bool {
-    live_link(places, name, index).is_some() || our_filter(places, name, index).is_some()
+/// Whether a tagger runs on the interface, whole.
+pub(crate) fn is_attached(places: &Places, interface: &Interface) -> bool {
+    Hook::BOTH.iter().any(|hook| Side::BOTH.iter().all(|side| hook.has(places, interface, *side)))
 }
 
 /// Takes the tagger off an interface, and what was made for it.
-pub(crate) fn detach(places: &Places, name: &str) -> Result<(), AgentError> {
-    let path = places.link(name);
-    if path.exists() {
-        std::fs::remove_file(&path).map_err(|e| AgentError::file(&path, e))?;
-    }
-    let index = interfaces().iter().find(|(there, _)| there == name).map(|(_, index)| *index);
-    if let Some(mut filter) = index.and_then(|index| our_filter(places, name, index)) {
-        filter.detach().map_err(|e| AgentError::kernel(format!("detach from {name}"), e))?;
-        remove_clsact(places, name, &filter)?;
-    }
-    Ok(())
+pub(crate) fn detach(places: &Places, interface: &Interface) -> Result<(), AgentError> {
+    Hook::BOTH.iter().try_for_each(|hook| hook.remove(places, interface))
 }
 
-/// clsact itself goes if it was made for the tagger and nobody else uses it by now.
-fn remove_clsact(places: &Places, name: &str, filter: &TcHook) -> Result<(), AgentError> {
-    let record = places.record(&format!("clsact_{name}"));
-    if !record.exists() {
-        return Ok(());
-    }
-    std::fs::remove_file(&record).map_err(|e| AgentError::file(&record, e))?;
-    if ["egress", "ingress"]
-        .iter()
-        .all(|side| tc(&["filter", "show", "dev", name, side]).is_empty())
-    {
-        let mut whole = *filter;
-        whole
-            .attach_point(TC_EGRESS | TC_INGRESS)
-            .destroy()
-            .map_err(|e| AgentError::kernel(format!("remove clsact of {name}"), e))?;
-    }
-    Ok(())
+/// Interfaces that a tagger runs on, and its hook.
+pub(crate) fn attached(places: &Places) -> Vec<(Interface, Hook)> {
+    let hook_of = |interface: &Interface| {
+        Hook::BOTH.into_iter().find(|hook| hook.has(places, interface, Side::Egress))
+    };
+    let all = interfaces::all().into_iter();
+    all.filter_map(|interface| hook_of(&interface).map(|hook| (interface, hook))).collect()
 }
 
-/// Interfaces that a tagger runs on.
-pub(crate) fn attached(places: &Places) -> Vec<(String, Hook)> {
-    let mut found = Vec::new();
-    for (name, index) in interfaces() {
-        if live_link(places, &name, index).is_some() {
-            found.push((name, Hook::Tcx));
-        } else if our_filter(places, &name, index).is_some() {
-            found.push((name, Hook::Clsact));
+/// What runs on packets that leave an interface before the tagger does: any of them may keep
+/// packets from it.
+pub(crate) fn before(places: &Places, interface: &Interface, hook: Hook) -> Vec<String> {
+    match hook {
+        Hook::Tcx => tcx::before(places, interface),
+        Hook::Clsact => clsact::before(places, interface),
+    }
+}
+
+/// How many programs run on packets that leave the interface by tcx.
+pub(crate) fn count_on_tcx(interface: &Interface) -> usize {
+    tcx::programs(interface.index, Side::Egress).map_or(0, |programs| programs.len())
+}
+
+/// Forgets pins and records of interfaces that no longer exist.
+pub(crate) fn tidy(places: &Places) {
+    let all = interfaces::all();
+    let is_gone = |index: u32| all.iter().all(|one| one.index != index);
+    for (index, side) in tcx::pinned(places) {
+        if is_gone(index) {
+            let _ = std::fs::remove_file(places.link(index, side));
         }
     }
-    found
-}
-
-/// The entry point for what frames on the interface look like.
-pub(crate) fn entry_of(name: &str) -> Entry {
-    match sys::has_ethernet_header(name) {
-        Ok(false) => Entry::Ip,
-        Ok(true) | Err(_) => Entry::Ethernet,
+    for record in ["clsact_", "gso_", "nic_", "seen_"] {
+        for index in places.records(record).into_iter().filter(|index| is_gone(*index)) {
+            let _ = std::fs::remove_file(places.record(record, index));
+        }
     }
 }
 
-/// The pinned link, if it is still on this very interface: when an interface goes, its link is
-/// left without one, and a new interface of the same name has another index.
-fn live_link(places: &Places, name: &str, index: u32) -> Option<Link> {
-    let link = Link::open(places.link(name)).ok()?;
-    match link.info().ok()?.info {
-        LinkTypeInfo::Tcx(info) if info.ifindex == index => Some(link),
-        _ => None,
-    }
-}
-
-fn filter(places: &Places, program: &Program<'_>, index: u32) -> TcHook {
-    TcHookBuilder::new(program.as_fd())
-        .ifindex(index as i32)
-        .replace(true)
-        .handle(filter_handle(places))
-        .priority(FILTER_PRIORITY)
-        .hook(TC_EGRESS)
-}
-
-/// The filter on the interface, if it is one of the pinned programs.
-fn our_filter(places: &Places, name: &str, index: u32) -> Option<TcHook> {
-    let entry = entry_of(name);
-    let fd = Program::fd_from_pinned_path(places.program(entry.name())).ok()?;
-    let id = sys::program_facts(fd.as_fd()).ok()?.id;
-    let mut hook = TcHookBuilder::new(fd.as_fd())
-        .ifindex(index as i32)
-        .handle(filter_handle(places))
-        .priority(FILTER_PRIORITY)
-        .hook(TC_EGRESS);
-    (hook.query().ok()? == id).then_some(hook)
-}
-
-fn has_clsact(name: &str) -> bool {
-    tc(&["qdisc", "show", "dev", name]).contains("qdisc clsact")
-}
-
-/// What `tc` prints; nothing where it fails.
-fn tc(arguments: &[&str]) -> String {
-    let output = Command::new("tc").args(arguments).output();
-    output.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned()).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_match;
-
-    #[test]
-    fn a_star_stands_for_any_end() {
-        assert!(is_match("en*", "enp3s0") && is_match("*", "lo") && is_match("eth0", "eth0"));
-        assert!(!is_match("eth0", "eth01") && !is_match("en*", "eth0"));
+/// The program for packets of that side, by what they look like on the interface.
+pub(crate) fn entry(interface: &Interface, side: Side) -> Entry {
+    match (sys::has_ethernet_header(&interface.name), side) {
+        (Ok(false), Side::Egress) => Entry::TagIp,
+        (Ok(false), Side::Ingress) => Entry::HearIp,
+        (Ok(true) | Err(_), Side::Egress) => Entry::TagEthernet,
+        (Ok(true) | Err(_), Side::Ingress) => Entry::HearEthernet,
     }
 }

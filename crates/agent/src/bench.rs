@@ -213,11 +213,13 @@ fn run_time_of_a_packet() {
             let tagger = tagger(more);
             let (mut tagging, mut nothing, mut extra) = (Vec::new(), Vec::new(), Vec::new());
             for _ in 0..RUNS {
-                let link = sys::attach_tcx(tagger.program(Entry::Ethernet), index).unwrap();
-                let tagged = nanoseconds(tagger.program(Entry::Ethernet).as_fd(), load, &container);
+                let link =
+                    sys::attach_tcx_first(tagger.program(Entry::TagEthernet), index).unwrap();
+                let tagged =
+                    nanoseconds(tagger.program(Entry::TagEthernet).as_fd(), load, &container);
                 drop(link);
                 let empty_program = &tagger.skel().progs.nothing;
-                let link = sys::attach_tcx(empty_program, index).unwrap();
+                let link = sys::attach_tcx_first(empty_program, index).unwrap();
                 let empty = nanoseconds(empty_program.as_fd(), load, &container);
                 drop(link);
                 tagging.push(tagged);
@@ -308,8 +310,8 @@ fn throughput_with_and_without() {
             transfer(&mut stream, EACH);
             let (mut with, mut without) = (Sum::default(), Sum::default());
             let (losses, _) = in_pairs(|tags| {
-                let program = tagger.program(Entry::Ethernet);
-                let _link = tags.then(|| sys::attach_tcx(program, index).unwrap());
+                let program = tagger.program(Entry::TagEthernet);
+                let _link = tags.then(|| sys::attach_tcx_first(program, index).unwrap());
                 let sum = if tags { &mut with } else { &mut without };
                 sum.slice(&mut stream)
             });
@@ -355,8 +357,8 @@ fn connections_with_and_without() {
         let index = nix::net::if_::if_nametoindex("east").unwrap();
         connections(EACH);
         let (losses, rates) = in_pairs(|tags| {
-            let program = tagger.program(Entry::Ethernet);
-            let _link = tags.then(|| sys::attach_tcx(program, index).unwrap());
+            let program = tagger.program(Entry::TagEthernet);
+            let _link = tags.then(|| sys::attach_tcx_first(program, index).unwrap());
             connections(SLICE)
         });
         let (loss, least, most) = median_and_interval(losses);

@@ -10,7 +10,7 @@ mod generated {
 pub(crate) use generated::{OpenTaggerSkel, TaggerSkel, TaggerSkelBuilder, types};
 
 /// What the pinned maps hold; as `FS_LAYOUT` in `bpf/flowsched.h`.
-pub(crate) const LAYOUT: u32 = 4;
+pub(crate) const LAYOUT: u32 = 5;
 /// Levels at most; as `FS_LEVELS`.
 pub(crate) const LEVELS: usize = 8;
 /// The settings map's two rules.

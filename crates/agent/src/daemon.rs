@@ -15,13 +15,14 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::time::{ClockId, clock_gettime};
 
 use crate::args::StartArgs;
-use crate::attach::{self, Hook};
+use crate::attach::{self, Attached, Hook, Side};
 use crate::capabilities;
 use crate::config::Config;
 use crate::error::AgentError;
+use crate::interfaces::{self, Interface};
 use crate::pins::{Lock, Places};
 use crate::tagger::{LoadOptions, Tagger};
-use crate::{gso, metrics, nic, stats, sys};
+use crate::{gso, metrics, nic, passed, stats, sys};
 
 const TICK_MS: u16 = 1000;
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
@@ -44,8 +45,8 @@ pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError>
     tagger.apply(&config)?;
     let _run_time = config.measure_run_time.then(measure_run_time).flatten();
     tagger.pin_programs(places)?;
-    for (name, index) in attach::matching(&config.interfaces) {
-        install(&tagger, places, hook, &config, &name, index)?;
+    for interface in interfaces::matching(&config.interfaces) {
+        install(&tagger, places, hook, &config, &interface)?;
     }
     if let Some(address) = config.metrics {
         metrics::serve(places.clone(), address)?;
@@ -63,7 +64,7 @@ pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError>
         refused: BTreeSet::new(),
     };
     agent.detach_unwanted()?;
-    if agent.attached().is_empty() {
+    if attach::attached(places).is_empty() {
         say(&format!("no interface is called {} yet", agent.config.interfaces.join(" or ")));
     }
     notify_systemd("READY=1");
@@ -77,12 +78,17 @@ fn install(
     places: &Places,
     hook: Hook,
     config: &Config,
-    name: &str,
-    index: u32,
+    interface: &Interface,
 ) -> Result<(), AgentError> {
-    let how = attach::attach(tagger, places, hook, name, index)?;
-    say(&format!("{name}: {how} by {hook}"));
-    gso::cap(places, name, config.gso)
+    let how = attach::attach(tagger, places, hook, interface)?;
+    if how == Attached::Fresh {
+        passed::begin(places, interface)?;
+    }
+    say(&format!("{}: {how} by {hook}", interface.name));
+    for program in attach::before(places, interface, hook) {
+        say(&format!("{}: {program} runs before the tagger", interface.name));
+    }
+    gso::cap(places, interface, config.gso)
 }
 
 fn measure_run_time() -> Option<OwnedFd> {
@@ -99,16 +105,16 @@ fn measure_run_time() -> Option<OwnedFd> {
 fn dry_run(places: &Places, config: &Config, hook: Hook) -> Result<(), AgentError> {
     let tagger = Tagger::load(config, None, LoadOptions::default())?;
     println!("The program loads and is verified:");
-    for entry in crate::tagger::Entry::BOTH {
+    for entry in crate::tagger::Entry::TAGGERS {
         let facts = sys::program_facts(tagger.program(entry).as_fd()).unwrap_or_default();
         println!("  {:<13} {} instructions verified", entry.name(), facts.verified_instructions);
     }
     println!("It would be attached by {hook} to:");
-    let interfaces = attach::matching(&config.interfaces);
-    for (name, index) in &interfaces {
-        let entry = attach::entry_of(name).name();
-        let others = sys::count_tcx(*index).unwrap_or(0);
-        println!("  {name} ({entry}), beside {others} other programs on tcx");
+    let interfaces = interfaces::matching(&config.interfaces);
+    for interface in &interfaces {
+        let entry = attach::entry(interface, Side::Egress).name();
+        let others = attach::count_on_tcx(interface);
+        println!("  {} ({entry}), before {others} other programs on tcx", interface.name);
     }
     if interfaces.is_empty() {
         println!("  none: no interface is called {}", config.interfaces.join(" or "));
@@ -147,7 +153,7 @@ struct Agent<'a> {
     config: Config,
     path: PathBuf,
     /// Interfaces that could not be attached to: said once. (One that comes back has another index.)
-    refused: BTreeSet<(String, u32)>,
+    refused: BTreeSet<Interface>,
 }
 
 impl Agent<'_> {
@@ -198,13 +204,10 @@ impl Agent<'_> {
         if config == self.config {
             return Ok(false);
         }
-        let fixed = |config: &Config| {
-            (config.max_flows, config.message_end, config.metrics, config.measure_run_time)
-        };
+        let fixed = |config: &Config| (config.max_flows, config.metrics, config.measure_run_time);
         if fixed(&config) != fixed(&self.config) {
             return Err(AgentError::Missing(
-                "flows.max, message.end and metrics change only when the agent is started anew"
-                    .into(),
+                "flows.max and metrics change only when the agent is started anew".into(),
             ));
         }
         if let Err(error) = self.put_in_force(&config) {
@@ -225,9 +228,9 @@ impl Agent<'_> {
     /// All that a configuration says of the interfaces that there are; the rule for packets, which
     /// hardly anything can stop, at the end.
     fn put_in_force(&self, config: &Config) -> Result<(), AgentError> {
-        for (name, _) in self.attached() {
-            gso::restore(self.places, &name)?;
-            gso::cap(self.places, &name, config.gso)?;
+        for (interface, _) in attach::attached(self.places) {
+            gso::restore(self.places, interface.index)?;
+            gso::cap(self.places, &interface, config.gso)?;
         }
         if config.nic.is_some() {
             nic::start(self.places, config, false)?;
@@ -237,18 +240,16 @@ impl Agent<'_> {
         self.tagger.apply(config)
     }
 
-    fn attached(&self) -> Vec<(String, Hook)> {
-        attach::attached(self.places)
-    }
-
+    /// Takes the tagger off interfaces that have another name now, or that a new configuration does
+    /// not name.
     fn detach_unwanted(&self) -> Result<(), AgentError> {
-        let wanted = attach::matching(&self.config.interfaces);
-        for (name, _) in self.attached() {
-            if !wanted.iter().any(|(there, _)| *there == name) {
-                attach::detach(self.places, &name)?;
-                gso::restore(self.places, &name)?;
-                nic::restore(self.places, &name, false)?;
-                say(&format!("{name}: no longer tagged"));
+        let wanted = interfaces::matching(&self.config.interfaces);
+        for (interface, _) in attach::attached(self.places) {
+            if !wanted.contains(&interface) {
+                attach::detach(self.places, &interface)?;
+                gso::restore(self.places, interface.index)?;
+                nic::restore(self.places, interface.index, false)?;
+                say(&format!("{}: no longer tagged", interface.name));
             }
         }
         Ok(())
@@ -256,22 +257,23 @@ impl Agent<'_> {
 
     /// Attaches to interfaces that are new, or were gone and are back.
     fn check_interfaces(&mut self) {
-        for (name, index) in attach::matching(&self.config.interfaces) {
-            if self.refused.contains(&(name.clone(), index))
-                || attach::is_attached(self.places, &name, index)
-            {
+        attach::tidy(self.places);
+        for interface in interfaces::matching(&self.config.interfaces) {
+            if self.refused.contains(&interface) || attach::is_attached(self.places, &interface) {
                 continue;
             }
-            let installed =
-                install(self.tagger, self.places, self.hook, &self.config, &name, index);
+            let installed = install(self.tagger, self.places, self.hook, &self.config, &interface);
             let scheduled = installed.and_then(|()| match self.config.nic {
-                Some(_) => nic::program(self.places, &self.config, &name),
+                Some(_) => nic::program(self.places, &self.config, &interface),
                 None => Ok(()),
             });
             if let Err(error) = scheduled {
                 say(&error.to_string());
-                self.refused.insert((name, index));
+                self.refused.insert(interface);
             }
+        }
+        if let Err(error) = self.detach_unwanted() {
+            say(&error.to_string());
         }
     }
 

@@ -70,6 +70,11 @@ fn a_million_packets_get_what_the_rust_tagger_gives_them() {
         reference.obey(&config);
         for number in 0..PACKETS {
             now += gap(&mut random);
+            if random.random_bool(0.3) {
+                let (answer, flow) = Frames::answer(&mut random);
+                hear(&tagger, &answer, now);
+                reference.hear(flow, now);
+            }
             let frame = frames.next(&mut random, now);
             let level = reference.level(&frame, now);
             let expected = frame.tagged(level.map(|level| config.dscp[level]));
@@ -81,6 +86,7 @@ fn a_million_packets_get_what_the_rust_tagger_gives_them() {
         }
     }
     assert!(seen.iter().all(|count| *count > 1000), "levels barely tried: {seen:?}");
+    assert!(reference.held_up > 100, "answers held up {} messages", reference.held_up);
     compare_counters(&tagger, &reference);
     println!("differential: {} packets, levels {seen:?}", RULES.len() * PACKETS);
 }
@@ -98,13 +104,36 @@ fn config(rule: &str) -> Config {
     Config::parse(&format!("interfaces = [\"none\"]\n{rule}\n"), Path::new("rule")).unwrap()
 }
 
-fn run(tagger: &Tagger, frame: &frames::Frame, now: u64) -> Vec<u8> {
+/// A packet's context at the time `now`.
+fn context(now: u64, more: &[(usize, u32)]) -> Context {
     let mut context = Context([0; 192]);
     let mut set = |at: usize, bytes: &[u8]| context.0[at..at + bytes.len()].copy_from_slice(bytes);
-    set(MARK, &frame.mark.to_ne_bytes());
     set(TIME_STAMP, &now.to_ne_bytes());
-    set(GSO_SIZE, &frame.gso_size.to_ne_bytes());
-    set(GSO_SEGMENTS, &u32::from(frame.gso_size > 0).to_ne_bytes());
+    for (at, value) in more {
+        set(*at, &value.to_ne_bytes());
+    }
+    context
+}
+
+/// Has the program for what arrives read the frame.
+fn hear(tagger: &Tagger, frame: &[u8], now: u64) {
+    let mut context = context(now, &[]);
+    let mut out = vec![0; frame.len()];
+    let input = ProgramInput {
+        context_in: Some(&mut context.0),
+        data_in: Some(frame),
+        data_out: Some(&mut out),
+        ..ProgramInput::default()
+    };
+    let output = tagger.skel().progs.hear_ethernet.test_run(input).unwrap();
+    assert_eq!(output.return_value as i32, -1, "the next program on the hook does not run");
+    assert!(out == frame, "what arrives was changed");
+}
+
+fn run(tagger: &Tagger, frame: &frames::Frame, now: u64) -> Vec<u8> {
+    let segments = u32::from(frame.gso_size > 0);
+    let more = [(MARK, frame.mark), (GSO_SIZE, frame.gso_size), (GSO_SEGMENTS, segments)];
+    let mut context = context(now, &more);
     let mut out = vec![0; frame.bytes.len()];
     let input = ProgramInput {
         context_in: Some(&mut context.0),

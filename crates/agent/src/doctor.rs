@@ -4,17 +4,16 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::Command;
 
-use crate::attach::{self, Hook};
+use crate::attach::Hook;
 use crate::config::Config;
 use crate::error::AgentError;
 use crate::nic::Kinds;
 use crate::pins::Places;
 use crate::tagger::{Entry, LoadOptions, Tagger};
-use crate::{capabilities, select, sys};
+use crate::{capabilities, passed, select, sys};
 
 /// Enough to load the program.
 const TRIAL: &str = "interfaces = [\"lo\"]\nthresholds = \"100KB\"\n";
-const TRIAL_SENT: &str = "interfaces = [\"lo\"]\nthresholds = \"100KB\"\nmessage.end = \"sent\"\n";
 
 /// Prints a line a finding; what stands in the way of tagging is an error at the end.
 pub(crate) fn run(places: &Places) -> Result<(), AgentError> {
@@ -44,10 +43,6 @@ pub(crate) fn run(places: &Places) -> Result<(), AgentError> {
     };
     finding("pins", &pins);
     finding("program", &load(TRIAL)?);
-    let sent = load(TRIAL_SENT).unwrap_or_else(|error| {
-        format!("not here: {}", error.to_string().lines().next().unwrap_or_default())
-    });
-    finding("message.end = \"sent\"", &sent);
     let hierarchy = select::hierarchy();
     let cgroups = hierarchy.map_or("no hierarchy of version 2".into(), |path| {
         format!("version 2 at {}", path.display())
@@ -56,8 +51,8 @@ pub(crate) fn run(places: &Places) -> Result<(), AgentError> {
     finding("iproute2", &version("tc").unwrap_or_else(|| "no tc: NIC scheduling needs it".into()));
     let kinds = Kinds::of_this_kernel();
     finding("queueing", &format!("{kinds}: {}", used(kinds)));
-    for (name, hook) in attach::attached(places) {
-        finding("tagged", &format!("{name} by {hook}"));
+    for interface in passed::all(places).unwrap_or_default() {
+        finding("tagged", &interface.to_string());
     }
     Ok(())
 }
@@ -75,7 +70,7 @@ fn at_least_6_1(release: &str) -> bool {
 fn load(trial: &str) -> Result<String, AgentError> {
     let config = Config::parse(trial, Path::new("trial"))?;
     let tagger = Tagger::load(&config, None, LoadOptions::default())?;
-    let facts = sys::program_facts(tagger.program(Entry::Ethernet).as_fd()).unwrap_or_default();
+    let facts = sys::program_facts(tagger.program(Entry::TagEthernet).as_fd()).unwrap_or_default();
     Ok(format!("loads; {} instructions verified", facts.verified_instructions))
 }
 

@@ -7,7 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::GsoCap;
 use crate::error::AgentError;
+use crate::interfaces::{Interface, by_index};
 use crate::pins::Places;
+
+/// What records of the limits before are called.
+pub(crate) const RECORD: &str = "gso_";
 
 /// An interface's limits.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
@@ -17,18 +21,18 @@ struct Limits {
 }
 
 /// Caps the interface's super-packets.
-pub(crate) fn cap(places: &Places, interface: &str, cap: GsoCap) -> Result<(), AgentError> {
+pub(crate) fn cap(places: &Places, interface: &Interface, cap: GsoCap) -> Result<(), AgentError> {
     if cap == GsoCap::default() {
         return Ok(());
     }
-    let before = limits(interface)?;
-    let record = places.record(&format!("gso_{interface}"));
+    let before = limits(&interface.name)?;
+    let record = places.record(RECORD, interface.index);
     if !record.exists() {
         let text = serde_json::to_string(&before).unwrap_or_default();
         std::fs::write(&record, text).map_err(|e| AgentError::file(&record, e))?;
     }
     set(
-        interface,
+        &interface.name,
         Limits {
             gso_max_size: cap.max_size.map_or(before.gso_max_size, |m| m.min(before.gso_max_size)),
             gso_max_segs: cap
@@ -38,13 +42,13 @@ pub(crate) fn cap(places: &Places, interface: &str, cap: GsoCap) -> Result<(), A
     )
 }
 
-/// Puts back what was set before.
-pub(crate) fn restore(places: &Places, interface: &str) -> Result<(), AgentError> {
-    let record = places.record(&format!("gso_{interface}"));
+/// Puts back what was set before, on the interface with this index.
+pub(crate) fn restore(places: &Places, index: u32) -> Result<(), AgentError> {
+    let record = places.record(RECORD, index);
     let Ok(text) = std::fs::read_to_string(&record) else { return Ok(()) };
-    if let Ok(before) = serde_json::from_str(&text) {
-        // The interface may be gone; then there is nothing to put back.
-        let _ = set(interface, before);
+    // An interface that is gone has nothing to be put back.
+    if let (Ok(before), Some(interface)) = (serde_json::from_str(&text), by_index(index)) {
+        set(&interface.name, before)?;
     }
     std::fs::remove_file(&record).map_err(|e| AgentError::file(&record, e))
 }

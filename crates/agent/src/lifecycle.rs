@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use crate::error::AgentError;
 use crate::pins::Places;
 use crate::stats::{LEFT_ALONE, Snapshot};
-use crate::{attach, capabilities, gso, nic};
+use crate::{attach, capabilities, gso, nic, passed};
 
 /// `flowsched agent stop`: the process ends, tagging stays on.
 pub(crate) fn stop(places: &Places) -> Result<(), AgentError> {
@@ -41,17 +41,12 @@ pub(crate) fn uninstall(places: &Places) -> Result<(), AgentError> {
         stop(places)?;
     }
     nic::stop(places, false)?;
-    let mut interfaces: Vec<String> =
-        attach::attached(places).into_iter().map(|(name, _)| name).collect();
-    interfaces.extend(places.linked_interfaces());
-    interfaces.sort();
-    interfaces.dedup();
-    for name in &interfaces {
-        attach::detach(places, name)?;
-        println!("{name}: no longer tagged");
+    for (interface, _) in attach::attached(places) {
+        attach::detach(places, &interface)?;
+        println!("{}: no longer tagged", interface.name);
     }
-    for name in places.records("gso_") {
-        gso::restore(places, &name)?;
+    for index in places.records(gso::RECORD) {
+        gso::restore(places, index)?;
     }
     places.remove()?;
     println!("the tagger and its maps are gone");
@@ -65,12 +60,12 @@ pub(crate) fn status(places: &Places) -> Result<(), AgentError> {
         None => println!("agent: does not run (tagging does not depend on it)"),
     }
     let snapshot = Snapshot::read(places)?;
-    let attached = attach::attached(places);
-    if attached.is_empty() {
+    let interfaces = passed::all(places)?;
+    if interfaces.is_empty() {
         println!("interfaces: none");
     }
-    for (name, hook) in attached {
-        println!("interface: {name} by {hook}");
+    for interface in interfaces {
+        println!("interface: {interface}");
     }
     for level in 0..snapshot.levels {
         let bound = match snapshot.thresholds.get(level) {

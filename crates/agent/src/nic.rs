@@ -6,15 +6,15 @@ mod before;
 mod plan;
 mod qdiscs;
 
-use std::path::PathBuf;
 use std::process::Command as Process;
 
 use serde::{Deserialize, Serialize};
 
+use crate::capabilities;
 use crate::config::{Config, Nic};
 use crate::error::AgentError;
+use crate::interfaces::{self, Interface};
 use crate::pins::Places;
-use crate::{attach, capabilities};
 pub(crate) use qdiscs::Kinds;
 
 /// The arguments of one call of `tc`.
@@ -40,12 +40,13 @@ fn setting(config: &Config) -> Result<Nic, AgentError> {
 pub(crate) fn dry_run(places: &Places, config: &Config) -> Result<(), AgentError> {
     let nic = setting(config)?;
     let kinds = Kinds::of_this_kernel();
-    for (name, _) in attach::matching(&config.interfaces) {
-        let before = match record(places, &name)? {
-            Some(record) if is_ours(&name) => Ok(record.before),
-            _ => before::read(&name),
+    for interface in interfaces::matching(&config.interfaces) {
+        let name = &interface.name;
+        let before = match record(places, &interface)? {
+            Some(record) if is_ours(name) => Ok(record.before),
+            _ => before::read(name),
         };
-        let plan = plan::plan(&name, &nic, &config.dscp, kinds)?;
+        let plan = plan::plan(name, &nic, &config.dscp, kinds)?;
         for note in &plan.notes {
             println!("# {note}");
         }
@@ -79,17 +80,22 @@ pub(crate) fn start(places: &Places, config: &Config, dry: bool) -> Result<(), A
     }
     setting(config)?;
     capabilities::demand(&capabilities::FOR_QUEUEING)?;
-    for (name, _) in attach::matching(&config.interfaces) {
-        program(places, config, &name)?;
+    for interface in interfaces::matching(&config.interfaces) {
+        program(places, config, &interface)?;
     }
     Ok(())
 }
 
 /// Programs one interface. What is there already as it is to be stays, with the packets in it.
-pub(crate) fn program(places: &Places, config: &Config, name: &str) -> Result<(), AgentError> {
+pub(crate) fn program(
+    places: &Places,
+    config: &Config,
+    interface: &Interface,
+) -> Result<(), AgentError> {
+    let name = &interface.name;
     let plan = plan::plan(name, &setting(config)?, &config.dscp, Kinds::of_this_kernel())?;
     let delete = command(&format!("qdisc del dev {name} root"));
-    let before = match (is_ours(name), record(places, name)?) {
+    let before = match (is_ours(name), record(places, interface)?) {
         (true, Some(record)) if record.made == plan.commands => return Ok(()),
         (true, record) => {
             tc(&delete)?;
@@ -101,16 +107,16 @@ pub(crate) fn program(places: &Places, config: &Config, name: &str) -> Result<()
     };
     // As made only when all of it is: whoever is killed meanwhile begins anew.
     let mut record = Record { before, made: Vec::new() };
-    write_record(places, name, &record)?;
+    write_record(places, interface, &record)?;
     for command in &plan.commands {
         if let Err(error) = tc(command) {
             // Half a scheduler is worse than none.
-            restore(places, name, false)?;
+            restore(places, interface.index, false)?;
             return Err(error);
         }
     }
     record.made = plan.commands;
-    write_record(places, name, &record)?;
+    write_record(places, interface, &record)?;
     for note in &plan.notes {
         eprintln!("flowsched agent: {name}: {note}");
     }
@@ -119,20 +125,21 @@ pub(crate) fn program(places: &Places, config: &Config, name: &str) -> Result<()
 
 /// Puts back what was there before, on all interfaces that were programmed.
 pub(crate) fn stop(places: &Places, dry: bool) -> Result<(), AgentError> {
-    let names = places.records(RECORD);
-    if !dry && !names.is_empty() {
+    let indices = places.records(RECORD);
+    if !dry && !indices.is_empty() {
         capabilities::demand(&capabilities::FOR_QUEUEING)?;
     }
-    for name in names {
-        restore(places, &name, dry)?;
-    }
-    Ok(())
+    indices.into_iter().try_for_each(|index| restore(places, index, dry))
 }
 
-/// Puts back what was there before, if an interface was programmed and still is.
-pub(crate) fn restore(places: &Places, name: &str, dry: bool) -> Result<(), AgentError> {
-    let Some(record) = record(places, name)? else { return Ok(()) };
-    let is_there = is_ours(name);
+/// Puts back what was there before, if the interface with this index was programmed and still is.
+pub(crate) fn restore(places: &Places, index: u32, dry: bool) -> Result<(), AgentError> {
+    let path = places.record(RECORD, index);
+    let Some(interface) = interfaces::by_index(index) else {
+        return std::fs::remove_file(&path).map_err(|e| AgentError::file(&path, e));
+    };
+    let Some(record) = record(places, &interface)? else { return Ok(()) };
+    let is_there = is_ours(&interface.name);
     for command in &record.before {
         if dry {
             println!("tc {}", command.join(" "));
@@ -143,29 +150,37 @@ pub(crate) fn restore(places: &Places, name: &str, dry: bool) -> Result<(), Agen
     if dry {
         return Ok(());
     }
-    let path = record_path(places, name);
     std::fs::remove_file(&path).map_err(|e| AgentError::file(&path, e))
 }
 
 const RECORD: &str = "nic_";
 
-fn record_path(places: &Places, name: &str) -> PathBuf {
-    places.record(&format!("{RECORD}{name}"))
-}
-
-fn record(places: &Places, name: &str) -> Result<Option<Record>, AgentError> {
-    let path = record_path(places, name);
+/// What is recorded of the interface, in commands that call it by its present name.
+fn record(places: &Places, interface: &Interface) -> Result<Option<Record>, AgentError> {
+    let path = places.record(RECORD, interface.index);
     match std::fs::read_to_string(&path) {
-        Ok(text) => serde_json::from_str(&text)
-            .map(Some)
+        Ok(text) => serde_json::from_str::<Record>(&text)
+            .map(|mut record| {
+                record.before.iter_mut().for_each(|command| call(command, &interface.name));
+                record.made.iter_mut().for_each(|command| call(command, &interface.name));
+                Some(record)
+            })
             .map_err(|e| AgentError::kernel(format!("read {}", path.display()), e)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(AgentError::file(&path, error)),
     }
 }
 
-fn write_record(places: &Places, name: &str, record: &Record) -> Result<(), AgentError> {
-    let path = record_path(places, name);
+/// Has a command name another interface.
+fn call(command: &mut Command, name: &str) {
+    let place = command.iter().position(|word| word == "dev").map(|place| place + 1);
+    if let Some(word) = place.and_then(|place| command.get_mut(place)) {
+        name.clone_into(word);
+    }
+}
+
+fn write_record(places: &Places, interface: &Interface, record: &Record) -> Result<(), AgentError> {
+    let path = places.record(RECORD, interface.index);
     let text = serde_json::to_string(record)
         .map_err(|e| AgentError::kernel(format!("write {}", path.display()), e))?;
     std::fs::create_dir_all(&places.run).map_err(|e| AgentError::file(&places.run, e))?;

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use nix::fcntl::{Flock, FlockArg};
 
+use crate::attach::Side;
 use crate::error::AgentError;
 
 /// The folders of one agent.
@@ -27,35 +28,23 @@ impl Places {
         self.pins.join(format!("program_{name}"))
     }
 
-    /// The pin of the link on an interface. The BPF file system allows no dot in a name, but
-    /// VLAN interfaces have one.
-    pub(crate) fn link(&self, interface: &str) -> PathBuf {
-        self.pins.join(format!("link_{}", interface.replace('.', ":")))
+    /// The pin of the link on one side of the interface with this index.
+    pub(crate) fn link(&self, index: u32, side: Side) -> PathBuf {
+        self.pins.join(format!("link_{index}_{}", side.name()))
     }
 
-    /// Interfaces with a pinned link.
-    pub(crate) fn linked_interfaces(&self) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(&self.pins) else { return Vec::new() };
-        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        let mut interfaces: Vec<String> = names
-            .filter_map(|name| name.strip_prefix("link_").map(|name| name.replace(':', ".")))
-            .collect();
-        interfaces.sort();
-        interfaces
+    /// A record in the run directory about the interface with this index: what it was before, say.
+    pub(crate) fn record(&self, about: &str, index: u32) -> PathBuf {
+        self.run.join(format!("{about}{index}"))
     }
 
-    /// A record in the run directory, such as what an interface was before.
-    pub(crate) fn record(&self, name: &str) -> PathBuf {
-        self.run.join(name)
-    }
-
-    /// What records that begin with `start` are about.
-    pub(crate) fn records(&self, start: &str) -> Vec<String> {
+    /// Indices of the interfaces that there is such a record about.
+    pub(crate) fn records(&self, about: &str) -> Vec<u32> {
         let Ok(entries) = fs::read_dir(&self.run) else { return Vec::new() };
         let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        let mut found: Vec<String> =
-            names.filter_map(|name| name.strip_prefix(start).map(str::to_owned)).collect();
-        found.sort();
+        let mut found: Vec<u32> =
+            names.filter_map(|name| name.strip_prefix(about)?.parse().ok()).collect();
+        found.sort_unstable();
         found
     }
 

@@ -77,7 +77,7 @@ fn connections(bookkeeping: &'static str) -> Vec<types::trace_record> {
         let tagger = Tagger::load(&config, None, options).unwrap();
         tagger.apply(&config).unwrap();
         let index = nix::net::if_::if_nametoindex("east").unwrap();
-        let link = sys::attach_tcx(tagger.program(Entry::Ethernet), index).unwrap();
+        let link = sys::attach_tcx_first(tagger.program(Entry::TagEthernet), index).unwrap();
         let records = RefCell::new(Vec::new());
         let mut ring = RingBufferBuilder::new();
         ring.add(&tagger.skel().maps.trace_records, |bytes| {

@@ -72,7 +72,7 @@ pub(crate) const LEFT_ALONE: [(&str, &str); 6] = [
     ("not_written", "the header could not be written"),
 ];
 
-fn counters(places: &Places) -> Result<types::counters, AgentError> {
+pub(crate) fn counters(places: &Places) -> Result<types::counters, AgentError> {
     let map = tagger::pinned(places, map::COUNTERS)?;
     let cores = map
         .lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY)
@@ -84,8 +84,12 @@ fn counters(places: &Places) -> Result<types::counters, AgentError> {
             sum.packets += core.packets;
             sum.payload_bytes += core.payload_bytes;
             sum.wire_bytes += core.wire_bytes;
+            sum.wire_packets += core.wire_packets;
         }
         for (sum, core) in sum.left_alone.iter_mut().zip(core.left_alone) {
+            *sum += core;
+        }
+        for (sum, core) in sum.seen.iter_mut().zip(core.seen) {
             *sum += core;
         }
         sum.messages_idle += core.messages_idle;
@@ -128,7 +132,7 @@ fn live_flows(flows: &impl MapCore) -> u64 {
 /// Both programs' facts together.
 fn programs(places: &Places) -> ProgramFacts {
     let mut sum = ProgramFacts::default();
-    for entry in Entry::BOTH {
+    for entry in Entry::TAGGERS {
         let facts = Program::fd_from_pinned_path(places.program(entry.name()))
             .ok()
             .and_then(|fd| sys::program_facts(fd.as_fd()).ok())

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 
 use libbpf_rs::{AsRawLibbpf, Link, Program};
@@ -11,10 +11,12 @@ use libbpf_rs::{AsRawLibbpf, Link, Program};
 const ETHERNET: u16 = 1;
 const LOOPBACK: u16 = 772;
 
-/// Attaches `program` at the end of what runs on packets that leave interface `index`.
-pub(crate) fn attach_tcx(program: &Program<'_>, index: u32) -> io::Result<Link> {
+/// Attaches `program` before all others that run on packets of interface `index`, on the side that
+/// its section names.
+pub(crate) fn attach_tcx_first(program: &Program<'_>, index: u32) -> io::Result<Link> {
     let opts = libbpf_sys::bpf_tcx_opts {
         sz: size_of::<libbpf_sys::bpf_tcx_opts>() as _,
+        flags: libbpf_sys::BPF_F_BEFORE,
         ..Default::default()
     };
     // SAFETY: the program is loaded and lives on; `opts` is initialised and outlives the call.
@@ -32,22 +34,41 @@ pub(crate) fn attach_tcx(program: &Program<'_>, index: u32) -> io::Result<Link> 
     }
 }
 
-/// How many programs run on packets that leave interface `index`; an error where the kernel has
-/// no tcx.
-pub(crate) fn count_tcx(index: u32) -> io::Result<u32> {
+/// The programs that run on packets that leave interface `index`, or that arrive there, in their
+/// order; an error where the kernel has no tcx.
+pub(crate) fn tcx_programs(index: u32, leave: bool) -> io::Result<Vec<u32>> {
+    /// The kernel runs no more than this on one side of an interface (BPF_MPROG_MAX).
+    const MOST: usize = 64;
+    let side = if leave { libbpf_sys::BPF_TCX_EGRESS } else { libbpf_sys::BPF_TCX_INGRESS };
+    let mut ids = vec![0u32; MOST];
     let mut opts = libbpf_sys::bpf_prog_query_opts {
         sz: size_of::<libbpf_sys::bpf_prog_query_opts>() as _,
+        prog_ids: ids.as_mut_ptr(),
         ..Default::default()
     };
-    // SAFETY: `opts` is initialised, asks for no list, and outlives the call.
-    let result = unsafe {
-        libbpf_sys::bpf_prog_query_opts(index as i32, libbpf_sys::BPF_TCX_EGRESS, &raw mut opts)
-    };
+    opts.__bindgen_anon_1.prog_cnt = MOST as u32;
+    // SAFETY: `opts` is initialised, its list is as long as it says, and both outlive the call.
+    let result = unsafe { libbpf_sys::bpf_prog_query_opts(index as i32, side, &raw mut opts) };
     if result < 0 {
         return Err(io::Error::from_raw_os_error(-result));
     }
     // SAFETY: a union of plain integers.
-    Ok(unsafe { opts.__bindgen_anon_1.prog_cnt })
+    ids.truncate(unsafe { opts.__bindgen_anon_1.prog_cnt } as usize);
+    Ok(ids)
+}
+
+/// The name of the program with this id, as it was loaded.
+pub(crate) fn program_name(id: u32) -> String {
+    // SAFETY: no pointers.
+    let fd = unsafe { libbpf_sys::bpf_prog_get_fd_by_id(id) };
+    if fd < 0 {
+        return "unknown".into();
+    }
+    // SAFETY: a fresh file descriptor that nobody else has.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    let Ok(info) = program_info(fd.as_fd()) else { return "unknown".into() };
+    let name = info.name.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8);
+    String::from_utf8_lossy(&name.collect::<Vec<u8>>()).into_owned()
 }
 
 /// What the kernel tells of a program.
@@ -61,6 +82,16 @@ pub(crate) struct ProgramFacts {
 
 /// The facts about the program behind `fd`.
 pub(crate) fn program_facts(fd: BorrowedFd<'_>) -> io::Result<ProgramFacts> {
+    let info = program_info(fd)?;
+    Ok(ProgramFacts {
+        id: info.id,
+        runs: info.run_cnt,
+        run_time_ns: info.run_time_ns,
+        verified_instructions: info.verified_insns,
+    })
+}
+
+fn program_info(fd: BorrowedFd<'_>) -> io::Result<libbpf_sys::bpf_prog_info> {
     let mut info = libbpf_sys::bpf_prog_info::default();
     let mut length = size_of::<libbpf_sys::bpf_prog_info>() as u32;
     // SAFETY: `info` is as long as `length` says and asks for no arrays.
@@ -70,12 +101,7 @@ pub(crate) fn program_facts(fd: BorrowedFd<'_>) -> io::Result<ProgramFacts> {
     if result < 0 {
         return Err(io::Error::from_raw_os_error(-result));
     }
-    Ok(ProgramFacts {
-        id: info.id,
-        runs: info.run_cnt,
-        run_time_ns: info.run_time_ns,
-        verified_instructions: info.verified_insns,
-    })
+    Ok(info)
 }
 
 /// Has the kernel measure programs' run time for as long as the returned file is open.

@@ -13,7 +13,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, OpenObject, PrintLevel, ProgramMut};
 
 use crate::bpf::{LAYOUT, OpenTaggerSkel, SLOTS, Shared, TaggerSkel, TaggerSkelBuilder, types};
-use crate::config::{Config, MessageEnd};
+use crate::config::Config;
 use crate::error::AgentError;
 use crate::pins::Places;
 use crate::select;
@@ -31,22 +31,30 @@ pub(crate) mod map {
     pub(crate) const WRITERS: &str = "writers";
 }
 
-/// The two entry points.
+/// The entry points: what is to be done with a packet, and whether it has an Ethernet header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// For frames with an Ethernet header.
-    Ethernet,
-    /// For bare IP packets.
-    Ip,
+    /// Tags frames that leave.
+    TagEthernet,
+    /// Tags bare IP packets that leave.
+    TagIp,
+    /// Reads frames that arrive.
+    HearEthernet,
+    /// Reads bare IP packets that arrive.
+    HearIp,
 }
 
 impl Entry {
-    pub(crate) const BOTH: [Entry; 2] = [Entry::Ethernet, Entry::Ip];
+    pub(crate) const TAGGERS: [Entry; 2] = [Entry::TagEthernet, Entry::TagIp];
+    pub(crate) const ALL: [Entry; 4] =
+        [Entry::TagEthernet, Entry::TagIp, Entry::HearEthernet, Entry::HearIp];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Entry::Ethernet => "tag_ethernet",
-            Entry::Ip => "tag_ip",
+            Entry::TagEthernet => "tag_ethernet",
+            Entry::TagIp => "tag_ip",
+            Entry::HearEthernet => "hear_ethernet",
+            Entry::HearIp => "hear_ip",
         }
     }
 }
@@ -85,7 +93,6 @@ impl Tagger {
         if let Some(rodata) = open.maps.rodata_data.as_deref_mut() {
             rodata.injected_clock = options.injected_clock;
             rodata.trace = options.trace;
-            rodata.sent_is_idle = config.message_end == MessageEnd::Sent;
         }
         let refuse = |e| AgentError::kernel("prepare the maps", e);
         open.maps.flows.set_max_entries(config.max_flows).map_err(refuse)?;
@@ -128,8 +135,10 @@ impl Tagger {
     /// The program of an entry point.
     pub(crate) fn program(&self, entry: Entry) -> &ProgramMut<'static> {
         match entry {
-            Entry::Ethernet => &self.skel.progs.tag_ethernet,
-            Entry::Ip => &self.skel.progs.tag_ip,
+            Entry::TagEthernet => &self.skel.progs.tag_ethernet,
+            Entry::TagIp => &self.skel.progs.tag_ip,
+            Entry::HearEthernet => &self.skel.progs.hear_ethernet,
+            Entry::HearIp => &self.skel.progs.hear_ip,
         }
     }
 
@@ -138,8 +147,15 @@ impl Tagger {
     pub(crate) fn pin_programs(&mut self, places: &Places) -> Result<(), AgentError> {
         let progs = &mut self.skel.progs;
         let writers = &mut self.skel.maps.writers;
-        pin_anew(&places.program(Entry::Ethernet.name()), |path| progs.tag_ethernet.pin(path))?;
-        pin_anew(&places.program(Entry::Ip.name()), |path| progs.tag_ip.pin(path))?;
+        for entry in Entry::ALL {
+            let program = match entry {
+                Entry::TagEthernet => &mut progs.tag_ethernet,
+                Entry::TagIp => &mut progs.tag_ip,
+                Entry::HearEthernet => &mut progs.hear_ethernet,
+                Entry::HearIp => &mut progs.hear_ip,
+            };
+            pin_anew(&places.program(entry.name()), |path| program.pin(path))?;
+        }
         pin_anew(&places.map(map::WRITERS), |path| writers.pin(path))
     }
 

@@ -77,12 +77,12 @@ fn a_persistent_connections_tenth_message_starts_at_the_top_again() {
         let pair = Pair::new();
         let agent = Agent::start(
             &pair,
-            &format!("{RULE}[message]\nidle = \"5ms\"\nend = \"{end}\"\n"),
+            &format!("{RULE}[message]\nidle = \"20ms\"\nend = \"{end}\"\n"),
             &[],
         );
         lab::sink(&pair.b, SINK);
         let capture = Capture::start(&pair.b);
-        lab::send(&pair.a, SINK, vec![MESSAGE as usize; 10], Duration::from_millis(40));
+        lab::send(&pair.a, SINK, vec![MESSAGE as usize; 10], Duration::from_millis(100));
         let frames = capture.end();
         let packets = data(&frames);
         let first = packets

@@ -57,12 +57,13 @@ pub struct Config {
     pub nic: Option<Nic>,
 }
 
-/// How the end of a message is known.
+/// When a message of a local TCP connection has ended, once everything that the application wrote
+/// was sent (PIAS ToN 2017, IV-A.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageEnd {
-    /// Everything sent was acknowledged.
+    /// When it is also acknowledged.
     Acknowledged,
-    /// Everything that the application wrote was sent.
+    /// At once.
     Sent,
 }
 
@@ -197,6 +198,7 @@ impl Config {
             (!self.selection.prefixes.is_empty(), bit::FS_SELECT_PREFIXES),
             (!self.selection.cgroups.is_empty(), bit::FS_SELECT_CGROUPS),
             (self.knows_time_by_ticks(), bit::FS_TICKS),
+            (self.message_end == MessageEnd::Sent, bit::FS_SENT_ENDS),
         ];
         all.into_iter().filter(|(set, _)| *set).fold(0, |flags, (_, one)| flags | one.0)
     }

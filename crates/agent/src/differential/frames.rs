@@ -22,11 +22,13 @@ pub(super) struct Frame {
     l3: usize,
 }
 
+/// Version of IP, addresses, ports, protocol, VXLAN network: what makes a flow.
+pub(super) type FlowName = (u8, usize, u16, u16, u8, u32);
+
 /// What there is to know of a packet.
 #[derive(Clone, Debug)]
 pub(super) struct Truth {
-    /// Addresses, ports, protocol, VXLAN network: what makes a flow.
-    pub(super) flow: (u8, usize, u16, u16, u8, u32),
+    pub(super) flow: FlowName,
     pub(super) destination: usize,
     pub(super) is_ipv6: bool,
     pub(super) payload: u32,
@@ -71,6 +73,8 @@ pub(super) struct Frames {
 const SILENCE: u64 = 9_000_000;
 
 const FLOWS: usize = 3000;
+/// The flows that send most.
+const BUSY: usize = 40;
 const HOSTS: usize = 16;
 
 struct Sending {
@@ -96,6 +100,17 @@ impl Sending {
             network: (index % 4 == 1).then_some((index % 3) as u32),
         }
     }
+
+    fn flow(&self) -> FlowName {
+        (
+            u8::from(self.is_ipv6),
+            self.from * HOSTS + self.to,
+            self.ports.0,
+            self.ports.1,
+            if self.is_tcp { 6 } else { 17 },
+            self.network.unwrap_or(u32::MAX),
+        )
+    }
 }
 
 impl Frames {
@@ -109,7 +124,7 @@ impl Frames {
     pub(super) fn next(&mut self, random: &mut ChaCha8Rng, now: u64) -> Frame {
         // A few flows send most of the packets, so that they pass all thresholds.
         let index = if random.random_bool(0.9) {
-            random.random_range(0..40)
+            random.random_range(0..BUSY)
         } else {
             random.random_range(0..FLOWS)
         };
@@ -128,14 +143,7 @@ impl Frames {
         let transport = transport(&sending, seq, flags, payload, random);
         let mut inner = ip(&sending, &transport, fragment, random);
         let mut truth = Truth {
-            flow: (
-                u8::from(sending.is_ipv6),
-                sending.from * HOSTS + sending.to,
-                sending.ports.0,
-                sending.ports.1,
-                if sending.is_tcp { 6 } else { 17 },
-                sending.network.map_or(u32::MAX, |network| network),
-            ),
+            flow: sending.flow(),
             destination: sending.to,
             is_ipv6: sending.is_ipv6,
             payload: payload as u32,
@@ -177,6 +185,27 @@ impl Frames {
         }
         frame.bytes = bytes;
         frame
+    }
+
+    /// What the other end of one of the TCP flows that send most sends back; and the flow that it
+    /// answers.
+    pub(super) fn answer(random: &mut ChaCha8Rng) -> (Vec<u8>, FlowName) {
+        let mut sending = Sending::of(random.random_range(0..BUSY));
+        while !sending.is_tcp {
+            sending = Sending::of(random.random_range(0..BUSY));
+        }
+        let flow = sending.flow();
+        std::mem::swap(&mut sending.from, &mut sending.to);
+        sending.ports = (sending.ports.1, sending.ports.0);
+        let payload = if random.random_bool(0.5) { 0 } else { random.random_range(0..2000) };
+        let transport = transport(&sending, random.random(), 0, payload, random);
+        let mut packet = ip(&sending, &transport, false, random);
+        let mut ethertype = if sending.is_ipv6 { 0x86dd } else { 0x0800 };
+        if let Some(network) = sending.network {
+            let tunnelled = ethernet(ethertype, &packet, random);
+            (ethertype, packet) = vxlan(network, &tunnelled, random);
+        }
+        (ethernet(ethertype, &packet, random), flow)
     }
 
     /// The sequence number and flags of the flow's next packet.

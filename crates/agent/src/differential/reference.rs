@@ -7,7 +7,7 @@ use flowsched_schemes::tagger::Departure;
 use flowsched_schemes::tagger::mlfq::{Bookkeeping, MessageStart, Mlfq, MlfqFlow};
 use flowsched_units::Time;
 
-use super::frames::{FIN, Frame, RST, SYN, Truth};
+use super::frames::{FIN, FlowName, Frame, RST, SYN, Truth};
 use crate::config::Config;
 
 const UDP: u8 = 17;
@@ -26,6 +26,8 @@ struct Flow {
     /// Sequence number of the last timeout, and how many in a row it had.
     timeouts: Option<(u32, u32)>,
     mark: u32,
+    /// When the other end was last heard of; TCP.
+    last_heard: Option<u64>,
 }
 
 /// The rule in Rust, and counters to compare.
@@ -34,11 +36,13 @@ pub(super) struct Reference {
     /// The rule where the application says that a message begins: after no time at all.
     start: Mlfq,
     config: Option<Config>,
-    flows: BTreeMap<(u8, usize, u16, u16, u8, u32), Flow>,
+    flows: BTreeMap<FlowName, Flow>,
     pub(super) tagged: u64,
     pub(super) left_alone: u64,
     pub(super) payload_bytes: u64,
     pub(super) application_starts: u64,
+    /// Pauses that were long enough for a new message, but for what was heard meanwhile.
+    pub(super) held_up: u64,
 }
 
 impl Reference {
@@ -52,6 +56,7 @@ impl Reference {
             left_alone: 0,
             payload_bytes: 0,
             application_starts: 0,
+            held_up: 0,
         }
     }
 
@@ -67,6 +72,13 @@ impl Reference {
         };
         (self.rule, self.start) = (rule(idle), rule(Time::ZERO));
         self.config = Some(config.clone());
+    }
+
+    /// The other end of the flow has sent something.
+    pub(super) fn hear(&mut self, flow: FlowName, now: u64) {
+        if let Some(flow) = self.flows.get_mut(&flow) {
+            flow.last_heard = Some(now);
+        }
     }
 
     /// The frame's level; `None`: it is left alone.
@@ -118,16 +130,23 @@ impl Reference {
             None if truth.is_tcp && now - flow.last_sent >= gap => Some((truth.seq, 1)),
             unchanged => unchanged,
         };
-        let starts = flow.mark != mark && !sent_before;
+        // A FIN without data begins no message.
+        let begins = !sent_before && (truth.payload > 0 || !truth.is_tcp);
+        let starts = flow.mark != mark && begins;
         if starts {
             flow.mark = mark;
             self.application_starts += 1;
+        }
+        let enough = config.flow_idle.map_or(u64::MAX, |idle| idle.as_ps() / 1000);
+        let is_quiet = flow.last_heard.is_none_or(|heard| now - heard >= enough);
+        if begins && !is_quiet && now - flow.last_sent >= enough {
+            self.held_up += 1;
         }
         let departure = Departure {
             now: Time::from_ns(now),
             offset,
             payload: truth.payload,
-            idle: !sent_before,
+            idle: begins && (starts || is_quiet),
             timeouts_in_a_row: flow.timeouts.map_or(0, |(_, count)| count),
         };
         flow.last_sent = now;

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0 */
+/* The fields of the kernel's own types that are read here; where they are, the running kernel's
+ * BTF says. */
+#ifndef FLOWSCHED_KERNEL_H
+#define FLOWSCHED_KERNEL_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+typedef struct {
+	int owned;
+} socket_lock_t;
+
+struct sock {
+	socket_lock_t sk_lock;
+	struct {
+		int len;
+	} sk_backlog;
+};
+
+struct inet_sock {
+	struct sock sk;
+};
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	__u32 write_seq;
+};
+
+struct sk_buff {
+	struct sock *sk;
+	__u8 cloned : 1;
+	__u8 ip_summed : 2;
+};
+
+#pragma clang attribute pop
+
+/* From Linux 6.2 on; neither costs anything. */
+extern void *bpf_cast_to_kern_ctx(void *) __weak __ksym;
+extern void *bpf_rdonly_cast(const void *, __u32) __weak __ksym;
+
+#endif

@@ -1,0 +1,96 @@
+//! The hook of Linux 6.6 and later: links, pinned so that they outlive the agent.
+
+use std::fs;
+use std::io;
+
+use libbpf_rs::query::LinkTypeInfo;
+use libbpf_rs::{Link, ProgramMut};
+
+use super::{Interface, Side};
+use crate::error::AgentError;
+use crate::pins::Places;
+use crate::sys;
+
+/// Programs on the interface, in the order in which they run.
+pub(super) fn programs(index: u32, side: Side) -> io::Result<Vec<u32>> {
+    sys::tcx_programs(index, side == Side::Egress)
+}
+
+/// Puts the program before all others. One that is there already and runs first is replaced in its
+/// place; one that others run before gives way to a new one at the front.
+pub(super) fn attach(
+    program: &ProgramMut<'_>,
+    places: &Places,
+    interface: &Interface,
+    side: Side,
+) -> Result<(), AgentError> {
+    let path = places.link(interface.index, side);
+    let there = live_link(places, interface, side);
+    if let Some((mut link, id)) = there
+        && programs(interface.index, side).is_ok_and(|all| all.first() == Some(&id))
+    {
+        return link.update_prog(program).map_err(|e| AgentError::kernel("replace the program", e));
+    }
+    let mut link = sys::attach_tcx_first(program, interface.index)
+        .map_err(|e| AgentError::kernel("put the program on the interface", e))?;
+    let fresh = path.with_file_name(format!("new_link_{}_{}", interface.index, side.name()));
+    let _ = fs::remove_file(&fresh);
+    link.pin(&fresh).map_err(|e| AgentError::kernel(format!("pin {}", fresh.display()), e))?;
+    fs::rename(&fresh, &path).map_err(|e| AgentError::file(&path, e))
+}
+
+pub(super) fn is_attached(places: &Places, interface: &Interface, side: Side) -> bool {
+    live_link(places, interface, side).is_some()
+}
+
+/// A link goes with its pin.
+pub(super) fn detach(places: &Places, interface: &Interface) -> Result<(), AgentError> {
+    for side in Side::BOTH {
+        let path = places.link(interface.index, side);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(AgentError::file(&path, error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What runs before the tagger.
+pub(super) fn before(places: &Places, interface: &Interface) -> Vec<String> {
+    let Some((_, ours)) = live_link(places, interface, Side::Egress) else { return Vec::new() };
+    let all = programs(interface.index, Side::Egress).unwrap_or_default();
+    let before = all.into_iter().take_while(|id| *id != ours);
+    before.map(|id| format!("{} (program {id} on tcx)", sys::program_name(id))).collect()
+}
+
+/// Programs that run before whatever is on clsact.
+pub(super) fn all_names(interface: &Interface) -> Vec<String> {
+    let all = programs(interface.index, Side::Egress).unwrap_or_default().into_iter();
+    all.map(|id| format!("{} (program {id} on tcx)", sys::program_name(id))).collect()
+}
+
+/// Indices and sides of the interfaces that have a pinned link.
+pub(super) fn pinned(places: &Places) -> Vec<(u32, Side)> {
+    let Ok(entries) = fs::read_dir(&places.pins) else { return Vec::new() };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    names
+        .filter_map(|name| {
+            let (index, side) = name.strip_prefix("link_")?.split_once('_')?;
+            let side = Side::BOTH.into_iter().find(|one| one.name() == side)?;
+            Some((index.parse().ok()?, side))
+        })
+        .collect()
+}
+
+/// The pinned link and the id of its program, if it is still on this very interface: when an
+/// interface goes, its link is left without one.
+fn live_link(places: &Places, interface: &Interface, side: Side) -> Option<(Link, u32)> {
+    let link = Link::open(places.link(interface.index, side)).ok()?;
+    let info = link.info().ok()?;
+    match info.info {
+        LinkTypeInfo::Tcx(tcx) if tcx.ifindex == interface.index => Some((link, info.prog_id)),
+        _ => None,
+    }
+}

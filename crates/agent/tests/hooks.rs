@@ -1,0 +1,159 @@
+//! The tagger among other people's programs, on one hook after another, on interfaces that change
+//! their names. Needs root.
+
+#[path = "live/agent.rs"]
+mod agent;
+#[path = "../src/lab.rs"]
+mod lab;
+#[path = "live/other.rs"]
+mod other;
+#[path = "live/seen.rs"]
+mod seen;
+
+use std::net::UdpSocket;
+use std::thread;
+use std::time::Duration;
+
+use agent::Agent;
+use lab::{Capture, Pair, sh};
+use seen::Seen;
+
+/// Ten datagrams of 1000 bytes have the first level, all others of their flow the second.
+const RULE: &str = "thresholds = \"9KB\"\ndscp = [40, 3]\n[flows]\nidle = \"never\"\n";
+const PACKETS: usize = 100;
+
+/// Code points of the datagrams of one flow, in the order in which they arrive.
+fn datagrams(pair: &Pair, from: u16) -> Vec<u8> {
+    let capture = Capture::start(&pair.b);
+    lab::on(&pair.a, move || {
+        let socket = UdpSocket::bind(("10.77.0.1", from)).unwrap();
+        for _ in 0..PACKETS {
+            socket.send_to(&[9; 1000], "10.77.0.2:9").unwrap();
+        }
+    })
+    .join()
+    .unwrap();
+    let frames = capture.end();
+    let seen = frames.iter().filter_map(|frame| Seen::parse(frame));
+    seen.filter(|packet| packet.from == from).map(|packet| packet.dscp).collect()
+}
+
+fn as_the_rule_says() -> Vec<u8> {
+    (0..PACKETS).map(|number| if number < 10 { 40 } else { 3 }).collect()
+}
+
+/// `u32` filters that match everything end what runs on a packet.
+fn match_all(pair: &Pair, priority: u32) {
+    sh(&format!(
+        "tc -n {0} qdisc replace dev east clsact && tc -n {0} filter add dev east egress \
+         prio {priority} protocol ip u32 match u32 0 0 flowid 1:1",
+        pair.a
+    ));
+}
+
+#[test]
+fn the_tagger_runs_before_what_is_there_already() {
+    if !lab::is_root("the_tagger_runs_before_what_is_there_already") {
+        return;
+    }
+    let pair = Pair::new();
+    match_all(&pair, 10);
+    let agent = Agent::start(&pair, RULE, &["--clsact"]);
+    assert_eq!(datagrams(&pair, 4000), as_the_rule_says(), "a filter of a later preference");
+    drop(agent);
+    let Some(_other) = other::end_first(&pair.a, "east") else {
+        println!("this kernel has no tcx");
+        return;
+    };
+    let agent = Agent::start(&pair, RULE, &[]);
+    assert_eq!(datagrams(&pair, 4001), as_the_rule_says(), "a program on tcx");
+    let status = agent.ok("status");
+    assert!(status.contains("packets passed the tagger\n"), "{status}");
+}
+
+#[test]
+fn what_keeps_packets_from_the_tagger_is_told() {
+    if !lab::is_root("what_keeps_packets_from_the_tagger_is_told") {
+        return;
+    }
+    let told = |agent: &Agent, cause: &str| {
+        for command in ["status", "doctor"] {
+            let text = agent.ok(command);
+            assert!(text.contains("left without a tag") && text.contains(cause), "{text}");
+        }
+    };
+    let pair = Pair::new();
+    match_all(&pair, 1);
+    let agent = Agent::start(&pair, RULE, &["--clsact"]);
+    assert_eq!(datagrams(&pair, 4000), vec![0; PACKETS]);
+    told(&agent, "a u32 filter of preference 1");
+    drop(agent);
+    let agent = Agent::start(&pair, RULE, &[]);
+    let Some(other) = other::end_first(&pair.a, "east") else { return };
+    assert_eq!(datagrams(&pair, 4001), vec![0; PACKETS]);
+    told(&agent, "ends_the_hook");
+    drop(other);
+    assert_eq!(datagrams(&pair, 4002), as_the_rule_says());
+}
+
+#[test]
+fn another_hook_leaves_one_tagger() {
+    if !lab::is_root("another_hook_leaves_one_tagger") {
+        return;
+    }
+    let pair = Pair::new();
+    let mut agent = Agent::start(&pair, RULE, &[]);
+    for (number, hook) in [&["--clsact"][..], &[], &["--clsact"]].into_iter().enumerate() {
+        agent.ok("stop");
+        agent.wait();
+        agent.launch(hook);
+        let from = 4000 + number as u16;
+        assert_eq!(datagrams(&pair, from), as_the_rule_says(), "{hook:?}");
+        let status = agent.ok("status");
+        assert!(status.contains(if hook.is_empty() { "tcx" } else { "clsact" }), "{status}");
+    }
+    agent.ok("uninstall");
+    assert_eq!(datagrams(&pair, 5000), vec![0; PACKETS]);
+    let left = sh(&format!("tc -n {} qdisc show dev east", pair.a));
+    assert!(!left.contains("clsact"), "{left}");
+    assert_eq!(other::count_on_tcx(&pair.a, "east"), 0);
+}
+
+#[test]
+fn a_renamed_interface_keeps_its_one_tagger() {
+    if !lab::is_root("a_renamed_interface_keeps_its_one_tagger") {
+        return;
+    }
+    for hook in [&[][..], &["--clsact"]] {
+        let pair = Pair::new();
+        let before = sh(&format!("ip -n {} -d link show dev east", pair.a));
+        let mut agent = Agent::prepare(&pair, "");
+        let rule = format!("interfaces = [\"east*\"]\n{RULE}[gso]\nmax-size = \"16KiB\"\n");
+        std::fs::write(agent.config(), rule).unwrap();
+        agent.launch(hook);
+        let rename = |from: &str, to: &str| {
+            sh(&format!(
+                "ip -n {0} link set {from} down && ip -n {0} link set {from} name {to} && \
+                 ip -n {0} link set {to} up",
+                pair.a
+            ));
+            // The agent looks once a second.
+            thread::sleep(Duration::from_millis(2500));
+        };
+        rename("east", "east7");
+        assert_eq!(datagrams(&pair, 4000), as_the_rule_says(), "{hook:?}");
+        let status = agent.ok("status");
+        assert!(status.contains("interface: east7 by "), "{status}");
+        assert_eq!(status.matches("interface: ").count(), 1, "{status}");
+        // Under another name it is not one to tag.
+        rename("east7", "west7");
+        assert_eq!(datagrams(&pair, 4001), vec![0; PACKETS], "{hook:?}");
+        rename("west7", "east");
+        assert_eq!(datagrams(&pair, 4002), as_the_rule_says(), "{hook:?}");
+        agent.ok("uninstall");
+        assert_eq!(datagrams(&pair, 4003), vec![0; PACKETS], "{hook:?}");
+        let after = sh(&format!("ip -n {} -d link show dev east", pair.a));
+        assert_eq!(after, before, "the cap on super-packets was not taken back");
+        assert_eq!(other::count_on_tcx(&pair.a, "east"), 0);
+    }
+}
