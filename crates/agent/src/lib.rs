@@ -7,6 +7,7 @@
 
 mod args;
 mod attach;
+mod batch;
 mod bpf;
 mod capabilities;
 pub mod config;

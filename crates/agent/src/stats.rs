@@ -3,17 +3,15 @@
 
 use std::os::fd::AsFd;
 
-use libbpf_rs::{MapCore, MapFlags, Program};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, Program};
 
+use crate::batch;
 use crate::bpf::{Shared, types};
 use crate::error::AgentError;
 use crate::histogram::{BUCKETS, Histogram};
 use crate::pins::Places;
 use crate::sys::{self, ProgramFacts};
 use crate::tagger::{self, Entry, map};
-
-/// How many entries a batch of the flow map has.
-const BATCH: u32 = 4096;
 
 /// All counters at one moment.
 #[derive(Clone, Debug)]
@@ -44,7 +42,7 @@ impl Snapshot {
             levels: 1 + rule.thresholds.iter().filter(|bytes| **bytes != u64::MAX).count(),
             code_points: rule.dscp,
             thresholds: rule.thresholds,
-            flows: live_flows(&flows),
+            flows: live_flows(&flows)?,
             max_flows: flows.max_entries(),
             programs: programs(places),
         })
@@ -123,10 +121,11 @@ pub(crate) fn count(
         .map_err(|e| AgentError::kernel("write the agent's counters", e))
 }
 
-fn live_flows(flows: &impl MapCore) -> u64 {
-    flows
-        .lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY)
-        .map_or(0, |entries| entries.count() as u64)
+fn live_flows(flows: &MapHandle) -> Result<u64, AgentError> {
+    let mut count = 0;
+    batch::for_each(flows, |_, _| count += 1)
+        .map_err(|e| AgentError::kernel("count the flows", e))?;
+    Ok(count)
 }
 
 /// Both programs' facts together.
@@ -148,12 +147,8 @@ fn programs(places: &Places) -> ProgramFacts {
 pub(crate) fn histogram(places: &Places) -> Result<Histogram, AgentError> {
     let map = tagger::pinned(places, map::HISTOGRAM)?;
     let mut counts = vec![0; BUCKETS];
-    let entries = map
-        .lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY)
+    batch::for_each(&map, |key, value| counts[index(key) % BUCKETS] += number(value))
         .map_err(|e| AgentError::kernel("read the histogram", e))?;
-    for (key, value) in entries {
-        counts[index(&key) % BUCKETS] += number(&value);
-    }
     Ok(Histogram::new(counts))
 }
 
@@ -163,15 +158,14 @@ pub(crate) fn sweep(places: &Places, now_ns: u64, idle_ns: u64) -> Result<u64, A
     let flows = tagger::pinned(places, map::FLOWS)?;
     let histogram = tagger::pinned(places, map::HISTOGRAM)?;
     let mut swept = 0;
-    let idle: Vec<Vec<u8>> = flows
-        .lookup_batch(BATCH, MapFlags::ANY, MapFlags::ANY)
-        .map_err(|e| AgentError::kernel("read the flows", e))?
-        .filter(|(_, state)| {
-            let state = types::flow_state::from_bytes(state);
-            now_ns.saturating_sub(state.last_sent) >= idle_ns
-        })
-        .map(|(key, _)| key)
-        .collect();
+    let mut idle: Vec<Vec<u8>> = Vec::new();
+    batch::for_each(&flows, |key, state| {
+        let state = types::flow_state::from_bytes(state);
+        if now_ns.saturating_sub(state.last_sent.max(state.last_heard)) >= idle_ns {
+            idle.push(key.to_vec());
+        }
+    })
+    .map_err(|e| AgentError::kernel("read the flows", e))?;
     for key in idle {
         let Ok(Some(state)) = flows.lookup_and_delete(&key) else { continue };
         let state = types::flow_state::from_bytes(&state);

@@ -8,7 +8,10 @@ use crate::violation::Violations;
 
 /// The largest packet with the longest header, bytes.
 const LARGEST_PACKET: u64 = 1_600;
-/// How much more a fluid may send than its link carries: rounding of rates and of bytes.
+/// How much more than its link carries a fluid may send. The fluid makes room for acknowledgements
+/// only when its rates would be wrong by more than this (`WORTH_A_LOOK` of `flowsched-fluid`).
+const FLUID: f64 = 0.002;
+/// The same for packets: rounding of times.
 const ROUNDING: f64 = 1e-6;
 
 /// Checks all samples of the run.
@@ -57,8 +60,9 @@ fn has_not_fallen(earlier: &PortSample, sample: &PortSample) -> bool {
 fn keeps_rate(has_packets: bool, rate: u64, earlier: &PortSample, sample: &PortSample) -> bool {
     let sent = sample.tx_bytes.saturating_sub(earlier.tx_bytes) as f64 * 8.0;
     let seconds = sample.time.saturating_sub(earlier.time).as_secs_f64();
-    let slack = if has_packets { LARGEST_PACKET as f64 * 8.0 } else { 16.0 };
-    sent <= rate as f64 * seconds * (1.0 + ROUNDING) + slack
+    let (part, slack) =
+        if has_packets { (ROUNDING, LARGEST_PACKET as f64 * 8.0) } else { (FLUID, 16.0) };
+    sent <= rate as f64 * seconds * (1.0 + part) + slack
 }
 
 #[cfg(test)]

@@ -1,0 +1,134 @@
+//! All entries of a map, many at a call of the kernel. (The iterator of libbpf-rs takes the first
+//! batch that is not full for the last one; of a hash any may be.)
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+
+use libbpf_rs::{MapCore, MapHandle};
+
+/// How many entries a call asks for; more where a bucket of the hash has more.
+const ENTRIES: usize = 4096;
+/// More than any bucket has.
+const MOST: usize = 1 << 22;
+
+/// Calls `visit` with the key and value of every entry of a map that is not per processor. An entry that comes or goes meanwhile may be
+/// missed.
+///
+/// # Errors
+/// If the map cannot be read.
+pub(crate) fn for_each(map: &MapHandle, mut visit: impl FnMut(&[u8], &[u8])) -> io::Result<()> {
+    let mut reader = Reader::new(map, ENTRIES);
+    loop {
+        let (count, is_last) = match reader.next() {
+            // A bucket with more entries than that.
+            Err(error) if error.raw_os_error() == Some(libc::ENOSPC) && reader.room < MOST => {
+                reader.enlarge();
+                continue;
+            }
+            result => result?,
+        };
+        for entry in 0..count {
+            let (key, value) = reader.entry(entry);
+            visit(key, value);
+        }
+        if is_last {
+            return Ok(());
+        }
+    }
+}
+
+/// Where the reading of a map is.
+struct Reader<'a> {
+    map: &'a MapHandle,
+    key_size: usize,
+    value_size: usize,
+    room: usize,
+    keys: Vec<u8>,
+    values: Vec<u8>,
+    /// Where the kernel goes on; as long as a key, and never shorter than its own counter.
+    place: Option<Vec<u8>>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(map: &'a MapHandle, room: usize) -> Reader<'a> {
+        let (key_size, value_size) = (map.key_size() as usize, map.value_size() as usize);
+        let (keys, values) = (vec![0; room * key_size], vec![0; room * value_size]);
+        Reader { map, key_size, value_size, room, keys, values, place: None }
+    }
+
+    fn enlarge(&mut self) {
+        self.room *= 2;
+        self.keys.resize(self.room * self.key_size, 0);
+        self.values.resize(self.room * self.value_size, 0);
+    }
+
+    /// Reads the next entries: how many, and whether they are the last.
+    fn next(&mut self) -> io::Result<(usize, bool)> {
+        let mut next = vec![0u8; self.key_size.max(8)];
+        let from = self.place.as_mut().map_or(std::ptr::null_mut(), |place| place.as_mut_ptr());
+        let mut count = self.room as u32;
+        // SAFETY: the buffers have room for `count` entries and outlive the call, as do both places,
+        // which are as long as a key and as the kernel's counter.
+        let result = unsafe {
+            libbpf_sys::bpf_map_lookup_batch(
+                self.map.as_fd().as_raw_fd(),
+                from.cast(),
+                next.as_mut_ptr().cast(),
+                self.keys.as_mut_ptr().cast(),
+                self.values.as_mut_ptr().cast(),
+                &raw mut count,
+                std::ptr::null(),
+            )
+        };
+        let is_last = result == -libc::ENOENT;
+        if result != 0 && !is_last {
+            return Err(io::Error::from_raw_os_error(-result));
+        }
+        self.place = Some(next);
+        Ok((count as usize, is_last))
+    }
+
+    fn entry(&self, index: usize) -> (&[u8], &[u8]) {
+        let key = &self.keys[index * self.key_size..][..self.key_size];
+        (key, &self.values[index * self.value_size..][..self.value_size])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use libbpf_rs::{MapFlags, MapType};
+
+    use super::*;
+
+    #[test]
+    fn every_entry_is_read_once() {
+        if !nix::unistd::geteuid().is_root() {
+            eprintln!("skipped: maps need root");
+            return;
+        }
+        let options = libbpf_sys::bpf_map_create_opts {
+            sz: size_of::<libbpf_sys::bpf_map_create_opts>() as libbpf_sys::size_t,
+            ..Default::default()
+        };
+        for kind in [MapType::LruHash, MapType::Hash, MapType::Array] {
+            let map = MapHandle::create(kind, Some("numbers"), 4, 12, 60_000, &options).unwrap();
+            // No whole number of batches, and for an array all entries, as ever.
+            let filled = if kind == MapType::Array { 60_000 } else { 20_123u32 };
+            for number in 0..filled {
+                let value = [number.to_ne_bytes(), [7; 4], [9; 4]].concat();
+                map.update(&number.to_ne_bytes(), &value, MapFlags::ANY).unwrap();
+            }
+            let (mut seen, mut count) = (BTreeSet::new(), 0);
+            for_each(&map, |key, value| {
+                assert_eq!((key, &value[4..12]), (&value[..4], &[7, 7, 7, 7, 9, 9, 9, 9][..]));
+                seen.insert(u32::from_ne_bytes(key.try_into().unwrap()));
+                count += 1;
+            })
+            .unwrap();
+            assert_eq!((seen.len() as u32, count), (filled, filled), "{kind:?}");
+        }
+    }
+}
