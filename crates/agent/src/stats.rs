@@ -16,7 +16,7 @@ use crate::tagger::{self, Entry, map};
 const BATCH: u32 = 4096;
 
 /// All counters at one moment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Snapshot {
     pub(crate) counters: types::counters,
     pub(crate) agent: types::agent_counters,
