@@ -1,6 +1,7 @@
 //! Where the metrics are served, and to whom.
 
-use std::net::SocketAddr;
+use std::ffi::OsString;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use super::file;
@@ -48,7 +49,7 @@ impl Metrics {
                 (None, None) => Ok(None),
             };
         };
-        let address = address(listen)?;
+        let address = address(listen, |name| std::env::var_os(name))?;
         Ok(Some(Metrics { address, tls, token_file }))
     }
 }
@@ -57,16 +58,75 @@ fn incomplete(key: &str, other: &str) -> AgentError {
     AgentError::Missing(format!("`{key}` needs `{other}`. Set both or none."))
 }
 
-fn address(text: &str) -> Result<SocketAddr, AgentError> {
-    text.parse().map_err(|_| {
-        let allowed = "an address and port such as \"127.0.0.1:9487\" or \"[::]:9487\"";
-        AgentError::setting("metrics.listen", format!("\"{text}\""), allowed)
-    })
+/// An address and port. `${NAME}` in place of the address is the one in environment variable
+/// `NAME`, without brackets even for IPv6, as Kubernetes gives a node's.
+fn address(
+    text: &str,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Result<SocketAddr, AgentError> {
+    let Some((name, port)) = text.strip_prefix("${").and_then(|rest| rest.split_once("}:")) else {
+        return text.parse().map_err(|_| refused(text));
+    };
+    let port = port.parse().map_err(|_| refused(text))?;
+    let value = variable(name).ok_or_else(|| {
+        AgentError::Missing(format!(
+            "`metrics.listen` is \"{text}\", but the environment variable {name} is not set. Set \
+             it to an address, or write the address itself."
+        ))
+    })?;
+    let value = value.to_string_lossy();
+    let address: IpAddr = value.parse().map_err(|_| {
+        AgentError::Missing(format!(
+            "`metrics.listen` is \"{text}\", but the environment variable {name} is \"{value}\". \
+             Set it to an IPv4 or IPv6 address."
+        ))
+    })?;
+    Ok(SocketAddr::new(address, port))
+}
+
+fn refused(text: &str) -> AgentError {
+    let allowed = "an address and port such as \"127.0.0.1:9487\", \"[::]:9487\" or \
+                   \"${NODE_ADDRESS}:9487\"";
+    AgentError::setting("metrics.listen", format!("\"{text}\""), allowed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn listen(text: &str) -> Result<String, String> {
+        let variable = |name: &str| match name {
+            "NODE" => Some("10.1.2.3".into()),
+            "NODE6" => Some("fd00::7".into()),
+            "EMPTY" => Some("".into()),
+            _ => None,
+        };
+        address(text, variable).map(|found| found.to_string()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_variable_stands_for_the_address() {
+        assert_eq!(listen("127.0.0.1:9487").unwrap(), "127.0.0.1:9487");
+        assert_eq!(listen("[::]:9487").unwrap(), "[::]:9487");
+        assert_eq!(listen("${NODE}:9487").unwrap(), "10.1.2.3:9487");
+        assert_eq!(listen("${NODE6}:9487").unwrap(), "[fd00::7]:9487");
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_by_name() {
+        let cases = [
+            ("${ABSENT}:9487", "the environment variable ABSENT is not set"),
+            ("${EMPTY}:9487", "the environment variable EMPTY is \"\""),
+            ("${NODE}", "metrics.listen: found \"${NODE}\""),
+            ("${NODE}:port", "metrics.listen: found \"${NODE}:port\""),
+            ("0.0.0.0:${NODE}", "metrics.listen: found"),
+            ("localhost:9487", "metrics.listen: found \"localhost:9487\""),
+        ];
+        for (text, expected) in cases {
+            let error = listen(text).unwrap_err();
+            assert!(error.contains(expected), "{text}\n{error}");
+        }
+    }
 
     #[test]
     fn half_of_what_belongs_together_is_refused() {
