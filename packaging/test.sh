@@ -46,6 +46,10 @@ assert not agent["securityContext"].get("privileged")
 mounted = {mount["name"] for mount in agent["volumeMounts"]}
 assert mounted == {volume["name"] for volume in pod["spec"]["volumes"]}
 assert kinds["ConfigMap"]["metadata"]["name"] == "flowsched-agent"
+# The metrics are on the node's address alone, where the probes look.
+assert 'listen = "${NODE_ADDRESS}:9487"' in kinds["ConfigMap"]["data"]["agent.toml"]
+assert {"name": "NODE_ADDRESS", "valueFrom": {"fieldRef": {"fieldPath": "status.hostIP"}}} in agent["env"]
+assert pod["spec"]["hostNetwork"] and "host" not in agent["readinessProbe"]["httpGet"]
 print("parsed:", ", ".join(sorted(kinds)))
 PYTHON
 

@@ -9,7 +9,7 @@ set -euo pipefail
 packages=(clang llvm libelf-dev zlib1g-dev pkg-config make gcc libc6-dev iproute2)
 if [ "${1:-}" = "--test" ]; then
   packages+=(ethtool iperf3 memcached qemu-system-x86 busybox-static cpio kmod util-linux)
-  packages+=(systemd python3-yaml adduser)
+  packages+=(systemd python3-yaml adduser prometheus)
 fi
 
 "$(dirname "$0")/install-packages.sh" "${packages[@]}"

@@ -4,5 +4,7 @@
 
 mod checked;
 mod file;
+mod metrics;
 
 pub use checked::{Config, GsoCap, MessageEnd, Nic, Selection};
+pub use metrics::{Metrics, TlsFiles};

@@ -20,9 +20,10 @@ use crate::capabilities;
 use crate::config::Config;
 use crate::error::AgentError;
 use crate::interfaces::{self, Interface};
+use crate::metrics::{self, Server};
 use crate::pins::{Lock, Places};
 use crate::tagger::{LoadOptions, Tagger};
-use crate::{gso, metrics, nic, passed, stats, sys};
+use crate::{gso, nic, passed, stats, sys};
 
 const TICK_MS: u16 = 1000;
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
@@ -41,6 +42,8 @@ pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError>
     places.create()?;
     let _lock = Lock::take(places)?;
     let signals = block_signals()?;
+    // Before anything is attached: a certificate or an address that cannot be used stops the start.
+    let server = config.metrics.as_ref().map(Server::bind).transpose()?;
     let mut tagger = Tagger::load(&config, Some(places), LoadOptions::default())?;
     tagger.apply(&config)?;
     let _run_time = config.measure_run_time.then(measure_run_time).flatten();
@@ -48,9 +51,9 @@ pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError>
     for interface in interfaces::matching(&config.interfaces) {
         install(&tagger, places, hook, &config, &interface)?;
     }
-    if let Some(address) = config.metrics {
-        metrics::serve(places.clone(), address)?;
-        say(&format!("metrics at http://{address}/metrics"));
+    if let Some(server) = server {
+        let place = server.run(metrics::producer(places.clone()))?;
+        say(&format!("metrics at {place}"));
     }
     if config.nic.is_some() {
         nic::start(places, &config, false)?;
@@ -146,6 +149,12 @@ pub(crate) fn explain(config: &Config) -> String {
     text
 }
 
+/// Whether a new configuration differs in what only a start puts in force.
+fn needs_restart(old: &Config, new: &Config) -> bool {
+    (old.max_flows, old.measure_run_time) != (new.max_flows, new.measure_run_time)
+        || old.metrics != new.metrics
+}
+
 struct Agent<'a> {
     places: &'a Places,
     hook: Hook,
@@ -204,8 +213,7 @@ impl Agent<'_> {
         if config == self.config {
             return Ok(false);
         }
-        let fixed = |config: &Config| (config.max_flows, config.metrics, config.measure_run_time);
-        if fixed(&config) != fixed(&self.config) {
+        if needs_restart(&self.config, &config) {
             return Err(AgentError::Missing(
                 "flows.max and metrics change only when the agent is started anew".into(),
             ));
@@ -339,6 +347,6 @@ fn notify_systemd(state: &str) {
     }
 }
 
-fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     eprintln!("flowsched agent: {text}");
 }

@@ -14,7 +14,7 @@ use crate::sys::{self, ProgramFacts};
 use crate::tagger::{self, Entry, map};
 
 /// All counters at one moment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Snapshot {
     pub(crate) counters: types::counters,
     pub(crate) agent: types::agent_counters,

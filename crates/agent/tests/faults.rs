@@ -278,6 +278,48 @@ fn a_full_map_of_flows_loses_nothing() {
     assert!(agent.metric("flowsched_evicted_total") >= 2000);
 }
 
+#[test]
+fn as_many_flows_as_there_are_are_counted() {
+    if !lab::is_root("as_many_flows_as_there_are_are_counted") {
+        return;
+    }
+    const FLOWS: u16 = 20_000;
+    let pair = Pair::new();
+    let agent = Agent::start(&pair, &format!("{RULE}[flows]\nidle = \"never\"\n"), &[]);
+    lab::on(&pair.a, || {
+        for port in 10_000..10_000 + FLOWS {
+            let socket = UdpSocket::bind(("10.77.0.1", port)).unwrap();
+            socket.send_to(&[1; 50], SINK).unwrap();
+        }
+    })
+    .join()
+    .unwrap();
+    assert_eq!(agent.metric("flowsched_hash_flows_total"), u64::from(FLOWS));
+    assert_eq!(agent.metric("flowsched_hash_flows_active"), u64::from(FLOWS));
+    assert_eq!(agent.metric("flowsched_evicted_total"), 0);
+}
+
+#[test]
+fn a_late_end_of_a_connection_begins_no_message() {
+    if !lab::is_root("a_late_end_of_a_connection_begins_no_message") {
+        return;
+    }
+    let pair = Pair::new();
+    let rule = RULE.replace("\"never\"", "\"5ms\"");
+    let agent = Agent::start(&pair, &rule, &[]);
+    lab::sink(&pair.b, SINK);
+    for _ in 0..3 {
+        lab::send(&pair.a, SINK, vec![200], Duration::from_millis(100));
+    }
+    let ended = || agent.metric("flowsched_message_bytes_count") == 3;
+    assert!((0..200).any(|_| ended() || {
+        thread::sleep(Duration::from_millis(50));
+        false
+    }));
+    assert_eq!(agent.metric("flowsched_messages_total{by=\"idle\"}"), 0);
+    assert_eq!(agent.metric("flowsched_message_bytes_sum"), 600);
+}
+
 /// Connections of a crowd, and how many of them are open at once: thousands a second, since each
 /// takes a fraction of a millisecond and none ever waits for a timer.
 const CROWD: u64 = 4000;

@@ -410,6 +410,21 @@ fn super_packets_are_charged_whole_and_can_be_capped() {
         })
         .sum();
     assert!((1_000_000..1_200_000).contains(&charged), "{charged} bytes charged");
+    let sum = |name: &str| -> u64 {
+        let page = agent.ok("metrics");
+        let lines = page.lines().filter_map(|line| line.strip_prefix(name));
+        let values = lines.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok());
+        values.sum()
+    };
+    let (packets, on_wire) =
+        (sum("flowsched_packets_total{"), sum("flowsched_wire_packets_total{"));
+    assert!(
+        on_wire > 1_000_000 / 1448 && packets < on_wire / 2,
+        "{packets} packets became {on_wire} on the wire"
+    );
+    let sent = sum("flowsched_interface_packets_total{");
+    let passed = sum("flowsched_interface_packets_passed_total{");
+    assert!(sent > 0 && sent == passed, "{passed} of {sent} passed");
     agent.ok("uninstall");
     assert_eq!(limits(), before, "the cap was not taken back");
 }

@@ -1,13 +1,13 @@
 //! The configuration as it is meant: checked, in units.
 
 use std::collections::BTreeSet;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use flowsched_units::{Bytes, PacketMeaning, Rate, Time};
 use nix::time::{ClockId, clock_getres};
 
-use super::file;
+use super::{Metrics, file};
 use crate::bpf::{LEVELS, types};
 use crate::dscp;
 use crate::error::AgentError;
@@ -50,7 +50,7 @@ pub struct Config {
     /// Limits on what is tagged as one packet.
     pub gso: GsoCap,
     /// Where Prometheus finds the metrics.
-    pub metrics: Option<SocketAddr>,
+    pub metrics: Option<Metrics>,
     /// Have the kernel measure the program's run time, at some 20 ns a packet.
     pub measure_run_time: bool,
     /// How the interfaces are to be scheduled.
@@ -148,7 +148,7 @@ impl Config {
             flow_idle: idle("flows.idle", &file.flows.idle)?,
             selection: selection(&file.select)?,
             gso: gso(&file.gso)?,
-            metrics: file.metrics.listen.as_deref().map(listen).transpose()?,
+            metrics: Metrics::check(&file.metrics)?,
             measure_run_time: file.metrics.run_time,
             nic: file.nic.as_ref().map(nic).transpose()?,
         })
@@ -374,13 +374,6 @@ fn gso(file: &file::Gso) -> Result<GsoCap, AgentError> {
         return Err(AgentError::setting("gso.max-segments", 0, "a whole number from 1"));
     }
     Ok(GsoCap { max_size, max_segments: file.max_segments })
-}
-
-fn listen(text: &str) -> Result<SocketAddr, AgentError> {
-    text.parse().map_err(|_| {
-        let allowed = "an address and port such as \"127.0.0.1:9487\" or \"[::]:9487\"";
-        AgentError::setting("metrics.listen", format!("\"{text}\""), allowed)
-    })
 }
 
 fn nic(file: &file::Nic) -> Result<Nic, AgentError> {

@@ -1,5 +1,7 @@
 //! The configuration as it is written: one field a key, nothing checked but names and kinds.
 
+use std::path::PathBuf;
+
 use serde::Deserialize;
 
 /// The whole file.
@@ -134,6 +136,9 @@ pub(super) struct Gso {
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct Metrics {
     pub(super) listen: Option<String>,
+    pub(super) tls_certificate: Option<PathBuf>,
+    pub(super) tls_key: Option<PathBuf>,
+    pub(super) bearer_token_file: Option<PathBuf>,
     pub(super) run_time: bool,
 }
 

@@ -109,10 +109,16 @@ impl Agent {
         }
     }
 
+    /// The process's number.
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().unwrap().id()
+    }
+
     /// A signal to the process, by its name.
     pub fn signal(&self, name: &str) {
-        let pid = self.child.as_ref().unwrap().id();
-        assert!(Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
+        assert!(
+            Command::new("kill").args([name, &self.pid().to_string()]).status().unwrap().success()
+        );
     }
 
     /// Waits for the process's end.
