@@ -117,8 +117,7 @@ pub(crate) fn attach(
             let mut filter = filter(places, program, index);
             let there = filter.query().is_ok();
             if !has_clsact(name) {
-                let record = places.record(&format!("clsact_{name}"));
-                std::fs::write(&record, "").map_err(|e| AgentError::file(&record, e))?;
+                places.write_record(&format!("clsact_{name}"), "")?;
             }
             filter.create().map_err(|e| error(&e))?;
             filter.attach().map_err(|e| error(&e))?;

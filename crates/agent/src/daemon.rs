@@ -1,78 +1,29 @@
-//! The agent at work: attaches, watches interfaces and the configuration, sweeps idle flows.
+//! The agent at work: watches interfaces and the configuration, sweeps idle flows.
 //!
-//! Tagging does not depend on it: should it end, however, packets are tagged as before.
+//! Tagging does not depend on it: when it ends, packets are tagged as before.
 
 use std::collections::BTreeSet;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::time::{ClockId, clock_gettime};
 
-use crate::args::StartArgs;
 use crate::attach::{self, Hook};
-use crate::capabilities;
 use crate::config::Config;
 use crate::error::AgentError;
-use crate::pins::{Lock, Places};
+use crate::pins::Places;
+use crate::requests::Requests;
 use crate::tagger::{LoadOptions, Tagger};
-use crate::{gso, metrics, nic, stats, sys};
+use crate::{gso, log, nic, stats, sys};
 
 const TICK_MS: u16 = 1000;
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// `flowsched agent start`.
-pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError> {
-    // Before the file is read, so that no later change is missed.
-    let changes =
-        watch_file(&args.config).or_else(|error| Config::read(&args.config).and(Err(error)))?;
-    let config = Config::read(&args.config)?;
-    capabilities::demand(&capabilities::FOR_TAGGING)?;
-    let hook = if args.clsact { Hook::Clsact } else { Hook::available() };
-    if args.dry_run {
-        return dry_run(places, &config, hook);
-    }
-    places.create()?;
-    let _lock = Lock::take(places)?;
-    let signals = block_signals()?;
-    let mut tagger = Tagger::load(&config, Some(places), LoadOptions::default())?;
-    tagger.apply(&config)?;
-    let _run_time = config.measure_run_time.then(measure_run_time).flatten();
-    tagger.pin_programs(places)?;
-    for (name, index) in attach::matching(&config.interfaces) {
-        install(&tagger, places, hook, &config, &name, index)?;
-    }
-    if let Some(address) = config.metrics {
-        metrics::serve(places.clone(), address)?;
-        say(&format!("metrics at http://{address}/metrics"));
-    }
-    if config.nic.is_some() {
-        nic::start(places, &config, false)?;
-    }
-    let mut agent = Agent {
-        places,
-        hook,
-        tagger: &tagger,
-        config,
-        path: args.config.clone(),
-        refused: BTreeSet::new(),
-    };
-    agent.detach_unwanted()?;
-    if agent.attached().is_empty() {
-        say(&format!("no interface is called {} yet", agent.config.interfaces.join(" or ")));
-    }
-    notify_systemd("READY=1");
-    say("ready");
-    agent.watch(&signals, &changes)
-}
-
 /// Puts the tagger on one interface, and the cap on its super-packets.
-fn install(
+pub(crate) fn install(
     tagger: &Tagger,
     places: &Places,
     hook: Hook,
@@ -81,22 +32,11 @@ fn install(
     index: u32,
 ) -> Result<(), AgentError> {
     let how = attach::attach(tagger, places, hook, name, index)?;
-    say(&format!("{name}: {how} by {hook}"));
+    log::info(format_args!("{name}: {how} by {hook}"));
     gso::cap(places, name, config.gso)
 }
 
-fn measure_run_time() -> Option<OwnedFd> {
-    sys::measure_run_time()
-        .inspect_err(|e| {
-            say(&format!(
-                "run time is not measured: {e} (it takes CAP_SYS_ADMIN, or \
-                 `sysctl kernel.bpf_stats_enabled=1`)"
-            ));
-        })
-        .ok()
-}
-
-fn dry_run(places: &Places, config: &Config, hook: Hook) -> Result<(), AgentError> {
+pub(crate) fn dry_run(places: &Places, config: &Config, hook: Hook) -> Result<(), AgentError> {
     let tagger = Tagger::load(config, None, LoadOptions::default())?;
     println!("The program loads and is verified:");
     for entry in crate::tagger::Entry::BOTH {
@@ -140,39 +80,34 @@ pub(crate) fn explain(config: &Config) -> String {
     text
 }
 
-struct Agent<'a> {
-    places: &'a Places,
-    hook: Hook,
-    tagger: &'a Tagger,
-    config: Config,
-    path: PathBuf,
+/// The agent once it is ready.
+pub(crate) struct Agent<'a> {
+    pub(crate) places: &'a Places,
+    pub(crate) hook: Hook,
+    pub(crate) tagger: &'a Tagger,
+    pub(crate) config: Config,
+    /// The configuration file.
+    pub(crate) path: PathBuf,
     /// Interfaces that could not be attached to: said once. (One that comes back has another index.)
-    refused: BTreeSet<(String, u32)>,
+    pub(crate) refused: BTreeSet<(String, u32)>,
 }
 
 impl Agent<'_> {
-    fn watch(&mut self, signals: &SignalFd, changes: &Inotify) -> Result<(), AgentError> {
+    /// Keeps the tagger as the configuration wants it, until the agent is asked to end.
+    pub(crate) fn watch(&mut self, requests: &mut Requests, changes: &Inotify) {
         let mut swept = Instant::now();
         loop {
-            let mut files = [
-                PollFd::new(signals.as_fd(), PollFlags::POLLIN),
-                PollFd::new(changes.as_fd(), PollFlags::POLLIN),
-            ];
-            let _ = poll(&mut files, PollTimeout::from(TICK_MS));
-            while let Ok(Some(signal)) = signals.read_signal() {
-                if signal.ssi_signo == Signal::SIGHUP as u32 {
-                    self.reload();
-                } else {
-                    say("ends; packets are tagged as before");
-                    return Ok(());
-                }
+            requests.wait(changes.as_fd(), TICK_MS);
+            if requests.is_end_wanted() {
+                log::info("ends; packets are tagged as before");
+                return;
             }
-            if is_changed(changes, &self.path) {
+            if is_changed(changes, &self.path) | requests.take_reload() {
                 self.reload();
             }
             self.check_interfaces();
             if let Err(error) = self.tagger.refresh_cgroups(&self.config) {
-                say(&error.to_string());
+                log::warn(error);
             }
             if swept.elapsed() >= SWEEP_EVERY {
                 swept = Instant::now();
@@ -184,10 +119,12 @@ impl Agent<'_> {
     /// All of the new configuration, or none of it.
     fn reload(&mut self) {
         match self.try_reload() {
-            Ok(true) => say("the new configuration is in force"),
-            Ok(false) => {}
+            Ok(true) => log::info("the new configuration is in force"),
+            Ok(false) => log::debug("the configuration file says the same as before"),
             Err(error) => {
-                say(&format!("the new configuration is refused, the old one stays:\n{error}"));
+                log::error(format_args!(
+                    "the new configuration is refused, the old one stays:\n{error}"
+                ));
                 let _ = stats::count(self.places, |counters| counters.reloads_refused += 1);
             }
         }
@@ -210,7 +147,7 @@ impl Agent<'_> {
         if let Err(error) = self.put_in_force(&config) {
             // What there was already of the new one goes again.
             if let Err(error) = self.put_in_force(&self.config) {
-                say(&error.to_string());
+                log::error(error);
             }
             return Err(error);
         }
@@ -237,18 +174,18 @@ impl Agent<'_> {
         self.tagger.apply(config)
     }
 
-    fn attached(&self) -> Vec<(String, Hook)> {
+    pub(crate) fn attached(&self) -> Vec<(String, Hook)> {
         attach::attached(self.places)
     }
 
-    fn detach_unwanted(&self) -> Result<(), AgentError> {
+    pub(crate) fn detach_unwanted(&self) -> Result<(), AgentError> {
         let wanted = attach::matching(&self.config.interfaces);
         for (name, _) in self.attached() {
             if !wanted.iter().any(|(there, _)| *there == name) {
                 attach::detach(self.places, &name)?;
                 gso::restore(self.places, &name)?;
                 nic::restore(self.places, &name, false)?;
-                say(&format!("{name}: no longer tagged"));
+                log::info(format_args!("{name}: no longer tagged"));
             }
         }
         Ok(())
@@ -269,7 +206,7 @@ impl Agent<'_> {
                 None => Ok(()),
             });
             if let Err(error) = scheduled {
-                say(&error.to_string());
+                log::error(error);
                 self.refused.insert((name, index));
             }
         }
@@ -278,8 +215,9 @@ impl Agent<'_> {
     /// Flows that never end make room only for others.
     fn sweep(&self) {
         let Some(idle) = self.config.flow_idle else { return };
-        if let Err(error) = stats::sweep(self.places, monotonic_ns(), idle.as_ps() / 1000) {
-            say(&error.to_string());
+        match stats::sweep(self.places, monotonic_ns(), idle.as_ps() / 1000) {
+            Ok(swept) => log::debug(format_args!("{swept} idle flows ended")),
+            Err(error) => log::warn(error),
         }
     }
 }
@@ -290,19 +228,8 @@ pub(crate) fn monotonic_ns() -> u64 {
         .map_or(0, |now| now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
 }
 
-fn block_signals() -> Result<SignalFd, AgentError> {
-    let mut signals = SigSet::empty();
-    for signal in [Signal::SIGHUP, Signal::SIGTERM, Signal::SIGINT] {
-        signals.add(signal);
-    }
-    signals
-        .thread_block()
-        .and_then(|()| SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK))
-        .map_err(|e| AgentError::kernel("take signals", e))
-}
-
 /// Watches the folder, since editors and Kubernetes put a new file in the old one's place.
-fn watch_file(path: &Path) -> Result<Inotify, AgentError> {
+pub(crate) fn watch_file(path: &Path) -> Result<Inotify, AgentError> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -329,14 +256,10 @@ fn is_changed(changes: &Inotify, path: &Path) -> bool {
     changed
 }
 
-fn notify_systemd(state: &str) {
+pub(crate) fn notify_systemd(state: &str) {
     let Some(address) = std::env::var_os("NOTIFY_SOCKET") else { return };
     if let Ok(socket) = UnixDatagram::unbound() {
         // Without systemd at the other end nobody waits for it.
         let _ = socket.send_to(state.as_bytes(), PathBuf::from(address));
     }
-}
-
-fn say(text: &str) {
-    eprintln!("flowsched agent: {text}");
 }

@@ -9,6 +9,9 @@ use crate::config::GsoCap;
 use crate::error::AgentError;
 use crate::pins::Places;
 
+/// Records of what was set before begin with this.
+pub(crate) const RECORD: &str = "gso_";
+
 /// An interface's limits.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 struct Limits {
@@ -22,10 +25,9 @@ pub(crate) fn cap(places: &Places, interface: &str, cap: GsoCap) -> Result<(), A
         return Ok(());
     }
     let before = limits(interface)?;
-    let record = places.record(&format!("gso_{interface}"));
-    if !record.exists() {
-        let text = serde_json::to_string(&before).unwrap_or_default();
-        std::fs::write(&record, text).map_err(|e| AgentError::file(&record, e))?;
+    let record = format!("{RECORD}{interface}");
+    if places.read_record(&record)?.is_none() {
+        places.write_record(&record, &serde_json::to_string(&before).unwrap_or_default())?;
     }
     set(
         interface,
@@ -40,12 +42,13 @@ pub(crate) fn cap(places: &Places, interface: &str, cap: GsoCap) -> Result<(), A
 
 /// Puts back what was set before.
 pub(crate) fn restore(places: &Places, interface: &str) -> Result<(), AgentError> {
-    let record = places.record(&format!("gso_{interface}"));
-    let Ok(text) = std::fs::read_to_string(&record) else { return Ok(()) };
+    let name = format!("{RECORD}{interface}");
+    let Some(text) = places.read_record(&name)? else { return Ok(()) };
     if let Ok(before) = serde_json::from_str(&text) {
         // The interface may be gone; then there is nothing to put back.
         let _ = set(interface, before);
     }
+    let record = places.record(&name);
     std::fs::remove_file(&record).map_err(|e| AgentError::file(&record, e))
 }
 

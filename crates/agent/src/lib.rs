@@ -10,17 +10,23 @@ mod attach;
 mod bpf;
 mod capabilities;
 pub mod config;
+mod control;
 mod daemon;
 mod doctor;
 mod dscp;
 pub mod error;
+mod folder;
 mod gso;
 mod histogram;
 mod lifecycle;
+mod lock;
+mod log;
 mod metrics;
 mod nic;
 mod pins;
+mod requests;
 mod select;
+mod start;
 mod stats;
 mod sys;
 mod tagger;
@@ -50,19 +56,20 @@ use args::{AgentCommand, NicAction};
 pub fn run(args: AgentArgs) -> ExitCode {
     // What libbpf says is part of the errors; by itself it would also tell of what is expected.
     libbpf_rs::set_print(None);
+    log::limit(args.log_level);
     match carry_out(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("flowsched agent: {error}");
-            ExitCode::FAILURE
+            log::error(&error);
+            ExitCode::from(error.exit_code())
         }
     }
 }
 
 fn carry_out(args: &AgentArgs) -> Result<(), AgentError> {
-    let places = args.places();
+    let places = args.places()?;
     match &args.command {
-        AgentCommand::Start(start) => daemon::start(&places, start),
+        AgentCommand::Start(start) => start::start(&places, start),
         AgentCommand::Stop => lifecycle::stop(&places),
         AgentCommand::Uninstall => lifecycle::uninstall(&places),
         AgentCommand::Status => lifecycle::status(&places),

@@ -15,6 +15,7 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle, OpenObject, PrintLevel, ProgramMut
 use crate::bpf::{LAYOUT, OpenTaggerSkel, SLOTS, Shared, TaggerSkel, TaggerSkelBuilder, types};
 use crate::config::{Config, MessageEnd};
 use crate::error::AgentError;
+use crate::folder::WHO_MAY;
 use crate::pins::Places;
 use crate::select;
 
@@ -29,6 +30,10 @@ pub(crate) mod map {
     pub(crate) const CGROUPS: &str = "cgroups";
     pub(crate) const AGENT: &str = "agent_counters";
     pub(crate) const WRITERS: &str = "writers";
+
+    /// All of them. No other file among the pins is taken for a map.
+    pub(crate) const ALL: [&str; 9] =
+        [SETTINGS, COUNTERS, HISTOGRAM, SOCKETS, FLOWS, PREFIXES, CGROUPS, AGENT, WRITERS];
 }
 
 /// The two entry points.
@@ -182,6 +187,12 @@ fn pin_anew(
     std::fs::rename(&fresh, path).map_err(|e| AgentError::file(path, e))
 }
 
+/// Whether a rule is in force in the pinned maps.
+pub(crate) fn has_rule(places: &Places) -> bool {
+    let settings = pinned(places, map::SETTINGS).and_then(|map| read_settings(&map));
+    settings.is_ok_and(|both| both.rules[both.active as usize % SLOTS].generation != 0)
+}
+
 pub(crate) fn read_settings(map: &impl MapCore) -> Result<types::settings, AgentError> {
     let bytes = map
         .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
@@ -192,14 +203,14 @@ pub(crate) fn read_settings(map: &impl MapCore) -> Result<types::settings, Agent
 /// The pinned map of that name.
 pub(crate) fn pinned(places: &Places, name: &str) -> Result<MapHandle, AgentError> {
     let path = places.map(name);
-    MapHandle::from_pinned_path(&path).map_err(|e| {
-        let advice = match e.kind() {
-            libbpf_rs::ErrorKind::PermissionDenied => {
-                "what the tagger has pinned is for root, and for the user who started the agent"
-            }
-            _ => "no tagger is installed here; `flowsched agent start` installs one",
-        };
-        AgentError::Missing(format!("{}: {e}\n{advice}", path.display()))
+    MapHandle::from_pinned_path(&path).map_err(|e| match e.kind() {
+        libbpf_rs::ErrorKind::PermissionDenied => {
+            AgentError::Denied(format!("{}: {e}\n{WHO_MAY}", path.display()))
+        }
+        _ => AgentError::NotInstalled(format!(
+            "{}: {e}\nno tagger is installed here; `flowsched agent start` installs one",
+            path.display()
+        )),
     })
 }
 
