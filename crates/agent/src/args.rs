@@ -60,6 +60,12 @@ pub(crate) enum AgentCommand {
     Nic(NicArgs),
     /// Say what this kernel can do and what the agent will use.
     Doctor,
+    /// Say whether a configuration works on this machine, and change nothing.
+    Check {
+        /// The configuration file.
+        #[arg(default_value = "/etc/flowsched/agent.toml")]
+        file: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -67,7 +73,7 @@ pub(crate) struct StartArgs {
     /// The configuration file.
     #[arg(long, default_value = "/etc/flowsched/agent.toml")]
     pub(crate) config: PathBuf,
-    /// Load and verify the program, say what would be done, attach nothing.
+    /// Check the configuration, say what would be selected and done, attach nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Use clsact even where the kernel has tcx.

@@ -16,8 +16,8 @@ use crate::config::Config;
 use crate::error::AgentError;
 use crate::pins::Places;
 use crate::requests::Requests;
-use crate::tagger::{LoadOptions, Tagger};
-use crate::{gso, log, nic, stats, sys};
+use crate::tagger::Tagger;
+use crate::{gso, log, nic, stats};
 
 const TICK_MS: u16 = 1000;
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
@@ -34,32 +34,6 @@ pub(crate) fn install(
     let how = attach::attach(tagger, places, hook, name, index)?;
     log::info(format_args!("{name}: {how} by {hook}"));
     gso::cap(places, name, config.gso)
-}
-
-pub(crate) fn dry_run(places: &Places, config: &Config, hook: Hook) -> Result<(), AgentError> {
-    let tagger = Tagger::load(config, None, LoadOptions::default())?;
-    println!("The program loads and is verified:");
-    for entry in crate::tagger::Entry::BOTH {
-        let facts = sys::program_facts(tagger.program(entry).as_fd()).unwrap_or_default();
-        println!("  {:<13} {} instructions verified", entry.name(), facts.verified_instructions);
-    }
-    println!("It would be attached by {hook} to:");
-    let interfaces = attach::matching(&config.interfaces);
-    for (name, index) in &interfaces {
-        let entry = attach::entry_of(name).name();
-        let others = sys::count_tcx(*index).unwrap_or(0);
-        println!("  {name} ({entry}), beside {others} other programs on tcx");
-    }
-    if interfaces.is_empty() {
-        println!("  none: no interface is called {}", config.interfaces.join(" or "));
-    }
-    print!("{}", explain(config));
-    if config.nic.is_some() {
-        println!("Interfaces would be scheduled with:");
-        nic::dry_run(places, config)?;
-    }
-    println!("Nothing was attached.");
-    Ok(())
 }
 
 /// The rule in words.

@@ -9,6 +9,7 @@ mod args;
 mod attach;
 mod bpf;
 mod capabilities;
+mod check;
 pub mod config;
 mod control;
 mod daemon;
@@ -21,9 +22,11 @@ mod histogram;
 mod lifecycle;
 mod lock;
 mod log;
+mod memory;
 mod metrics;
 mod nic;
 mod pins;
+mod preview;
 mod requests;
 mod select;
 mod start;
@@ -88,5 +91,6 @@ fn carry_out(args: &AgentArgs) -> Result<(), AgentError> {
             NicAction::Stop { dry_run } => nic::stop(&places, dry_run),
         },
         AgentCommand::Doctor => doctor::run(&places),
+        AgentCommand::Check { file } => check::run(&places, file),
     }
 }

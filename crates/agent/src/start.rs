@@ -8,13 +8,13 @@ use crate::args::StartArgs;
 use crate::attach::{self, Hook};
 use crate::capabilities;
 use crate::config::Config;
-use crate::daemon::{Agent, dry_run, install, notify_systemd, watch_file};
+use crate::daemon::{Agent, install, notify_systemd, watch_file};
 use crate::error::AgentError;
 use crate::lock::Lock;
 use crate::pins::Places;
 use crate::requests::{Requests, block_signals};
 use crate::tagger::{LoadOptions, Tagger, has_rule};
-use crate::{gso, log, metrics, nic, sys};
+use crate::{check, gso, log, metrics, nic, sys};
 
 /// Starts the agent and keeps it running.
 pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError> {
@@ -25,7 +25,7 @@ pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError>
     capabilities::demand(&capabilities::FOR_TAGGING)?;
     let hook = if args.clsact { Hook::Clsact } else { Hook::available() };
     if args.dry_run {
-        return dry_run(places, &config, hook);
+        return check::dry_run(places, &config, &args.config, hook);
     }
     let signals = block_signals()?;
     let before = Before::see(places);
