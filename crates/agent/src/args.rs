@@ -5,25 +5,35 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use flowsched_units::Rate;
 
+use crate::error::AgentError;
+use crate::log::Level;
 use crate::pins::Places;
 
 /// Tag this host's packets with the priority of their flows.
 #[derive(Debug, Parser)]
 #[command(name = "flowsched agent")]
 pub struct AgentArgs {
-    /// A folder in a BPF file system for what outlives the agent.
-    #[arg(long, global = true, default_value = "/sys/fs/bpf/flowsched")]
-    pins: PathBuf,
-    /// A folder for the lock and for what is put back later.
+    /// A folder in a BPF file system for what outlives the agent. `start` records it in the run
+    /// directory, where all other commands find it [default: /sys/fs/bpf/flowsched].
+    #[arg(long, global = true)]
+    pins: Option<PathBuf>,
+    /// The folder by which all commands find the agent: its lock, its control socket, where its pins
+    /// are and what to put back later.
     #[arg(long, global = true, default_value = "/run/flowsched")]
     run_dir: PathBuf,
+    /// How much to say on standard error.
+    #[arg(long, global = true, value_enum, default_value = "info")]
+    pub(crate) log_level: Level,
     #[command(subcommand)]
     pub(crate) command: AgentCommand,
 }
 
 impl AgentArgs {
-    pub(crate) fn places(&self) -> Places {
-        Places { pins: self.pins.clone(), run: self.run_dir.clone() }
+    pub(crate) fn places(&self) -> Result<Places, AgentError> {
+        match self.command {
+            AgentCommand::Start(_) => Places::find_for_start(&self.run_dir, self.pins.as_deref()),
+            _ => Places::find(&self.run_dir, self.pins.as_deref()),
+        }
     }
 }
 
@@ -50,6 +60,12 @@ pub(crate) enum AgentCommand {
     Nic(NicArgs),
     /// Say what this kernel can do and what the agent will use.
     Doctor,
+    /// Say whether a configuration works on this machine, and change nothing.
+    Check {
+        /// The configuration file.
+        #[arg(default_value = "/etc/flowsched/agent.toml")]
+        file: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -57,7 +73,7 @@ pub(crate) struct StartArgs {
     /// The configuration file.
     #[arg(long, default_value = "/etc/flowsched/agent.toml")]
     pub(crate) config: PathBuf,
-    /// Load and verify the program, say what would be done, attach nothing.
+    /// Check the configuration, say what would be selected and done, attach nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Use clsact even where the kernel has tcx.

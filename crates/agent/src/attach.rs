@@ -11,8 +11,8 @@ use libbpf_rs::{ProgramMut, TC_EGRESS, TC_INGRESS, TcAttachPoint};
 use crate::error::AgentError;
 use crate::interfaces::{self, Interface};
 use crate::pins::Places;
-use crate::sys;
 use crate::tagger::{Entry, Tagger};
+use crate::{gso, nic, passed, sys};
 
 /// How programs are put on an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    const BOTH: [Side; 2] = [Side::Egress, Side::Ingress];
+    pub(crate) const BOTH: [Side; 2] = [Side::Egress, Side::Ingress];
 
     /// As pins and `tc` name it.
     pub(crate) fn name(self) -> &'static str {
@@ -148,7 +148,8 @@ pub(crate) fn is_attached(places: &Places, interface: &Interface) -> bool {
 
 /// Takes the tagger off an interface, and what was made for it.
 pub(crate) fn detach(places: &Places, interface: &Interface) -> Result<(), AgentError> {
-    Hook::BOTH.iter().try_for_each(|hook| hook.remove(places, interface))
+    Hook::BOTH.iter().try_for_each(|hook| hook.remove(places, interface))?;
+    passed::end(places, interface)
 }
 
 /// Interfaces that a tagger runs on, and its hook.
@@ -178,14 +179,14 @@ pub(crate) fn count_on_tcx(interface: &Interface) -> usize {
 pub(crate) fn tidy(places: &Places) {
     let all = interfaces::all();
     let is_gone = |index: u32| all.iter().all(|one| one.index != index);
-    for (index, side) in tcx::pinned(places) {
+    for (index, side) in places.links() {
         if is_gone(index) {
             let _ = std::fs::remove_file(places.link(index, side));
         }
     }
-    for record in ["clsact_", "gso_", "nic_", "seen_"] {
-        for index in places.records(record).into_iter().filter(|index| is_gone(*index)) {
-            let _ = std::fs::remove_file(places.record(record, index));
+    for kind in [clsact::RECORD, gso::RECORD, nic::RECORD, passed::RECORD] {
+        for index in places.records(kind).into_iter().filter(|index| is_gone(*index)) {
+            let _ = std::fs::remove_file(places.record(&format!("{kind}{index}")));
         }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn demand(needed: &[&str]) -> Result<(), AgentError> {
     if missing.is_empty() {
         return Ok(());
     }
-    Err(AgentError::Missing(format!(
+    Err(AgentError::Denied(format!(
         "this process lacks {}: run it as root, or under systemd with AmbientCapabilities={}",
         missing.join(", "),
         missing.join(" ")

@@ -1,82 +1,30 @@
-//! The agent at work: attaches, watches interfaces and the configuration, sweeps idle flows.
+//! The agent at work: watches interfaces and the configuration, sweeps idle flows.
 //!
-//! Tagging does not depend on it: should it end, however, packets are tagged as before.
+//! Tagging does not depend on it: when it ends, packets are tagged as before.
 
 use std::collections::BTreeSet;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::time::{ClockId, clock_gettime};
 
-use crate::args::StartArgs;
-use crate::attach::{self, Attached, Hook, Side};
-use crate::capabilities;
+use crate::attach::{self, Attached, Hook};
 use crate::config::Config;
 use crate::error::AgentError;
 use crate::interfaces::{self, Interface};
-use crate::metrics::{self, Server};
-use crate::pins::{Lock, Places};
-use crate::tagger::{LoadOptions, Tagger};
-use crate::{gso, nic, passed, stats, sys};
+use crate::pins::Places;
+use crate::requests::Requests;
+use crate::tagger::Tagger;
+use crate::{gso, log, nic, passed, stats};
 
 const TICK_MS: u16 = 1000;
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// `flowsched agent start`.
-pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError> {
-    // Before the file is read, so that no later change is missed.
-    let changes =
-        watch_file(&args.config).or_else(|error| Config::read(&args.config).and(Err(error)))?;
-    let config = Config::read(&args.config)?;
-    capabilities::demand(&capabilities::FOR_TAGGING)?;
-    let hook = if args.clsact { Hook::Clsact } else { Hook::available() };
-    if args.dry_run {
-        return dry_run(places, &config, hook);
-    }
-    places.create()?;
-    let _lock = Lock::take(places)?;
-    let signals = block_signals()?;
-    // Before anything is attached: a certificate or an address that cannot be used stops the start.
-    let server = config.metrics.as_ref().map(Server::bind).transpose()?;
-    let mut tagger = Tagger::load(&config, Some(places), LoadOptions::default())?;
-    tagger.apply(&config)?;
-    let _run_time = config.measure_run_time.then(measure_run_time).flatten();
-    tagger.pin_programs(places)?;
-    for interface in interfaces::matching(&config.interfaces) {
-        install(&tagger, places, hook, &config, &interface)?;
-    }
-    if let Some(server) = server {
-        let place = server.run(metrics::producer(places.clone()))?;
-        say(&format!("metrics at {place}"));
-    }
-    if config.nic.is_some() {
-        nic::start(places, &config, false)?;
-    }
-    let mut agent = Agent {
-        places,
-        hook,
-        tagger: &tagger,
-        config,
-        path: args.config.clone(),
-        refused: BTreeSet::new(),
-    };
-    agent.detach_unwanted()?;
-    if attach::attached(places).is_empty() {
-        say(&format!("no interface is called {} yet", agent.config.interfaces.join(" or ")));
-    }
-    notify_systemd("READY=1");
-    say("ready");
-    agent.watch(&signals, &changes)
-}
-
 /// Puts the tagger on one interface, and the cap on its super-packets.
-fn install(
+pub(crate) fn install(
     tagger: &Tagger,
     places: &Places,
     hook: Hook,
@@ -87,48 +35,11 @@ fn install(
     if how == Attached::Fresh {
         passed::begin(places, interface)?;
     }
-    say(&format!("{}: {how} by {hook}", interface.name));
+    log::info(format_args!("{}: {how} by {hook}", interface.name));
     for program in attach::before(places, interface, hook) {
-        say(&format!("{}: {program} runs before the tagger", interface.name));
+        log::warn(format_args!("{}: {program} runs before the tagger", interface.name));
     }
     gso::cap(places, interface, config.gso)
-}
-
-fn measure_run_time() -> Option<OwnedFd> {
-    sys::measure_run_time()
-        .inspect_err(|e| {
-            say(&format!(
-                "run time is not measured: {e} (it takes CAP_SYS_ADMIN, or \
-                 `sysctl kernel.bpf_stats_enabled=1`)"
-            ));
-        })
-        .ok()
-}
-
-fn dry_run(places: &Places, config: &Config, hook: Hook) -> Result<(), AgentError> {
-    let tagger = Tagger::load(config, None, LoadOptions::default())?;
-    println!("The program loads and is verified:");
-    for entry in crate::tagger::Entry::TAGGERS {
-        let facts = sys::program_facts(tagger.program(entry).as_fd()).unwrap_or_default();
-        println!("  {:<13} {} instructions verified", entry.name(), facts.verified_instructions);
-    }
-    println!("It would be attached by {hook} to:");
-    let interfaces = interfaces::matching(&config.interfaces);
-    for interface in &interfaces {
-        let entry = attach::entry(interface, Side::Egress).name();
-        let others = attach::count_on_tcx(interface);
-        println!("  {} ({entry}), before {others} other programs on tcx", interface.name);
-    }
-    if interfaces.is_empty() {
-        println!("  none: no interface is called {}", config.interfaces.join(" or "));
-    }
-    print!("{}", explain(config));
-    if config.nic.is_some() {
-        println!("Interfaces would be scheduled with:");
-        nic::dry_run(places, config)?;
-    }
-    println!("Nothing was attached.");
-    Ok(())
 }
 
 /// The rule in words.
@@ -155,39 +66,34 @@ fn needs_restart(old: &Config, new: &Config) -> bool {
         || old.metrics != new.metrics
 }
 
-struct Agent<'a> {
-    places: &'a Places,
-    hook: Hook,
-    tagger: &'a Tagger,
-    config: Config,
-    path: PathBuf,
+/// The agent once it is ready.
+pub(crate) struct Agent<'a> {
+    pub(crate) places: &'a Places,
+    pub(crate) hook: Hook,
+    pub(crate) tagger: &'a Tagger,
+    pub(crate) config: Config,
+    /// The configuration file.
+    pub(crate) path: PathBuf,
     /// Interfaces that could not be attached to: said once. (One that comes back has another index.)
-    refused: BTreeSet<Interface>,
+    pub(crate) refused: BTreeSet<Interface>,
 }
 
 impl Agent<'_> {
-    fn watch(&mut self, signals: &SignalFd, changes: &Inotify) -> Result<(), AgentError> {
+    /// Keeps the tagger as the configuration wants it, until the agent is asked to end.
+    pub(crate) fn watch(&mut self, requests: &mut Requests, changes: &Inotify) {
         let mut swept = Instant::now();
         loop {
-            let mut files = [
-                PollFd::new(signals.as_fd(), PollFlags::POLLIN),
-                PollFd::new(changes.as_fd(), PollFlags::POLLIN),
-            ];
-            let _ = poll(&mut files, PollTimeout::from(TICK_MS));
-            while let Ok(Some(signal)) = signals.read_signal() {
-                if signal.ssi_signo == Signal::SIGHUP as u32 {
-                    self.reload();
-                } else {
-                    say("ends; packets are tagged as before");
-                    return Ok(());
-                }
+            requests.wait(changes.as_fd(), TICK_MS);
+            if requests.is_end_wanted() {
+                log::info("ends; packets are tagged as before");
+                return;
             }
-            if is_changed(changes, &self.path) {
+            if is_changed(changes, &self.path) | requests.take_reload() {
                 self.reload();
             }
             self.check_interfaces();
             if let Err(error) = self.tagger.refresh_cgroups(&self.config) {
-                say(&error.to_string());
+                log::warn(error);
             }
             if swept.elapsed() >= SWEEP_EVERY {
                 swept = Instant::now();
@@ -199,10 +105,12 @@ impl Agent<'_> {
     /// All of the new configuration, or none of it.
     fn reload(&mut self) {
         match self.try_reload() {
-            Ok(true) => say("the new configuration is in force"),
-            Ok(false) => {}
+            Ok(true) => log::info("the new configuration is in force"),
+            Ok(false) => log::debug("the configuration file says the same as before"),
             Err(error) => {
-                say(&format!("the new configuration is refused, the old one stays:\n{error}"));
+                log::error(format_args!(
+                    "the new configuration is refused, the old one stays:\n{error}"
+                ));
                 let _ = stats::count(self.places, |counters| counters.reloads_refused += 1);
             }
         }
@@ -221,7 +129,7 @@ impl Agent<'_> {
         if let Err(error) = self.put_in_force(&config) {
             // What there was already of the new one goes again.
             if let Err(error) = self.put_in_force(&self.config) {
-                say(&error.to_string());
+                log::error(error);
             }
             return Err(error);
         }
@@ -250,14 +158,14 @@ impl Agent<'_> {
 
     /// Takes the tagger off interfaces that have another name now, or that a new configuration does
     /// not name.
-    fn detach_unwanted(&self) -> Result<(), AgentError> {
+    pub(crate) fn detach_unwanted(&self) -> Result<(), AgentError> {
         let wanted = interfaces::matching(&self.config.interfaces);
         for (interface, _) in attach::attached(self.places) {
             if !wanted.contains(&interface) {
                 attach::detach(self.places, &interface)?;
                 gso::restore(self.places, interface.index)?;
                 nic::restore(self.places, interface.index, false)?;
-                say(&format!("{}: no longer tagged", interface.name));
+                log::info(format_args!("{}: no longer tagged", interface.name));
             }
         }
         Ok(())
@@ -276,20 +184,21 @@ impl Agent<'_> {
                 None => Ok(()),
             });
             if let Err(error) = scheduled {
-                say(&error.to_string());
+                log::error(error);
                 self.refused.insert(interface);
             }
         }
         if let Err(error) = self.detach_unwanted() {
-            say(&error.to_string());
+            log::error(error);
         }
     }
 
     /// Flows that never end make room only for others.
     fn sweep(&self) {
         let Some(idle) = self.config.flow_idle else { return };
-        if let Err(error) = stats::sweep(self.places, monotonic_ns(), idle.as_ps() / 1000) {
-            say(&error.to_string());
+        match stats::sweep(self.places, monotonic_ns(), idle.as_ps() / 1000) {
+            Ok(swept) => log::debug(format_args!("{swept} idle flows ended")),
+            Err(error) => log::warn(error),
         }
     }
 }
@@ -300,19 +209,8 @@ pub(crate) fn monotonic_ns() -> u64 {
         .map_or(0, |now| now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
 }
 
-fn block_signals() -> Result<SignalFd, AgentError> {
-    let mut signals = SigSet::empty();
-    for signal in [Signal::SIGHUP, Signal::SIGTERM, Signal::SIGINT] {
-        signals.add(signal);
-    }
-    signals
-        .thread_block()
-        .and_then(|()| SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK))
-        .map_err(|e| AgentError::kernel("take signals", e))
-}
-
 /// Watches the folder, since editors and Kubernetes put a new file in the old one's place.
-fn watch_file(path: &Path) -> Result<Inotify, AgentError> {
+pub(crate) fn watch_file(path: &Path) -> Result<Inotify, AgentError> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -339,14 +237,10 @@ fn is_changed(changes: &Inotify, path: &Path) -> bool {
     changed
 }
 
-fn notify_systemd(state: &str) {
+pub(crate) fn notify_systemd(state: &str) {
     let Some(address) = std::env::var_os("NOTIFY_SOCKET") else { return };
     if let Ok(socket) = UnixDatagram::unbound() {
         // Without systemd at the other end nobody waits for it.
         let _ = socket.send_to(state.as_bytes(), PathBuf::from(address));
     }
-}
-
-pub(crate) fn say(text: &str) {
-    eprintln!("flowsched agent: {text}");
 }

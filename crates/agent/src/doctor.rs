@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::attach::Hook;
+use crate::check::Finding;
 use crate::config::Config;
 use crate::error::AgentError;
 use crate::nic::Kinds;
@@ -17,9 +18,7 @@ const TRIAL: &str = "interfaces = [\"lo\"]\nthresholds = \"100KB\"\n";
 
 /// Prints a line a finding; what stands in the way of tagging is an error at the end.
 pub(crate) fn run(places: &Places) -> Result<(), AgentError> {
-    let release = nix::sys::utsname::uname()
-        .map(|names| names.release().to_string_lossy().into_owned())
-        .unwrap_or_default();
+    let release = release();
     let tested =
         if at_least_6_1(&release) { "tested from 6.1 on" } else { "older than 6.1: untested" };
     finding("kernel", &format!("{release} ({tested})"));
@@ -27,7 +26,7 @@ pub(crate) fn run(places: &Places) -> Result<(), AgentError> {
     let named = if held.is_empty() { "none".to_owned() } else { held.join(" ") };
     finding("capabilities", &named);
     capabilities::demand(&capabilities::FOR_TAGGING)?;
-    finding("BTF", if Path::new("/sys/kernel/btf/vmlinux").exists() { "yes" } else { "no" });
+    finding("BTF", if has_btf() { "yes" } else { "no" });
     finding(
         "hook",
         &match Hook::available() {
@@ -59,6 +58,29 @@ pub(crate) fn run(places: &Places) -> Result<(), AgentError> {
 
 fn finding(about: &str, what: &str) {
     println!("{about:<22} {what}");
+}
+
+/// What a configuration needs of the kernel itself.
+pub(crate) fn kernel() -> Finding {
+    let (about, release) = ("kernel", release());
+    if !has_btf() {
+        let text =
+            format!("{release} has no BTF (CONFIG_DEBUG_INFO_BTF): no program can be loaded");
+        return Finding::error(about, text);
+    }
+    match at_least_6_1(&release) {
+        true => Finding::ok(about, release),
+        false => Finding::warning(about, format!("{release} is older than 6.1: untested")),
+    }
+}
+
+fn release() -> String {
+    let names = nix::sys::utsname::uname();
+    names.map(|names| names.release().to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn has_btf() -> bool {
+    Path::new("/sys/kernel/btf/vmlinux").exists()
 }
 
 fn at_least_6_1(release: &str) -> bool {

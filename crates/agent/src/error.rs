@@ -15,7 +15,7 @@ pub enum AgentError {
         /// Why.
         source: std::io::Error,
     },
-    /// The configuration is not TOML, or a key is unknown or missing.
+    /// The configuration cannot be read, is not TOML, or a key is unknown or missing.
     #[error("{path}: {message}")]
     Syntax {
         /// The file.
@@ -52,17 +52,47 @@ pub enum AgentError {
         reason: String,
     },
     /// Another agent runs.
-    #[error("an agent runs already (process {pid}); stop it with `flowsched agent stop`")]
+    #[error("an agent runs already{}; stop it with `flowsched agent stop`", process(*pid))]
     Running {
-        /// Its process id.
-        pid: i32,
+        /// Its process id, if it answers.
+        pid: Option<u32>,
     },
+    /// The command line contradicts itself, or what is on the machine.
+    #[error("{0}")]
+    Usage(String),
+    /// No tagger is installed.
+    #[error("{0}")]
+    NotInstalled(String),
+    /// The process lacks capabilities, or is another user's.
+    #[error("{0}")]
+    Denied(String),
+    /// What is on the machine stands in the way.
+    #[error("{0}")]
+    Refused(String),
+    /// A signal or a command ended the agent before it was ready.
+    #[error("ended before it was ready")]
+    Ended,
     /// What the command needs is not there.
     #[error("{0}")]
     Missing(String),
 }
 
+/// ` (process 7)`.
+fn process(pid: Option<u32>) -> String {
+    pid.map(|pid| format!(" (process {pid})")).unwrap_or_default()
+}
+
 impl AgentError {
+    /// The exit code of a command that ends with this error, as the reference lists them.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            AgentError::Syntax { .. } | AgentError::Setting { .. } | AgentError::Usage(_) => 2,
+            AgentError::NotInstalled(_) => 3,
+            AgentError::Denied(_) => 4,
+            _ => 1,
+        }
+    }
+
     /// `key` was given as `found` where only `allowed` makes sense.
     pub(crate) fn setting(
         key: impl Into<String>,

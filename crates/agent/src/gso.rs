@@ -10,7 +10,7 @@ use crate::error::AgentError;
 use crate::interfaces::{Interface, by_index};
 use crate::pins::Places;
 
-/// What records of the limits before are called.
+/// Records of what was set before begin with this.
 pub(crate) const RECORD: &str = "gso_";
 
 /// An interface's limits.
@@ -26,10 +26,9 @@ pub(crate) fn cap(places: &Places, interface: &Interface, cap: GsoCap) -> Result
         return Ok(());
     }
     let before = limits(&interface.name)?;
-    let record = places.record(RECORD, interface.index);
-    if !record.exists() {
-        let text = serde_json::to_string(&before).unwrap_or_default();
-        std::fs::write(&record, text).map_err(|e| AgentError::file(&record, e))?;
+    let record = record(interface.index);
+    if places.read_record(&record)?.is_none() {
+        places.write_record(&record, &serde_json::to_string(&before).unwrap_or_default())?;
     }
     set(
         &interface.name,
@@ -42,14 +41,19 @@ pub(crate) fn cap(places: &Places, interface: &Interface, cap: GsoCap) -> Result
     )
 }
 
+fn record(index: u32) -> String {
+    format!("{RECORD}{index}")
+}
+
 /// Puts back what was set before, on the interface with this index.
 pub(crate) fn restore(places: &Places, index: u32) -> Result<(), AgentError> {
-    let record = places.record(RECORD, index);
-    let Ok(text) = std::fs::read_to_string(&record) else { return Ok(()) };
+    let name = record(index);
+    let Some(text) = places.read_record(&name)? else { return Ok(()) };
     // An interface that is gone has nothing to be put back.
     if let (Ok(before), Some(interface)) = (serde_json::from_str(&text), by_index(index)) {
         set(&interface.name, before)?;
     }
+    let record = places.record(&name);
     std::fs::remove_file(&record).map_err(|e| AgentError::file(&record, e))
 }
 

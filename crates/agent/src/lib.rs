@@ -10,20 +10,29 @@ mod attach;
 mod batch;
 mod bpf;
 mod capabilities;
+mod check;
 pub mod config;
+mod control;
 mod daemon;
 mod doctor;
 mod dscp;
 pub mod error;
+mod folder;
 mod gso;
 mod histogram;
 mod interfaces;
 mod lifecycle;
+mod lock;
+mod log;
+mod memory;
 mod metrics;
 mod nic;
 mod passed;
 mod pins;
+mod preview;
+mod requests;
 mod select;
+mod start;
 mod stats;
 mod sys;
 mod tagger;
@@ -53,19 +62,20 @@ use args::{AgentCommand, NicAction};
 pub fn run(args: AgentArgs) -> ExitCode {
     // What libbpf says is part of the errors; by itself it would also tell of what is expected.
     libbpf_rs::set_print(None);
+    log::limit(args.log_level);
     match carry_out(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("flowsched agent: {error}");
-            ExitCode::FAILURE
+            log::error(&error);
+            ExitCode::from(error.exit_code())
         }
     }
 }
 
 fn carry_out(args: &AgentArgs) -> Result<(), AgentError> {
-    let places = args.places();
+    let places = args.places()?;
     match &args.command {
-        AgentCommand::Start(start) => daemon::start(&places, start),
+        AgentCommand::Start(start) => start::start(&places, start),
         AgentCommand::Stop => lifecycle::stop(&places),
         AgentCommand::Uninstall => lifecycle::uninstall(&places),
         AgentCommand::Status => lifecycle::status(&places),
@@ -84,5 +94,6 @@ fn carry_out(args: &AgentArgs) -> Result<(), AgentError> {
             NicAction::Stop { dry_run } => nic::stop(&places, dry_run),
         },
         AgentCommand::Doctor => doctor::run(&places),
+        AgentCommand::Check { file } => check::run(&places, file),
     }
 }

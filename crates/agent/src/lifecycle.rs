@@ -1,45 +1,46 @@
 //! Ending the agent, taking everything away, saying what is there.
 
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use nix::errno::Errno;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use libbpf_rs::query::ProgInfoIter;
 
 use crate::error::AgentError;
+use crate::lock::Lock;
 use crate::pins::Places;
 use crate::stats::{LEFT_ALONE, Snapshot};
-use crate::{attach, capabilities, gso, nic, passed};
+use crate::tagger::Entry;
+use crate::{attach, capabilities, control, gso, nic, passed};
 
 /// `flowsched agent stop`: the process ends, tagging stays on.
 pub(crate) fn stop(places: &Places) -> Result<(), AgentError> {
-    let Some(pid) = places.running() else {
+    let Some(pid) = control::stop(places)? else {
         println!("no agent runs; tagging stays as it is");
         return Ok(());
     };
-    kill(Pid::from_raw(pid), Signal::SIGTERM).map_err(|error| match error {
-        Errno::EPERM => AgentError::Missing(format!(
-            "process {pid} belongs to another user: run this as root, or as that user"
-        )),
-        other => AgentError::kernel(format!("end process {pid}"), other),
-    })?;
-    for _ in 0..100 {
-        if places.running().is_none() {
+    for _ in 0..200 {
+        if !Lock::is_held(places) {
             println!("the agent (process {pid}) has ended; packets are tagged as before");
             return Ok(());
         }
         thread::sleep(Duration::from_millis(50));
     }
-    Err(AgentError::Missing(format!("process {pid} did not end within 5 s")))
+    Err(AgentError::Refused(format!("the agent (process {pid}) did not end within 10 s")))
 }
 
 /// `flowsched agent uninstall`: nothing is left.
 pub(crate) fn uninstall(places: &Places) -> Result<(), AgentError> {
     capabilities::demand(&capabilities::FOR_TAGGING)?;
-    if places.running().is_some() {
+    if places.pins.exists() {
+        places.demand_bpf_file_system()?;
+    }
+    if control::running(places)?.is_some() {
         stop(places)?;
     }
+    // Until the end, so that no agent starts meanwhile.
+    let _lock = places.run.exists().then(|| Lock::take(places)).transpose()?;
+    let was_installed = places.is_installed();
     nic::stop(places, false)?;
     for (interface, _) in attach::attached(places) {
         attach::detach(places, &interface)?;
@@ -48,17 +49,50 @@ pub(crate) fn uninstall(places: &Places) -> Result<(), AgentError> {
     for index in places.records(gso::RECORD) {
         gso::restore(places, index)?;
     }
-    places.remove()?;
-    println!("the tagger and its maps are gone");
+    let left = places.remove()?;
+    report(places, was_installed, &left)
+}
+
+/// Says what is gone, having looked.
+fn report(places: &Places, was_installed: bool, left: &[PathBuf]) -> Result<(), AgentError> {
+    for path in left {
+        println!("{}: not the agent's, stays", path.display());
+    }
+    let still: Vec<String> =
+        attach::attached(places).into_iter().map(|(interface, _)| interface.name).collect();
+    if !still.is_empty() || places.is_installed() {
+        return Err(AgentError::Refused(format!(
+            "the tagger is not gone: it is pinned in {} and runs on {}",
+            places.pins.display(),
+            if still.is_empty() { "no interface".into() } else { still.join(", ") }
+        )));
+    }
+    if was_installed {
+        println!("the tagger and its maps are gone");
+        return Ok(());
+    }
+    println!("no tagger is installed in {}", places.pins.display());
+    let others: Vec<String> = ProgInfoIter::default()
+        .filter(|program| Entry::TAGGERS.iter().any(|e| program.name == *e.name()))
+        .map(|program| program.id.to_string())
+        .collect();
+    if !others.is_empty() {
+        println!(
+            "a tagger is still loaded, however, by an agent with another run directory (BPF programs \
+             {}): name that with `--run-dir`, or its pins with `--pins`",
+            others.join(", ")
+        );
+    }
     Ok(())
 }
 
 /// `flowsched agent status`.
 pub(crate) fn status(places: &Places) -> Result<(), AgentError> {
-    match places.running() {
+    match control::running(places)? {
         Some(pid) => println!("agent: process {pid}"),
         None => println!("agent: does not run (tagging does not depend on it)"),
     }
+    println!("pins: {}", places.pins.display());
     let snapshot = Snapshot::read(places)?;
     let interfaces = passed::all(places)?;
     if interfaces.is_empty() {

@@ -10,11 +10,11 @@ use std::process::Command as Process;
 
 use serde::{Deserialize, Serialize};
 
-use crate::capabilities;
 use crate::config::{Config, Nic};
 use crate::error::AgentError;
 use crate::interfaces::{self, Interface};
 use crate::pins::Places;
+use crate::{capabilities, log};
 pub(crate) use qdiscs::Kinds;
 
 /// The arguments of one call of `tc`.
@@ -30,7 +30,7 @@ fn command(text: &str) -> Command {
 
 fn setting(config: &Config) -> Result<Nic, AgentError> {
     config.nic.ok_or_else(|| {
-        AgentError::Missing(
+        AgentError::Usage(
             "the configuration has no [nic]; one with rate = \"10Gbps\" is needed".into(),
         )
     })
@@ -95,12 +95,18 @@ pub(crate) fn program(
     let name = &interface.name;
     let plan = plan::plan(name, &setting(config)?, &config.dscp, Kinds::of_this_kernel())?;
     let delete = command(&format!("qdisc del dev {name} root"));
+    let mut old = Vec::new();
     let before = match (is_ours(name), record(places, interface)?) {
         (true, Some(record)) if record.made == plan.commands => return Ok(()),
-        (true, record) => {
+        (true, Some(record)) => {
             tc(&delete)?;
-            // Without a record nothing is known but that the kernel has a queue of its own.
-            record.map_or_else(|| vec![delete], |record| record.before)
+            old = record.made;
+            record.before
+        }
+        // Nothing is known but that the kernel has a queue of its own.
+        (true, None) => {
+            tc(&delete)?;
+            vec![delete]
         }
         // A record, if there is one, is of what has gone since.
         (false, _) => before::read(name)?,
@@ -108,17 +114,44 @@ pub(crate) fn program(
     // As made only when all of it is: whoever is killed meanwhile begins anew.
     let mut record = Record { before, made: Vec::new() };
     write_record(places, interface, &record)?;
-    for command in &plan.commands {
-        if let Err(error) = tc(command) {
-            // Half a scheduler is worse than none.
-            restore(places, interface.index, false)?;
-            return Err(error);
-        }
+    if let Err(error) = plan.commands.iter().try_for_each(|command| tc(command).map(|_| ())) {
+        make_again(places, interface, record, old)?;
+        return Err(error);
     }
     record.made = plan.commands;
     write_record(places, interface, &record)?;
     for note in &plan.notes {
-        eprintln!("flowsched agent: {name}: {note}");
+        log::info(format_args!("{name}: {note}"));
+    }
+    Ok(())
+}
+
+/// Makes the tree again that a new one was to replace. Half a scheduler is worse than none: where
+/// there was none, what was there before is put back.
+fn make_again(
+    places: &Places,
+    interface: &Interface,
+    mut record: Record,
+    old: Vec<Command>,
+) -> Result<(), AgentError> {
+    if old.is_empty() {
+        return restore(places, interface.index, false);
+    }
+    let _ = tc(&command(&format!("qdisc del dev {} root", interface.name)));
+    old.iter().try_for_each(|command| tc(command).map(|_| ()))?;
+    record.made = old;
+    write_record(places, interface, &record)
+}
+
+/// Refuses, before anything is changed, what [`start`] could not do or not undo.
+pub(crate) fn check(places: &Places, config: &Config) -> Result<(), AgentError> {
+    let (nic, kinds) = (setting(config)?, Kinds::of_this_kernel());
+    for interface in interfaces::matching(&config.interfaces) {
+        let name = &interface.name;
+        plan::plan(name, &nic, &config.dscp, kinds)?;
+        if record(places, &interface)?.is_none() || !is_ours(name) {
+            before::read(name)?;
+        }
     }
     Ok(())
 }
@@ -134,10 +167,7 @@ pub(crate) fn stop(places: &Places, dry: bool) -> Result<(), AgentError> {
 
 /// Puts back what was there before, if the interface with this index was programmed and still is.
 pub(crate) fn restore(places: &Places, index: u32, dry: bool) -> Result<(), AgentError> {
-    let path = places.record(RECORD, index);
-    let Some(interface) = interfaces::by_index(index) else {
-        return std::fs::remove_file(&path).map_err(|e| AgentError::file(&path, e));
-    };
+    let Some(interface) = interfaces::by_index(index) else { return Ok(()) };
     let Some(record) = record(places, &interface)? else { return Ok(()) };
     let is_there = is_ours(&interface.name);
     for command in &record.before {
@@ -150,24 +180,41 @@ pub(crate) fn restore(places: &Places, index: u32, dry: bool) -> Result<(), Agen
     if dry {
         return Ok(());
     }
+    let path = places.record(&record_name(index));
     std::fs::remove_file(&path).map_err(|e| AgentError::file(&path, e))
 }
 
-const RECORD: &str = "nic_";
+/// Records of what was there before begin with this.
+pub(crate) const RECORD: &str = "nic_";
+
+fn record_name(index: u32) -> String {
+    format!("{RECORD}{index}")
+}
 
 /// What is recorded of the interface, in commands that call it by its present name.
 fn record(places: &Places, interface: &Interface) -> Result<Option<Record>, AgentError> {
-    let path = places.record(RECORD, interface.index);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => serde_json::from_str::<Record>(&text)
-            .map(|mut record| {
-                record.before.iter_mut().for_each(|command| call(command, &interface.name));
-                record.made.iter_mut().for_each(|command| call(command, &interface.name));
-                Some(record)
-            })
-            .map_err(|e| AgentError::kernel(format!("read {}", path.display()), e)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(AgentError::file(&path, error)),
+    let name = record_name(interface.index);
+    let Some(text) = places.read_record(&name)? else { return Ok(None) };
+    let error = |reason: &dyn std::fmt::Display| {
+        AgentError::kernel(format!("read {}", places.record(&name).display()), reason)
+    };
+    let mut record: Record = serde_json::from_str(&text).map_err(|e| error(&e))?;
+    record.before.iter_mut().for_each(|command| call(command, &interface.name));
+    record.made.iter_mut().for_each(|command| call(command, &interface.name));
+    // The folder may be another user's, and tc can do more than queueing.
+    if let Some(odd) = record.before.iter().chain(&record.made).find(|c| !is_queueing(c)) {
+        return Err(error(&format!("`tc {}` is no command of the agent", odd.join(" "))));
+    }
+    Ok(Some(record))
+}
+
+/// Whether the command is of a kind that is recorded here.
+fn is_queueing(command: &Command) -> bool {
+    let words: Vec<&str> = command.iter().map(String::as_str).collect();
+    match words.first() {
+        Some(&"qdisc" | &"class") => true,
+        Some(&"filter") => words.contains(&"u32") && !words.contains(&"action"),
+        _ => false,
     }
 }
 
@@ -180,11 +227,9 @@ fn call(command: &mut Command, name: &str) {
 }
 
 fn write_record(places: &Places, interface: &Interface, record: &Record) -> Result<(), AgentError> {
-    let path = places.record(RECORD, interface.index);
     let text = serde_json::to_string(record)
-        .map_err(|e| AgentError::kernel(format!("write {}", path.display()), e))?;
-    std::fs::create_dir_all(&places.run).map_err(|e| AgentError::file(&places.run, e))?;
-    std::fs::write(&path, text).map_err(|e| AgentError::file(&path, e))
+        .map_err(|e| AgentError::kernel(format!("write the record of {}", interface.name), e))?;
+    places.write_record(&record_name(interface.index), &text)
 }
 
 /// Whether the interface's root is one that was made here: known by its handle.
@@ -194,6 +239,7 @@ fn is_ours(name: &str) -> bool {
 }
 
 fn tc(arguments: &[String]) -> Result<String, AgentError> {
+    log::debug(format_args!("tc {}", arguments.join(" ")));
     let output = Process::new("tc")
         .args(arguments)
         .output()
@@ -203,4 +249,26 @@ fn tc(arguments: &[String]) -> Result<String, AgentError> {
     }
     let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     Err(AgentError::kernel(format!("tc {}", arguments.join(" ")), reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_was_tampered_with_runs_nothing() {
+        let run = std::env::temp_dir().join(format!("fst-nic-{}", std::process::id()));
+        let places = Places { pins: "/none".into(), run: run.clone() };
+        let recorded = |before: &str, made: &str| {
+            let record = Record { before: vec![command(before)], made: vec![command(made)] };
+            let interface = Interface { index: 7, name: "eth0".into() };
+            write_record(&places, &interface, &record).unwrap();
+            super::record(&places, &interface)
+        };
+        let (delete, filter) = ("qdisc del dev eth0 root", "filter add dev eth0 u32 match u32 0 0");
+        assert!(recorded(delete, filter).is_ok());
+        assert!(recorded("exec bpf import /tmp/x run /tmp/y", filter).is_err());
+        assert!(recorded(delete, "filter add dev eth0 bpf obj /tmp/x.o").is_err());
+        std::fs::remove_dir_all(&run).unwrap();
+    }
 }

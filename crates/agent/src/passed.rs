@@ -2,6 +2,7 @@
 //! another program on the hook keeps packets from it, they leave untagged, and nothing else tells.
 
 use std::fmt;
+use std::io::ErrorKind;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,7 @@ use crate::pins::Places;
 use crate::stats;
 
 /// What records of the counts at the beginning are called.
-const RECORD: &str = "seen_";
+pub(crate) const RECORD: &str = "seen_";
 /// A packet that was queued when the tagger came, and one that is under way, are no sign of trouble.
 const FEW: u64 = 64;
 /// Nor is one packet in so many.
@@ -71,10 +72,21 @@ impl fmt::Display for Passed {
 pub(crate) fn begin(places: &Places, interface: &Interface) -> Result<(), AgentError> {
     let seen = stats::counters(places)?.seen[slot(interface)];
     let sent = interfaces::sent_packets(&interface.name).unwrap_or(0);
-    let path = places.record(RECORD, interface.index);
-    let text = serde_json::to_string(&Counts { sent, seen })
-        .map_err(|e| AgentError::kernel(format!("write {}", path.display()), e))?;
-    std::fs::write(&path, text).map_err(|e| AgentError::file(&path, e))
+    let text = serde_json::to_string(&Counts { sent, seen }).unwrap_or_default();
+    places.write_record(&record(interface.index), &text)
+}
+
+/// The tagger is off the interface.
+pub(crate) fn end(places: &Places, interface: &Interface) -> Result<(), AgentError> {
+    let path = places.record(&record(interface.index));
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(AgentError::file(path, error)),
+        _ => Ok(()),
+    }
+}
+
+fn record(index: u32) -> String {
+    format!("{RECORD}{index}")
 }
 
 /// All tagged interfaces.
@@ -129,7 +141,7 @@ fn seen_of(
 }
 
 fn recorded(places: &Places, index: u32) -> Counts {
-    let text = std::fs::read_to_string(places.record(RECORD, index)).unwrap_or_default();
+    let text = places.read_record(&record(index)).ok().flatten().unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
 

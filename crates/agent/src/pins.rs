@@ -1,14 +1,24 @@
-//! Where things that outlive the agent are: pins in the BPF file system, and the lock and records
-//! in a run directory.
+//! Where the agent keeps what outlives it: pins in a BPF file system, records in a run directory.
+//!
+//! The run directory is the one place that every command knows. It says where the pins are. Who may
+//! write to these folders is checked in [`crate::folder`]; the lock is in [`crate::lock`].
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Seek, Write};
-use std::path::PathBuf;
-
-use nix::fcntl::{Flock, FlockArg};
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, symlink};
+use std::path::{Path, PathBuf, absolute};
 
 use crate::attach::Side;
 use crate::error::AgentError;
+use crate::folder::{self, Purpose};
+use crate::tagger::{Entry, is_bpf_file_system, map};
+
+/// Where the pins are unless `start --pins` says otherwise.
+const DEFAULT_PINS: &str = "/sys/fs/bpf/flowsched";
+/// The record of where the pins are: a symbolic link.
+const PINS: &str = "pins";
+/// No record is longer.
+const MAX_RECORD: u64 = 1 << 20;
 
 /// The folders of one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +30,48 @@ pub struct Places {
 }
 
 impl Places {
+    /// The folders of the agent whose run directory is `run`. `chosen` is what `--pins` says.
+    ///
+    /// # Errors
+    /// If `chosen` is not where that agent's pins are; if others could have changed the record.
+    pub(crate) fn find(run: &Path, chosen: Option<&Path>) -> Result<Places, AgentError> {
+        let (run, chosen) = absolutes(run, chosen)?;
+        match (chosen, recorded(&run)?) {
+            (Some(chosen), Some(recorded)) if chosen != recorded => {
+                Err(AgentError::Usage(format!(
+                    "`--pins {}` contradicts {}, which says {}. Leave out `--pins`, or name the run \
+                     directory of the other agent with `--run-dir`.",
+                    chosen.display(),
+                    run.join(PINS).display(),
+                    recorded.display()
+                )))
+            }
+            (_, Some(pins)) => Ok(Places { pins, run }),
+            (chosen, None) => Ok(Places { pins: chosen.unwrap_or(DEFAULT_PINS.into()), run }),
+        }
+    }
+
+    /// The same for an agent that starts, which may choose other pins once the old ones are gone.
+    ///
+    /// # Errors
+    /// If a tagger is still installed elsewhere.
+    pub(crate) fn find_for_start(run: &Path, chosen: Option<&Path>) -> Result<Places, AgentError> {
+        let (run, chosen) = absolutes(run, chosen)?;
+        let recorded = recorded(&run)?.map(|pins| Places { pins, run: run.clone() });
+        match (chosen, recorded) {
+            (Some(chosen), Some(old)) if chosen != old.pins && old.is_installed() => {
+                Err(AgentError::Usage(format!(
+                    "`--pins {}` would leave two taggers: one is pinned in {}. Leave out `--pins`, \
+                     or run `flowsched agent uninstall` first.",
+                    chosen.display(),
+                    old.pins.display()
+                )))
+            }
+            (None, Some(old)) => Ok(old),
+            (chosen, _) => Ok(Places { pins: chosen.unwrap_or(DEFAULT_PINS.into()), run }),
+        }
+    }
+
     pub(crate) fn map(&self, name: &str) -> PathBuf {
         self.pins.join(name)
     }
@@ -33,92 +85,228 @@ impl Places {
         self.pins.join(format!("link_{index}_{}", side.name()))
     }
 
-    /// A record in the run directory about the interface with this index: what it was before, say.
-    pub(crate) fn record(&self, about: &str, index: u32) -> PathBuf {
-        self.run.join(format!("{about}{index}"))
+    /// Indices and sides of the interfaces that have a pinned link.
+    pub(crate) fn links(&self) -> Vec<(u32, Side)> {
+        names_in(&self.pins).iter().filter_map(|name| link_named(name)).collect()
     }
 
-    /// Indices of the interfaces that there is such a record about.
-    pub(crate) fn records(&self, about: &str) -> Vec<u32> {
-        let Ok(entries) = fs::read_dir(&self.run) else { return Vec::new() };
-        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        let mut found: Vec<u32> =
-            names.filter_map(|name| name.strip_prefix(about)?.parse().ok()).collect();
-        found.sort_unstable();
-        found
+    /// Whether anything of a tagger is pinned.
+    pub(crate) fn is_installed(&self) -> bool {
+        names_in(&self.pins).iter().any(|name| is_made_here(name))
     }
 
-    /// Removes all pins and the lock's file, and the folders if nothing else is in them.
-    pub(crate) fn remove(&self) -> Result<(), AgentError> {
-        if let Ok(entries) = fs::read_dir(&self.pins) {
-            for path in entries.flatten().map(|entry| entry.path()) {
-                fs::remove_file(&path).map_err(|e| AgentError::file(&path, e))?;
-            }
+    /// A record in the run directory, such as what an interface was before.
+    pub(crate) fn record(&self, name: &str) -> PathBuf {
+        self.run.join(name)
+    }
+
+    /// Indices of the interfaces that there is a record of this kind about.
+    pub(crate) fn records(&self, kind: &str) -> Vec<u32> {
+        let names = names_in(&self.run).into_iter();
+        names.filter_map(|name| name.strip_prefix(kind)?.parse().ok()).collect()
+    }
+
+    /// Writes a record whole, in the place of the one of that name. Follows no link that is there:
+    /// the folder may belong to another user than the one who writes.
+    pub(crate) fn write_record(&self, name: &str, text: &str) -> Result<(), AgentError> {
+        folder::make(&self.run, 0o755, Purpose::Use)?;
+        let fresh = self.record(&format!("new.{name}"));
+        let _ = fs::remove_file(&fresh);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o644);
+        let written = options.open(&fresh).and_then(|mut file| file.write_all(text.as_bytes()));
+        written
+            .and_then(|()| fs::rename(&fresh, self.record(name)))
+            .map_err(|e| AgentError::file(self.record(name), e))
+    }
+
+    /// The record of that name, if there is one.
+    pub(crate) fn read_record(&self, name: &str) -> Result<Option<String>, AgentError> {
+        let path = self.record(name);
+        let mut options = OpenOptions::new();
+        // A link or a pipe in its place would lead elsewhere, or never end.
+        options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        let mut text = String::new();
+        let read =
+            options.open(&path).and_then(|file| file.take(MAX_RECORD).read_to_string(&mut text));
+        match read {
+            Ok(_) => Ok(Some(text)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(AgentError::file(path, error)),
         }
-        let _ = fs::remove_file(self.lock_path());
-        // A folder that is a mount point, or not ours alone, stays.
-        let _ = fs::remove_dir(&self.pins);
-        let _ = fs::remove_dir(&self.run);
+    }
+
+    /// Makes both folders where they are missing, so that nobody else can write to them.
+    ///
+    /// # Errors
+    /// If somebody else could have put something there; if there is no BPF file system.
+    pub(crate) fn create(&self) -> Result<(), AgentError> {
+        folder::make(&self.run, 0o755, Purpose::Start)?;
+        let made = self.demand_bpf_file_system().and_then(|()| self.create_pins());
+        if made.is_err() {
+            // Only if it is empty.
+            let _ = fs::remove_dir(&self.run);
+        }
+        made
+    }
+
+    fn create_pins(&self) -> Result<(), AgentError> {
+        folder::make(&self.pins, 0o700, Purpose::Start)?;
+        for name in names_in(&self.pins) {
+            folder::demand_own(&self.pins.join(name))?;
+        }
         Ok(())
     }
 
-    fn lock_path(&self) -> PathBuf {
-        self.run.join("agent.lock")
+    /// Says where the pins are to all commands that follow.
+    pub(crate) fn record_pins(&self) -> Result<(), AgentError> {
+        let fresh = self.record("new.pins");
+        let _ = fs::remove_file(&fresh);
+        symlink(&self.pins, &fresh)
+            .and_then(|()| fs::rename(&fresh, self.record(PINS)))
+            .map_err(|e| AgentError::file(self.record(PINS), e))
     }
 
-    /// Makes both folders where they are missing.
-    pub(crate) fn create(&self) -> Result<(), AgentError> {
-        fs::create_dir_all(&self.run).map_err(|e| AgentError::file(&self.run, e))?;
-        fs::create_dir_all(&self.pins).map_err(|e| {
-            AgentError::Missing(format!(
-                "{}: {e}\nthe folder for pins must be in a BPF file system that this user may \
-                 write to: mount -t bpf bpf /sys/fs/bpf",
-                self.pins.display()
-            ))
-        })
+    /// # Errors
+    /// If the pins' folder is not, or would not be, in a BPF file system.
+    pub(crate) fn demand_bpf_file_system(&self) -> Result<(), AgentError> {
+        let there = self.pins.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
+        if is_bpf_file_system(there) {
+            return Ok(());
+        }
+        Err(AgentError::Refused(format!(
+            "{} is in no BPF file system. Mount one with `mount -t bpf bpf /sys/fs/bpf`, or name \
+             another folder with `--pins`.",
+            self.pins.display()
+        )))
     }
 
-    /// The process that runs the agent, if one does.
-    pub(crate) fn running(&self) -> Option<i32> {
-        let mut file = File::open(self.lock_path()).ok()?;
-        let mut text = String::new();
-        file.read_to_string(&mut text).ok()?;
-        match Flock::lock(file, FlockArg::LockSharedNonblock) {
-            Ok(_free) => None,
-            Err(_) => text.trim().parse().ok(),
+    /// Removes the agent's pins, its files in the run directory, and the folders if they are then
+    /// empty. Returns what else is among the pins, which stays.
+    pub(crate) fn remove(&self) -> Result<Vec<PathBuf>, AgentError> {
+        let mut left = Vec::new();
+        if self.pins.exists() {
+            self.demand_bpf_file_system()?;
+            for name in names_in(&self.pins) {
+                let path = self.pins.join(&name);
+                let is_pin = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+                if is_pin && is_made_here(&name) {
+                    fs::remove_file(&path).map_err(|e| AgentError::file(&path, e))?;
+                } else {
+                    left.push(path);
+                }
+            }
+        }
+        for name in [PINS, "agent.lock", "control"] {
+            let _ = fs::remove_file(self.record(name));
+        }
+        // A folder that is a mount point, or has something else in it, stays.
+        let _ = fs::remove_dir(&self.pins);
+        let _ = fs::remove_dir(&self.run);
+        Ok(left)
+    }
+}
+
+/// Whose link is pinned by that name.
+fn link_named(name: &str) -> Option<(u32, Side)> {
+    let (index, side) = name.strip_prefix("link_")?.split_once('_')?;
+    let side = Side::BOTH.into_iter().find(|one| one.name() == side)?;
+    Some((index.parse().ok()?, side))
+}
+
+/// Whether the agent gives that name to a pin.
+fn is_made_here(name: &str) -> bool {
+    let is_program = |name: &str| Entry::ALL.iter().any(|entry| entry.name() == name);
+    map::ALL.contains(&name)
+        || name.strip_prefix("program_").is_some_and(is_program)
+        || link_named(name).is_some()
+        || name.strip_prefix("new_").is_some_and(is_made_here)
+}
+
+fn absolutes(run: &Path, pins: Option<&Path>) -> Result<(PathBuf, Option<PathBuf>), AgentError> {
+    let absolute = |path: &Path| absolute(path).map_err(|e| AgentError::file(path, e));
+    Ok((absolute(run)?, pins.map(absolute).transpose()?))
+}
+
+/// Where the pins are, as the run directory says.
+fn recorded(run: &Path) -> Result<Option<PathBuf>, AgentError> {
+    folder::demand_safe(run, Purpose::Use)?;
+    let path = run.join(PINS);
+    match fs::read_link(&path) {
+        Ok(pins) => Ok(Some(pins)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            Err(AgentError::Denied(format!("{}: {error}\n{}", path.display(), folder::WHO_MAY)))
+        }
+        Err(error) => Err(AgentError::file(path, error)),
+    }
+}
+
+/// Names in a folder, sorted; none if it cannot be read.
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let names = entries.map(|entry: io::Result<fs::DirEntry>| entry.map(|e| e.file_name()));
+    let mut names: Vec<String> = names.filter_map(|name| name.ok()?.into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_agents_own_names_are_its_pins() {
+        for name in [
+            "settings",
+            "flows",
+            "program_tag_ip",
+            "link_7_ingress",
+            "new_link_7_egress",
+            "new_writers",
+        ] {
+            assert!(is_made_here(name), "{name}");
+        }
+        for name in
+            ["passwd", "program_other", "new_", "tc", "cilium_calls", "new_thing", "link_eth0"]
+        {
+            assert!(!is_made_here(name), "{name}");
         }
     }
-}
 
-/// Held by the agent that runs; freed by the kernel however it ends.
-#[derive(Debug)]
-pub(crate) struct Lock {
-    _file: Flock<File>,
-}
+    #[test]
+    fn every_command_finds_the_pins_that_start_recorded() {
+        let run = std::env::temp_dir().join(format!("fst-places-{}", std::process::id()));
+        let elsewhere = Path::new("/somewhere/else");
+        assert_eq!(Places::find(&run, None).unwrap().pins, Path::new(DEFAULT_PINS));
+        let places = Places::find_for_start(&run, Some(elsewhere)).unwrap();
+        folder::make(&run, 0o755, Purpose::Start).unwrap();
+        places.record_pins().unwrap();
+        assert_eq!(Places::find(&run, None).unwrap(), places);
+        assert_eq!(Places::find(&run, Some(elsewhere)).unwrap(), places);
+        let other = Places::find(&run, Some(Path::new("/third"))).unwrap_err();
+        assert!(other.to_string().contains("contradicts") && other.exit_code() == 2, "{other}");
+        // Nothing is pinned there (any more).
+        let moved = Places::find_for_start(&run, Some(Path::new("/third"))).unwrap();
+        assert_eq!(moved.pins, Path::new("/third"));
+        fs::remove_dir_all(&run).unwrap();
+    }
 
-impl Lock {
-    /// Takes the lock.
-    ///
-    /// # Errors
-    /// If another agent holds it.
-    pub(crate) fn take(places: &Places) -> Result<Lock, AgentError> {
-        let path = places.lock_path();
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let file = options.open(&path).map_err(|e| AgentError::file(&path, e))?;
-        let mut file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(file) => file,
-            Err(_) => {
-                let pid = places.running().unwrap_or(0);
-                return Err(AgentError::Running { pid });
-            }
-        };
-        let write = |file: &mut File| {
-            file.set_len(0)?;
-            file.rewind()?;
-            writeln!(file, "{}", std::process::id())
-        };
-        write(&mut file).map_err(|e| AgentError::file(&path, e))?;
-        Ok(Lock { _file: file })
+    #[test]
+    fn a_record_never_follows_a_link() {
+        let run = std::env::temp_dir().join(format!("fst-records-{}", std::process::id()));
+        let places = Places { pins: "/none".into(), run: run.clone() };
+        places.write_record("gso_eth0", "first").unwrap();
+        let secret = run.join("secret");
+        fs::write(&secret, "secret").unwrap();
+        symlink(&secret, run.join("nic_eth0")).unwrap();
+        symlink(&secret, run.join("new.nic_eth0")).unwrap();
+        assert!(places.read_record("nic_eth0").is_err());
+        places.write_record("nic_eth0", "second").unwrap();
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
+        assert_eq!(places.read_record("nic_eth0").unwrap().as_deref(), Some("second"));
+        assert_eq!(places.read_record("gso_eth0").unwrap().as_deref(), Some("first"));
+        assert_eq!(places.read_record("gso_eth1").unwrap(), None);
+        fs::remove_dir_all(&run).unwrap();
     }
 }

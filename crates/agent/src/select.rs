@@ -15,6 +15,11 @@ use crate::error::AgentError;
 
 /// Bits of the key before the address.
 const SLOT_BITS: u32 = 32;
+/// Where the hierarchy is mounted on most machines.
+const MOUNT: &str = "/sys/fs/cgroup";
+/// Control groups below the root that are looked up; as `CGROUP_DEPTH`, which counts the root, in
+/// `bpf/select.h`.
+pub(crate) const CGROUP_DEPTH: usize = 7;
 const PRESENT: [u8; 4] = 1u32.to_ne_bytes();
 
 /// Fills both maps with what `selection` says for the rule in `slot`.
@@ -94,14 +99,25 @@ fn prefix_key(address: IpAddr, length: u8, slot: usize) -> types::prefix_key {
 }
 
 /// A control group's id is its folder's inode number.
-fn cgroup_id(path: &Path) -> Option<u64> {
-    let full = match hierarchy() {
-        Some(root) if !path.starts_with("/sys/fs/cgroup") => {
-            root.join(path.strip_prefix("/").unwrap_or(path))
-        }
-        _ => path.to_owned(),
-    };
-    fs::metadata(full).ok().filter(fs::Metadata::is_dir).map(|folder| folder.ino())
+pub(crate) fn cgroup_id(path: &Path) -> Option<u64> {
+    let folder = fs::metadata(cgroup_folder(path)?).ok();
+    folder.filter(fs::Metadata::is_dir).map(|folder| folder.ino())
+}
+
+/// Where a control group of the configuration would be.
+pub(crate) fn cgroup_folder(path: &Path) -> Option<PathBuf> {
+    if path.starts_with(MOUNT) {
+        return Some(path.to_owned());
+    }
+    Some(hierarchy()?.join(cgroup_name(path)))
+}
+
+/// A control group's path below the root of the hierarchy.
+pub(crate) fn cgroup_name(path: &Path) -> PathBuf {
+    let mount = hierarchy();
+    let below = mount.and_then(|mount| path.strip_prefix(mount).ok().map(Path::to_owned));
+    let below = below.or_else(|| path.strip_prefix(MOUNT).ok().map(Path::to_owned));
+    below.unwrap_or_else(|| path.strip_prefix("/").unwrap_or(path).to_owned())
 }
 
 /// Where the second version of control groups is mounted.

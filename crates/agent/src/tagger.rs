@@ -15,6 +15,7 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle, OpenObject, PrintLevel, ProgramMut
 use crate::bpf::{LAYOUT, OpenTaggerSkel, SLOTS, Shared, TaggerSkel, TaggerSkelBuilder, types};
 use crate::config::Config;
 use crate::error::AgentError;
+use crate::folder::WHO_MAY;
 use crate::pins::Places;
 use crate::select;
 
@@ -29,6 +30,10 @@ pub(crate) mod map {
     pub(crate) const CGROUPS: &str = "cgroups";
     pub(crate) const AGENT: &str = "agent_counters";
     pub(crate) const WRITERS: &str = "writers";
+
+    /// All of them. No other file among the pins is taken for a map.
+    pub(crate) const ALL: [&str; 9] =
+        [SETTINGS, COUNTERS, HISTOGRAM, SOCKETS, FLOWS, PREFIXES, CGROUPS, AGENT, WRITERS];
 }
 
 /// The entry points: what is to be done with a packet, and whether it has an Ethernet header.
@@ -198,6 +203,12 @@ fn pin_anew(
     std::fs::rename(&fresh, path).map_err(|e| AgentError::file(path, e))
 }
 
+/// Whether a rule is in force in the pinned maps.
+pub(crate) fn has_rule(places: &Places) -> bool {
+    let settings = pinned(places, map::SETTINGS).and_then(|map| read_settings(&map));
+    settings.is_ok_and(|both| both.rules[both.active as usize % SLOTS].generation != 0)
+}
+
 pub(crate) fn read_settings(map: &impl MapCore) -> Result<types::settings, AgentError> {
     let bytes = map
         .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
@@ -208,14 +219,14 @@ pub(crate) fn read_settings(map: &impl MapCore) -> Result<types::settings, Agent
 /// The pinned map of that name.
 pub(crate) fn pinned(places: &Places, name: &str) -> Result<MapHandle, AgentError> {
     let path = places.map(name);
-    MapHandle::from_pinned_path(&path).map_err(|e| {
-        let advice = match e.kind() {
-            libbpf_rs::ErrorKind::PermissionDenied => {
-                "what the tagger has pinned is for root, and for the user who started the agent"
-            }
-            _ => "no tagger is installed here; `flowsched agent start` installs one",
-        };
-        AgentError::Missing(format!("{}: {e}\n{advice}", path.display()))
+    MapHandle::from_pinned_path(&path).map_err(|e| match e.kind() {
+        libbpf_rs::ErrorKind::PermissionDenied => {
+            AgentError::Denied(format!("{}: {e}\n{WHO_MAY}", path.display()))
+        }
+        _ => AgentError::NotInstalled(format!(
+            "{}: {e}\nno tagger is installed here; `flowsched agent start` installs one",
+            path.display()
+        )),
     })
 }
 
@@ -296,6 +307,10 @@ fn load_error(error: libbpf_rs::Error, log: String) -> AgentError {
         _ if log.contains("BTF is missing") => {
             "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF), without which nothing is loaded"
         }
+        _ if log.contains("failed to create: -ENOMEM") => {
+            "there is too little memory for the maps: lower `flows.max`, or raise the limit (in \
+             systemd, MemoryMax of the service)"
+        }
         libbpf_rs::ErrorKind::PermissionDenied if !log.contains("PROG LOAD LOG") => {
             "it takes the capabilities CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, or root"
         }
@@ -329,6 +344,9 @@ mod tests {
         let said = load_error(refused(), log.into()).to_string();
         assert!(said.contains("doctor") && said.ends_with("outside of the packet"), "{said}");
         assert!(load_error(refused(), String::new()).to_string().contains("CAP_PERFMON"));
+        let large =
+            load_error(refused(), "libbpf: map 'flows': failed to create: -ENOMEM\n".into());
+        assert!(large.to_string().contains("flows.max"), "{large}");
         let bare = load_error(refused(), "libbpf: kernel BTF is missing at '/sys'\n".into());
         assert!(bare.to_string().contains("CONFIG_DEBUG_INFO_BTF"), "{bare}");
     }

@@ -374,26 +374,8 @@ fn thousands_of_connections_a_second_are_tagged_and_leave_nothing_behind() {
     }
 }
 
-/// The agent as another user, with these capabilities and no others.
-fn as_nobody(pair: &Pair, agent: &Agent, capabilities: &[&str]) -> std::process::Command {
-    let example = std::env::current_exe().unwrap();
-    let example = example.parent().unwrap().parent().unwrap().join("examples/flowsched-agent");
-    // A copy that this user may run, wherever the tests were built.
-    let program = agent.folder.join("flowsched-agent");
-    if !program.exists() {
-        sh(&format!("cp {} {}", example.display(), program.display()));
-    }
-    let with = |start: &str| capabilities.iter().fold(start.to_owned(), |all, c| all + ",+" + c);
-    let mut command = std::process::Command::new("nsenter");
-    command
-        .arg(format!("--net=/run/netns/{}", pair.a))
-        .args(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"])
-        .arg(format!("--bounding-set={}", with("-all")))
-        .arg(format!("--inh-caps={}", with("-all")))
-        .arg(format!("--ambient-caps={}", with("-all")))
-        .arg(program);
-    command
-}
+/// A user that has no name.
+const USER: u32 = 64_000;
 
 #[test]
 fn without_the_capabilities_it_says_what_is_missing() {
@@ -405,7 +387,8 @@ fn without_the_capabilities_it_says_what_is_missing() {
     let all = ["bpf", "net_admin", "perfmon"];
     for held in 0..all.len() {
         for dry in [&["--dry-run"][..], &[]] {
-            let output = as_nobody(&pair, &agent, &all[..held])
+            let output = agent
+                .as_user(USER, &all[..held])
                 .args(["start", "--config"])
                 .arg(agent.config())
                 .args(dry)
@@ -428,7 +411,8 @@ fn without_privileges_nothing_is_done_and_nothing_untrue_is_said() {
     let pair = Pair::new();
     let mut agent = Agent::start(&pair, RULE, &[]);
     let refused = |agent: &Agent, command: &str, because: &str| {
-        let output = as_nobody(&pair, agent, &[])
+        let output = agent
+            .as_user(USER, &[])
             .args(["--pins", &agent.pins, "--run-dir"])
             .arg(agent.folder.join("run"))
             .args(command.split(' '))
@@ -474,11 +458,11 @@ fn three_capabilities_are_all_that_it_takes() {
     let [bpf_text, run_text] = [&bpf, &run].map(|path| path.display().to_string());
     sh(&format!(
         "mkdir {bpf_text} {run_text} && mount -t bpf bpf {bpf_text} && mkdir {bpf_text}/pins && \
-         chown 65534:65534 {bpf_text}/pins {run_text}"
+         chown {USER}:{USER} {bpf_text}/pins {run_text}"
     ));
     let _mounted = Mounted(bpf_text);
     let command = |arguments: &[&str]| {
-        let mut command = as_nobody(&pair, &agent, &["bpf", "net_admin", "perfmon"]);
+        let mut command = agent.as_user(USER, &["bpf", "net_admin", "perfmon"]);
         command.arg("--pins").arg(bpf.join("pins")).arg("--run-dir").arg(&run).args(arguments);
         command
     };

@@ -17,6 +17,13 @@ use crate::sys;
 const FIRST_PRIORITY: u32 = 1;
 const LAST_PRIORITY: u32 = 16;
 
+/// Records that clsact was made here begin with this.
+pub(super) const RECORD: &str = "clsact_";
+
+fn record(interface: &Interface) -> String {
+    format!("{RECORD}{}", interface.index)
+}
+
 /// The handle by which a filter is found again: agents with other folders have other handles, so
 /// that none replaces another's filter (FNV-1a).
 fn handle(places: &Places) -> u32 {
@@ -35,8 +42,7 @@ pub(super) fn attach(
     side: Side,
 ) -> Result<(), AgentError> {
     if !has_clsact(&interface.name) {
-        let record = places.record("clsact_", interface.index);
-        std::fs::write(&record, "").map_err(|e| AgentError::file(&record, e))?;
+        places.write_record(&record(interface), "")?;
     }
     let there = ours(places, interface, side).map(|(priority, _)| priority);
     let priorities = match there {
@@ -71,7 +77,7 @@ pub(super) fn detach(places: &Places, interface: &Interface) -> Result<(), Agent
             removed = Some(filter);
         }
     }
-    let record = places.record("clsact_", interface.index);
+    let record = places.record(&record(interface));
     if let (Some(filter), true) = (removed, record.exists()) {
         std::fs::remove_file(&record).map_err(|e| AgentError::file(&record, e))?;
         remove_clsact(interface, filter)?;

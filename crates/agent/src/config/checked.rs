@@ -105,7 +105,11 @@ impl Config {
     /// If it cannot be read, is not TOML, has a key that is unknown, lacks one that is needed,
     /// or a value makes no sense.
     pub fn read(path: &Path) -> Result<Config, AgentError> {
-        let text = std::fs::read_to_string(path).map_err(|e| AgentError::file(path, e))?;
+        let unreadable = |error: std::io::Error| AgentError::Syntax {
+            path: path.to_owned(),
+            message: error.to_string(),
+        };
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
         Config::parse(&text, path)
     }
 

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::daemon::say;
 use crate::error::AgentError;
+use crate::log;
 
 /// No certificate, key or token is larger.
 const MAX_BYTES: u64 = 1 << 20;
@@ -44,7 +44,7 @@ impl<T, const N: usize> Reloaded<T, N> {
             Err(error) => {
                 let complaint = format!("{error}; the server keeps what it read before");
                 if self.complaint.as_ref() != Some(&complaint) {
-                    say(&complaint);
+                    log::error(&complaint);
                     self.complaint = Some(complaint);
                 }
             }
@@ -57,7 +57,7 @@ impl<T, const N: usize> Reloaded<T, N> {
         if contents != self.contents {
             self.value = (self.make)(&self.paths, &contents)?;
             self.contents = contents;
-            say(&format!("{} is in force", self.paths[0].display()));
+            log::info(format_args!("{} is in force", self.paths[0].display()));
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each of the test programs that share this uses a part of it")]
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -69,22 +69,70 @@ impl Agent {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new("nsenter");
-        command.arg(format!("--net=/run/netns/{}", self.host)).arg(binary());
-        command.args(["--pins", &self.pins, "--run-dir"]).arg(self.folder.join("run"));
+        self.command_after(&[])
+    }
+
+    /// The agent's program on its folders, with `before` in front of it.
+    pub fn command_after(&self, before: &[&str]) -> Command {
+        let mut command = self.program(before, &binary());
+        command.args(["--pins", &self.pins, "--run-dir"]).arg(self.run_dir());
         command
+    }
+
+    /// A program on the host, with `before` in front of it.
+    fn program(&self, before: &[&str], program: &Path) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/run/netns/{}", self.host)).args(before).arg(program);
+        command
+    }
+
+    /// The run directory.
+    pub fn run_dir(&self) -> PathBuf {
+        self.folder.join("run")
+    }
+
+    /// The agent's program as another user, with these capabilities and no others.
+    pub fn as_user(&self, uid: u32, capabilities: &[&str]) -> Command {
+        // A copy that this user may run, wherever the tests were built.
+        let copy = self.folder.join("flowsched-agent");
+        if !copy.exists() {
+            std::fs::copy(binary(), &copy).unwrap();
+        }
+        let with =
+            |start: &str| capabilities.iter().fold(start.to_owned(), |all, c| all + ",+" + c);
+        let change = [
+            "setpriv".into(),
+            format!("--reuid={uid}"),
+            format!("--regid={uid}"),
+            "--clear-groups".into(),
+            "--no-new-privs".into(),
+            with("--bounding-set=-all"),
+            with("--inh-caps=-all"),
+            with("--ambient-caps=-all"),
+        ];
+        let change: Vec<&str> = change.iter().map(String::as_str).collect();
+        self.program(&change, &copy)
     }
 
     /// Starts the process and waits until it is ready.
     pub fn launch(&mut self, more: &[&str]) {
-        let mut child = self
-            .command()
-            .args(["start", "--config"])
-            .arg(self.config())
-            .args(more)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = self.command();
+        command.args(["start", "--config"]).arg(self.config()).args(more);
+        self.launch_as(command);
+        self.wait_for("ready");
+    }
+
+    /// The same in another PID namespace, whose first process the agent is.
+    pub fn launch_in_pid_namespace(&mut self) {
+        let mut command = self.command_after(&["unshare", "--pid", "--fork"]);
+        command.args(["start", "--config"]).arg(self.config());
+        self.launch_as(command);
+        self.wait_for("ready");
+    }
+
+    /// Runs `command`, which starts the agent.
+    pub fn launch_as(&mut self, mut command: Command) {
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let (say, said) = channel();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         thread::spawn(move || {
@@ -94,7 +142,6 @@ impl Agent {
         });
         self.child = Some(child);
         self.said = Some(said);
-        self.wait_for("ready");
     }
 
     /// Waits until the agent says something with `text` in it.
@@ -107,6 +154,12 @@ impl Agent {
                 Err(_) => panic!("the agent never said \"{text}\", but {before:#?}"),
             }
         }
+    }
+
+    /// Waits for the next thing that the agent says, which must have `text` in it.
+    pub fn wait_for_first(&self, text: &str) {
+        let line = self.said.as_ref().unwrap().recv_timeout(Duration::from_secs(120)).unwrap();
+        assert!(line.contains(text), "{line}");
     }
 
     /// The process's number.
@@ -129,6 +182,31 @@ impl Agent {
     /// Another command on the same folders.
     pub fn run(&self, arguments: &str) -> Output {
         self.command().args(arguments.split_whitespace()).output().unwrap()
+    }
+
+    /// The same with the run directory alone.
+    pub fn run_without_pins(&self, arguments: &str) -> Output {
+        let mut command = self.program(&[], &binary());
+        command.arg("--run-dir").arg(self.run_dir()).args(arguments.split_whitespace());
+        command.output().unwrap()
+    }
+
+    /// Runs a `start` that must fail, with `before` in front of the program.
+    pub fn fail_to_start(&self, before: &[&str], more: &str) -> Output {
+        let mut command = self.command_after(before);
+        command.args(["start", "--config"]).arg(self.config()).args(more.split_whitespace());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = String::new();
+        for line in BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok) {
+            stderr += &format!("{line}\n");
+            if line.ends_with("ready") {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                panic!("the agent has started:\n{stderr}");
+            }
+        }
+        let status = child.wait().unwrap();
+        Output { status, stdout: Vec::new(), stderr: stderr.into_bytes() }
     }
 
     /// The same, which must succeed: what it prints.

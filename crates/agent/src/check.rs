@@ -1,0 +1,188 @@
+//! `flowsched agent check`: whether a configuration would work on this machine. Changes nothing and
+//! needs no agent. `start --dry-run` prints the same, and the rule in words.
+
+use std::fmt;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use libbpf_rs::MapCore;
+
+use crate::attach::Hook;
+use crate::config::{Config, Metrics};
+use crate::error::AgentError;
+use crate::folder::{self, Purpose};
+use crate::metrics::Server;
+use crate::pins::Places;
+use crate::tagger::{self, Entry, LoadOptions, Tagger, map};
+use crate::{capabilities, control, daemon, doctor, memory, nic, preview, sys};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Ok,
+    Warning,
+    Error,
+}
+
+/// One line of what is printed.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    verdict: Verdict,
+    about: &'static str,
+    text: String,
+}
+
+impl Finding {
+    pub(crate) fn ok(about: &'static str, text: String) -> Finding {
+        Finding { verdict: Verdict::Ok, about, text }
+    }
+
+    pub(crate) fn warning(about: &'static str, text: String) -> Finding {
+        Finding { verdict: Verdict::Warning, about, text }
+    }
+
+    pub(crate) fn error(about: &'static str, text: String) -> Finding {
+        Finding { verdict: Verdict::Error, about, text }
+    }
+
+    /// What `result` says.
+    fn of(about: &'static str, result: Result<String, AgentError>) -> Finding {
+        match result {
+            Ok(text) => Finding::ok(about, text),
+            Err(error) => Finding::error(about, error.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = match self.verdict {
+            Verdict::Ok => "ok",
+            Verdict::Warning => "warning",
+            Verdict::Error => "error",
+        };
+        write!(f, "{verdict:<8} {:<16} {}", self.about, self.text)
+    }
+}
+
+/// Prints a line a finding.
+///
+/// # Errors
+/// If the configuration would not work.
+pub(crate) fn run(places: &Places, path: &Path) -> Result<(), AgentError> {
+    let config = match Config::read(path) {
+        Ok(config) => config,
+        Err(error) => {
+            println!("{}", Finding::error("configuration", error.to_string()));
+            return Err(refused(path, 1));
+        }
+    };
+    println!("{}", Finding::ok("configuration", format!("{}: no mistakes", path.display())));
+    let errors = print_all(&findings(places, &config, None));
+    if errors > 0 { Err(refused(path, errors)) } else { Ok(()) }
+}
+
+/// `flowsched agent start --dry-run`.
+pub(crate) fn dry_run(
+    places: &Places,
+    config: &Config,
+    path: &Path,
+    hook: Hook,
+) -> Result<(), AgentError> {
+    let errors = print_all(&findings(places, config, Some(hook)));
+    print!("{}", daemon::explain(config));
+    if config.nic.is_some() {
+        println!("Interfaces would be scheduled with:");
+        nic::dry_run(places, config)?;
+    }
+    println!("Nothing was attached.");
+    if errors > 0 { Err(refused(path, errors)) } else { Ok(()) }
+}
+
+/// Prints the findings, and counts the errors among them.
+fn print_all(findings: &[Finding]) -> usize {
+    for finding in findings {
+        println!("{finding}");
+    }
+    findings.iter().filter(|finding| finding.verdict == Verdict::Error).count()
+}
+
+fn refused(path: &Path, errors: usize) -> AgentError {
+    let errors = if errors == 1 { "an error".into() } else { format!("{errors} errors") };
+    AgentError::Usage(format!("{} does not work on this machine: {errors}", path.display()))
+}
+
+fn findings(places: &Places, config: &Config, hook: Option<Hook>) -> Vec<Finding> {
+    let mut all = vec![doctor::kernel(), folders(places), flows(places, config)];
+    let may_try = capabilities::demand(&capabilities::FOR_TAGGING);
+    // The kernel tells nobody else which hooks it has.
+    let hook = hook.or_else(|| may_try.is_ok().then(Hook::available));
+    all.push(match may_try {
+        Ok(()) => Finding::of("program", program(config)),
+        Err(error) => Finding::warning("program", format!("not tried: {error}")),
+    });
+    all.extend(preview::interfaces(config, hook));
+    all.extend(preview::selection(&config.selection));
+    if let Some(settings) = &config.metrics {
+        all.push(listens(places, settings));
+    }
+    if config.nic.is_some() {
+        let possible = nic::check(places, config);
+        all.push(Finding::of("nic", possible.map(|()| "can be scheduled and put back".into())));
+    }
+    all
+}
+
+fn folders(places: &Places) -> Finding {
+    let checked = folder::demand_safe(&places.run, Purpose::Use)
+        .and_then(|()| folder::demand_safe(&places.pins, Purpose::Use))
+        .and_then(|()| places.demand_bpf_file_system());
+    let text = format!("pins in {}, records in {}", places.pins.display(), places.run.display());
+    Finding::of("folders", checked.map(|()| text))
+}
+
+/// Whether there is memory for `flows.max`, and whether the map in use, if any, is of that size.
+fn flows(places: &Places, config: &Config) -> Finding {
+    let about = "flows.max";
+    let in_use = tagger::pinned(places, map::FLOWS).map(|flows| flows.max_entries());
+    if let Ok(size) = in_use
+        && size != config.max_flows
+    {
+        let text = format!(
+            "{}, but the map in use has room for {size}; run `flowsched agent uninstall` first",
+            config.max_flows
+        );
+        return Finding::error(about, text);
+    }
+    let needed = memory::of_agent(config.max_flows);
+    let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+    let text = format!("{} flows take {} MiB with the agent", config.max_flows, mebibytes(needed));
+    match memory::available() {
+        Some(left) if in_use.is_err() && left < needed => {
+            Finding::error(about, format!("{text}, and {} MiB are available", mebibytes(left)))
+        }
+        _ => Finding::ok(about, text),
+    }
+}
+
+fn program(config: &Config) -> Result<String, AgentError> {
+    // Whether there is room for more is known without taking it.
+    let small = Config { max_flows: config.max_flows.min(65_536), ..config.clone() };
+    let tagger = Tagger::load(&small, None, LoadOptions::default())?;
+    let verified = Entry::TAGGERS.map(|entry| {
+        let facts = sys::program_facts(tagger.program(entry).as_fd()).unwrap_or_default();
+        format!("{} ({} instructions verified)", entry.name(), facts.verified_instructions)
+    });
+    Ok(verified.join(", "))
+}
+
+/// Whether the metrics could be served: the address, the certificate and the token are tried.
+fn listens(places: &Places, settings: &Metrics) -> Finding {
+    let about = "metrics";
+    match Server::bind(settings) {
+        Ok(_) => Finding::ok(about, "can be served".into()),
+        Err(error) if matches!(control::running(places), Ok(Some(_))) => {
+            Finding::warning(about, format!("{error}; maybe the agent that runs has the address"))
+        }
+        Err(error) => Finding::error(about, error.to_string()),
+    }
+}

@@ -1,0 +1,71 @@
+//! How much memory the kernel takes for a configuration. Nearly all of it is the map of flows that are
+//! known by 5-tuple, which is allocated when the agent starts.
+
+use std::fs;
+
+use crate::bpf::types;
+
+/// `struct htab_elem` of the kernel, before the key.
+const ENTRY_HEADER: u64 = 48;
+/// `struct bucket`; there are as many as entries, rounded up to a power of two.
+const BUCKET: u64 = 16;
+/// The agent itself, its other maps and, at its peak, the verifier. Measured: 10 MiB.
+const OTHERWISE: u64 = 16 << 20;
+
+/// Bytes of the map of flows with room for `max`.
+pub(crate) fn of_flows(max: u32) -> u64 {
+    let aligned = |size: usize| size.next_multiple_of(8) as u64;
+    let entry = ENTRY_HEADER
+        + aligned(size_of::<types::flow_key>())
+        + aligned(size_of::<types::flow_state>());
+    entry * u64::from(max) + BUCKET * u64::from(max).next_power_of_two()
+}
+
+/// Bytes that an agent takes with room for `max` flows.
+pub(crate) fn of_agent(max: u32) -> u64 {
+    of_flows(max) + OTHERWISE
+}
+
+/// Bytes that this machine can still give.
+pub(crate) fn available() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::{AsFd, AsRawFd};
+    use std::path::Path;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::tagger::{LoadOptions, Tagger};
+
+    /// What the kernel says that the map takes, as `bpftool map show` prints it.
+    fn memlock(file: i32) -> u64 {
+        let text = fs::read_to_string(format!("/proc/self/fdinfo/{file}")).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix("memlock:")).unwrap();
+        line.trim().parse().unwrap()
+    }
+
+    #[test]
+    fn the_kernel_takes_as_much_as_is_foretold() {
+        if !nix::unistd::geteuid().is_root() {
+            eprintln!("skipped: loading needs root");
+            return;
+        }
+        for max in [20_000, 65_536] {
+            let text =
+                format!("interfaces = [\"lo\"]\nthresholds = \"1KB\"\n[flows]\nmax = {max}\n");
+            let config = Config::parse(&text, Path::new("agent.toml")).unwrap();
+            let tagger = Tagger::load(&config, None, LoadOptions::default()).unwrap();
+            let found = memlock(tagger.skel().maps.flows.as_fd().as_raw_fd());
+            // Kernels before 6.4 leave the buckets out.
+            let foretold = of_flows(max);
+            println!("{max} flows: {found} bytes, foretold {foretold}");
+            assert!(found.abs_diff(foretold) * 10 < foretold, "{found} instead of {foretold}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What a running agent is asked for: to end or to read its configuration again, by signals and by
+//! commands on the control socket.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+
+use crate::control::Control;
+use crate::error::AgentError;
+use crate::pins::Places;
+
+/// The requests, which wait until the agent looks.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    signals: SignalFd,
+    control: Control,
+    end: bool,
+    reload: bool,
+}
+
+impl Requests {
+    /// Adds commands to the signals. The caller holds the lock.
+    pub(crate) fn listen(signals: SignalFd, places: &Places) -> Result<Requests, AgentError> {
+        Ok(Requests { signals, control: Control::listen(places)?, end: false, reload: false })
+    }
+
+    /// Waits for a request, or until `other` can be read, for so many milliseconds at most.
+    pub(crate) fn wait(&self, other: BorrowedFd<'_>, at_most_ms: u16) {
+        let mut files = self.control.files();
+        files.extend([self.signals.as_fd(), other]);
+        let mut files: Vec<PollFd<'_>> =
+            files.into_iter().map(|file| PollFd::new(file, PollFlags::POLLIN)).collect();
+        let _ = poll(&mut files, PollTimeout::from(at_most_ms));
+    }
+
+    /// Whether the agent is to end.
+    pub(crate) fn is_end_wanted(&mut self) -> bool {
+        while let Ok(Some(signal)) = self.signals.read_signal() {
+            match signal.ssi_signo == Signal::SIGHUP as u32 {
+                true => self.reload = true,
+                false => self.end = true,
+            }
+        }
+        self.end |= self.control.serve();
+        self.end
+    }
+
+    /// Whether the configuration is to be read again; once for all requests so far.
+    pub(crate) fn take_reload(&mut self) -> bool {
+        std::mem::take(&mut self.reload)
+    }
+}
+
+/// Keeps signals from ending the process; they wait until the agent looks.
+pub(crate) fn block_signals() -> Result<SignalFd, AgentError> {
+    let mut signals = SigSet::empty();
+    for signal in [Signal::SIGHUP, Signal::SIGTERM, Signal::SIGINT] {
+        signals.add(signal);
+    }
+    signals
+        .thread_block()
+        .and_then(|()| SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK))
+        .map_err(|e| AgentError::kernel("take signals", e))
+}

@@ -1,0 +1,176 @@
+//! `flowsched agent start`: everything up to the moment when the agent is ready. A start that fails
+//! leaves tagging as it was before.
+
+use std::collections::BTreeSet;
+use std::os::fd::OwnedFd;
+
+use crate::args::StartArgs;
+use crate::attach::{self, Hook};
+use crate::capabilities;
+use crate::config::Config;
+use crate::daemon::{Agent, install, notify_systemd, watch_file};
+use crate::error::AgentError;
+use crate::interfaces::{self, Interface};
+use crate::lock::Lock;
+use crate::metrics::{self, Server};
+use crate::pins::Places;
+use crate::requests::{Requests, block_signals};
+use crate::tagger::{LoadOptions, Tagger, has_rule};
+use crate::{check, gso, log, nic, sys};
+
+/// Starts the agent and keeps it running.
+pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError> {
+    // Before the file is read, so that no later change is missed.
+    let changes =
+        watch_file(&args.config).or_else(|error| Config::read(&args.config).and(Err(error)))?;
+    let config = Config::read(&args.config)?;
+    capabilities::demand(&capabilities::FOR_TAGGING)?;
+    let hook = if args.clsact { Hook::Clsact } else { Hook::available() };
+    if args.dry_run {
+        return check::dry_run(places, &config, &args.config, hook);
+    }
+    let signals = block_signals()?;
+    let before = Before::see(places);
+    places.create()?;
+    let _lock = Lock::take(places)?;
+    let prepared = Requests::listen(signals, places).and_then(|mut requests| {
+        let (tagger, run_time) = prepare(places, &config, hook, &mut requests)?;
+        Ok((tagger, run_time, requests))
+    });
+    let (tagger, _run_time, mut requests) = match prepared {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            before.put_back(places);
+            return match error {
+                AgentError::Ended => {
+                    log::info(error);
+                    Ok(())
+                }
+                error => Err(error),
+            };
+        }
+    };
+    let mut agent = Agent {
+        places,
+        hook,
+        tagger: &tagger,
+        config,
+        path: args.config.clone(),
+        refused: BTreeSet::new(),
+    };
+    if let Err(error) = agent.detach_unwanted() {
+        log::warn(error);
+    }
+    if attach::attached(places).is_empty() {
+        let patterns = agent.config.interfaces.join(" or ");
+        log::warn(format_args!("no interface is called {patterns} yet"));
+    }
+    notify_systemd("READY=1");
+    log::info("ready");
+    agent.watch(&mut requests, &changes);
+    Ok(())
+}
+
+/// Loads the tagger, attaches it and puts the configuration in force. A rule that is in force
+/// already stays until nothing can fail any more.
+fn prepare(
+    places: &Places,
+    config: &Config,
+    hook: Hook,
+    requests: &mut Requests,
+) -> Result<(Tagger, Option<OwnedFd>), AgentError> {
+    let had_rule = has_rule(places);
+    places.record_pins()?;
+    // Before anything is attached: a certificate or an address that cannot be used stops the start.
+    let server = config.metrics.as_ref().map(Server::bind).transpose()?;
+    let mut tagger = Tagger::load(config, Some(places), LoadOptions::default())?;
+    if let Some(server) = server {
+        let place = server.run(metrics::producer(places.clone()))?;
+        log::info(format_args!("metrics at {place}"));
+    }
+    if config.nic.is_some() {
+        nic::check(places, config)?;
+    }
+    let run_time = config.measure_run_time.then(measure_run_time).flatten();
+    if !had_rule {
+        tagger.apply(config)?;
+    }
+    tagger.pin_programs(places)?;
+    for interface in interfaces::matching(&config.interfaces) {
+        if requests.is_end_wanted() {
+            return Err(AgentError::Ended);
+        }
+        install(&tagger, places, hook, config, &interface)?;
+    }
+    if config.nic.is_some() {
+        nic::start(places, config, false)?;
+    }
+    if requests.is_end_wanted() {
+        return Err(AgentError::Ended);
+    }
+    if had_rule {
+        tagger.apply(config)?;
+    }
+    Ok((tagger, run_time))
+}
+
+fn measure_run_time() -> Option<OwnedFd> {
+    sys::measure_run_time()
+        .inspect_err(|e| {
+            log::warn(format_args!(
+                "run time is not measured: {e} (it takes CAP_SYS_ADMIN, or \
+                 `sysctl kernel.bpf_stats_enabled=1`)"
+            ));
+        })
+        .ok()
+}
+
+/// What an agent finds when it starts.
+struct Before {
+    is_installed: bool,
+    tagged: Vec<Interface>,
+    /// Indices of interfaces.
+    capped: Vec<u32>,
+    /// Indices of interfaces.
+    scheduled: Vec<u32>,
+}
+
+impl Before {
+    fn see(places: &Places) -> Before {
+        Before {
+            is_installed: places.is_installed(),
+            tagged: tagged(places),
+            capped: places.records(gso::RECORD),
+            scheduled: places.records(nic::RECORD),
+        }
+    }
+
+    /// Takes away what was made since. What was tagged before still is, by the same rule.
+    fn put_back(&self, places: &Places) {
+        let mut results = Vec::new();
+        for index in since(places.records(nic::RECORD), &self.scheduled) {
+            results.push(nic::restore(places, index, false));
+        }
+        for interface in since(tagged(places), &self.tagged) {
+            results.push(attach::detach(places, &interface));
+        }
+        for index in since(places.records(gso::RECORD), &self.capped) {
+            results.push(gso::restore(places, index));
+        }
+        if !self.is_installed {
+            results.push(places.remove().map(|_| ()));
+        }
+        for error in results.into_iter().filter_map(Result::err) {
+            log::error(format_args!("the start is undone only in part: {error}"));
+        }
+    }
+}
+
+/// What there was not before.
+fn since<T: PartialEq>(now: Vec<T>, before: &[T]) -> Vec<T> {
+    now.into_iter().filter(|one| !before.contains(one)).collect()
+}
+
+fn tagged(places: &Places) -> Vec<Interface> {
+    attach::attached(places).into_iter().map(|(interface, _)| interface).collect()
+}
