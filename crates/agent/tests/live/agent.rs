@@ -1,7 +1,8 @@
 //! The agent as a process on the first host of a pair.
 #![allow(dead_code, reason = "each of the test programs that share this uses a part of it")]
 
-use std::io::{BufRead, BufReader};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -86,9 +87,11 @@ impl Agent {
             .spawn()
             .unwrap();
         let (say, said) = channel();
+        let mut log = File::options().create(true).append(true).open(self.log()).unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
+                let _ = writeln!(log, "{line}");
                 let _ = say.send(line);
             }
         });
@@ -107,6 +110,16 @@ impl Agent {
                 Err(_) => panic!("the agent never said \"{text}\", but {before:#?}"),
             }
         }
+    }
+
+    /// Where all that the agent says is kept.
+    pub fn log(&self) -> PathBuf {
+        self.folder.join("said")
+    }
+
+    /// What the agent has said by now is not waited for.
+    pub fn forget(&self) {
+        while self.said.as_ref().unwrap().try_recv().is_ok() {}
     }
 
     /// A signal to the process, by its name.
