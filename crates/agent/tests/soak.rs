@@ -2,7 +2,7 @@
 //! tag of every packet that arrives at the far end of the cable is compared with the rule, and
 //! nothing may be left after `uninstall`. Needs root.
 //!
-//! `make soak-agent` runs cases for an hour.
+//! `make soak-agent` runs cases for an hour; `cargo test` one that is always the same.
 
 #[path = "live/agent.rs"]
 mod agent;
@@ -58,6 +58,25 @@ extern "C" fn interrupt(_: libc::c_int) {
 
 fn is_interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
+}
+
+#[test]
+fn a_short_soak_finds_nothing() {
+    if !lab::is_root("a_short_soak_finds_nothing") {
+        return;
+    }
+    let _mark = Mark::new();
+    let case = Case::short();
+    let verdict = carry_out(&case, &|| false);
+    let packets = &verdict.findings.packets;
+    let kinds = ["bulk TCP", "request and response TCP", "UDP", "QUIC", "TCP without payload"];
+    assert!(
+        verdict.findings.violations.is_empty(),
+        "{}\n{}",
+        trial::describe(&case, &verdict),
+        verdict.log
+    );
+    assert!(kinds.iter().all(|kind| packets[kind] > 100), "{packets:?}");
 }
 
 /// The whole number that a variable of the environment is.

@@ -177,6 +177,52 @@ impl Case {
             events: draw.events(),
         }
     }
+
+    /// A case in which everything happens once, in `cargo test`.
+    pub fn short() -> Case {
+        let quiet = Duration::from_millis(400);
+        let events = [
+            Event::Reload,
+            Event::Kill { other_rule: false },
+            Event::HookChange,
+            Event::Rename,
+            Event::Foreign(Foreign::Filter(10)),
+            Event::Reinstall,
+            Event::Away,
+        ];
+        Case {
+            hook: Hook::Tcx,
+            foreign: Some(Foreign::Tcx),
+            bulks: [(16, 10), (256, 0)]
+                .map(|(receive_buffer, read_pause)| Bulk {
+                    bytes: 1_000_000,
+                    receive_buffer: receive_buffer << 10,
+                    read_at_once: 16 << 10,
+                    read_pause: Duration::from_millis(read_pause),
+                })
+                .to_vec(),
+            message_idle: Duration::from_millis(5),
+            events: events.map(|event| (quiet, event)).to_vec(),
+            link: Link::Away(20_000_000, 60_000),
+            datagrams: vec![Datagrams {
+                size: 1000,
+                at_once: 5,
+                gap: Duration::from_millis(15),
+                bytes: 300_000,
+                pause: None,
+            }],
+            conversations: vec![Conversation {
+                messages: vec![60_000, 300, 130_000],
+                pause: Duration::from_millis(60),
+            }],
+            quic: Some(Quic {
+                bytes: 300_000,
+                window: 64 << 10,
+                read_pause: Duration::from_millis(5),
+            }),
+            ..Case::new(1)
+        }
+    }
 }
 
 struct Draw(ChaCha8Rng);
