@@ -1,6 +1,6 @@
 # Targets of the host agent, included by the Makefile.
 
-.PHONY: agent-deps test-agent test-agent-kernels test-packaging test-container bench-agent
+.PHONY: agent-deps test-agent test-agent-kernels test-packaging test-container soak-agent bench-agent
 
 agent-deps:
 	scripts/install-agent-deps.sh --test
@@ -25,6 +25,13 @@ test-packaging:
 test-container:
 	cargo build -p flowsched --features agent
 	packaging/container/test.sh "$${CARGO_TARGET_DIR:-target}/debug/flowsched"
+
+# Random life cycles of the agent under traffic, as root; SOAK_SEED=N repeats one case. Failures are
+# kept in soak-agent-failures/.
+soak-agent:
+	cargo build -p flowsched-agent --example flowsched-agent
+	SOAK_MINUTES=$(SOAK_MINUTES) SOAK_SEED=$(SOAK_SEED) \
+	  cargo test -p flowsched-agent --test soak -- --ignored --exact soak --nocapture
 
 # What the tagger costs. Wants a machine that does nothing else.
 bench-agent:

@@ -50,15 +50,18 @@ fn a_configuration_that_works_is_told_from_one_that_does_not() {
         about(&output, "flows.max"),
         ["ok flows.max 65536 flows take 29 MiB with the agent"]
     );
-    assert_eq!(about(&output, "metrics.listen"), ["ok metrics.listen 127.0.0.1:9488 is free"]);
+    assert_eq!(about(&output, "metrics"), ["ok metrics can be served"]);
     assert!(about(&output, "nic")[0].starts_with("ok"));
 
     for (rule, line) in [
         (
             "[metrics]\nlisten = \"127.0.0.1:9487\"\n",
-            "error metrics.listen 127.0.0.1:9487: Address",
+            "error metrics serve metrics on 127.0.0.1:9487 (metrics.listen): Address",
         ),
-        ("[metrics]\nlisten = \"192.0.2.1:9487\"\n", "error metrics.listen 192.0.2.1:9487: Cannot"),
+        (
+            "[metrics]\nlisten = \"192.0.2.1:9487\"\n",
+            "error metrics serve metrics on 192.0.2.1:9487 (metrics.listen): Cannot",
+        ),
         ("[flows]\nmax = 4000000000\n", "error flows.max 4000000000 flows take"),
         ("[flows]\nmax = 3\n", "error configuration flows.max: found 3"),
     ] {

@@ -8,11 +8,13 @@ mod lab;
 mod seen;
 
 use std::net::UdpSocket;
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
 use agent::Agent;
 use lab::{Capture, Pair, sh};
+use nix::sys::socket::{setsockopt, sockopt};
 use seen::Seen;
 
 const RULE: &str = "thresholds = \"20KB\"\ndscp = [32, 0]\n[message]\nidle = \"never\"\n\
@@ -67,47 +69,92 @@ fn a_dry_run_changes_nothing_and_prints_what_would_be_run() {
     assert_eq!(queueing(&pair), before, "what was there before is not back");
 }
 
-#[test]
-fn short_flows_overtake_what_is_queued() {
-    if !lab::is_root("short_flows_overtake_what_is_queued") {
-        return;
-    }
-    let pair = Pair::new();
-    let agent = Agent::start(&pair, RULE, &[]);
-    let printed = agent.ok(&format!("nic start --dry-run --config {}", agent.config().display()));
-    println!("{printed}");
-    let capture = Capture::start(&pair.b);
-    // Slow enough that an emulated processor, too, sends faster than the queue empties.
-    lab::on(&pair.a, || {
-        use nix::sys::socket::{setsockopt, sockopt};
-        let socket = UdpSocket::bind("10.77.0.1:4000").unwrap();
+/// Room for all datagrams of a test, however late they are sent on or read.
+const ROOM: usize = 4 << 20;
+
+/// Receives datagrams on the second host, and says from which port each came, in their order.
+fn arrivals(pair: &Pair) -> Receiver<u16> {
+    let (say, said) = channel();
+    let (ready, is_ready) = channel();
+    lab::on(&pair.b, move || {
+        let socket = UdpSocket::bind("10.77.0.2:9").unwrap();
+        setsockopt(&socket, sockopt::RcvBufForce, &ROOM).unwrap();
+        ready.send(()).unwrap();
+        while let Ok((_, from)) = socket.recv_from(&mut [0; 2000]) {
+            if say.send(from.port()).is_err() {
+                return;
+            }
+        }
+    });
+    is_ready.recv().unwrap();
+    said
+}
+
+/// Sends datagrams from a port of the first host; none waits for room.
+fn send_datagrams(pair: &Pair, port: u16, count: usize) {
+    lab::on(&pair.a, move || {
+        let socket = UdpSocket::bind(("10.77.0.1", port)).unwrap();
         setsockopt(&socket, sockopt::Ipv4Tos, &ECT0).unwrap();
-        for _ in 0..300 {
+        setsockopt(&socket, sockopt::SndBufForce, &ROOM).unwrap();
+        for _ in 0..count {
             socket.send_to(&[1; 1000], "10.77.0.2:9").unwrap();
         }
     })
     .join()
     .unwrap();
-    lab::on(&pair.a, || {
-        UdpSocket::bind("10.77.0.1:4001").unwrap().send_to(&[2; 1000], "10.77.0.2:9").unwrap();
-    })
-    .join()
-    .unwrap();
-    thread::sleep(Duration::from_secs(5));
-    let frames = capture.end();
-    let order: Vec<u16> = frames
-        .iter()
-        .filter_map(|frame| Seen::parse(frame))
-        .filter(|packet| packet.to == 9 && packet.payload == 1000)
-        .map(|packet| packet.from)
-        .collect();
-    let place = order.iter().position(|from| *from == 4001).expect("the short flow was lost");
-    let after = order.len() - place;
-    assert!(after > 50, "it arrived as number {place} of {}", order.len());
-    let marked = frames.iter().filter_map(|frame| Seen::parse(frame)).filter(|p| p.ecn == 3);
+}
+
+/// Waits for a packet from this port: how many came before it.
+fn wait_for_arrival(arrivals: &Receiver<u16>, port: u16) -> usize {
+    let lost = |_| panic!("a datagram from port {port} was lost");
+    let next = || arrivals.recv_timeout(Duration::from_secs(300)).unwrap_or_else(lost);
+    std::iter::repeat_with(next).take_while(|from| *from != port).count()
+}
+
+/// Packets that wait on the first host's interface.
+fn waiting(pair: &Pair) -> usize {
+    let text = sh(&format!("tc -n {} -s qdisc show dev east root", pair.a));
+    let backlog = text.split_once("backlog ").unwrap_or_else(|| panic!("no backlog: {text}")).1;
+    let packets = backlog.split_whitespace().nth(1).and_then(|word| word.strip_suffix('p'));
+    packets.unwrap_or_else(|| panic!("no packets: {text}")).parse().unwrap()
+}
+
+#[test]
+fn short_flows_overtake_what_is_queued() {
+    if !lab::is_root("short_flows_overtake_what_is_queued") {
+        return;
+    }
+    const SENT: usize = 300;
+    let pair = Pair::new();
+    // So slow that the queue holds nearly all that is sent, on however slow a processor.
+    let agent = Agent::start(&pair, &RULE.replace("300Kbps", "20Kbps"), &[]);
+    let printed = agent.ok(&format!("nic start --dry-run --config {}", agent.config().display()));
+    println!("{printed}");
+    let capture = Capture::start(&pair.b);
+    let arrivals = arrivals(&pair);
+    // The neighbour is known from here on.
+    send_datagrams(&pair, 4002, 1);
+    wait_for_arrival(&arrivals, 4002);
+    send_datagrams(&pair, 4000, SENT);
+    send_datagrams(&pair, 4001, 1);
+    let before = wait_for_arrival(&arrivals, 4001);
+    // All of the long flow was sent before the short one: what still waits was overtaken.
+    let overtaken = waiting(&pair);
+    assert!(overtaken > 50, "{overtaken} still waited when the short flow came, after {before}");
     if printed.contains(" red ") {
-        let marked = marked.count();
-        assert!(marked > 20, "{marked} were marked, of a queue of {after} packets");
+        // The queue empties at once, with the marks that it has been given.
+        sh(&format!(
+            "tc -n {} qdisc change dev east root handle f5c0: tbf rate 100mbit burst 80000b \
+             limit 480000b",
+            pair.a
+        ));
+        for _ in before..SENT {
+            wait_for_arrival(&arrivals, 4000);
+        }
+        let frames = capture.end();
+        let seen = frames.iter().filter_map(|frame| Seen::parse(frame));
+        let marked = seen.filter(|packet| packet.ecn == 3).count();
+        assert!(marked > 20, "{marked} were marked, of a queue of {overtaken} packets");
     }
 }
 

@@ -1,7 +1,8 @@
 //! The agent as a process on the first host of a pair.
 #![allow(dead_code, reason = "each of the test programs that share this uses a part of it")]
 
-use std::io::{BufRead, BufReader};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -134,9 +135,11 @@ impl Agent {
     pub fn launch_as(&mut self, mut command: Command) {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let (say, said) = channel();
+        let mut log = File::options().create(true).append(true).open(self.log()).unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
+                let _ = writeln!(log, "{line}");
                 let _ = say.send(line);
             }
         });
@@ -160,6 +163,16 @@ impl Agent {
     pub fn wait_for_first(&self, text: &str) {
         let line = self.said.as_ref().unwrap().recv_timeout(Duration::from_secs(120)).unwrap();
         assert!(line.contains(text), "{line}");
+    }
+
+    /// Where all that the agent says is kept.
+    pub fn log(&self) -> PathBuf {
+        self.folder.join("said")
+    }
+
+    /// What the agent has said by now is not waited for.
+    pub fn forget(&self) {
+        while self.said.as_ref().unwrap().try_recv().is_ok() {}
     }
 
     /// The process's number.

@@ -13,6 +13,8 @@ pub struct Seen {
     pub seq: u32,
     pub payload: usize,
     pub syn: bool,
+    pub fin: bool,
+    pub rst: bool,
     pub ece: bool,
     pub checksums_right: bool,
     pub from_first_host: bool,
@@ -42,6 +44,8 @@ impl Seen {
             seq: 0,
             payload: 0,
             syn: false,
+            fin: false,
+            rst: false,
             ece: false,
             checksums_right: ip_right,
             from_first_host,
@@ -51,6 +55,7 @@ impl Seen {
                 (seen.from, seen.to) = (tcp.source_port(), tcp.destination_port());
                 (seen.seq, seen.payload) = (tcp.sequence_number(), tcp.payload().len());
                 (seen.syn, seen.ece) = (tcp.syn(), tcp.ece());
+                (seen.fin, seen.rst) = (tcp.fin(), tcp.rst());
                 let sum = match packet.net.as_ref()? {
                     NetSlice::Ipv4(ip) => {
                         tcp.calc_checksum_ipv4(ip.header().source(), ip.header().destination())

@@ -1,0 +1,121 @@
+//! TCP connections.
+
+use super::{Judge, Place};
+use crate::capture::Packet;
+use crate::draw::Conversation;
+use crate::history::Phase;
+
+/// Where in the stream a packet's first byte is.
+fn offset(packets: &[&Packet], packet: &Packet) -> u64 {
+    u64::from(packet.seen.seq.wrapping_sub(packets[0].seen.seq).wrapping_sub(1))
+}
+
+/// Judges what has no payload: at the top, but for a FIN, which may belong to a message.
+fn judge_bare(judge: &mut Judge<'_>, packet: &Packet) {
+    let is_fin = packet.seen.fin && !packet.seen.syn && !packet.seen.rst;
+    judge.judge(
+        "TCP without payload",
+        packet,
+        |_| {
+            if is_fin { Place::Any } else { Place::From(0, 0) }
+        },
+    );
+}
+
+/// The offset in the connection, as a tagger knows it that may be younger: of such a connection
+/// the SYN may count as a byte.
+fn earned(offset: u64) -> Place {
+    Place::From(offset, offset + 1)
+}
+
+/// A connection whose send buffer was never empty: all of it is one message.
+pub(super) fn bulk(judge: &mut Judge<'_>, packets: &[&Packet]) {
+    for packet in packets {
+        if packet.seen.payload == 0 {
+            judge_bare(judge, packet);
+            continue;
+        }
+        let offset = offset(packets, packet);
+        let is_older = |phase: &Phase| packets[0].at < judge.history.birth(phase.life).1;
+        judge.judge("bulk TCP", packet, |phase| {
+            if is_older(phase) { earned(offset) } else { Place::From(offset, offset) }
+        });
+    }
+}
+
+/// A message of a conversation: its first byte's offset, and when it was captured.
+#[derive(Clone, Copy, Debug, Default)]
+struct Message {
+    start: u64,
+    /// The first and the last time that a packet of it was captured.
+    seen: Option<(u64, u64)>,
+    /// The same of packets with its last byte.
+    tail_seen: Option<(u64, u64)>,
+}
+
+fn extend(span: &mut Option<(u64, u64)>, at: u64) {
+    let (first, _) = span.unwrap_or((at, at));
+    *span = Some((first, at));
+}
+
+/// The messages, and the index of each data packet's one.
+fn messages(conversation: &Conversation, packets: &[&Packet]) -> (Vec<Message>, Vec<usize>) {
+    let mut end = 0;
+    let mut messages = Vec::new();
+    for size in &conversation.messages {
+        messages.push(Message { start: end, ..Message::default() });
+        end += size;
+    }
+    let ends: Vec<u64> = messages.iter().skip(1).map(|next| next.start).chain([end]).collect();
+    let mut indices = Vec::new();
+    for packet in packets {
+        let offset = offset(packets, packet);
+        let index = ends.partition_point(|end| *end <= offset).min(messages.len() - 1);
+        indices.push(index);
+        if packet.seen.payload > 0 {
+            extend(&mut messages[index].seen, packet.at);
+            if offset + packet.seen.payload as u64 >= ends[index] {
+                extend(&mut messages[index].tail_seen, packet.at);
+            }
+        }
+    }
+    (messages, indices)
+}
+
+/// A connection whose client paused before each message with everything acknowledged.
+pub(super) fn conversation(
+    judge: &mut Judge<'_>,
+    conversation: &Conversation,
+    packets: &[&Packet],
+) {
+    let (messages, indices) = messages(conversation, packets);
+    for (packet, index) in packets.iter().zip(indices) {
+        if packet.seen.payload == 0 {
+            judge_bare(judge, packet);
+            continue;
+        }
+        let offset = offset(packets, packet);
+        let message = &messages[index];
+        let before = index.checked_sub(1).map(|before| &messages[before]);
+        let history = judge.history;
+        judge.judge("request and response TCP", packet, |phase| {
+            let Some(before) = before else { return earned(offset) };
+            let (Some((first, _)), Some((tail, last_tail))) = (message.seen, before.tail_seen)
+            else {
+                return Place::Any;
+            };
+            let (youngest, oldest) = history.birth(phase.life);
+            let until = message.seen.map_or(first, |(_, last)| last);
+            if history.has_gap(phase.life, tail, until) {
+                // What the tagger has missed may have been the end of the message before.
+                Place::Any
+            } else if oldest < tail {
+                Place::From(offset - message.start, offset - message.start)
+            } else if youngest > last_tail {
+                earned(offset)
+            } else {
+                Place::Any
+            }
+        });
+    }
+}
