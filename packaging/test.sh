@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests what is packaged: the units, the manifest, and the Debian package from installing to
-# purging, in a copy of this machine's file system that is thrown away.
+# purging, in a copy of this machine's file system that is thrown away. There, every documented
+# command runs against an agent that was started as the unit says (commands.sh).
 #
 #   test.sh BINARY    a flowsched that was built with the feature `agent`
 set -euo pipefail
@@ -56,9 +57,9 @@ if [ "$(id -u)" -ne 0 ] || ! grep -qw overlay /proc/filesystems; then
   echo "skipped: installing the package needs root and overlayfs"
   exit 0
 fi
-export work
-# Its own mounts, so that all of it goes with the process.
-unshare --mount bash -euo pipefail -c '
+export work here
+# Its own mounts and network, so that all of it goes with the process.
+unshare --mount --net bash -euo pipefail -c '
   mkdir "$work/layers" "$work/root"
   mount -t tmpfs layers "$work/layers"
   mkdir "$work/layers/upper" "$work/layers/work"
@@ -72,7 +73,7 @@ unshare --mount bash -euo pipefail -c '
   for device in null zero urandom; do
     touch "$work/root/dev/$device" && mount --bind "/dev/$device" "$work/root/dev/$device"
   done
-  mkdir -p "$work/root/tmp/package" && cp "$work"/*.deb "$work/root/tmp/package/"
+  mkdir -p "$work/root/tmp/package" && cp "$work"/*.deb "$here/commands.sh" "$work/root/tmp/package/"
   exec chroot "$work/root" bash -euo pipefail -c "
     export PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive
     dpkg --force-depends -i /tmp/package/*.deb
@@ -80,13 +81,14 @@ unshare --mount bash -euo pipefail -c '
     dpkg -s flowsched-agent | grep \"^Status: install ok installed\"
     getent passwd flowsched
     flowsched agent --help | grep uninstall
-    flowsched agent doctor
-    sed -i \"s/eth0/lo/\" /etc/flowsched/agent.toml
-    flowsched agent start --dry-run
+    bash /tmp/package/commands.sh
     # An upgrade keeps what the operator has set.
     dpkg --force-depends --force-confold -i /tmp/package/*.deb
-    grep -q \"interfaces = ..lo\" /etc/flowsched/agent.toml
+    grep -q 908pkt /etc/flowsched/agent.toml
+    # Tagging goes with the package.
+    test -e /run/flowsched-bpf/pins/settings
     dpkg -r flowsched-agent
+    test ! -e /run/flowsched-bpf/pins && test ! -e /run/flowsched/pins
     test ! -e /usr/bin/flowsched && test -e /etc/flowsched/agent.toml
     dpkg -P flowsched-agent
     test ! -e /etc/flowsched && test ! -e /lib/systemd/system/flowsched-agent.service

@@ -291,6 +291,10 @@ fn load_error(error: libbpf_rs::Error, log: String) -> AgentError {
         _ if log.contains("BTF is missing") => {
             "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF), without which nothing is loaded"
         }
+        _ if log.contains("failed to create: -ENOMEM") => {
+            "there is too little memory for the maps: lower `flows.max`, or raise the limit (in \
+             systemd, MemoryMax of the service)"
+        }
         libbpf_rs::ErrorKind::PermissionDenied if !log.contains("PROG LOAD LOG") => {
             "it takes the capabilities CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON, or root"
         }
@@ -324,6 +328,9 @@ mod tests {
         let said = load_error(refused(), log.into()).to_string();
         assert!(said.contains("doctor") && said.ends_with("outside of the packet"), "{said}");
         assert!(load_error(refused(), String::new()).to_string().contains("CAP_PERFMON"));
+        let large =
+            load_error(refused(), "libbpf: map 'flows': failed to create: -ENOMEM\n".into());
+        assert!(large.to_string().contains("flows.max"), "{large}");
         let bare = load_error(refused(), "libbpf: kernel BTF is missing at '/sys'\n".into());
         assert!(bare.to_string().contains("CONFIG_DEBUG_INFO_BTF"), "{bare}");
     }
