@@ -20,6 +20,8 @@ use libbpf_rs::{MapHandle, MapType};
 
 const RULE: &str = "thresholds = \"20KB\"\ndscp = [40, 3]\n";
 const OTHER: &str = "thresholds = \"20KB\"\ndscp = [41, 4]\n";
+/// In front of an agent that shall not find `ip`, so that it fails when it has attached.
+const NO_TOOLS: [&str; 2] = ["env", "PATH=/none"];
 /// A user that has no name.
 const STRANGER: u32 = 64_001;
 
@@ -91,11 +93,11 @@ fn an_exit_code_says_what_went_wrong() {
         assert!(code(&output) == 0 && !said(&output).contains("gone"), "{}", said(&output));
     }
     agent.configure("thresholds = \"2KB 1KB\"\n");
-    assert_eq!(code(&agent.try_start()), 2);
+    assert_eq!(code(&agent.fail_to_start(&[], "")), 2);
     agent.configure(RULE);
     fs::create_dir(agent.run_dir()).unwrap();
     fs::set_permissions(agent.run_dir(), fs::Permissions::from_mode(0o777)).unwrap();
-    assert_eq!(code(&agent.try_start()), 1);
+    assert_eq!(code(&agent.fail_to_start(&[], "")), 1);
 }
 
 #[test]
@@ -204,7 +206,7 @@ fn folders_that_a_stranger_can_write_to_are_refused() {
     let run = agent.run_dir();
     let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
     let refused = |because: &str| {
-        let output = agent.try_start();
+        let output = agent.fail_to_start(&[], "");
         assert!(code(&output) == 1 && said(&output).contains(because), "{}", said(&output));
     };
     for folder in [run.as_path(), Path::new(&agent.pins)] {
@@ -259,15 +261,14 @@ fn a_start_that_fails_late_leaves_nothing() {
             ("[nic]\nrate = \"1Gbps\"\n", "has filters"),
         ] {
             let agent = Agent::prepare(&pair, &format!("{RULE}{limits}{rule}"));
-            let output = agent.run(&format!("start {hook} --config {}", agent.config().display()));
+            let output = agent.fail_to_start(&[], hook);
             assert!(code(&output) == 1 && said(&output).contains(because), "{}", said(&output));
             assert_eq!(interface(&pair), before, "{because}");
             assert!(!agent.is_installed() && !agent.run_dir().exists(), "{because}");
         }
         // Tagged already when the cap on its super-packets fails: no `ip` is found.
         let agent = Agent::prepare(&pair, &format!("{RULE}{limits}"));
-        let start = format!("start {hook} --config {}", agent.config().display());
-        let output = agent.run_after(&["env", "PATH=/none"], &start);
+        let output = agent.fail_to_start(&NO_TOOLS, hook);
         assert!(said(&output).contains("east: tagged"), "{}", said(&output));
         assert!(code(&output) == 1 && said(&output).contains("run ip"), "{}", said(&output));
         assert_eq!(interface(&pair), before);
@@ -288,14 +289,15 @@ fn a_start_that_fails_late_leaves_the_older_tagger() {
         agent.signal("-KILL");
         agent.wait();
         let (before, rule) = (interface(&pair), levels(&agent));
-        for more in ["[metrics]\nlisten = \"127.0.0.1:9487\"\n", "[nic]\nrate = \"1Gbps\"\n"] {
+        for (more, before) in [
+            ("[metrics]\nlisten = \"127.0.0.1:9487\"\n", &[][..]),
+            ("[nic]\nrate = \"1Gbps\"\n", &[]),
+            // After the older one's program was replaced.
+            ("[gso]\nmax-size = \"16KiB\"\n", &NO_TOOLS),
+        ] {
             occupy_queueing(&pair);
             agent.configure(&format!("{OTHER}{more}"));
-            let output = agent.run(&format!(
-                "start {} --config {}",
-                hook.join(" "),
-                agent.config().display()
-            ));
+            let output = agent.fail_to_start(before, &hook.join(" "));
             assert_eq!(code(&output), 1, "{}", said(&output));
             sh(&format!("tc -n {} qdisc del dev east root", pair.a));
             assert_eq!(levels(&agent), rule, "another rule is in force");

@@ -185,14 +185,22 @@ impl Agent {
         command.output().unwrap()
     }
 
-    /// The same with `before` in front of the program.
-    pub fn run_after(&self, before: &[&str], arguments: &str) -> Output {
-        self.command_after(before).args(arguments.split_whitespace()).output().unwrap()
-    }
-
-    /// Runs `start` to its end, without the harness waiting for it to be ready.
-    pub fn try_start(&self) -> Output {
-        self.run(&format!("start --config {}", self.config().display()))
+    /// Runs a `start` that must fail, with `before` in front of the program.
+    pub fn fail_to_start(&self, before: &[&str], more: &str) -> Output {
+        let mut command = self.command_after(before);
+        command.args(["start", "--config"]).arg(self.config()).args(more.split_whitespace());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = String::new();
+        for line in BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok) {
+            stderr += &format!("{line}\n");
+            if line.ends_with("ready") {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                panic!("the agent has started:\n{stderr}");
+            }
+        }
+        let status = child.wait().unwrap();
+        Output { status, stdout: Vec::new(), stderr: stderr.into_bytes() }
     }
 
     /// The same, which must succeed: what it prints.
