@@ -13,6 +13,10 @@ config=/etc/flowsched/agent.toml
 log=/tmp/package/log
 : >/tmp/package/ran
 
+main=
+# A test that fails leaves no agent behind.
+trap 'test $? = 0 || test -z "$main" || kill "$main"' EXIT
+
 fail() {
   echo "FAILED: $*" >&2
   cat "$log" >&2
