@@ -140,24 +140,16 @@ fn folders(places: &Places) -> Finding {
     Finding::of("folders", checked.map(|()| text))
 }
 
-/// Whether there is memory for `flows.max`, and whether the map in use, if any, is of that size.
+/// Whether there is memory for `flows.max`.
 fn flows(places: &Places, config: &Config) -> Finding {
     let about = "flows.max";
     let in_use = tagger::pinned(places, map::FLOWS).map(|flows| flows.max_entries());
-    if let Ok(size) = in_use
-        && size != config.max_flows
-    {
-        let text = format!(
-            "{}, but the map in use has room for {size}; run `flowsched agent uninstall` first",
-            config.max_flows
-        );
-        return Finding::error(about, text);
-    }
+    let is_there = in_use.is_ok_and(|size| size == config.max_flows);
     let needed = memory::of_agent(config.max_flows);
     let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
     let text = format!("{} flows take {} MiB with the agent", config.max_flows, mebibytes(needed));
     match memory::available() {
-        Some(left) if in_use.is_err() && left < needed => {
+        Some(left) if !is_there && left < needed => {
             Finding::error(about, format!("{text}, and {} MiB are available", mebibytes(left)))
         }
         _ => Finding::ok(about, text),

@@ -20,6 +20,7 @@ pub mod error;
 mod folder;
 mod gso;
 mod histogram;
+mod inherit;
 mod interfaces;
 mod lifecycle;
 mod lock;

@@ -90,6 +90,15 @@ impl Places {
         names_in(&self.pins).iter().filter_map(|name| link_named(name)).collect()
     }
 
+    /// Removes links of an earlier version, which named them by the interface's name.
+    pub(crate) fn remove_old_links(&self) -> Result<(), AgentError> {
+        let names = names_in(&self.pins).into_iter();
+        names
+            .filter(|name| name.starts_with("link_") && link_named(name).is_none())
+            .map(|name| self.pins.join(name))
+            .try_for_each(|path| fs::remove_file(&path).map_err(|e| AgentError::file(path, e)))
+    }
+
     /// Whether anything of a tagger is pinned.
     pub(crate) fn is_installed(&self) -> bool {
         names_in(&self.pins).iter().any(|name| is_made_here(name))
@@ -219,7 +228,7 @@ fn is_made_here(name: &str) -> bool {
     let is_program = |name: &str| Entry::ALL.iter().any(|entry| entry.name() == name);
     map::ALL.contains(&name)
         || name.strip_prefix("program_").is_some_and(is_program)
-        || link_named(name).is_some()
+        || name.starts_with("link_")
         || name.strip_prefix("new_").is_some_and(is_made_here)
 }
 
@@ -267,9 +276,7 @@ mod tests {
         ] {
             assert!(is_made_here(name), "{name}");
         }
-        for name in
-            ["passwd", "program_other", "new_", "tc", "cilium_calls", "new_thing", "link_eth0"]
-        {
+        for name in ["passwd", "program_other", "new_", "tc", "cilium_calls", "new_thing"] {
             assert!(!is_made_here(name), "{name}");
         }
     }

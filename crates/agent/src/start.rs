@@ -10,13 +10,14 @@ use crate::capabilities;
 use crate::config::Config;
 use crate::daemon::{Agent, install, notify_systemd, watch_file};
 use crate::error::AgentError;
+use crate::inherit::Inheritance;
 use crate::interfaces::{self, Interface};
 use crate::lock::Lock;
 use crate::metrics::{self, Server};
 use crate::pins::Places;
 use crate::requests::{Requests, block_signals};
-use crate::tagger::{LoadOptions, Tagger, has_rule};
-use crate::{check, gso, log, nic, sys};
+use crate::tagger::{LoadOptions, Tagger};
+use crate::{check, gso, log, nic, passed, sys};
 
 /// Starts the agent and keeps it running.
 pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError> {
@@ -79,7 +80,6 @@ fn prepare(
     hook: Hook,
     requests: &mut Requests,
 ) -> Result<(Tagger, Option<OwnedFd>), AgentError> {
-    let had_rule = has_rule(places);
     places.record_pins()?;
     // Before anything is attached: a certificate or an address that cannot be used stops the start.
     let server = config.metrics.as_ref().map(Server::bind).transpose()?;
@@ -92,6 +92,7 @@ fn prepare(
         nic::check(places, config)?;
     }
     let run_time = config.measure_run_time.then(measure_run_time).flatten();
+    let had_rule = tagger.has_rule();
     if !had_rule {
         tagger.apply(config)?;
     }
@@ -110,6 +111,11 @@ fn prepare(
     }
     if had_rule {
         tagger.apply(config)?;
+    }
+    if tagger.take_over(places)? {
+        for (interface, _) in attach::attached(places) {
+            passed::begin(places, &interface)?;
+        }
     }
     Ok((tagger, run_time))
 }
@@ -157,6 +163,7 @@ impl Before {
         for index in since(places.records(gso::RECORD), &self.capped) {
             results.push(gso::restore(places, index));
         }
+        Inheritance::give_up(places);
         if !self.is_installed {
             results.push(places.remove().map(|_| ()));
         }

@@ -16,6 +16,7 @@ use crate::bpf::{LAYOUT, OpenTaggerSkel, SLOTS, Shared, TaggerSkel, TaggerSkelBu
 use crate::config::Config;
 use crate::error::AgentError;
 use crate::folder::WHO_MAY;
+use crate::inherit::{Inheritance, Wanted};
 use crate::pins::Places;
 use crate::select;
 
@@ -76,6 +77,7 @@ pub(crate) struct LoadOptions {
 /// The loaded program.
 pub(crate) struct Tagger {
     skel: TaggerSkel<'static>,
+    inheritance: Inheritance,
 }
 
 impl std::fmt::Debug for Tagger {
@@ -88,7 +90,7 @@ impl Tagger {
     /// Loads the program; pins its maps below `places`, or uses those that are pinned there.
     ///
     /// # Errors
-    /// If the kernel refuses it, with the verifier's log; if pinned maps are of another layout.
+    /// If the kernel refuses it, with the verifier's log.
     pub(crate) fn load(
         config: &Config,
         places: Option<&Places>,
@@ -104,13 +106,15 @@ impl Tagger {
         if !options.trace {
             open.maps.trace_records.set_max_entries(4096).map_err(refuse)?;
         }
-        if let Some(places) = places {
-            pin_or_reuse(&mut open, places)?;
-        }
+        let inheritance = match places {
+            Some(places) => pin_or_reuse(&mut open, places)?,
+            None => Inheritance::default(),
+        };
         let skel = collecting_log(|| open.load()).map_err(|(error, log)| load_error(error, log))?;
-        let tagger = Tagger { skel };
-        tagger.check_layout()?;
-        Ok(tagger)
+        if let Some(places) = places {
+            inheritance.copy_flows(places, &skel.maps.flows)?;
+        }
+        Ok(Tagger { skel, inheritance })
     }
 
     /// Puts the whole of `config` in force at once: the rule that is not in force is written,
@@ -164,6 +168,17 @@ impl Tagger {
         pin_anew(&places.map(map::WRITERS), |path| writers.pin(path))
     }
 
+    /// Whether a rule is in force in the maps, that of an earlier agent.
+    pub(crate) fn has_rule(&self) -> bool {
+        let settings = self.settings();
+        settings.is_ok_and(|both| both.rules[both.active as usize % SLOTS].generation != 0)
+    }
+
+    /// Puts the maps that were made anew in the places of the old ones. Whether there were any.
+    pub(crate) fn take_over(&self, places: &Places) -> Result<bool, AgentError> {
+        self.inheritance.take_over(places)
+    }
+
     fn settings(&self) -> Result<types::settings, AgentError> {
         read_settings(&self.skel.maps.data_settings)
     }
@@ -174,14 +189,6 @@ impl Tagger {
             .data_settings
             .update(&0u32.to_ne_bytes(), both.bytes(), MapFlags::ANY)
             .map_err(|e| AgentError::kernel("write the rule", e))
-    }
-
-    fn check_layout(&self) -> Result<(), AgentError> {
-        let found = self.settings()?.layout;
-        if found == 0 || found == LAYOUT {
-            return Ok(());
-        }
-        Err(other_layout(&format!("layout {found}, this agent's is {LAYOUT}")))
     }
 
     /// The map of packets' decisions, for tests.
@@ -201,12 +208,6 @@ fn pin_anew(
     let _ = std::fs::remove_file(&fresh);
     pin(&fresh).map_err(|e| AgentError::kernel(format!("pin {}", fresh.display()), e))?;
     std::fs::rename(&fresh, path).map_err(|e| AgentError::file(path, e))
-}
-
-/// Whether a rule is in force in the pinned maps.
-pub(crate) fn has_rule(places: &Places) -> bool {
-    let settings = pinned(places, map::SETTINGS).and_then(|map| read_settings(&map));
-    settings.is_ok_and(|both| both.rules[both.active as usize % SLOTS].generation != 0)
 }
 
 pub(crate) fn read_settings(map: &impl MapCore) -> Result<types::settings, AgentError> {
@@ -230,12 +231,6 @@ pub(crate) fn pinned(places: &Places, name: &str) -> Result<MapHandle, AgentErro
     })
 }
 
-fn other_layout(found: &str) -> AgentError {
-    AgentError::Missing(format!(
-        "the pinned maps are of another version ({found}): `flowsched agent uninstall`, then start"
-    ))
-}
-
 fn open() -> Result<OpenTaggerSkel<'static>, AgentError> {
     // The object lives as long as the process, as the agent does.
     let object: &'static mut MaybeUninit<OpenObject> = Box::leak(Box::new(MaybeUninit::uninit()));
@@ -244,9 +239,13 @@ fn open() -> Result<OpenTaggerSkel<'static>, AgentError> {
         .map_err(|e| AgentError::kernel("read the BPF object", e))
 }
 
-fn pin_or_reuse(open: &mut OpenTaggerSkel<'static>, places: &Places) -> Result<(), AgentError> {
+/// Has libbpf use the pinned maps that fit, and pin those that it makes.
+fn pin_or_reuse(
+    open: &mut OpenTaggerSkel<'static>,
+    places: &Places,
+) -> Result<Inheritance, AgentError> {
     let maps = &mut open.maps;
-    let pinned = [
+    let mut pinned = [
         (map::SETTINGS, &mut maps.data_settings),
         (map::COUNTERS, &mut maps.counters_of_cpu),
         (map::HISTOGRAM, &mut maps.histogram),
@@ -256,28 +255,19 @@ fn pin_or_reuse(open: &mut OpenTaggerSkel<'static>, places: &Places) -> Result<(
         (map::CGROUPS, &mut maps.cgroups),
         (map::AGENT, &mut maps.agent_counters),
     ];
-    for (name, map) in pinned {
-        let path = places.map(name);
-        if let Ok(there) = MapHandle::from_pinned_path(&path) {
-            if there.value_size() != map.value_size() || there.key_size() != map.key_size() {
-                return Err(other_layout(&format!("map {name} has other sizes")));
-            }
-            if there.max_entries() != map.max_entries() {
-                return Err(AgentError::setting(
-                    "flows.max",
-                    map.max_entries(),
-                    format!(
-                        "{}, the size of the map that is in use; to change it, `flowsched agent \
-                         uninstall` first",
-                        there.max_entries()
-                    ),
-                ));
-            }
-        }
-        let error = |e| AgentError::kernel(format!("pin {}", path.display()), e);
-        map.set_pin_path(&path).map_err(error)?;
+    let wanted = pinned.each_ref().map(|(name, map)| Wanted {
+        name,
+        key_size: map.key_size(),
+        value_size: map.value_size(),
+        max_entries: map.max_entries(),
+    });
+    let inheritance = Inheritance::of(places, &wanted);
+    for (name, map) in &mut pinned {
+        let path = inheritance.pin(places, name);
+        map.set_pin_path(&path)
+            .map_err(|e| AgentError::kernel(format!("pin {}", path.display()), e))?;
     }
-    Ok(())
+    Ok(inheritance)
 }
 
 static LOG: Mutex<String> = Mutex::new(String::new());

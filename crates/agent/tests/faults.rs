@@ -494,3 +494,88 @@ fn three_capabilities_are_all_that_it_takes() {
     assert_eq!((tagged, untagged), (vec![3, 40], vec![0]), "{}", said());
     assert!(scheduled.contains(" f5c0: root ") && !queueing().contains(" f5c0: "), "{}", said());
 }
+
+/// Datagrams of 1000 bytes in one flow, as many as asked for; the code points that they arrive with.
+fn datagrams(pair: &Pair, count: usize) -> Vec<u8> {
+    let capture = Capture::start(&pair.b);
+    lab::on(&pair.a, move || {
+        let socket = UdpSocket::bind("10.77.0.1:4000").unwrap();
+        for _ in 0..count {
+            socket.send_to(&[9; 1000], SINK).unwrap();
+        }
+    })
+    .join()
+    .unwrap();
+    let frames = capture.end();
+    let seen = frames.iter().filter_map(|frame| Seen::parse(frame));
+    seen.filter(|packet| packet.from == 4000).map(|packet| packet.dscp).collect()
+}
+
+#[test]
+fn another_size_of_the_map_keeps_flows_and_counters() {
+    if !lab::is_root("another_size_of_the_map_keeps_flows_and_counters") {
+        return;
+    }
+    let rule = |max: u32| format!("{RULE}[flows]\nmax = {max}\nidle = \"never\"\n");
+    let pair = Pair::new();
+    let mut agent = Agent::start(&pair, &rule(1024), &[]);
+    assert_eq!(datagrams(&pair, 30)[29], 3);
+    agent.ok("stop");
+    agent.wait();
+    let before = tagged(&agent);
+    agent.configure(&rule(4096));
+    agent.launch(&[]);
+    assert_eq!(datagrams(&pair, 1), [3], "the flow's count was lost");
+    assert!(tagged(&agent) > before, "counters began anew");
+    assert_eq!(agent.metric("flowsched_hash_flows_limit"), 4096);
+}
+
+/// What another version has pinned has another number in its maps, behind that of the active rule.
+fn change_layout(agent: &Agent) {
+    use libbpf_rs::{MapCore, MapFlags, MapHandle};
+    let map = MapHandle::from_pinned_path(format!("{}/settings", agent.pins)).unwrap();
+    let key = 0u32.to_ne_bytes();
+    let mut settings = map.lookup(&key, MapFlags::ANY).unwrap().unwrap();
+    settings[4] ^= 0x40;
+    map.update(&key, &settings, MapFlags::ANY).unwrap();
+}
+
+#[test]
+fn another_version_takes_over_and_says_what_begins_anew() {
+    if !lab::is_root("another_version_takes_over_and_says_what_begins_anew") {
+        return;
+    }
+    let pair = Pair::new();
+    lab::sink(&pair.b, SINK);
+    let rule = format!("{RULE}[flows]\nidle = \"never\"\n");
+    let mut agent = Agent::start(&pair, &rule, &[]);
+    let (go, went) = std::sync::mpsc::channel::<()>();
+    let host = pair.a.clone();
+    let sending = lab::on(&host, move || {
+        let mut stream = TcpStream::connect(SINK).unwrap();
+        while went.recv().is_ok() {
+            stream.write_all(&[1; 30_000]).unwrap();
+        }
+    });
+    go.send(()).unwrap();
+    assert_eq!(datagrams(&pair, 30)[29], 3);
+    agent.ok("stop");
+    agent.wait();
+    change_layout(&agent);
+    agent.launch_and_wait_for("another version");
+    agent.wait_for("ready");
+    // The connection keeps the level that it has earned; the flow of datagrams begins anew.
+    let capture = Capture::start(&pair.b);
+    go.send(()).unwrap();
+    thread::sleep(Duration::from_millis(50));
+    let seen: Vec<Seen> = capture.end().iter().filter_map(|frame| Seen::parse(frame)).collect();
+    assert_eq!(seen.iter().find(|p| p.to == 5001 && p.payload > 0).unwrap().dscp, 3);
+    assert_eq!(datagrams(&pair, 30)[0], 40);
+    assert!(agent.metric("flowsched_packets_total{level=\"0\",dscp=\"40\"}") < 60);
+    let status = agent.ok("status");
+    assert!(status.contains("packets passed the tagger\n"), "{status}");
+    drop(go);
+    sending.join().unwrap();
+    agent.ok("uninstall");
+    assert!(!agent.is_installed());
+}

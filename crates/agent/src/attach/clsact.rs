@@ -16,6 +16,8 @@ use crate::sys;
 /// another kind.
 const FIRST_PRIORITY: u32 = 1;
 const LAST_PRIORITY: u32 = 16;
+/// The priority that earlier versions gave their filter.
+const OLD_PRIORITY: u32 = 0xf5c0;
 
 /// Records that clsact was made here begin with this.
 pub(super) const RECORD: &str = "clsact_";
@@ -155,7 +157,7 @@ fn filter(
 /// the pinned programs may be those of a newer agent.
 fn ours(places: &Places, interface: &Interface, side: Side) -> Option<(u32, TcHook)> {
     let name = entry(interface, side).name();
-    (FIRST_PRIORITY..=LAST_PRIORITY).find_map(|priority| {
+    (FIRST_PRIORITY..=LAST_PRIORITY).chain([OLD_PRIORITY]).find_map(|priority| {
         // Looking for a filter and taking it away need no program, but the type wants one.
         let mut hook = TcHook::new(std::io::stdin().as_fd());
         hook.ifindex(interface.index as i32)

@@ -123,6 +123,14 @@ impl Agent {
         self.wait_for("ready");
     }
 
+    /// Starts the process and waits until it says something with `text` in it.
+    pub fn launch_and_wait_for(&mut self, text: &str) {
+        let mut command = self.command();
+        command.args(["start", "--config"]).arg(self.config());
+        self.launch_as(command);
+        self.wait_for(text);
+    }
+
     /// The same in another PID namespace, whose first process the agent is.
     pub fn launch_in_pid_namespace(&mut self) {
         let mut command = self.command_after(&["unshare", "--pid", "--fork"]);

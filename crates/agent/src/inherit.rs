@@ -1,0 +1,116 @@
+//! What a tagger takes over from the one that is installed: maps whose layout is the same, so that
+//! counters and the state of flows go on. Other maps are made anew beside the old ones, which keep
+//! their pins until nothing can fail any more.
+
+use std::fs;
+use std::path::PathBuf;
+
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+
+use crate::bpf::LAYOUT;
+use crate::error::AgentError;
+use crate::pins::Places;
+use crate::tagger::{self, map};
+use crate::{batch, log};
+
+/// A map as this agent makes it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) name: &'static str,
+    pub(crate) key_size: u32,
+    pub(crate) value_size: u32,
+    pub(crate) max_entries: u32,
+}
+
+/// Maps that cannot be taken over as they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Inheritance {
+    fresh: Vec<&'static str>,
+    /// The map of flows differs in its size alone.
+    has_flows_to_copy: bool,
+}
+
+impl Inheritance {
+    /// Looks at what is installed, and says in the log what is not taken over.
+    pub(crate) fn of(places: &Places, wanted: &[Wanted]) -> Inheritance {
+        let layout = tagger::pinned(places, map::SETTINGS)
+            .and_then(|map| tagger::read_settings(&map))
+            .map_or(0, |settings| settings.layout);
+        let pinned = |one: &Wanted| tagger::pinned(places, one.name).ok();
+        let has_other_sizes = |one: &Wanted| {
+            pinned(one).is_some_and(|there| {
+                (there.key_size(), there.value_size()) != (one.key_size, one.value_size)
+            })
+        };
+        if (layout != 0 && layout != LAYOUT) || wanted.iter().any(has_other_sizes) {
+            log::warn(format_args!(
+                "the installed tagger is of another version: its maps have layout {layout}, this \
+                 agent's have {LAYOUT}. Counters begin anew. Open connections keep the level that \
+                 they have earned; all other flows begin anew."
+            ));
+            let there = wanted.iter().filter(|one| pinned(one).is_some());
+            return Inheritance {
+                fresh: there.map(|one| one.name).collect(),
+                has_flows_to_copy: false,
+            };
+        }
+        let resized = wanted.iter().filter_map(|one| Some((one, pinned(one)?.max_entries())));
+        let resized: Vec<_> = resized.filter(|(one, there)| one.max_entries != *there).collect();
+        for (one, there) in &resized {
+            log::info(format_args!(
+                "map {}: room for {} entries now, {there} before",
+                one.name, one.max_entries
+            ));
+        }
+        Inheritance {
+            has_flows_to_copy: resized.iter().any(|(one, _)| one.name == map::FLOWS),
+            fresh: resized.into_iter().map(|(one, _)| one.name).collect(),
+        }
+    }
+
+    /// Where the map of that name is pinned while it is loaded. What an earlier start left there
+    /// is removed.
+    pub(crate) fn pin(&self, places: &Places, name: &'static str) -> PathBuf {
+        if !self.fresh.contains(&name) {
+            return places.map(name);
+        }
+        let path = fresh_pin(places, name);
+        let _ = fs::remove_file(&path);
+        path
+    }
+
+    /// Copies the flows of the old map, if they fit, once the new one is loaded.
+    pub(crate) fn copy_flows(&self, places: &Places, new: &impl MapCore) -> Result<(), AgentError> {
+        if !self.has_flows_to_copy {
+            return Ok(());
+        }
+        let old: MapHandle = tagger::pinned(places, map::FLOWS)?;
+        batch::for_each(&old, |key, state| {
+            // A flow that has no room begins anew.
+            let _ = new.update(key, state, MapFlags::ANY);
+        })
+        .map_err(|e| AgentError::kernel("copy the flows", e))
+    }
+
+    /// Puts the new maps' pins in the places of the old ones', and takes away what earlier versions
+    /// attached by other names. Whether there were new maps.
+    pub(crate) fn take_over(&self, places: &Places) -> Result<bool, AgentError> {
+        for name in &self.fresh {
+            let path = places.map(name);
+            fs::rename(fresh_pin(places, name), &path).map_err(|e| AgentError::file(path, e))?;
+        }
+        places.remove_old_links()?;
+        Ok(!self.fresh.is_empty())
+    }
+
+    /// Forgets the new maps: the start has failed.
+    pub(crate) fn give_up(places: &Places) {
+        for name in map::ALL {
+            let _ = fs::remove_file(fresh_pin(places, name));
+        }
+    }
+}
+
+fn fresh_pin(places: &Places, name: &str) -> PathBuf {
+    places.map(&format!("new_{name}"))
+}
