@@ -1,7 +1,7 @@
 //! The results folder: made before the first run, so that what cannot be is known at once.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::Path;
 
 use flowsched_experiment::results::{
@@ -68,10 +68,18 @@ fn check_input(dir: &Path, input: &Input) -> Result<(), ResultsError> {
     }
 }
 
+/// Writes an input under a temporary name, then renames it: half an input would be taken for that of
+/// another experiment.
 fn write_input(dir: &Path, input: &Input) -> Result<(), ResultsError> {
     let path = dir.join(&input.path);
     let folder = path.parent().unwrap_or(dir);
-    fs::create_dir_all(folder)
-        .and_then(|()| fs::write(&path, &input.source.text))
-        .map_err(|source| ResultsError::Write { path, source })
+    let partial = dir.join(format!("{}.partial", input.path));
+    let write = || {
+        fs::create_dir_all(folder)?;
+        let mut file = File::create(&partial)?;
+        file.write_all(input.source.text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&partial, &path)
+    };
+    write().map_err(|source| ResultsError::Write { path: path.clone(), source })
 }

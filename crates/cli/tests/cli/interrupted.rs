@@ -257,3 +257,24 @@ fn more_threads_than_runs_are_not_started() {
     let done = with_memory(&place, 1_000_000, "run small.toml --threads 100000");
     assert_eq!(done.status, Some(0), "{}", done.errors);
 }
+
+/// A disk that is full before an input is copied whole leaves half of it, or nothing: neither is
+/// that of another experiment.
+#[test]
+fn a_run_that_was_cut_short_while_it_copied_its_inputs_is_resumed() {
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_flowsched");
+    const LINES: u32 = 100_000;
+    let points = (1..=LINES).map(|n| format!("{:010} {:.9}\n", 1000 + n, f64::from(n) / 1e5));
+    fs::write(place.path("large.cdf"), points.collect::<String>()).unwrap();
+    let run = "run small.toml --set workload.sizes=large.cdf --set workload.flows=20";
+    // Room for all that comes before the input.
+    let script = format!("trap '' XFSZ; ulimit -f 1200; exec {program} {run}");
+    let done = Command::new("bash").args(["-c", &script]).current_dir(place.path("")).output();
+    let done = Done::of(done.unwrap());
+    assert_eq!(done.status, Some(1), "{}", done.errors);
+    assert!(done.errors.contains("inputs/large.cdf"), "{}", done.errors);
+    let words: Vec<&str> = run.split(' ').chain(["--resume"]).collect();
+    let done = place.flowsched(&words);
+    assert_eq!(done.status, Some(0), "{}", done.errors);
+}
