@@ -1,6 +1,7 @@
 # Targets of the host agent, included by the Makefile.
 
-.PHONY: agent-deps test-agent test-agent-kernels test-packaging test-container soak-agent bench-agent
+.PHONY: agent-deps test-agent test-agent-kernels test-agent-arm64 test-packaging test-container \
+	soak-agent bench-agent
 
 agent-deps:
 	scripts/install-agent-deps.sh --test
@@ -15,6 +16,12 @@ test-agent:
 # The same program under Debian's 6.1 and its newest kernel, emulated: function, not time.
 test-agent-kernels:
 	crates/agent/kernels/run.sh
+
+# The agent and its tests, built for arm64 and run under the same kernels for arm64. Too slow for
+# `make test`.
+test-agent-arm64:
+	scripts/install-agent-deps.sh --arm64
+	crates/agent/kernels/run.sh --arm64
 
 # Units, manifest and Debian package: checked, installed and purged in a copy of this machine.
 test-packaging:

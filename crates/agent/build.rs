@@ -9,12 +9,15 @@ fn main() {
     println!("cargo::rerun-if-changed=bpf");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let architecture = env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets the architecture");
-    // Debian keeps the kernel's asm/ headers in a directory named after the architecture.
+    // Where Debian keeps the kernel's asm/ headers: of the machine's own architecture, and of
+    // another one that its cross compilers build for.
     let headers = format!("/usr/include/{architecture}-linux-gnu");
+    let cross_headers = format!("/usr/{architecture}-linux-gnu/include");
+    // Without 32-bit instructions (Linux 5.1) half of the program would be shifts.
+    let code = ["-mcpu=v3", "-fno-strict-aliasing", "-Wall", "-Werror"];
     SkeletonBuilder::new()
         .source("bpf/tagger.bpf.c")
-        // Without 32-bit instructions (Linux 5.1) half of the program would be shifts.
-        .clang_args(["-mcpu=v3", "-fno-strict-aliasing", "-Wall", "-Werror", "-I", &headers])
+        .clang_args(code.into_iter().chain(["-I", &headers, "-I", &cross_headers]))
         .reference_obj(true)
         .build_and_generate(out.join("tagger.skel.rs"))
         .unwrap_or_else(|error| {
