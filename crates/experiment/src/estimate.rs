@@ -2,7 +2,7 @@
 //! flows. What an estimate allows is not decided here.
 
 use flowsched_topology::{HostId, Network};
-use flowsched_units::{PACKET_PAYLOAD, SettingError, Time, Value};
+use flowsched_units::{PACKET_PAYLOAD, SettingError, Time};
 use flowsched_workload::Flow;
 
 use crate::experiment::{Engine, Experiment, Scene};
@@ -61,7 +61,7 @@ impl Scene {
     fn estimate(&self, seed: u64) -> Result<Estimate, SettingError> {
         let network = self.network()?;
         let flows = self.workload.flow_count() as f64;
-        let few = few(&self.workload);
+        let few = self.workload.first(FEW);
         let sample = few.flows(&network, seed).map_err(|error| error.error)?.flows;
         let share = sample.len() as f64 / flows;
         let last_start = last_start(&self.workload, &sample, share);
@@ -91,26 +91,6 @@ impl Scene {
             },
         })
     }
-}
-
-/// The workload, with few flows of each kind where it has many.
-fn few(workload: &WorkloadOfScene) -> WorkloadOfScene {
-    let mut few = workload.clone();
-    if workload.flow_count() <= FEW {
-        return few;
-    }
-    for key in ["warm_up_flows", "cool_down_flows"] {
-        few.settings.set(key, Value::Count(0));
-    }
-    match &mut few.traffic {
-        Traffic::Parts(parts) => {
-            let kinds = (parts.parts.len() + parts.listed.len()) as u64;
-            parts.keep(FEW / kinds.clamp(1, FEW));
-        }
-        Traffic::Trace(flows) => flows.truncate(FEW as usize),
-        Traffic::Drawn(_) => few.settings.set("flows", Value::Count(FEW)),
-    }
-    few
 }
 
 /// The last start of a flow.

@@ -1,10 +1,8 @@
 //! Marking thresholds that go neither with the time-out nor with the links.
 
-use flowsched_topology::Network;
 use flowsched_units::{Bytes, PACKET_WIRE, Settings, Value};
 
-use super::path::LongestPath;
-use crate::experiment::Scene;
+use super::Surroundings;
 
 /// DCTCP needs a threshold above this share of the bandwidth-delay product to keep a link busy
 /// (Alizadeh et al., SIGCOMM 2010, 3.4, equation 13).
@@ -16,13 +14,8 @@ const LEAST: f64 = 1.0 / 7.0;
 const MOST: f64 = 5.0;
 
 /// A sender takes a packet for lost that waits below the marking threshold.
-pub(super) fn spurious_timeouts(
-    settings: &Settings,
-    _: &Scene,
-    _: &Network,
-    path: &LongestPath,
-) -> Option<String> {
-    let threshold = threshold(settings)?;
+pub(super) fn spurious_timeouts(settings: &Settings, scene: &Surroundings<'_>) -> Option<String> {
+    let (threshold, path) = (threshold(settings)?, &scene.path);
     let Some(Value::Time(rto_min)) = settings.get("rto_min") else { return None };
     let wait = path.rate.transmission_time(threshold);
     (*rto_min < wait).then(|| {
@@ -38,11 +31,9 @@ pub(super) fn spurious_timeouts(
 /// The marking threshold suits another rate.
 pub(super) fn threshold_of_another_rate(
     settings: &Settings,
-    _: &Scene,
-    _: &Network,
-    path: &LongestPath,
+    scene: &Surroundings<'_>,
 ) -> Option<String> {
-    let threshold = threshold(settings)?;
+    let (threshold, path) = (threshold(settings)?, &scene.path);
     let product = path.bandwidth_delay_product();
     let ratio = threshold.get() as f64 / product.get() as f64;
     let harm = match ratio {
@@ -66,9 +57,7 @@ fn threshold(settings: &Settings) -> Option<Bytes> {
     let heeds_marks = ["ecn-star", "dctcp", "l2dct", "d2tcp"];
     let transport = settings.text("transport");
     match settings.get("ecn_threshold") {
-        Some(Value::Size(size)) if heeds_marks.contains(&transport.as_str()) => {
-            (*size != Bytes::MAX).then_some(*size)
-        }
+        Some(Value::Size(size)) if heeds_marks.contains(&transport.as_str()) => Some(*size),
         _ => None,
     }
 }

@@ -102,6 +102,68 @@ fn initial_windows_above_the_buffer_are_told() {
     assert_eq!(warnings(&[&incast[..], &pfabric].concat()), Vec::<String>::new());
 }
 
+/// A star of 16 hosts with this workload, and these schemes: what is said of initial windows.
+fn of_initial_windows(workload: &str, schemes: &[&str]) -> Vec<String> {
+    let schemes: String =
+        schemes.iter().map(|scheme| format!("[[scheme]]\npreset = \"{scheme}\"\n")).collect();
+    let text =
+        format!("[topology]\nkind = \"star\"\nhosts = 16\n\n[workload]\n{workload}\n{schemes}");
+    let trace: String = (1..16).map(|src| format!("5,{src},0,1000000\n")).collect();
+    let trace = format!("start_s,src,dst,size_bytes\n1,1,0,20000\n{trace}");
+    let experiment = read(&text, &arguments(&[], &[]), &[("together.csv", &trace)]);
+    let warnings = experiment.unwrap_or_else(|mistakes| panic!("{mistakes}")).warnings;
+    warnings.into_iter().filter(|text| text.contains("initial windows")).collect()
+}
+
+fn listed(src: u32, start_us: u32, copies: u32) -> String {
+    format!(
+        "[[workload.flow]]\nsrc = {src}\ndst = 0\nsize = \"1MB\"\nstart = \"{start_us}us\"\n\
+         copies = {copies}\n"
+    )
+}
+
+#[test]
+fn initial_windows_of_listed_flows_are_counted() {
+    let together: String = (1..16).map(|src| listed(src, 0, 1)).collect();
+    let found = of_initial_windows(&together, &["dctcp", "las"]);
+    assert_only(&found, &["15 flows that start together send", "360KB"]);
+    let two_senders = [listed(1, 0, 30), listed(2, 0, 30)].concat();
+    assert_only(&of_initial_windows(&two_senders, &["dctcp"]), &["30 flows that start together"]);
+    let apart: String = (1..16).map(|src| listed(src, 100 * src, 1)).collect();
+    assert_eq!(of_initial_windows(&apart, &["dctcp"]), [""; 0]);
+    let few: String = (1..5).map(|src| listed(src, 0, 1)).collect();
+    assert_eq!(of_initial_windows(&few, &["dctcp"]), [""; 0]);
+}
+
+#[test]
+fn initial_windows_above_the_buffer_of_their_sender_are_told() {
+    let one_sender = listed(1, 0, 20);
+    let found = of_initial_windows(&one_sender, &["dctcp"]);
+    assert_only(&found, &["20 flows that start together send 1400 packets"]);
+    let card = format!("{one_sender}[[scheme]]\npreset = \"tcp\"\nhost_port = \"fifo\"\n");
+    let of_card = |text: &&String| text.contains("\"tcp\"");
+    assert_eq!(of_initial_windows(&card, &["dctcp"]).iter().filter(of_card).count(), 0);
+}
+
+#[test]
+fn initial_windows_of_a_trace_are_counted() {
+    let found = of_initial_windows("trace = \"together.csv\"\n", &["dctcp"]);
+    assert_only(&found, &["15 flows that start together send"]);
+}
+
+#[test]
+fn flows_that_start_a_little_apart_start_together() {
+    let workload = "sizes = \"fixed 1MB\"\nat = \"0ms\"\nflows = 15\npattern = \"many-to-one\"\nsenders = \"in-turn\"\n";
+    for every in ["0ns", "1ns", "1us"] {
+        let workload = format!("{workload}every = \"{every}\"\n");
+        assert_only(&of_initial_windows(&workload, &["dctcp"]), &["15 flows that start"]);
+    }
+    let apart = format!("{workload}every = \"100us\"\n");
+    assert_eq!(of_initial_windows(&apart, &["dctcp"]), [""; 0]);
+    let chance = "sizes = \"fixed 1MB\"\nload = 0.9\nflows = 20000\npattern = \"many-to-one\"\n";
+    assert_eq!(of_initial_windows(chance, &["dctcp"]), [""; 0]);
+}
+
 #[test]
 fn a_buffer_below_the_bandwidth_delay_product_is_told() {
     let found = warnings(&["scheme.tcp.buffer=100KB"]);
