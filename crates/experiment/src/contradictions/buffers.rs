@@ -49,7 +49,7 @@ pub(super) fn bandwidth_delay_product(
 }
 
 /// What a busy port may hold; none for ports that are built to drop the least urgent packets.
-fn buffer(settings: &Settings) -> Option<Bytes> {
+pub(super) fn buffer(settings: &Settings) -> Option<Bytes> {
     let size = |key| match settings.get(key) {
         Some(Value::Size(size)) => Some(*size),
         _ => None,

@@ -40,7 +40,8 @@ impl<'a> Surroundings<'a> {
 type Check = fn(&Settings, &Surroundings<'_>) -> Option<String>;
 
 /// The checks of schemes that send packets.
-const OF_PACKETS: [Check; 4] = [
+const OF_PACKETS: [Check; 5] = [
+    marking::no_marks,
     marking::spurious_timeouts,
     marking::threshold_of_another_rate,
     buffers::initial_windows,

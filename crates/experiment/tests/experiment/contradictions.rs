@@ -84,9 +84,26 @@ fn a_marking_threshold_of_another_rate_is_told() {
         let start = "schemes \"dctcp\", \"pias\": the marking threshold of 65 packets is";
         assert_only(&found, &[start, harm]);
     }
-    let unlimited = ["scheme.dctcp.ecn_threshold=unlimited", "scheme.pias.ecn_threshold=unlimited"];
-    let slow = ["topology.host_link=1Gbps", "topology.fabric_link=4Gbps"];
-    assert_eq!(warnings(&[&slow[..], &unlimited].concat()), Vec::<String>::new());
+}
+
+#[test]
+fn a_marking_threshold_that_nothing_reaches_is_told() {
+    for threshold in ["360KB", "400KB", "1MB"] {
+        let found = warnings(&[&format!("scheme.dctcp.ecn_threshold={threshold}")]);
+        let start = "scheme \"dctcp\": no packet is marked: at most 360KB wait";
+        assert_only(&found, &[start, &format!("threshold is {threshold}"), "dctcp hears"]);
+    }
+    let unlimited = warnings(&["scheme.pias.ecn_threshold=unlimited"]);
+    assert_only(&unlimited, &["scheme \"pias\": no packet is marked with", "unlimited"]);
+    let without_marks = ["scheme.tcp.ecn_threshold=unlimited", "scheme.tcp.buffer=60MB"];
+    assert_eq!(warnings(&without_marks), Vec::<String>::new());
+    let of_queues = ["scheme.pias.buffer_sharing=queue", "scheme.pias.ecn_threshold=400KB"];
+    assert_eq!(warnings(&of_queues), Vec::<String>::new(), "three queues hold 1080 KB");
+    let own = [&of_queues[..], &["scheme.pias.ecn_scope=queue"]].concat();
+    assert_only(&warnings(&own), &["no packet is marked: at most 360KB wait"]);
+    let shared = ["scheme.pias.buffer_sharing=switch", "scheme.pias.switch_memory=400KB"];
+    let shared = [&shared[..], &["scheme.pias.ecn_threshold=310KB"]].concat();
+    assert_only(&warnings(&shared), &["no packet is marked: at most 300KB wait"]);
 }
 
 #[test]
