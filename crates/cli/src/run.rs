@@ -33,9 +33,9 @@ pub fn run(arguments: &arguments::Run) -> Result<(), Failure> {
         say("every run is there already");
         return output::report(&dir, arguments.format);
     }
-    let writer = create(&dir, &experiment, arguments.resume)?;
     let progress = Arc::new(Progress::default());
     let interrupts = Interrupts::listen(&progress)?;
+    let writer = create(&dir, &experiment, arguments.resume)?;
     let work = Arc::new(Work::new(experiment, writer, progress)?);
     let failure = all_runs(&work, arguments)?;
     interrupts.simulations_ended();

@@ -105,6 +105,20 @@ fn ctrl_c_keeps_what_there_is_and_marks_it() {
     assert_eq!(report.status, Some(0), "{}", report.errors);
 }
 
+/// GNU `timeout` signals the program, and then its process group.
+#[test]
+fn two_signals_at_once_are_one_request() {
+    let place = Place::new();
+    let slow = ["--set", "topology.host_link=100Kbps", "--set", "sample_interval=1us"];
+    let child = long_run(&place, &[&slow[..], &["--set", "workload.flows=20"]].concat());
+    let both = format!("kill -TERM {id}; kill -INT {id}", id = child.id());
+    assert!(Command::new("bash").args(["-c", &both]).status().unwrap().success());
+    let done = Done::of(child.wait_with_output().unwrap());
+    assert_eq!(done.status, Some(1), "{}", done.errors);
+    let folder = Folder::open(&place.path("results/small"));
+    assert!(!folder.unwrap().summary().complete, "{}", done.errors);
+}
+
 /// What takes long to write is left for `--resume`.
 #[test]
 fn a_signal_ends_the_program_soon() {
