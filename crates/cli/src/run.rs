@@ -33,9 +33,9 @@ pub fn run(arguments: &arguments::Run) -> Result<(), Failure> {
         say("every run is there already");
         return output::report(&dir, arguments.format);
     }
-    let writer = create(&dir, &experiment, arguments.resume)?;
     let progress = Arc::new(Progress::default());
     let interrupts = Interrupts::listen(&progress)?;
+    let writer = create(&dir, &experiment, arguments.resume)?;
     let work = Arc::new(Work::new(experiment, writer, progress)?);
     let failure = all_runs(&work, arguments)?;
     interrupts.simulations_ended();
@@ -65,13 +65,14 @@ fn is_complete(dir: &Path, experiment: &Experiment) -> bool {
 
 fn create(dir: &Path, experiment: &Experiment, resume: bool) -> Result<Writer, Failure> {
     let left = runs_left(dir);
+    let earlier = if resume { Earlier::Kept } else { Earlier::Discarded };
+    let writer = folder::create(dir, experiment, earlier)?;
     if !resume && left > 0 {
         say(&format!(
             "note: runs again what an earlier run had finished ({left}); --resume keeps it"
         ));
     }
-    let earlier = if resume { Earlier::Kept } else { Earlier::Discarded };
-    Ok(folder::create(dir, experiment, earlier)?)
+    Ok(writer)
 }
 
 /// Does all runs that are not there yet; why one failed, if one did.

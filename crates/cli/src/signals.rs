@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flowsched_sim::Progress;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
@@ -15,6 +15,10 @@ use crate::progress::say;
 
 /// How long the program goes on after a signal, to write what there is.
 const GRACE: Duration = Duration::from_millis(800);
+
+/// Signals this soon after the first one are the same request: GNU `timeout` sends one to the
+/// program and one to its process group, and so does a shell that passes on what it gets itself.
+const SAME_REQUEST: Duration = Duration::from_millis(100);
 
 /// What signals do: the first one ends the simulations, so that what there is of them is written if
 /// that takes no longer than [`GRACE`]; the next one, or one after the simulations, ends the
@@ -38,7 +42,12 @@ impl Interrupts {
         let simulates = Arc::new(AtomicBool::new(true));
         let (progress, simulating) = (Arc::clone(progress), Arc::clone(&simulates));
         let listen = move || {
+            let mut first: Option<Instant> = None;
             for _ in signals.forever() {
+                if first.is_some_and(|first| first.elapsed() < SAME_REQUEST) {
+                    continue;
+                }
+                first.get_or_insert_with(Instant::now);
                 if !simulating.load(Ordering::SeqCst) {
                     say("error: interrupted; `flowsched run --resume` completes the results");
                     std::process::exit(1);

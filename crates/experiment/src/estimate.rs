@@ -2,7 +2,7 @@
 //! flows. What an estimate allows is not decided here.
 
 use flowsched_topology::{HostId, Network};
-use flowsched_units::{PACKET_PAYLOAD, SettingError, Time, Value};
+use flowsched_units::{PACKET_PAYLOAD, SettingError, Time};
 use flowsched_workload::Flow;
 
 use crate::experiment::{Engine, Experiment, Scene};
@@ -27,11 +27,36 @@ pub struct Estimate {
     pub port_rows: f64,
     /// Packets, data or ACK, that reach the far end of a link; 0 where there are no packets.
     pub packet_hops: f64,
-    /// Bytes of memory of the largest single run.
-    pub memory: f64,
+    /// The single run that takes the most memory.
+    pub largest: Largest,
     /// The largest share of packets that any link loses. Retransmission time-outs are not in the
     /// estimate.
     pub loss: f64,
+}
+
+/// What a run keeps in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Largest {
+    /// Ports of its network.
+    pub ports: f64,
+    /// Flows.
+    pub flows: f64,
+}
+
+impl Largest {
+    /// Bytes of memory.
+    pub fn memory(self) -> f64 {
+        self.memory_of_network() + FLOW_MEMORY * self.flows
+    }
+
+    /// Bytes of memory that the run needs with however few flows.
+    pub fn memory_of_network(self) -> f64 {
+        BASE_MEMORY + PORT_MEMORY * self.ports
+    }
+
+    fn max(self, other: Largest) -> Largest {
+        if self.memory() < other.memory() { other } else { self }
+    }
 }
 
 impl Experiment {
@@ -48,7 +73,7 @@ impl Experiment {
                 flows: all.flows + runs * one.flows,
                 port_rows: all.port_rows + runs * one.port_rows,
                 packet_hops: all.packet_hops + runs * one.packet_hops,
-                memory: all.memory.max(one.memory),
+                largest: all.largest.max(one.largest),
                 loss: all.loss.max(one.loss),
             };
         }
@@ -61,7 +86,7 @@ impl Scene {
     fn estimate(&self, seed: u64) -> Result<Estimate, SettingError> {
         let network = self.network()?;
         let flows = self.workload.flow_count() as f64;
-        let few = few(&self.workload);
+        let few = self.workload.first(FEW);
         let sample = few.flows(&network, seed).map_err(|error| error.error)?.flows;
         let share = sample.len() as f64 / flows;
         let last_start = last_start(&self.workload, &sample, share);
@@ -84,33 +109,13 @@ impl Scene {
             flows,
             port_rows: ports * times,
             packet_hops,
-            memory: BASE_MEMORY + PORT_MEMORY * ports + FLOW_MEMORY * flows,
+            largest: Largest { ports, flows },
             loss: match self.engine {
                 Engine::Packet => self.topology.settings.number("loss"),
                 Engine::Fluid => 0.0,
             },
         })
     }
-}
-
-/// The workload, with few flows of each kind where it has many.
-fn few(workload: &WorkloadOfScene) -> WorkloadOfScene {
-    let mut few = workload.clone();
-    if workload.flow_count() <= FEW {
-        return few;
-    }
-    for key in ["warm_up_flows", "cool_down_flows"] {
-        few.settings.set(key, Value::Count(0));
-    }
-    match &mut few.traffic {
-        Traffic::Parts(parts) => {
-            let kinds = (parts.parts.len() + parts.listed.len()) as u64;
-            parts.keep(FEW / kinds.clamp(1, FEW));
-        }
-        Traffic::Trace(flows) => flows.truncate(FEW as usize),
-        Traffic::Drawn(_) => few.settings.set("flows", Value::Count(FEW)),
-    }
-    few
 }
 
 /// The last start of a flow.

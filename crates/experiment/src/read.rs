@@ -199,7 +199,7 @@ impl Reader<'_> {
             workload: workload?,
             schemes,
         };
-        self.contradictions.check(&scene, &network?);
+        self.contradictions.check(&scene, &network?, top.count("seed"));
         Some(scene)
     }
 

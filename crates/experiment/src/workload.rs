@@ -71,6 +71,27 @@ impl WorkloadOfScene {
         few
     }
 
+    /// The same with about `most` flows where it has more, as many of each kind and none left out
+    /// of statistics.
+    pub(crate) fn first(&self, most: u64) -> WorkloadOfScene {
+        let mut first = self.clone();
+        if self.flow_count() <= most {
+            return first;
+        }
+        for key in ["warm_up_flows", "cool_down_flows"] {
+            first.settings.set(key, Value::Count(0));
+        }
+        match &mut first.traffic {
+            Traffic::Parts(parts) => {
+                let kinds = (parts.parts.len() + parts.listed.len()) as u64;
+                parts.keep(most / kinds.clamp(1, most));
+            }
+            Traffic::Trace(flows) => flows.truncate(most as usize),
+            Traffic::Drawn(_) => first.settings.set("flows", Value::Count(most)),
+        }
+        first
+    }
+
     /// How many flows there are.
     pub fn flow_count(&self) -> u64 {
         match &self.traffic {

@@ -105,6 +105,20 @@ fn ctrl_c_keeps_what_there_is_and_marks_it() {
     assert_eq!(report.status, Some(0), "{}", report.errors);
 }
 
+/// GNU `timeout` signals the program, and then its process group.
+#[test]
+fn two_signals_at_once_are_one_request() {
+    let place = Place::new();
+    let slow = ["--set", "topology.host_link=100Kbps", "--set", "sample_interval=1us"];
+    let child = long_run(&place, &[&slow[..], &["--set", "workload.flows=20"]].concat());
+    let both = format!("kill -TERM {id}; kill -INT {id}", id = child.id());
+    assert!(Command::new("bash").args(["-c", &both]).status().unwrap().success());
+    let done = Done::of(child.wait_with_output().unwrap());
+    assert_eq!(done.status, Some(1), "{}", done.errors);
+    let folder = Folder::open(&place.path("results/small"));
+    assert!(!folder.unwrap().summary().complete, "{}", done.errors);
+}
+
 /// What takes long to write is left for `--resume`.
 #[test]
 fn a_signal_ends_the_program_soon() {
@@ -203,6 +217,39 @@ fn a_second_run_in_the_folder_is_refused() {
     assert_eq!(third.status, Some(2), "the killed run is of another experiment: {}", third.errors);
 }
 
+const NOTE: &str = "runs again what an earlier run had finished";
+
+#[test]
+fn only_what_had_finished_is_said_to_run_again() {
+    let place = Place::new();
+    let folder = place.path("results/small");
+    for (left, note) in [("000000.partial", false), ("000001.cut", false), ("000001", true)] {
+        assert_eq!(place.flowsched(&["run", "small.toml"]).status, Some(0));
+        fs::remove_file(folder.join("summary.json")).unwrap();
+        fs::create_dir_all(folder.join("runs").join(left)).unwrap();
+        let done = place.flowsched(&["run", "small.toml"]);
+        assert_eq!(done.status, Some(0), "{}", done.errors);
+        assert_eq!(done.errors.contains(&format!("{NOTE} (1)")), note, "{left}: {}", done.errors);
+        assert_eq!(done.errors.contains(NOTE), note, "{left}: {}", done.errors);
+    }
+}
+
+#[test]
+fn a_run_that_is_refused_runs_nothing_again() {
+    let place = Place::new();
+    let mut first = long_run(&place, &[]);
+    fs::create_dir(place.path("results/small/runs/000003")).unwrap();
+    let busy = place.flowsched(&["run", "small.toml", "--set", "workload.flows=3000000"]);
+    assert_eq!(busy.status, Some(1), "{}", busy.errors);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let occupied = place.flowsched(&["run", "small.toml"]);
+    assert_eq!(occupied.status, Some(2), "{}", occupied.errors);
+    for errors in [busy.errors, occupied.errors] {
+        assert!(!errors.contains(NOTE), "{errors}");
+    }
+}
+
 /// What the program does with so many KB of address space.
 fn with_memory(place: &Place, kilobytes: u64, arguments: &str) -> Done {
     let program = env!("CARGO_BIN_EXE_flowsched");
@@ -222,6 +269,16 @@ fn what_needs_too_much_memory_is_refused_with_the_estimate() {
             done.errors.contains("GB of memory") && done.errors.contains("workload.flows");
         assert!(is_said, "{}", done.errors);
     }
+    let done = with_memory(
+        &place,
+        4_000_000,
+        "run small.toml --set topology.hosts=1048576 --set workload.flows=1 --threads 1",
+    );
+    assert_eq!(done.status, Some(2), "{}", done.errors);
+    let cause = "a network of 2.1 million ports and 1 flow, 1 run at a time";
+    assert!(done.errors.contains(cause), "{}", done.errors);
+    assert!(done.errors.contains("`[topology]`"), "{}", done.errors);
+    assert!(!done.errors.contains("--threads"), "{}", done.errors);
     let late = "\n[[workload.flow]]\nsrc = 0\ndst = 1\nsize = \"1KB\"\nstart = \"4000000s\"\n";
     let text =
         crate::common::SMALL.replace("sizes = \"fixed 20pkt\"\nload = 0.5\nflows = 50\n", "");

@@ -1,38 +1,33 @@
 //! Buffers that are too small for what is sent into them.
 
 use flowsched_schemes::port::PortSettings;
-use flowsched_topology::Network;
-use flowsched_units::{Bytes, PACKET_PAYLOAD, PACKET_WIRE, Settings, Time, Value};
-use flowsched_workload::sizes::SizeDistribution;
+use flowsched_units::{Bytes, Settings, Time, Value};
 
-use super::path::LongestPath;
-use crate::experiment::Scene;
-use crate::workload::Traffic;
+use super::Surroundings;
+use super::bursts::{Burst, worst_burst};
+use super::together::Together;
 
-/// The first windows of the flows that start together are more than the receiver's port holds.
-pub(super) fn initial_windows(
-    settings: &Settings,
-    scene: &Scene,
-    network: &Network,
-    _: &LongestPath,
-) -> Option<String> {
+/// The initial windows of flows that start together are more than a host's port holds.
+pub(super) fn initial_windows(settings: &Settings, scene: &Surroundings<'_>) -> Option<String> {
     let buffer = buffer(settings)?;
     let Some(Value::Count(window)) = settings.get("initial_window") else { return None };
-    let longest = window.saturating_mul(PACKET_PAYLOAD) as f64;
-    let burst = |(senders, sizes): (u64, &SizeDistribution)| {
-        let packets = sizes.partial_mean(longest) / PACKET_PAYLOAD as f64;
-        (senders, senders as f64 * packets)
+    let is_card = |port: &Value| matches!(port, Value::Text(port) if port == "fifo");
+    let at_senders = !settings.get("host_port").is_some_and(is_card);
+    let Together { known, arrivals } = &scene.together;
+    let of_known = worst_burst(scene.network, known, *window, at_senders);
+    let of_arrivals = arrivals.iter().map(|(flows, sizes)| Burst::of_mean(*flows, sizes, *window));
+    let worst = of_arrivals.chain(of_known).max_by_key(|burst| burst.waiting)?;
+    let Burst { flows, span, packets, waiting } = worst;
+    let one_or_more = match (flows, span) {
+        (1, _) => "a flow sends".to_owned(),
+        (_, Time::ZERO) => format!("{flows} flows that start together send"),
+        _ => format!("{flows} flows that start within {span} send"),
     };
-    let bursts = bursts(&scene.workload.traffic, &scene.workload.settings, network);
-    let (senders, packets) =
-        bursts.into_iter().map(burst).max_by(|one, other| one.1.total_cmp(&other.1))?;
-    // While the burst comes in, the port sends what one of the senders sends.
-    let waiting = packets * (1.0 - 1.0 / senders as f64) * PACKET_WIRE as f64;
-    (waiting > buffer.get() as f64).then(|| {
+    (waiting > buffer).then(|| {
         format!(
-            "{senders} flows that start together send {packets:.0} packets in their initial windows \
-             (initial_window = {window}), more than a buffer of {buffer} holds: packets are lost \
-             before any sender learns of the queue. Raise buffer or lower initial_window."
+            "{one_or_more} {packets} packets in initial windows (initial_window = {window}) through \
+             one port, more than a buffer of {buffer} holds: packets are lost before any sender \
+             learns of the queue. Raise buffer or lower initial_window."
         )
     })
 }
@@ -40,11 +35,9 @@ pub(super) fn initial_windows(
 /// One flow cannot keep its path busy after a loss.
 pub(super) fn bandwidth_delay_product(
     settings: &Settings,
-    _: &Scene,
-    _: &Network,
-    path: &LongestPath,
+    scene: &Surroundings<'_>,
 ) -> Option<String> {
-    let buffer = buffer(settings)?;
+    let (buffer, path) = (buffer(settings)?, &scene.path);
     let product = path.bandwidth_delay_product();
     (buffer < product).then(|| {
         format!(
@@ -56,7 +49,7 @@ pub(super) fn bandwidth_delay_product(
 }
 
 /// What a busy port may hold; none for ports that are built to drop the least urgent packets.
-fn buffer(settings: &Settings) -> Option<Bytes> {
+pub(super) fn buffer(settings: &Settings) -> Option<Bytes> {
     let size = |key| match settings.get(key) {
         Some(Value::Size(size)) => Some(*size),
         _ => None,
@@ -77,36 +70,4 @@ fn buffer(settings: &Settings) -> Option<Bytes> {
     // A single busy queue grows to alpha times what it leaves free.
     let share = size("switch_memory")?.get() as f64 * alpha / (1.0 + alpha);
     Some(Bytes::new(share as u64))
-}
-
-/// How many flows start together towards one host, and their sizes, in every part of the traffic
-/// that is so.
-fn bursts<'a>(
-    traffic: &'a Traffic,
-    whole: &'a Settings,
-    network: &Network,
-) -> Vec<(u64, &'a SizeDistribution)> {
-    let hosts = u64::from(network.host_count());
-    let of = |settings: &Settings, flows: u64| {
-        let is_at_once = matches!(settings.get("at"), Some(Value::Time(_)))
-            && settings.time("every") == Time::ZERO
-            && settings.time("stagger") == Time::ZERO;
-        match settings.text("pattern").as_str() {
-            "incast" => settings.count("degree").min(flows),
-            "many-to-one" if is_at_once => flows.min(hosts.saturating_sub(1)),
-            _ => 1,
-        }
-    };
-    match traffic {
-        Traffic::Drawn(sizes) => vec![(of(whole, whole.count("flows")), sizes)],
-        Traffic::Trace(_) => Vec::new(),
-        Traffic::Parts(parts) => {
-            let flows = |own: Option<u64>| own.unwrap_or(whole.count("flows"));
-            parts
-                .parts
-                .iter()
-                .map(|part| (of(&part.settings, flows(part.flows)), &part.sizes))
-                .collect()
-        }
-    }
 }

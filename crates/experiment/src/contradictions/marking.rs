@@ -1,10 +1,10 @@
 //! Marking thresholds that go neither with the time-out nor with the links.
 
-use flowsched_topology::Network;
+use flowsched_schemes::port::{EcnScope, PortSettings, Sharing};
 use flowsched_units::{Bytes, PACKET_WIRE, Settings, Value};
 
-use super::path::LongestPath;
-use crate::experiment::Scene;
+use super::Surroundings;
+use super::buffers::buffer;
 
 /// DCTCP needs a threshold above this share of the bandwidth-delay product to keep a link busy
 /// (Alizadeh et al., SIGCOMM 2010, 3.4, equation 13).
@@ -16,13 +16,8 @@ const LEAST: f64 = 1.0 / 7.0;
 const MOST: f64 = 5.0;
 
 /// A sender takes a packet for lost that waits below the marking threshold.
-pub(super) fn spurious_timeouts(
-    settings: &Settings,
-    _: &Scene,
-    _: &Network,
-    path: &LongestPath,
-) -> Option<String> {
-    let threshold = threshold(settings)?;
+pub(super) fn spurious_timeouts(settings: &Settings, scene: &Surroundings<'_>) -> Option<String> {
+    let (threshold, path) = (threshold_that_marks(settings)?, &scene.path);
     let Some(Value::Time(rto_min)) = settings.get("rto_min") else { return None };
     let wait = path.rate.transmission_time(threshold);
     (*rto_min < wait).then(|| {
@@ -35,14 +30,55 @@ pub(super) fn spurious_timeouts(
     })
 }
 
+/// Nothing is ever marked, since no more waits than the threshold.
+pub(super) fn no_marks(settings: &Settings, _: &Surroundings<'_>) -> Option<String> {
+    let threshold = threshold(settings)?;
+    let transport = settings.text("transport");
+    if threshold == Bytes::MAX {
+        return Some(format!(
+            "no packet is marked with ecn_threshold = \"unlimited\", and {transport} slows down by \
+             marks alone until it loses packets. Set ecn_threshold, or use a transport without \
+             marks."
+        ));
+    }
+    let most = most_that_waits(settings)?;
+    (most <= threshold).then(|| {
+        format!(
+            "no packet is marked: at most {most} wait where the marking threshold is {threshold}, so \
+             packets are lost before {transport} hears of the queue. Lower ecn_threshold or raise \
+             the buffer."
+        )
+    })
+}
+
+/// The most that the marking threshold can be compared with.
+fn most_that_waits(settings: &Settings) -> Option<Bytes> {
+    let port = PortSettings::from_settings(settings);
+    let queues = match port.ecn_scope {
+        EcnScope::Port => port.queues as u64,
+        EcnScope::Queue => 1,
+    };
+    match port.sharing {
+        Sharing::Port(_) => buffer(settings),
+        Sharing::Queue(_) => {
+            let Some(Value::Size(own)) = settings.get("buffer") else { return None };
+            Some(Bytes::new(own.get().saturating_mul(queues)))
+        }
+        Sharing::Switch { alpha, .. } => {
+            // Each of so many busy queues grows to alpha times what all of them leave free.
+            let busy = alpha * queues as f64;
+            let memory = settings.size("switch_memory").get() as f64;
+            Some(Bytes::new((memory * busy / (1.0 + busy)) as u64))
+        }
+    }
+}
+
 /// The marking threshold suits another rate.
 pub(super) fn threshold_of_another_rate(
     settings: &Settings,
-    _: &Scene,
-    _: &Network,
-    path: &LongestPath,
+    scene: &Surroundings<'_>,
 ) -> Option<String> {
-    let threshold = threshold(settings)?;
+    let (threshold, path) = (threshold_that_marks(settings)?, &scene.path);
     let product = path.bandwidth_delay_product();
     let ratio = threshold.get() as f64 / product.get() as f64;
     let harm = match ratio {
@@ -61,14 +97,19 @@ pub(super) fn threshold_of_another_rate(
     ))
 }
 
+/// The marking threshold, where packets may be marked and senders heed it.
+fn threshold_that_marks(settings: &Settings) -> Option<Bytes> {
+    threshold(settings).filter(|threshold| {
+        *threshold != Bytes::MAX && most_that_waits(settings).is_none_or(|most| *threshold < most)
+    })
+}
+
 /// The marking threshold, where there is one and senders heed marks.
 fn threshold(settings: &Settings) -> Option<Bytes> {
     let heeds_marks = ["ecn-star", "dctcp", "l2dct", "d2tcp"];
     let transport = settings.text("transport");
     match settings.get("ecn_threshold") {
-        Some(Value::Size(size)) if heeds_marks.contains(&transport.as_str()) => {
-            (*size != Bytes::MAX).then_some(*size)
-        }
+        Some(Value::Size(size)) if heeds_marks.contains(&transport.as_str()) => Some(*size),
         _ => None,
     }
 }

@@ -4,10 +4,12 @@
 //! warnings. What may not: anything that changes or refuses an experiment.
 
 mod buffers;
+mod bursts;
 mod load;
 mod marking;
 mod path;
 mod thresholds;
+mod together;
 
 use flowsched_topology::Network;
 use flowsched_units::{Settings, shortened};
@@ -16,12 +18,30 @@ use crate::experiment::Scene;
 use crate::results::Point;
 use crate::scheme::{Level, SchemeOfScene};
 use path::LongestPath;
+use together::Together;
+
+/// What a scheme that sends packets works in.
+struct Surroundings<'a> {
+    network: &'a Network,
+    path: LongestPath,
+    together: Together<'a>,
+}
+
+impl<'a> Surroundings<'a> {
+    /// Those of a scene; none where there is one host.
+    fn new(scene: &'a Scene, network: &'a Network, seed: u64) -> Option<Surroundings<'a>> {
+        let path = LongestPath::of(network)?;
+        let together = Together::new(&scene.workload, network, seed);
+        Some(Surroundings { network, path, together })
+    }
+}
 
 /// A check of one scheme of a scene: a sentence if its settings contradict each other.
-type Check = fn(&Settings, &Scene, &Network, &LongestPath) -> Option<String>;
+type Check = fn(&Settings, &Surroundings<'_>) -> Option<String>;
 
 /// The checks of schemes that send packets.
-const OF_PACKETS: [Check; 4] = [
+const OF_PACKETS: [Check; 5] = [
+    marking::no_marks,
     marking::spurious_timeouts,
     marking::threshold_of_another_rate,
     buffers::initial_windows,
@@ -48,14 +68,18 @@ struct Found {
 }
 
 impl Contradictions {
-    /// Checks a scene on its network.
-    pub fn check(&mut self, scene: &Scene, network: &Network) {
-        let path = LongestPath::of(network);
+    /// Checks a scene on its network; `seed` is the first one.
+    pub fn check(&mut self, scene: &Scene, network: &Network, seed: u64) {
+        let sends_packets = |scheme: &SchemeOfScene| matches!(scheme.level, Level::Packets(_));
+        let surroundings = match scene.schemes.iter().any(sends_packets) {
+            true => Surroundings::new(scene, network, seed),
+            false => None,
+        };
         for SchemeOfScene { settings, name, level } in &scene.schemes {
             self.add(0, Some(name), thresholds::out_of_reach(settings, scene), scene);
-            if let (Level::Packets(_), Some(path)) = (level, &path) {
+            if let (Level::Packets(_), Some(surroundings)) = (level, &surroundings) {
                 for (place, check) in OF_PACKETS.iter().enumerate() {
-                    let sentence = check(settings, scene, network, path);
+                    let sentence = check(settings, surroundings);
                     self.add(place + 1, Some(name), sentence, scene);
                 }
             }

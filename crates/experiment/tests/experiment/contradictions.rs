@@ -84,9 +84,26 @@ fn a_marking_threshold_of_another_rate_is_told() {
         let start = "schemes \"dctcp\", \"pias\": the marking threshold of 65 packets is";
         assert_only(&found, &[start, harm]);
     }
-    let unlimited = ["scheme.dctcp.ecn_threshold=unlimited", "scheme.pias.ecn_threshold=unlimited"];
-    let slow = ["topology.host_link=1Gbps", "topology.fabric_link=4Gbps"];
-    assert_eq!(warnings(&[&slow[..], &unlimited].concat()), Vec::<String>::new());
+}
+
+#[test]
+fn a_marking_threshold_that_nothing_reaches_is_told() {
+    for threshold in ["360KB", "400KB", "1MB"] {
+        let found = warnings(&[&format!("scheme.dctcp.ecn_threshold={threshold}")]);
+        let start = "scheme \"dctcp\": no packet is marked: at most 360KB wait";
+        assert_only(&found, &[start, &format!("threshold is {threshold}"), "dctcp hears"]);
+    }
+    let unlimited = warnings(&["scheme.pias.ecn_threshold=unlimited"]);
+    assert_only(&unlimited, &["scheme \"pias\": no packet is marked with", "unlimited"]);
+    let without_marks = ["scheme.tcp.ecn_threshold=unlimited", "scheme.tcp.buffer=60MB"];
+    assert_eq!(warnings(&without_marks), Vec::<String>::new());
+    let of_queues = ["scheme.pias.buffer_sharing=queue", "scheme.pias.ecn_threshold=400KB"];
+    assert_eq!(warnings(&of_queues), Vec::<String>::new(), "three queues hold 1080 KB");
+    let own = [&of_queues[..], &["scheme.pias.ecn_scope=queue"]].concat();
+    assert_only(&warnings(&own), &["no packet is marked: at most 360KB wait"]);
+    let shared = ["scheme.pias.buffer_sharing=switch", "scheme.pias.switch_memory=400KB"];
+    let shared = [&shared[..], &["scheme.pias.ecn_threshold=310KB"]].concat();
+    assert_only(&warnings(&shared), &["no packet is marked: at most 300KB wait"]);
 }
 
 #[test]
@@ -100,6 +117,68 @@ fn initial_windows_above_the_buffer_are_told() {
     assert_eq!(warnings(&small), Vec::<String>::new(), "8 flows of 14 packets fit");
     let pfabric = ["scheme.0.preset=pfabric", "scheme.1.preset=las", "scheme.2.buffer=2MB"];
     assert_eq!(warnings(&[&incast[..], &pfabric].concat()), Vec::<String>::new());
+}
+
+/// A star of 16 hosts with this workload, and these schemes: what is said of initial windows.
+fn of_initial_windows(workload: &str, schemes: &[&str]) -> Vec<String> {
+    let schemes: String =
+        schemes.iter().map(|scheme| format!("[[scheme]]\npreset = \"{scheme}\"\n")).collect();
+    let text =
+        format!("[topology]\nkind = \"star\"\nhosts = 16\n\n[workload]\n{workload}\n{schemes}");
+    let trace: String = (1..16).map(|src| format!("5,{src},0,1000000\n")).collect();
+    let trace = format!("start_s,src,dst,size_bytes\n1,1,0,20000\n{trace}");
+    let experiment = read(&text, &arguments(&[], &[]), &[("together.csv", &trace)]);
+    let warnings = experiment.unwrap_or_else(|mistakes| panic!("{mistakes}")).warnings;
+    warnings.into_iter().filter(|text| text.contains("initial windows")).collect()
+}
+
+fn listed(src: u32, start_us: u32, copies: u32) -> String {
+    format!(
+        "[[workload.flow]]\nsrc = {src}\ndst = 0\nsize = \"1MB\"\nstart = \"{start_us}us\"\n\
+         copies = {copies}\n"
+    )
+}
+
+#[test]
+fn initial_windows_of_listed_flows_are_counted() {
+    let together: String = (1..16).map(|src| listed(src, 0, 1)).collect();
+    let found = of_initial_windows(&together, &["dctcp", "las"]);
+    assert_only(&found, &["15 flows that start together send", "360KB"]);
+    let two_senders = [listed(1, 0, 30), listed(2, 0, 30)].concat();
+    assert_only(&of_initial_windows(&two_senders, &["dctcp"]), &["30 flows that start together"]);
+    let apart: String = (1..16).map(|src| listed(src, 100 * src, 1)).collect();
+    assert_eq!(of_initial_windows(&apart, &["dctcp"]), [""; 0]);
+    let few: String = (1..5).map(|src| listed(src, 0, 1)).collect();
+    assert_eq!(of_initial_windows(&few, &["dctcp"]), [""; 0]);
+}
+
+#[test]
+fn initial_windows_above_the_buffer_of_their_sender_are_told() {
+    let one_sender = listed(1, 0, 20);
+    let found = of_initial_windows(&one_sender, &["dctcp"]);
+    assert_only(&found, &["20 flows that start together send 1400 packets"]);
+    let card = format!("{one_sender}[[scheme]]\npreset = \"tcp\"\nhost_port = \"fifo\"\n");
+    let of_card = |text: &&String| text.contains("\"tcp\"");
+    assert_eq!(of_initial_windows(&card, &["dctcp"]).iter().filter(of_card).count(), 0);
+}
+
+#[test]
+fn initial_windows_of_a_trace_are_counted() {
+    let found = of_initial_windows("trace = \"together.csv\"\n", &["dctcp"]);
+    assert_only(&found, &["15 flows that start together send"]);
+}
+
+#[test]
+fn flows_that_start_a_little_apart_start_together() {
+    let workload = "sizes = \"fixed 1MB\"\nat = \"0ms\"\nflows = 15\npattern = \"many-to-one\"\nsenders = \"in-turn\"\n";
+    for every in ["0ns", "1ns", "1us"] {
+        let workload = format!("{workload}every = \"{every}\"\n");
+        assert_only(&of_initial_windows(&workload, &["dctcp"]), &["15 flows that start"]);
+    }
+    let apart = format!("{workload}every = \"100us\"\n");
+    assert_eq!(of_initial_windows(&apart, &["dctcp"]), [""; 0]);
+    let chance = "sizes = \"fixed 1MB\"\nload = 0.9\nflows = 20000\npattern = \"many-to-one\"\n";
+    assert_eq!(of_initial_windows(chance, &["dctcp"]), [""; 0]);
 }
 
 #[test]

@@ -37,28 +37,44 @@ pub(super) fn decompress<'a>(
     let (is_gzip, is_zstd) = (is(GZIP), is(ZSTD));
     let whole = Cursor::new(start).chain(file);
     Ok(if is_gzip {
-        Box::new(Filled(MultiGzDecoder::new(whole)))
+        Box::new(Filled::new(MultiGzDecoder::new(whole)))
     } else if is_zstd {
-        Box::new(Filled(Decoder::new(whole).map_err(unreadable)?))
+        Box::new(Filled::new(Decoder::new(whole).map_err(unreadable)?))
     } else {
-        Box::new(Filled(whole))
+        Box::new(Filled::new(whole))
     })
 }
 
 /// Reads as much as is asked for, unless the end comes first: the parser of captures takes the
 /// first read for the beginning of the file, and decompressors hand out a few bytes at a time.
-struct Filled<R>(R);
+struct Filled<R> {
+    reader: R,
+    /// Met after bytes that had to be handed out first. Decompressors tell of a wrong checksum only
+    /// once.
+    error: Option<io::Error>,
+}
+
+impl<R> Filled<R> {
+    fn new(reader: R) -> Filled<R> {
+        Filled { reader, error: None }
+    }
+}
 
 impl<R: Read> Read for Filled<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
         let mut filled = 0;
         while filled < buffer.len() {
-            match self.0.read(&mut buffer[filled..]) {
+            match self.reader.read(&mut buffer[filled..]) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // What came before it is handed out first; the next read meets the error again.
-                Err(_) if filled > 0 => break,
+                Err(error) if filled > 0 => {
+                    self.error = Some(error);
+                    break;
+                }
                 Err(error) => return Err(error),
             }
         }

@@ -87,8 +87,11 @@ pub enum CaptureError {
 /// [`CaptureError`].
 pub fn read_capture(capture: impl Read + Send, idle: Time) -> Result<Capture, CaptureError> {
     let capture = compressed::decompress(capture)?;
-    let mut reader = create_reader(BUFFER, capture).map_err(|_| CaptureError::NoCapture)?;
     let mut summary = Summary::new(idle);
+    let mut reader = create_reader(BUFFER, capture).map_err(|error| match error {
+        PcapError::ReadError => summary.damaged(&error),
+        _ => CaptureError::NoCapture,
+    })?;
     loop {
         let is_read = reader.reader_exhausted();
         match reader.next() {

@@ -229,3 +229,20 @@ fn damaged_compression_is_refused() {
     cut_off.truncate(cut_off.len() / 2);
     assert!(Made(cut_off).read().is_err());
 }
+
+#[test]
+fn a_wrong_checksum_is_refused() {
+    let capture = one_flow().0;
+    let mut zstd = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    zstd.include_checksum(true).unwrap();
+    std::io::Write::write_all(&mut zstd, &capture).unwrap();
+    // gzip ends with a checksum and the length, zstd with a checksum.
+    let ends = [(gzip(&capture), 8), (gzip(&capture), 4), (zstd.finish().unwrap(), 4)];
+    for (mut compressed, from_end) in ends {
+        assert!(Made(compressed.clone()).read().is_ok());
+        let place = compressed.len() - from_end;
+        compressed[place] ^= 1;
+        let error = Made(compressed).read().unwrap_err();
+        assert!(error.to_string().contains("damage after packet"), "{error}");
+    }
+}

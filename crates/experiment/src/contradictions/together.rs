@@ -1,0 +1,74 @@
+//! The flows of a scene whose settings say that they start together.
+//!
+//! Flows of random arrivals may start at about the same time too: that is chance, and contradicts
+//! nothing. Of these, only the flows of one arrival start together.
+
+use std::borrow::Cow;
+
+use flowsched_topology::Network;
+use flowsched_units::{Settings, Value};
+use flowsched_workload::sizes::SizeDistribution;
+use flowsched_workload::{Flow, Part};
+
+use crate::parts::Parts;
+use crate::relevance::{Starts, starts_of};
+use crate::workload::{Traffic, WorkloadOfScene};
+
+/// So many flows stand for all that are drawn.
+const FLOWS: u64 = 20_000;
+
+/// Flows that start together, or may.
+pub(super) struct Together<'a> {
+    /// Flows at known times, by their starts.
+    pub known: Cow<'a, [Flow]>,
+    /// How many flows an arrival of the others brings towards one host, and their sizes.
+    pub arrivals: Vec<(u64, &'a SizeDistribution)>,
+}
+
+impl<'a> Together<'a> {
+    /// Those of a workload; `seed` is the first one.
+    pub(super) fn new(workload: &'a WorkloadOfScene, network: &Network, seed: u64) -> Together<'a> {
+        let whole = &workload.settings;
+        let mut together = Together { known: Cow::Borrowed(&[]), arrivals: Vec::new() };
+        match &workload.traffic {
+            Traffic::Trace(flows) => together.known = Cow::Borrowed(flows),
+            Traffic::Drawn(sizes) if is_random(whole) => {
+                together.arrivals.push((at_once(whole, whole.count("flows")), sizes));
+            }
+            Traffic::Drawn(_) => together.known = draw(workload, network, seed),
+            Traffic::Parts(parts) => {
+                let random = parts.parts.iter().filter(|part| is_random(&part.settings));
+                together.arrivals.extend(random.map(|part| {
+                    let flows = part.flows.unwrap_or(whole.count("flows"));
+                    (at_once(&part.settings, flows), &part.sizes)
+                }));
+                let is_known = |part: &&Part| !is_random(&part.settings);
+                let known = Parts {
+                    parts: parts.parts.iter().filter(is_known).cloned().collect(),
+                    ..parts.clone()
+                };
+                let known = WorkloadOfScene { traffic: Traffic::Parts(known), ..workload.clone() };
+                together.known = draw(&known, network, seed);
+            }
+        }
+        together
+    }
+}
+
+fn is_random(settings: &Settings) -> bool {
+    starts_of(settings) == Starts::Poisson
+}
+
+/// How many flows an arrival brings.
+fn at_once(settings: &Settings, flows: u64) -> u64 {
+    if settings.text("pattern") == "incast" { settings.count("degree").min(flows) } else { 1 }
+}
+
+/// Few flows of the workload; none if they cannot be drawn, which is said elsewhere.
+fn draw(workload: &WorkloadOfScene, network: &Network, seed: u64) -> Cow<'static, [Flow]> {
+    let mut few = workload.first(FLOWS);
+    for key in ["warm_up_flows", "cool_down_flows"] {
+        few.settings.set(key, Value::Count(0));
+    }
+    few.flows(network, seed).map(|workload| workload.flows).unwrap_or_default().into()
+}
