@@ -65,13 +65,14 @@ fn is_complete(dir: &Path, experiment: &Experiment) -> bool {
 
 fn create(dir: &Path, experiment: &Experiment, resume: bool) -> Result<Writer, Failure> {
     let left = runs_left(dir);
+    let earlier = if resume { Earlier::Kept } else { Earlier::Discarded };
+    let writer = folder::create(dir, experiment, earlier)?;
     if !resume && left > 0 {
         say(&format!(
             "note: runs again what an earlier run had finished ({left}); --resume keeps it"
         ));
     }
-    let earlier = if resume { Earlier::Kept } else { Earlier::Discarded };
-    Ok(folder::create(dir, experiment, earlier)?)
+    Ok(writer)
 }
 
 /// Does all runs that are not there yet; why one failed, if one did.

@@ -217,6 +217,39 @@ fn a_second_run_in_the_folder_is_refused() {
     assert_eq!(third.status, Some(2), "the killed run is of another experiment: {}", third.errors);
 }
 
+const NOTE: &str = "runs again what an earlier run had finished";
+
+#[test]
+fn only_what_had_finished_is_said_to_run_again() {
+    let place = Place::new();
+    let folder = place.path("results/small");
+    for (left, note) in [("000000.partial", false), ("000001.cut", false), ("000001", true)] {
+        assert_eq!(place.flowsched(&["run", "small.toml"]).status, Some(0));
+        fs::remove_file(folder.join("summary.json")).unwrap();
+        fs::create_dir_all(folder.join("runs").join(left)).unwrap();
+        let done = place.flowsched(&["run", "small.toml"]);
+        assert_eq!(done.status, Some(0), "{}", done.errors);
+        assert_eq!(done.errors.contains(&format!("{NOTE} (1)")), note, "{left}: {}", done.errors);
+        assert_eq!(done.errors.contains(NOTE), note, "{left}: {}", done.errors);
+    }
+}
+
+#[test]
+fn a_run_that_is_refused_runs_nothing_again() {
+    let place = Place::new();
+    let mut first = long_run(&place, &[]);
+    fs::create_dir(place.path("results/small/runs/000003")).unwrap();
+    let busy = place.flowsched(&["run", "small.toml", "--set", "workload.flows=3000000"]);
+    assert_eq!(busy.status, Some(1), "{}", busy.errors);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let occupied = place.flowsched(&["run", "small.toml"]);
+    assert_eq!(occupied.status, Some(2), "{}", occupied.errors);
+    for errors in [busy.errors, occupied.errors] {
+        assert!(!errors.contains(NOTE), "{errors}");
+    }
+}
+
 /// What the program does with so many KB of address space.
 fn with_memory(place: &Place, kilobytes: u64, arguments: &str) -> Done {
     let program = env!("CARGO_BIN_EXE_flowsched");

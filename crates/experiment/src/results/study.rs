@@ -66,7 +66,7 @@ pub enum Ending {
 /// [`ResultsError::Occupied`], or [`ResultsError::Read`] if the folder cannot be looked into.
 pub fn check_free(dir: &Path, experiment: &str) -> Result<(), ResultsError> {
     let files = [SUMMARY_FILE, FLOWS_FILE, PORTS_FILE];
-    if !files.iter().any(|file| dir.join(file).exists()) && runs_left(dir) == 0 {
+    if !files.iter().any(|file| dir.join(file).exists()) && folders_of_runs(dir).next().is_none() {
         return Ok(());
     }
     match fs::read(dir.join(EXPERIMENT_FILE)) {
@@ -78,10 +78,15 @@ pub fn check_free(dir: &Path, experiment: &str) -> Result<(), ResultsError> {
     }
 }
 
-/// How many runs an unfinished study has left in `dir`.
+/// How many finished runs an unfinished study has left in `dir`.
 pub fn runs_left(dir: &Path) -> usize {
-    let runs = fs::read_dir(dir.join(RUNS_FOLDER)).into_iter().flatten().flatten();
-    runs.filter(|entry| entry.path().is_dir()).count()
+    folders_of_runs(dir).filter(|run| run.extension().is_none()).count()
+}
+
+/// The folders of runs in `dir`, finished or not.
+fn folders_of_runs(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(dir.join(RUNS_FOLDER)).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.is_dir())
 }
 
 /// Writes all `runs` of a study, each with its port samples, to `dir` and summarises them.
