@@ -46,7 +46,7 @@ impl Size {
     }
 
     fn memory(&self) -> f64 {
-        self.estimate.memory * self.threads as f64
+        self.estimate.largest.memory() * self.threads as f64
     }
 
     fn seconds(&self) -> f64 {
@@ -69,15 +69,10 @@ impl Size {
     }
 
     fn refusal(&self) -> Option<String> {
-        let Size { estimate, machine, threads, .. } = self;
-        if self.memory() > *machine {
-            let (needed, has) = (gigabytes(self.memory()), gigabytes(*machine));
-            let flows = count(estimate.flows);
-            return Some(format!(
-                "the experiment needs about {needed} of memory for {flows} flows, {threads} runs at \
-                 a time, and {has} are there; lower `workload.flows` or --threads"
-            ));
+        if self.memory() > self.machine {
+            return Some(self.too_much_memory());
         }
+        let estimate = &self.estimate;
         (estimate.port_rows > MOST_ROWS).then(|| {
             let rows = count(estimate.port_rows);
             format!(
@@ -85,6 +80,25 @@ impl Size {
                  or set it to \"0us\" for one sample at the end"
             )
         })
+    }
+
+    /// What the memory is for, and the one thing that makes it less.
+    fn too_much_memory(&self) -> String {
+        let Size { estimate: Estimate { largest, .. }, machine, threads } = self;
+        let advice = if largest.memory_of_network() > *machine {
+            "make the network of `[topology]` smaller"
+        } else if largest.memory() > *machine {
+            "lower `workload.flows`"
+        } else {
+            "lower --threads"
+        };
+        let (needed, has) = (gigabytes(self.memory()), gigabytes(*machine));
+        let (ports, flows) = (counted(largest.ports, "port"), counted(largest.flows, "flow"));
+        let runs = counted(*threads as f64, "run");
+        format!(
+            "the experiment needs about {needed} of memory for a network of {ports} and {flows}, \
+             {runs} at a time, and {has} are there; {advice}"
+        )
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -125,10 +139,10 @@ impl std::fmt::Display for Size {
             write!(f, "{} packet-hops, ", count(self.estimate.packet_hops))?;
         }
         let (rows, memory) = (count(self.estimate.port_rows), gigabytes(self.memory()));
-        let threads = if self.threads == 1 { "thread" } else { "threads" };
+        let threads = counted(self.threads as f64, "thread");
         let seconds = self.seconds().ceil();
         write!(f, "{rows} rows of port samples, {memory} of memory, ")?;
-        write!(f, "{seconds:.0} s on {} {threads}", self.threads)
+        write!(f, "{seconds:.0} s on {threads}")
     }
 }
 
@@ -138,6 +152,12 @@ fn count(number: f64) -> String {
         Some((unit, name)) => format!("{:.1} {name}", number / unit),
         None => format!("{number:.0}"),
     }
+}
+
+/// `1 flow`, `2.1 million flows`.
+fn counted(number: f64, thing: &str) -> String {
+    let end = if number == 1.0 { "" } else { "s" };
+    format!("{} {thing}{end}", count(number))
 }
 
 fn gigabytes(bytes: f64) -> String {
@@ -165,22 +185,39 @@ fn limit_of_group() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use flowsched_experiment::Largest;
+
     use super::*;
 
     fn size(flows: f64, port_rows: f64) -> Size {
-        let estimate =
-            Estimate { flows, port_rows, packet_hops: 1e9, memory: 600.0 * flows, loss: 0.0 };
+        let largest = Largest { ports: 10.0, flows };
+        let estimate = Estimate { flows, port_rows, packet_hops: 1e9, largest, loss: 0.0 };
         Size { estimate, threads: 2, machine: 8e9 }
     }
 
     #[test]
     fn what_does_not_fit_is_refused_with_the_estimate() {
         let refusal = size(1e8, 1e4).refusal().unwrap();
-        assert!(refusal.contains("120.0 GB of memory for 100.0 million flows"), "{refusal}");
-        assert!(refusal.contains("8.0 GB"), "{refusal}");
+        assert!(refusal.contains("120.0 GB of memory"), "{refusal}");
+        assert!(refusal.contains("100.0 million flows, 2 runs at a time"), "{refusal}");
+        assert!(refusal.contains("8.0 GB are there; lower `workload.flows`"), "{refusal}");
         let refusal = size(10.0, 2e10).refusal().unwrap();
         assert!(refusal.contains("20.0 billion rows") && refusal.contains("sample_interval"));
         assert_eq!(size(1e6, 1e6).refusal(), None);
+    }
+
+    #[test]
+    fn a_refusal_advises_what_helps() {
+        let refusal = size(8e6, 1e4).refusal().unwrap();
+        assert!(refusal.ends_with("lower --threads"), "one run fits: {refusal}");
+        let alone = Size { threads: 1, ..size(2e7, 1e4) };
+        let refusal = alone.refusal().unwrap();
+        assert!(refusal.ends_with("lower `workload.flows`"), "{refusal}");
+        let largest = Largest { ports: 3e6, flows: 1.0 };
+        let estimate = Estimate { largest, ..alone.estimate };
+        let refusal = Size { estimate, ..alone }.refusal().unwrap();
+        let network = "a network of 3.0 million ports and 1 flow, 1 run at a time";
+        assert!(refusal.contains(network) && refusal.ends_with("smaller"), "{refusal}");
     }
 
     #[test]

@@ -27,11 +27,36 @@ pub struct Estimate {
     pub port_rows: f64,
     /// Packets, data or ACK, that reach the far end of a link; 0 where there are no packets.
     pub packet_hops: f64,
-    /// Bytes of memory of the largest single run.
-    pub memory: f64,
+    /// The single run that takes the most memory.
+    pub largest: Largest,
     /// The largest share of packets that any link loses. Retransmission time-outs are not in the
     /// estimate.
     pub loss: f64,
+}
+
+/// What a run keeps in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Largest {
+    /// Ports of its network.
+    pub ports: f64,
+    /// Flows.
+    pub flows: f64,
+}
+
+impl Largest {
+    /// Bytes of memory.
+    pub fn memory(self) -> f64 {
+        self.memory_of_network() + FLOW_MEMORY * self.flows
+    }
+
+    /// Bytes of memory that the run needs with however few flows.
+    pub fn memory_of_network(self) -> f64 {
+        BASE_MEMORY + PORT_MEMORY * self.ports
+    }
+
+    fn max(self, other: Largest) -> Largest {
+        if self.memory() < other.memory() { other } else { self }
+    }
 }
 
 impl Experiment {
@@ -48,7 +73,7 @@ impl Experiment {
                 flows: all.flows + runs * one.flows,
                 port_rows: all.port_rows + runs * one.port_rows,
                 packet_hops: all.packet_hops + runs * one.packet_hops,
-                memory: all.memory.max(one.memory),
+                largest: all.largest.max(one.largest),
                 loss: all.loss.max(one.loss),
             };
         }
@@ -84,7 +109,7 @@ impl Scene {
             flows,
             port_rows: ports * times,
             packet_hops,
-            memory: BASE_MEMORY + PORT_MEMORY * ports + FLOW_MEMORY * flows,
+            largest: Largest { ports, flows },
             loss: match self.engine {
                 Engine::Packet => self.topology.settings.number("loss"),
                 Engine::Fluid => 0.0,

@@ -30,7 +30,7 @@ mod vary;
 mod workload;
 
 pub use arguments::Arguments;
-pub use estimate::Estimate;
+pub use estimate::{Estimate, Largest};
 pub use experiment::{Engine, Experiment, KIND, PARAMETERS, Run, Scene, Topology};
 pub use inputs::Input;
 pub use mistake::{Mistake, Mistakes, Place, Source};

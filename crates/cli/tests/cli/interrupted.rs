@@ -269,6 +269,16 @@ fn what_needs_too_much_memory_is_refused_with_the_estimate() {
             done.errors.contains("GB of memory") && done.errors.contains("workload.flows");
         assert!(is_said, "{}", done.errors);
     }
+    let done = with_memory(
+        &place,
+        4_000_000,
+        "run small.toml --set topology.hosts=1048576 --set workload.flows=1 --threads 1",
+    );
+    assert_eq!(done.status, Some(2), "{}", done.errors);
+    let cause = "a network of 2.1 million ports and 1 flow, 1 run at a time";
+    assert!(done.errors.contains(cause), "{}", done.errors);
+    assert!(done.errors.contains("`[topology]`"), "{}", done.errors);
+    assert!(!done.errors.contains("--threads"), "{}", done.errors);
     let late = "\n[[workload.flow]]\nsrc = 0\ndst = 1\nsize = \"1KB\"\nstart = \"4000000s\"\n";
     let text =
         crate::common::SMALL.replace("sizes = \"fixed 20pkt\"\nload = 0.5\nflows = 50\n", "");
