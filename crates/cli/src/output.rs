@@ -10,7 +10,7 @@ use miette::{Diagnostic, GraphicalReportHandler, LabeledSpan, NamedSource, Sourc
 
 use crate::arguments::{ExperimentFile, Format};
 use crate::failure::Failure;
-use crate::progress::say;
+use crate::progress::{say, say_if_long};
 
 /// Prints `text` on standard output.
 ///
@@ -27,7 +27,8 @@ pub fn print(text: &str) -> Result<(), Failure> {
 pub fn read(file: &ExperimentFile) -> Result<Experiment, Failure> {
     let ExperimentFile { set, vary, seed, quick, .. } = file;
     let arguments = Arguments { set: set.clone(), vary: vary.clone(), seed: *seed, quick: *quick };
-    let experiment = Experiment::read(&file.file, &arguments)?;
+    let read = || Experiment::read(&file.file, &arguments);
+    let experiment = say_if_long("building the networks and drawing the flows", read)?;
     for warning in &experiment.warnings {
         say(&format!("warning: {warning}"));
     }

@@ -14,6 +14,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// How often the bar is drawn.
 const INTERVAL: Duration = Duration::from_millis(100);
 
+/// Silence for longer than this looks like a program that hangs.
+const LONG: Duration = Duration::from_secs(2);
+
 /// Shows progress until it is dropped.
 pub struct Display {
     runs: usize,
@@ -90,6 +93,21 @@ fn line(count: usize, runs: usize, run: &RunSummary) -> String {
          {stopped}",
         run.scheme, run.seed, run.finished, run.flows, run.cpu_s,
     )
+}
+
+/// Does `work`, and says `what` it is if it takes long.
+pub fn say_if_long<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    let (end, ended) = channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if ended.recv_timeout(LONG) == Err(RecvTimeoutError::Timeout) {
+                say(what);
+            }
+        });
+        let done = work();
+        drop(end);
+        done
+    })
 }
 
 /// Says something on standard error; nobody may be listening.

@@ -11,6 +11,8 @@ use crate::progress::say;
 
 /// Packet-hops per second and core that estimates of time go by (benches/results.md).
 const HOPS_PER_SECOND: f64 = 15e6;
+/// Time-outs that a run goes through per second and core: 13.8 million took 2.0 s.
+const TIMEOUTS_PER_SECOND: f64 = 7e6;
 /// Rows of port samples that a run takes and writes per second and core.
 const ROWS_PER_SECOND: f64 = 4e6;
 /// With more losses, time-outs take up most of a run's time.
@@ -50,8 +52,10 @@ impl Size {
     }
 
     fn seconds(&self) -> f64 {
-        let Estimate { packet_hops, port_rows, .. } = self.estimate;
-        (packet_hops / HOPS_PER_SECOND + port_rows / ROWS_PER_SECOND) / self.threads as f64
+        let Estimate { packet_hops, timeouts, port_rows, building, .. } = self.estimate;
+        let simulating = packet_hops / HOPS_PER_SECOND + timeouts / TIMEOUTS_PER_SECOND;
+        let sampling = port_rows / ROWS_PER_SECOND;
+        (building.as_secs_f64() + simulating + sampling) / self.threads as f64
     }
 
     /// Refuses what cannot be run, and warns of what is large.
@@ -138,6 +142,9 @@ impl std::fmt::Display for Size {
         if self.estimate.packet_hops > 0.0 {
             write!(f, "{} packet-hops, ", count(self.estimate.packet_hops))?;
         }
+        if self.estimate.timeouts > self.estimate.packet_hops {
+            write!(f, "{} time-outs of flows that wait, ", count(self.estimate.timeouts))?;
+        }
         let (rows, memory) = (count(self.estimate.port_rows), gigabytes(self.memory()));
         let threads = counted(self.threads as f64, "thread");
         let seconds = self.seconds().ceil();
@@ -185,13 +192,16 @@ fn limit_of_group() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use flowsched_experiment::Largest;
 
     use super::*;
 
     fn size(flows: f64, port_rows: f64) -> Size {
         let largest = Largest { ports: 10.0, flows };
-        let estimate = Estimate { flows, port_rows, packet_hops: 1e9, largest, loss: 0.0 };
+        let estimate =
+            Estimate { flows, port_rows, packet_hops: 1e9, largest, ..Estimate::default() };
         Size { estimate, threads: 2, machine: 8e9 }
     }
 
@@ -234,6 +244,17 @@ mod tests {
     #[test]
     fn samples_take_time_too() {
         assert!(size(1.0, 4e9).seconds() > size(1.0, 4.0).seconds() + 400.0);
+    }
+
+    #[test]
+    fn networks_and_timeouts_take_time_too() {
+        let small = size(1.0, 1.0);
+        let building = Estimate { building: Duration::from_secs(60), ..small.estimate };
+        let building = Size { estimate: building, ..small };
+        assert!(building.seconds() > small.seconds() + 29.0, "60 s on two threads");
+        let timeouts = Size { estimate: Estimate { timeouts: 1e10, ..small.estimate }, ..small };
+        assert!(timeouts.seconds() > small.seconds() + 100.0);
+        assert!(timeouts.to_string().contains("10.0 billion time-outs"), "{timeouts}");
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! How large an experiment is, before it runs: rows, packet-hops and memory, from a few of its
 //! flows. What an estimate allows is not decided here.
 
+use std::time::{Duration, Instant};
+
 use flowsched_topology::{HostId, Network};
-use flowsched_units::{PACKET_PAYLOAD, SettingError, Time};
-use flowsched_workload::Flow;
+use flowsched_units::{PACKET_PAYLOAD, SettingError, Time, Value};
+use flowsched_workload::{Flow, wire_bytes};
 
 use crate::experiment::{Engine, Experiment, Scene};
+use crate::scheme::{Level, SchemeOfScene};
 use crate::workload::{Traffic, WorkloadOfScene};
 
 /// So many flows stand for all.
@@ -27,10 +30,14 @@ pub struct Estimate {
     pub port_rows: f64,
     /// Packets, data or ACK, that reach the far end of a link; 0 where there are no packets.
     pub packet_hops: f64,
+    /// Retransmission time-outs of flows that wait for others, where senders try again at a fixed
+    /// interval. Those of lost packets are not in the estimate.
+    pub timeouts: f64,
+    /// Building the networks, one after the other.
+    pub building: Duration,
     /// The single run that takes the most memory.
     pub largest: Largest,
-    /// The largest share of packets that any link loses. Retransmission time-outs are not in the
-    /// estimate.
+    /// The largest share of packets that any link loses.
     pub loss: f64,
 }
 
@@ -73,6 +80,8 @@ impl Experiment {
                 flows: all.flows + runs * one.flows,
                 port_rows: all.port_rows + runs * one.port_rows,
                 packet_hops: all.packet_hops + runs * one.packet_hops,
+                timeouts: all.timeouts + runs * one.timeouts,
+                building: all.building + one.building.mul_f64(runs),
                 largest: all.largest.max(one.largest),
                 loss: all.loss.max(one.loss),
             };
@@ -84,7 +93,9 @@ impl Experiment {
 impl Scene {
     /// One run.
     fn estimate(&self, seed: u64) -> Result<Estimate, SettingError> {
+        let begun = Instant::now();
         let network = self.network()?;
+        let building = begun.elapsed();
         let flows = self.workload.flow_count() as f64;
         let few = self.workload.first(FEW);
         let sample = few.flows(&network, seed).map_err(|error| error.error)?.flows;
@@ -109,6 +120,8 @@ impl Scene {
             flows,
             port_rows: ports * times,
             packet_hops,
+            timeouts: self.timeouts(&network, &sample, share),
+            building,
             largest: Largest { ports, flows },
             loss: match self.engine {
                 Engine::Packet => self.topology.settings.number("loss"),
@@ -116,6 +129,54 @@ impl Scene {
             },
         })
     }
+}
+
+impl Scene {
+    /// The mean over the schemes of how often flows that wait for others time out, in a run of
+    /// flows of which the sample is a `share`.
+    fn timeouts(&self, network: &Network, sample: &[Flow], share: f64) -> f64 {
+        let of_scheme = |scheme: &SchemeOfScene| {
+            let interval = fixed_interval(scheme)?;
+            let of_half = timeouts(network, &sample[..sample.len() / 2], interval);
+            let of_sample = timeouts(network, sample, interval);
+            // Twice the flows have twice the time-outs where they come one after the other, and
+            // four times as many where all wait for one another.
+            let growth = (of_sample / of_half.max(1.0)).max(1.0).log2().clamp(1.0, 2.0);
+            Some(of_sample * share.powf(-growth))
+        };
+        let all: f64 = self.schemes.iter().filter_map(of_scheme).sum();
+        all / self.schemes.len().max(1) as f64
+    }
+}
+
+/// How long senders wait before they try again, if that does not grow with each attempt.
+fn fixed_interval(scheme: &SchemeOfScene) -> Option<Time> {
+    let SchemeOfScene { settings, level, .. } = scheme;
+    match (level, settings.get("rto_backoff"), settings.get("rto_min")) {
+        (Level::Packets(_), Some(Value::Flag(false)), Some(Value::Time(interval))) => {
+            (*interval > Time::ZERO).then_some(*interval)
+        }
+        _ => None,
+    }
+}
+
+/// How often these flows time out while they wait for their sender, or their receiver, to be done
+/// with the flows that started before them.
+fn timeouts(network: &Network, flows: &[Flow], interval: Time) -> f64 {
+    let mut senders_until = vec![Time::ZERO; network.host_count() as usize];
+    let mut receivers_until = senders_until.clone();
+    let of_flow = |flow: &Flow| {
+        let wait = |until: &mut Time, host| {
+            let begins = flow.start.max(*until);
+            let takes = network.capacity_to(host).transmission_time(wire_bytes(flow.size));
+            *until = begins.saturating_add(takes);
+            begins - flow.start
+        };
+        let of_sender = wait(&mut senders_until[flow.src.index()], flow.src);
+        let of_receiver = wait(&mut receivers_until[flow.dst.index()], flow.dst);
+        (of_sender.max(of_receiver).as_ps() / interval.as_ps()) as f64
+    };
+    flows.iter().map(of_flow).sum()
 }
 
 /// The last start of a flow.

@@ -83,18 +83,15 @@ impl Routes {
             groups: vec![Group::default(); core.switch_count() * edge_count],
             members: (hosts..2 * hosts).map(PortId).collect(),
         };
-        let mut known = vec![Known::default(); core.switch_count()];
+        let distances = core.distances(&edges)?;
         let mut closer = Vec::new();
-        for (column, edge) in edges.rows.iter().enumerate() {
-            let distances = core.distances_to(*edge);
-            if let Some(cut_off) = edges.rows.iter().position(|row| distances[*row] == UNREACHED) {
-                let (from, to) = (edges.first_host(cut_off), edges.first_host(column));
-                return Err(NetworkError::Unreachable { from, to });
-            }
-            for (row, known) in known.iter_mut().enumerate() {
-                core.list_closer(row, &distances, &mut closer);
-                let group = routes.remember(&closer, known);
-                routes.groups[row * edge_count + column] = group;
+        // Row by row, so that the groups known of one switch and the distances from its neighbours
+        // stay in the cache.
+        for (row, groups) in routes.groups.chunks_mut(edge_count.max(1)).enumerate() {
+            let mut known = Known::default();
+            for (column, group) in groups.iter_mut().enumerate() {
+                core.list_closer(row, |row| distances[row * edge_count + column], &mut closer);
+                *group = remember(&mut routes.members, &closer, &mut known);
             }
         }
         Ok(routes)
@@ -127,35 +124,34 @@ impl Routes {
                 };
                 let closer: Vec<PortId> =
                     by_owner.of(node).iter().copied().filter(is_closer).collect();
-                let group = routes.remember(&closer, &mut known[node.index()]);
+                let group = remember(&mut routes.members, &closer, &mut known[node.index()]);
                 routes.groups[node.index() * hosts as usize + to.index()] = group;
             }
         }
         Ok(routes)
     }
+}
 
-    /// The group of these ports: one of the switch's `known` ones, or a new one; none: the node
-    /// is the edge switch, or the host, itself.
-    fn remember(&mut self, ports: &[PortId], known: &mut Known) -> Group {
-        if ports.is_empty() {
-            return Group { first: 0, count: 1, is_edge: 1 };
-        }
-        let members = |group: &Group| &self.members[group.first as usize..][..group.count as usize];
-        // Neighbouring edge switches tend to share a group: the latest is the likeliest.
-        if let Some(latest) = known.latest.filter(|group| members(group) == ports) {
-            return latest;
-        }
-        if let Some(group) = known.groups.get(ports) {
-            known.latest = Some(*group);
-            return *group;
-        }
-        let group =
-            Group { first: self.members.len() as u32, count: ports.len() as u32, is_edge: 0 };
-        self.members.extend(ports);
-        known.groups.insert(ports.to_vec(), group);
-        known.latest = Some(group);
-        group
+/// The group of these ports: one of the switch's `known` ones, or a new one among `members`; none:
+/// the node is the edge switch, or the host, itself.
+fn remember(members: &mut Vec<PortId>, ports: &[PortId], known: &mut Known) -> Group {
+    if ports.is_empty() {
+        return Group { first: 0, count: 1, is_edge: 1 };
     }
+    let ports_of = |group: &Group| &members[group.first as usize..][..group.count as usize];
+    // Neighbouring edge switches tend to share a group: the latest is the likeliest.
+    if let Some(latest) = known.latest.filter(|group| ports_of(group) == ports) {
+        return latest;
+    }
+    if let Some(group) = known.groups.get(ports) {
+        known.latest = Some(*group);
+        return *group;
+    }
+    let group = Group { first: members.len() as u32, count: ports.len() as u32, is_edge: 0 };
+    members.extend(ports);
+    known.groups.insert(ports.to_vec(), group);
+    known.latest = Some(group);
+    group
 }
 
 /// By node: how many links it is from `to`.
@@ -231,6 +227,26 @@ impl Core {
         self.starts[row]..self.starts[row + 1]
     }
 
+    /// Row by row, by column: how many links a switch is from an edge switch.
+    ///
+    /// # Errors
+    /// [`NetworkError::Unreachable`] if an edge switch cannot be reached from another one.
+    fn distances(&self, edges: &Edges) -> Result<Vec<u32>, NetworkError> {
+        let edge_count = edges.rows.len();
+        let mut all = vec![UNREACHED; self.switch_count() * edge_count];
+        for (column, edge) in edges.rows.iter().enumerate() {
+            let distances = self.distances_to(*edge);
+            if let Some(cut_off) = edges.rows.iter().position(|row| distances[*row] == UNREACHED) {
+                let (from, to) = (edges.first_host(cut_off), edges.first_host(column));
+                return Err(NetworkError::Unreachable { from, to });
+            }
+            for (row, distance) in distances.into_iter().enumerate() {
+                all[row * edge_count + column] = distance;
+            }
+        }
+        Ok(all)
+    }
+
     /// By row: how many links a switch is from the one of row `edge`.
     fn distances_to(&self, edge: usize) -> Vec<u32> {
         let mut distances = vec![UNREACHED; self.switch_count()];
@@ -249,14 +265,15 @@ impl Core {
         distances
     }
 
-    /// Lists the ports of the switch in `row` whose far ends are one link closer.
-    fn list_closer(&self, row: usize, distances: &[u32], closer: &mut Vec<PortId>) {
-        let here = distances[row];
+    /// Lists the ports of the switch in `row` whose far ends are one link closer, by the distance
+    /// of each row.
+    fn list_closer(&self, row: usize, distance: impl Fn(usize) -> u32, closer: &mut Vec<PortId>) {
+        let here = distance(row);
         closer.clear();
         // An unreached switch has unreached neighbours only.
         closer.extend(
             self.ports_of(row)
-                .filter(|port| distances[self.peers[*port] as usize] < here)
+                .filter(|port| distance(self.peers[*port] as usize) < here)
                 .map(|port| PortId(self.first_port + port as u32)),
         );
     }

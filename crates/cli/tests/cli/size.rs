@@ -14,6 +14,7 @@ fn number(text: &str, unit: &str) -> f64 {
     let factor = match words[0] {
         "thousand" => 1e3,
         "million" => 1e6,
+        "billion" => 1e9,
         number => return number.parse().unwrap(),
     };
     words[1].parse::<f64>().unwrap() * factor
@@ -46,4 +47,28 @@ fn an_estimate_is_near_what_a_run_takes() {
         assert!((0.5..2.0).contains(&ratio), "{case:?}: {ratio} times the rows");
         std::fs::remove_dir_all(place.path("results")).unwrap();
     }
+}
+
+/// pFabric's senders try again every 250 us, however many of them wait.
+#[test]
+fn an_estimate_counts_the_timeouts_of_flows_that_wait() {
+    let place = Place::new();
+    let experiment = |copies: u32| {
+        format!(
+            "[topology]\nkind = \"star\"\nhosts = 4\n\n[[workload.flow]]\nsrc = 0\ndst = 3\n\
+             size = \"1KB\"\ncopies = {copies}\n\n[[scheme]]\npreset = \"pfabric\"\n"
+        )
+    };
+    place.write("copies.toml", &experiment(20_000));
+    let checked = place.flowsched(&["check", "copies.toml"]).output;
+    let ran = place.flowsched(&["run", "copies.toml"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.errors);
+    let timeouts = summary(&place.path("results/copies"))["runs"][0]["timeouts"].as_f64().unwrap();
+    let ratio = number(&checked, "time-outs") / timeouts;
+    assert!((0.6..1.6).contains(&ratio), "{ratio} times the time-outs: {checked}");
+    // Twice as many flows, of which a sample is looked at, have four times as many.
+    place.write("copies.toml", &experiment(40_000));
+    let twice = place.flowsched(&["check", "copies.toml"]).output;
+    let growth = number(&twice, "time-outs") / number(&checked, "time-outs");
+    assert!((3.8..4.2).contains(&growth), "{growth}: {twice}");
 }
