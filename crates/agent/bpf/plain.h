@@ -29,11 +29,11 @@ struct plain_packet {
 	__u8 tcp_flags;
 };
 
-/* Whether there is plain TCP in the IP header at `l3`, behind an Ethernet header or without one. */
-static __always_inline bool parse_plain_tcp_at(struct __sk_buff *skb,
-					       struct plain_packet *packet, const __u32 l3,
-					       bool ethernet)
+/* Whether it is plain TCP. */
+static __always_inline bool parse_plain_tcp(struct __sk_buff *skb, struct plain_packet *packet,
+					    bool ethernet)
 {
+	const __u32 l3 = ethernet ? ETH_HLEN : 0;
 	void *data = readable(skb), *end = readable_end(skb);
 	struct iphdr *ip = data + l3;
 	__u32 there = skb->len - l3, header;
@@ -42,7 +42,7 @@ static __always_inline bool parse_plain_tcp_at(struct __sk_buff *skb,
 
 	if ((void *)(ip + 1) + sizeof(struct tcphdr) > end)
 		return false;
-	ethertype = ethernet ? *(__u16 *)((void *)ip - sizeof(ethertype)) : skb->protocol;
+	ethertype = ethernet ? *(__u16 *)(data + 2 * ETH_ALEN) : skb->protocol;
 	packet->ip = ip;
 	if (likely(ethertype == bpf_htons(ETH_P_IP))) {
 		tcp = (void *)(ip + 1);
@@ -75,26 +75,12 @@ static __always_inline bool parse_plain_tcp_at(struct __sk_buff *skb,
 	return there <= 0xffff && there >= header && (tcp[12] & 0xf0) >= 5 << 4;
 }
 
-/* Whether it is plain TCP. */
-static __always_inline bool parse_plain_tcp(struct __sk_buff *skb, struct plain_packet *packet,
-					    bool ethernet)
-{
-	return parse_plain_tcp_at(skb, packet, ethernet ? ETH_HLEN : 0, ethernet);
-}
-
-/* Where the inner IP header of a plain VXLAN packet is, whose outer one is IPv4. */
-static __always_inline __u32 plain_vxlan_l3(bool ethernet)
-{
-	return (ethernet ? ETH_HLEN : 0) + sizeof(struct iphdr) + sizeof(struct udphdr) +
-	       VXLAN_HEADER + ETH_HLEN;
-}
-
-/* The name of the flow of a plain TCP packet whose IP header is at `l3`. */
+/* The name of a plain TCP packet's flow. */
 static __always_inline bool key_of_plain_tcp(struct __sk_buff *skb,
 					     const struct plain_packet *packet,
-					     struct flow_key *key, const __u32 l3)
+					     struct flow_key *key, bool ethernet)
 {
-	void *ip = readable(skb) + l3;
+	void *ip = readable(skb) + (ethernet ? ETH_HLEN : 0);
 
 	if (!name_hosts(skb, key, ip, packet->ip_version))
 		return false;

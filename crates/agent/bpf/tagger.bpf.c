@@ -27,7 +27,6 @@
 
 /* Continue with the next program: TCX_NEXT on tcx, TC_ACT_UNSPEC on clsact. */
 #define NEXT (-1)
-#define NOT_PLAIN (-2)
 #define LINEAR 256
 #define ECN_BITS 3
 #define ECT0 2
@@ -174,18 +173,6 @@ static __always_inline bool is_to_be_selected(const struct rule *rule,
 	       flow->generation != rule->generation;
 }
 
-/* The level of the next packet of a TCP connection that is known by its 5-tuple; NOT_NEXT of others. */
-static __always_inline int next_forwarded(struct __sk_buff *skb, const struct rule *rule,
-					  const struct plain_packet *packet,
-					  struct flow_state *flow)
-{
-	__u32 event = (packet->seq - flow->next_seq) | flow->timeouts |
-		      (flow->token ^ token_of(skb, rule));
-
-	listen_to_others();
-	return next_level(rule, flow, clock(skb), packet->payload, event, rule->flow_idle_ns);
-}
-
 /* The next packet of a connection between others, which passes through this host. */
 static __always_inline int tag_plain_forwarded(struct __sk_buff *skb, __u32 slot,
 					       const struct plain_packet *packet,
@@ -196,49 +183,19 @@ static __always_inline int tag_plain_forwarded(struct __sk_buff *skb, __u32 slot
 	int level;
 
 	/* Control groups are of sockets. */
-	if (rule->flags & FS_SELECT_CGROUPS ||
-	    !key_of_plain_tcp(skb, packet, key, ethernet ? ETH_HLEN : 0))
+	if (rule->flags & FS_SELECT_CGROUPS || !key_of_plain_tcp(skb, packet, key, ethernet))
 		return tag_any(skb, ethernet);
 	flow = bpf_map_lookup_elem(&flows, key);
 	if (unlikely(!flow))
 		return tag_any(skb, ethernet);
-	level = next_forwarded(skb, rule, packet, flow);
+	listen_to_others();
+	level = next_level(rule, flow, clock(skb), packet->payload,
+			   (packet->seq - flow->next_seq) | flow->timeouts |
+				   (flow->token ^ token_of(skb, rule)),
+			   rule->flow_idle_ns);
 	if (unlikely(level == NOT_NEXT))
 		return tag_any(skb, ethernet);
 	return tag_plain(skb, rule, packet, level, ethernet);
-}
-
-/* The next packet of a TCP connection in a VXLAN tunnel; NOT_PLAIN of others. (Goes back for the call
- * of tag_any(): the kernel allows no more stack in a chain of calls.) */
-static __noinline int tag_plain_vxlan(struct __sk_buff *skb, __u32 slot,
-				      struct plain_packet *outer, bool ethernet)
-{
-	const __u32 vxlan_at = plain_vxlan_l3(ethernet) - ETH_HLEN - VXLAN_HEADER;
-	const struct rule *rule = rule_of(slot);
-	struct plain_packet inner;
-	struct flow_state *flow;
-	struct flow_key key;
-	__u32 *vxlan;
-	int level;
-
-	if (outer->ip_version != 4 ||
-	    !parse_plain_tcp_at(skb, &inner, plain_vxlan_l3(ethernet), true) ||
-	    inner.tcp_flags & (TCP_SYN | TCP_RST | TCP_FIN) || !inner.payload ||
-	    rule->flags & (FS_SELECTS | FS_RESPECT_DSCP) ||
-	    !key_of_plain_tcp(skb, &inner, &key, plain_vxlan_l3(ethernet)))
-		return NOT_PLAIN;
-	vxlan = readable(skb) + vxlan_at;
-	if ((void *)(vxlan + 2) > readable_end(skb) || !(*(__u8 *)vxlan & VXLAN_HAS_NETWORK))
-		return NOT_PLAIN;
-	key.network = 1 << 24 | bpf_ntohl(vxlan[1]) >> 8;
-	flow = bpf_map_lookup_elem(&flows, &key);
-	if (!flow)
-		return NOT_PLAIN;
-	level = next_forwarded(skb, rule, &inner, flow);
-	if (level == NOT_NEXT)
-		return NOT_PLAIN;
-	outer->payload = inner.payload;
-	return tag_plain(skb, rule, outer, level, ethernet);
 }
 
 /* The next packet of a connection of this host. */
@@ -296,7 +253,7 @@ static __always_inline int tag_plain_tcp(struct __sk_buff *skb, __u32 slot,
 
 /* The next packet of a UDP flow. */
 static __always_inline int tag_plain_udp(struct __sk_buff *skb, __u32 slot,
-					 struct plain_packet *packet, struct flow_key *key,
+					 const struct plain_packet *packet, struct flow_key *key,
 					 bool ethernet)
 {
 	const struct rule *rule = rule_of(slot);
@@ -305,11 +262,9 @@ static __always_inline int tag_plain_udp(struct __sk_buff *skb, __u32 slot,
 	__u64 now;
 	int level;
 
-	if (unlikely(bpf_ntohs(key->destination_port) == rule->vxlan_port)) {
-		int what = tag_plain_vxlan(skb, slot, packet, ethernet);
+	if (unlikely(bpf_ntohs(key->destination_port) == rule->vxlan_port))
+		return tag_any(skb, ethernet);
 
-		return what == NOT_PLAIN ? tag_any(skb, ethernet) : what;
-	}
 	if (unlikely(rule->flags & FS_OPTIONS)) {
 		int reason = plain_left_alone(rule, packet->tos, key->source_port,
 					      key->destination_port);
