@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0 */
-/* What arrives: when the other end of a forwarded TCP connection last sent a packet. Of connections
- * that this host is not an end of nothing else tells a pause of the sender from one of the
- * receiver. */
+/* Notes when the receiver of a forwarded TCP connection last sent a packet. This host has no socket of
+ * such a connection, so only these packets tell a pause of the receiver from one of the sender. */
 #ifndef FLOWSCHED_HEAR_H
 #define FLOWSCHED_HEAR_H
 
@@ -15,17 +14,17 @@
 #include "maps.h"
 #include "parse.h"
 
-/* Whether this host forwards TCP connections: only then is anything looked at that arrives. */
+/* Whether this host forwards TCP. Until it does, packets that arrive are not read. */
 bool hears_others;
 
-/* (Written once: a line that nobody writes stays in every processor's cache.) */
+/* Writes only the first time: a cache line that nobody writes stays in every processor's cache. */
 static __always_inline void listen_to_others(void)
 {
 	if (!hears_others)
 		hears_others = true;
 }
 
-/* The name of the flow that goes the other way. */
+/* Makes the key that of the flow in the other direction. */
 static __always_inline void turn_round(struct flow_key *key)
 {
 	__u8 address[16];

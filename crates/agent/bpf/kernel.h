@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0 */
-/* The fields of the kernel's own types that are read here; where they are, the running kernel's
- * BTF says. */
+/* The fields of the kernel's own types that the program reads. libbpf finds their offsets in the BTF
+ * of the running kernel. */
 #ifndef FLOWSCHED_KERNEL_H
 #define FLOWSCHED_KERNEL_H
 

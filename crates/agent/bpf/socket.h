@@ -33,9 +33,9 @@ static __always_inline bool is_all_sent(struct __sk_buff *skb, __u32 next_seq)
 	return tcp && tcp->write_seq == next_seq;
 }
 
-/* Whether the packet is sent by a write of the application, and not by an acknowledgement or a
- * timer, which send what was written before: then the application holds the socket, and nothing
- * that arrived meanwhile is being processed. */
+/* Whether a write of the application sends the packet. Acknowledgements and timers send what was written
+ * before. During a write the application owns the socket, and the backlog of packets that arrived
+ * meanwhile is empty. */
 static __noinline bool is_written_now(struct __sk_buff *skb)
 {
 	struct tcp_sock *tcp = tcp_of(skb);

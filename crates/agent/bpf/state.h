@@ -98,9 +98,9 @@ static __always_inline void count_timeouts(const struct rule *rule, struct flow_
 	}
 }
 
-/* Whether the other end has been silent for as long as this one has to be. A sender whose data was
- * held up by its receiver's window or by the network goes on when it hears of the receiver: where
- * that was just now, the pause was no end of a message. */
+/* Whether the receiver has been silent for `idle_ns`, too. A sender that its receiver's window or the
+ * network holds up goes on as soon as it hears from the receiver. If that was just now, the pause did
+ * not end a message. */
 static __always_inline bool is_quiet(const struct flow_state *flow, __u64 now, __u64 idle_ns)
 {
 	return !flow->last_heard || now - flow->last_heard >= idle_ns;

@@ -15,9 +15,10 @@ use crate::stats;
 
 /// What records of the counts at the beginning are called.
 pub(crate) const RECORD: &str = "seen_";
-/// A packet that was queued when the tagger came, and one that is under way, are no sign of trouble.
+/// So many missed packets are normal: some were queued when the tagger was attached, others are under
+/// way while the counts are read.
 const FEW: u64 = 64;
-/// Nor is one packet in so many.
+/// One missed packet in so many is normal, too.
 const SELDOM: u64 = 100;
 
 /// Both counts when the tagger was put on an interface.
@@ -124,8 +125,8 @@ fn sent_since(places: &Places, interface: &Interface) -> u64 {
     interfaces::sent_packets(&interface.name).unwrap_or(0).saturating_sub(before)
 }
 
-/// Of the packets that the interface has sent, how many passed the tagger; both. Interfaces that
-/// share a counter share the difference: it is that of all of them together.
+/// Packets that the interface has sent, and how many of them passed the tagger. Interfaces that share a
+/// counter have the same difference, that of all of them together.
 fn seen_of(
     places: &Places,
     interface: &Interface,
