@@ -35,10 +35,18 @@
 #define FS_OPTIONS (~(FS_CUMULATIVE | FS_TICKS | FS_SENT_ENDS))
 
 /* Packets on the wire that this one becomes. */
-static __always_inline __u32 wire_packets(struct __sk_buff *skb)
+/*
+ * Packets on the wire. The kernel has not yet counted the segments of a super-packet that comes
+ * from a virtual machine: `gso_segs` is 0 and `gso_size` is not. `bytes` is the payload, or the
+ * whole length where the payload is not known.
+ */
+static __always_inline __u32 wire_packets(struct __sk_buff *skb, __u32 bytes)
 {
 	__u32 segments = skb->gso_segs;
+	__u32 size = skb->gso_size;
 
+	if (segments == 0 && size != 0)
+		segments = (bytes + size - 1) / size;
 	return segments ? segments : 1;
 }
 
@@ -52,7 +60,7 @@ static __noinline int leave_alone(struct __sk_buff *skb, struct counters *counte
 				  enum left_alone reason)
 {
 	counters->left_alone[reason]++;
-	count_seen(counters, skb, wire_packets(skb));
+	count_seen(counters, skb, wire_packets(skb, skb->len));
 	return NEXT;
 }
 
@@ -67,7 +75,7 @@ static __always_inline void count_tagged(struct counters *counters, struct __sk_
 					 __u32 level, __u32 payload)
 {
 	struct level_counters *counted = &counters->levels[level & (FS_LEVELS - 1)];
-	__u32 packets = wire_packets(skb);
+	__u32 packets = wire_packets(skb, payload);
 
 	counted->packets++;
 	counted->payload_bytes += payload;

@@ -131,7 +131,9 @@ fn hear(tagger: &Tagger, frame: &[u8], now: u64) {
 }
 
 fn run(tagger: &Tagger, frame: &frames::Frame, now: u64) -> Vec<u8> {
-    let segments = u32::from(frame.gso_size > 0);
+    // The kernel does not count the segments of what comes from a virtual machine.
+    let from_machine = now % 2 == 0;
+    let segments = if frame.gso_size == 0 || from_machine { 0 } else { frame.wire_packets() };
     let more = [(MARK, frame.mark), (GSO_SIZE, frame.gso_size), (GSO_SEGMENTS, segments)];
     let mut context = context(now, &more);
     let mut out = vec![0; frame.bytes.len()];
@@ -161,6 +163,7 @@ fn compare_counters(tagger: &Tagger, reference: &Reference) {
     assert_eq!(sum(|c| c.levels.iter().map(|l| l.packets).sum()), reference.tagged);
     assert_eq!(sum(|c| c.left_alone.iter().sum()), reference.left_alone);
     assert_eq!(sum(|c| c.levels.iter().map(|l| l.payload_bytes).sum()), reference.payload_bytes);
+    assert_eq!(sum(|c| c.levels.iter().map(|l| l.wire_packets).sum()), reference.wire_packets);
     assert_eq!(sum(|c| c.messages_application), reference.application_starts);
     assert!(sum(|c| c.starved) > 10, "hardly a flow starved");
 }

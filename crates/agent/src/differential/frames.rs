@@ -39,6 +39,12 @@ pub(super) struct Truth {
 }
 
 impl Frame {
+    /// Packets on the wire: the segments of a super-packet count one by one.
+    pub(super) fn wire_packets(&self) -> u32 {
+        let payload = self.truth.as_ref().map_or(0, |truth| truth.payload);
+        if self.gso_size == 0 { 1 } else { payload.div_ceil(self.gso_size) }
+    }
+
     /// The frame with that code point in its outer header, checksum and ECN bits right.
     pub(super) fn tagged(&self, code_point: Option<u8>) -> Vec<u8> {
         let mut bytes = self.bytes.clone();

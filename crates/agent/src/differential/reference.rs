@@ -40,6 +40,7 @@ pub(super) struct Reference {
     pub(super) tagged: u64,
     pub(super) left_alone: u64,
     pub(super) payload_bytes: u64,
+    pub(super) wire_packets: u64,
     pub(super) application_starts: u64,
     /// Pauses that were long enough for a new message, but for what was heard meanwhile.
     pub(super) held_up: u64,
@@ -55,6 +56,7 @@ impl Reference {
             tagged: 0,
             left_alone: 0,
             payload_bytes: 0,
+            wire_packets: 0,
             application_starts: 0,
             held_up: 0,
         }
@@ -87,6 +89,7 @@ impl Reference {
         let level = match &frame.truth {
             Some(truth) if chosen(&config, truth) => {
                 self.payload_bytes += u64::from(truth.payload);
+                self.wire_packets += u64::from(frame.wire_packets());
                 Some(self.tag(&config, truth, frame.mark, now))
             }
             _ => None,

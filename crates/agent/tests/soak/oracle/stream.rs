@@ -83,12 +83,18 @@ fn messages(conversation: &Conversation, packets: &[&Packet]) -> (Vec<Message>, 
 }
 
 /// A connection whose client paused before each message with everything acknowledged.
+///
+/// A tagger that is younger than the end of the message before has not seen that end, and leaves
+/// the connection on its level. This is certain only if the tagger is younger than the pause:
+/// before the pause, the host may have sent the end a second time, and the network may have lost
+/// that packet after the tagger saw it.
 pub(super) fn conversation(
     judge: &mut Judge<'_>,
     conversation: &Conversation,
     packets: &[&Packet],
 ) {
     let (messages, indices) = messages(conversation, packets);
+    let pause = conversation.pause.as_nanos() as u64;
     for (packet, index) in packets.iter().zip(indices) {
         if packet.seen.payload == 0 {
             judge_bare(judge, packet);
@@ -111,7 +117,7 @@ pub(super) fn conversation(
                 Place::Any
             } else if oldest < tail {
                 Place::From(offset - message.start, offset - message.start)
-            } else if youngest > last_tail {
+            } else if youngest > last_tail.max(first.saturating_sub(pause)) {
                 earned(offset)
             } else {
                 Place::Any

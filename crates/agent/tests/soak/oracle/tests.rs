@@ -157,11 +157,16 @@ fn each_message_of_a_conversation_begins_at_the_top() {
     }
     // All of it as one message.
     assert!(!kinds(&history(&[]), &of([0, 0, 0], 110)).is_empty());
-    // A new tagger from 160 ms on: the second message has the level that the connection has earned.
-    let anew = history(&[(125, OFF, false), (160, on(2), false)]);
+    // A new tagger from 165 ms on, in the pause: the second message has the level that the
+    // connection has earned.
+    let anew = history(&[(125, OFF, false), (165, on(2), false)]);
     assert!(kinds(&anew, &of([0, 0, 100_000], 110)).is_empty());
     let wrong = kinds(&anew, &own);
     assert!(!wrong.is_empty() && wrong.iter().all(|kind| kind.starts_with("wrong tag: request")));
+    // Before the pause, the new tagger may have seen the end of the first message a second time.
+    let early = history(&[(125, OFF, false), (155, on(2), false)]);
+    assert!(kinds(&early, &own).is_empty() && kinds(&early, &of([0, 0, 100_000], 110)).is_empty());
+    assert!(!kinds(&early, &of([0, 50_000, 0], 110)).is_empty(), "the third one is clear again");
     // The tagger may have missed the end of the first message: the second one is on any level.
     let gap = history(&[(110, Phase { rule: None, life: 1 }, false), (125, on(1), false)]);
     assert!(kinds(&gap, &own).is_empty() && kinds(&gap, &of([0, 0, 100_000], 110)).is_empty());
