@@ -35,18 +35,11 @@
 #define FS_OPTIONS (~(FS_CUMULATIVE | FS_TICKS | FS_SENT_ENDS))
 
 /* Packets on the wire that this one becomes. */
-/*
- * Packets on the wire. The kernel has not yet counted the segments of a super-packet that comes
- * from a virtual machine: `gso_segs` is 0 and `gso_size` is not. `bytes` is the payload, or the
- * whole length where the payload is not known.
- */
-static __always_inline __u32 wire_packets(struct __sk_buff *skb, __u32 bytes)
+/* Packets on the wire, as far as the kernel has counted them: see count_uncounted. */
+static __always_inline __u32 wire_packets(struct __sk_buff *skb)
 {
 	__u32 segments = skb->gso_segs;
-	__u32 size = skb->gso_size;
 
-	if (segments == 0 && size != 0)
-		segments = (bytes + size - 1) / size;
 	return segments ? segments : 1;
 }
 
@@ -56,11 +49,37 @@ static __always_inline void count_seen(struct counters *counters, struct __sk_bu
 	counters->seen[skb->ifindex & (FS_SEEN_SLOTS - 1)] += packets;
 }
 
+/* Of a super-packet from a virtual machine, the kernel has not counted the segments. */
+static __always_inline bool is_uncounted(struct __sk_buff *skb)
+{
+	return skb->gso_segs == 0 && skb->gso_size != 0;
+}
+
+/*
+ * Counts the segments of such a packet but the first. `bytes` is the payload, or the whole length
+ * where the payload is not known; the packet is of no level where `level` is FS_LEVELS.
+ */
+__noinline int count_uncounted(struct __sk_buff *skb, __u32 level, __u32 bytes)
+{
+	struct counters *counters = counters_here();
+	__u32 size = skb->gso_size;
+
+	if (!counters || size == 0 || bytes <= size)
+		return 0;
+	bytes = (bytes - 1) / size;
+	if (level < FS_LEVELS)
+		counters->levels[level].wire_packets += bytes;
+	count_seen(counters, skb, bytes);
+	return 0;
+}
+
 static __noinline int leave_alone(struct __sk_buff *skb, struct counters *counters,
 				  enum left_alone reason)
 {
 	counters->left_alone[reason]++;
-	count_seen(counters, skb, wire_packets(skb, skb->len));
+	count_seen(counters, skb, wire_packets(skb));
+	if (is_uncounted(skb))
+		count_uncounted(skb, FS_LEVELS, skb->len);
 	return NEXT;
 }
 
@@ -75,13 +94,22 @@ static __always_inline void count_tagged(struct counters *counters, struct __sk_
 					 __u32 level, __u32 payload)
 {
 	struct level_counters *counted = &counters->levels[level & (FS_LEVELS - 1)];
-	__u32 packets = wire_packets(skb, payload);
+	__u32 packets = wire_packets(skb);
 
 	counted->packets++;
 	counted->payload_bytes += payload;
 	counted->wire_bytes += skb->wire_len;
 	counted->wire_packets += packets;
 	count_seen(counters, skb, packets);
+}
+
+/* The same for packets whose segments the kernel may not have counted. */
+static __always_inline void count_any_tagged(struct counters *counters, struct __sk_buff *skb,
+					     __u32 level, __u32 payload)
+{
+	count_tagged(counters, skb, level, payload);
+	if (is_uncounted(skb))
+		count_uncounted(skb, level & (FS_LEVELS - 1), payload);
 }
 
 /* Tags any packet; where it is to be written in place, says what. */
@@ -116,7 +144,7 @@ __noinline int tag_any(struct __sk_buff *skb, bool ethernet)
 		counters->ect_forced++;
 	}
 	if (tos != packet.tos && is_for_us_alone(skb, packet.ip_version)) {
-		count_tagged(counters, skb, level, packet.payload);
+		count_any_tagged(counters, skb, level, packet.payload);
 		return in_place(packet.l3, packet.ip_version, tos);
 	}
 	if (tos != packet.tos) {
@@ -126,7 +154,7 @@ __noinline int tag_any(struct __sk_buff *skb, bool ethernet)
 		    write_tos(skb, packet.l3, ip, packet.ip_version, tos))
 			return leave_alone(skb, counters, FS_NOT_WRITTEN);
 	}
-	count_tagged(counters, skb, level, packet.payload);
+	count_any_tagged(counters, skb, level, packet.payload);
 	return NEXT;
 }
 
@@ -312,6 +340,8 @@ static __always_inline int tag(struct __sk_buff *skb, bool ethernet)
 	struct plain_packet packet;
 	struct flow_key key;
 
+	if (unlikely(is_uncounted(skb)))
+		return tag_any(skb, ethernet);
 	if (likely(parse_plain_tcp(skb, &packet, ethernet))) {
 		if (unlikely(packet.tcp_flags & (TCP_SYN | TCP_RST | TCP_FIN)))
 			return tag_any(skb, ethernet);
