@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod common;
+mod digests;
 mod flows;
 mod interrupted;
 mod manual;
