@@ -4,7 +4,7 @@
 For each workload and load: the thresholds of every model and baseline for 2, 4 and 8 queues,
 simulated on the same flows. Seed after seed, so that whenever it is ended there are whole seeds;
 what is there already is not run again. `table.py` makes the tables of
-docs/src/explanation/which-model.md from it.
+docs/src/appendix/threshold-models.md from it.
 
     benches/which_model/run.py OUT_DIR [--flows-web N] [--flows-mining N] [--seeds N]
 """
