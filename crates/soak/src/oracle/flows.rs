@@ -11,6 +11,9 @@ const ROUNDING: f64 = 1e-9;
 /// The most links of a path.
 const MOST_LINKS: u64 = 64;
 
+/// The bits of a fluid flow that count as sent before they are.
+const AS_GOOD_AS_SENT: f64 = 0.125;
+
 /// Checks all flows of the run.
 pub fn judge(run: &RunView, found: &mut Violations) {
     for flow in &run.flows {
@@ -81,11 +84,14 @@ fn is_faster_than_links(run: &RunView, flow: &FlowRow) -> bool {
 }
 
 /// Whether a flow on one path took less time than it does alone on the idle network. The ideal
-/// time rounds each packet's transmission to a picosecond, the engines do not.
+/// time rounds each packet's transmission to a picosecond, the engines do not; fluid flows end
+/// [`AS_GOOD_AS_SENT`] bits early.
 fn is_faster_than_alone(run: &RunView, flow: &FlowRow) -> bool {
     let Some(fct) = flow.fct.filter(|_| run.promises.is_one_path) else { return false };
     let packets = flow.size.get().div_ceil(PACKET_PAYLOAD);
-    let slack = (packets + MOST_LINKS) as f64 + fct.as_ps() as f64 * ROUNDING;
+    let slowest = run.ports.iter().map(|port| port.rate.as_bps()).min().unwrap_or(1) as f64;
+    let early = if run.promises.has_packets { 0.0 } else { AS_GOOD_AS_SENT / slowest * 1e12 };
+    let slack = (packets + MOST_LINKS) as f64 + early + fct.as_ps() as f64 * ROUNDING;
     (fct.as_ps() as f64) < flow.ideal_fct.as_ps() as f64 - slack
 }
 
@@ -192,6 +198,18 @@ mod tests {
             run.promises.is_one_path = false;
         };
         assert!(kinds(sprayed).is_empty());
+        // At 10 Gbps, the last eighth of a bit takes 12.5 ps.
+        let fluid = |by: u64| {
+            kinds(|run| {
+                run.promises.has_packets = false;
+                run.flows[0].passage = Default::default();
+                let fct = run.flows[0].fct.unwrap();
+                let slack = (fct.as_ps() as f64 * ROUNDING) as u64 + 10 + MOST_LINKS;
+                run.flows[0].ideal_fct = fct + Time::from_ps(slack + by);
+            })
+        };
+        assert!(fluid(12).is_empty());
+        assert_eq!(fluid(14), ["faster than alone"]);
     }
 
     #[test]
