@@ -58,6 +58,28 @@ impl Network {
         self.first_path(src, dst).filter(|port| self.is_core(*port)).count() as u32
     }
 
+    /// [`Network::core_hops`] from each of `sources` to `dst`, in their order. What paths have in
+    /// common is counted once, so that this is far faster than one after the other.
+    pub fn core_hops_from(&self, sources: &[HostId], dst: HostId) -> Vec<u32> {
+        const UNKNOWN: u32 = u32::MAX;
+        let mut hops = vec![UNKNOWN; self.node_count() as usize];
+        hops[dst.node().index()] = 0;
+        let mut path = Vec::new();
+        let of_source = |src: &HostId| {
+            path.extend(self.first_path(*src, dst).take_while(|port| {
+                // Up to a node from where the way is known.
+                hops[self.port(*port).owner.index()] == UNKNOWN
+            }));
+            while let Some(port) = path.pop() {
+                let port_facts = self.port(port);
+                let beyond = hops[port_facts.peer.index()];
+                hops[port_facts.owner.index()] = beyond + u32::from(self.is_core(port));
+            }
+            hops[src.node().index()]
+        };
+        sources.iter().map(of_source).collect()
+    }
+
     /// How many hosts send a packet from `src` to `dst`: one, unless others forward it.
     pub fn host_hops(&self, src: HostId, dst: HostId) -> u32 {
         if !self.hosts_forward {

@@ -71,18 +71,25 @@ impl Racks {
             return 0.0;
         }
         let racks = by_rack(network);
+        let first: Vec<HostId> = racks.values().map(|hosts| hosts[0]).collect();
+        // By receiver's rack, then by sender's; small numbers, for there may be many racks.
+        let small = |hops: u32| u16::try_from(hops).unwrap_or(u16::MAX);
+        let hops_to = |to: &HostId| network.core_hops_from(&first, *to).into_iter().map(small);
+        let hops: Vec<Vec<u16>> = first.iter().map(|to| hops_to(to).collect()).collect();
         let hosts = f64::from(network.host_count());
-        let mean_from = |rack: NodeId, src: HostId, size: usize| {
+        let mean_from = |rack: usize, size: usize| {
             let outside = hosts - size as f64;
             racks
-                .iter()
-                .filter(|(other, _)| **other != rack)
-                .map(|(_, to)| to.len() as f64 / outside * f64::from(network.core_hops(src, to[0])))
+                .values()
+                .enumerate()
+                .filter(|(other, _)| *other != rack)
+                .map(|(other, to)| to.len() as f64 / outside * f64::from(hops[other][rack]))
                 .sum::<f64>()
         };
         let mean: f64 = racks
-            .iter()
-            .map(|(rack, from)| from.len() as f64 / hosts * mean_from(*rack, from[0], from.len()))
+            .values()
+            .enumerate()
+            .map(|(rack, from)| from.len() as f64 / hosts * mean_from(rack, from.len()))
             .sum();
         (1.0 - self.same_rack) * mean
     }
@@ -100,11 +107,12 @@ fn by_rack(network: &Network) -> BTreeMap<NodeId, Vec<HostId>> {
 /// The mean over all pairs of different hosts, rack by rack.
 pub(crate) fn mean_core_hops_of_all_pairs(network: &Network) -> f64 {
     let racks = by_rack(network);
+    let first: Vec<HostId> = racks.values().map(|hosts| hosts[0]).collect();
     let mut hops = 0;
-    for from in racks.values() {
-        for to in racks.values() {
-            let pairs = (from.len() * to.len()) as u64;
-            hops += pairs * u64::from(network.core_hops(from[0], to[0]));
+    for to in racks.values() {
+        let from_all = network.core_hops_from(&first, to[0]);
+        for (from, hops_from) in racks.values().zip(from_all) {
+            hops += (from.len() * to.len()) as u64 * u64::from(hops_from);
         }
     }
     let hosts = u64::from(network.host_count());
@@ -133,6 +141,25 @@ mod tests {
                 }
             }
             assert_eq!(mean_core_hops_of_all_pairs(&network), hops / pairs, "{name}");
+        }
+    }
+
+    #[test]
+    fn hops_from_all_are_those_one_by_one() {
+        for name in ["leaf-spine", "fat-tree", "bcube", "jellyfish", "dumbbell"] {
+            let settings = Settings::defaults(kind(name).unwrap().parameters);
+            let network = build(name, &settings).unwrap();
+            let hosts: Vec<HostId> = network.hosts().collect();
+            for dst in &hosts {
+                let one_by_one: Vec<u32> =
+                    hosts.iter().map(|src| network.core_hops(*src, *dst)).collect();
+                let others = |hops: &[u32]| -> Vec<u32> {
+                    let pairs = hosts.iter().zip(hops);
+                    pairs.filter(|(src, _)| *src != dst).map(|(_, hops)| *hops).collect()
+                };
+                let together = network.core_hops_from(&hosts, *dst);
+                assert_eq!(others(&together), others(&one_by_one), "{name}");
+            }
         }
     }
 
