@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -23,6 +24,9 @@ const EACH: Duration = Duration::from_millis(200);
 /// pair are then disturbed alike.
 const SLICE: Duration = Duration::from_millis(30);
 const PAIRS: usize = 400;
+/// Slices that are long against the ticks in which the kernel accounts for processors.
+const LONG_SLICE: Duration = Duration::from_secs(1);
+const LONG_PAIRS: usize = 40;
 const ADDRESS: &str = "10.77.0.2:5001";
 /// The same at the other end of a tunnel.
 const TUNNELLED: &str = "10.88.0.2:5001";
@@ -269,11 +273,38 @@ impl Sum {
     }
 }
 
+/// Both ends send and take super-packets.
+fn offload(pair: &Pair) {
+    for (host, interface) in [(&pair.a, "east"), (&pair.b, "west")] {
+        lab::sh(&format!(
+            "nsenter --net=/run/netns/{host} ethtool -K {interface} tx on tso on gso on gro on \
+             >/dev/null; ip -n {host} link set {interface} gso_max_segs 65535"
+        ));
+    }
+}
+
+/// Takes and throws away what comes, on as many processors as there are.
+fn receive_side_by_side(host: &str) {
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    lab::on(host, move || {
+        let listener = TcpListener::bind("0.0.0.0:5001").unwrap();
+        ready.send(()).unwrap();
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            thread::spawn(move || {
+                let mut buffer = vec![0; BLOCK];
+                while stream.read(&mut buffer).is_ok_and(|length| length > 0) {}
+            });
+        }
+    });
+    is_ready.recv().unwrap();
+}
+
 /// Measures a rate in pairs of slices, with the tagger and without: the percentages lost, and the
 /// rates without and with.
-fn in_pairs(mut rate: impl FnMut(bool) -> f64) -> (Vec<f64>, [Vec<f64>; 2]) {
+fn in_pairs(pairs: usize, mut rate: impl FnMut(bool) -> f64) -> (Vec<f64>, [Vec<f64>; 2]) {
     let (mut losses, mut all) = (Vec::new(), [Vec::new(), Vec::new()]);
-    for pair in 0..PAIRS {
+    for pair in 0..pairs {
         let mut rates = [0.0; 2];
         // Which is first alternates, so that what drifts falls on both.
         for tags in [pair % 2 == 0, pair % 2 == 1] {
@@ -291,15 +322,10 @@ fn throughput_with_and_without() {
     if !lab::is_root("bench") {
         return;
     }
-    for (what, offload) in [("MTU-sized packets", false), ("super-packets of 64 KiB", true)] {
+    for (what, is_offloaded) in [("MTU-sized packets", false), ("super-packets of 64 KiB", true)] {
         let pair = Pair::new();
-        if offload {
-            for (host, interface) in [(&pair.a, "east"), (&pair.b, "west")] {
-                lab::sh(&format!(
-                    "nsenter --net=/run/netns/{host} ethtool -K {interface} tx on tso on gso on \
-                     gro on >/dev/null; ip -n {host} link set {interface} gso_max_segs 65535"
-                ));
-            }
+        if is_offloaded {
+            offload(&pair);
         }
         receive(&pair.b);
         lab::on(&pair.a, move || {
@@ -309,7 +335,7 @@ fn throughput_with_and_without() {
             let mut stream = connect(ADDRESS);
             transfer(&mut stream, EACH);
             let (mut with, mut without) = (Sum::default(), Sum::default());
-            let (losses, _) = in_pairs(|tags| {
+            let (losses, _) = in_pairs(PAIRS, |tags| {
                 let program = tagger.program(Entry::TagEthernet);
                 let _link = tags.then(|| sys::attach_tcx_first(program, index).unwrap());
                 let sum = if tags { &mut with } else { &mut without };
@@ -326,6 +352,59 @@ fn throughput_with_and_without() {
         .join()
         .unwrap();
     }
+}
+
+/// Bytes that eight connections take together in a slice, one thread each.
+fn transfer_by_all(streams: &mut [TcpStream]) -> f64 {
+    thread::scope(|scope| {
+        let transfers: Vec<_> = streams
+            .iter_mut()
+            .map(|stream| scope.spawn(|| transfer(stream, LONG_SLICE) * LONG_SLICE.as_secs_f64()))
+            .collect();
+        transfers.into_iter().map(|transfer| transfer.join().unwrap()).sum()
+    })
+}
+
+/// PIAS ToN 2017, IV-A.1: the extra share of the processors with eight bulk flows, here at the
+/// highest rate that two network namespaces reach.
+#[test]
+#[ignore = "a measurement"]
+fn processor_share_of_eight_bulk_flows() {
+    if !lab::is_root("bench") {
+        return;
+    }
+    let pair = Pair::new();
+    offload(&pair);
+    receive_side_by_side(&pair.b);
+    lab::on(&pair.a, move || {
+        let tagger = tagger("dscp = [56, 48, 40, 32, 24, 16, 8, 4]\n");
+        let index = nix::net::if_::if_nametoindex("east").unwrap();
+        let mut streams: Vec<TcpStream> = (0..8).map(|_| connect(ADDRESS)).collect();
+        transfer_by_all(&mut streams);
+        let processors = thread::available_parallelism().unwrap().get() as f64;
+        // Bytes, and the share of all processors, without and with.
+        let (mut rates, mut shares) = ([const { Vec::new() }; 2], [const { Vec::new() }; 2]);
+        let (costs, _) = in_pairs(LONG_PAIRS, |tags| {
+            let program = tagger.program(Entry::TagEthernet);
+            let _link = tags.then(|| sys::attach_tcx_first(program, index).unwrap());
+            let (start, before) = (Instant::now(), processor_seconds());
+            let bytes = transfer_by_all(&mut streams);
+            let (time, worked) = (start.elapsed().as_secs_f64(), processor_seconds() - before);
+            rates[usize::from(tags)].push(bytes * 8.0 / time / 1e9);
+            shares[usize::from(tags)].push(worked / time / processors * 100.0);
+            bytes / worked
+        });
+        let (cost, least, most) = median_and_interval(costs);
+        let [rates, shares] = [rates, shares].map(|values| values.map(median));
+        println!(
+            "eight bulk flows: {:.1} Gbps with {:.1} % of {processors} processors, {:.1} Gbps with \
+             {:.1} % without the tagger; a byte takes {cost:.1} % more processor time (median of \
+             {LONG_PAIRS} pairs, 95 % interval {least:.1} to {most:.1} %)",
+            rates[1], shares[1], rates[0], shares[0]
+        );
+    })
+    .join()
+    .unwrap();
 }
 
 /// How many are opened, used and closed a second by one client and one server.
@@ -356,7 +435,7 @@ fn connections_with_and_without() {
         let tagger = tagger("");
         let index = nix::net::if_::if_nametoindex("east").unwrap();
         connections(EACH);
-        let (losses, rates) = in_pairs(|tags| {
+        let (losses, rates) = in_pairs(PAIRS, |tags| {
             let program = tagger.program(Entry::TagEthernet);
             let _link = tags.then(|| sys::attach_tcx_first(program, index).unwrap());
             connections(SLICE)

@@ -132,7 +132,7 @@ fn hear(tagger: &Tagger, frame: &[u8], now: u64) {
 
 fn run(tagger: &Tagger, frame: &frames::Frame, now: u64) -> Vec<u8> {
     // The kernel does not count the segments of what comes from a virtual machine.
-    let from_machine = now % 2 == 0;
+    let from_machine = now.is_multiple_of(2);
     let segments = if frame.gso_size == 0 || from_machine { 0 } else { frame.wire_packets() };
     let more = [(MARK, frame.mark), (GSO_SIZE, frame.gso_size), (GSO_SEGMENTS, segments)];
     let mut context = context(now, &more);
