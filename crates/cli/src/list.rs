@@ -1,8 +1,9 @@
 //! `flowsched list`: what an experiment file can name.
 
-use flowsched_schemes::flow_level::{DISCIPLINES, FlowLevel};
+use flowsched_schemes::discipline::DISCIPLINES;
+use flowsched_schemes::flow_level::FlowLevel;
 use flowsched_schemes::preset::{COMMON, Combination};
-use flowsched_schemes::{PARTS, PRESETS, Preset, Role};
+use flowsched_schemes::{PRESETS, Preset, Role, parts};
 use flowsched_topology::{LOSS, ROUTING, TOPOLOGIES};
 use flowsched_units::{Bytes, Kind, Parameter, Value};
 use flowsched_workload::sizes::{BUILT_IN, FORMS};
@@ -50,7 +51,7 @@ fn schemes(text: &mut String) {
     }
     for role in Role::ALL {
         title(text, &format!("Parts to exchange: {} = \"NAME\", and their keys", role.key()));
-        for part in PARTS.iter().filter(|part| part.role == role) {
+        for part in parts().filter(|part| part.role == role) {
             entry(text, part.name, part.about, part.source);
         }
         for (owners, keys) in groups(role) {
@@ -72,7 +73,7 @@ pub fn as_fluid(preset: &Preset) -> String {
         FlowLevel::from_settings(&settings)
     });
     match level {
-        Ok(level) => format!("{}{}", level.sharing.about(), level.admission.about()),
+        Ok(level) => level.about(),
         Err(error) => format!("refused for its {}: {}", error.key, error.found),
     }
 }
@@ -147,7 +148,7 @@ pub fn groups(role: Role) -> Vec<(Vec<&'static str>, &'static [Parameter])> {
         one.iter().map(|key| key.name).eq(other.iter().map(|key| key.name))
     };
     let mut groups: Vec<(Vec<&str>, &[Parameter])> = Vec::new();
-    for part in PARTS.iter().filter(|part| part.role == role) {
+    for part in parts().filter(|part| part.role == role) {
         for keys in part.parameters {
             match groups.iter_mut().find(|(_, known)| same(known, keys)) {
                 Some((owners, _)) => owners.push(part.name),
@@ -203,7 +204,7 @@ mod tests {
         for preset in PRESETS {
             assert!(all.contains(&format!("\n  {}\n", preset.name)));
         }
-        for parameter in PARTS.iter().flat_map(|part| part.parameters()) {
+        for parameter in parts().flat_map(|part| part.parameters()) {
             assert!(all.contains(&format!("\n    {}", parameter.name)), "{}", parameter.name);
         }
     }

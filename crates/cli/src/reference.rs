@@ -1,9 +1,9 @@
 //! Pages of the reference, generated from the lists that files are checked against.
 
 use flowsched_experiment::results::{Column, FLOWS, PORTS, SUMMARY};
-use flowsched_schemes::flow_level::DISCIPLINES;
+use flowsched_schemes::discipline::DISCIPLINES;
 use flowsched_schemes::preset::COMMON;
-use flowsched_schemes::{PARTS, PRESETS, Role};
+use flowsched_schemes::{PRESETS, Role, parts};
 use flowsched_topology::{LOSS, ROUTING, TOPOLOGIES};
 use flowsched_units::Parameter;
 use flowsched_workload::sizes::{BUILT_IN, FORMS};
@@ -73,7 +73,7 @@ fn schemes() -> String {
     text.push_str(&table(&["`discipline`", "what it is", "source"], rows));
     for role in Role::ALL {
         text.push_str(&format!("\n## {} parts\n\n", capitalised(role.key())));
-        let parts = PARTS.iter().filter(|part| part.role == role);
+        let parts = parts().filter(|part| part.role == role);
         let rows = parts
             .map(|part| vec![format!("`{}`", part.name), part.about.into(), part.source.into()]);
         let head = format!("`{}`", role.key());

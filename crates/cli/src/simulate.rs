@@ -73,22 +73,15 @@ impl<'a> Prepared<'a> {
         match &scene.schemes[*scheme].level {
             Level::Packets(scheme) => {
                 let routing = scene.topology.routing;
-                let job = flowsched_sim::Job {
-                    network,
-                    routing,
-                    flows,
-                    scheme,
-                    seed,
-                    sample_interval,
-                    until,
-                };
+                let job =
+                    flowsched_sim::Job { network, routing, flows, seed, sample_interval, until };
                 let mut hand_on = |of_ports: &[flowsched_sim::PortSample]| {
                     converted.clear();
                     converted.extend(of_ports.iter().map(packet_sample));
                     samples(&converted)
                 };
                 let mut watch = flowsched_sim::Watch { progress, samples: &mut hand_on };
-                flowsched_sim::run_watched(&job, &mut watch).into()
+                flowsched_sim::run_watched(&job, scheme, &mut watch).into()
             }
             Level::Flows(scheme) => {
                 let job =

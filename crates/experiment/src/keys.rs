@@ -1,6 +1,6 @@
 //! The keys of a table against the list of those there are.
 
-use flowsched_schemes::PARTS;
+use flowsched_schemes::parts;
 use flowsched_topology::TOPOLOGIES;
 use flowsched_units::{Parameter, Settings};
 
@@ -48,7 +48,7 @@ fn unknown_key(table: &Table, key: &str, place: &Place, parameters: &[&Parameter
 
 /// The table that knows `key`.
 fn home_of(key: &str) -> Option<&'static str> {
-    let of_scheme = PARTS.iter().any(|part| part.parameters().any(|p| p.name == key));
+    let of_scheme = parts().any(|part| part.parameters().any(|p| p.name == key));
     let of_topology = || {
         let mut kinds = TOPOLOGIES.iter();
         key == "kind" || kinds.any(|kind| kind.parameters.iter().any(|p| p.name == key))

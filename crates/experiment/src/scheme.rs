@@ -1,8 +1,10 @@
 //! A `[[scheme]]` table: a preset, parts exchanged, values over its defaults.
 
-use flowsched_schemes::flow_level::{self, DISCIPLINE, FlowLevel};
+use flowsched_schemes::catalogue;
+use flowsched_schemes::discipline::DISCIPLINE;
+use flowsched_schemes::flow_level::FlowLevel;
 use flowsched_schemes::preset::{COMMON, Combination};
-use flowsched_schemes::{PARTS, PRESETS, Role, Scheme};
+use flowsched_schemes::{PRESETS, Role, Scheme};
 use flowsched_units::{Parameter, SettingError, Settings, Value, shortened};
 
 use crate::document::Table;
@@ -22,7 +24,7 @@ pub struct SchemeOfScene {
 }
 
 /// What a scheme is run as.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Level {
     /// Packets.
     Packets(Box<Scheme>),
@@ -33,7 +35,7 @@ pub enum Level {
 
 impl Level {
     fn of(settings: &Settings, engine: Engine) -> Result<Level, SettingError> {
-        if engine == Engine::Fluid || flow_level::is_schedule(settings) {
+        if engine == Engine::Fluid || catalogue::schedule(settings).is_some() {
             return FlowLevel::from_settings(settings).map(Level::Flows);
         }
         Scheme::from_settings(settings).map(|scheme| Level::Packets(Box::new(scheme)))
@@ -42,7 +44,7 @@ impl Level {
     /// Whether all of a flow keeps to one path.
     pub(crate) fn needs_one_path(&self) -> bool {
         match self {
-            Level::Packets(scheme) => scheme.needs_one_path(),
+            Level::Packets(scheme) => scheme.facts().needs_one_path,
             Level::Flows(_) => true,
         }
     }
@@ -107,7 +109,7 @@ fn combination(table: &Table, mistakes: &mut Mistakes) -> Option<Combination> {
     for (part, role) in parts.iter_mut().zip(Role::ALL) {
         if table.entries.contains_key(role.key()) {
             let names: Vec<&str> =
-                PARTS.iter().filter(|part| part.role == role).map(|part| part.name).collect();
+                catalogue::parts().filter(|part| part.role == role).map(|part| part.name).collect();
             *part = keys::word(table, role.key(), &names, mistakes);
             known &= part.is_some();
         }

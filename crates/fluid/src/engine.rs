@@ -73,7 +73,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
         let is_sampled = job.sample_interval > Time::ZERO;
         let is_settled = optimum.as_ref().is_some_and(Optimum::settles_who_is_late);
         let links = job.network.ports().len();
-        let news = |acceptance: Acceptance| News::new(acceptance.until_probed(), links);
+        let news = |acceptance: Acceptance| News::new(acceptance.until_probed, links);
         Engine {
             job,
             ecmp: Ecmp::new(job.seed),
@@ -290,7 +290,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
     fn after_giving_up(&self, slot: u32, sends: bool) -> Time {
         let Latency { after, round_trip, .. } = self.latencies[slot as usize];
         match self.job.scheme.admission.acceptance() {
-            Some(acceptance) if sends => round_trips(acceptance.hand_over_unforeseen(), round_trip),
+            Some(acceptance) if sends => round_trips(acceptance.hand_over_unforeseen, round_trip),
             Some(_) => Time::ZERO,
             None => after,
         }

@@ -52,7 +52,7 @@ impl Latency {
     pub(crate) fn probe_rate(&self, scheme: &FlowLevel) -> f64 {
         let bits = 8.0 * scheme.header.get() as f64;
         let interval =
-            |acceptance: Acceptance| acceptance.probe_interval() * self.round_trip.as_secs_f64();
+            |acceptance: Acceptance| acceptance.probe_interval * self.round_trip.as_secs_f64();
         scheme.admission.acceptance().map_or(0.0, |acceptance| bits / interval(acceptance))
     }
 
@@ -83,7 +83,7 @@ impl Latency {
                 Admission::AtOnce => Time::ZERO,
                 Admission::ByRequest => until_noticed(round_trip),
                 Admission::ByAcceptance(acceptance) => {
-                    round_trips(acceptance.hand_over(), round_trip)
+                    round_trips(acceptance.hand_over, round_trip)
                 }
             },
             before: match scheme.round_trips_before {

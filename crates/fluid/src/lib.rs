@@ -49,7 +49,7 @@ use flowsched_workload::Flow;
 use engine::Engine;
 use optimum::Optimum;
 pub use outcome::{FlowOutcome, Outcome, PortSample, Worth};
-use sharing::{ClassBy, Classes, CriticalBy, D3, Priority, Sharing, SizeBy};
+use sharing::{ClassBy, Classes, Priority, Reservations, Sharing};
 
 /// What to simulate.
 #[derive(Clone, Copy, Debug)]
@@ -109,25 +109,14 @@ pub fn run_watched(job: &Job<'_>, watch: &mut Watch<'_>) -> Outcome {
     };
     let alike = |by, thresholds| Classes::new(capacities(), by, thresholds);
     let hear_late = job.scheme.admission.acceptance().is_some();
-    let in_order =
-        |deadline, size| Priority::new(capacities(), CriticalBy { deadline, size }, hear_late);
     match &job.scheme.sharing {
         flow_level::Sharing::MaxMin => with(job, alike(ClassBy::Size, Vec::new()), watch),
         flow_level::Sharing::BytesSent(most) => with(job, alike(ClassBy::Sent, bits(most)), watch),
         flow_level::Sharing::Sizes(most) => with(job, alike(ClassBy::Size, bits(most)), watch),
-        flow_level::Sharing::ShortestFirst => with(job, in_order(false, SizeBy::Whole), watch),
-        flow_level::Sharing::ShortestRemainingFirst => {
-            with(job, in_order(false, SizeBy::Left), watch)
+        flow_level::Sharing::InOrder(order) => {
+            with(job, Priority::new(capacities(), *order, hear_late), watch)
         }
-        flow_level::Sharing::EarliestDeadlineFirst => {
-            with(job, in_order(true, SizeBy::Whole), watch)
-        }
-        flow_level::Sharing::Pdq => with(job, in_order(true, SizeBy::Left), watch),
-        flow_level::Sharing::D3 => with(job, D3::new(capacities()), watch),
-        flow_level::Sharing::Optimal => {
-            let sharing = in_order(true, SizeBy::TimeLeft);
-            Engine::new(job, sharing, Some(Optimum::of(job))).run(watch)
-        }
+        flow_level::Sharing::Reservations => with(job, Reservations::new(capacities()), watch),
     }
 }
 
@@ -137,5 +126,6 @@ fn capacities(network: &Network) -> impl Iterator<Item = f64> {
 }
 
 fn with<S: Sharing>(job: &Job<'_>, sharing: S, watch: &mut Watch<'_>) -> Outcome {
-    Engine::new(job, sharing, None).run(watch)
+    let optimum = job.scheme.is_omniscient.then(|| Optimum::of(job));
+    Engine::new(job, sharing, optimum).run(watch)
 }

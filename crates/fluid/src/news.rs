@@ -1,4 +1,5 @@
-//! When hosts hear what PDQ's switches have decided (PDQ 2012, 3.3.2).
+//! When hosts hear what switches have decided, where a scheme's switches accept flows and pause
+//! them ([`Acceptance`] says how long that takes).
 //!
 //! A switch tells a flow by the answer to what the flow sends, so that news is a round trip old.
 //! (What a flow is waiting to hear of may change once more until it does: it then hears the last
@@ -9,9 +10,10 @@
 //! - One that may send more hears of it with the next answer, or, if it waits, with that to its next
 //!   probe.
 //! - Two know at once: one that has just announced itself, for the answer to that is the news; and one
-//!   on whose links another has ended, for that is known before (Early Start), and what it takes all
-//!   the same has passed when the other leaves ([`Acceptance::hand_over`]).
+//!   on whose links another has ended: what it takes to hear of that has passed when the other
+//!   leaves ([`Acceptance::hand_over`]).
 //!
+//! [`Acceptance`]: flowsched_schemes::flow_level::Acceptance
 //! [`Acceptance::hand_over`]: flowsched_schemes::flow_level::Acceptance::hand_over
 
 use flowsched_units::Time;

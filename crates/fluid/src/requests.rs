@@ -1,4 +1,4 @@
-//! What it costs that rates are asked for, once a round trip (RCP and D3; PDQ 2012, 5.1).
+//! What it costs that rates are asked for, once a round trip (PDQ 2012, 5.1).
 //!
 //! A switch grants a flow what it asks for and its fair share as long as there is any capacity left
 //! that it has not granted. Where another flow is known already, that one has been granted its share

@@ -4,12 +4,12 @@
 //! of flows is in [`Transfers`]; time is handed in.
 
 mod classes;
-mod d3;
 mod priority;
+mod reservations;
 
 pub(crate) use classes::{ClassBy, Classes};
-pub(crate) use d3::D3;
-pub(crate) use priority::{CriticalBy, Priority, SizeBy};
+pub(crate) use priority::Priority;
+pub(crate) use reservations::Reservations;
 
 use flowsched_units::Time;
 

@@ -3,7 +3,7 @@
 //! That is what PDQ's switches settle at (PDQ 2012, section 4: drivers are accepted, all others
 //! paused), where a flow that one link pauses leaves the others to those behind it. With an
 //! order by size it is SJF, by what is left SRPT and pFabric, by deadline EDF. A flow may ask
-//! for a rate, and then takes no more than that (D3).
+//! for a rate, and then takes no more than that.
 //!
 //! # Only what an event touches
 //! Every link lists its flows, the most critical first. Those whose share an event changes are

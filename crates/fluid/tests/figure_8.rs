@@ -60,9 +60,8 @@ fn check(network: &Network, preset: &str, count: u64, sizes: &str) {
     for seed in 1..=SEEDS {
         let flows = &flows(network, count, sizes, seed);
         let (routing, sample_interval, until) = (Routing::Ecmp, Time::ZERO, None);
-        let job =
-            flowsched_sim::Job { network, routing, flows, scheme, seed, sample_interval, until };
-        let outcome = flowsched_sim::run(&job, &Progress::default());
+        let job = flowsched_sim::Job { network, routing, flows, seed, sample_interval, until };
+        let outcome = flowsched_sim::run(&job, scheme, &Progress::default());
         by_packets += mean(outcome.flows.iter().map(|flow| flow.finished_at_sender));
         let scheme = level;
         let job = flowsched_fluid::Job { network, flows, scheme, seed, sample_interval, until };

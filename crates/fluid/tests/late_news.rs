@@ -36,10 +36,8 @@ fn any_flows(most: usize, within: u64) -> impl Strategy<Value = Vec<Flow>> {
 fn any_acceptance() -> impl Strategy<Value = Acceptance> {
     let number = |values: &'static [f64]| prop::sample::select(values);
     let all = (number(&[0.0, 0.5, 3.0]), number(&[0.0, 1.0, 2.0, 5.0]), number(&[0.0, 0.2, 2.0]));
-    all.prop_map(|(dampening, early_start, probe_spacing)| Acceptance {
-        dampening,
-        early_start,
-        probe_spacing,
+    all.prop_map(|(dampening, early_start, probe_spacing)| {
+        common::acceptance(dampening, early_start, probe_spacing)
     })
 }
 
@@ -56,7 +54,7 @@ proptest! {
         let changes = [("k", "4"), ("link", "1Gbps"), ("link_delay", delay)];
         let network = network("fat-tree", &changes);
         let admission = Admission::ByAcceptance(acceptance);
-        let pdq = FlowLevel { admission, round_trips_before: 1, ..common::scheme(Sharing::Pdq) };
+        let pdq = FlowLevel { admission, round_trips_before: 1, ..common::scheme(Sharing::MOST_CRITICAL_FIRST) };
         let scheme = FlowLevel { gives_up, ..pdq };
         let outcome = run(&network, &flows, &scheme);
         prop_assert_eq!(&outcome, &run(&network, &flows, &scheme));

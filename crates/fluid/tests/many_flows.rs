@@ -23,7 +23,8 @@ fn flows_of_one_pair_may_all_start_at_once() {
     };
     let flows: Vec<Flow> = (0..COUNT).map(flow).collect();
     // D3's flows all ask anew when one ends.
-    for scheme in all_disciplines().iter().filter(|scheme| scheme.sharing != Sharing::D3) {
+    for scheme in all_disciplines().iter().filter(|scheme| scheme.sharing != Sharing::Reservations)
+    {
         let outcome = run(&network, &flows, scheme);
         assert!(outcome.flows.iter().all(|flow| flow.finished_at_sender.is_some()), "{scheme:?}");
     }

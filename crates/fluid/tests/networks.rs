@@ -30,7 +30,9 @@ fn busy(network: &Network, count: u64, seed: u64) -> Vec<Flow> {
 fn a_flow_alone_takes_its_ideal_time() {
     let network = fabric();
     // What the optimum knows of a packet's way is in tests/optimal.rs.
-    for scheme in all_disciplines().iter().filter(|scheme| scheme.sharing != Sharing::Optimal) {
+    for scheme in
+        all_disciplines().iter().filter(|scheme| scheme.sharing != Sharing::LEAST_TIME_LEFT_FIRST)
+    {
         for (dst, bytes) in [(1, 1), (1, 1460), (5, 1461), (5, 10_000_000), (11, 123_456)] {
             let one = Flow { size: Bytes::new(bytes), ..flow(0, 0, dst, 1, Time::from_us(7)) };
             let outcome = run(&network, &[one], scheme);
@@ -49,7 +51,8 @@ fn a_flow_alone_takes_its_ideal_time() {
 fn announcements_and_headers_take_their_time() {
     let network = network("star", &[("hosts", "2")]);
     let header = Bytes::new(56);
-    let scheme = FlowLevel { round_trips_before: 1, header, ..scheme(Sharing::Pdq) };
+    let scheme =
+        FlowLevel { round_trips_before: 1, header, ..scheme(Sharing::MOST_CRITICAL_FIRST) };
     let one = flow(0, 0, 1, 1000, Time::ZERO);
     let taken = run(&network, &[one], &scheme).flows[0].finished_at_sender.unwrap();
     let rtt = network.base_rtt(HostId(0), HostId(1), header, header);
@@ -99,7 +102,7 @@ fn every_byte_passes_every_link_of_its_path_once_and_in_time() {
 fn acknowledgements_take_their_part_of_what_they_pass() {
     let network = network("star", &[("hosts", "4")]);
     let rate = network.port(network.nic(HostId(0))).rate.as_bps() as f64;
-    for (sharing, header) in [(Sharing::MaxMin, 40), (Sharing::Pdq, 56)] {
+    for (sharing, header) in [(Sharing::MaxMin, 40), (Sharing::MOST_CRITICAL_FIRST, 56)] {
         let header = Bytes::new(header);
         let alone = scheme(sharing);
         let acknowledgements = Acknowledgements { size: header, ..alone.acknowledgements };
@@ -428,7 +431,7 @@ fn a_lost_flow_is_given_up_at_once() {
         due(flow(1, 1, 2, 10_000, Time::ZERO), 18),
         due(flow(2, 1, 2, 9_000, Time::ZERO), 24),
     ];
-    let scheme = FlowLevel { gives_up: true, ..scheme(Sharing::Pdq) };
+    let scheme = FlowLevel { gives_up: true, ..scheme(Sharing::MOST_CRITICAL_FIRST) };
     let outcome = run(&network, &flows, &scheme);
     let ends = outcome.flows.iter().map(|flow| flow.finished_at_sender);
     let met: Vec<bool> =

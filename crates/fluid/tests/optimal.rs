@@ -146,8 +146,8 @@ fn all_schemes(network: &Network, flows: &[Flow]) -> Vec<(String, Vec<Option<Tim
         let settings = settings_of(preset.name);
         let scheme = &Scheme::from_settings(&settings).unwrap();
         let (routing, sample_interval) = (Routing::Ecmp, Time::ZERO);
-        let job = Job { network, routing, flows, scheme, seed: 1, sample_interval, until: None };
-        let packets = flowsched_sim::run(&job, &Progress::default());
+        let job = Job { network, routing, flows, seed: 1, sample_interval, until: None };
+        let packets = flowsched_sim::run(&job, scheme, &Progress::default());
         let ends = packets.flows.iter().map(|flow| flow.finished_at_sender).collect();
         all.push((format!("{} by packets", preset.name), ends));
         if let Ok(level) = FlowLevel::from_settings(&settings) {

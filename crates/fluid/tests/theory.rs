@@ -52,21 +52,21 @@ fn pdq_figure_1_to_the_digit() {
     assert_eq!(ends(&flows, Sharing::MaxMin), rounded(&[3.0, 5.0, 6.0]));
     assert_eq!(in_time(&figure_1(), Sharing::MaxMin), 1, "both fA and fB fail");
     assert_eq!(mean(Sharing::MaxMin), "4.67");
-    assert_eq!(mean(Sharing::ShortestFirst), "3.33");
-    assert_eq!(in_time(&figure_1(), Sharing::EarliestDeadlineFirst), 3);
+    assert_eq!(mean(Sharing::SHORTEST_FIRST), "3.33");
+    assert_eq!(in_time(&figure_1(), Sharing::EARLIEST_DEADLINE_FIRST), 3);
     for sharing in [
-        Sharing::ShortestFirst,
-        Sharing::ShortestRemainingFirst,
-        Sharing::EarliestDeadlineFirst,
-        Sharing::Pdq,
+        Sharing::SHORTEST_FIRST,
+        Sharing::SHORTEST_REMAINING_FIRST,
+        Sharing::EARLIEST_DEADLINE_FIRST,
+        Sharing::MOST_CRITICAL_FIRST,
     ] {
         assert_eq!(ends(&flows, sharing), rounded(&[1.0, 3.0, 6.0]));
     }
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     for order in orders {
         let flows = order.map(|index| figure_1()[index]);
-        assert_eq!(ends(&as_flows(&flows), Sharing::D3), rounded(&schedule::d3(&flows)));
-        let meets_all = in_time(&flows, Sharing::D3) == 3;
+        assert_eq!(ends(&as_flows(&flows), Sharing::Reservations), rounded(&schedule::d3(&flows)));
+        let meets_all = in_time(&flows, Sharing::Reservations) == 3;
         assert_eq!(
             meets_all,
             order == [0, 1, 2],
@@ -113,14 +113,14 @@ proptest! {
         let engine = as_flows(&flows);
         for (sharing, expected) in [
             (Sharing::MaxMin, schedule::fair_sharing(&flows)),
-            (Sharing::ShortestRemainingFirst, schedule::shortest_remaining_first(&flows)),
-            (Sharing::D3, schedule::d3(&flows)),
+            (Sharing::SHORTEST_REMAINING_FIRST, schedule::shortest_remaining_first(&flows)),
+            (Sharing::Reservations, schedule::d3(&flows)),
         ] {
             let found = numbers(&ends(&engine, sharing.clone()));
             // Whether a flow that D3 lets end at its very deadline has missed it hangs on the last
             // bit, and with it what it reserves.
             let is_close = |(flow, end): (&schedule::Flow, &f64)| (end - flow.deadline).abs() < 1e-6;
-            if sharing == Sharing::D3 && flows.iter().zip(&found).any(is_close) {
+            if sharing == Sharing::Reservations && flows.iter().zip(&found).any(is_close) {
                 continue;
             }
             for (found, expected) in found.iter().zip(&expected) {
@@ -172,13 +172,13 @@ fn fair_sharing_of_one_link_is_processor_sharing() {
 #[test]
 fn the_shortest_remaining_first_is_srpt() {
     let sizes = by_name("web-search-packets").unwrap();
-    check_mean(Sharing::ShortestRemainingFirst, Mg1::new(&sizes, LOAD).srpt_mean());
+    check_mean(Sharing::SHORTEST_REMAINING_FIRST, Mg1::new(&sizes, LOAD).srpt_mean());
 }
 
 #[test]
 fn the_shortest_first_is_preemptive_shortest_job_first() {
     let sizes = by_name("web-search-packets").unwrap();
-    check_mean(Sharing::ShortestFirst, Mg1::new(&sizes, LOAD).psjf_mean());
+    check_mean(Sharing::SHORTEST_FIRST, Mg1::new(&sizes, LOAD).psjf_mean());
 }
 
 #[test]

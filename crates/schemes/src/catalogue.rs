@@ -1,100 +1,132 @@
 //! The parts there are, with their parameters: what `flowsched list schemes` prints and what
 //! an experiment file may say.
+//!
+//! A new transport is a line in `transports!` below. New taggers, ports and controllers are a line
+//! in the families of [`tagger`], [`port`] and [`controller`].
 
-use flowsched_units::Parameter;
+use std::any::Any;
 
-use crate::{controller, flow_level, port, tagger, transport};
+use flowsched_units::{SettingError, Settings};
 
-/// Which of the four parts of a scheme.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// The priority that a packet carries.
-    Tagger,
-    /// When and how fast to send.
-    Transport,
-    /// Which packet goes next, which is marked, which is dropped.
-    Port,
-    /// What the switch tells the hosts.
-    Controller,
-}
+use crate::controller::{
+    ControllerFamily, ControllerPart, NoController, d3, epn, pdq as pdq_switch,
+};
+use crate::flow_level::{FlowLevel, Fluid};
+use crate::part::{self, Part, Role};
+use crate::port::{AnyPort, PortFamily, PortSettings};
+use crate::tagger::priority_mapper::PriorityMapper;
+use crate::tagger::{AnyTagger, TaggerPart};
+use crate::transport::d3::{D3Hosts, RcpHosts};
+use crate::transport::omniscient::Omniscient;
+use crate::transport::pdq::multipath::MultipathPdq;
+use crate::transport::pdq::{Pdq, PdqHeader};
+use crate::transport::tcp::congestion::{D2tcp, Dctcp, EcnStar, L2dct, Reno};
+use crate::transport::{Hosts, TransportPart};
+use crate::world::World;
 
-impl Role {
-    /// All four, in the order in which a packet meets them.
-    pub const ALL: [Role; 4] = [Role::Tagger, Role::Transport, Role::Port, Role::Controller];
-
-    /// The key in a `[[scheme]]` table.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Role::Tagger => "tagger",
-            Role::Transport => "transport",
-            Role::Port => "port",
-            Role::Controller => "controller",
+/// Writes the type that is any transport of the catalogue, with the other three parts.
+macro_rules! transports {
+    ($($Name:ident),* $(,)?) => {
+        /// Any transport, with a controller, a tagger and ports that it works with.
+        #[derive(Clone, Debug)]
+        pub(crate) enum AnyTransport {
+            $($Name(Hosts<<$Name as TransportPart>::Transport>)),*
         }
-    }
+
+        impl AnyTransport {
+            const PARTS: &[Part] = &[$(<$Name as TransportPart>::PART),*];
+
+            /// The parts that complete and checked settings name.
+            pub(crate) fn from_settings(settings: &Settings) -> Result<AnyTransport, SettingError> {
+                $(if <$Name as TransportPart>::PART.is_named_by(settings) {
+                    let controllers = ControllerFamily::from_settings(settings)?;
+                    let transport = <$Name as TransportPart>::build(settings)?;
+                    return Ok(AnyTransport::$Name(Hosts { transport, controllers }));
+                })*
+                let (role, beside) = (Role::Transport, Role::Controller);
+                Err(part::does_not_fit(role, beside, settings, AnyTransport::PARTS))
+            }
+
+            pub(crate) fn run_in<W: World>(&self, world: W) -> W::Output {
+                match self {
+                    $(AnyTransport::$Name(hosts) => {
+                        hosts.controllers.run_in(world, hosts.transport.clone())
+                    })*
+                }
+            }
+
+            pub(crate) fn fluid(&self, settings: &Settings) -> Fluid<FlowLevel> {
+                match self {
+                    $(AnyTransport::$Name(hosts) => {
+                        let shares = hosts.controllers.shares();
+                        <$Name as TransportPart>::fluid(&hosts.transport, settings, shares)
+                    })*
+                }
+            }
+
+            pub(crate) fn port_settings(&self) -> PortSettings {
+                match self {
+                    $(AnyTransport::$Name(hosts) => hosts.controllers.port_settings()),*
+                }
+            }
+
+            /// Transport, tagger and controller, to be looked into.
+            pub(crate) fn parts(&self) -> [&dyn Any; 3] {
+                match self {
+                    $(AnyTransport::$Name(Hosts { transport, controllers }) => {
+                        [transport, controllers.tagger(), controllers.control()]
+                    })*
+                }
+            }
+        }
+
+        /// Whether senders of the transport that the settings name slow down on marks.
+        pub fn heeds_marks(settings: &Settings) -> bool {
+            $(if <$Name as TransportPart>::PART.is_named_by(settings) {
+                return <$Name as TransportPart>::HEEDS_MARKS;
+            })*
+            false
+        }
+    };
 }
 
-/// One choice for one of the four parts.
-#[derive(Clone, Copy, Debug)]
-pub struct Part {
-    /// What it is a choice for.
-    pub role: Role,
-    /// Its name in an experiment file.
-    pub name: &'static str,
-    /// What it does, in one sentence.
-    pub about: &'static str,
-    /// The paper's section or the RFC.
-    pub source: &'static str,
-    /// The keys that it adds to a `[[scheme]]` table, in groups that parts share.
-    pub parameters: &'static [&'static [Parameter]],
-}
+transports!(Reno, EcnStar, Dctcp, L2dct, D2tcp, Pdq, MultipathPdq, D3Hosts, RcpHosts);
 
-impl Part {
-    /// The keys that it adds to a `[[scheme]]` table.
-    pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
-        self.parameters.iter().copied().flatten()
-    }
-}
-
-/// All parts.
-pub const PARTS: &[Part] = &[
-    tagger::none::PART,
-    tagger::mlfq::PART,
-    tagger::size_known::PART,
-    tagger::bytes_sent::PART,
-    tagger::remaining::PART,
-    tagger::priority_mapper::PART,
-    transport::RENO,
-    transport::ECN_STAR,
-    transport::DCTCP,
-    transport::L2DCT,
-    transport::D2TCP,
-    transport::pdq::settings::PART,
-    transport::pdq::multipath::settings::PART,
-    transport::d3::settings::D3,
-    transport::d3::settings::RCP,
-    flow_level::OMNISCIENT,
-    port::FIFO,
-    port::STRICT_PRIORITY,
-    port::WEIGHTED_ROUND_ROBIN,
-    port::SLYTHERIN,
-    port::PFABRIC,
-    NO_CONTROLLER,
-    controller::epn::PART,
-    controller::pdq::PART,
-    controller::d3::PART,
+/// The controllers of the catalogue.
+const CONTROLLERS: &[Part] = &[
+    <NoController as ControllerPart<()>>::PART,
+    <epn::EpnSettings as ControllerPart<()>>::PART,
+    <pdq_switch::flow_controller::FlowControl as ControllerPart<PdqHeader>>::PART,
+    d3::D3Control::PART,
 ];
 
-const NO_CONTROLLER: Part = Part {
-    role: Role::Controller,
-    name: "none",
-    about: "Switches tell the hosts nothing but ECN marks.",
-    source: "PIAS ToN 2017, III-B.2",
-    parameters: &[],
-};
+/// All parts, by role.
+pub fn parts() -> impl Iterator<Item = &'static Part> {
+    const MAPPER: &[Part] = &[PriorityMapper::PART];
+    const SCHEDULES: &[Part] = &[Omniscient::PART];
+    let all =
+        [AnyTagger::PARTS, MAPPER, AnyTransport::PARTS, SCHEDULES, AnyPort::PARTS, CONTROLLERS];
+    all.into_iter().flatten()
+}
 
 /// The part of that role and name.
 pub fn part(role: Role, name: &str) -> Option<&'static Part> {
-    PARTS.iter().find(|part| part.role == role && part.name == name)
+    parts().find(|part| part.role == role && part.name == name)
+}
+
+/// What the settings come down to if they name a schedule of flows, which has no packets to run.
+pub fn schedule(settings: &Settings) -> Option<FlowLevel> {
+    Omniscient::PART.is_named_by(settings).then(Omniscient::flow_level)
+}
+
+/// Whether the part is a schedule of flows, which has no packets to run.
+pub fn is_schedule(part: &Part) -> bool {
+    part.role == Role::Transport && part.name == Omniscient::PART.name
+}
+
+/// The port that the settings name, if its values fit each other.
+pub fn port(settings: &Settings) -> Option<AnyPort> {
+    AnyPort::from_settings(settings).ok()
 }
 
 #[cfg(test)]
@@ -108,7 +140,7 @@ mod tests {
     #[test]
     fn every_default_is_of_its_kind_and_every_name_is_unique() {
         let mut names = BTreeSet::new();
-        for part in PARTS {
+        for part in parts() {
             Settings::defaults(part.parameters());
             assert!(names.insert((part.role.key(), part.name)), "{} twice", part.name);
             for parameter in part.parameters() {

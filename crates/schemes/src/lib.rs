@@ -12,16 +12,22 @@
 
 pub mod catalogue;
 pub mod controller;
+pub mod discipline;
 pub mod flow_level;
+pub mod knowledge;
 mod limits;
 pub mod packet;
+pub mod part;
 pub mod port;
 pub mod preset;
 pub mod scheme;
 pub mod tagger;
 pub mod transport;
+pub mod world;
 
-pub use catalogue::{PARTS, Part, Role};
+pub use catalogue::parts;
 pub use packet::Packet;
+pub use part::{Part, Role};
 pub use preset::{PRESETS, Preset};
 pub use scheme::Scheme;
+pub use world::{Parts, World};

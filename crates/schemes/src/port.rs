@@ -3,26 +3,40 @@
 //! A port is the queueing part of one egress, of a switch or of a host's network card; the link
 //! behind it, with its rate and delay, belongs to whoever runs it.
 
-mod discipline;
+mod connections;
+mod fifo;
 mod pfabric;
+mod queue_ports;
 mod queues;
 mod ring;
+mod serving;
 mod settings;
 mod slytherin;
+mod strict_priority;
 mod weighted_round_robin;
 
-pub use discipline::{Discipline, StrictPriority};
-pub use pfabric::PfabricPort;
+pub use connections::{Connection, Connections};
+pub use fifo::Fifo;
+pub use pfabric::{Pfabric, PfabricPort};
+pub use queue_ports::QueuePorts;
 pub use queues::{PriorityPort, Queues};
 pub use ring::Ring;
+pub use serving::Serving;
 pub use settings::{
-    Count, EcnScope, HostPort, MarkAt, OnFull, PortSettings, Queueing, SameFlow, Sharing,
+    Count, EcnScope, HostPort, MarkAt, MemorySharing, OnFull, PortSettings, SameFlow,
 };
-pub use slytherin::Slytherin;
-pub use weighted_round_robin::{WeightedRoundRobin, Weights};
+pub use slytherin::{CongestedFirst, Slytherin};
+pub use strict_priority::{HighestFirst, StrictPriority};
+pub use weighted_round_robin::{InTurn, WeightedRoundRobin, Weights};
 
-use crate::catalogue::{Part, Role};
+use flowsched_units::{SettingError, Settings};
+
+use crate::flow_level::{Fluid, Sharing, Tagged};
 use crate::packet::Frame;
+use crate::part::{self, Part, Role};
+use crate::tagger::Tagging;
+use crate::transport::Transport;
+use crate::world::{Controllers, World};
 
 /// What waits in a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,49 +74,126 @@ pub trait Port<F: Frame> {
     fn shares_memory(&self) -> bool;
 }
 
-/// One queue, first in first out.
-pub const FIFO: Part = Part {
-    role: Role::Port,
-    name: "fifo",
-    about: "One queue, first in first out.",
-    source: "PIAS ToN 2017, V-C",
-    parameters: &[settings::BUFFER, settings::HOST],
-};
+/// A port of the catalogue.
+pub trait PortPart: Clone + std::fmt::Debug {
+    /// What experiment files and catalogues say of it.
+    const PART: Part;
+    /// Whether a full port drops the least urgent packet that it has, so that it is built to be
+    /// full.
+    const DROPS_LEAST_URGENT: bool = false;
 
-/// Several queues, the highest non-empty one served first.
-pub const STRICT_PRIORITY: Part = Part {
-    role: Role::Port,
-    name: "strict-priority",
-    about: "Several queues; the head of the highest non-empty one goes next.",
-    source: "PIAS ToN 2017, III-B.2",
-    parameters: &[settings::QUEUES, settings::BUFFER, settings::HOST],
-};
+    /// The ports that complete and checked settings describe.
+    ///
+    /// # Errors
+    /// If the values do not fit each other.
+    fn build(settings: &Settings) -> Result<Self, SettingError>;
 
-/// Several queues that take turns.
-pub const WEIGHTED_ROUND_ROBIN: Part = Part {
-    role: Role::Port,
-    name: "weighted-round-robin",
-    about: "Several queues that take turns, each sending as many packets in a row as it weighs.",
-    source: "EPN 2018; PIAS ToN 2017, III-B.2 decides against it",
-    parameters: &[settings::TURNS, settings::BUFFER, settings::HOST],
-};
+    /// Memory, queues and marking of a switch's port.
+    fn settings(&self) -> PortSettings;
 
-/// Slytherin's port.
-pub const SLYTHERIN: Part = Part {
-    role: Role::Port,
-    name: "slytherin",
-    about: "Two queues: packets that arrive marked, and ACKs, go before all others; of tagged \
-            packets only those of the highest priority.",
-    source: "Slytherin 2018, III-B",
-    parameters: &[settings::CONGESTED_AND_NORMAL, settings::BUFFER, settings::HOST],
-};
+    /// Has the world run these ports with the other three parts.
+    fn run_in<W, T, G, C>(&self, world: W, transport: T, tagger: G, controllers: C) -> W::Output
+    where
+        W: World,
+        T: Transport,
+        G: Tagging<T::Header>,
+        C: Controllers<T::Header>;
 
-/// pFabric's port.
-pub const PFABRIC: Part = Part {
-    role: Role::Port,
-    name: "pfabric",
-    about: "The first packet of the flow with the best rank goes next; when the port is full, \
-            the packet of the worst rank is dropped.",
-    source: "Alizadeh et al., SIGCOMM 2013, 4.1",
-    parameters: &[settings::RANKED],
-};
+    /// How flows share links where they are fluids, given what their tags come down to; or the
+    /// reason why there is nothing like these ports.
+    fn fluid(&self, tagged: Tagged) -> Fluid<Sharing>;
+}
+
+/// The ports that some hosts and switches work with: one of them.
+pub trait PortFamily: Clone + std::fmt::Debug {
+    /// The port that the settings name.
+    ///
+    /// # Errors
+    /// If it is not one of the family, or its values do not fit.
+    fn from_settings(settings: &Settings) -> Result<Self, SettingError>;
+
+    /// Memory, queues and marking of a switch's port.
+    fn settings(&self) -> PortSettings;
+
+    /// Has the world run these ports with the other three parts.
+    fn run_in<W, T, G, C>(&self, world: W, transport: T, tagger: G, controllers: C) -> W::Output
+    where
+        W: World,
+        T: Transport,
+        G: Tagging<T::Header>,
+        C: Controllers<T::Header>;
+
+    /// How flows share links where they are fluids, given what their tags come down to.
+    fn fluid(&self, tagged: Tagged) -> Fluid<Sharing>;
+}
+
+/// Writes a family of ports.
+macro_rules! port_family {
+    ($(#[$about:meta])* $Family:ident: $($Name:ident),*) => {
+        $(#[$about])*
+        #[derive(Clone, Debug)]
+        pub enum $Family {
+            $(#[allow(missing_docs, reason = "the type says it")] $Name($Name)),*
+        }
+
+        impl $Family {
+            /// All of them.
+            pub const PARTS: &[Part] = &[$(<$Name as PortPart>::PART),*];
+
+            /// Whether a full port drops the least urgent packet that it has.
+            pub fn drops_least_urgent(&self) -> bool {
+                match self { $($Family::$Name(_) => <$Name as PortPart>::DROPS_LEAST_URGENT),* }
+            }
+        }
+
+        impl PortFamily for $Family {
+            fn from_settings(settings: &Settings) -> Result<$Family, SettingError> {
+                $(if <$Name as PortPart>::PART.is_named_by(settings) {
+                    return <$Name as PortPart>::build(settings).map($Family::$Name);
+                })*
+                Err(part::does_not_fit(Role::Port, Role::Controller, settings, $Family::PARTS))
+            }
+
+            fn settings(&self) -> PortSettings {
+                match self { $($Family::$Name(ports) => PortPart::settings(ports)),* }
+            }
+
+            fn run_in<W, T, G, C>(
+                &self,
+                world: W,
+                transport: T,
+                tagger: G,
+                controllers: C,
+            ) -> W::Output
+            where
+                W: World,
+                T: Transport,
+                G: Tagging<T::Header>,
+                C: Controllers<T::Header>,
+            {
+                match self {
+                    $($Family::$Name(ports) => {
+                        PortPart::run_in(ports, world, transport, tagger, controllers)
+                    })*
+                }
+            }
+
+            fn fluid(&self, tagged: Tagged) -> Fluid<Sharing> {
+                match self { $($Family::$Name(ports) => PortPart::fluid(ports, tagged)),* }
+            }
+        }
+    };
+}
+
+port_family!(
+    /// Any port of the catalogue.
+    AnyPort: Fifo, StrictPriority, WeightedRoundRobin, Slytherin, Pfabric
+);
+port_family!(
+    /// Ports whose queues packets choose by their priority.
+    Queued: Fifo, StrictPriority, WeightedRoundRobin
+);
+port_family!(
+    /// Ports that serve the packets of one priority in the order in which they came.
+    InOrder: Fifo, StrictPriority
+);

@@ -2,8 +2,9 @@
 
 use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
-use crate::catalogue::{Part, Role, part};
-use crate::flow_level::{DISCIPLINE, OMNISCIENT};
+use crate::catalogue::{self, part, parts};
+use crate::discipline::DISCIPLINE;
+use crate::part::{Part, Role};
 
 /// A named combination of parts with the parameters of the paper.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +24,7 @@ pub struct Preset {
 impl Preset {
     /// Whether there are packets to run: otherwise it is a schedule of flows.
     pub fn sends_packets(&self) -> bool {
-        self.parts[1] != OMNISCIENT.name
+        !part(Role::Transport, self.parts[1]).is_some_and(catalogue::is_schedule)
     }
 }
 
@@ -318,18 +319,17 @@ impl Combination {
             let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
             SettingError::new("preset", format!("\"{name}\""), names.join(", "))
         })?;
-        let mut parts = [&crate::catalogue::PARTS[0]; 4];
-        for (index, role) in Role::ALL.into_iter().enumerate() {
+        let choose = |index: usize, role: Role| {
             let name = exchanged[index].unwrap_or(preset.parts[index]);
-            parts[index] = part(role, name).ok_or_else(|| {
-                let names: Vec<&str> = crate::PARTS
-                    .iter()
-                    .filter(|part| part.role == role)
-                    .map(|part| part.name)
-                    .collect();
+            part(role, name).ok_or_else(|| {
+                let names: Vec<&str> =
+                    parts().filter(|part| part.role == role).map(|part| part.name).collect();
                 SettingError::new(role.key(), format!("\"{name}\""), names.join(", "))
-            })?;
-        }
+            })
+        };
+        let [tagger, transport, port, controller] = Role::ALL;
+        let parts =
+            [choose(0, tagger)?, choose(1, transport)?, choose(2, port)?, choose(3, controller)?];
         Ok(Combination { preset, parts })
     }
 

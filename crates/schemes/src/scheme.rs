@@ -1,199 +1,153 @@
 //! A scheme: four parts with their parameters, read from checked settings.
 
-use flowsched_units::{SettingError, Settings, Value};
+use flowsched_units::{SettingError, Settings};
 
-use crate::controller::d3::D3Control;
-use crate::controller::epn::{Epn, EpnSettings};
-use crate::controller::pdq::flow_controller::FlowControl;
-use crate::flow_level::{self, DISCIPLINE};
+use crate::catalogue::{self, AnyTransport};
+use crate::controller::Controller;
+use crate::discipline::{self, DISCIPLINE};
+use crate::flow_level::{FlowLevel, Fluid};
 use crate::limits;
-use crate::port::{HostPort, PortSettings, Queueing};
-use crate::tagger::Tagger;
-use crate::tagger::mlfq::Mlfq;
-use crate::tagger::priority_mapper::PriorityMapper;
-use crate::tagger::size_known::SizeKnown;
-use crate::transport::d3::D3Settings;
-use crate::transport::pdq::PdqSettings;
-use crate::transport::pdq::multipath::MultipathSettings;
-use crate::transport::tcp::congestion::Algorithm;
-use crate::transport::tcp::settings::TcpSettings;
+use crate::packet::Header;
+use crate::port::{HostPort, PortSettings};
+use crate::tagger::Tagging;
+use crate::transport::Transport;
+use crate::world::{Controllers, Parts, Ports, World};
 
 /// A scheme, ready to run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Scheme {
     /// What tables and charts call it.
     pub name: String,
-    /// The priority that a packet carries, where switches do not tell hosts which.
-    pub tagger: Tagger,
-    /// What switches tell the hosts.
-    pub controller: ControllerChoice,
-    /// When and how fast to send.
-    pub transport: TransportChoice,
-    /// What goes next, is marked, is dropped.
+    /// Memory, queues and marking of a switch's port.
     pub port: PortSettings,
-    /// How a port orders what waits.
-    pub queueing: Queueing,
     /// What differs at hosts' network cards.
     pub host_port: HostPort,
     /// Whether routing is that of the PIAS authors' simulator (spraying), whatever the
     /// topology says.
     pub ns2_routing: bool,
-    /// The word that says how flows share links where they are fluids, if one does.
-    pub discipline: Option<String>,
+    parts: AnyTransport,
+    fluid: Result<FlowLevel, SettingError>,
 }
 
-/// The transport of a scheme, to be made for a network.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum TransportChoice {
-    /// One of the TCPs, for [`Tcp::new`](crate::transport::tcp::Tcp::new).
-    Tcp(TcpSettings, Algorithm),
-    /// PDQ's hosts and switches.
-    Pdq(PdqSettings, FlowControl),
-    /// M-PDQ's hosts, and PDQ's switches.
-    MultipathPdq(MultipathSettings, FlowControl),
-    /// D3's hosts, or RCP's, and D3's switches.
-    D3(D3Settings, D3Control),
-}
-
-impl TransportChoice {
-    /// Hosts that are told their rates need switches that tell them: the transport and the
-    /// controller go together, over queues that are served in order.
-    fn from_settings(
-        settings: &Settings,
-        queueing: Queueing,
-    ) -> Result<TransportChoice, SettingError> {
-        let (transport, controller) = (settings.text("transport"), settings.text("controller"));
-        let (needed, allowed): (&[&str], &str) = match transport.as_str() {
-            "pdq" | "m-pdq" => (&["pdq"], "\"pdq\""),
-            "d3" | "rcp" => (&["d3"], "\"d3\""),
-            _ => (&["none", "epn"], "\"none\" or \"epn\""),
-        };
-        if !needed.contains(&controller.as_str()) {
-            let found = format!("\"{controller}\" with transport = \"{transport}\"");
-            return Err(SettingError::new("controller", found, allowed));
-        }
-        if ["pdq", "d3"].contains(&controller.as_str()) && queueing != Queueing::StrictPriority {
-            let allowed = "fifo or strict-priority, where the transport is told its rate";
-            return Err(SettingError::new("port", settings.text("port"), allowed));
-        }
-        Ok(match transport.as_str() {
-            "pdq" => TransportChoice::Pdq(
-                PdqSettings::from_settings(settings),
-                FlowControl::from_settings(settings),
-            ),
-            "m-pdq" => TransportChoice::MultipathPdq(
-                MultipathSettings::from_settings(settings),
-                FlowControl::from_settings(settings),
-            ),
-            "d3" => {
-                TransportChoice::D3(D3Settings::d3(settings), D3Control::from_settings(settings))
-            }
-            "rcp" => {
-                TransportChoice::D3(D3Settings::rcp(settings), D3Control::from_settings(settings))
-            }
-            _ => TransportChoice::Tcp(
-                TcpSettings::from_settings(settings),
-                Algorithm::from_settings(&transport, settings),
-            ),
-        })
-    }
-}
-
-/// What switches and hosts tell each other beside marks and rates, to be made for a network.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ControllerChoice {
-    /// Nothing.
-    None,
-    /// EPN's messages.
-    Epn(Epn),
-}
-
-impl ControllerChoice {
-    /// The controller that the settings name, and what it needs at hosts.
-    fn from_settings(
-        settings: &Settings,
-        queueing: Queueing,
-    ) -> Result<ControllerChoice, SettingError> {
-        let (tagger, controller) = (settings.text("tagger"), settings.text("controller"));
-        if (tagger == "priority-mapper") != (controller == "epn") {
-            let allowed = "the tagger priority-mapper and the controller epn, or neither";
-            let found = format!("the tagger {tagger} with the controller {controller}");
-            return Err(SettingError::new("controller", found, allowed));
-        }
-        if controller != "epn" {
-            return Ok(ControllerChoice::None);
-        }
-        if !matches!(queueing, Queueing::StrictPriority | Queueing::WeightedRoundRobin(_)) {
-            let allowed = "weighted-round-robin or strict-priority, whose queues EPN chooses from";
-            return Err(SettingError::new("port", settings.text("port"), allowed));
-        }
-        Ok(ControllerChoice::Epn(Epn {
-            mapper: PriorityMapper::from_settings(settings),
-            controller: EpnSettings::from_settings(settings)?,
-        }))
-    }
+/// What others need to know of a scheme's parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Whether all packets of a flow must pass the same switches, which know the flow.
+    pub needs_one_path: bool,
+    /// Whether flows are spread over the paths that a network has for that.
+    pub is_spread: bool,
+    /// Whether switches send packets of their own.
+    pub has_controllers: bool,
 }
 
 impl Scheme {
-    /// Whether all packets of a flow must pass the same switches, which know the flow.
-    pub fn needs_one_path(&self) -> bool {
-        !matches!(self.transport, TransportChoice::Tcp(..))
-    }
-
     /// Reads settings that are complete and checked against
     /// [`Combination::parameters`](crate::preset::Combination::parameters).
     ///
     /// # Errors
     /// If the values are right one by one but do not fit each other, or the scheme is a schedule
-    /// of flows ([`flow_level::is_schedule`]), which packets cannot keep to.
+    /// of flows, which packets cannot keep to.
     pub fn from_settings(settings: &Settings) -> Result<Scheme, SettingError> {
-        if flow_level::is_schedule(settings) {
-            let found = format!("\"{}\", which sends no packets", flow_level::OMNISCIENT.name);
+        if catalogue::schedule(settings).is_some() {
+            let found = format!("\"{}\", which sends no packets", settings.text("transport"));
             return Err(SettingError::new("transport", found, "a transport that does"));
         }
         limits::check(settings)?;
-        let port = PortSettings::from_settings(settings);
-        let tagger = match settings.text("tagger").as_str() {
-            "mlfq" => Tagger::Mlfq(Mlfq::from_settings(settings, port.queues)?),
-            "size-known" => Tagger::SizeKnown(SizeKnown::from_settings(settings, port.queues)?),
-            "bytes-sent" => Tagger::BytesSent,
-            "remaining" => Tagger::Remaining,
-            _ => Tagger::None,
-        };
-        let queueing = Queueing::from_settings(settings, port.queues)?;
+        let parts = AnyTransport::from_settings(settings)?;
+        let ns2_routing = settings.text("compat") == "ns2";
         Ok(Scheme {
             name: settings.text("name"),
-            tagger,
-            controller: ControllerChoice::from_settings(settings, queueing)?,
-            transport: TransportChoice::from_settings(settings, queueing)?,
-            port,
-            queueing,
+            port: parts.port_settings(),
             host_port: HostPort::from_settings(settings),
-            ns2_routing: settings.text("compat") == "ns2",
-            discipline: settings.get(DISCIPLINE.name).map(Value::to_string),
+            ns2_routing,
+            fluid: flow_level(settings, ns2_routing, || parts.fluid(settings)),
+            parts,
         })
+    }
+
+    /// Has the world run the scheme: it is handed the four parts with their types.
+    pub fn run_in<W: World>(&self, world: W) -> W::Output {
+        self.parts.run_in(world)
+    }
+
+    /// The transport, the tagger or the controller, if one of them is a `P`.
+    pub fn part<P: Clone + 'static>(&self) -> Option<P> {
+        self.parts.parts().into_iter().find_map(|part| part.downcast_ref().cloned())
+    }
+
+    /// What the scheme comes down to where flows are fluids.
+    ///
+    /// # Errors
+    /// If its parts are such that nothing of the scheme would be left: the key and why.
+    pub fn flow_level(&self) -> Result<FlowLevel, SettingError> {
+        self.fluid.clone()
+    }
+
+    /// What others need to know of its parts.
+    pub fn facts(&self) -> Facts {
+        struct Asks;
+
+        impl World for Asks {
+            type Output = Facts;
+
+            fn run<T, G, P, C>(self, _parts: Parts<T, G, P, C>) -> Facts
+            where
+                T: Transport,
+                G: Tagging<T::Header>,
+                P: Ports<T::Header>,
+                C: Controllers<T::Header>,
+            {
+                Facts {
+                    needs_one_path: T::NEEDS_ONE_PATH,
+                    is_spread: T::Header::IS_SPREAD,
+                    has_controllers: C::Controller::IS_THERE,
+                }
+            }
+        }
+
+        self.run_in(Asks)
+    }
+}
+
+fn flow_level(
+    settings: &Settings,
+    ns2_routing: bool,
+    of_parts: impl FnOnce() -> Fluid<FlowLevel>,
+) -> Result<FlowLevel, SettingError> {
+    if ns2_routing {
+        let found = "\"ns2\", which sends each packet another way";
+        return Err(SettingError::new("compat", found, "none"));
+    }
+    match settings.get(DISCIPLINE.name) {
+        Some(word) => discipline::flow_level(&word.to_string()),
+        None => of_parts().map_err(|reason| reason.into_error(settings)),
+    }
+}
+
+impl FlowLevel {
+    /// What settings, complete and checked, come down to where flows are fluids.
+    ///
+    /// # Errors
+    /// As [`Scheme::from_settings`] and [`Scheme::flow_level`]; for a schedule, if there are parts
+    /// beside it that only packets could meet.
+    pub fn from_settings(settings: &Settings) -> Result<FlowLevel, SettingError> {
+        let Some(schedule) = catalogue::schedule(settings) else {
+            return Scheme::from_settings(settings)?.flow_level();
+        };
+        let plain =
+            [("tagger", "none"), ("port", "fifo"), ("controller", "none"), ("compat", "none")];
+        for (key, only) in plain {
+            if settings.text(key) != only {
+                let found = format!("\"{}\", where no packets are sent", settings.text(key));
+                return Err(SettingError::new(key, found, format!("\"{only}\"")));
+            }
+        }
+        match settings.get(DISCIPLINE.name) {
+            Some(word) => discipline::flow_level(&word.to_string()),
+            None => Ok(schedule),
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::preset::Combination;
-
-    /// A preset with other parts, as its defaults make it.
-    fn with_parts(preset: &str, parts: [Option<&str>; 4]) -> Result<Scheme, SettingError> {
-        Scheme::from_settings(&Combination::new(preset, parts).unwrap().defaults("none"))
-    }
-
-    #[test]
-    fn epn_needs_both_its_halves_and_a_port_with_queues() {
-        let key = |parts| with_parts("epn", parts).unwrap_err().key;
-        assert_eq!(key([Some("none"), None, None, None]), "controller");
-        assert_eq!(key([None, None, None, Some("none")]), "controller");
-        assert_eq!(key([None, None, Some("pfabric"), None]), "port");
-        for port in ["weighted-round-robin", "strict-priority", "fifo"] {
-            assert!(with_parts("epn", [None, Some("dctcp"), Some(port), None]).is_ok(), "{port}");
-        }
-        assert!(with_parts("dctcp", [None, None, None, Some("epn")]).is_err());
-    }
-}
+mod tests;

@@ -12,37 +12,19 @@ mod thresholds;
 
 pub use thresholds::MAX_PRIORITIES;
 
-use flowsched_units::{Bytes, Time};
+use flowsched_units::{SettingError, Settings};
 
+use crate::flow_level::Tagged;
+use crate::knowledge::Start;
+pub use crate::knowledge::{Departure, Work};
 use crate::packet::{Header, Packet};
-use crate::transport::Start;
+use crate::part::{self, Part, Role};
 
-use mlfq::{Mlfq, MlfqFlow};
+use bytes_sent::BytesSent;
+use mlfq::Mlfq;
+use none::NoTagger;
+use remaining::Remaining;
 use size_known::SizeKnown;
-
-/// What the sending host knows about a data packet at the moment it leaves the transport.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Departure {
-    /// When.
-    pub now: Time,
-    /// Bytes of the flow before this packet's first, counted from the flow's start.
-    pub offset: u64,
-    /// Payload bytes of the packet.
-    pub payload: u32,
-    /// Whether everything sent before had been acknowledged.
-    pub idle: bool,
-    /// Retransmission timeouts of the flow since it last made progress.
-    pub timeouts_in_a_row: u32,
-}
-
-/// What the sending host knows of a flow only where applications say how much they will send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Work {
-    /// The flow's size.
-    pub size: Bytes,
-    /// Packets of the flow that are not known to have arrived, by ACK or SACK.
-    pub remaining: u32,
-}
 
 /// What a tagger writes on a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,13 +44,13 @@ pub enum AckPriority {
     Echo,
 }
 
-/// What a sending host writes on the packets of its flows.
+/// What a sending host writes on the packets of its flows: the rule that all flows share.
 pub trait Tagging<H: Header> {
     /// What it remembers of one connection, from flow to flow.
     type Flow: Copy + Default;
 
     /// A new flow begins on the connection that `flow` belongs to.
-    fn start_flow(&self, flow: &mut Self::Flow, start: &Start);
+    fn start_flow(&self, _flow: &mut Self::Flow, _start: &Start) {}
     /// Writes on the next packet of the flow.
     fn tag(
         &self,
@@ -78,84 +60,138 @@ pub trait Tagging<H: Header> {
         packet: &mut Packet<H>,
     );
     /// The priority of a pure ACK for a packet of priority `acknowledged`.
-    fn ack_priority(&self, acknowledged: u8) -> u8;
+    fn ack_priority(&self, _acknowledged: u8) -> u8 {
+        0
+    }
     /// A message from a controller came.
     fn on_message(&self, _flow: &mut Self::Flow, _message: &Packet<H>) {}
 }
 
-/// The tagger of a scheme: what all its flows share.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Tagger {
-    /// Every packet has the highest priority.
-    None,
-    /// Priorities fall with bytes sent (PIAS).
-    Mlfq(Mlfq),
-    /// Priorities and ranks are those of the flow's size (TCP\[a\]Q, SJF).
-    SizeKnown(SizeKnown),
-    /// Ranks rise with bytes sent (LAS).
-    BytesSent,
-    /// Ranks are what remains (pFabric).
-    Remaining,
+/// A tagger of the catalogue.
+pub trait TaggerPart: Clone + std::fmt::Debug + 'static {
+    /// What experiment files and catalogues say of it.
+    const PART: Part;
+
+    /// The tagger that complete and checked settings describe, for ports with so many queues.
+    ///
+    /// # Errors
+    /// If the values do not fit each other or the queues.
+    fn build(settings: &Settings, queues: usize) -> Result<Self, SettingError>;
+
+    /// What its tags come down to where flows are fluids.
+    fn fluid(&self) -> Tagged;
 }
 
-/// What a tagger remembers of one connection, from flow to flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TaggerFlow {
-    mlfq: MlfqFlow,
-}
+/// A tagger that knows nothing of headers: what it writes is a [`Tag`].
+pub trait PlainTagger: TaggerPart {
+    /// What it remembers of one connection, from flow to flow.
+    type Memory: Copy + Default + std::fmt::Debug;
 
-impl Tagger {
-    /// The tag of the next packet of the flow that `flow` belongs to.
-    #[inline]
-    pub fn tag(&self, flow: &mut TaggerFlow, departure: &Departure, work: &Work) -> Tag {
-        match self {
-            Tagger::None => Tag::default(),
-            Tagger::Mlfq(mlfq) => Tag { priority: mlfq.tag(&mut flow.mlfq, departure), rank: 0 },
-            Tagger::SizeKnown(rule) => rule.tag(work),
-            Tagger::BytesSent => bytes_sent::tag(departure),
-            Tagger::Remaining => remaining::tag(work),
-        }
-    }
-
+    /// A new flow begins on the connection that `memory` belongs to.
+    fn start_flow(&self, _memory: &mut Self::Memory) {}
+    /// The tag of the next packet of the flow.
+    fn tag(&self, memory: &mut Self::Memory, departure: &Departure, work: &Work) -> Tag;
     /// The priority of a pure ACK for a packet of priority `acknowledged`.
-    #[inline]
-    pub fn ack_priority(&self, acknowledged: u8) -> u8 {
-        match self {
-            Tagger::Mlfq(Mlfq { ack_priority: AckPriority::Echo, .. }) => acknowledged,
-            _ => 0,
-        }
-    }
-
-    /// A new flow begins on the connection that `flow` belongs to.
-    pub fn start_flow(&self, flow: &mut TaggerFlow) {
-        if let Tagger::Mlfq(mlfq) = self {
-            mlfq.start_flow(&mut flow.mlfq);
-        }
+    fn ack_priority(&self, _acknowledged: u8) -> u8 {
+        0
     }
 }
 
-impl<H: Header> Tagging<H> for &Tagger {
-    type Flow = TaggerFlow;
+/// The taggers that hosts may have whose packets carry `H`: one of them.
+pub trait TaggerFamily<H: Header>: Tagging<H> + Clone + std::fmt::Debug + 'static {
+    /// The tagger that the settings name, for ports with so many queues.
+    ///
+    /// # Errors
+    /// If it is not one of the family, or its values do not fit.
+    fn from_settings(settings: &Settings, queues: usize) -> Result<Self, SettingError>;
 
-    fn start_flow(&self, flow: &mut TaggerFlow, _start: &Start) {
-        Tagger::start_flow(self, flow);
+    /// What its tags come down to where flows are fluids.
+    fn fluid(&self) -> Tagged;
+}
+
+/// A family of one.
+impl<H: Header, G: TaggerPart + Tagging<H>> TaggerFamily<H> for G {
+    fn from_settings(settings: &Settings, queues: usize) -> Result<G, SettingError> {
+        if !G::PART.is_named_by(settings) {
+            return Err(part::does_not_fit(Role::Tagger, Role::Controller, settings, &[G::PART]));
+        }
+        G::build(settings, queues)
     }
 
-    #[inline]
-    fn tag(
-        &self,
-        flow: &mut TaggerFlow,
-        departure: &Departure,
-        work: &Work,
-        packet: &mut Packet<H>,
-    ) {
-        let tag = Tagger::tag(self, flow, departure, work);
-        packet.priority = tag.priority;
-        packet.set_rank(tag.rank);
-    }
-
-    #[inline]
-    fn ack_priority(&self, acknowledged: u8) -> u8 {
-        Tagger::ack_priority(self, acknowledged)
+    fn fluid(&self) -> Tagged {
+        TaggerPart::fluid(self)
     }
 }
+
+/// Writes a type that is any of some plain taggers, so that they share one compiled engine.
+macro_rules! any_tagger {
+    ($($Name:ident: $memory:ident),*) => {
+        /// Any of the taggers that know nothing of headers.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum AnyTagger {
+            $(#[allow(missing_docs, reason = "the type says it")] $Name($Name)),*
+        }
+
+        impl AnyTagger {
+            /// All of them.
+            pub const PARTS: &[Part] = &[$($Name::PART),*];
+        }
+
+        /// What any of them remembers of one connection, from flow to flow.
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        pub struct AnyMemory {
+            $($memory: <$Name as PlainTagger>::Memory),*
+        }
+
+        impl<H: Header> Tagging<H> for AnyTagger {
+            type Flow = AnyMemory;
+
+            fn start_flow(&self, flow: &mut AnyMemory, _start: &Start) {
+                match self {
+                    $(AnyTagger::$Name(tagger) => {
+                        PlainTagger::start_flow(tagger, &mut flow.$memory);
+                    })*
+                }
+            }
+
+            #[inline]
+            fn tag(
+                &self,
+                flow: &mut AnyMemory,
+                departure: &Departure,
+                work: &Work,
+                packet: &mut Packet<H>,
+            ) {
+                let tag = match self {
+                    $(AnyTagger::$Name(tagger) => {
+                        PlainTagger::tag(tagger, &mut flow.$memory, departure, work)
+                    })*
+                };
+                packet.priority = tag.priority;
+                packet.set_rank(tag.rank);
+            }
+
+            #[inline]
+            fn ack_priority(&self, acknowledged: u8) -> u8 {
+                match self {
+                    $(AnyTagger::$Name(tagger) => PlainTagger::ack_priority(tagger, acknowledged)),*
+                }
+            }
+        }
+
+        impl<H: Header> TaggerFamily<H> for AnyTagger {
+            fn from_settings(settings: &Settings, queues: usize) -> Result<AnyTagger, SettingError> {
+                $(if $Name::PART.is_named_by(settings) {
+                    return $Name::build(settings, queues).map(AnyTagger::$Name);
+                })*
+                Err(part::does_not_fit(Role::Tagger, Role::Controller, settings, AnyTagger::PARTS))
+            }
+
+            fn fluid(&self) -> Tagged {
+                match self { $(AnyTagger::$Name(tagger) => TaggerPart::fluid(tagger)),* }
+            }
+        }
+    };
+}
+
+any_tagger!(NoTagger: none, Mlfq: mlfq, SizeKnown: size_known, BytesSent: bytes_sent, Remaining: remaining);

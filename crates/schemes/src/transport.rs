@@ -1,79 +1,25 @@
 //! Transports: when and how fast a host sends.
+//!
+//! A [`Transport`] is the rule that all flows of a scheme follow. It makes senders, receivers and
+//! the receiving state of hosts, whose methods get the rule as their first argument.
 
 mod carrying;
 pub mod d3;
 pub mod explicit;
+pub mod omniscient;
 pub mod pdq;
 pub mod tcp;
 
-pub use carrying::Carrying;
+pub use carrying::{Carried, Carrying};
 
-use crate::catalogue::{Part, Role};
+use flowsched_units::{Bytes, Rate, SettingError, Settings, Time};
 
-/// TCP Reno.
-pub const RENO: Part = Part {
-    role: Role::Transport,
-    name: "reno",
-    about: "TCP Reno with SACK, fast retransmit and timeouts with back-off.",
-    source: "RFC 5681, 6298, 6675",
-    parameters: &[tcp::settings::PARAMETERS],
-};
-
-/// ECN*.
-pub const ECN_STAR: Part = Part {
-    role: Role::Transport,
-    name: "ecn-star",
-    about: "TCP Reno that halves its window once a round trip on ECN marks.",
-    source: "RFC 3168; Wu et al., CoNEXT 2012",
-    parameters: &[tcp::settings::PARAMETERS],
-};
-
-/// DCTCP.
-pub const DCTCP: Part = Part {
-    role: Role::Transport,
-    name: "dctcp",
-    about: "TCP whose window shrinks by the share of packets that were marked.",
-    source: "RFC 8257",
-    parameters: &[tcp::settings::PARAMETERS, tcp::settings::DCTCP],
-};
-
-/// L2DCT.
-pub const L2DCT: Part = Part {
-    role: Role::Transport,
-    name: "l2dct",
-    about: "DCTCP whose flows grow less and are cut more, the more they have sent.",
-    source: "Munir et al., INFOCOM 2013 (PIAS ToN 2017, V-C.1)",
-    parameters: &[tcp::settings::PARAMETERS, tcp::settings::DCTCP, tcp::settings::L2DCT],
-};
-
-/// D2TCP.
-pub const D2TCP: Part = Part {
-    role: Role::Transport,
-    name: "d2tcp",
-    about: "DCTCP whose flows are cut less, the nearer their deadlines are.",
-    source: "Vamanan et al., SIGCOMM 2012",
-    parameters: &[tcp::settings::PARAMETERS, tcp::settings::DCTCP],
-};
-
-use flowsched_units::{Bytes, Rate, Time};
-
+use crate::controller::ControllerFamily;
+use crate::flow_level::{FlowLevel, Fluid, Shares};
+pub use crate::knowledge::Start;
+use crate::knowledge::Work;
 use crate::packet::{Flags, Header, Packet};
-use crate::tagger::Work;
-
-/// What a sending host knows of a flow when it starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Start {
-    /// When.
-    pub now: Time,
-    /// Bytes to send.
-    pub size: Bytes,
-    /// When it should have finished, if it has a deadline.
-    pub deadline: Option<Time>,
-    /// The rate of the host's network card.
-    pub rate: Rate,
-    /// A random number of the flow's own.
-    pub random: u64,
-}
+use crate::part::Part;
 
 /// How far a sender is with its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,64 +55,139 @@ pub struct Outgoing<H = ()> {
 
 /// When and how fast to send: the rule that all flows of a scheme follow.
 ///
-/// Whoever runs a transport hands it packets and timers, and after each of these polls it for
-/// packets until there is none. A deadline may come too early; it never comes too late.
-pub trait Transport {
+/// Whoever runs a transport hands packets and timers to senders, receivers and hosts. After each
+/// of these it polls the sender until there is no packet. A deadline may come too early; it never
+/// comes too late.
+pub trait Transport: Sized {
     /// What its packets carry for the switches; [`Carrying`] puts a header on the packets of a
     /// transport that has none.
     type Header: Header;
     /// What stays when a flow ends and the next begins on the same connection.
     type Connection;
+    /// What a host that receives remembers beyond its flows: whom to grant or to credit next.
+    type Host: Hosting<Self>;
     /// The sending side of a flow.
-    type Sender;
+    type Sender: Sending<Self>;
     /// The receiving side of a flow.
-    type Receiver;
+    type Receiver: Receiving<Self>;
+
+    /// Whether all packets of a flow must pass the same switches, which know the flow.
+    const NEEDS_ONE_PATH: bool = false;
+
+    /// The same rule over paths by which packets of one flow overtake each other.
+    #[must_use]
+    fn over_sprayed_paths(self) -> Self {
+        self
+    }
 
     /// Whether a connection outlives its flow.
-    fn is_persistent(&self) -> bool;
+    fn is_persistent(&self) -> bool {
+        false
+    }
+
     /// A connection that is open before its first flow, on a path with this round-trip time.
     fn open_connection(&self, round_trip: Time) -> Self::Connection;
     /// A connection that its first flow has to open.
     fn new_connection(&self) -> Self::Connection;
 
+    /// The receiving state of a host whose card has this rate.
+    fn host(&self, rate: Rate) -> Self::Host;
     /// The sender of a flow that begins now.
     fn sender(&self, start: &Start, connection: Self::Connection) -> Self::Sender;
-    /// The next packet that may be sent now.
-    fn poll(&self, sender: &mut Self::Sender, now: Time) -> Option<Outgoing<Self::Header>>;
-    /// An ACK came.
-    fn on_ack(&self, sender: &mut Self::Sender, now: Time, ack: &Packet<Self::Header>);
-    /// The sender's deadline may have come.
-    fn on_sender_timer(&self, sender: &mut Self::Sender, now: Time);
-    /// When [`Transport::on_sender_timer`] is due; [`Time::MAX`]: not at all.
-    fn sender_deadline(&self, sender: &Self::Sender) -> Time;
-    /// How far the sender is with its flow.
-    fn phase(&self, sender: &Self::Sender) -> Phase;
-    /// The flow has ended: its connection, for the next one.
-    fn finish(&self, sender: &mut Self::Sender, now: Time) -> Self::Connection;
-    /// Packets sent again so far.
-    fn retransmissions(&self, sender: &Self::Sender) -> u32;
-    /// Timeouts so far.
-    fn timeouts(&self, sender: &Self::Sender) -> u32;
-
     /// The receiver of a flow of `size` bytes.
     fn receiver(&self, size: Bytes) -> Self::Receiver;
-    /// A data packet came; what to answer goes to `send`.
+}
+
+/// The sending side of one flow.
+pub trait Sending<T: Transport> {
+    /// The next packet that may be sent now.
+    fn poll(&mut self, transport: &T, now: Time) -> Option<Outgoing<T::Header>>;
+    /// A packet of a receiver arrives: an ACK, a grant or a credit.
+    fn on_ack(&mut self, transport: &T, now: Time, ack: &Packet<T::Header>);
+    /// The sender's deadline may have come.
+    fn on_timer(&mut self, transport: &T, now: Time);
+    /// When [`Sending::on_timer`] is due; [`Time::MAX`]: not at all.
+    fn deadline(&self) -> Time;
+    /// How far the sender is with its flow.
+    fn phase(&self) -> Phase;
+    /// The flow has ended: its connection, for the next one.
+    fn finish(&mut self, now: Time) -> T::Connection;
+    /// Packets sent again so far.
+    fn retransmissions(&self) -> u32;
+    /// Timeouts so far.
+    fn timeouts(&self) -> u32;
+}
+
+/// The receiving side of one flow.
+///
+/// A packet that a receiver or a host hands to `send` goes to the sender of the flow that the
+/// packet names, whichever host that is at.
+pub trait Receiving<T: Transport> {
+    /// A data packet comes to the receiver at `host`; what to answer goes to `send`.
     fn on_data(
-        &self,
-        receiver: &mut Self::Receiver,
+        &mut self,
+        transport: &T,
+        host: &mut T::Host,
         now: Time,
-        packet: &Packet<Self::Header>,
-        send: impl FnMut(Packet<Self::Header>),
+        packet: &Packet<T::Header>,
+        send: impl FnMut(Packet<T::Header>),
     );
+
     /// The receiver's deadline may have come.
-    fn on_receiver_timer(
-        &self,
-        receiver: &mut Self::Receiver,
-        now: Time,
-        send: impl FnMut(Packet<Self::Header>),
-    );
-    /// When [`Transport::on_receiver_timer`] is due; [`Time::MAX`]: not at all.
-    fn receiver_deadline(&self, receiver: &Self::Receiver) -> Time;
+    fn on_timer(&mut self, _transport: &T, _now: Time, _send: impl FnMut(Packet<T::Header>)) {}
+
+    /// When [`Receiving::on_timer`] is due; [`Time::MAX`]: not at all.
+    fn deadline(&self) -> Time {
+        Time::MAX
+    }
+
     /// Whether every byte came.
-    fn is_delivered(&self, receiver: &Self::Receiver) -> bool;
+    fn is_delivered(&self) -> bool;
+}
+
+/// What a host that receives remembers beyond its flows. `()` will do where receivers answer the
+/// packets of their own flows and nothing else.
+pub trait Hosting<T: Transport> {
+    /// The host's deadline may have come; grants and credits go to `send`.
+    fn on_timer(&mut self, _transport: &T, _now: Time, _send: impl FnMut(Packet<T::Header>)) {}
+
+    /// When [`Hosting::on_timer`] is due; [`Time::MAX`]: not at all.
+    fn deadline(&self) -> Time {
+        Time::MAX
+    }
+}
+
+/// A header that hosts of the catalogue speak, and the controllers that understand it.
+pub trait Language: Header {
+    /// The controllers, one of which a scheme names.
+    type Controllers: ControllerFamily<Self>;
+}
+
+/// A transport of the catalogue.
+pub trait TransportPart {
+    /// What experiment files and catalogues say of it.
+    const PART: Part;
+    /// Whether its senders slow down on marks.
+    const HEEDS_MARKS: bool = false;
+    /// What it builds.
+    type Transport: Transport<Header: Language> + Clone + std::fmt::Debug + 'static;
+
+    /// The transport that complete and checked settings describe.
+    ///
+    /// # Errors
+    /// If the values do not fit each other.
+    fn build(settings: &Settings) -> Result<Self::Transport, SettingError>;
+
+    /// The scheme where flows are fluids, given what the tagger and the port come down to; or the
+    /// reason why there is nothing like it.
+    fn fluid(transport: &Self::Transport, settings: &Settings, shares: Shares) -> Fluid<FlowLevel>;
+}
+
+/// Hosts, and the switches that understand them.
+#[derive(Clone, Debug)]
+pub struct Hosts<T: Transport<Header: Language>> {
+    /// What hosts do.
+    pub transport: T,
+    /// What switches do.
+    pub controllers: <T::Header as Language>::Controllers,
 }

@@ -1,7 +1,6 @@
 //! Tests that going through a network in windows gives what one event after the other gives.
 
 use flowsched_schemes::preset::Combination;
-use flowsched_schemes::transport::tcp::Tcp;
 use flowsched_topology::{HostId, LOSS};
 use flowsched_units::{Bytes, Settings, Value};
 use proptest::prelude::*;
@@ -63,36 +62,55 @@ fn build(
     flowsched_topology::build(kind.name, &settings).unwrap()
 }
 
-/// The outcome in windows, if the network can be gone through so, and that of events.
-fn both<P: Port<Packet>>(
-    job: &Job<'_>,
-    transport: Tcp,
-    new_port: impl Fn(Site) -> P,
-) -> (Option<Outcome>, Outcome) {
-    let (progress, numbers) = (Progress::default(), ConnectionNumbers::new(job.flows.len()));
-    let tagger = &job.scheme.tagger;
-    let windows = Windows::new(job, fabric::links(job, &new_port)).ok().map(|fabric| {
-        let engine = Engine::new(job, transport, tagger, fabric, numbers.clone());
-        collecting(&progress, |watch| engine.run(watch))
-    });
-    let events = Events::new(job, fabric::links(job, new_port), |_| NoController);
-    let engine = Engine::new(job, transport, tagger, events, numbers);
-    (windows, collecting(&progress, |watch| engine.run(watch)))
+/// Runs in windows, if the network can be gone through so.
+struct InWindows<'j, 'n>(&'j Job<'n>);
+
+/// Runs one event after the other.
+struct InEvents<'j, 'n>(&'j Job<'n>);
+
+impl World for InWindows<'_, '_> {
+    type Output = Option<Outcome>;
+
+    fn run<T, G, P, C>(self, parts: Parts<T, G, P, C>) -> Option<Outcome>
+    where
+        T: Transport,
+        G: Tagging<T::Header>,
+        P: Ports<T::Header>,
+        C: Controllers<T::Header>,
+    {
+        let connections = Connections::new(self.0.flows.len());
+        let links = fabric::links(self.0, &parts.ports, &connections);
+        let fabric = Windows::new(self.0, links).ok()?;
+        let transport = on_routing(self.0, parts.transport);
+        let engine = Engine::new(self.0, transport, parts.tagger, fabric, connections);
+        Some(collecting(&Progress::default(), |watch| engine.run(watch)))
+    }
 }
 
-fn both_of_scheme(job: &Job<'_>) -> (Option<Outcome>, Outcome) {
-    let TransportChoice::Tcp(settings, algorithm) = job.scheme.transport else {
-        unreachable!("all schemes of the list are TCP's")
-    };
-    let tcp = Tcp::new(settings, algorithm, job.routing() == Routing::Spray);
-    match job.scheme.queueing {
-        Queueing::StrictPriority => both(job, tcp, queues(job, StrictPriority)),
-        Queueing::WeightedRoundRobin(weights) => {
-            both(job, tcp, queues(job, WeightedRoundRobin::new(weights)))
-        }
-        Queueing::Slytherin => both(job, tcp, queues(job, Slytherin)),
-        Queueing::Pfabric(_) => both(job, tcp, |_| PfabricPort::new(job.scheme.port)),
+impl World for InEvents<'_, '_> {
+    type Output = Outcome;
+
+    fn run<T, G, P, C>(self, parts: Parts<T, G, P, C>) -> Outcome
+    where
+        T: Transport,
+        G: Tagging<T::Header>,
+        P: Ports<T::Header>,
+        C: Controllers<T::Header>,
+    {
+        let connections = Connections::new(self.0.flows.len());
+        let links = fabric::links(self.0, &parts.ports, &connections);
+        let new_controller = |site| parts.controllers.controller(site);
+        let fabric = Events::new(self.0, links, new_controller, parts.ports.host_rate());
+        let transport = on_routing(self.0, parts.transport);
+        let engine = Engine::new(self.0, transport, parts.tagger, fabric, connections);
+        collecting(&Progress::default(), |watch| engine.run(watch))
     }
+}
+
+/// The outcome in windows, if the network can be gone through so, and that of events.
+fn both_of_scheme(job: &Job<'_>, scheme: &Scheme) -> (Option<Outcome>, Outcome) {
+    let job = &job.under(scheme);
+    (scheme.run_in(InWindows(job)), scheme.run_in(InEvents(job)))
 }
 
 /// Flows between hosts, half of them to the first one, some at the same instant.
@@ -150,12 +168,11 @@ proptest! {
             network: &network,
             routing,
             flows: &flows,
-            scheme: &scheme(SCHEMES[preset]),
             seed,
             sample_interval: Time::from_us(sample_interval),
             until: until.map(Time::from_us),
         };
-        let (windows, events) = both_of_scheme(&job);
+        let (windows, events) = both_of_scheme(&job, &scheme(SCHEMES[preset]));
         prop_assert_eq!(windows, Some(events));
     }
 }
@@ -250,12 +267,11 @@ proptest! {
             network: &network,
             routing,
             flows: &flows,
-            scheme: &scheme(SCHEMES[preset]),
             seed,
             sample_interval: longest * sample_interval / 10,
             until: Some(Time::from_ms(2) + longest * until / 10),
         };
-        let (windows, events) = both_of_scheme(&job);
+        let (windows, events) = both_of_scheme(&job, &scheme(SCHEMES[preset]));
         // Windows that would be too short are left to events.
         if let Some(windows) = windows {
             prop_assert_eq!(windows, events);
@@ -283,12 +299,11 @@ fn windows_take_long_delays_and_many_hosts() {
             network: &network,
             routing: Routing::Ecmp,
             flows: &flows,
-            scheme: &scheme(("dctcp", "none", &[])),
             seed: 1,
             sample_interval: Time::ZERO,
             until: None,
         };
-        let (windows, events) = both_of_scheme(&job);
+        let (windows, events) = both_of_scheme(&job, &scheme(("dctcp", "none", &[])));
         assert!(events.flows.iter().all(|flow| flow.finished_at_sender.is_some()));
         assert!(windows == Some(events), "{scene:?}");
     }
@@ -307,12 +322,11 @@ fn windows_change_nothing_where_keys_limit_how_far_ports_get() {
             network: &network,
             routing: Routing::Ecmp,
             flows: &flows,
-            scheme: &scheme(("dctcp", "none", &[])),
             seed: 1,
             sample_interval: Time::ZERO,
             until: None,
         };
-        let (windows, events) = both_of_scheme(&job);
+        let (windows, events) = both_of_scheme(&job, &scheme(("dctcp", "none", &[])));
         assert!(windows == Some(events), "{delay}");
     }
 }
@@ -320,17 +334,15 @@ fn windows_change_nothing_where_keys_limit_how_far_ports_get() {
 #[test]
 fn what_windows_cannot_do_is_left_to_events() {
     let can = |network: &Network, changes: Changes| {
-        let scheme = scheme(("dctcp", "none", changes));
         let job = Job {
             network,
             routing: Routing::Ecmp,
             flows: &[],
-            scheme: &scheme,
             seed: 1,
             sample_interval: Time::ZERO,
             until: None,
         };
-        Windows::new(&job, fabric::links::<(), _>(&job, queues(&job, StrictPriority))).is_ok()
+        scheme(("dctcp", "none", changes)).run_in(InWindows(&job)).is_some()
     };
     let fabric = network(TOPOLOGIES[0], 0.0);
     assert!(can(&fabric, &[]));

@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
+use flowsched_schemes::port::Connections;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
 use flowsched_units::Time;
 use flowsched_workload::{Flow, LONGEST_RUN};
 
-use crate::connections::ConnectionNumbers;
 use crate::fabric::{Fabric, Tally};
 use crate::hosts::Hosts;
 use crate::outcome::{Outcome, PortSample};
@@ -57,7 +57,7 @@ where
         transport: T,
         tagger: G,
         fabric: F,
-        connections: ConnectionNumbers,
+        connections: Connections,
     ) -> Engine<'a, T, G, F> {
         let is_sampled = job.sample_interval > Time::ZERO;
         let mut engine = Engine {

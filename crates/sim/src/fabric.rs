@@ -13,7 +13,8 @@ pub(crate) mod windows;
 use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Site;
 use flowsched_schemes::packet::{Flags, Header};
-use flowsched_schemes::port::Port;
+use flowsched_schemes::port::{Connections, Port};
+use flowsched_schemes::world::Ports;
 use flowsched_topology::{HostId, Loss, Port as LinkEnd};
 use flowsched_units::{Rate, Time};
 
@@ -78,23 +79,23 @@ pub(crate) struct Tally {
 }
 
 /// The links of all ports, in their order.
-pub(crate) fn links<H: Header, P: Port<Packet<H>>>(
+pub(crate) fn links<H: Header, P: Ports<H>>(
     job: &Job<'_>,
-    new_port: impl Fn(Site) -> P,
-) -> Vec<Link<H, P>> {
-    let ports = job.network.ports().iter().enumerate();
-    ports
-        .map(|(index, port)| {
-            let site = site(job, index, port);
-            Link::new(new_port(site), LinkEnd { rate: site.rate, ..*port })
-        })
-        .collect()
+    ports: &P,
+    connections: &Connections,
+) -> Vec<Link<H, P::Port>> {
+    let ends = job.network.ports().iter().enumerate();
+    ends.map(|(index, end)| {
+        let site = site(job, index, end, ports.host_rate());
+        Link::new(ports.port(site, connections), LinkEnd { rate: site.rate, ..*end })
+    })
+    .collect()
 }
 
-/// Where a port is; hosts may send at less than their links' rates.
-fn site(job: &Job<'_>, index: usize, port: &LinkEnd) -> Site {
+/// Where a port is; hosts send at `host_rate` times their links' rates.
+fn site(job: &Job<'_>, index: usize, port: &LinkEnd, host_rate: f64) -> Site {
     let is_host = job.network.host(port.owner).is_some();
-    let share = if is_host { job.scheme.host_port.rate } else { 1.0 };
+    let share = if is_host { host_rate } else { 1.0 };
     let rate = Rate::from_bps((port.rate.as_bps() as f64 * share) as u64);
     Site { port: index as u32, rate, is_host }
 }

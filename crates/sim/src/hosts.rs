@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, HashMap};
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Flags, Header};
+use flowsched_schemes::port::{Connection, Connections};
 use flowsched_schemes::tagger::{Departure, Tagging};
-use flowsched_schemes::transport::{Outgoing, Phase, Start, Transport};
+use flowsched_schemes::transport::{
+    Hosting, Outgoing, Phase, Receiving, Sending, Start, Transport,
+};
 use flowsched_topology::{HostId, Network, mix};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 use flowsched_workload::Flow;
 
 use crate::Job;
-use crate::connections::ConnectionNumbers;
 use crate::outcome::FlowOutcome;
 use crate::passage::Watch;
 use crate::timers::{Armed, Side, Timers};
@@ -30,7 +32,9 @@ pub(crate) struct Hosts<'a, T: Transport, G: Tagging<T::Header>> {
     free: Vec<u32>,
     pools: HashMap<(HostId, HostId), Pool<T, G::Flow>>,
     pub(crate) outcomes: Vec<FlowOutcome>,
-    connections: ConnectionNumbers,
+    connections: Connections,
+    /// What hosts remember beyond their flows, and their timers.
+    receivers: Vec<(T::Host, Armed)>,
     pub(crate) timers: Timers<(u32, Side)>,
     /// Flows that ended since this was last set to zero.
     pub(crate) ended: u64,
@@ -65,9 +69,11 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         job: &Job<'a>,
         transport: T,
         tagger: G,
-        connections: ConnectionNumbers,
+        connections: Connections,
     ) -> Hosts<'a, T, G> {
-        let flows = job.flows;
+        let (flows, network) = (job.flows, job.network);
+        let receiver = |host| transport.host(network.port(network.nic(host)).rate);
+        let receivers = network.hosts().map(|host| (receiver(host), Armed::default())).collect();
         Hosts {
             network: job.network,
             flows,
@@ -80,6 +86,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
             pools: HashMap::new(),
             outcomes: vec![FlowOutcome::default(); flows.len()],
             connections,
+            receivers,
             timers: Timers::default(),
             ended: 0,
         }
@@ -122,7 +129,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         };
         self.place_of[id as usize] = place;
         self.outcomes[id as usize].connection = number;
-        self.connections.note(id, number);
+        self.connections.note(id, Connection { from: flow.src.0, to: flow.dst.0, number });
         self.pump(id, place, now, send);
     }
 
@@ -163,7 +170,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         if packet.flags.has(Flags::ACK) {
             let running = &mut self.running[place as usize];
             running.watch.on_ack(packet);
-            self.transport.on_ack(&mut running.sender, now, packet);
+            running.sender.on_ack(&self.transport, now, packet);
             self.pump(packet.flow, place, now, send);
         } else if packet.flags.has(Flags::MESSAGE) {
             self.tagger.on_message(&mut self.running[place as usize].tagger_flow, packet);
@@ -182,44 +189,77 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
     ) {
         let running = &mut self.running[place as usize];
         running.watch.on_data(packet);
-        let (src, dst, tagger) = (running.src, running.dst, &self.tagger);
-        self.transport.on_data(&mut running.receiver, now, packet, |ack| {
-            send(dst, address(ack, src, tagger));
+        let Running { src, dst, .. } = *running;
+        let (flows, tagger) = (self.flows, &self.tagger);
+        let (host, host_armed) = &mut self.receivers[dst.index()];
+        running.receiver.on_data(&self.transport, host, now, packet, |answer| {
+            // Nearly all answers are to the sender of the packet.
+            let is_own = answer.flow == packet.flow;
+            let to = if is_own { src } else { flows[answer.flow as usize].src };
+            send(dst, address(answer, to, tagger));
         });
-        if !running.is_delivered && self.transport.is_delivered(&running.receiver) {
+        if !running.is_delivered && running.receiver.is_delivered() {
             running.is_delivered = true;
             self.outcomes[packet.flow as usize].finished_at_receiver = Some(now);
         }
-        let deadline = self.transport.receiver_deadline(&running.receiver);
+        let deadline = running.receiver.deadline();
         self.timers.arm(&mut running.receiver_armed, deadline, (packet.flow, Side::Receiver));
+        self.timers.arm(host_armed, host.deadline(), (dst.0, Side::Host));
     }
 
     /// The first timer runs out.
-    pub(crate) fn on_timer(&mut self, now: Time, mut send: impl FnMut(HostId, Packet<T::Header>)) {
+    pub(crate) fn on_timer(&mut self, now: Time, send: impl FnMut(HostId, Packet<T::Header>)) {
         let Some((time, (id, side))) = self.timers.pop() else { return };
+        if side == Side::Host {
+            return self.on_host_timer(time, id, now, send);
+        }
         let place = self.place_of[id as usize];
         if place == ABSENT {
             return;
         }
         let running = &mut self.running[place as usize];
-        match side {
-            Side::Sender => {
-                if running.sender_armed.disarm(time) {
-                    self.transport.on_sender_timer(&mut running.sender, now);
-                    self.pump(id, place, now, send);
-                }
+        if side == Side::Receiver {
+            if running.receiver_armed.disarm(time) {
+                self.on_receiver_timer(id, place, now, send);
             }
-            Side::Receiver => {
-                if running.receiver_armed.disarm(time) {
-                    let (src, dst, tagger) = (running.src, running.dst, &self.tagger);
-                    self.transport.on_receiver_timer(&mut running.receiver, now, |ack| {
-                        send(dst, address(ack, src, tagger));
-                    });
-                    let deadline = self.transport.receiver_deadline(&running.receiver);
-                    self.timers.arm(&mut running.receiver_armed, deadline, (id, Side::Receiver));
-                }
-            }
+        } else if running.sender_armed.disarm(time) {
+            running.sender.on_timer(&self.transport, now);
+            self.pump(id, place, now, send);
         }
+    }
+
+    fn on_receiver_timer(
+        &mut self,
+        id: u32,
+        place: u32,
+        now: Time,
+        mut send: impl FnMut(HostId, Packet<T::Header>),
+    ) {
+        let running = &mut self.running[place as usize];
+        let (dst, flows, tagger) = (running.dst, self.flows, &self.tagger);
+        running.receiver.on_timer(&self.transport, now, |answer| {
+            send(dst, address(answer, flows[answer.flow as usize].src, tagger));
+        });
+        let deadline = running.receiver.deadline();
+        self.timers.arm(&mut running.receiver_armed, deadline, (id, Side::Receiver));
+    }
+
+    fn on_host_timer(
+        &mut self,
+        time: Time,
+        id: u32,
+        now: Time,
+        mut send: impl FnMut(HostId, Packet<T::Header>),
+    ) {
+        let (host, armed) = &mut self.receivers[id as usize];
+        if !armed.disarm(time) {
+            return;
+        }
+        let (flows, tagger) = (self.flows, &self.tagger);
+        host.on_timer(&self.transport, now, |answer| {
+            send(HostId(id), address(answer, flows[answer.flow as usize].src, tagger));
+        });
+        self.timers.arm(armed, host.deadline(), (id, Side::Host));
     }
 
     /// Sends what the sender may send now, and ends the flow if all is acknowledged or the flow
@@ -233,14 +273,14 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         mut send: impl FnMut(HostId, Packet<T::Header>),
     ) {
         let running = &mut self.running[place as usize];
-        while let Some(outgoing) = self.transport.poll(&mut running.sender, now) {
+        while let Some(outgoing) = running.sender.poll(&self.transport, now) {
             let flow = &mut running.tagger_flow;
             let packet = tagged(id, running.dst, &outgoing, now, &self.tagger, flow);
             send(running.src, packet);
         }
-        match self.transport.phase(&running.sender) {
+        match running.sender.phase() {
             Phase::Sending => {
-                let deadline = self.transport.sender_deadline(&running.sender);
+                let deadline = running.sender.deadline();
                 self.timers.arm(&mut running.sender_armed, deadline, (id, Side::Sender));
             }
             Phase::Acknowledged => {
@@ -257,11 +297,11 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
     fn end(&mut self, id: u32, place: u32, now: Time) {
         let running = &mut self.running[place as usize];
         let outcome = &mut self.outcomes[id as usize];
-        outcome.retransmissions = self.transport.retransmissions(&running.sender);
-        outcome.timeouts = self.transport.timeouts(&running.sender);
+        outcome.retransmissions = running.sender.retransmissions();
+        outcome.timeouts = running.sender.timeouts();
         outcome.passage = running.watch.passage;
         if self.transport.is_persistent() {
-            let connection = self.transport.finish(&mut running.sender, now);
+            let connection = running.sender.finish(now);
             if let Some(pool) = self.pools.get_mut(&(running.src, running.dst)) {
                 let since = (now, running.connection);
                 pool.idle.insert(since, (connection, running.tagger_flow));
@@ -271,8 +311,18 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         self.free.push(place);
         self.ended += 1;
         if self.free.len() == self.running.len() {
-            // No flow is left to whom a timer could mean anything.
+            // No flow is left to whom a timer could mean anything; hosts keep theirs.
             self.timers.clear();
+            if size_of::<T::Host>() > 0 {
+                self.arm_hosts();
+            }
+        }
+    }
+
+    fn arm_hosts(&mut self) {
+        for (id, (host, armed)) in self.receivers.iter_mut().enumerate() {
+            *armed = Armed::default();
+            self.timers.arm(armed, host.deadline(), (id as u32, Side::Host));
         }
     }
 
@@ -281,8 +331,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         for (id, place) in self.place_of.iter().enumerate().filter(|(_, place)| **place != ABSENT) {
             let Running { sender, watch, .. } = &self.running[*place as usize];
             self.outcomes[id].passage = watch.passage;
-            self.outcomes[id].retransmissions = self.transport.retransmissions(sender);
-            self.outcomes[id].timeouts = self.transport.timeouts(sender);
+            self.outcomes[id].retransmissions = sender.retransmissions();
+            self.outcomes[id].timeouts = sender.timeouts();
         }
     }
 }

@@ -38,7 +38,7 @@ impl<'a> Router<'a> {
     /// whether flows are spread over paths.
     pub(crate) fn new(job: &Job<'a>, same_way_back: bool, is_spread: bool) -> Router<'a> {
         let (network, ecmp) = (job.network, Ecmp::new(job.seed));
-        let choice = match job.routing() {
+        let choice = match job.routing {
             Routing::Ecmp if is_spread && network.has_parallel_paths() => {
                 Choice::Paths(ecmp, PathSets::new(network, job.flows))
             }

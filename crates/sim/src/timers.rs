@@ -5,11 +5,12 @@ use std::collections::BinaryHeap;
 
 use flowsched_units::Time;
 
-/// Which side of a flow a timer belongs to.
+/// Which side of a flow a timer belongs to, or that it is a host's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
     Sender,
     Receiver,
+    Host,
 }
 
 /// The timers of all owners, earliest first.

@@ -162,12 +162,11 @@ proptest! {
             network: &network,
             routing,
             flows: &flows,
-            scheme: preset.get(&schemes),
             seed: 1,
             sample_interval: if is_sampled { sample_interval } else { Time::ZERO },
             until: Some(until),
         };
-        let outcome = flowsched_sim::run(&job, &Progress::default());
+        let outcome = flowsched_sim::run(&job, preset.get(&schemes), &Progress::default());
         prop_assert!(outcome.end <= until);
         prop_assert!(!outcome.stopped);
     }

@@ -138,18 +138,17 @@ proptest! {
             network: &network,
             routing: scene.routing,
             flows: &flows,
-            scheme: &scheme,
             seed: 1,
             sample_interval: Time::ZERO,
             until: scene.until,
         };
-        let (outcome, ledger) = ledger::run(&job);
+        let (outcome, ledger) = ledger::run(&job, &scheme);
         ledger::balance(&network, &outcome, &ledger);
         if scene.until.is_none() {
             is_over(&network, &flows, &outcome, &ledger);
         }
         // Accounts are a way to look, not a change.
-        let plain = flowsched_sim::run(&job, &flowsched_sim::Progress::default());
+        let plain = flowsched_sim::run(&job, &scheme, &flowsched_sim::Progress::default());
         prop_assert_eq!(plain, outcome);
     }
 }

@@ -13,8 +13,7 @@ use std::rc::Rc;
 use common::observed::Observed;
 use common::{flow, scheme};
 use flowsched_schemes::port::{Backlog, Port, PriorityPort};
-use flowsched_schemes::scheme::TransportChoice;
-use flowsched_schemes::transport::tcp::congestion::Congestion;
+use flowsched_schemes::transport::tcp::congestion::AnyAlgorithm;
 use flowsched_schemes::transport::tcp::{Sender, Tcp};
 use flowsched_schemes::{Packet, Scheme};
 use flowsched_sim::{Job, Progress};
@@ -129,21 +128,20 @@ fn steady_state(scene: Scene) -> Seen {
         network: &network,
         routing: Routing::Ecmp,
         flows: &flows,
-        scheme: &scheme,
         seed: 1,
         sample_interval: SAMPLES,
         until: Some(END),
     };
-    let TransportChoice::Tcp(settings, algorithm) = scheme.transport else { panic!("TCP") };
+    let tcp: Tcp = scheme.part().expect("TCP");
     let longest = Rc::new(Cell::new(0));
     let alphas = RefCell::new((0.0, 0u32));
     let transport = Observed {
-        inner: Tcp::new(settings, algorithm, false),
+        inner: tcp,
         seen: |now, sender: &Sender| {
             if now < WARM {
                 return longest.set(0);
             }
-            if let Congestion::Dctcp(dctcp) = sender.congestion() {
+            if let AnyAlgorithm::Dctcp(dctcp) = sender.congestion() {
                 let (sum, count) = &mut *alphas.borrow_mut();
                 *sum += dctcp.alpha();
                 *count += 1;
@@ -152,7 +150,7 @@ fn steady_state(scene: Scene) -> Seen {
         answer: |ack| ack,
     };
     let new_port = || Gauge { port: PriorityPort::new(scheme.port), longest: longest.clone() };
-    let outcome = flowsched_sim::run_with(&job, transport, new_port, &Progress::default());
+    let outcome = common::run_with(&job, &scheme, transport, new_port, &Progress::default());
     let bottleneck = network.port_to(HostId(0)).0;
     let samples: Vec<_> = outcome
         .ports

@@ -39,8 +39,8 @@ fn schemes() -> [(Scheme, Routing); 5] {
 
 fn run(network: &Network, flows: &[Flow], scheme: &Scheme, routing: Routing) -> Outcome {
     let sample_interval = Time::from_us(500);
-    let job = Job { network, routing, flows, scheme, seed: 7, sample_interval, until: None };
-    flowsched_sim::run(&job, &Progress::default())
+    let job = Job { network, routing, flows, seed: 7, sample_interval, until: None };
+    flowsched_sim::run(&job, scheme, &Progress::default())
 }
 
 #[test]

@@ -9,11 +9,11 @@ use common::ledger::{self, Ledger};
 use common::{flow, network, scheme};
 use flowsched_schemes::Packet;
 use flowsched_schemes::controller::epn::header::{EpnHeader, Tp};
-use flowsched_schemes::controller::epn::{Epn, EpnController};
+use flowsched_schemes::controller::epn::{EpnController, EpnSettings};
 use flowsched_schemes::controller::{Controller, Site};
 use flowsched_schemes::packet::Flags;
-use flowsched_schemes::port::{Backlog, Port, Queueing, Queues, WeightedRoundRobin};
-use flowsched_schemes::scheme::{ControllerChoice, TransportChoice};
+use flowsched_schemes::port::{Backlog, InTurn, Port, Queues, Weights};
+use flowsched_schemes::tagger::priority_mapper::PriorityMapper;
 use flowsched_schemes::transport::Carrying;
 use flowsched_schemes::transport::tcp::Tcp;
 use flowsched_sim::{Job, Outcome, Parts, Progress, run_parts};
@@ -177,27 +177,23 @@ fn watched(
     };
     let seen = Rc::new(RefCell::new(seen));
     let ledger = Ledger::new(network);
-    let TransportChoice::Tcp(settings, algorithm) = scheme.transport else { panic!("TCP") };
-    let ControllerChoice::Epn(Epn { mapper, controller }) = &scheme.controller else {
-        panic!("{:?}", scheme.controller)
-    };
-    let Queueing::WeightedRoundRobin(weights) = scheme.queueing else {
-        panic!("{:?}", scheme.queueing)
-    };
-    let new_port = |_| {
-        let port = Queues::with_discipline(scheme.port, WeightedRoundRobin::new(weights));
+    let tcp: Tcp = scheme.part().expect("TCP");
+    let tagger: PriorityMapper = scheme.part().expect("EPN's hosts");
+    let controller: EpnSettings = scheme.part().expect("EPN's switches");
+    let ports = |_: Site| {
+        // "WRR queues with weights of 100 and 1" (EPN 2018, V-C).
+        let turns = InTurn::new(Weights::new(&[100, 1]).unwrap());
+        let port = Queues::with_serving(scheme.port, turns);
         ledger.port(Lossy { port, passes_every: trouble.passes_every, came: 0 })
     };
-    let new_controller = |site: Site| Watched {
-        inner: EpnController::new(*controller, site),
+    let controllers = |site: Site| Watched {
+        inner: EpnController::new(controller, site),
         site,
         restart_at: trouble.restart_at,
         seen: seen.clone(),
     };
-    let transport = Carrying::new(Tcp::new(settings, algorithm, routing == Routing::Spray));
-    let parts = Parts { transport, tagger: mapper, new_port, new_controller };
-    let job =
-        Job { network, routing, flows, scheme, seed: 1, sample_interval: Time::ZERO, until: None };
+    let parts = Parts { transport: Carrying::new(tcp), tagger, ports, controllers };
+    let job = Job { network, routing, flows, seed: 1, sample_interval: Time::ZERO, until: None };
     let outcome = run_parts(&job, parts, &Progress::default());
     let seen = Rc::into_inner(seen).expect("no controller is left").into_inner();
     let mut of_their_own = vec![0; network.node_count() as usize];

@@ -7,13 +7,12 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
-use common::{flow, scheme_of, small_fabric};
+use common::{flow, run_with, scheme_of, small_fabric};
 use flowsched_schemes::packet::Flags;
 use flowsched_schemes::port::{Backlog, PfabricPort, Port, PriorityPort};
-use flowsched_schemes::scheme::TransportChoice;
 use flowsched_schemes::transport::tcp::Tcp;
 use flowsched_schemes::{Packet, Scheme};
-use flowsched_sim::{Job, Outcome, Progress, run_with};
+use flowsched_sim::{Job, Outcome, Progress};
 use flowsched_topology::Routing;
 use flowsched_units::Time;
 use flowsched_workload::Flow;
@@ -73,14 +72,12 @@ fn blocked<P: Port<Packet>>(
         network: &network,
         routing: Routing::Ecmp,
         flows,
-        scheme,
         seed: 1,
         sample_interval: Time::ZERO,
         until: None,
     };
-    let TransportChoice::Tcp(settings, algorithm) = scheme.transport else { panic!("TCP") };
-    let transport = Tcp::new(settings, algorithm, false);
-    (run_with(&job, transport, port, &Progress::default()), came.take())
+    let tcp: Tcp = scheme.part().expect("TCP");
+    (run_with(&job, scheme, tcp, port, &Progress::default()), came.take())
 }
 
 /// A flow of PIAS of 30 packets, of which the last eight are lost and the first of these again:

@@ -18,12 +18,11 @@ fn outcome(changes: &[(&str, &str)], flows: &[Flow], progress: &Progress) -> Out
         network: &network("star", &[("hosts", "16")]),
         routing: Routing::Ecmp,
         flows,
-        scheme: &scheme("tcp", "none", changes),
         seed: 1,
         sample_interval: Time::ZERO,
         until: None,
     };
-    flowsched_sim::run(&job, progress)
+    flowsched_sim::run(&job, &scheme("tcp", "none", changes), progress)
 }
 
 fn flow(id: u32) -> Flow {

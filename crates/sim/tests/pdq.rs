@@ -31,12 +31,11 @@ fn run(network: &Network, flows: &[Flow], scheme: &Scheme, sample: Time) -> Outc
         network,
         routing: Routing::Ecmp,
         flows,
-        scheme,
         seed: 1,
         sample_interval: sample,
         until: Some(Time::from_ms(5_000)),
     };
-    flowsched_sim::run(&job, &Progress::default())
+    flowsched_sim::run(&job, scheme, &Progress::default())
 }
 
 /// What passes and waits at the port to the aggregator.

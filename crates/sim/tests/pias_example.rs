@@ -16,7 +16,6 @@ use common::scheme;
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::Flags;
 use flowsched_schemes::port::{Backlog, Port, PriorityPort};
-use flowsched_schemes::scheme::TransportChoice;
 use flowsched_schemes::transport::tcp::Tcp;
 use flowsched_sim::{Job, Outcome, Progress};
 use flowsched_topology::{HostId, Link, Network, NetworkBuilder, Routing};
@@ -99,13 +98,11 @@ fn run(flows: &[Flow], bookkeeping: &str) -> (Vec<(u32, u8)>, Outcome) {
         network: &network,
         routing: Routing::Ecmp,
         flows,
-        scheme: &scheme,
         seed: 1,
         sample_interval: Time::ZERO,
         until: None,
     };
-    let TransportChoice::Tcp(settings, algorithm) = scheme.transport else { panic!("TCP") };
-    let tcp = Tcp::new(settings, algorithm, false);
+    let tcp: Tcp = scheme.part().expect("TCP");
     // By port, in the network's order.
     let served = RefCell::new(Vec::<Served>::new());
     let new_port = || {
@@ -113,7 +110,7 @@ fn run(flows: &[Flow], bookkeeping: &str) -> (Vec<(u32, u8)>, Outcome) {
         served.borrow_mut().push(own.clone());
         Noted { port: PriorityPort::new(scheme.port), served: own }
     };
-    let outcome = flowsched_sim::run_with(&job, tcp, new_port, &Progress::default());
+    let outcome = common::run_with(&job, &scheme, tcp, new_port, &Progress::default());
     let bottleneck = network.port_to(HostId(0)).index();
     let served = served.borrow()[bottleneck].borrow().clone();
     (served, outcome)

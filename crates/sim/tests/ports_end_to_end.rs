@@ -28,12 +28,11 @@ fn run(flows: &[Flow], scheme: &Scheme, until: Option<Time>) -> (Outcome, ledger
         network: &network,
         routing: Routing::Ecmp,
         flows,
-        scheme,
         seed: 1,
         sample_interval: Time::ZERO,
         until,
     };
-    let (outcome, ledger) = ledger::run(&job);
+    let (outcome, ledger) = ledger::run(&job, scheme);
     ledger::balance(&network, &outcome, &ledger);
     (outcome, ledger)
 }

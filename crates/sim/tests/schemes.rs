@@ -6,17 +6,19 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use common::{flow, network, scheme, scheme_of, small_fabric};
-use flowsched_schemes::packet::{Flags, Frame};
+use common::{flow, network, run_with, scheme, scheme_of, small_fabric};
+use flowsched_schemes::controller::Site;
+use flowsched_schemes::packet::{Flags, Frame, Header};
 use flowsched_schemes::port::{
-    Backlog, PfabricPort, Port, PortSettings, PriorityPort, Queueing, Queues, Slytherin,
-    WeightedRoundRobin,
+    Backlog, CongestedFirst, Connections, PfabricPort, Port, PortSettings, PriorityPort, Queues,
 };
 use flowsched_schemes::preset::Combination;
-use flowsched_schemes::scheme::TransportChoice;
+use flowsched_schemes::tagger::Tagging;
+use flowsched_schemes::transport::Transport;
 use flowsched_schemes::transport::tcp::Tcp;
+use flowsched_schemes::world::{Controllers, Parts, Ports, World};
 use flowsched_schemes::{PRESETS, Packet, Scheme};
-use flowsched_sim::{Job, Outcome, Passage, PortSample, Progress, run_with};
+use flowsched_sim::{Job, Outcome, Passage, PortSample, Progress, run_parts};
 use flowsched_topology::{Network, PortId, Routing};
 use flowsched_units::{Bytes, PACKET_PAYLOAD, PACKET_WIRE, Time, Value};
 use flowsched_workload::Flow;
@@ -74,16 +76,9 @@ fn looked_at(
     scheme: &Scheme,
 ) -> Vec<(PortSample, PortSample, u64)> {
     let (interval, until) = (Time::from_us(5), Time::from_ms(2));
-    let job = Job {
-        network,
-        routing,
-        flows,
-        scheme,
-        seed: 1,
-        sample_interval: interval,
-        until: Some(until),
-    };
-    let samples = flowsched_sim::run(&job, &Progress::default()).ports;
+    let job =
+        Job { network, routing, flows, seed: 1, sample_interval: interval, until: Some(until) };
+    let samples = flowsched_sim::run(&job, scheme, &Progress::default()).ports;
     let ports = network.ports().len();
     let pairs = samples.iter().zip(&samples[ports..]);
     pairs
@@ -113,8 +108,11 @@ struct Watch {
     dropped: Vec<Packet>,
 }
 
-impl<P: Port<Packet>> Watched<P> {
-    fn note_left(&self, packet: Option<Packet>) {
+impl<P> Watched<P> {
+    fn note_left<H: Header>(&self, packet: Option<Packet<H>>)
+    where
+        P: Port<Packet<H>>,
+    {
         let mut watch = self.watch.borrow_mut();
         match packet {
             Some(packet) => {
@@ -130,18 +128,18 @@ impl<P: Port<Packet>> Watched<P> {
     }
 }
 
-impl<P: Port<Packet>> Port<Packet> for Watched<P> {
-    fn enqueue(&mut self, packet: Packet, elsewhere: u64, mut dropped: impl FnMut(Packet)) {
+impl<H: Header, P: Port<Packet<H>>> Port<Packet<H>> for Watched<P> {
+    fn enqueue(&mut self, packet: Packet<H>, elsewhere: u64, mut dropped: impl FnMut(Packet<H>)) {
         let (watch, number) = (&self.watch, self.number);
         watch.borrow_mut().packets[number][0] += 1;
         self.port.enqueue(packet, elsewhere, |packet| {
             watch.borrow_mut().packets[number][2] += 1;
-            watch.borrow_mut().dropped.push(packet);
+            watch.borrow_mut().dropped.push(packet.with_header(()));
             dropped(packet);
         });
     }
 
-    fn dequeue(&mut self) -> Option<Packet> {
+    fn dequeue(&mut self) -> Option<Packet<H>> {
         let packet = self.port.dequeue();
         self.note_left(packet);
         packet
@@ -160,6 +158,49 @@ impl<P: Port<Packet>> Port<Packet> for Watched<P> {
     }
 }
 
+/// Runs a job with the scheme's own parts, its ports watched.
+struct Watching<'a>(&'a Job<'a>);
+
+/// Makes watched ports.
+struct WatchedPorts<P> {
+    ports: P,
+    watch: Rc<RefCell<Watch>>,
+}
+
+impl<H: Header, P: Ports<H>> Ports<H> for WatchedPorts<P> {
+    type Port = Watched<P::Port>;
+
+    fn port(&self, site: Site, connections: &Connections) -> Watched<P::Port> {
+        let number = self.watch.borrow().packets.len();
+        self.watch.borrow_mut().packets.push([0; 3]);
+        let port = self.ports.port(site, connections);
+        Watched { port, watch: self.watch.clone(), number }
+    }
+
+    fn host_rate(&self) -> f64 {
+        self.ports.host_rate()
+    }
+}
+
+impl World for Watching<'_> {
+    type Output = Watch;
+
+    fn run<T, G, P, C>(self, parts: Parts<T, G, P, C>) -> Watch
+    where
+        T: Transport,
+        G: Tagging<T::Header>,
+        P: Ports<T::Header>,
+        C: Controllers<T::Header>,
+    {
+        let watch = Rc::new(RefCell::new(Watch::default()));
+        let Parts { transport, tagger, ports, controllers } = parts;
+        let ports = WatchedPorts { ports, watch: watch.clone() };
+        let parts = Parts { transport, tagger, ports, controllers };
+        run_parts(self.0, parts, &Progress::default());
+        Rc::into_inner(watch).expect("no port is left").into_inner()
+    }
+}
+
 /// Runs with watched ports.
 fn watched<P: Port<Packet>>(
     network: &Network,
@@ -175,11 +216,9 @@ fn watched<P: Port<Packet>>(
         watch.borrow_mut().packets.push([0; 3]);
         Watched { port: new_port(number), watch: watch.clone(), number }
     };
-    let job =
-        Job { network, routing, flows, scheme, seed: 1, sample_interval: Time::ZERO, until: None };
-    let TransportChoice::Tcp(settings, algorithm) = scheme.transport else { panic!("TCP") };
-    let transport = Tcp::new(settings, algorithm, routing == Routing::Spray);
-    let outcome = run_with(&job, transport, port, &Progress::default());
+    let job = Job { network, routing, flows, seed: 1, sample_interval: Time::ZERO, until: None };
+    let tcp: Tcp = scheme.part().expect("TCP");
+    let outcome = run_with(&job, scheme, tcp, port, &Progress::default());
     let watch = Rc::into_inner(watch).expect("no port is left").into_inner();
     (outcome, watch)
 }
@@ -195,7 +234,7 @@ proptest! {
         for preset in PRESETS.iter().filter(|preset| preset.sends_packets()) {
             let scheme = scheme_of(preset.name, &[("buffer", "30KB")]);
             // Switches that know flows are refused with spraying: they might never agree on one.
-            let routing = if scheme.needs_one_path() { Routing::Ecmp } else { routing };
+            let routing = if scheme.facts().needs_one_path { Routing::Ecmp } else { routing };
             let outcome = run(&network, routing, &flows, &scheme);
             for (flow, outcome) in flows.iter().zip(&outcome.flows) {
                 let packets = flow.size.get().div_ceil(PACKET_PAYLOAD);
@@ -218,30 +257,15 @@ proptest! {
     #[test]
     fn every_port_conserves_work_and_packets(flows in any_flows(), routing in any_routing()) {
         let network = small_fabric();
-        // Every port is in some preset with TCP; round robin is in EPN's, whose tagger is not in
-        // these runs, so that PIAS's fills the queues.
         let presets = PRESETS.iter().filter(|preset| preset.sends_packets());
         let schemes = presets.map(|preset| scheme_of(preset.name, &[("buffer", "30KB")]));
         for scheme in schemes.chain([pias_in_turns()]) {
-            let TransportChoice::Tcp(..) = scheme.transport else { continue };
-            let settings = scheme.port;
-            let watch = match scheme.queueing {
-                Queueing::Pfabric(_) => {
-                    watched(&network, routing, &flows, &scheme, |_| PfabricPort::new(settings)).1
-                }
-                Queueing::Slytherin => {
-                    let port = |_| Queues::with_discipline(settings, Slytherin);
-                    watched(&network, routing, &flows, &scheme, port).1
-                }
-                Queueing::WeightedRoundRobin(weights) => {
-                    let turns = WeightedRoundRobin::new(weights);
-                    let port = |_| Queues::with_discipline(settings, turns);
-                    watched(&network, routing, &flows, &scheme, port).1
-                }
-                Queueing::StrictPriority => {
-                    watched(&network, routing, &flows, &scheme, |_| PriorityPort::new(settings)).1
-                }
-            };
+            let needs_one = scheme.facts().needs_one_path;
+            let routing = if needs_one { Routing::Ecmp } else { routing };
+            let (sample_interval, until) = (Time::ZERO, None);
+            let (network, flows) = (&network, flows.as_slice());
+            let job = Job { network, routing, flows, seed: 1, sample_interval, until };
+            let watch = scheme.run_in(Watching(&job));
             prop_assert_eq!(watch.idle_with_backlog, 0, "{}", scheme.name);
             for [came, left, dropped] in watch.packets {
                 prop_assert_eq!(came, left + dropped, "{}", scheme.name);
@@ -257,7 +281,7 @@ proptest! {
         let presets = PRESETS.iter().filter(|preset| preset.sends_packets());
         let schemes = presets.map(|preset| scheme_of(preset.name, &[("buffer", "30KB")]));
         for scheme in schemes.chain([pias_in_turns()]) {
-            let routing = if scheme.needs_one_path() { Routing::Ecmp } else { routing };
+            let routing = if scheme.facts().needs_one_path { Routing::Ecmp } else { routing };
             let pairs = looked_at(&network, routing, &flows, &scheme);
             for (before, after, could_send) in pairs {
                 let sent = after.sent_bytes - before.sent_bytes;
@@ -338,7 +362,7 @@ impl Port<Packet> for DropsTheWorst {
 
 /// Asserts which packets Slytherin's port promotes.
 struct Promotions {
-    port: Queues<Packet, Slytherin>,
+    port: Queues<Packet, CongestedFirst>,
     /// A card with one queue, in which no packet passes another.
     is_plain: bool,
     is_first_hop: bool,
@@ -360,7 +384,7 @@ impl Promotions {
         let is_plain = is_card && !scheme.host_port.is_like_switch;
         let settings = if is_plain { PortSettings::card() } else { scheme.port };
         Promotions {
-            port: Queues::with_discipline(settings, Slytherin),
+            port: Queues::with_serving(settings, CongestedFirst),
             is_plain,
             is_first_hop: is_card || is_uplink,
             promoted: promoted.clone(),

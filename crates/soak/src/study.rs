@@ -6,8 +6,7 @@ use std::path::Path;
 
 use flowsched_experiment::results::{FlowRow, Folder, Port, PortSample, RunSummary};
 use flowsched_experiment::{Arguments, Experiment, Level, Scene, SchemeOfScene};
-use flowsched_schemes::flow_level::{Admission, FlowLevel, Sharing};
-use flowsched_schemes::scheme::{ControllerChoice, TransportChoice};
+use flowsched_schemes::flow_level::{Admission, FlowLevel};
 use flowsched_topology::Routing;
 use flowsched_units::{Bytes, Time};
 
@@ -174,18 +173,18 @@ impl Promises {
         match &scheme.level {
             Level::Packets(scheme) => {
                 let is_sprayed = scene.topology.routing == Routing::Spray || scheme.ns2_routing;
-                let is_split = matches!(scheme.transport, TransportChoice::MultipathPdq(..));
+                let facts = scheme.facts();
                 Promises {
                     has_packets: true,
-                    is_one_path: is_like_all && !is_sprayed && !is_split,
-                    is_quiet_inside: matches!(scheme.controller, ControllerChoice::None),
+                    is_one_path: is_like_all && !is_sprayed && !facts.is_spread,
+                    is_quiet_inside: !facts.has_controllers,
                     ..common
                 }
             }
             Level::Flows(level) => Promises {
                 header: level.header,
                 exact: exact(level),
-                is_one_path: is_like_all && level.sharing != Sharing::Optimal,
+                is_one_path: is_like_all && !level.is_omniscient,
                 ..common
             },
         }

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use flowsched_schemes::{PRESETS, flow_level::DISCIPLINES};
+use flowsched_schemes::{PRESETS, discipline::DISCIPLINES};
 use parquet::file::reader::SerializedFileReader;
 
 use crate::common::Place;

@@ -1,6 +1,7 @@
 //! Buffers that are too small for what is sent into them.
 
-use flowsched_schemes::port::PortSettings;
+use flowsched_schemes::catalogue;
+use flowsched_schemes::port::PortFamily;
 use flowsched_units::{Bytes, Settings, Time, Value};
 
 use super::Surroundings;
@@ -55,12 +56,13 @@ pub(super) fn buffer(settings: &Settings) -> Option<Bytes> {
         _ => None,
     };
     let is = |key, word: &str| matches!(settings.get(key), Some(Value::Text(text)) if text == word);
-    if is("port", "pfabric") {
+    let port = catalogue::port(settings)?;
+    if port.drops_least_urgent() {
         return None;
     }
     if is("buffer_sharing", "queue") && is("overflow", "demote") {
         // Packets that find their queue full wait in the lower ones.
-        let queues = PortSettings::from_settings(settings).queues as u64;
+        let queues = port.settings().queues as u64;
         return size("buffer").map(|buffer| Bytes::new(buffer.get().saturating_mul(queues)));
     }
     if !is("buffer_sharing", "switch") {

@@ -1,6 +1,7 @@
 //! Marking thresholds that go neither with the time-out nor with the links.
 
-use flowsched_schemes::port::{EcnScope, PortSettings, Sharing};
+use flowsched_schemes::catalogue;
+use flowsched_schemes::port::{EcnScope, MemorySharing, PortFamily};
 use flowsched_units::{Bytes, PACKET_WIRE, Settings, Value};
 
 use super::Surroundings;
@@ -53,18 +54,18 @@ pub(super) fn no_marks(settings: &Settings, _: &Surroundings<'_>) -> Option<Stri
 
 /// The most that the marking threshold can be compared with.
 fn most_that_waits(settings: &Settings) -> Option<Bytes> {
-    let port = PortSettings::from_settings(settings);
+    let port = catalogue::port(settings)?.settings();
     let queues = match port.ecn_scope {
         EcnScope::Port => port.queues as u64,
         EcnScope::Queue => 1,
     };
     match port.sharing {
-        Sharing::Port(_) => buffer(settings),
-        Sharing::Queue(_) => {
+        MemorySharing::Port(_) => buffer(settings),
+        MemorySharing::Queue(_) => {
             let Some(Value::Size(own)) = settings.get("buffer") else { return None };
             Some(Bytes::new(own.get().saturating_mul(queues)))
         }
-        Sharing::Switch { alpha, .. } => {
+        MemorySharing::Switch { alpha, .. } => {
             // Each of so many busy queues grows to alpha times what all of them leave free.
             let busy = alpha * queues as f64;
             let memory = settings.size("switch_memory").get() as f64;
@@ -106,10 +107,8 @@ fn threshold_that_marks(settings: &Settings) -> Option<Bytes> {
 
 /// The marking threshold, where there is one and senders heed marks.
 fn threshold(settings: &Settings) -> Option<Bytes> {
-    let heeds_marks = ["ecn-star", "dctcp", "l2dct", "d2tcp"];
-    let transport = settings.text("transport");
     match settings.get("ecn_threshold") {
-        Some(Value::Size(size)) if heeds_marks.contains(&transport.as_str()) => Some(*size),
+        Some(Value::Size(size)) if catalogue::heeds_marks(settings) => Some(*size),
         _ => None,
     }
 }

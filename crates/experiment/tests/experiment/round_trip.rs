@@ -28,7 +28,7 @@ fn assert_same(one: &Experiment, other: &Experiment) {
         assert_eq!(one.schemes.len(), other.schemes.len());
         for (one, other) in one.schemes.iter().zip(&other.schemes) {
             assert_eq!(one.settings, other.settings);
-            assert_eq!(one.level, other.level);
+            assert_eq!(format!("{:?}", one.level), format!("{:?}", other.level));
         }
         let [flows, same_flows] = [one, other].map(|scene| {
             let network = scene.network().unwrap();

@@ -46,9 +46,11 @@ fn any_flows() -> impl Strategy<Value = Vec<Flow>> {
 fn scheme(sharing: Sharing) -> FlowLevel {
     let header = Bytes::new(PACKET_HEADER);
     // One of 300 B for three packets, so that they matter.
-    let size = if sharing == Sharing::Optimal { Bytes::ZERO } else { Bytes::new(300) };
+    let size =
+        if sharing == Sharing::LEAST_TIME_LEFT_FIRST { Bytes::ZERO } else { Bytes::new(300) };
     let acknowledgements = Acknowledgements { size, packets: 3, same_way_back: false };
     FlowLevel {
+        is_omniscient: sharing == Sharing::LEAST_TIME_LEFT_FIRST,
         sharing,
         round_trips_before: 0,
         admission: Admission::AtOnce,
@@ -149,18 +151,15 @@ fn from_scratch(network: &Network, flows: &[Flow], sharing: &Sharing) -> Vec<f64
                 Ecmp::new(1).path(network, flow.id, flow.src, flow.dst).collect();
             let path: Vec<u32> = ports.iter().map(|port| port.0).collect();
             let peak = path.iter().map(|link| capacities[*link as usize]);
-            let unit = match sharing {
-                Sharing::Optimal => peak.fold(f64::INFINITY, f64::min),
-                _ => 1.0,
-            };
+            let is_optimal = *sharing == Sharing::LEAST_TIME_LEFT_FIRST;
+            let unit = if is_optimal { peak.fold(f64::INFINITY, f64::min) } else { 1.0 };
             let left = wire_bits(flow.size, Bytes::new(PACKET_HEADER));
             // There is one path here, so that they come back on it.
             let way_back = ports.iter().map(|port| network.reverse(*port).0).collect();
             let packets = flow.size.get().div_ceil(1460);
-            let ratio = match sharing {
-                Sharing::Optimal => 0.0,
-                _ => packets.div_ceil(3) as f64 * 300.0 / (flow.size.get() + packets * 40) as f64,
-            };
+            let back = packets.div_ceil(3) as f64 * 300.0;
+            let ratio =
+                if is_optimal { 0.0 } else { back / (flow.size.get() + packets * 40) as f64 };
             active.push(Active { index: next, path, way_back, ratio, left, unit });
             next += 1;
         }
@@ -174,7 +173,7 @@ proptest! {
     #[test]
     fn ends_are_those_from_scratch(flows in any_flows()) {
         let network = network();
-        for sharing in [Sharing::MaxMin, Sharing::ShortestRemainingFirst, Sharing::Optimal] {
+        for sharing in [Sharing::MaxMin, Sharing::SHORTEST_REMAINING_FIRST, Sharing::LEAST_TIME_LEFT_FIRST] {
             let found = ends(&network, &flows, &sharing);
             let expected = from_scratch(&network, &flows, &sharing);
             for (flow, (found, expected)) in flows.iter().zip(found.iter().zip(&expected)) {

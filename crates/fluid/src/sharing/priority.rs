@@ -1,43 +1,23 @@
-//! One flow after the other in the order of criticality: PDQ, SJF, SRPT and pFabric, EDF.
+//! One flow after the other in the order of criticality.
 
+use flowsched_schemes::flow_level::{CriticalBy, SizeBy};
 use flowsched_units::Time;
 
 use super::{Moment, Sharing};
 use crate::strict::{Criticality, Order, Strict};
 use crate::transfers::{Transfer, after};
 
-/// What makes a flow critical.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CriticalBy {
-    /// An early deadline, before all else; flows without one come after those with one.
-    pub(crate) deadline: bool,
-    /// Then a small size.
-    pub(crate) size: SizeBy,
+/// What `bits` of the flow count as.
+#[inline]
+fn measure(by: SizeBy, bits: f64, transfer: &Transfer) -> f64 {
+    if by == SizeBy::TimeLeft { bits / transfer.peak } else { bits }
 }
 
-/// What counts as a flow's size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SizeBy {
-    /// All that it has to send.
-    Whole,
-    /// What it has left to send.
-    Left,
-    /// The time that what it has left takes at its highest rate, T in PDQ 2012, 3.
-    TimeLeft,
-}
-
-impl SizeBy {
-    /// The size of what `bits` are to the flow.
-    #[inline]
-    fn measure(self, bits: f64, transfer: &Transfer) -> f64 {
-        if self == SizeBy::TimeLeft { bits / transfer.peak } else { bits }
-    }
-
-    fn of(self, transfer: &Transfer, now: Time) -> f64 {
-        match self {
-            SizeBy::Whole => transfer.size,
-            _ => self.measure(transfer.left_at(now), transfer),
-        }
+/// The flow's size at `now`.
+fn size_of(by: SizeBy, transfer: &Transfer, now: Time) -> f64 {
+    match by {
+        SizeBy::Whole => transfer.size,
+        _ => measure(by, transfer.left_at(now), transfer),
     }
 }
 
@@ -90,7 +70,7 @@ impl Order for ByCriticality<'_> {
         };
         Criticality {
             deadline: if deadline { transfer.deadline.as_ps() } else { u64::MAX },
-            size: self.said.of(slot).unwrap_or_else(|| size.of(transfer, self.moment.now)),
+            size: self.said.of(slot).unwrap_or_else(|| size_of(size, transfer, self.moment.now)),
             id: transfer.id,
         }
     }
@@ -124,7 +104,8 @@ impl Priority {
 
     /// The flow has said of its size what it is now.
     fn say(&mut self, slot: u32, moment: Moment<'_>) {
-        let size = moment.transfers.get(slot).map(|transfer| self.by.size.of(transfer, moment.now));
+        let size =
+            moment.transfers.get(slot).map(|transfer| size_of(self.by.size, transfer, moment.now));
         self.said.set(slot, size);
     }
 
@@ -135,13 +116,13 @@ impl Priority {
         if is_later || closing <= 0.0 {
             return Time::MAX;
         }
-        let gap = self.by.size.of(behind, now) - self.by.size.of(ahead, now);
+        let gap = size_of(self.by.size, behind, now) - size_of(self.by.size, ahead, now);
         after(now, gap, closing).saturating_add(Time::from_ps(1))
     }
 
     /// How fast the flow gets smaller.
     fn pace(&self, transfer: &Transfer) -> f64 {
-        self.by.size.measure(transfer.rate(), transfer)
+        measure(self.by.size, transfer.rate(), transfer)
     }
 }
 

@@ -4,7 +4,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use flowsched_fluid::{Job, Outcome, Progress};
+use flowsched_schemes::controller::pdq::flow_controller::FlowControl;
+use flowsched_schemes::controller::pdq::settings::PARAMETERS as PDQ_SWITCH;
 use flowsched_schemes::flow_level::{Acceptance, Acknowledgements, Admission, FlowLevel, Sharing};
+use flowsched_schemes::transport::pdq;
 use flowsched_topology::{HostId, Link, Network, NetworkBuilder};
 use flowsched_units::{Bytes, PACKET_HEADER, Rate, Settings, Time, Value};
 use flowsched_workload::{Flow, PARAMETERS, generate, sizes::SizeDistribution};
@@ -64,6 +67,7 @@ pub fn scheme(sharing: Sharing) -> FlowLevel {
     let header = Bytes::new(PACKET_HEADER);
     let acknowledgements = Acknowledgements { size: header, packets: 1, same_way_back: false };
     FlowLevel {
+        is_omniscient: sharing == Sharing::LEAST_TIME_LEFT_FIRST,
         sharing,
         round_trips_before: 0,
         admission: Admission::AtOnce,
@@ -73,10 +77,20 @@ pub fn scheme(sharing: Sharing) -> FlowLevel {
     }
 }
 
+/// PDQ's, of these parameters.
+pub fn acceptance(dampening: f64, early_start: f64, probe_spacing: f64) -> Acceptance {
+    let defaults = Settings::defaults(PDQ_SWITCH);
+    let control = FlowControl::from_settings(&defaults);
+    pdq::acceptance(&FlowControl { dampening, early_start, probe_spacing, ..control })
+}
+
 /// PDQ, with what it takes its switches and hosts to agree.
 pub fn by_acceptance(dampening: f64, early_start: f64) -> FlowLevel {
-    let acceptance = Acceptance { dampening, early_start, probe_spacing: 0.2 };
-    FlowLevel { admission: Admission::ByAcceptance(acceptance), ..scheme(Sharing::Pdq) }
+    let acceptance = acceptance(dampening, early_start, 0.2);
+    FlowLevel {
+        admission: Admission::ByAcceptance(acceptance),
+        ..scheme(Sharing::MOST_CRITICAL_FIRST)
+    }
 }
 
 /// RCP, with its requests.
@@ -91,12 +105,12 @@ pub fn all_disciplines() -> Vec<FlowLevel> {
         Sharing::MaxMin,
         Sharing::BytesSent(thresholds()),
         Sharing::Sizes(thresholds()),
-        Sharing::ShortestFirst,
-        Sharing::ShortestRemainingFirst,
-        Sharing::EarliestDeadlineFirst,
-        Sharing::Pdq,
-        Sharing::D3,
-        Sharing::Optimal,
+        Sharing::SHORTEST_FIRST,
+        Sharing::SHORTEST_REMAINING_FIRST,
+        Sharing::EARLIEST_DEADLINE_FIRST,
+        Sharing::MOST_CRITICAL_FIRST,
+        Sharing::Reservations,
+        Sharing::LEAST_TIME_LEFT_FIRST,
     ];
     let late = [by_acceptance(0.5, 2.0), by_request()];
     disciplines.into_iter().map(scheme).chain(late).collect()

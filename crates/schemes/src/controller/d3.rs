@@ -9,24 +9,17 @@
 
 mod rate_adaptation;
 
-use flowsched_units::{Kind, Parameter, Rate, Settings, Time};
+use flowsched_units::{Kind, Parameter, Rate, SettingError, Settings, Time};
 
-use crate::catalogue::{Part, Role};
-use crate::controller::{Controller, Site};
+use crate::controller::{Controlled, Controller, ControllerPart, Site};
+use crate::flow_level::Fluid;
 use crate::packet::{Flags, Header, Packet};
-use crate::port::Backlog;
+use crate::part::{Part, Role};
+use crate::port::{Backlog, InOrder};
+use crate::tagger::AnyTagger;
 use crate::transport::d3::D3Header;
+use crate::transport::{Language, Transport};
 use rate_adaptation::RateAdaptation;
-
-/// The catalogue's entry.
-pub const PART: Part = Part {
-    role: Role::Controller,
-    name: "d3",
-    about: "D3's router: grants each flow the rate that it asks for as long as there is any, and \
-            a fair share of what is left; with RCP's hosts, who ask for nothing, the fair share.",
-    source: "Wilson et al., SIGCOMM 2011; PDQ 2012, 5.1",
-    parameters: &[PARAMETERS],
-};
 
 const PARAMETERS: &[Parameter] = &[
     Parameter {
@@ -73,6 +66,42 @@ impl D3Control {
             fair_share_from_zero: settings.flag("fair_share_from_zero"),
         }
     }
+}
+
+impl ControllerPart<D3Header> for D3Control {
+    const PART: Part = Part {
+        role: Role::Controller,
+        name: "d3",
+        about: "D3's router: grants each flow the rate that it asks for as long as there is any, and \
+                a fair share of what is left; with RCP's hosts, who ask for nothing, the fair share.",
+        source: "Wilson et al., SIGCOMM 2011; PDQ 2012, 5.1",
+        parameters: &[PARAMETERS],
+    };
+    type Header = D3Header;
+    type Hosts<T: Transport<Header = D3Header>> = T;
+    type Tagger = AnyTagger;
+    type Ports = InOrder;
+    type Controller = D3Controller;
+
+    fn build(settings: &Settings) -> Result<D3Control, SettingError> {
+        Ok(D3Control::from_settings(settings))
+    }
+
+    fn hosts<T: Transport<Header = D3Header>>(&self, transport: T) -> T {
+        transport
+    }
+
+    fn controller(&self, site: Site) -> D3Controller {
+        D3Controller::new(*self, site)
+    }
+
+    fn fluid(&self) -> Fluid<()> {
+        Ok(())
+    }
+}
+
+impl Language for D3Header {
+    type Controllers = Controlled<D3Header, D3Control>;
 }
 
 /// What one flow asked for and was granted.

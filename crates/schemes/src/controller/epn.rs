@@ -11,24 +11,16 @@ use std::collections::VecDeque;
 
 use flowsched_units::{Kind, PACKET_HEADER, Parameter, Rate, SettingError, Settings, Time};
 
-use super::{Controller, Site};
-use crate::catalogue::{Part, Role};
+use super::{Controller, ControllerPart, Site};
+use crate::flow_level::{Fluid, NoFluid};
 use crate::packet::{Flags, Header, Packet};
-use crate::port::Backlog;
+use crate::part::{Part, Role};
+use crate::port::{Backlog, Queued};
 use crate::tagger::priority_mapper::PriorityMapper;
+use crate::transport::{Carrying, Transport};
 
 pub use flow_table::{Entry, FlowTable};
 use header::{Br, Dp, EpnHeader, INITIAL_TTL, Tp};
-
-/// The catalogue's entry.
-pub const PART: Part = Part {
-    role: Role::Controller,
-    name: "epn",
-    about: "EPN's switches: the flows that most desire it fill the HIGH queue of each link, all \
-            others wait in LOW; works with the tagger \"priority-mapper\" only.",
-    source: "EPN 2018, III to V-B",
-    parameters: &[PARAMETERS],
-};
 
 const PARAMETERS: &[Parameter] = &[
     Parameter {
@@ -70,15 +62,6 @@ const PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// EPN: its hosts and its switches, neither of which makes sense without the other.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Epn {
-    /// What hosts do.
-    pub mapper: PriorityMapper,
-    /// What switches do.
-    pub controller: EpnSettings,
-}
-
 /// What all priority controllers share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EpnSettings {
@@ -89,12 +72,24 @@ pub struct EpnSettings {
     dsid: bool,
 }
 
-impl EpnSettings {
-    /// Reads the parameters above.
-    ///
+impl ControllerPart<()> for EpnSettings {
+    const PART: Part = Part {
+        role: Role::Controller,
+        name: "epn",
+        about: "EPN's switches: the flows that most desire it fill the HIGH queue of each link, all \
+                others wait in LOW; works with the tagger \"priority-mapper\" only.",
+        source: "EPN 2018, III to V-B",
+        parameters: &[PARAMETERS],
+    };
+    type Header = EpnHeader;
+    type Hosts<T: Transport<Header = ()>> = Carrying<T, EpnHeader>;
+    type Tagger = PriorityMapper;
+    type Ports = Queued;
+    type Controller = EpnController;
+
     /// # Errors
     /// If counters are to be read all the time.
-    pub fn from_settings(settings: &Settings) -> Result<EpnSettings, SettingError> {
+    fn build(settings: &Settings) -> Result<EpnSettings, SettingError> {
         let counter_interval = settings.time("counter_interval");
         if counter_interval == Time::ZERO {
             let found = counter_interval.to_string();
@@ -106,6 +101,22 @@ impl EpnSettings {
             counter_reads: settings.count("counter_reads") as u32,
             flow_timeout: settings.time("flow_timeout"),
             dsid: settings.flag("dsid"),
+        })
+    }
+
+    fn hosts<T: Transport<Header = ()>>(&self, transport: T) -> Carrying<T, EpnHeader> {
+        Carrying::new(transport)
+    }
+
+    fn controller(&self, site: Site) -> EpnController {
+        EpnController::new(*self, site)
+    }
+
+    fn fluid(&self) -> Fluid<()> {
+        Err(NoFluid {
+            key: Role::Controller.key(),
+            why: "whose messages are packets",
+            instead: "none",
         })
     }
 }

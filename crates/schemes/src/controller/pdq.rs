@@ -11,27 +11,61 @@ pub mod leftover;
 pub mod rate_controller;
 pub mod settings;
 
-use flowsched_units::{Rate, Time};
+use flowsched_units::{Rate, SettingError, Settings, Time};
 
-use crate::catalogue::{Part, Role};
-use crate::controller::{Controller, Site};
+use crate::controller::{Controlled, Controller, ControllerPart, Site};
+use crate::flow_level::Fluid;
 use crate::packet::{Flags, Packet};
-use crate::port::Backlog;
-use crate::transport::pdq::{Pauser, Scheduled};
+use crate::part::{Part, Role};
+use crate::port::{Backlog, InOrder};
+use crate::tagger::AnyTagger;
+use crate::transport::pdq::multipath::MultipathHeader;
+use crate::transport::pdq::{Pauser, PdqHeader, Scheduled};
+use crate::transport::{Language, Transport};
 
 use flow_controller::{FlowControl, FlowController, LinkState, Name, Verdict};
 use leftover::Leftover;
 use rate_controller::RateController;
 
-/// The catalogue's entry.
-pub const PART: Part = Part {
-    role: Role::Controller,
-    name: "pdq",
-    about: "PDQ's switch: accepts the most critical flows up to the link's rate and pauses the \
-            others.",
-    source: "PDQ 2012, 3.3",
-    parameters: &[settings::PARAMETERS],
-};
+impl<H: Scheduled> ControllerPart<H> for FlowControl {
+    const PART: Part = Part {
+        role: Role::Controller,
+        name: "pdq",
+        about: "PDQ's switch: accepts the most critical flows up to the link's rate and pauses the \
+                others.",
+        source: "PDQ 2012, 3.3",
+        parameters: &[settings::PARAMETERS],
+    };
+    type Header = H;
+    type Hosts<T: Transport<Header = H>> = T;
+    type Tagger = AnyTagger;
+    type Ports = InOrder;
+    type Controller = PdqController;
+
+    fn build(settings: &Settings) -> Result<FlowControl, SettingError> {
+        Ok(FlowControl::from_settings(settings))
+    }
+
+    fn hosts<T: Transport<Header = H>>(&self, transport: T) -> T {
+        transport
+    }
+
+    fn controller(&self, site: Site) -> PdqController {
+        PdqController::new(*self, site)
+    }
+
+    fn fluid(&self) -> Fluid<()> {
+        Ok(())
+    }
+}
+
+impl Language for PdqHeader {
+    type Controllers = Controlled<PdqHeader, FlowControl>;
+}
+
+impl Language for MultipathHeader {
+    type Controllers = Controlled<MultipathHeader, FlowControl>;
+}
 
 /// What a round trip takes before any flow says: "the RTT in data center networks is typically
 /// very small (e.g., ~150 us)" (PDQ 2012, 3.3.2).

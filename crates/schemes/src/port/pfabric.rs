@@ -5,10 +5,86 @@
 //! packets stay in order. Priority dropping: when the port is full, the packet of the worst rank
 //! is dropped, the latest of equals; an arriving packet counts as the latest.
 
+mod by_connection;
+
 use std::collections::VecDeque;
 
-use super::{Backlog, Port, PortSettings, Sharing};
-use crate::packet::Frame;
+use flowsched_units::{SettingError, Settings};
+
+pub use by_connection::ByConnection;
+
+use super::{Backlog, MemorySharing, Port, PortPart, PortSettings, SameFlow, settings};
+use crate::controller::Site;
+use crate::flow_level::{Fluid, Sharing, Tagged};
+use crate::packet::{Frame, Header};
+use crate::part::{Part, Role};
+use crate::port::Connections;
+use crate::tagger::Tagging;
+use crate::transport::Transport;
+use crate::world::{Controllers, Parts, Ports, World};
+
+/// pFabric's ports.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pfabric {
+    settings: PortSettings,
+    same_flow: SameFlow,
+}
+
+impl PortPart for Pfabric {
+    const PART: Part = Part {
+        role: Role::Port,
+        name: "pfabric",
+        about: "The first packet of the flow with the best rank goes next; when the port is full, \
+                the packet of the worst rank is dropped.",
+        source: "Alizadeh et al., SIGCOMM 2013, 4.1",
+        parameters: &[settings::RANKED],
+    };
+    const DROPS_LEAST_URGENT: bool = true;
+
+    fn build(settings: &Settings) -> Result<Pfabric, SettingError> {
+        let same_flow = SameFlow::from_settings(settings);
+        Ok(Pfabric { settings: PortSettings::from_settings(settings, 1), same_flow })
+    }
+
+    fn settings(&self) -> PortSettings {
+        self.settings
+    }
+
+    fn run_in<W, T, G, C>(&self, world: W, transport: T, tagger: G, controllers: C) -> W::Output
+    where
+        W: World,
+        T: Transport,
+        G: Tagging<T::Header>,
+        C: Controllers<T::Header>,
+    {
+        let settings = self.settings;
+        match self.same_flow {
+            SameFlow::Flow => {
+                let ports = move |_: Site| PfabricPort::new(settings);
+                world.run(Parts { transport, tagger, ports, controllers })
+            }
+            SameFlow::Connection => {
+                let ports = PortsByConnection(settings);
+                world.run(Parts { transport, tagger, ports, controllers })
+            }
+        }
+    }
+
+    fn fluid(&self, tagged: Tagged) -> Fluid<Sharing> {
+        tagged.by_rank
+    }
+}
+
+/// Makes ports that take everything on one connection for one flow.
+struct PortsByConnection(PortSettings);
+
+impl<H: Header> Ports<H> for PortsByConnection {
+    type Port = ByConnection<H>;
+
+    fn port(&self, _site: Site, connections: &Connections) -> ByConnection<H> {
+        ByConnection::new(self.0, connections.clone())
+    }
+}
 
 /// A port that orders packets by rank, 0 being the best.
 ///
@@ -68,8 +144,8 @@ impl<F: Frame + Copy> PfabricPort<F> {
     /// both in bytes.
     pub fn new(settings: PortSettings) -> PfabricPort<F> {
         let buffer = match settings.sharing {
-            Sharing::Port(memory) | Sharing::Queue(memory) => memory,
-            Sharing::Switch { memory, .. } => memory,
+            MemorySharing::Port(memory) | MemorySharing::Queue(memory) => memory,
+            MemorySharing::Switch { memory, .. } => memory,
         };
         PfabricPort {
             buffer,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::settings::MOST_QUEUES;
 use super::{
-    Backlog, Count, Discipline, EcnScope, MarkAt, OnFull, Port, PortSettings, Ring, Sharing,
-    StrictPriority,
+    Backlog, Count, EcnScope, HighestFirst, MarkAt, MemorySharing, OnFull, Port, PortSettings,
+    Ring, Serving,
 };
 use crate::packet::Frame;
 
@@ -24,11 +24,11 @@ pub struct Queues<F, D> {
     marks: u64,
     /// Up to so many bytes, a packet passes the empty port whatever else holds.
     unhindered: u32,
-    discipline: D,
+    serving: D,
 }
 
 /// A port whose highest non-empty queue is served first; with one queue, FIFO.
-pub type PriorityPort<F> = Queues<F, StrictPriority>;
+pub type PriorityPort<F> = Queues<F, HighestFirst>;
 
 #[derive(Clone, Debug)]
 struct Queue<F> {
@@ -39,13 +39,13 @@ struct Queue<F> {
 impl<F: Frame + Copy> PriorityPort<F> {
     /// An empty port that serves by strict priority.
     pub fn new(settings: impl Into<Arc<PortSettings>>) -> PriorityPort<F> {
-        Queues::with_discipline(settings, StrictPriority)
+        Queues::with_serving(settings, HighestFirst)
     }
 }
 
-impl<F: Frame + Copy, D: Discipline> Queues<F, D> {
-    /// An empty port that serves by `discipline`.
-    pub fn with_discipline(settings: impl Into<Arc<PortSettings>>, discipline: D) -> Queues<F, D> {
+impl<F: Frame + Copy, D: Serving> Queues<F, D> {
+    /// An empty port that serves by `serving`.
+    pub fn with_serving(settings: impl Into<Arc<PortSettings>>, serving: D) -> Queues<F, D> {
         let settings = settings.into();
         let queue = Queue { frames: Ring::default(), bytes: 0 };
         Queues {
@@ -55,7 +55,7 @@ impl<F: Frame + Copy, D: Discipline> Queues<F, D> {
             occupied: 0,
             backlog: Backlog::default(),
             marks: 0,
-            discipline,
+            serving,
         }
     }
 
@@ -89,9 +89,9 @@ impl<F: Frame + Copy, D: Discipline> Queues<F, D> {
     #[inline]
     fn has_room(&self, index: usize, more: u64, elsewhere: u64) -> bool {
         match self.settings.sharing {
-            Sharing::Port(memory) => self.port_amount() + more <= memory,
-            Sharing::Queue(memory) => self.queue_amount(index) + more <= memory,
-            Sharing::Switch { memory, alpha } => {
+            MemorySharing::Port(memory) => self.port_amount() + more <= memory,
+            MemorySharing::Queue(memory) => self.queue_amount(index) + more <= memory,
+            MemorySharing::Switch { memory, alpha } => {
                 let used = self.port_amount() + elsewhere;
                 let free = memory.saturating_sub(used);
                 more <= free && (self.queue_amount(index) + more) as f64 <= alpha * free as f64
@@ -102,7 +102,7 @@ impl<F: Frame + Copy, D: Discipline> Queues<F, D> {
     /// The queue that takes the packet in, if one has room.
     #[inline]
     fn place(&self, frame: &F, more: u64, elsewhere: u64) -> Option<usize> {
-        let index = self.discipline.queue_of(frame).min(self.queues.len() - 1);
+        let index = self.serving.queue_of(frame).min(self.queues.len() - 1);
         if self.has_room(index, more, elsewhere) {
             return Some(index);
         }
@@ -136,7 +136,7 @@ impl<F: Frame + Copy, D: Discipline> Queues<F, D> {
     }
 }
 
-impl<F: Frame + Copy, D: Discipline> Port<F> for Queues<F, D> {
+impl<F: Frame + Copy, D: Serving> Port<F> for Queues<F, D> {
     #[inline]
     fn enqueue(&mut self, mut frame: F, elsewhere: u64, mut dropped: impl FnMut(F)) {
         let bytes = u64::from(frame.wire_bytes());
@@ -158,7 +158,7 @@ impl<F: Frame + Copy, D: Discipline> Port<F> for Queues<F, D> {
         if self.occupied == 0 {
             return None;
         }
-        let index = self.discipline.next(self.occupied);
+        let index = self.serving.next(self.occupied);
         let queue = &mut self.queues[index];
         let mut frame = queue.frames.pop()?;
         let bytes = u64::from(frame.wire_bytes());
@@ -202,16 +202,18 @@ impl<F: Frame + Copy, D: Discipline> Port<F> for Queues<F, D> {
 
     #[inline]
     fn shares_memory(&self) -> bool {
-        matches!(self.settings.sharing, Sharing::Switch { .. })
+        matches!(self.settings.sharing, MemorySharing::Switch { .. })
     }
 }
 
 /// How large a packet may be that finds room in the empty port and is not marked there.
 fn unhindered(settings: &PortSettings) -> u32 {
     let room = match settings.sharing {
-        Sharing::Port(memory) | Sharing::Queue(memory) => memory.min(settings.ecn_threshold),
+        MemorySharing::Port(memory) | MemorySharing::Queue(memory) => {
+            memory.min(settings.ecn_threshold)
+        }
         // How much room there is depends on the other ports.
-        Sharing::Switch { .. } => 0,
+        MemorySharing::Switch { .. } => 0,
     };
     match settings.count {
         Count::Bytes => u32::try_from(room).unwrap_or(u32::MAX),
@@ -231,7 +233,7 @@ mod tests {
         Packet { seq, priority, wire, flags: Flags::ECT, ..Packet::default() }
     }
 
-    fn settings(queues: usize, sharing: Sharing) -> PortSettings {
+    fn settings(queues: usize, sharing: MemorySharing) -> PortSettings {
         let fifo = PortSettings::fifo(Bytes::MAX, Bytes::MAX);
         PortSettings { queues, sharing, ..fifo }
     }
@@ -244,7 +246,7 @@ mod tests {
     fn the_highest_queue_goes_first_and_each_in_order() {
         // PIAS ToN 2017, III-B.2: "the head packet from the highest non-empty priority queue is
         // transmitted".
-        let mut port = PriorityPort::new(settings(3, Sharing::Port(u64::MAX)));
+        let mut port = PriorityPort::new(settings(3, MemorySharing::Port(u64::MAX)));
         for (seq, priority) in [(0, 2), (1, 0), (2, 1), (3, 0), (4, 9)] {
             port.enqueue(packet(seq, priority, 1500), 0, |_| panic!("dropped"));
         }
@@ -257,7 +259,7 @@ mod tests {
         // if the instant buffer occupancy is larger than the marking threshold".
         let mut port = PriorityPort::new(PortSettings {
             ecn_threshold: 3000,
-            ..settings(1, Sharing::Port(u64::MAX))
+            ..settings(1, MemorySharing::Port(u64::MAX))
         });
         for seq in 0..4 {
             port.enqueue(packet(seq, 0, 1500), 0, |_| panic!("dropped"));
@@ -274,7 +276,7 @@ mod tests {
         let mut port = PriorityPort::new(PortSettings {
             ecn_threshold: 3000,
             mark_at: MarkAt::Dequeue,
-            ..settings(1, Sharing::Port(u64::MAX))
+            ..settings(1, MemorySharing::Port(u64::MAX))
         });
         for seq in 0..4 {
             port.enqueue(packet(seq, 0, 1500), 0, |_| panic!("dropped"));
@@ -294,7 +296,7 @@ mod tests {
             let mut port = PriorityPort::new(PortSettings {
                 ecn_threshold: 1500,
                 ecn_scope,
-                ..settings(2, Sharing::Port(u64::MAX))
+                ..settings(2, MemorySharing::Port(u64::MAX))
             });
             port.enqueue(packet(0, 1, 1500), 0, |_| panic!("dropped"));
             port.enqueue(packet(1, 0, 1500), 0, |_| panic!("dropped"));
@@ -306,7 +308,7 @@ mod tests {
     fn what_cannot_be_marked_is_not() {
         let mut port = PriorityPort::new(PortSettings {
             ecn_threshold: 0,
-            ..settings(1, Sharing::Port(9000))
+            ..settings(1, MemorySharing::Port(9000))
         });
         port.enqueue(Packet::<()> { wire: 1500, ..Packet::default() }, 0, |_| panic!("dropped"));
         assert!(!port.dequeue().unwrap().flags.has(Flags::CE));
@@ -317,7 +319,7 @@ mod tests {
     fn packets_count_alike_when_counted_in_packets() {
         let mut port = PriorityPort::new(PortSettings {
             count: Count::Packets,
-            ..settings(1, Sharing::Port(2))
+            ..settings(1, MemorySharing::Port(2))
         });
         let mut drops = 0;
         for seq in 0..3 {
@@ -328,7 +330,7 @@ mod tests {
 
     #[test]
     fn dynamic_thresholds_leave_room_for_others() {
-        let sharing = Sharing::Switch { memory: 12_000, alpha: 1.0 };
+        let sharing = MemorySharing::Switch { memory: 12_000, alpha: 1.0 };
         let mut port = PriorityPort::new(settings(1, sharing));
         let mut drops = 0;
         for seq in 0..8 {
@@ -353,9 +355,9 @@ mod tests {
             let unit = if in_packets { 1000 } else { 1 };
             let memory = memory / unit;
             let sharing = match kind {
-                0 => Sharing::Port(memory),
-                1 => Sharing::Queue(memory),
-                _ => Sharing::Switch { memory, alpha: 0.5 },
+                0 => MemorySharing::Port(memory),
+                1 => MemorySharing::Queue(memory),
+                _ => MemorySharing::Switch { memory, alpha: 0.5 },
             };
             let settings = PortSettings {
                 ecn_threshold: ecn_threshold / unit,
@@ -383,9 +385,9 @@ mod tests {
             kind in 0u8..3,
         ) {
             let sharing = match kind {
-                0 => Sharing::Port(memory),
-                1 => Sharing::Queue(memory),
-                _ => Sharing::Switch { memory, alpha: 0.5 },
+                0 => MemorySharing::Port(memory),
+                1 => MemorySharing::Queue(memory),
+                _ => MemorySharing::Switch { memory, alpha: 0.5 },
             };
             let mut port = PriorityPort::new(settings(queues, sharing));
             let (mut came, mut left, mut drops) = (0u64, 0u64, 0u64);
@@ -411,10 +413,10 @@ mod tests {
                 }
                 prop_assert_eq!(came, left + drops + port.backlog().bytes, "bytes are conserved");
                 match sharing {
-                    Sharing::Queue(memory) => for queue in 0..queues {
+                    MemorySharing::Queue(memory) => for queue in 0..queues {
                         prop_assert!(port.queue_backlog(queue).bytes <= memory);
                     },
-                    Sharing::Port(memory) | Sharing::Switch { memory, .. } => {
+                    MemorySharing::Port(memory) | MemorySharing::Switch { memory, .. } => {
                         prop_assert!(port.backlog().bytes <= memory);
                     }
                 }

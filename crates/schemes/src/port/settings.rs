@@ -1,11 +1,6 @@
 //! What may be set of a port's memory, queues and marking.
 
-use flowsched_units::{
-    Bytes, Kind, PACKET_WIRE, PacketMeaning, Parameter, SettingError, Settings, Value,
-};
-
-use super::Slytherin;
-use super::weighted_round_robin::Weights;
+use flowsched_units::{Bytes, Kind, PACKET_WIRE, PacketMeaning, Parameter, Settings, Value};
 
 /// The most queues a port may have: what a bitmap in one word holds.
 pub(super) const MOST_QUEUES: usize = 64;
@@ -177,19 +172,6 @@ pub(super) const RANKED: &[Parameter] = &[
     },
 ];
 
-/// How a port orders what waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Queueing {
-    /// By priority; with one queue: first in, first out.
-    StrictPriority,
-    /// By turns.
-    WeightedRoundRobin(Weights),
-    /// What was marked before first.
-    Slytherin,
-    /// By rank.
-    Pfabric(SameFlow),
-}
-
 /// What a port that keeps a flow's packets in order takes for one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SameFlow {
@@ -200,23 +182,13 @@ pub enum SameFlow {
     Connection,
 }
 
-impl Queueing {
-    /// That of the port that the settings name, which has so many queues.
-    ///
-    /// # Errors
-    /// If the weights of a round robin are not one for each queue.
-    pub fn from_settings(settings: &Settings, queues: usize) -> Result<Queueing, SettingError> {
-        Ok(match settings.text("port").as_str() {
-            "weighted-round-robin" => {
-                Queueing::WeightedRoundRobin(Weights::from_settings(settings, queues)?)
-            }
-            "slytherin" => Queueing::Slytherin,
-            "pfabric" => Queueing::Pfabric(match settings.text("same_flow").as_str() {
-                "connection" => SameFlow::Connection,
-                _ => SameFlow::Flow,
-            }),
-            _ => Queueing::StrictPriority,
-        })
+impl SameFlow {
+    /// Reads the key of [`RANKED`].
+    pub(super) fn from_settings(settings: &Settings) -> SameFlow {
+        match settings.text("same_flow").as_str() {
+            "connection" => SameFlow::Connection,
+            _ => SameFlow::Flow,
+        }
     }
 }
 
@@ -251,7 +223,7 @@ pub enum OnFull {
 
 /// Who shares a port's memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sharing {
+pub enum MemorySharing {
     /// The queues of a port share this much.
     Port(u64),
     /// Each queue has this much.
@@ -298,7 +270,7 @@ pub struct PortSettings {
     /// Priority queues.
     pub queues: usize,
     /// Memory.
-    pub sharing: Sharing,
+    pub sharing: MemorySharing,
     /// Packets are marked while more than this waits.
     pub ecn_threshold: u64,
     /// What is compared with the threshold.
@@ -316,7 +288,7 @@ impl PortSettings {
     pub fn fifo(buffer: Bytes, ecn_threshold: Bytes) -> PortSettings {
         PortSettings {
             queues: 1,
-            sharing: Sharing::Port(buffer.get()),
+            sharing: MemorySharing::Port(buffer.get()),
             ecn_threshold: ecn_threshold.get(),
             ecn_scope: EcnScope::Port,
             mark_at: MarkAt::Enqueue,
@@ -331,7 +303,7 @@ impl PortSettings {
     }
 
     /// Reads the parameters above; what a port has no key for is as in [`PortSettings::fifo`].
-    pub fn from_settings(settings: &Settings) -> PortSettings {
+    pub fn from_settings(settings: &Settings, queues: usize) -> PortSettings {
         let is = |name: &str, word: &str| match settings.get(name) {
             Some(Value::Text(text)) => text == word,
             _ => false,
@@ -342,22 +314,17 @@ impl PortSettings {
             (Count::Packets, _) => size.get() / PACKET_WIRE,
         };
         let buffer = amount(settings.size("buffer"));
-        let queues = match settings.get("queues") {
-            Some(Value::Count(queues)) => *queues as usize,
-            _ if is("port", "slytherin") => Slytherin::QUEUES,
-            _ => 1,
-        };
         PortSettings {
             queues,
             sharing: if is("buffer_sharing", "queue") {
-                Sharing::Queue(buffer)
+                MemorySharing::Queue(buffer)
             } else if is("buffer_sharing", "switch") {
-                Sharing::Switch {
+                MemorySharing::Switch {
                     memory: amount(settings.size("switch_memory")),
                     alpha: settings.number("dynamic_alpha"),
                 }
             } else {
-                Sharing::Port(buffer)
+                MemorySharing::Port(buffer)
             },
             ecn_threshold: amount(settings.size("ecn_threshold")),
             ecn_scope: if is("ecn_scope", "queue") { EcnScope::Queue } else { EcnScope::Port },

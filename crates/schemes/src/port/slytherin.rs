@@ -5,8 +5,15 @@
 //! queue is empty". Algorithm 1: a packet goes to the higher queue if its CE bit is set when it
 //! comes, so that nothing is promoted at the first hop, where nothing is marked yet.
 
-use super::Discipline;
+use flowsched_units::{SettingError, Settings};
+
+use super::{PortPart, PortSettings, QueuePorts, Serving, settings};
+use crate::flow_level::{Fluid, NoFluid, Sharing, Tagged};
 use crate::packet::Frame;
+use crate::part::{Part, Role};
+use crate::tagger::Tagging;
+use crate::transport::Transport;
+use crate::world::{Controllers, World};
 
 /// Which of the two queues a packet joins.
 ///
@@ -14,19 +21,58 @@ use crate::packet::Frame;
 /// with one that knows sizes it is short flows, the variant of III-B that "requires application
 /// knowledge".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Slytherin;
+pub struct CongestedFirst;
 
 /// The queue of marked packets and ACKs.
 const CONGESTED: usize = 0;
 /// The queue of all others.
 const NORMAL: usize = 1;
 
-impl Slytherin {
-    /// How many queues it has.
-    pub const QUEUES: usize = 2;
+/// How many queues it has.
+const QUEUES: usize = 2;
+
+/// Slytherin's port.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slytherin(QueuePorts<CongestedFirst>);
+
+impl PortPart for Slytherin {
+    const PART: Part = Part {
+        role: Role::Port,
+        name: "slytherin",
+        about: "Two queues: packets that arrive marked, and ACKs, go before all others; of tagged \
+                packets only those of the highest priority.",
+        source: "Slytherin 2018, III-B",
+        parameters: &[settings::CONGESTED_AND_NORMAL, settings::BUFFER, settings::HOST],
+    };
+
+    fn build(settings: &Settings) -> Result<Slytherin, SettingError> {
+        Ok(Slytherin(QueuePorts::from_settings(settings, QUEUES, CongestedFirst)))
+    }
+
+    fn settings(&self) -> PortSettings {
+        self.0.settings()
+    }
+
+    fn run_in<W, T, G, C>(&self, world: W, transport: T, tagger: G, controllers: C) -> W::Output
+    where
+        W: World,
+        T: Transport,
+        G: Tagging<T::Header>,
+        C: Controllers<T::Header>,
+    {
+        self.0.run_in(world, transport, tagger, controllers)
+    }
+
+    fn fluid(&self, _tagged: Tagged) -> Fluid<Sharing> {
+        Err(NoFluid {
+            key: Role::Port.key(),
+            why: "which needs queues of packets",
+            instead: "fifo, strict-priority or pfabric",
+        })
+    }
 }
 
-impl Discipline for Slytherin {
+impl Serving for CongestedFirst {
     #[inline]
     fn queue_of<F: Frame>(&self, frame: &F) -> usize {
         let is_promoted = frame.is_marked() && frame.priority() == 0;
@@ -46,21 +92,21 @@ mod tests {
 
     use super::*;
     use crate::packet::{Flags, Packet};
-    use crate::port::{EcnScope, OnFull, Port, PortSettings, Queues, Sharing};
+    use crate::port::{EcnScope, MemorySharing, OnFull, Port, PortSettings, Queues};
 
     fn packet(seq: u32, flags: Flags) -> Packet {
         Packet { seq, wire: 1500, flags: flags.with(Flags::ECT), ..Packet::default() }
     }
 
-    fn port(settings: PortSettings) -> Queues<Packet, Slytherin> {
-        Queues::with_discipline(PortSettings { queues: Slytherin::QUEUES, ..settings }, Slytherin)
+    fn port(settings: PortSettings) -> Queues<Packet, CongestedFirst> {
+        Queues::with_serving(PortSettings { queues: QUEUES, ..settings }, CongestedFirst)
     }
 
     fn unlimited() -> PortSettings {
         PortSettings::fifo(Bytes::MAX, Bytes::MAX)
     }
 
-    fn drain(port: &mut Queues<Packet, Slytherin>) -> Vec<u32> {
+    fn drain(port: &mut Queues<Packet, CongestedFirst>) -> Vec<u32> {
         std::iter::from_fn(|| port.dequeue()).map(|packet| packet.seq).collect()
     }
 
@@ -105,7 +151,7 @@ mod tests {
         // "when the capacity of each of those sub-queues is limited, PIAS needs to either drop
         // or demote packets to a lower priority queue" (V-F); the same for Slytherin.
         for (on_full, expected) in [(OnFull::Drop, vec![0, 2]), (OnFull::Demote, vec![0, 2, 1])] {
-            let sharing = Sharing::Queue(3000);
+            let sharing = MemorySharing::Queue(3000);
             let ecn_scope = EcnScope::Queue;
             let mut port = port(PortSettings { sharing, on_full, ecn_scope, ..unlimited() });
             let mut drops = 0;

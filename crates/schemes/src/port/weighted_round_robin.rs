@@ -5,9 +5,14 @@
 
 use flowsched_units::{SettingError, Settings};
 
-use super::Discipline;
 use super::settings::MOST_QUEUES;
+use super::{PortPart, PortSettings, QueuePorts, Serving, settings};
+use crate::flow_level::{Fluid, NoFluid, Sharing, Tagged};
 use crate::packet::Frame;
+use crate::part::{Part, Role};
+use crate::tagger::Tagging;
+use crate::transport::Transport;
+use crate::world::{Controllers, World};
 
 /// How many packets each queue may send in a row while others wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,23 +58,68 @@ fn refusal(found: &str, queues: usize) -> SettingError {
     SettingError::new("weights", format!("\"{found}\""), allowed)
 }
 
+/// Several queues that take turns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightedRoundRobin(QueuePorts<InTurn>);
+
+impl PortPart for WeightedRoundRobin {
+    const PART: Part = Part {
+        role: Role::Port,
+        name: "weighted-round-robin",
+        about: "Several queues that take turns, each sending as many packets in a row as it \
+                weighs.",
+        source: "EPN 2018; PIAS ToN 2017, III-B.2 decides against it",
+        parameters: &[settings::TURNS, settings::BUFFER, settings::HOST],
+    };
+
+    /// # Errors
+    /// If the weights are not one for each queue.
+    fn build(settings: &Settings) -> Result<WeightedRoundRobin, SettingError> {
+        let queues = settings.count("queues") as usize;
+        let serving = InTurn::new(Weights::from_settings(settings, queues)?);
+        Ok(WeightedRoundRobin(QueuePorts::from_settings(settings, queues, serving)))
+    }
+
+    fn settings(&self) -> PortSettings {
+        self.0.settings()
+    }
+
+    fn run_in<W, T, G, C>(&self, world: W, transport: T, tagger: G, controllers: C) -> W::Output
+    where
+        W: World,
+        T: Transport,
+        G: Tagging<T::Header>,
+        C: Controllers<T::Header>,
+    {
+        self.0.run_in(world, transport, tagger, controllers)
+    }
+
+    fn fluid(&self, _tagged: Tagged) -> Fluid<Sharing> {
+        Err(NoFluid {
+            key: Role::Port.key(),
+            why: "whose weights count packets",
+            instead: "fifo, strict-priority or pfabric",
+        })
+    }
+}
+
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WeightedRoundRobin {
+pub struct InTurn {
     weights: Weights,
     turn: u32,
     /// Packets that the queue whose turn it is may still send.
     left: u16,
 }
 
-impl WeightedRoundRobin {
+impl InTurn {
     /// The highest queue begins.
-    pub fn new(weights: Weights) -> WeightedRoundRobin {
-        WeightedRoundRobin { weights, turn: 0, left: weights.weights[0] }
+    pub fn new(weights: Weights) -> InTurn {
+        InTurn { weights, turn: 0, left: weights.weights[0] }
     }
 }
 
-impl Discipline for WeightedRoundRobin {
+impl Serving for InTurn {
     #[inline]
     fn queue_of<F: Frame>(&self, frame: &F) -> usize {
         usize::from(frame.priority())
@@ -94,7 +144,7 @@ mod tests {
     use super::*;
 
     fn served(weights: &[u16], occupied: u64, times: usize) -> Vec<usize> {
-        let mut round = WeightedRoundRobin::new(Weights::new(weights).unwrap());
+        let mut round = InTurn::new(Weights::new(weights).unwrap());
         (0..times).map(|_| round.next(occupied)).collect()
     }
 
@@ -115,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_turn_ends_when_its_queue_is_empty() {
-        let mut round = WeightedRoundRobin::new(Weights::new(&[3, 2]).unwrap());
+        let mut round = InTurn::new(Weights::new(&[3, 2]).unwrap());
         assert_eq!([round.next(0b11), round.next(0b10), round.next(0b11)], [0, 1, 1]);
         assert_eq!(round.next(0b11), 0);
     }

@@ -7,17 +7,9 @@
 use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, SettingError, Settings, Time};
 
 use super::thresholds::Thresholds;
-use super::{AckPriority, Departure};
-use crate::catalogue::{Part, Role};
-
-/// The catalogue's entry.
-pub const PART: Part = Part {
-    role: Role::Tagger,
-    name: "mlfq",
-    about: "Priorities fall with the bytes a flow has sent.",
-    source: "PIAS ToN 2017, III-B.1",
-    parameters: &[PARAMETERS],
-};
+use super::{AckPriority, Departure, PlainTagger, Tag, TaggerPart, Work};
+use crate::flow_level::{Sharing, Tagged};
+use crate::part::{Part, Role};
 
 /// Words that may stand for thresholds; whoever reads the experiment puts sizes in their place.
 pub const THRESHOLD_WORDS: &[&str] = &["optimal", "equal-split"];
@@ -98,7 +90,7 @@ pub struct Mlfq {
     message_start: MessageStart,
     ageing_timeouts: u32,
     /// The priority of pure ACKs.
-    pub ack_priority: AckPriority,
+    ack_priority: AckPriority,
 }
 
 /// What is remembered of one connection.
@@ -115,37 +107,11 @@ pub struct MlfqFlow {
 }
 
 impl Mlfq {
-    /// Reads the parameters above; `queues` is how many priorities the port has.
-    ///
-    /// # Errors
-    /// If there is not one threshold fewer than queues, or one is below the one before it, or
-    /// a word still stands for the thresholds.
-    pub fn from_settings(settings: &Settings, queues: usize) -> Result<Mlfq, SettingError> {
-        let mlfq = Mlfq {
-            thresholds: Thresholds::from_settings(settings)?,
-            bookkeeping: match settings.text("bookkeeping").as_str() {
-                "cumulative" => Bookkeeping::Cumulative,
-                _ => Bookkeeping::Offset,
-            },
-            message_start: match settings.text("message_start").as_str() {
-                "idle" => MessageStart::Idle(settings.time("message_idle")),
-                _ => MessageStart::Flow,
-            },
-            ageing_timeouts: settings.count("ageing_timeouts") as u32,
-            ack_priority: match settings.text("ack_priority").as_str() {
-                "echo" => AckPriority::Echo,
-                _ => AckPriority::Top,
-            },
-        };
-        mlfq.thresholds.check(queues)?;
-        Ok(mlfq)
-    }
-
     /// A rule with the given thresholds and bookkeeping that starts again with each flow and
     /// never ages.
     ///
     /// # Errors
-    /// As [`Mlfq::from_settings`], for as many queues as the thresholds call for.
+    /// As [`Mlfq::build`], for as many queues as the thresholds call for.
     pub fn new(thresholds: &[Bytes], bookkeeping: Bookkeeping) -> Result<Mlfq, SettingError> {
         let mlfq = Mlfq {
             thresholds: Thresholds::new(thresholds),
@@ -218,6 +184,65 @@ impl Mlfq {
         flow.message_offset = 0;
         if self.message_start == MessageStart::Flow {
             flow.bytes_sent = 0;
+        }
+    }
+}
+
+impl TaggerPart for Mlfq {
+    const PART: Part = Part {
+        role: Role::Tagger,
+        name: "mlfq",
+        about: "Priorities fall with the bytes a flow has sent.",
+        source: "PIAS ToN 2017, III-B.1",
+        parameters: &[PARAMETERS],
+    };
+
+    /// # Errors
+    /// If there is not one threshold fewer than queues, or one is below the one before it, or
+    /// a word still stands for the thresholds.
+    fn build(settings: &Settings, queues: usize) -> Result<Mlfq, SettingError> {
+        let mlfq = Mlfq {
+            thresholds: Thresholds::from_settings(settings)?,
+            bookkeeping: match settings.text("bookkeeping").as_str() {
+                "cumulative" => Bookkeeping::Cumulative,
+                _ => Bookkeeping::Offset,
+            },
+            message_start: match settings.text("message_start").as_str() {
+                "idle" => MessageStart::Idle(settings.time("message_idle")),
+                _ => MessageStart::Flow,
+            },
+            ageing_timeouts: settings.count("ageing_timeouts") as u32,
+            ack_priority: match settings.text("ack_priority").as_str() {
+                "echo" => AckPriority::Echo,
+                _ => AckPriority::Top,
+            },
+        };
+        mlfq.thresholds.check(queues)?;
+        Ok(mlfq)
+    }
+
+    fn fluid(&self) -> Tagged {
+        Tagged::without_ranks(Sharing::BytesSent(self.thresholds()))
+    }
+}
+
+impl PlainTagger for Mlfq {
+    type Memory = MlfqFlow;
+
+    fn start_flow(&self, flow: &mut MlfqFlow) {
+        Mlfq::start_flow(self, flow);
+    }
+
+    #[inline]
+    fn tag(&self, flow: &mut MlfqFlow, departure: &Departure, _work: &Work) -> Tag {
+        Tag { priority: Mlfq::tag(self, flow, departure), rank: 0 }
+    }
+
+    #[inline]
+    fn ack_priority(&self, acknowledged: u8) -> u8 {
+        match self.ack_priority {
+            AckPriority::Top => 0,
+            AckPriority::Echo => acknowledged,
         }
     }
 }
@@ -297,10 +322,10 @@ mod tests {
         let error = Mlfq::new(&thresholds(&[4, 2]), Bookkeeping::Offset).unwrap_err();
         assert_eq!(error.key, "thresholds");
         let mut settings = Settings::defaults(PARAMETERS);
-        assert!(Mlfq::from_settings(&settings, 8).is_err(), "a word is not thresholds");
+        assert!(Mlfq::build(&settings, 8).is_err(), "a word is not thresholds");
         settings.set("thresholds", Value::Sizes(thresholds(&[1, 2])));
-        assert!(Mlfq::from_settings(&settings, 4).is_err());
-        assert!(Mlfq::from_settings(&settings, 3).is_ok());
+        assert!(Mlfq::build(&settings, 4).is_err());
+        assert!(Mlfq::build(&settings, 3).is_ok());
     }
 
     proptest! {

@@ -1,12 +1,38 @@
 //! No tagging: every packet has the highest priority.
 
-use crate::catalogue::{Part, Role};
+use flowsched_units::{SettingError, Settings};
 
-/// The catalogue's entry.
-pub const PART: Part = Part {
-    role: Role::Tagger,
-    name: "none",
-    about: "Every packet has the highest priority.",
-    source: "RFC 9293",
-    parameters: &[],
-};
+use super::{Departure, PlainTagger, Tag, TaggerPart, Work};
+use crate::flow_level::{Sharing, Tagged};
+use crate::part::{Part, Role};
+
+/// Every packet has the highest priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoTagger;
+
+impl TaggerPart for NoTagger {
+    const PART: Part = Part {
+        role: Role::Tagger,
+        name: "none",
+        about: "Every packet has the highest priority.",
+        source: "RFC 9293",
+        parameters: &[],
+    };
+
+    fn build(_settings: &Settings, _queues: usize) -> Result<NoTagger, SettingError> {
+        Ok(NoTagger)
+    }
+
+    fn fluid(&self) -> Tagged {
+        Tagged::without_ranks(Sharing::MaxMin)
+    }
+}
+
+impl PlainTagger for NoTagger {
+    type Memory = ();
+
+    #[inline]
+    fn tag(&self, (): &mut (), _departure: &Departure, _work: &Work) -> Tag {
+        Tag::default()
+    }
+}

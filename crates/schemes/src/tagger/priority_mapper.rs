@@ -5,23 +5,16 @@
 //! this information on every packet of the flow"; it marks packets that controllers are to see
 //! (S-marking, IV-B) and does what their messages say.
 
-use flowsched_units::{Bytes, Kind, PACKET_PAYLOAD, PacketMeaning, Parameter, Settings, Time};
-
-use super::{Departure, Tagging, Work};
-use crate::catalogue::{Part, Role};
-use crate::controller::epn::header::{Br, Dp, EpnHeader, INITIAL_TTL, MOST_DP_BITS, Tp};
-use crate::packet::{Flags, Packet};
-use crate::transport::Start;
-
-/// The catalogue's entry.
-pub const PART: Part = Part {
-    role: Role::Tagger,
-    name: "priority-mapper",
-    about: "EPN's hosts: a desired priority by size, by what remains or by what was sent, in the \
-            queue that switches choose; works with the controller \"epn\" only.",
-    source: "EPN 2018, III to V-A",
-    parameters: &[PARAMETERS],
+use flowsched_units::{
+    Bytes, Kind, PACKET_PAYLOAD, PacketMeaning, Parameter, SettingError, Settings, Time,
 };
+
+use super::{Departure, TaggerPart, Tagging, Work};
+use crate::controller::epn::header::{Br, Dp, EpnHeader, INITIAL_TTL, MOST_DP_BITS, Tp};
+use crate::flow_level::{Sharing, Tagged};
+use crate::knowledge::Start;
+use crate::packet::{Flags, Packet};
+use crate::part::{Part, Role};
 
 const PARAMETERS: &[Parameter] = &[
     Parameter {
@@ -179,7 +172,26 @@ impl PriorityMapper {
     }
 }
 
-impl Tagging<EpnHeader> for &PriorityMapper {
+impl TaggerPart for PriorityMapper {
+    const PART: Part = Part {
+        role: Role::Tagger,
+        name: "priority-mapper",
+        about: "EPN's hosts: a desired priority by size, by what remains or by what was sent, in the \
+                queue that switches choose; works with the controller \"epn\" only.",
+        source: "EPN 2018, III to V-A",
+        parameters: &[PARAMETERS],
+    };
+
+    fn build(settings: &Settings, _queues: usize) -> Result<PriorityMapper, SettingError> {
+        Ok(PriorityMapper::from_settings(settings))
+    }
+
+    fn fluid(&self) -> Tagged {
+        Tagged::without_ranks(Sharing::MaxMin)
+    }
+}
+
+impl Tagging<EpnHeader> for PriorityMapper {
     type Flow = MappedFlow;
 
     /// IV-A: "when a flow starts, the priority mapper will first fill its output link rate in the

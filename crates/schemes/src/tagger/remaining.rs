@@ -3,34 +3,56 @@
 //! Alizadeh et al., SIGCOMM 2013, 4.2: "packets carry a single priority number set independently
 //! by each flow", the flow's remaining size when the packet is sent.
 
-use super::{Tag, Work};
-use crate::catalogue::{Part, Role};
+use flowsched_units::{SettingError, Settings};
 
-/// The catalogue's entry.
-pub const PART: Part = Part {
-    role: Role::Tagger,
-    name: "remaining",
-    about: "Ranks are what is left of the flow when the packet is sent: its packets that neither \
-            an ACK nor a SACK block has reported.",
-    source: "pFabric: Alizadeh et al., SIGCOMM 2013; SACK: the PIAS authors' simulator",
-    parameters: &[],
-};
+use super::{Departure, PlainTagger, Tag, TaggerPart, Work};
+use crate::flow_level::{Sharing, Tagged};
+use crate::part::{Part, Role};
 
-/// The tag of a packet.
-#[inline]
-pub fn tag(work: &Work) -> Tag {
-    Tag { priority: 0, rank: work.remaining }
+/// Ranks are what remains of the flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remaining;
+
+impl TaggerPart for Remaining {
+    const PART: Part = Part {
+        role: Role::Tagger,
+        name: "remaining",
+        about: "Ranks are what is left of the flow when the packet is sent: its packets that neither \
+                an ACK nor a SACK block has reported.",
+        source: "pFabric: Alizadeh et al., SIGCOMM 2013; SACK: the PIAS authors' simulator",
+        parameters: &[],
+    };
+
+    fn build(_settings: &Settings, _queues: usize) -> Result<Remaining, SettingError> {
+        Ok(Remaining)
+    }
+
+    fn fluid(&self) -> Tagged {
+        Tagged::by_rank(Sharing::SHORTEST_REMAINING_FIRST)
+    }
+}
+
+impl PlainTagger for Remaining {
+    type Memory = ();
+
+    #[inline]
+    fn tag(&self, (): &mut (), _departure: &Departure, work: &Work) -> Tag {
+        Tag { priority: 0, rank: work.remaining }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use flowsched_units::Bytes;
+    use flowsched_units::{Bytes, Time};
 
     use super::*;
 
     #[test]
     fn the_rank_is_what_remains() {
         let work = Work { size: Bytes::new(14_600), remaining: 4 };
-        assert_eq!(tag(&work), Tag { priority: 0, rank: 4 });
+        let (now, offset, payload) = (Time::ZERO, 0, 1460);
+        let departure = Departure { now, offset, payload, idle: false, timeouts_in_a_row: 0 };
+        let tag = Remaining.tag(&mut (), &departure, &work);
+        assert_eq!(tag, Tag { priority: 0, rank: 4 });
     }
 }

@@ -4,22 +4,12 @@
 //! flow size"; Slytherin 2018, IV-3: ideal SJF "is aware of flow sizes and maps short flows to
 //! higher priority queues".
 
-use flowsched_units::{
-    Bytes, Kind, PACKET_PAYLOAD, PacketMeaning, Parameter, SettingError, Settings,
-};
+use flowsched_units::{Kind, PACKET_PAYLOAD, PacketMeaning, Parameter, SettingError, Settings};
 
 use super::thresholds::Thresholds;
-use super::{Tag, Work};
-use crate::catalogue::{Part, Role};
-
-/// The catalogue's entry.
-pub const PART: Part = Part {
-    role: Role::Tagger,
-    name: "size-known",
-    about: "Priorities are those of the flow's size, ranks the size itself, in packets.",
-    source: "pFabric: Alizadeh et al., SIGCOMM 2013, 6; EPN 2018, VI-A",
-    parameters: &[PARAMETERS],
-};
+use super::{Departure, PlainTagger, Tag, TaggerPart, Work};
+use crate::flow_level::{Sharing, Tagged};
+use crate::part::{Part, Role};
 
 /// Words that may stand for thresholds; whoever reads the experiment puts sizes in their place.
 pub const THRESHOLD_WORDS: &[&str] = &["optimal-known-sizes", "equal-split"];
@@ -39,26 +29,38 @@ pub struct SizeKnown {
     thresholds: Thresholds,
 }
 
-impl SizeKnown {
-    /// Reads the parameters above; `queues` is how many priorities the port has.
-    ///
+impl TaggerPart for SizeKnown {
+    const PART: Part = Part {
+        role: Role::Tagger,
+        name: "size-known",
+        about: "Priorities are those of the flow's size, ranks the size itself, in packets.",
+        source: "pFabric: Alizadeh et al., SIGCOMM 2013, 6; EPN 2018, VI-A",
+        parameters: &[PARAMETERS],
+    };
+
     /// # Errors
     /// If there is not one threshold fewer than queues, or one is below the one before it, or a
     /// word still stands for the thresholds.
-    pub fn from_settings(settings: &Settings, queues: usize) -> Result<SizeKnown, SettingError> {
+    fn build(settings: &Settings, queues: usize) -> Result<SizeKnown, SettingError> {
         let thresholds = Thresholds::from_settings(settings)?;
         thresholds.check(queues)?;
         Ok(SizeKnown { thresholds })
     }
 
-    /// The largest size of each priority but the last.
-    pub fn thresholds(&self) -> Vec<Bytes> {
-        self.thresholds.sizes()
+    fn fluid(&self) -> Tagged {
+        Tagged {
+            by_priority: Sharing::Sizes(self.thresholds.sizes()),
+            by_rank: Ok(Sharing::SHORTEST_FIRST),
+        }
     }
+}
 
-    /// The tag of every packet of a flow.
+impl PlainTagger for SizeKnown {
+    type Memory = ();
+
+    /// The same for every packet of a flow.
     #[inline]
-    pub fn tag(&self, work: &Work) -> Tag {
+    fn tag(&self, (): &mut (), _departure: &Departure, work: &Work) -> Tag {
         let size = work.size.get();
         Tag {
             priority: self.thresholds.priority_at(size),
@@ -69,7 +71,7 @@ impl SizeKnown {
 
 #[cfg(test)]
 mod tests {
-    use flowsched_units::{Bytes, Value};
+    use flowsched_units::{Bytes, Time, Value};
     use proptest::prelude::*;
 
     use super::*;
@@ -78,11 +80,13 @@ mod tests {
         let mut settings = Settings::new();
         let sizes = thresholds.iter().copied().map(Bytes::new).collect();
         settings.set("thresholds", Value::Sizes(sizes));
-        SizeKnown::from_settings(&settings, queues)
+        SizeKnown::build(&settings, queues)
     }
 
-    fn work(size: u64) -> Work {
-        Work { size: Bytes::new(size), remaining: 1 }
+    fn tag(rule: &SizeKnown, size: u64) -> Tag {
+        let (now, offset, payload) = (Time::ZERO, 0, 1460);
+        let departure = Departure { now, offset, payload, idle: false, timeouts_in_a_row: 0 };
+        rule.tag(&mut (), &departure, &Work { size: Bytes::new(size), remaining: 1 })
     }
 
     #[test]
@@ -90,7 +94,7 @@ mod tests {
         // EPN 2018, VI-A: TCP[a]Q "classifies flows to different priority queues at the switch
         // based on flow size".
         let rule = rule(&[10_000, 1_000_000], 3).unwrap();
-        let priority = |size| rule.tag(&work(size)).priority;
+        let priority = |size| tag(&rule, size).priority;
         assert_eq!([priority(1), priority(10_000), priority(10_001)], [0, 0, 1]);
         assert_eq!([priority(1_000_000), priority(1_000_001)], [1, 2]);
     }
@@ -98,7 +102,7 @@ mod tests {
     #[test]
     fn ranks_are_sizes_in_packets() {
         let rule = rule(&[], 1).unwrap();
-        let rank = |size| rule.tag(&work(size)).rank;
+        let rank = |size| tag(&rule, size).rank;
         assert_eq!([rank(1), rank(1460), rank(1461), rank(u64::MAX)], [1, 1, 2, u32::MAX]);
     }
 
@@ -106,7 +110,7 @@ mod tests {
     fn thresholds_have_to_fit_the_queues() {
         assert!(rule(&[10], 3).is_err());
         assert_eq!(rule(&[10, 5], 3).unwrap_err().key, "thresholds");
-        assert!(SizeKnown::from_settings(&Settings::defaults(PARAMETERS), 8).is_err(), "a word");
+        assert!(SizeKnown::build(&Settings::defaults(PARAMETERS), 8).is_err(), "a word");
     }
 
     proptest! {
@@ -117,7 +121,7 @@ mod tests {
         ) {
             thresholds.sort_unstable();
             let rule = rule(&thresholds, thresholds.len() + 1).unwrap();
-            let (short, long) = (rule.tag(&work(a.min(b))), rule.tag(&work(a.max(b))));
+            let (short, long) = (tag(&rule, a.min(b)), tag(&rule, a.max(b)));
             prop_assert!(short.priority <= long.priority && short.rank <= long.rank);
         }
     }

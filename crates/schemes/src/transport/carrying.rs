@@ -2,9 +2,9 @@
 
 use std::marker::PhantomData;
 
-use flowsched_units::{Bytes, Time};
+use flowsched_units::{Bytes, Rate, Time};
 
-use super::{Outgoing, Phase, Start, Transport};
+use super::{Hosting, Outgoing, Phase, Receiving, Sending, Start, Transport};
 use crate::packet::{Header, Packet};
 
 /// `T`, whose packets also carry a header `H`: for schemes whose hosts and switches talk to each
@@ -14,6 +14,10 @@ pub struct Carrying<T, H> {
     transport: T,
     header: PhantomData<H>,
 }
+
+/// A sender, a receiver or a host of a transport whose packets carry a header.
+#[derive(Clone, Copy, Debug)]
+pub struct Carried<S>(S);
 
 impl<T, H> Carrying<T, H> {
     /// `transport`, with room for a header.
@@ -25,8 +29,15 @@ impl<T, H> Carrying<T, H> {
 impl<T: Transport<Header = ()>, H: Header> Transport for Carrying<T, H> {
     type Header = H;
     type Connection = T::Connection;
-    type Sender = T::Sender;
-    type Receiver = T::Receiver;
+    type Host = Carried<T::Host>;
+    type Sender = Carried<T::Sender>;
+    type Receiver = Carried<T::Receiver>;
+
+    const NEEDS_ONE_PATH: bool = T::NEEDS_ONE_PATH;
+
+    fn over_sprayed_paths(self) -> Carrying<T, H> {
+        Carrying::new(self.transport.over_sprayed_paths())
+    }
 
     fn is_persistent(&self) -> bool {
         self.transport.is_persistent()
@@ -40,81 +51,98 @@ impl<T: Transport<Header = ()>, H: Header> Transport for Carrying<T, H> {
         self.transport.new_connection()
     }
 
-    fn sender(&self, start: &Start, connection: T::Connection) -> T::Sender {
-        self.transport.sender(start, connection)
+    fn host(&self, rate: Rate) -> Carried<T::Host> {
+        Carried(self.transport.host(rate))
     }
 
+    fn sender(&self, start: &Start, connection: T::Connection) -> Carried<T::Sender> {
+        Carried(self.transport.sender(start, connection))
+    }
+
+    fn receiver(&self, size: Bytes) -> Carried<T::Receiver> {
+        Carried(self.transport.receiver(size))
+    }
+}
+
+impl<T: Transport<Header = ()>, H: Header> Hosting<Carrying<T, H>> for Carried<T::Host> {
+    fn on_timer(&mut self, carrying: &Carrying<T, H>, now: Time, mut send: impl FnMut(Packet<H>)) {
+        self.0.on_timer(&carrying.transport, now, |grant| send(headed(grant)));
+    }
+
+    fn deadline(&self) -> Time {
+        self.0.deadline()
+    }
+}
+
+impl<T: Transport<Header = ()>, H: Header> Sending<Carrying<T, H>> for Carried<T::Sender> {
     #[inline]
-    fn poll(&self, sender: &mut T::Sender, now: Time) -> Option<Outgoing<H>> {
-        let outgoing = self.transport.poll(sender, now)?;
+    fn poll(&mut self, carrying: &Carrying<T, H>, now: Time) -> Option<Outgoing<H>> {
+        let outgoing = self.0.poll(&carrying.transport, now)?;
         let Outgoing { seq, payload, offset, flags, idle, timeouts_in_a_row, work, .. } = outgoing;
         let header = H::default();
         Some(Outgoing { seq, payload, offset, flags, idle, timeouts_in_a_row, work, header })
     }
 
     #[inline]
-    fn on_ack(&self, sender: &mut T::Sender, now: Time, ack: &Packet<H>) {
-        self.transport.on_ack(sender, now, &ack.with_header(()));
+    fn on_ack(&mut self, carrying: &Carrying<T, H>, now: Time, ack: &Packet<H>) {
+        self.0.on_ack(&carrying.transport, now, &ack.with_header(()));
     }
 
-    fn on_sender_timer(&self, sender: &mut T::Sender, now: Time) {
-        self.transport.on_sender_timer(sender, now);
-    }
-
-    #[inline]
-    fn sender_deadline(&self, sender: &T::Sender) -> Time {
-        self.transport.sender_deadline(sender)
+    fn on_timer(&mut self, carrying: &Carrying<T, H>, now: Time) {
+        self.0.on_timer(&carrying.transport, now);
     }
 
     #[inline]
-    fn phase(&self, sender: &T::Sender) -> Phase {
-        self.transport.phase(sender)
+    fn deadline(&self) -> Time {
+        self.0.deadline()
     }
 
-    fn finish(&self, sender: &mut T::Sender, now: Time) -> T::Connection {
-        self.transport.finish(sender, now)
+    #[inline]
+    fn phase(&self) -> Phase {
+        self.0.phase()
     }
 
-    fn retransmissions(&self, sender: &T::Sender) -> u32 {
-        self.transport.retransmissions(sender)
+    fn finish(&mut self, now: Time) -> T::Connection {
+        self.0.finish(now)
     }
 
-    fn timeouts(&self, sender: &T::Sender) -> u32 {
-        self.transport.timeouts(sender)
+    fn retransmissions(&self) -> u32 {
+        self.0.retransmissions()
     }
 
-    fn receiver(&self, size: Bytes) -> T::Receiver {
-        self.transport.receiver(size)
+    fn timeouts(&self) -> u32 {
+        self.0.timeouts()
     }
+}
 
+impl<T: Transport<Header = ()>, H: Header> Receiving<Carrying<T, H>> for Carried<T::Receiver> {
     #[inline]
     fn on_data(
-        &self,
-        receiver: &mut T::Receiver,
+        &mut self,
+        carrying: &Carrying<T, H>,
+        host: &mut Carried<T::Host>,
         now: Time,
         packet: &Packet<H>,
         mut send: impl FnMut(Packet<H>),
     ) {
-        self.transport.on_data(receiver, now, &packet.with_header(()), |ack| send(headed(ack)));
+        let packet = packet.with_header(());
+        self.0.on_data(&carrying.transport, &mut host.0, now, &packet, |ack| {
+            send(headed(ack));
+        });
     }
 
-    fn on_receiver_timer(
-        &self,
-        receiver: &mut T::Receiver,
-        now: Time,
-        mut send: impl FnMut(Packet<H>),
-    ) {
-        self.transport.on_receiver_timer(receiver, now, |ack| send(headed(ack)));
-    }
-
-    #[inline]
-    fn receiver_deadline(&self, receiver: &T::Receiver) -> Time {
-        self.transport.receiver_deadline(receiver)
+    fn on_timer(&mut self, carrying: &Carrying<T, H>, now: Time, mut send: impl FnMut(Packet<H>)) {
+        self.0.on_timer(&carrying.transport, now, |ack| send(headed(ack)));
     }
 
     #[inline]
-    fn is_delivered(&self, receiver: &T::Receiver) -> bool {
-        self.transport.is_delivered(receiver)
+    fn deadline(&self) -> Time {
+        self.0.deadline()
+    }
+
+    #[inline]
+    fn is_delivered(&self) -> bool {
+        self.0.is_delivered()
     }
 }
 

@@ -9,7 +9,7 @@ pub mod settings;
 
 pub use header::D3Header;
 pub use sender::Sender;
-pub use settings::D3Settings;
+pub use settings::{D3Hosts, D3Settings, RcpHosts};
 
 use super::explicit::Explicit;
 

@@ -4,12 +4,14 @@
 mod criticality;
 mod header;
 pub mod multipath;
+mod part;
 mod sender;
 pub mod settings;
 mod termination;
 
 pub use criticality::{Announced, Knowledge};
 pub use header::{Pauser, PdqHeader, Scheduled};
+pub use part::{acceptance, by_critical_flows};
 pub use sender::Sender;
 pub use settings::PdqSettings;
 pub use termination::Outlook;

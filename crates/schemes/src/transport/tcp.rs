@@ -19,35 +19,33 @@ pub use receiver::Receiver;
 pub use segments::SegmentSet;
 pub use sender::{Connection, Sender};
 
-use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
+use flowsched_units::{Bytes, PACKET_PAYLOAD, Rate, SettingError, Settings, Time};
 
-use congestion::Algorithm;
+use congestion::{Algorithm, AnyAlgorithm, CongestionControl};
 use settings::{FastRetransmit, TcpSettings};
 
-use super::{Outgoing, Phase, Start, Transport};
+use super::{Hosting, Outgoing, Phase, Receiving, Sending, Start, Transport, TransportPart};
+use crate::flow_level::{FlowLevel, Fluid, Shares};
 use crate::packet::Packet;
+use crate::part::Part;
 
 /// TCP as all flows of a scheme use it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tcp {
+pub struct Tcp<A = AnyAlgorithm> {
     /// Its parameters.
     pub settings: TcpSettings,
-    /// Its congestion control.
-    pub algorithm: Algorithm,
+    /// The congestion control of a new connection.
+    pub congestion: A,
     /// Whether later segments acknowledged mean that one is lost.
     fast_retransmit: bool,
 }
 
-impl Tcp {
-    /// TCP with these parameters; `sprayed` says whether the network reorders packets by
-    /// spraying them over paths.
-    pub fn new(settings: TcpSettings, algorithm: Algorithm, sprayed: bool) -> Tcp {
-        let fast_retransmit = match settings.fast_retransmit {
-            FastRetransmit::On => true,
-            FastRetransmit::Off => false,
-            FastRetransmit::Auto => !sprayed,
-        };
-        Tcp { settings, algorithm, fast_retransmit }
+impl<A: CongestionControl> Tcp<A> {
+    /// TCP with these parameters and this congestion control, over paths that keep packets in
+    /// order.
+    pub fn new(settings: TcpSettings, congestion: A) -> Tcp<A> {
+        let fast_retransmit = settings.fast_retransmit != FastRetransmit::Off;
+        Tcp { settings, congestion, fast_retransmit }
     }
 }
 
@@ -56,91 +54,126 @@ pub fn segments_of(size: Bytes) -> u32 {
     u32::try_from(size.get().div_ceil(PACKET_PAYLOAD)).unwrap_or(u32::MAX)
 }
 
-impl Transport for Tcp {
+impl<A: CongestionControl> Transport for Tcp<A> {
     type Header = ();
-    type Connection = Connection;
-    type Sender = Sender;
+    type Connection = Connection<A>;
+    type Host = ();
+    type Sender = Sender<A>;
     type Receiver = Receiver;
+
+    fn over_sprayed_paths(self) -> Tcp<A> {
+        Tcp { fast_retransmit: self.settings.fast_retransmit == FastRetransmit::On, ..self }
+    }
 
     fn is_persistent(&self) -> bool {
         self.settings.persistent
     }
 
-    fn open_connection(&self, round_trip: Time) -> Connection {
+    fn open_connection(&self, round_trip: Time) -> Connection<A> {
         Connection::open(self, round_trip)
     }
 
-    fn new_connection(&self) -> Connection {
+    fn new_connection(&self) -> Connection<A> {
         Connection::closed(self)
     }
 
-    fn sender(&self, start: &Start, connection: Connection) -> Sender {
-        Sender::new(self, start.size, connection.with_deadline(start.deadline), start.now)
+    fn host(&self, _rate: Rate) {}
+
+    fn sender(&self, start: &Start, connection: Connection<A>) -> Sender<A> {
+        Sender::new(self, start, connection)
     }
 
     fn receiver(&self, size: Bytes) -> Receiver {
         Receiver::new(segments_of(size))
     }
+}
 
+impl<A: CongestionControl> Hosting<Tcp<A>> for () {}
+
+impl<A: CongestionControl> Sending<Tcp<A>> for Sender<A> {
     #[inline]
-    fn poll(&self, sender: &mut Sender, now: Time) -> Option<Outgoing> {
-        sender.poll(self, now)
-    }
-
-    #[inline]
-    fn on_ack(&self, sender: &mut Sender, now: Time, ack: &Packet) {
-        sender.on_ack(self, now, ack);
-    }
-
-    fn on_sender_timer(&self, sender: &mut Sender, now: Time) {
-        sender.on_timer(self, now);
+    fn poll(&mut self, tcp: &Tcp<A>, now: Time) -> Option<Outgoing> {
+        Sender::poll(self, tcp, now)
     }
 
     #[inline]
-    fn sender_deadline(&self, sender: &Sender) -> Time {
-        sender.deadline()
+    fn on_ack(&mut self, tcp: &Tcp<A>, now: Time, ack: &Packet) {
+        Sender::on_ack(self, tcp, now, ack);
+    }
+
+    fn on_timer(&mut self, tcp: &Tcp<A>, now: Time) {
+        Sender::on_timer(self, tcp, now);
     }
 
     #[inline]
-    fn phase(&self, sender: &Sender) -> Phase {
-        if sender.is_done() { Phase::Acknowledged } else { Phase::Sending }
+    fn deadline(&self) -> Time {
+        Sender::deadline(self)
     }
 
-    fn finish(&self, sender: &mut Sender, now: Time) -> Connection {
-        sender.finish(now)
+    #[inline]
+    fn phase(&self) -> Phase {
+        if self.is_done() { Phase::Acknowledged } else { Phase::Sending }
     }
 
-    fn retransmissions(&self, sender: &Sender) -> u32 {
-        sender.retransmissions
+    fn finish(&mut self, now: Time) -> Connection<A> {
+        Sender::finish(self, now)
     }
 
-    fn timeouts(&self, sender: &Sender) -> u32 {
-        sender.timeouts
+    fn retransmissions(&self) -> u32 {
+        self.retransmissions
     }
 
+    fn timeouts(&self) -> u32 {
+        self.timeouts
+    }
+}
+
+impl<A: CongestionControl> Receiving<Tcp<A>> for Receiver {
     #[inline]
     fn on_data(
-        &self,
-        receiver: &mut Receiver,
+        &mut self,
+        tcp: &Tcp<A>,
+        _host: &mut (),
         now: Time,
         packet: &Packet,
         send: impl FnMut(Packet),
     ) {
-        receiver.on_data(self, now, packet, send);
+        Receiver::on_data(self, tcp, now, packet, send);
     }
 
-    fn on_receiver_timer(&self, receiver: &mut Receiver, now: Time, send: impl FnMut(Packet)) {
-        receiver.on_timer(self, now, send);
-    }
-
-    #[inline]
-    fn receiver_deadline(&self, receiver: &Receiver) -> Time {
-        receiver.deadline()
+    fn on_timer(&mut self, tcp: &Tcp<A>, now: Time, send: impl FnMut(Packet)) {
+        Receiver::on_timer(self, tcp, now, send);
     }
 
     #[inline]
-    fn is_delivered(&self, receiver: &Receiver) -> bool {
-        receiver.is_complete()
+    fn deadline(&self) -> Time {
+        Receiver::deadline(self)
+    }
+
+    #[inline]
+    fn is_delivered(&self) -> bool {
+        self.is_complete()
+    }
+}
+
+/// Every algorithm is a transport of the catalogue.
+impl<A: Algorithm> TransportPart for A
+where
+    AnyAlgorithm: From<A>,
+{
+    const PART: Part = <A as Algorithm>::PART;
+    const HEEDS_MARKS: bool = A::HEEDS_MARKS;
+    type Transport = Tcp;
+
+    fn build(settings: &Settings) -> Result<Tcp, SettingError> {
+        Ok(Tcp::new(TcpSettings::from_settings(settings), A::from_settings(settings).into()))
+    }
+
+    fn fluid(tcp: &Tcp, _settings: &Settings, shares: Shares) -> Fluid<FlowLevel> {
+        A::FLUID?;
+        let mut level = shares.sharing?.alone();
+        level.acknowledgements.packets = tcp.settings.ack_ratio;
+        Ok(level)
     }
 }
 

@@ -47,15 +47,14 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Events<'a, H, P, C> {
         job: &Job<'a>,
         links: Vec<Link<H, P>>,
         new_controller: impl Fn(Site) -> C,
+        host_rate: f64,
     ) -> Events<'a, H, P, C> {
         let network = job.network;
         let mut controllers = Vec::new();
         if C::IS_THERE {
-            controllers.extend(
-                network.ports().iter().enumerate().map(|(index, port)| {
-                    (new_controller(site(job, index, port)), Armed::default())
-                }),
-            );
+            controllers.extend(network.ports().iter().enumerate().map(|(index, port)| {
+                (new_controller(site(job, index, port, host_rate)), Armed::default())
+            }));
         }
         Events {
             network,

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Flags, Frame, Header};
 use flowsched_schemes::port::{Backlog, Port};
+use flowsched_schemes::{Packet, Scheme};
 use flowsched_sim::{Job, Outcome, Progress};
 use flowsched_topology::{HostId, Network};
 
@@ -114,18 +114,17 @@ impl<H: Header, P: Port<Packet<H>>> Port<Packet<H>> for Accounted<P> {
 }
 
 /// Runs a job as [`flowsched_sim::run`] does, over accounted ports.
-pub fn run(job: &Job<'_>) -> (Outcome, Ledger) {
+pub fn run(job: &Job<'_>, scheme: &Scheme) -> (Outcome, Ledger) {
     use flowsched_schemes::port::PriorityPort;
-    use flowsched_schemes::scheme::TransportChoice;
     use flowsched_schemes::transport::tcp::Tcp;
     use flowsched_topology::Routing;
 
     let ledger = Ledger::new(job.network);
-    let TransportChoice::Tcp(settings, algorithm) = job.scheme.transport else { panic!("TCP") };
-    let sprayed = job.scheme.ns2_routing || job.routing == Routing::Spray;
-    let tcp = Tcp::new(settings, algorithm, sprayed);
-    let new_port = || ledger.port(PriorityPort::new(job.scheme.port));
-    (flowsched_sim::run_with(job, tcp, new_port, &Progress::default()), ledger)
+    let tcp: Tcp = scheme.part().expect("TCP");
+    let routing = if scheme.ns2_routing { Routing::Spray } else { job.routing };
+    let new_port = || ledger.port(PriorityPort::new(scheme.port));
+    let job = Job { routing, ..*job };
+    (super::run_with(&job, scheme, tcp, new_port, &Progress::default()), ledger)
 }
 
 /// Every byte that came to a port was dropped there, waits there or was sent; every byte that

@@ -7,8 +7,12 @@ pub mod one_link;
 
 use std::path::PathBuf;
 
-use flowsched_schemes::Scheme;
+use flowsched_schemes::controller::{NoController, Site};
+use flowsched_schemes::port::Port;
 use flowsched_schemes::preset::Combination;
+use flowsched_schemes::tagger::AnyTagger;
+use flowsched_schemes::transport::Transport;
+use flowsched_schemes::{Packet, Parts, Scheme};
 use flowsched_sim::{Job, Outcome, Progress};
 use flowsched_topology::{HostId, LOSS, Network, Routing};
 use flowsched_units::{Bytes, Settings, Time, Value};
@@ -67,9 +71,22 @@ pub fn flow(id: u32, src: u32, dst: u32, packets: u64, start: Time) -> Flow {
 
 /// Runs to the end.
 pub fn run(network: &Network, routing: Routing, flows: &[Flow], scheme: &Scheme) -> Outcome {
-    let job =
-        Job { network, routing, flows, scheme, seed: 1, sample_interval: Time::ZERO, until: None };
-    flowsched_sim::run(&job, &Progress::default())
+    let job = Job { network, routing, flows, seed: 1, sample_interval: Time::ZERO, until: None };
+    flowsched_sim::run(&job, scheme, &Progress::default())
+}
+
+/// Runs a job to its end with a transport and ports in place of the scheme's own; `new_port` is
+/// called once for every port of the network, in their order.
+pub fn run_with<T: Transport<Header = ()>, P: Port<Packet>>(
+    job: &Job<'_>,
+    scheme: &Scheme,
+    transport: T,
+    new_port: impl Fn() -> P,
+    progress: &Progress,
+) -> Outcome {
+    let tagger: AnyTagger = scheme.part().expect("a tagger that needs no controller");
+    let (ports, controllers) = (|_: Site| new_port(), |_: Site| NoController);
+    flowsched_sim::run_parts(job, Parts { transport, tagger, ports, controllers }, progress)
 }
 
 /// One row of a reference result.

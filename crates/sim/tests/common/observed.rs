@@ -1,8 +1,10 @@
 //! A transport that a test looks into.
 
 use flowsched_schemes::Packet;
-use flowsched_schemes::transport::{Outgoing, Phase, Start, Transport};
-use flowsched_units::{Bytes, Time};
+use flowsched_schemes::transport::{
+    Hosting, Outgoing, Phase, Receiving, Sending, Start, Transport,
+};
+use flowsched_units::{Bytes, Rate, Time};
 
 /// Does what `inner` does, shows each sender to `seen` after each ACK, and passes each ACK that
 /// a receiver sends through `answer`.
@@ -12,6 +14,9 @@ pub struct Observed<T, S, A> {
     pub answer: A,
 }
 
+/// A sender, a receiver or a host of such a transport.
+pub struct Inner<X>(X);
+
 impl<T, S, A> Transport for Observed<T, S, A>
 where
     T: Transport<Header = ()>,
@@ -20,8 +25,9 @@ where
 {
     type Header = ();
     type Connection = T::Connection;
-    type Sender = T::Sender;
-    type Receiver = T::Receiver;
+    type Host = Inner<T::Host>;
+    type Sender = Inner<T::Sender>;
+    type Receiver = Inner<T::Receiver>;
 
     fn is_persistent(&self) -> bool {
         self.inner.is_persistent()
@@ -35,71 +41,95 @@ where
         self.inner.new_connection()
     }
 
-    fn sender(&self, start: &Start, connection: T::Connection) -> T::Sender {
-        self.inner.sender(start, connection)
+    fn host(&self, rate: Rate) -> Inner<T::Host> {
+        Inner(self.inner.host(rate))
     }
 
-    fn poll(&self, sender: &mut T::Sender, now: Time) -> Option<Outgoing> {
-        self.inner.poll(sender, now)
+    fn sender(&self, start: &Start, connection: T::Connection) -> Inner<T::Sender> {
+        Inner(self.inner.sender(start, connection))
     }
 
-    fn on_ack(&self, sender: &mut T::Sender, now: Time, ack: &Packet) {
-        self.inner.on_ack(sender, now, ack);
-        (self.seen)(now, sender);
+    fn receiver(&self, size: Bytes) -> Inner<T::Receiver> {
+        Inner(self.inner.receiver(size))
+    }
+}
+
+impl<T, S, A> Hosting<Observed<T, S, A>> for Inner<T::Host>
+where
+    T: Transport<Header = ()>,
+    S: Fn(Time, &T::Sender),
+    A: Fn(Packet) -> Packet,
+{
+}
+
+impl<T, S, A> Sending<Observed<T, S, A>> for Inner<T::Sender>
+where
+    T: Transport<Header = ()>,
+    S: Fn(Time, &T::Sender),
+    A: Fn(Packet) -> Packet,
+{
+    fn poll(&mut self, observed: &Observed<T, S, A>, now: Time) -> Option<Outgoing> {
+        self.0.poll(&observed.inner, now)
     }
 
-    fn on_sender_timer(&self, sender: &mut T::Sender, now: Time) {
-        self.inner.on_sender_timer(sender, now);
+    fn on_ack(&mut self, observed: &Observed<T, S, A>, now: Time, ack: &Packet) {
+        self.0.on_ack(&observed.inner, now, ack);
+        (observed.seen)(now, &self.0);
     }
 
-    fn sender_deadline(&self, sender: &T::Sender) -> Time {
-        self.inner.sender_deadline(sender)
+    fn on_timer(&mut self, observed: &Observed<T, S, A>, now: Time) {
+        self.0.on_timer(&observed.inner, now);
     }
 
-    fn phase(&self, sender: &T::Sender) -> Phase {
-        self.inner.phase(sender)
+    fn deadline(&self) -> Time {
+        self.0.deadline()
     }
 
-    fn finish(&self, sender: &mut T::Sender, now: Time) -> T::Connection {
-        self.inner.finish(sender, now)
+    fn phase(&self) -> Phase {
+        self.0.phase()
     }
 
-    fn retransmissions(&self, sender: &T::Sender) -> u32 {
-        self.inner.retransmissions(sender)
+    fn finish(&mut self, now: Time) -> T::Connection {
+        self.0.finish(now)
     }
 
-    fn timeouts(&self, sender: &T::Sender) -> u32 {
-        self.inner.timeouts(sender)
+    fn retransmissions(&self) -> u32 {
+        self.0.retransmissions()
     }
 
-    fn receiver(&self, size: Bytes) -> T::Receiver {
-        self.inner.receiver(size)
+    fn timeouts(&self) -> u32 {
+        self.0.timeouts()
     }
+}
 
+impl<T, S, A> Receiving<Observed<T, S, A>> for Inner<T::Receiver>
+where
+    T: Transport<Header = ()>,
+    S: Fn(Time, &T::Sender),
+    A: Fn(Packet) -> Packet,
+{
     fn on_data(
-        &self,
-        receiver: &mut T::Receiver,
+        &mut self,
+        observed: &Observed<T, S, A>,
+        host: &mut Inner<T::Host>,
         now: Time,
         packet: &Packet,
         mut send: impl FnMut(Packet),
     ) {
-        self.inner.on_data(receiver, now, packet, |ack| send((self.answer)(ack)));
+        self.0.on_data(&observed.inner, &mut host.0, now, packet, |ack| {
+            send((observed.answer)(ack));
+        });
     }
 
-    fn on_receiver_timer(
-        &self,
-        receiver: &mut T::Receiver,
-        now: Time,
-        mut send: impl FnMut(Packet),
-    ) {
-        self.inner.on_receiver_timer(receiver, now, |ack| send((self.answer)(ack)));
+    fn on_timer(&mut self, observed: &Observed<T, S, A>, now: Time, mut send: impl FnMut(Packet)) {
+        self.0.on_timer(&observed.inner, now, |ack| send((observed.answer)(ack)));
     }
 
-    fn receiver_deadline(&self, receiver: &T::Receiver) -> Time {
-        self.inner.receiver_deadline(receiver)
+    fn deadline(&self) -> Time {
+        self.0.deadline()
     }
 
-    fn is_delivered(&self, receiver: &T::Receiver) -> bool {
-        self.inner.is_delivered(receiver)
+    fn is_delivered(&self) -> bool {
+        self.0.is_delivered()
     }
 }

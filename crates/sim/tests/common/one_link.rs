@@ -4,7 +4,6 @@
 use flowsched_schemes::Scheme;
 use flowsched_schemes::packet::Packet;
 use flowsched_schemes::port::Port;
-use flowsched_schemes::scheme::TransportChoice;
 use flowsched_schemes::transport::tcp::Tcp;
 use flowsched_sim::{Job, Outcome, Progress};
 use flowsched_topology::{HostId, Link, Network, NetworkBuilder, Routing};
@@ -63,22 +62,21 @@ pub fn run<P: Port<Packet>>(
         network,
         routing: Routing::Ecmp,
         flows,
-        scheme,
         seed: 1,
         sample_interval: Time::ZERO,
         until: None,
     };
-    let TransportChoice::Tcp(settings, algorithm) = scheme.transport else { panic!("TCP") };
+    let tcp: Tcp = scheme.part().expect("TCP");
     // ACKs take no time on the way back: a sender alone keeps the link busy with one packet.
     let transport = Observed {
-        inner: Tcp::new(settings, algorithm, false),
+        inner: tcp,
         seen: |_, _: &_| {},
         answer: |mut ack: Packet| {
             ack.wire = 0;
             ack
         },
     };
-    flowsched_sim::run_with(&job, transport, new_port, &Progress::default())
+    super::run_with(&job, scheme, transport, new_port, &Progress::default())
 }
 
 /// Full packets of a flow of this size.

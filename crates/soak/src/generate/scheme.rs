@@ -1,7 +1,7 @@
 //! The `[[scheme]]` tables.
 
 use flowsched_schemes::preset::{COMMON, Combination};
-use flowsched_schemes::{PARTS, PRESETS, Role};
+use flowsched_schemes::{PRESETS, Role, catalogue};
 use flowsched_units::{Kind, Parameter, Settings};
 
 use super::{Table, value};
@@ -17,8 +17,10 @@ fn table(draw: &mut Draw, index: usize, is_fluid: bool) -> Table {
     let mut parts = [None; 4];
     for (part, role) in parts.iter_mut().zip(Role::ALL) {
         if draw.chance(0.06) {
-            let others: Vec<&'static str> =
-                PARTS.iter().filter(|other| other.role == role).map(|other| other.name).collect();
+            let others: Vec<&'static str> = catalogue::parts()
+                .filter(|other| other.role == role)
+                .map(|other| other.name)
+                .collect();
             *part = Some(draw.pick(&others));
         }
     }

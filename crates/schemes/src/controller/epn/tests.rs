@@ -23,7 +23,7 @@ impl Switch {
             settings.set(*name, parameter.kind.parse(text).unwrap());
         }
         let site = Site { port: 0, rate: Rate::from_gbps(LINK), is_host: false };
-        let controller = EpnController::new(EpnSettings::from_settings(&settings).unwrap(), site);
+        let controller = EpnController::new(EpnSettings::build(&settings).unwrap(), site);
         Switch { controller, messages: Vec::new(), now: Time::ZERO }
     }
 
@@ -65,7 +65,7 @@ impl Switch {
 fn counters_cannot_be_read_all_the_time() {
     let mut settings = Settings::defaults(PARAMETERS);
     settings.set("counter_interval", flowsched_units::Value::Time(Time::ZERO));
-    assert_eq!(EpnSettings::from_settings(&settings).unwrap_err().key, "counter_interval");
+    assert_eq!(EpnSettings::build(&settings).unwrap_err().key, "counter_interval");
 }
 
 /// The header of a flow that is HIGH and wants `dp`.

@@ -1,27 +1,12 @@
 //! What may be set of D3's and RCP's hosts.
 
-use flowsched_units::{Kind, Parameter, Settings};
+use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
-use crate::catalogue::{Part, Role};
+use super::{D3, D3Header};
+use crate::flow_level::{FlowLevel, Fluid, Shares, Sharing};
+use crate::part::{Part, Role};
+use crate::transport::TransportPart;
 use crate::transport::explicit::{self, ExplicitSettings};
-
-/// The catalogue's entry of D3.
-pub const D3: Part = Part {
-    role: Role::Transport,
-    name: "d3",
-    about: "D3: asks the switches every round-trip time for the rate that meets the deadline.",
-    source: "Wilson et al., SIGCOMM 2011; PDQ 2012, 5.1",
-    parameters: &[explicit::PARAMETERS, PARAMETERS],
-};
-
-/// The catalogue's entry of RCP.
-pub const RCP: Part = Part {
-    role: Role::Transport,
-    name: "rcp",
-    about: "RCP: asks the switches every round-trip time for a fair share.",
-    source: "Dukkipati and McKeown, CCR 2006; PDQ 2012, 5.1",
-    parameters: &[explicit::PARAMETERS],
-};
 
 const PARAMETERS: &[Parameter] = &[Parameter {
     name: "quenching",
@@ -54,5 +39,51 @@ impl D3Settings {
     pub fn rcp(settings: &Settings) -> D3Settings {
         let explicit = ExplicitSettings::from_settings(settings);
         D3Settings { explicit, knows_deadlines: false, quenching: false }
+    }
+}
+
+/// D3's hosts.
+#[derive(Clone, Copy, Debug)]
+pub struct D3Hosts;
+
+impl TransportPart for D3Hosts {
+    const PART: Part = Part {
+        role: Role::Transport,
+        name: "d3",
+        about: "D3: asks the switches every round-trip time for the rate that meets the deadline.",
+        source: "Wilson et al., SIGCOMM 2011; PDQ 2012, 5.1",
+        parameters: &[explicit::PARAMETERS, PARAMETERS],
+    };
+    type Transport = D3;
+
+    fn build(settings: &Settings) -> Result<D3, SettingError> {
+        Ok(D3 { settings: D3Settings::d3(settings) })
+    }
+
+    fn fluid(_: &D3, _settings: &Settings, _shares: Shares) -> Fluid<FlowLevel> {
+        Ok(Sharing::Reservations.by_request::<D3Header>())
+    }
+}
+
+/// RCP's hosts: D3's, who know no deadlines.
+#[derive(Clone, Copy, Debug)]
+pub struct RcpHosts;
+
+impl TransportPart for RcpHosts {
+    const PART: Part = Part {
+        role: Role::Transport,
+        name: "rcp",
+        about: "RCP: asks the switches every round-trip time for a fair share.",
+        source: "Dukkipati and McKeown, CCR 2006; PDQ 2012, 5.1",
+        parameters: &[explicit::PARAMETERS],
+    };
+    type Transport = D3;
+
+    fn build(settings: &Settings) -> Result<D3, SettingError> {
+        Ok(D3 { settings: D3Settings::rcp(settings) })
+    }
+
+    fn fluid(_: &D3, _settings: &Settings, _shares: Shares) -> Fluid<FlowLevel> {
+        Ok(Sharing::MaxMin.by_request::<D3Header>())
     }
 }

@@ -1,9 +1,9 @@
 //! The transport of hosts that are told their rates, whatever tells them and how.
 
-use flowsched_units::{Bytes, Time};
+use flowsched_units::{Bytes, Rate, Time};
 
 use crate::packet::{Header, Packet};
-use crate::transport::{Outgoing, Phase, Start, Transport};
+use crate::transport::{Hosting, Outgoing, Phase, Receiving, Sending, Start, Transport};
 
 /// The sending side of one flow: how the rate comes about, and when the flow is given up.
 pub trait ExplicitSender: Sized {
@@ -57,86 +57,86 @@ pub struct Explicit<S: ExplicitSender> {
 impl<S: ExplicitSender> Transport for Explicit<S> {
     type Header = S::Header;
     type Connection = ();
+    type Host = ();
     type Sender = S;
     type Receiver = S::Receiver;
 
-    fn is_persistent(&self) -> bool {
-        false
-    }
+    const NEEDS_ONE_PATH: bool = true;
 
     fn open_connection(&self, _round_trip: Time) {}
 
     fn new_connection(&self) {}
 
+    fn host(&self, _rate: Rate) {}
+
     fn sender(&self, start: &Start, (): ()) -> S {
         S::new(&self.settings, start)
-    }
-
-    #[inline]
-    fn poll(&self, sender: &mut S, now: Time) -> Option<Outgoing<S::Header>> {
-        sender.poll(&self.settings, now)
-    }
-
-    #[inline]
-    fn on_ack(&self, sender: &mut S, now: Time, ack: &Packet<S::Header>) {
-        sender.on_ack(&self.settings, now, ack);
-    }
-
-    fn on_sender_timer(&self, sender: &mut S, now: Time) {
-        sender.on_timer(&self.settings, now);
-    }
-
-    #[inline]
-    fn sender_deadline(&self, sender: &S) -> Time {
-        sender.deadline()
-    }
-
-    #[inline]
-    fn phase(&self, sender: &S) -> Phase {
-        sender.phase()
-    }
-
-    fn finish(&self, _sender: &mut S, _now: Time) {}
-
-    fn retransmissions(&self, sender: &S) -> u32 {
-        sender.retransmissions()
-    }
-
-    fn timeouts(&self, sender: &S) -> u32 {
-        sender.timeouts()
     }
 
     fn receiver(&self, size: Bytes) -> S::Receiver {
         S::Receiver::new(size)
     }
+}
+
+impl<S: ExplicitSender> Hosting<Explicit<S>> for () {}
+
+impl<S: ExplicitSender> Sending<Explicit<S>> for S {
+    #[inline]
+    fn poll(&mut self, explicit: &Explicit<S>, now: Time) -> Option<Outgoing<S::Header>> {
+        ExplicitSender::poll(self, &explicit.settings, now)
+    }
 
     #[inline]
+    fn on_ack(&mut self, explicit: &Explicit<S>, now: Time, ack: &Packet<S::Header>) {
+        ExplicitSender::on_ack(self, &explicit.settings, now, ack);
+    }
+
+    fn on_timer(&mut self, explicit: &Explicit<S>, now: Time) {
+        ExplicitSender::on_timer(self, &explicit.settings, now);
+    }
+
+    #[inline]
+    fn deadline(&self) -> Time {
+        ExplicitSender::deadline(self)
+    }
+
+    #[inline]
+    fn phase(&self) -> Phase {
+        ExplicitSender::phase(self)
+    }
+
+    fn finish(&mut self, _now: Time) {}
+
+    fn retransmissions(&self) -> u32 {
+        ExplicitSender::retransmissions(self)
+    }
+
+    fn timeouts(&self) -> u32 {
+        ExplicitSender::timeouts(self)
+    }
+}
+
+impl<S, R> Receiving<Explicit<S>> for R
+where
+    S: ExplicitSender<Receiver = R>,
+    R: Answering<S::Header>,
+{
+    #[inline]
     fn on_data(
-        &self,
-        receiver: &mut S::Receiver,
+        &mut self,
+        explicit: &Explicit<S>,
+        _host: &mut (),
         _now: Time,
         packet: &Packet<S::Header>,
         mut send: impl FnMut(Packet<S::Header>),
     ) {
-        let mut ack = receiver.answer(packet);
-        S::answer(&self.settings, &mut ack.header);
+        let mut ack = self.answer(packet);
+        S::answer(&explicit.settings, &mut ack.header);
         send(ack);
     }
 
-    fn on_receiver_timer(
-        &self,
-        _receiver: &mut S::Receiver,
-        _now: Time,
-        _send: impl FnMut(Packet<S::Header>),
-    ) {
-    }
-
-    fn receiver_deadline(&self, _receiver: &S::Receiver) -> Time {
-        Time::MAX
-    }
-
     #[inline]
-    fn is_delivered(&self, receiver: &S::Receiver) -> bool {
-        receiver.is_complete()
+    fn is_delivered(&self) -> bool {
+        self.is_complete()
     }
 }

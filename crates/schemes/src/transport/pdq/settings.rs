@@ -3,18 +3,7 @@
 use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, Rate, Settings};
 
 use super::Knowledge;
-use crate::catalogue::{Part, Role};
-use crate::transport::explicit::{self, ExplicitSettings};
-
-/// The catalogue's entry.
-pub const PART: Part = Part {
-    role: Role::Transport,
-    name: "pdq",
-    about: "PDQ: sends at the rate that switches allow, probes while paused, gives up flows that \
-            cannot meet their deadlines.",
-    source: "PDQ 2012, 3.1, 3.2",
-    parameters: &[explicit::PARAMETERS, PARAMETERS],
-};
+use crate::transport::explicit::ExplicitSettings;
 
 pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter {

@@ -2,6 +2,7 @@
 
 use flowsched_units::{PACKET_HEADER, Time};
 
+use super::congestion::CongestionControl;
 use super::{SegmentSet, Tcp};
 use crate::packet::{Flags, Packet};
 
@@ -54,12 +55,18 @@ impl Receiver {
 
     /// A data packet, a probe or a SYN came; ACKs, addressed to nobody yet, go to `send`.
     #[inline]
-    pub fn on_data(&mut self, tcp: &Tcp, now: Time, packet: &Packet, mut send: impl FnMut(Packet)) {
+    pub fn on_data<A: CongestionControl>(
+        &mut self,
+        tcp: &Tcp<A>,
+        now: Time,
+        packet: &Packet,
+        mut send: impl FnMut(Packet),
+    ) {
         if packet.flags.has(Flags::SYN) {
             return send(answer(tcp, packet, Flags::SYN, 0));
         }
         let marked = packet.flags.has(Flags::CE);
-        if tcp.algorithm.latches_echo() {
+        if tcp.congestion.latches_echo() {
             self.echo = marked || (self.echo && !packet.flags.has(Flags::CWR));
         } else if marked != self.echo {
             // RFC 8257, 3.2: the mark changed, so what waits is answered with the old one.
@@ -102,7 +109,12 @@ impl Receiver {
     }
 
     /// The delayed ACK is due, if the time is right.
-    pub fn on_timer(&mut self, tcp: &Tcp, now: Time, mut send: impl FnMut(Packet)) {
+    pub fn on_timer<A: CongestionControl>(
+        &mut self,
+        tcp: &Tcp<A>,
+        now: Time,
+        mut send: impl FnMut(Packet),
+    ) {
         if now >= self.deadline {
             let last = self.last;
             self.acknowledge(tcp, &last, &mut send);
@@ -110,7 +122,12 @@ impl Receiver {
     }
 
     #[inline]
-    fn acknowledge(&mut self, tcp: &Tcp, packet: &Packet, send: &mut impl FnMut(Packet)) {
+    fn acknowledge<A: CongestionControl>(
+        &mut self,
+        tcp: &Tcp<A>,
+        packet: &Packet,
+        send: &mut impl FnMut(Packet),
+    ) {
         self.unanswered = 0;
         self.deadline = Time::MAX;
         let echo = Flags::default().with_if(self.echo, Flags::ECE);
@@ -125,7 +142,12 @@ impl Receiver {
 
 /// An ACK for `packet`, which carries its flow and, for who echoes it, its priority.
 #[inline]
-fn answer(tcp: &Tcp, packet: &Packet, flags: Flags, expected: u32) -> Packet {
+fn answer<A: CongestionControl>(
+    tcp: &Tcp<A>,
+    packet: &Packet,
+    flags: Flags,
+    expected: u32,
+) -> Packet {
     Packet {
         flow: packet.flow,
         seq: expected,
@@ -140,15 +162,17 @@ fn answer(tcp: &Tcp, packet: &Packet, flags: Flags, expected: u32) -> Packet {
 mod tests {
     use flowsched_units::Settings;
 
-    use super::super::congestion::{Algorithm, DctcpSettings};
+    use super::super::congestion::{AnyAlgorithm, Dctcp, DctcpSettings, EcnStar, Reno};
     use super::super::settings::{PARAMETERS, TcpSettings};
     use super::*;
 
-    const DCTCP: Algorithm = Algorithm::Dctcp(DctcpSettings { g: 0.0625, initial_alpha: 1.0 });
+    fn dctcp() -> Dctcp {
+        Dctcp::new(DctcpSettings { g: 0.0625, initial_alpha: 1.0 })
+    }
 
-    fn tcp(algorithm: Algorithm, ack_ratio: u32) -> Tcp {
+    fn tcp(algorithm: impl Into<AnyAlgorithm>, ack_ratio: u32) -> Tcp {
         let settings = TcpSettings::from_settings(&Settings::defaults(PARAMETERS));
-        Tcp::new(TcpSettings { ack_ratio, ..settings }, algorithm, false)
+        Tcp::new(TcpSettings { ack_ratio, ..settings }, algorithm.into())
     }
 
     fn data(seq: u32, flags: Flags) -> Packet {
@@ -166,12 +190,12 @@ mod tests {
 
     const NO: Flags = Flags::ECT;
 
-    /// RFC 8257, 3.2: "If the CE codepoint is set and DCTCP.CE is false, set DCTCP.CE to true
+    /// RFC 8257, 3.2: "If the CE codepoint is set and dctcp().CE is false, set dctcp().CE to true
     /// and send an immediate ACK" for what came before, with the old state; and the other way
     /// round.
     #[test]
     fn dctcp_echoes_each_mark_exactly_though_acks_are_delayed() {
-        let tcp = tcp(DCTCP, 2);
+        let tcp = tcp(dctcp(), 2);
         let mut receiver = Receiver::new(100);
         let mut take = |seq, flags| take(&mut receiver, &tcp, seq, flags);
         assert_eq!(take(0, NO), []);
@@ -189,7 +213,7 @@ mod tests {
     /// CWR packet"; a CWR packet that is marked itself starts it again.
     #[test]
     fn ecn_star_repeats_the_echo_until_the_window_is_cut() {
-        let tcp = tcp(Algorithm::EcnStar, 1);
+        let tcp = tcp(EcnStar, 1);
         let mut receiver = Receiver::new(100);
         let mut take = |seq, flags| take(&mut receiver, &tcp, seq, flags);
         assert_eq!(take(0, NO), [(1, false)]);
@@ -206,7 +230,7 @@ mod tests {
     /// all or part of a gap in the sequence space"; otherwise within the delay.
     #[test]
     fn acks_wait_only_for_packets_in_order() {
-        let tcp = tcp(Algorithm::Reno, 2);
+        let tcp = tcp(Reno, 2);
         let mut receiver = Receiver::new(100);
         assert_eq!(take(&mut receiver, &tcp, 0, NO), []);
         assert_eq!(receiver.deadline(), tcp.settings.ack_delay);
@@ -225,7 +249,7 @@ mod tests {
     /// the segment which triggered this ACK".
     #[test]
     fn the_sack_block_holds_the_packet_that_caused_it() {
-        let tcp = tcp(Algorithm::Reno, 1);
+        let tcp = tcp(Reno, 1);
         let mut receiver = Receiver::new(100);
         let blocks: Vec<_> = [3, 5, 4, 1, 0]
             .into_iter()

@@ -2,58 +2,52 @@
 
 use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
 
-use super::congestion::{Acked, Ahead, Congestion, Window};
+use super::congestion::{Acked, Ahead, AnyAlgorithm, CongestionControl, Window};
 use super::scoreboard::Scoreboard;
 use super::settings::{Growth, Restart};
 use super::timeout::RoundTrip;
 use super::{Tcp, segments_of};
 use crate::packet::{Flags, Packet};
 use crate::tagger::Work;
-use crate::transport::Outgoing;
+use crate::transport::{Outgoing, Start};
 
 /// What stays when a flow ends and the next begins on the same connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Connection {
+pub struct Connection<A = AnyAlgorithm> {
     is_open: bool,
     window: Window,
-    congestion: Congestion,
+    congestion: A,
     round_trip: RoundTrip,
     last_active: Time,
 }
 
-impl Connection {
+impl<A: CongestionControl> Connection<A> {
     /// A connection without a handshake.
-    pub(super) fn closed(tcp: &Tcp) -> Connection {
+    pub(super) fn closed(tcp: &Tcp<A>) -> Connection<A> {
         Connection {
             is_open: false,
             window: Window::new(tcp.settings.initial_window, tcp.settings.max_window),
-            congestion: tcp.algorithm.start(),
+            congestion: tcp.congestion,
             round_trip: RoundTrip::default(),
             last_active: Time::ZERO,
         }
     }
 
     /// A connection that is open and has measured `round_trip` once.
-    pub(super) fn open(tcp: &Tcp, round_trip: Time) -> Connection {
+    pub(super) fn open(tcp: &Tcp<A>, round_trip: Time) -> Connection<A> {
         let mut connection = Connection { is_open: true, ..Connection::closed(tcp) };
         connection.round_trip.measure(round_trip);
         connection
     }
 
-    /// The next flow has this deadline.
-    pub(super) fn with_deadline(mut self, deadline: Option<Time>) -> Connection {
-        self.congestion.set_due(deadline.unwrap_or(Time::MAX));
-        self
-    }
-
-    fn start_flow(&mut self, tcp: &Tcp, now: Time) {
-        self.congestion.start_flow();
+    fn start_flow(&mut self, tcp: &Tcp<A>, start: &Start) {
+        self.congestion.start_flow(start.deadline.unwrap_or(Time::MAX));
         let initial = tcp.settings.initial_window;
         match tcp.settings.restart {
             Restart::EveryFlow => self.window.resize(initial),
             Restart::Never => {}
             Restart::Idle => {
-                let idle = now.saturating_sub(self.last_active);
+                let idle = start.now.saturating_sub(self.last_active);
                 if idle > self.round_trip.timeout(&tcp.settings) {
                     self.window.resize(initial.min(self.window.segments()));
                 }
@@ -74,8 +68,8 @@ enum Recovery {
 
 /// The sender of one flow.
 #[derive(Clone, Debug)]
-pub struct Sender {
-    connection: Connection,
+pub struct Sender<A = AnyAlgorithm> {
+    connection: Connection<A>,
     board: Scoreboard,
     segments: u32,
     last_payload: u32,
@@ -102,11 +96,11 @@ pub struct Sender {
     pub timeouts: u32,
 }
 
-impl Sender {
-    pub(super) fn new(tcp: &Tcp, size: Bytes, mut connection: Connection, now: Time) -> Sender {
-        connection.start_flow(tcp, now);
-        let segments = segments_of(size);
-        let last = size.get() - u64::from(segments.saturating_sub(1)) * PACKET_PAYLOAD;
+impl<A: CongestionControl> Sender<A> {
+    pub(super) fn new(tcp: &Tcp<A>, start: &Start, mut connection: Connection<A>) -> Sender<A> {
+        connection.start_flow(tcp, start);
+        let segments = segments_of(start.size);
+        let last = start.size.get() - u64::from(segments.saturating_sub(1)) * PACKET_PAYLOAD;
         Sender {
             special: (!connection.is_open).then_some(Flags::SYN),
             is_probing: false,
@@ -139,7 +133,7 @@ impl Sender {
     }
 
     /// What congestion control remembers.
-    pub fn congestion(&self) -> Congestion {
+    pub fn congestion(&self) -> A {
         self.connection.congestion
     }
 
@@ -150,7 +144,7 @@ impl Sender {
     }
 
     /// Gives the connection back.
-    pub(super) fn finish(&mut self, now: Time) -> Connection {
+    pub(super) fn finish(&mut self, now: Time) -> Connection<A> {
         self.deadline = Time::MAX;
         self.connection.last_active = now;
         self.connection
@@ -158,7 +152,7 @@ impl Sender {
 
     /// The next packet that may be sent now.
     #[inline]
-    pub(super) fn poll(&mut self, tcp: &Tcp, now: Time) -> Option<Outgoing> {
+    pub(super) fn poll(&mut self, tcp: &Tcp<A>, now: Time) -> Option<Outgoing> {
         if !self.connection.is_open || self.is_probing {
             return self.poll_special(tcp, now);
         }
@@ -169,7 +163,7 @@ impl Sender {
             return None;
         }
         let idle = self.board.outstanding() == 0;
-        let mut flags = Flags::default().with_if(tcp.algorithm.uses_ecn(), Flags::ECT);
+        let mut flags = Flags::default().with_if(tcp.congestion.uses_ecn(), Flags::ECT);
         if lost.is_some() {
             self.board.sent_again();
             self.resend_at_once = false;
@@ -210,7 +204,7 @@ impl Sender {
     }
 
     /// A SYN, or a probe of one byte.
-    fn poll_special(&mut self, tcp: &Tcp, now: Time) -> Option<Outgoing> {
+    fn poll_special(&mut self, tcp: &Tcp<A>, now: Time) -> Option<Outgoing> {
         let flags = self.special.take()?;
         if flags.has(Flags::SYN) && self.timeouts_in_a_row == 0 {
             self.timed = Some((0, now));
@@ -223,7 +217,7 @@ impl Sender {
 
     /// With SACK-based recovery what is in flight counts (RFC 6675); without it, the place.
     #[inline]
-    fn may_send(&self, tcp: &Tcp, seq: u32, is_lost: bool) -> bool {
+    fn may_send(&self, tcp: &Tcp<A>, seq: u32, is_lost: bool) -> bool {
         let window = self.connection.window.segments();
         let place = seq - self.board.unacknowledged();
         if !is_lost && place >= tcp.settings.receive_window {
@@ -233,7 +227,7 @@ impl Sender {
     }
 
     #[inline]
-    fn start_timer(&mut self, tcp: &Tcp, now: Time) {
+    fn start_timer(&mut self, tcp: &Tcp<A>, now: Time) {
         if self.deadline == Time::MAX {
             self.deadline = now + self.connection.round_trip.timeout(&tcp.settings);
         }
@@ -241,7 +235,7 @@ impl Sender {
 
     /// An ACK came.
     #[inline]
-    pub(super) fn on_ack(&mut self, tcp: &Tcp, now: Time, ack: &Packet) {
+    pub(super) fn on_ack(&mut self, tcp: &Tcp<A>, now: Time, ack: &Packet) {
         if self.is_done() {
             return;
         }
@@ -288,7 +282,7 @@ impl Sender {
     }
 
     #[inline]
-    fn on_progress(&mut self, tcp: &Tcp, now: Time, acknowledged: u32) {
+    fn on_progress(&mut self, tcp: &Tcp<A>, now: Time, acknowledged: u32) {
         if let Some((segment, sent)) = self.timed
             && segment < acknowledged
         {
@@ -309,14 +303,14 @@ impl Sender {
     }
 
     #[inline]
-    fn control_congestion(&mut self, tcp: &Tcp, now: Time, marked: bool, fresh: u32) {
+    fn control_congestion(&mut self, tcp: &Tcp<A>, now: Time, marked: bool, fresh: u32) {
         let acked = Acked {
             segments: fresh.max(1),
             marked,
             unacknowledged: self.board.unacknowledged(),
             next: self.board.next(),
         };
-        self.connection.congestion.observe(&tcp.algorithm, &acked);
+        self.connection.congestion.on_ack(&acked);
         let may_grow = match tcp.settings.growth {
             Growth::Rfc => !marked,
             Growth::Ns2 => !marked || self.was_marked,
@@ -339,7 +333,7 @@ impl Sender {
     }
 
     /// The timeout is due, if the time is right (RFC 6298, 5.4 to 5.6).
-    pub(super) fn on_timer(&mut self, tcp: &Tcp, now: Time) {
+    pub(super) fn on_timer(&mut self, tcp: &Tcp<A>, now: Time) {
         if now < self.deadline {
             return;
         }

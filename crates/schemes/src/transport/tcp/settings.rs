@@ -168,20 +168,24 @@ pub const L2DCT: &[Parameter] = &[
     },
 ];
 
-/// Reads [`DCTCP`].
-pub(super) fn dctcp(settings: &Settings) -> DctcpSettings {
-    DctcpSettings { g: settings.number("g"), initial_alpha: settings.number("initial_alpha") }
+impl DctcpSettings {
+    /// Reads [`DCTCP`].
+    pub fn from_settings(settings: &Settings) -> DctcpSettings {
+        DctcpSettings { g: settings.number("g"), initial_alpha: settings.number("initial_alpha") }
+    }
 }
 
-/// Reads [`DCTCP`] and [`L2DCT`].
-pub(super) fn l2dct(settings: &Settings) -> L2dctSettings {
-    L2dctSettings {
-        dctcp: dctcp(settings),
-        largest_weight: settings.number("largest_weight"),
-        smallest_weight: settings.number("smallest_weight"),
-        fall_from: settings.size("weight_falls_from"),
-        fall_to: settings.size("weight_falls_to"),
-        growth_weighted: settings.text("growth_per_window") == "weighted",
+impl L2dctSettings {
+    /// Reads [`DCTCP`] and [`L2DCT`].
+    pub fn from_settings(settings: &Settings) -> L2dctSettings {
+        L2dctSettings {
+            dctcp: DctcpSettings::from_settings(settings),
+            largest_weight: settings.number("largest_weight"),
+            smallest_weight: settings.number("smallest_weight"),
+            fall_from: settings.size("weight_falls_from"),
+            fall_to: settings.size("weight_falls_to"),
+            growth_weighted: settings.text("growth_per_window") == "weighted",
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flowsched_units::{PACKET_HEADER, Rate, Settings};
 use proptest::prelude::*;
 
-use super::congestion::DctcpSettings;
+use super::congestion::{Dctcp, DctcpSettings, EcnStar, Reno};
 use super::settings::{Growth, PARAMETERS};
 use super::*;
 use crate::packet::Flags;
@@ -33,8 +33,8 @@ fn fate() -> impl Strategy<Value = Fate> {
 }
 
 fn tcp() -> impl Strategy<Value = Tcp> {
-    let dctcp = Algorithm::Dctcp(DctcpSettings { g: 0.0625, initial_alpha: 1.0 });
-    let algorithm = prop_oneof![Just(Algorithm::Reno), Just(Algorithm::EcnStar), Just(dctcp)];
+    let dctcp = AnyAlgorithm::Dctcp(Dctcp::new(DctcpSettings { g: 0.0625, initial_alpha: 1.0 }));
+    let algorithm = prop_oneof![Just(Reno.into()), Just(EcnStar.into()), Just(dctcp)];
     let windows = (1u32..30, 1u32..100, prop_oneof![Just(u32::MAX), 1u32..40]);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (algorithm, windows, flags, 1u32..3, 0u32..3).prop_map(
@@ -51,7 +51,7 @@ fn tcp() -> impl Strategy<Value = Tcp> {
                 probe_timeouts,
                 ..TcpSettings::from_settings(&Settings::defaults(PARAMETERS))
             };
-            Tcp::new(settings, algorithm, false)
+            Tcp::new(settings, algorithm)
         },
     )
 }
@@ -150,7 +150,7 @@ impl Channel<'_> {
         let recovers = |sender: &Sender| sender.retransmissions;
         loop {
             let (window, before) = (sender.window().segments(), recovers(sender));
-            let Some(outgoing) = self.tcp.poll(sender, self.now) else { break };
+            let Some(outgoing) = sender.poll(self.tcp, self.now) else { break };
             if !outgoing.flags.has(Flags::SYN) && !outgoing.flags.has(Flags::PROBE) {
                 self.check(&outgoing, window, sender.retransmissions > before);
             }
@@ -203,11 +203,11 @@ impl Channel<'_> {
         let mut receiver = self.tcp.receiver(self.size);
         for _ in 0..100_000 {
             self.pump(&mut sender);
-            if self.tcp.phase(&sender) == Phase::Acknowledged {
-                assert!(self.tcp.is_delivered(&receiver));
+            if sender.phase() == Phase::Acknowledged {
+                assert!(receiver.is_complete());
                 let segments = segments_of(self.size);
                 assert!(self.arrived.iter().copied().eq(0..segments), "every segment, no other");
-                return self.tcp.finish(&mut sender, self.now);
+                return sender.finish(self.now);
             }
             self.step(&mut sender, &mut receiver);
         }
@@ -217,7 +217,7 @@ impl Channel<'_> {
     fn step(&mut self, sender: &mut Sender, receiver: &mut Receiver) {
         let (tcp, mut answers) = (self.tcp, Vec::new());
         let arrival = self.arrivals.first_key_value().map_or(Time::MAX, |((time, _), _)| *time);
-        let timer = tcp.sender_deadline(sender).min(tcp.receiver_deadline(receiver));
+        let timer = sender.deadline().min(receiver.deadline());
         assert!(arrival.min(timer) < Time::MAX, "nothing is left to happen");
         self.now = self.now.max(arrival.min(timer));
         if arrival <= timer {
@@ -226,22 +226,22 @@ impl Channel<'_> {
                     if !packet.flags.has(Flags::SYN) && !packet.flags.has(Flags::PROBE) {
                         self.arrived.insert(packet.seq);
                     }
-                    tcp.on_data(receiver, self.now, &packet, |ack| answers.push(ack));
+                    receiver.on_data(tcp, self.now, &packet, |ack| answers.push(ack));
                 }
                 Arrival::Ack(ack) => {
                     if !ack.flags.has(Flags::SYN) {
                         self.board.on_ack(&ack);
                     }
-                    tcp.on_ack(sender, self.now, &ack);
+                    sender.on_ack(tcp, self.now, &ack);
                 }
             }
         } else {
             let timeouts = sender.timeouts;
-            tcp.on_sender_timer(sender, self.now);
+            sender.on_timer(tcp, self.now);
             if sender.timeouts > timeouts {
                 self.board.on_timeout();
             }
-            tcp.on_receiver_timer(receiver, self.now, |ack| answers.push(ack));
+            receiver.on_timer(tcp, self.now, |ack| answers.push(ack));
         }
         answers.into_iter().for_each(|ack| self.answer(ack));
     }

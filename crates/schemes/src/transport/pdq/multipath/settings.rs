@@ -1,20 +1,12 @@
 //! What may be set of M-PDQ's hosts.
 
-use flowsched_units::{Kind, Parameter, Settings};
+use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
-use crate::catalogue::{Part, Role};
-use crate::transport::explicit;
+use super::MultipathPdq;
+use crate::flow_level::{FlowLevel, Fluid, NoFluid, Shares};
+use crate::part::{Part, Role};
 use crate::transport::pdq::{PdqSettings, settings};
-
-/// The catalogue's entry.
-pub const PART: Part = Part {
-    role: Role::Transport,
-    name: "m-pdq",
-    about: "M-PDQ: PDQ's sender over several paths at once, a subflow on each; what paused ones \
-            have to send, others send.",
-    source: "PDQ 2012, 6",
-    parameters: &[explicit::PARAMETERS, settings::PARAMETERS, PARAMETERS],
-};
+use crate::transport::{TransportPart, explicit};
 
 const PARAMETERS: &[Parameter] = &[Parameter {
     name: "subflows",
@@ -45,5 +37,29 @@ impl MultipathSettings {
             early_termination: pdq.early_termination,
             subflows: settings.count("subflows") as u32,
         }
+    }
+}
+
+impl TransportPart for MultipathPdq {
+    const PART: Part = Part {
+        role: Role::Transport,
+        name: "m-pdq",
+        about: "M-PDQ: PDQ's sender over several paths at once, a subflow on each; what paused ones \
+                have to send, others send.",
+        source: "PDQ 2012, 6",
+        parameters: &[explicit::PARAMETERS, settings::PARAMETERS, PARAMETERS],
+    };
+    type Transport = MultipathPdq;
+
+    fn build(settings: &Settings) -> Result<MultipathPdq, SettingError> {
+        Ok(MultipathPdq { settings: MultipathSettings::from_settings(settings) })
+    }
+
+    fn fluid(_: &MultipathPdq, _settings: &Settings, _shares: Shares) -> Fluid<FlowLevel> {
+        Err(NoFluid {
+            key: Role::Transport.key(),
+            why: "whose flows take several paths, which fluid flows do not",
+            instead: "pdq",
+        })
     }
 }

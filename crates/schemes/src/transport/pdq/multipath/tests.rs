@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use flowsched_units::{Bytes, Kind, Rate, Settings, Time};
 use proptest::prelude::*;
 
-use super::settings::PART;
-use super::{MultipathHeader, MultipathReceiver, MultipathSender, MultipathSettings};
+use super::{MultipathHeader, MultipathPdq, MultipathReceiver, MultipathSender, MultipathSettings};
 use crate::packet::{Flags, Header, Packet};
 use crate::transport::explicit::{Answering, ExplicitSender};
-use crate::transport::{Outgoing, Phase, Start};
+use crate::transport::{Outgoing, Phase, Start, TransportPart};
 
 const GBPS: Rate = Rate::from_gbps(1);
 const NOTHING: Rate = Rate::from_bps(0);
@@ -17,7 +16,7 @@ const NOTHING: Rate = Rate::from_bps(0);
 const DELAY: Time = Time::from_us(50);
 
 fn settings(subflows: &str) -> MultipathSettings {
-    let mut settings = Settings::defaults(PART.parameters());
+    let mut settings = Settings::defaults(MultipathPdq::PART.parameters());
     let kind = Kind::Count { from: 1, to: 64 };
     settings.set("subflows", kind.parse(subflows).unwrap());
     MultipathSettings::from_settings(&settings)

@@ -6,9 +6,12 @@
 //! quarters on average; D is the time to the deadline. Without a deadline d is 1, which is DCTCP.
 //! What becomes of d after the deadline is a choice here: 1, as there is nothing left to meet.
 
-use flowsched_units::Time;
+use flowsched_units::{Settings, Time};
 
-use super::{Acked, Ahead, Dctcp, DctcpSettings};
+use super::{Acked, Ahead, Algorithm, CongestionControl, Dctcp, DctcpSettings};
+use crate::flow_level::{BY_WINDOWS, NoFluid};
+use crate::part::{Part, Role};
+use crate::transport::tcp::settings;
 
 /// The bounds of d.
 const LEAST_IMMINENT: f64 = 0.5;
@@ -28,24 +31,6 @@ impl D2tcp {
         D2tcp { marks: Dctcp::new(settings), due: Time::MAX }
     }
 
-    pub(super) fn start_flow(&mut self) {
-        self.marks.start_flow();
-    }
-
-    pub(super) fn set_due(&mut self, due: Time) {
-        self.due = due;
-    }
-
-    #[inline]
-    pub(super) fn observe(&mut self, acked: &Acked) {
-        self.marks.observe(acked);
-    }
-
-    /// What the window is multiplied by on congestion.
-    pub(super) fn mark_factor(&self, ahead: &Ahead) -> f64 {
-        1.0 - libm::pow(self.marks.alpha(), self.imminence(ahead)) / 2.0
-    }
-
     /// d.
     fn imminence(&self, ahead: &Ahead) -> f64 {
         if self.due == Time::MAX || self.due <= ahead.now {
@@ -55,6 +40,37 @@ impl D2tcp {
         let needed = windows * ahead.round_trip.as_secs_f64();
         let left = self.due.saturating_sub(ahead.now).as_secs_f64();
         (needed / left).clamp(LEAST_IMMINENT, MOST_IMMINENT)
+    }
+}
+
+impl CongestionControl for D2tcp {
+    fn start_flow(&mut self, due: Time) {
+        self.marks.start_flow(due);
+        self.due = due;
+    }
+
+    #[inline]
+    fn on_ack(&mut self, acked: &Acked) {
+        self.marks.on_ack(acked);
+    }
+
+    fn mark_factor(&self, ahead: &Ahead) -> f64 {
+        1.0 - libm::pow(self.marks.alpha(), self.imminence(ahead)) / 2.0
+    }
+}
+
+impl Algorithm for D2tcp {
+    const PART: Part = Part {
+        role: Role::Transport,
+        name: "d2tcp",
+        about: "DCTCP whose flows are cut less, the nearer their deadlines are.",
+        source: "Vamanan et al., SIGCOMM 2012",
+        parameters: &[settings::PARAMETERS, settings::DCTCP],
+    };
+    const FLUID: Result<(), NoFluid> = Err(BY_WINDOWS);
+
+    fn from_settings(settings: &Settings) -> D2tcp {
+        D2tcp::new(DctcpSettings::from_settings(settings))
     }
 }
 
@@ -70,7 +86,7 @@ mod tests {
 
     fn flow(due: Time) -> D2tcp {
         let mut flow = D2tcp::new(DctcpSettings { g: 0.0625, initial_alpha: 0.25 });
-        flow.set_due(due);
+        flow.start_flow(due);
         flow
     }
 

@@ -1,6 +1,11 @@
 //! DCTCP's estimate of the share of marked packets (RFC 8257, 3.3).
 
-use super::Acked;
+use flowsched_units::{Settings, Time};
+
+use super::{Acked, Ahead, Algorithm, CongestionControl};
+use crate::flow_level::NoFluid;
+use crate::part::{Part, Role};
+use crate::transport::tcp::settings;
 
 /// DCTCP's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,13 +38,15 @@ impl Dctcp {
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
+}
 
-    pub(super) fn start_flow(&mut self) {
+impl CongestionControl for Dctcp {
+    fn start_flow(&mut self, _due: Time) {
         (self.window_end, self.acknowledged, self.marked) = (0, 0, 0);
     }
 
     #[inline]
-    pub(super) fn observe(&mut self, acked: &Acked) {
+    fn on_ack(&mut self, acked: &Acked) {
         self.acknowledged += acked.segments;
         if acked.marked {
             self.marked += acked.segments;
@@ -51,6 +58,25 @@ impl Dctcp {
             (self.acknowledged, self.marked) = (0, 0);
         }
     }
+
+    fn mark_factor(&self, _ahead: &Ahead) -> f64 {
+        1.0 - self.alpha / 2.0
+    }
+}
+
+impl Algorithm for Dctcp {
+    const PART: Part = Part {
+        role: Role::Transport,
+        name: "dctcp",
+        about: "TCP whose window shrinks by the share of packets that were marked.",
+        source: "RFC 8257",
+        parameters: &[settings::PARAMETERS, settings::DCTCP],
+    };
+    const FLUID: Result<(), NoFluid> = Ok(());
+
+    fn from_settings(settings: &Settings) -> Dctcp {
+        Dctcp::new(DctcpSettings::from_settings(settings))
+    }
 }
 
 #[cfg(test)]
@@ -61,7 +87,7 @@ mod tests {
     fn the_estimate_moves_once_a_window_by_the_share_of_marks() {
         let mut dctcp = Dctcp::new(DctcpSettings { g: 0.5, initial_alpha: 1.0 });
         let mut observe = |unacknowledged, next, marked| {
-            dctcp.observe(&Acked { segments: 1, marked, unacknowledged, next });
+            dctcp.on_ack(&Acked { segments: 1, marked, unacknowledged, next });
             dctcp.alpha()
         };
         assert_eq!(observe(1, 10, false), 0.5, "the first window ends with the first ACK");

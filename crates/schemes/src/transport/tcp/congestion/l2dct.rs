@@ -4,9 +4,12 @@
 //! the bytes that it has sent. The window grows by the weight's share of the largest weight, a
 //! window's worth of ACKs; on congestion it is multiplied by 1 - alpha^weight / 2.
 
-use flowsched_units::{Bytes, PACKET_PAYLOAD};
+use flowsched_units::{Bytes, PACKET_PAYLOAD, Settings, Time};
 
-use super::{Acked, Dctcp, DctcpSettings};
+use super::{Acked, Ahead, Algorithm, CongestionControl, Dctcp, DctcpSettings};
+use crate::flow_level::{BY_WINDOWS, NoFluid};
+use crate::part::{Part, Role};
+use crate::transport::tcp::settings;
 
 /// L2DCT's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,9 +50,10 @@ impl L2dctSettings {
     }
 }
 
-/// What one connection remembers; small, because every ACK touches it.
+/// What one connection remembers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct L2dct {
+    settings: L2dctSettings,
     marks: Dctcp,
     weight: f64,
     growth: f64,
@@ -57,36 +61,54 @@ pub struct L2dct {
 
 impl L2dct {
     /// The state of a new connection.
-    pub fn new(settings: &L2dctSettings) -> L2dct {
-        let weight = settings.largest_weight;
-        L2dct { marks: Dctcp::new(settings.dctcp), weight, growth: settings.growth(weight) }
+    pub fn new(settings: L2dctSettings) -> L2dct {
+        let (marks, weight) = (Dctcp::new(settings.dctcp), settings.largest_weight);
+        L2dct { settings, marks, weight, growth: settings.growth(weight) }
     }
+}
 
-    pub(super) fn start_flow(&mut self) {
-        self.marks.start_flow();
+impl CongestionControl for L2dct {
+    fn start_flow(&mut self, due: Time) {
+        self.marks.start_flow(due);
     }
 
     #[inline]
-    pub(super) fn observe(&mut self, settings: &L2dctSettings, acked: &Acked) {
-        self.marks.observe(acked);
-        self.weight = settings.weight(u64::from(acked.next) * PACKET_PAYLOAD);
-        self.growth = settings.growth(self.weight);
+    fn on_ack(&mut self, acked: &Acked) {
+        self.marks.on_ack(acked);
+        self.weight = self.settings.weight(u64::from(acked.next) * PACKET_PAYLOAD);
+        self.growth = self.settings.growth(self.weight);
     }
 
-    /// Segments that a window's worth of ACKs adds to the window.
     #[inline]
-    pub(super) fn growth(&self) -> f64 {
+    fn growth(&self) -> f64 {
         self.growth
     }
 
-    pub(super) fn mark_factor(&self) -> f64 {
+    fn mark_factor(&self, _ahead: &Ahead) -> f64 {
         1.0 - libm::pow(self.marks.alpha(), self.weight) / 2.0
+    }
+}
+
+impl Algorithm for L2dct {
+    const PART: Part = Part {
+        role: Role::Transport,
+        name: "l2dct",
+        about: "DCTCP whose flows grow less and are cut more, the more they have sent.",
+        source: "Munir et al., INFOCOM 2013 (PIAS ToN 2017, V-C.1)",
+        parameters: &[settings::PARAMETERS, settings::DCTCP, settings::L2DCT],
+    };
+    const FLUID: Result<(), NoFluid> = Err(BY_WINDOWS);
+
+    fn from_settings(settings: &Settings) -> L2dct {
+        L2dct::new(L2dctSettings::from_settings(settings))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const AHEAD: Ahead = Ahead { now: Time::ZERO, segments: 1, window: 1, round_trip: Time::ZERO };
 
     fn settings() -> L2dctSettings {
         L2dctSettings {
@@ -101,12 +123,12 @@ mod tests {
 
     /// After ACKs of a flow that has sent `next` segments, half of them marked.
     fn after(next: u32, settings: L2dctSettings) -> L2dct {
-        let mut l2dct = L2dct::new(&settings);
+        let mut l2dct = L2dct::new(settings);
         let first = Acked { segments: 1, marked: false, unacknowledged: 1, next: 2 };
-        l2dct.observe(&settings, &first);
+        l2dct.on_ack(&first);
         for unacknowledged in 2..=3 {
             let marked = unacknowledged == 2;
-            l2dct.observe(&settings, &Acked { segments: 1, marked, unacknowledged, next });
+            l2dct.on_ack(&Acked { segments: 1, marked, unacknowledged, next });
         }
         l2dct
     }
@@ -129,11 +151,11 @@ mod tests {
         let short = after(3, settings());
         assert_eq!(short.marks.alpha(), 0.5);
         assert_eq!(short.growth(), 1.0);
-        assert!((short.mark_factor() - (1.0 - 0.5f64.powf(2.5) / 2.0)).abs() < 1e-15);
+        assert!((short.mark_factor(&AHEAD) - (1.0 - 0.5f64.powf(2.5) / 2.0)).abs() < 1e-15);
         let long = after(1000, settings());
         assert_eq!(long.growth(), 0.125 / 2.5);
-        assert!((long.mark_factor() - (1.0 - 0.5f64.powf(0.125) / 2.0)).abs() < 1e-15);
-        assert!(long.mark_factor() < short.mark_factor(), "long flows are cut more");
+        assert!((long.mark_factor(&AHEAD) - (1.0 - 0.5f64.powf(0.125) / 2.0)).abs() < 1e-15);
+        assert!(long.mark_factor(&AHEAD) < short.mark_factor(&AHEAD), "long flows are cut more");
     }
 
     #[test]
@@ -145,11 +167,8 @@ mod tests {
     #[test]
     fn a_new_flow_on_the_connection_has_the_largest_weight_again() {
         let mut l2dct = after(1000, settings());
-        l2dct.start_flow();
-        l2dct.observe(
-            &settings(),
-            &Acked { segments: 1, marked: false, unacknowledged: 0, next: 70 },
-        );
+        l2dct.start_flow(Time::MAX);
+        l2dct.on_ack(&Acked { segments: 1, marked: false, unacknowledged: 0, next: 70 });
         assert_eq!((l2dct.growth(), l2dct.marks.alpha()), (1.0, 0.5), "alpha stays");
     }
 }

@@ -1,8 +1,8 @@
 //! The sender by itself, rule by rule; the RFC's words are in quotes.
 
-use flowsched_units::Settings;
+use flowsched_units::{Rate, Settings};
 
-use super::super::congestion::{Algorithm, DctcpSettings};
+use super::super::congestion::{AnyAlgorithm, Dctcp, DctcpSettings, EcnStar, Reno};
 use super::super::settings::{FastRetransmit, PARAMETERS, TcpSettings};
 use super::*;
 
@@ -16,19 +16,24 @@ fn settings() -> TcpSettings {
     }
 }
 
-fn tcp(settings: TcpSettings, algorithm: Algorithm) -> Tcp {
-    Tcp::new(settings, algorithm, false)
+fn tcp(settings: TcpSettings, algorithm: impl Into<AnyAlgorithm>) -> Tcp {
+    Tcp::new(settings, algorithm.into())
 }
 
 fn reno() -> Tcp {
-    tcp(settings(), Algorithm::Reno)
+    tcp(settings(), Reno)
+}
+
+/// A flow of this size that starts now.
+fn start(size: Bytes, now: Time) -> Start {
+    Start { now, size, deadline: None, rate: Rate::from_gbps(10), random: 1 }
 }
 
 /// A sender of `segments` full segments on an open connection, and all it may send at first.
 fn started(tcp: &Tcp, segments: u64) -> (Sender, Vec<u32>) {
     let connection = Connection::open(tcp, RTT);
     let mut sender =
-        Sender::new(tcp, Bytes::new(segments * PACKET_PAYLOAD), connection, Time::ZERO);
+        Sender::new(tcp, &start(Bytes::new(segments * PACKET_PAYLOAD), Time::ZERO), connection);
     let sent = all(tcp, &mut sender, Time::ZERO);
     (sender, sent)
 }
@@ -188,7 +193,7 @@ fn a_connection_idle_for_a_timeout_restarts_from_the_initial_window() {
         assert_eq!(sender.window().segments(), 20);
         let connection = sender.finish(us(100));
         let size = Bytes::new(100 * PACKET_PAYLOAD);
-        let next = Sender::new(&tcp, size, connection, us(100) + idle);
+        let next = Sender::new(&tcp, &start(size, us(100) + idle), connection);
         assert_eq!(next.window().segments(), expected, "idle for {idle}");
     }
 }
@@ -197,7 +202,7 @@ fn a_connection_idle_for_a_timeout_restarts_from_the_initial_window() {
 /// to a series of dropped and/or CE packets from a single window of data".
 #[test]
 fn marks_cut_the_window_once_a_window() {
-    let tcp = tcp(settings(), Algorithm::EcnStar);
+    let tcp = tcp(settings(), EcnStar);
     let (mut sender, _) = started(&tcp, 100);
     sender.on_ack(&tcp, us(100), &marked(1));
     assert_eq!(sender.window().segments(), 5);
@@ -213,7 +218,7 @@ fn marks_cut_the_window_once_a_window() {
 /// The same sentence, for a loss and marks.
 #[test]
 fn a_loss_and_marks_in_one_window_cut_it_once() {
-    let tcp = tcp(settings(), Algorithm::EcnStar);
+    let tcp = tcp(settings(), EcnStar);
     let (mut sender, _) = started(&tcp, 100);
     sender.on_ack(&tcp, us(100), &plain(1));
     all(&tcp, &mut sender, us(100));
@@ -228,7 +233,7 @@ fn a_loss_and_marks_in_one_window_cut_it_once() {
 /// packet sent after the window reduction".
 #[test]
 fn the_first_new_packet_after_a_cut_says_so() {
-    let tcp = tcp(settings(), Algorithm::EcnStar);
+    let tcp = tcp(settings(), EcnStar);
     let (mut sender, _) = started(&tcp, 100);
     sender.on_ack(&tcp, us(100), &marked(1));
     (2..=6).for_each(|expected| sender.on_ack(&tcp, us(100), &plain(expected)));
@@ -242,7 +247,7 @@ fn the_first_new_packet_after_a_cut_says_so() {
 #[test]
 fn dctcp_cuts_by_half_of_alpha() {
     let dctcp = DctcpSettings { g: 0.5, initial_alpha: 0.5 };
-    let tcp = tcp(TcpSettings { initial_window: 100, ..settings() }, Algorithm::Dctcp(dctcp));
+    let tcp = tcp(TcpSettings { initial_window: 100, ..settings() }, Dctcp::new(dctcp));
     let (mut sender, _) = started(&tcp, 1000);
     // The first observation window ends with the first ACK: alpha is now 0.75.
     sender.on_ack(&tcp, us(100), &marked(1));
@@ -255,7 +260,7 @@ fn dctcp_cuts_by_half_of_alpha() {
 fn a_closed_connection_opens_first() {
     let tcp = reno();
     let size = Bytes::new(PACKET_PAYLOAD);
-    let mut sender = Sender::new(&tcp, size, Connection::closed(&tcp), Time::ZERO);
+    let mut sender = Sender::new(&tcp, &start(size, Time::ZERO), Connection::closed(&tcp));
     let syn = sender.poll(&tcp, Time::ZERO).unwrap();
     assert!(syn.flags.has(Flags::SYN) && syn.payload == 0);
     assert_eq!(sender.poll(&tcp, Time::ZERO), None, "nothing before it is answered");
@@ -273,7 +278,7 @@ fn a_closed_connection_opens_first() {
 fn a_lost_syn_is_sent_again_and_costs_the_initial_window() {
     let tcp = reno();
     let size = Bytes::new(10 * PACKET_PAYLOAD);
-    let mut sender = Sender::new(&tcp, size, Connection::closed(&tcp), Time::ZERO);
+    let mut sender = Sender::new(&tcp, &start(size, Time::ZERO), Connection::closed(&tcp));
     sender.poll(&tcp, Time::ZERO).unwrap();
     let second = Time::from_ms(1_000);
     assert_eq!(sender.deadline(), second);
@@ -288,7 +293,7 @@ fn a_lost_syn_is_sent_again_and_costs_the_initial_window() {
 /// The receive window bounds new data, not what is sent again.
 #[test]
 fn the_receive_window_holds_new_data_back() {
-    let tcp = tcp(TcpSettings { receive_window: 4, ..settings() }, Algorithm::Reno);
+    let tcp = tcp(TcpSettings { receive_window: 4, ..settings() }, Reno);
     let (mut sender, sent) = started(&tcp, 100);
     assert_eq!(sent, [0, 1, 2, 3]);
     sender.on_ack(&tcp, us(100), &sacked(0, 1..4));

@@ -1,38 +1,21 @@
-//! Which connection carries which flow, for ports that take everything on one for one flow.
+//! pFabric's port as the PIAS authors' simulator has it: all that one host sends to another on a
+//! connection is one flow.
 //!
-//! The PIAS authors' simulator gives a connection's packets the same flow number in both
-//! directions, so that its pFabric ports do not tell data from the ACKs of flows that go the
-//! other way between the same two hosts: where these meet, each ACK lets data go first that has
-//! waited longer. That shows where few hosts share many connections.
+//! Their simulator gives a connection's packets the same flow number in both directions, so that
+//! its ports do not tell data from the ACKs of flows that go the other way between the same two
+//! hosts: where these meet, each ACK lets data go first that has waited longer. That shows where
+//! few hosts share many connections.
 
-use std::cell::Cell;
-use std::rc::Rc;
-
-use flowsched_schemes::Packet;
-use flowsched_schemes::packet::{Flags, Frame, Header};
-use flowsched_schemes::port::{Backlog, PfabricPort, Port, PortSettings};
-use flowsched_workload::Flow;
-
-/// By flow: the number of its pair's connection that carries it, once it has started.
-#[derive(Clone, Debug)]
-pub(crate) struct ConnectionNumbers(Rc<[Cell<u32>]>);
-
-impl ConnectionNumbers {
-    pub(crate) fn new(flows: usize) -> ConnectionNumbers {
-        ConnectionNumbers(vec![Cell::new(0); flows].into())
-    }
-
-    pub(crate) fn note(&self, flow: u32, number: u32) {
-        self.0[flow as usize].set(number);
-    }
-}
+use super::PfabricPort;
+use crate::packet::{Flags, Frame, Header, Packet};
+use crate::port::connections::Connection;
+use crate::port::{Backlog, Connections, Port, PortSettings};
 
 /// pFabric's port, with everything between two hosts on connections of one number as one flow.
 #[derive(Debug)]
-pub(crate) struct ByConnection<'a, H> {
+pub struct ByConnection<H> {
     port: PfabricPort<Labelled<H>>,
-    flows: &'a [Flow],
-    numbers: ConnectionNumbers,
+    connections: Connections,
 }
 
 /// A packet with the number of what counts as its flow.
@@ -42,29 +25,24 @@ struct Labelled<H> {
     label: u32,
 }
 
-impl<'a, H: Header> ByConnection<'a, H> {
-    pub(crate) fn new(
-        settings: PortSettings,
-        flows: &'a [Flow],
-        numbers: ConnectionNumbers,
-    ) -> ByConnection<'a, H> {
-        ByConnection { port: PfabricPort::new(settings), flows, numbers }
+impl<H: Header> ByConnection<H> {
+    /// An empty port; [`PfabricPort::new`] says what it knows of the settings.
+    pub fn new(settings: PortSettings, connections: Connections) -> ByConnection<H> {
+        ByConnection { port: PfabricPort::new(settings), connections }
     }
 
     fn label(&self, packet: Packet<H>) -> Labelled<H> {
-        let flow = &self.flows[packet.flow as usize];
-        let (mut from, mut to) = (flow.src.0, flow.dst.0);
+        let Connection { mut from, mut to, number } = self.connections.of(packet.flow);
         if packet.flags.has(Flags::ACK) {
             (from, to) = (to, from);
         }
-        let number = self.numbers.0[packet.flow as usize].get();
         // Distinct for up to 4096 hosts and 256 connections of a pair, and rarely alike beyond.
         let label = (from << 20).wrapping_add(to << 8).wrapping_add(number);
         Labelled { packet, label }
     }
 }
 
-impl<H: Header> Port<Packet<H>> for ByConnection<'_, H> {
+impl<H: Header> Port<Packet<H>> for ByConnection<H> {
     fn enqueue(&mut self, packet: Packet<H>, elsewhere: u64, mut dropped: impl FnMut(Packet<H>)) {
         let labelled = self.label(packet);
         self.port.enqueue(labelled, elsewhere, |labelled| dropped(labelled.packet));

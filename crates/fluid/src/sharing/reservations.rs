@@ -1,4 +1,4 @@
-//! D3: in the order of their starts, flows with deadlines reserve the rate that they need, and
+//! Reservations: in the order of their starts, flows with deadlines reserve the rate that they need, and
 //! all flows share what is left (Wilson et al., SIGCOMM 2011, as PDQ 2012, 2.1 describes it).
 
 use flowsched_units::Time;
@@ -9,7 +9,7 @@ use crate::strict::{Criticality, Order, Strict};
 
 /// Reservations, first come, first served, and fair shares of the rest.
 #[derive(Clone, Debug)]
-pub(crate) struct D3 {
+pub(crate) struct Reservations {
     reserved: Strict,
     shared: Fair,
     /// By slot: how many flows had started before.
@@ -51,10 +51,10 @@ impl Order for FirstComeFirstServed<'_> {
     }
 }
 
-impl D3 {
+impl Reservations {
     /// No flows.
-    pub(crate) fn new(capacities: Vec<f64>) -> D3 {
-        D3 {
+    pub(crate) fn new(capacities: Vec<f64>) -> Reservations {
+        Reservations {
             reserved: Strict::new(capacities.clone()),
             shared: Fair::new(capacities, 1),
             turns: Vec::new(),
@@ -65,7 +65,7 @@ impl D3 {
     }
 }
 
-impl Sharing for D3 {
+impl Sharing for Reservations {
     fn start(&mut self, slot: u32, path: &[u32], moment: Moment<'_>) {
         if slot as usize >= self.turns.len() {
             self.turns.resize(slot as usize + 1, 0);

@@ -1,0 +1,61 @@
+//! No controller: switches tell the hosts nothing but ECN marks.
+
+use flowsched_units::{SettingError, Settings, Time};
+
+use super::{Controller, ControllerPart, Site};
+use crate::flow_level::Fluid;
+use crate::packet::{Header, Packet};
+use crate::part::{Part, Role};
+use crate::port::{AnyPort, Backlog};
+use crate::tagger::AnyTagger;
+use crate::transport::Transport;
+
+/// Switches tell the hosts nothing but ECN marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoController;
+
+impl ControllerPart<()> for NoController {
+    const PART: Part = Part {
+        role: Role::Controller,
+        name: "none",
+        about: "Switches tell the hosts nothing but ECN marks.",
+        source: "PIAS ToN 2017, III-B.2",
+        parameters: &[],
+    };
+    type Header = ();
+    type Hosts<T: Transport<Header = ()>> = T;
+    type Tagger = AnyTagger;
+    type Ports = AnyPort;
+    type Controller = NoController;
+
+    fn build(_settings: &Settings) -> Result<NoController, SettingError> {
+        Ok(NoController)
+    }
+
+    fn hosts<T: Transport<Header = ()>>(&self, transport: T) -> T {
+        transport
+    }
+
+    fn controller(&self, _site: Site) -> NoController {
+        NoController
+    }
+
+    fn fluid(&self) -> Fluid<()> {
+        Ok(())
+    }
+}
+
+impl<H: Header> Controller<H> for NoController {
+    const IS_THERE: bool = false;
+
+    fn on_forward(
+        &mut self,
+        _now: Time,
+        _packet: &mut Packet<H>,
+        _backlog: Backlog,
+        _send: impl FnMut(Packet<H>),
+    ) {
+    }
+
+    fn on_return(&mut self, _now: Time, _packet: &mut Packet<H>) {}
+}

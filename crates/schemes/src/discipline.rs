@@ -1,0 +1,113 @@
+//! The words that stand for a way to share links, in place of what a scheme's parts come down to.
+
+use flowsched_units::{Kind, Parameter, SettingError};
+
+use crate::flow_level::{FlowLevel, Sharing};
+use crate::transport::d3::D3Header;
+use crate::transport::omniscient::Omniscient;
+use crate::transport::pdq;
+
+/// What a `[[scheme]]` may say in place of what follows from its parts.
+pub const DISCIPLINE: Parameter = Parameter {
+    name: "discipline",
+    kind: Kind::Choice(WORDS),
+    default: None,
+    about: "With engine = \"fluid\": how flows share links, in place of what the scheme's parts \
+            come down to.",
+    source: "PDQ 2012, 5.5",
+};
+
+/// A word of [`DISCIPLINE`].
+#[derive(Clone, Copy, Debug)]
+pub struct Discipline {
+    /// The word.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// Where it is from.
+    pub source: &'static str,
+    /// What it comes down to.
+    flow_level: fn() -> FlowLevel,
+}
+
+const WORDS: &[&str] = &["max-min", "rcp", "las", "sjf", "srpt", "edf", "pdq", "d3", "optimal"];
+
+/// All of them.
+pub const DISCIPLINES: &[Discipline] = &[
+    Discipline {
+        name: "max-min",
+        about: "Max-min fair sharing at once: what TCP aims at, without its windows.",
+        source: "Bertsekas and Gallager, Data Networks, 6.5.2",
+        flow_level: || Sharing::MaxMin.alone(),
+    },
+    Discipline {
+        name: "rcp",
+        about: "Max-min fair sharing, after a round trip in which switches learn of the flow.",
+        source: "PDQ 2012, 5.1: RCP with exact flow counts",
+        flow_level: || Sharing::MaxMin.by_request::<D3Header>(),
+    },
+    Discipline {
+        name: "las",
+        about: "Least attained service: 64 classes by bytes sent, each up to a quarter more than \
+                the one before, from 1460 B to 1.5 GB.",
+        source: "PIAS ToN 2017, V-C.1",
+        flow_level: || Sharing::least_attained().alone(),
+    },
+    Discipline {
+        name: "sjf",
+        about: "One flow after the other by size, as far as each can fill what is left.",
+        source: "PDQ 2012, 2.1",
+        flow_level: || Sharing::SHORTEST_FIRST.alone(),
+    },
+    Discipline {
+        name: "srpt",
+        about: "One flow after the other by what is left to send.",
+        source: "Alizadeh et al., SIGCOMM 2013",
+        flow_level: || Sharing::SHORTEST_REMAINING_FIRST.alone(),
+    },
+    Discipline {
+        name: "edf",
+        about: "One flow after the other by deadline, then by size; those without one last.",
+        source: "PDQ 2012, 2.1",
+        flow_level: || Sharing::EARLIEST_DEADLINE_FIRST.alone(),
+    },
+    Discipline {
+        name: "pdq",
+        about: "One flow after the other by deadline, then by what is left, after a round trip \
+                and with 16 B of header a packet; what cannot meet its deadline is given up.",
+        source: "PDQ 2012, 3 and 5.5",
+        flow_level: pdq::by_critical_flows,
+    },
+    Discipline {
+        name: "d3",
+        about: "First come, first served, what flows need to meet their deadlines is reserved; \
+                all share the rest; after a round trip.",
+        source: "Wilson et al., SIGCOMM 2011; PDQ 2012, 2.1",
+        flow_level: || Sharing::Reservations.by_request::<D3Header>(),
+    },
+    Discipline {
+        name: "optimal",
+        about: "An omniscient schedule, without headers: by deadline, then by the time that what is \
+                left takes. On one bottleneck flows that start together lose as few deadlines as \
+                can be, and none has a lower mean FCT where there are no deadlines; elsewhere it \
+                is a heuristic.",
+        source: "PDQ 2012, 3 and 5.2.1",
+        flow_level: Omniscient::flow_level,
+    },
+];
+
+/// What a word of [`DISCIPLINE`] stands for.
+///
+/// # Errors
+/// If there is no such word.
+pub(crate) fn flow_level(word: &str) -> Result<FlowLevel, SettingError> {
+    let known = DISCIPLINES.iter().find(|discipline| discipline.name == word);
+    known
+        .map(|discipline| (discipline.flow_level)())
+        .ok_or_else(|| SettingError::new(DISCIPLINE.name, word, WORDS.join(", ")))
+}
+
+#[test]
+fn every_discipline_is_a_word_of_the_key() {
+    assert!(DISCIPLINES.iter().map(|discipline| discipline.name).eq(WORDS.iter().copied()));
+}

@@ -1,0 +1,42 @@
+//! What a sending host knows of its flows and packets, for taggers and transports.
+
+use flowsched_units::{Bytes, Rate, Time};
+
+/// What a sending host knows of a flow when it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// When.
+    pub now: Time,
+    /// Bytes to send.
+    pub size: Bytes,
+    /// When it should have finished, if it has a deadline.
+    pub deadline: Option<Time>,
+    /// The rate of the host's network card.
+    pub rate: Rate,
+    /// A random number of the flow's own.
+    pub random: u64,
+}
+
+/// What the sending host knows about a data packet at the moment it leaves the transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// When.
+    pub now: Time,
+    /// Bytes of the flow before this packet's first, counted from the flow's start.
+    pub offset: u64,
+    /// Payload bytes of the packet.
+    pub payload: u32,
+    /// Whether everything sent before had been acknowledged.
+    pub idle: bool,
+    /// Retransmission timeouts of the flow since it last made progress.
+    pub timeouts_in_a_row: u32,
+}
+
+/// What the sending host knows of a flow only where applications say how much they will send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// The flow's size.
+    pub size: Bytes,
+    /// Packets of the flow that are not known to have arrived, by ACK or SACK.
+    pub remaining: u32,
+}

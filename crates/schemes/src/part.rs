@@ -1,0 +1,80 @@
+//! What a part is: what experiment files and catalogues say of it.
+//!
+//! How a part builds itself is the business of its role: [`TaggerPart`], [`TransportPart`],
+//! [`PortPart`] and [`ControllerPart`].
+//!
+//! [`TaggerPart`]: crate::tagger::TaggerPart
+//! [`TransportPart`]: crate::transport::TransportPart
+//! [`PortPart`]: crate::port::PortPart
+//! [`ControllerPart`]: crate::controller::ControllerPart
+
+use flowsched_units::{Parameter, SettingError, Settings};
+
+/// Which of the four parts of a scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// The priority that a packet carries.
+    Tagger,
+    /// When and how fast to send.
+    Transport,
+    /// Which packet goes next, which is marked, which is dropped.
+    Port,
+    /// What the switch tells the hosts.
+    Controller,
+}
+
+impl Role {
+    /// All four, in the order in which a packet meets them.
+    pub const ALL: [Role; 4] = [Role::Tagger, Role::Transport, Role::Port, Role::Controller];
+
+    /// The key in a `[[scheme]]` table.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Role::Tagger => "tagger",
+            Role::Transport => "transport",
+            Role::Port => "port",
+            Role::Controller => "controller",
+        }
+    }
+}
+
+/// One choice for one of the four parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// What it is a choice for.
+    pub role: Role,
+    /// Its name in an experiment file.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub about: &'static str,
+    /// The paper's section or the RFC.
+    pub source: &'static str,
+    /// The keys that it adds to a `[[scheme]]` table, in groups that parts share.
+    pub parameters: &'static [&'static [Parameter]],
+}
+
+impl Part {
+    /// The keys that it adds to a `[[scheme]]` table.
+    pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
+        self.parameters.iter().copied().flatten()
+    }
+
+    /// Whether the settings name this part for its role.
+    pub(crate) fn is_named_by(&self, settings: &Settings) -> bool {
+        settings.text(self.role.key()) == self.name
+    }
+}
+
+/// Refuses the part that the settings name for `role`: beside the part of role `beside` only
+/// `allowed` work.
+pub(crate) fn does_not_fit(
+    role: Role,
+    beside: Role,
+    settings: &Settings,
+    allowed: &[Part],
+) -> SettingError {
+    let (found, other) = (settings.text(role.key()), settings.text(beside.key()));
+    let found = format!("\"{found}\" with {} = \"{other}\"", beside.key());
+    let names: Vec<String> = allowed.iter().map(|part| format!("\"{}\"", part.name)).collect();
+    SettingError::new(role.key(), found, names.join(" or "))
+}

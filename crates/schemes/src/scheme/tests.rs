@@ -1,0 +1,111 @@
+//! Which parts go together, and what schemes come down to where flows are fluids.
+
+use flowsched_units::{Bytes, Value};
+
+use super::*;
+use crate::discipline::{DISCIPLINE, DISCIPLINES};
+use crate::flow_level::Sharing;
+use crate::preset::Combination;
+
+fn of(preset: &str, discipline: Option<&str>) -> Result<FlowLevel, SettingError> {
+    let mut settings = Combination::new(preset, [None; 4]).unwrap().defaults("none");
+    if let Some(flowsched_units::Value::Text(_)) = settings.get("thresholds") {
+        settings.set("thresholds", flowsched_units::Value::Sizes(sizes(&settings)));
+    }
+    if let Some(word) = discipline {
+        settings.set("discipline", DISCIPLINE.kind.parse(word).unwrap());
+    }
+    FlowLevel::from_settings(&settings)
+}
+
+fn sizes(settings: &flowsched_units::Settings) -> Vec<Bytes> {
+    (1..settings.count("queues")).map(|queue| Bytes::new(queue * 10_000)).collect()
+}
+
+#[test]
+fn presets_come_down_to_what_they_approximate() {
+    let sharing = |preset| of(preset, None).unwrap().sharing;
+    assert_eq!(sharing("tcp"), Sharing::MaxMin);
+    assert_eq!(sharing("dctcp"), Sharing::MaxMin);
+    assert_eq!(sharing("pfabric"), Sharing::SHORTEST_REMAINING_FIRST);
+    assert_eq!(sharing("sjf"), Sharing::SHORTEST_FIRST);
+    assert_eq!(sharing("tcp2q"), Sharing::Sizes(vec![Bytes::new(10_000)]));
+    assert!(matches!(sharing("pias"), Sharing::BytesSent(thresholds) if thresholds.len() == 7));
+    assert!(matches!(sharing("las"), Sharing::BytesSent(thresholds) if thresholds.len() == 63));
+}
+
+#[test]
+fn a_schedule_has_no_headers_and_no_parts_for_packets() {
+    let optimal = of("optimal", None).unwrap();
+    assert!(optimal.is_omniscient && optimal.header == Bytes::ZERO);
+    assert_eq!(optimal.acknowledgements.size, Bytes::ZERO);
+    let parts = [Some("bytes-sent"), None, None, None];
+    let settings = Combination::new("optimal", parts).unwrap().defaults("none");
+    assert_eq!(FlowLevel::from_settings(&settings).unwrap_err().key, "tagger");
+    let spraying = Combination::new("optimal", [None; 4]).unwrap().defaults("ns2");
+    assert_eq!(FlowLevel::from_settings(&spraying).unwrap_err().key, "compat");
+    assert_eq!(Scheme::from_settings(&spraying).unwrap_err().key, "transport");
+}
+
+#[test]
+fn explicit_rates_have_their_header_on_every_packet_and_on_its_acknowledgement() {
+    for preset in ["pdq", "d3", "rcp"] {
+        let FlowLevel { header, acknowledgements, .. } = of(preset, None).unwrap();
+        assert_eq!((header, acknowledgements.size), (Bytes::new(56), Bytes::new(56)));
+        assert_eq!(acknowledgements.same_way_back, preset == "pdq", "{preset}");
+    }
+    let FlowLevel { header, acknowledgements, .. } = of("dctcp", None).unwrap();
+    assert_eq!((header, acknowledgements.size), (Bytes::new(40), Bytes::new(40)));
+}
+
+#[test]
+fn pdq_as_a_fluid_knows_sizes_does_not_age_and_gives_up_if_it_terminates_early() {
+    assert!(of("pdq", None).unwrap().gives_up);
+    assert!(!of("pdq-es", None).unwrap().gives_up);
+    let with = |key: &'static str, value| {
+        let mut settings = Combination::new("pdq", [None; 4]).unwrap().defaults("none");
+        settings.set(key, value);
+        FlowLevel::from_settings(&settings)
+    };
+    let admission = with("dampening", Value::Number(0.7)).unwrap().admission;
+    assert_eq!(admission.acceptance().unwrap().dampening, 0.7);
+    let random = Value::Text("random".into());
+    assert_eq!(with("flow_size", random).unwrap_err().key, "flow_size");
+    assert_eq!(with("ageing", Value::Number(2.0)).unwrap_err().key, "ageing");
+}
+
+#[test]
+fn what_needs_packets_is_refused_by_its_part() {
+    let key = |preset| of(preset, None).unwrap_err().key;
+    let all = ["slytherin", "l2dct", "d2tcp", "m-pdq"];
+    assert_eq!(all.map(key), ["port", "transport", "transport", "transport"]);
+}
+
+#[test]
+fn every_discipline_is_known_and_goes_before_the_parts() {
+    for discipline in DISCIPLINES {
+        of("slytherin", Some(discipline.name)).unwrap();
+    }
+    let pdq = of("tcp", Some("pdq")).unwrap();
+    assert_eq!(
+        (pdq.sharing, pdq.header, pdq.gives_up),
+        (Sharing::MOST_CRITICAL_FIRST, Bytes::new(56), true)
+    );
+}
+
+/// A preset with other parts, as its defaults make it.
+fn with_parts(preset: &str, parts: [Option<&str>; 4]) -> Result<Scheme, SettingError> {
+    Scheme::from_settings(&Combination::new(preset, parts).unwrap().defaults("none"))
+}
+
+#[test]
+fn epn_needs_both_its_halves_and_a_port_with_queues() {
+    let key = |parts| with_parts("epn", parts).unwrap_err().key;
+    assert_eq!(key([Some("none"), None, None, None]), "tagger");
+    assert_eq!(key([None, None, None, Some("none")]), "tagger");
+    assert_eq!(key([None, None, Some("pfabric"), None]), "port");
+    for port in ["weighted-round-robin", "strict-priority", "fifo"] {
+        assert!(with_parts("epn", [None, Some("dctcp"), Some(port), None]).is_ok(), "{port}");
+    }
+    assert!(with_parts("dctcp", [None, None, None, Some("epn")]).is_err());
+}

@@ -1,0 +1,37 @@
+//! The schedule of somebody who knows all flows (PDQ 2012, 3 and 5.2.1). It is no protocol: nobody
+//! sends packets, and a scheme that has it is run at the level of flows whatever the experiment's
+//! engine.
+
+use flowsched_units::Bytes;
+
+use crate::flow_level::{Acknowledgements, FlowLevel, Sharing};
+use crate::part::{Part, Role};
+
+/// The omniscient schedule.
+#[derive(Clone, Copy, Debug)]
+pub struct Omniscient;
+
+impl Omniscient {
+    /// The catalogue's entry.
+    pub const PART: Part = Part {
+        role: Role::Transport,
+        name: "omniscient",
+        about: "No protocol: a scheduler that knows all flows and rules them without delay. It \
+                sends no packets and is run at the level of flows, without headers, with either \
+                engine.",
+        source: "PDQ 2012, 3 and 5.2.1",
+        parameters: &[],
+    };
+
+    /// As few late flows as possible, then as little waiting, without headers.
+    pub fn flow_level() -> FlowLevel {
+        let nothing = Acknowledgements { size: Bytes::ZERO, packets: 1, same_way_back: false };
+        FlowLevel {
+            is_omniscient: true,
+            header: Bytes::ZERO,
+            acknowledgements: nothing,
+            gives_up: true,
+            ..Sharing::LEAST_TIME_LEFT_FIRST.alone()
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! PDQ as a part: its entry in the catalogue, and what it comes down to where flows are fluids.
+
+use flowsched_units::{SettingError, Settings};
+
+use super::{Knowledge, Pdq, PdqHeader, PdqSettings, settings};
+use crate::controller::pdq::flow_controller::FlowControl;
+use crate::flow_level::{
+    Acceptance, Acknowledgements, Admission, FlowLevel, Fluid, NoFluid, Shares, Sharing,
+};
+use crate::part::{Part, Role};
+use crate::transport::{TransportPart, explicit};
+
+impl TransportPart for Pdq {
+    const PART: Part = Part {
+        role: Role::Transport,
+        name: "pdq",
+        about: "PDQ: sends at the rate that switches allow, probes while paused, gives up flows that \
+                cannot meet their deadlines.",
+        source: "PDQ 2012, 3.1, 3.2",
+        parameters: &[explicit::PARAMETERS, settings::PARAMETERS],
+    };
+    type Transport = Pdq;
+
+    fn build(settings: &Settings) -> Result<Pdq, SettingError> {
+        Ok(Pdq { settings: PdqSettings::from_settings(settings) })
+    }
+
+    /// As far as flows know their sizes and do not age.
+    fn fluid(pdq: &Pdq, settings: &Settings, _shares: Shares) -> Fluid<FlowLevel> {
+        if pdq.settings.knowledge != Knowledge::Known {
+            return Err(NoFluid {
+                key: "flow_size",
+                why: "of which packets tell as they are sent",
+                instead: "\"known\"",
+            });
+        }
+        if pdq.settings.ageing > 0.0 {
+            return Err(NoFluid {
+                key: "ageing",
+                why: "by which criticality changes between events",
+                instead: "0",
+            });
+        }
+        let admission = Admission::ByAcceptance(acceptance(&FlowControl::from_settings(settings)));
+        let gives_up = pdq.settings.early_termination;
+        Ok(FlowLevel { gives_up, admission, ..by_critical_flows() })
+    }
+}
+
+/// The most critical flow first, as if switches and hosts agreed at once.
+pub fn by_critical_flows() -> FlowLevel {
+    let announced = Sharing::MOST_CRITICAL_FIRST.announced::<PdqHeader>();
+    let acknowledgements = Acknowledgements { same_way_back: true, ..announced.acknowledgements };
+    FlowLevel { acknowledgements, gives_up: true, ..announced }
+}
+
+/// What PDQ's switches and hosts need to agree, in round trips (PDQ 2012, 3.3.2).
+///
+/// The next flow is accepted once the last K round trips of the one before begin, of which that one
+/// sends in all but one: it takes that one until all is acknowledged. Without Early Start its last
+/// packet tells (TERM). The next flow then has to probe, and sends a round trip later.
+pub fn acceptance(control: &FlowControl) -> Acceptance {
+    let FlowControl { dampening, early_start, probe_spacing, .. } = *control;
+    // Between the probes of the flow in this place of a switch's list: once a round trip without
+    // Suppressed Probing.
+    let interval = |place: u32| {
+        if probe_spacing > 0.0 { probe_spacing * f64::from(place) } else { 1.0 }
+    };
+    let until_probed = interval(2) / 2.0;
+    Acceptance {
+        dampening,
+        hand_over: f64::max(0.0, 1.0 - f64::max(0.0, early_start - 1.0) + until_probed),
+        hand_over_unforeseen: 1.0 + until_probed,
+        until_probed,
+        // Switches remember the flow that comes next, and give all others the interval of the one
+        // behind it.
+        probe_interval: interval(3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "It could take one to two RTTs before flow B can start sending data", as "the control loop
+    /// delay is one RTT and the inter probing time is another RTT" (PDQ 2012, 3.3.2).
+    #[test]
+    fn early_start_hides_the_round_trip_that_it_takes_to_switch_flows() {
+        let control = FlowControl::from_settings(&Settings::defaults(
+            crate::controller::pdq::settings::PARAMETERS,
+        ));
+        let of = |early_start, probe_spacing| {
+            acceptance(&FlowControl { early_start, probe_spacing, ..control })
+        };
+        let hand_over = |early_start, spacing| of(early_start, spacing).hand_over;
+        assert_eq!(hand_over(0.0, 0.0), 1.5, "one to two");
+        assert_eq!(hand_over(1.0, 0.0), 1.5, "what is not acknowledged takes a round trip anyway");
+        assert_eq!([hand_over(1.5, 0.2), hand_over(2.0, 0.2)], [0.7, 0.2]);
+        assert_eq!(hand_over(3.0, 0.2), 0.0);
+        assert_eq!(of(2.0, 0.2).hand_over_unforeseen, 1.2, "nothing is hidden");
+        assert!((of(2.0, 0.2).probe_interval - 0.6).abs() < 1e-9);
+        assert_eq!(of(2.0, 0.0).probe_interval, 1.0);
+    }
+}

@@ -1,0 +1,75 @@
+//! What runs schemes: a world takes the four parts with their types.
+
+use crate::controller::{Controller, Site};
+use crate::packet::{Header, Packet};
+use crate::port::{Connections, Port};
+use crate::tagger::Tagging;
+use crate::transport::Transport;
+
+/// The four parts of a scheme, as a world runs them.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<T, G, P, C> {
+    /// When and how fast hosts send.
+    pub transport: T,
+    /// What hosts write on packets.
+    pub tagger: G,
+    /// Makes the ports.
+    pub ports: P,
+    /// Makes the controllers.
+    pub controllers: C,
+}
+
+/// What runs a scheme whose parts are of any types: [`Scheme::run_in`](crate::Scheme::run_in)
+/// calls [`World::run`] once, with the scheme's own.
+pub trait World: Sized {
+    /// What a run gives.
+    type Output;
+
+    /// Runs the scheme that these parts are.
+    fn run<T, G, P, C>(self, parts: Parts<T, G, P, C>) -> Self::Output
+    where
+        T: Transport,
+        G: Tagging<T::Header>,
+        P: Ports<T::Header>,
+        C: Controllers<T::Header>;
+}
+
+/// Makes the egress ports of a network: one for each, in the network's order. A closure makes
+/// ports that are the same at hosts and switches.
+pub trait Ports<H: Header> {
+    /// A port.
+    type Port: Port<Packet<H>>;
+
+    /// The port at `site`.
+    fn port(&self, site: Site, connections: &Connections) -> Self::Port;
+
+    /// The share of its link's rate that a host's card sends at.
+    fn host_rate(&self) -> f64 {
+        1.0
+    }
+}
+
+impl<H: Header, P: Port<Packet<H>>, F: Fn(Site) -> P> Ports<H> for F {
+    type Port = P;
+
+    fn port(&self, site: Site, _connections: &Connections) -> P {
+        self(site)
+    }
+}
+
+/// Makes the controllers of a network: one for each egress port, in the network's order.
+pub trait Controllers<H: Header> {
+    /// A controller.
+    type Controller: Controller<H>;
+
+    /// The controller of the port at `site`.
+    fn controller(&self, site: Site) -> Self::Controller;
+}
+
+impl<H: Header, C: Controller<H>, F: Fn(Site) -> C> Controllers<H> for F {
+    type Controller = C;
+
+    fn controller(&self, site: Site) -> C {
+        self(site)
+    }
+}
