@@ -1,0 +1,17 @@
+use flowsched_schemes::flow_level::{Sharing, Tagged};
+use flowsched_schemes::tagger::TaggerPart;
+use flowsched_schemes::{Part, Role};
+
+#[derive(Clone, Debug)]
+struct Mine;
+
+impl TaggerPart for Mine {
+    const PART: Part =
+        Part { role: Role::Tagger, name: "mine", about: "", source: "", parameters: &[] };
+
+    fn fluid(&self) -> Tagged {
+        Tagged::by_rank(Sharing::MaxMin)
+    }
+}
+
+fn main() {}
