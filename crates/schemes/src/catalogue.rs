@@ -2,7 +2,8 @@
 //! an experiment file may say.
 //!
 //! A new transport is a line in `transports!` below. New taggers, ports and controllers are a line
-//! in the families of [`tagger`], [`port`] and [`controller`].
+//! in the families of [`tagger`](crate::tagger), [`port`](crate::port) and
+//! [`controller`](crate::controller).
 
 use std::any::Any;
 

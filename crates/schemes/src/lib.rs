@@ -6,9 +6,10 @@
 //! random numbers are handed in; there is no clock, socket, thread or random source here, so
 //! that the same code runs in a simulation and on real packets.
 //!
-//! [`PARTS`] lists the parts with their parameters, [`PRESETS`] the named combinations of the
-//! papers. A new scheme is a file in one of the four folders, a row in its catalogue, and an
-//! experiment file.
+//! [`parts`] lists the parts with their parameters, [`PRESETS`] the named
+//! combinations of the papers. What runs a scheme is a [`World`]: [`Scheme::run_in`] passes it the
+//! four parts with their types. A new scheme is a file in one of the four folders, a line in the
+//! catalogue, a preset and an experiment file.
 
 pub mod catalogue;
 pub mod controller;

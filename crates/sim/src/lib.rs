@@ -13,7 +13,7 @@
 //! makes one event a packet a hop, and packets on one link arrive in order, so that only a
 //! link's first packet has to be in the queue of all events. Where packets pass ports in one order,
 //! as in trees and leaf-spine fabrics, there is no such queue: a window of time after the other,
-//! one level of ports after the other takes in what reached it ([`fabric`]).
+//! one level of ports after the other takes in what reached it (`fabric`).
 
 #[cfg(test)]
 mod agreement;

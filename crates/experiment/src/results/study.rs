@@ -120,7 +120,7 @@ pub fn write(
 
 /// Writes a results folder.
 ///
-/// Each run is kept by itself as soon as it has finished, in [`RUNS_FOLDER`]. [`Writer::finish`]
+/// Each run is kept by itself as soon as it has finished, in a folder of runs. [`Writer::finish`]
 /// puts their tables together. It must be called however the study ends: without it there are runs
 /// to go on from, and nothing to read. The folder belongs to one writer at a time.
 pub struct Writer {
