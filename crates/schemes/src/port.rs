@@ -18,7 +18,7 @@ mod weighted_round_robin;
 pub use connections::{Connection, Connections};
 pub use fifo::Fifo;
 pub use pfabric::{Pfabric, PfabricPort};
-pub use queue_ports::QueuePorts;
+pub use queue_ports::{QueuePart, QueuePorts};
 pub use queues::{PriorityPort, Queues};
 pub use ring::Ring;
 pub use serving::Serving;

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use flowsched_units::Settings;
+use flowsched_units::{SettingError, Settings};
 
-use super::{Connections, HostPort, PortSettings, Queues, Serving};
+use super::{Connections, HostPort, PortPart, PortSettings, Queues, Serving};
 use crate::controller::Site;
+use crate::flow_level::{Fluid, Sharing, Tagged};
 use crate::packet::{Header, Packet};
+use crate::part::Part;
 use crate::tagger::Tagging;
 use crate::transport::Transport;
 use crate::world::{Controllers, Parts, Ports, World};
@@ -30,21 +32,52 @@ impl<S: Serving + Copy> QueuePorts<S> {
             serving,
         }
     }
+}
 
-    /// Memory, queues and marking of a switch's port.
-    pub fn settings(&self) -> PortSettings {
-        *self.switch
+/// A port of the catalogue that has queues.
+pub trait QueuePart: Clone + std::fmt::Debug + 'static {
+    /// What experiment files and catalogues say of it.
+    const PART: Part;
+    /// How its queues are served.
+    type Serving: Serving + Copy;
+
+    /// The ports that complete and checked settings describe.
+    ///
+    /// # Errors
+    /// If the values do not fit each other.
+    fn build(settings: &Settings) -> Result<Self, SettingError>;
+
+    /// What makes the ports.
+    fn ports(&self) -> &QueuePorts<Self::Serving>;
+
+    /// How flows share links where they are fluids, given what their tags come down to; or the
+    /// reason why there is nothing like these ports.
+    fn fluid(&self, tagged: Tagged) -> Fluid<Sharing>;
+}
+
+impl<Q: QueuePart> PortPart for Q {
+    const PART: Part = <Q as QueuePart>::PART;
+
+    fn build(settings: &Settings) -> Result<Q, SettingError> {
+        <Q as QueuePart>::build(settings)
     }
 
-    /// Has the world run these ports with the other three parts.
-    pub fn run_in<W, T, G, C>(&self, world: W, transport: T, tagger: G, controllers: C) -> W::Output
+    fn settings(&self) -> PortSettings {
+        *self.ports().switch
+    }
+
+    fn run_in<W, T, G, C>(&self, world: W, transport: T, tagger: G, controllers: C) -> W::Output
     where
         W: World,
         T: Transport,
         G: Tagging<T::Header>,
         C: Controllers<T::Header>,
     {
-        world.run(Parts { transport, tagger, ports: self.clone(), controllers })
+        world.run(Parts { transport, tagger, ports: self.ports().clone(), controllers })
+    }
+
+    fn fluid(&self, tagged: Tagged) -> Fluid<Sharing> {
+        <Q as QueuePart>::fluid(self, tagged)
     }
 }
 

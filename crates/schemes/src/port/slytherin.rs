@@ -7,13 +7,10 @@
 
 use flowsched_units::{SettingError, Settings};
 
-use super::{PortPart, PortSettings, QueuePorts, Serving, settings};
+use super::{QueuePart, QueuePorts, Serving, settings};
 use crate::flow_level::{Fluid, NoFluid, Sharing, Tagged};
 use crate::packet::Frame;
 use crate::part::{Part, Role};
-use crate::tagger::Tagging;
-use crate::transport::Transport;
-use crate::world::{Controllers, World};
 
 /// Which of the two queues a packet joins.
 ///
@@ -35,7 +32,7 @@ const QUEUES: usize = 2;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slytherin(QueuePorts<CongestedFirst>);
 
-impl PortPart for Slytherin {
+impl QueuePart for Slytherin {
     const PART: Part = Part {
         role: Role::Port,
         name: "slytherin",
@@ -44,23 +41,14 @@ impl PortPart for Slytherin {
         source: "Slytherin 2018, III-B",
         parameters: &[settings::CONGESTED_AND_NORMAL, settings::BUFFER, settings::HOST],
     };
+    type Serving = CongestedFirst;
 
     fn build(settings: &Settings) -> Result<Slytherin, SettingError> {
         Ok(Slytherin(QueuePorts::from_settings(settings, QUEUES, CongestedFirst)))
     }
 
-    fn settings(&self) -> PortSettings {
-        self.0.settings()
-    }
-
-    fn run_in<W, T, G, C>(&self, world: W, transport: T, tagger: G, controllers: C) -> W::Output
-    where
-        W: World,
-        T: Transport,
-        G: Tagging<T::Header>,
-        C: Controllers<T::Header>,
-    {
-        self.0.run_in(world, transport, tagger, controllers)
+    fn ports(&self) -> &QueuePorts<CongestedFirst> {
+        &self.0
     }
 
     fn fluid(&self, _tagged: Tagged) -> Fluid<Sharing> {

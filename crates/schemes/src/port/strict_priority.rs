@@ -2,19 +2,16 @@
 
 use flowsched_units::{SettingError, Settings};
 
-use super::{PortPart, PortSettings, QueuePorts, Serving, settings};
+use super::{QueuePart, QueuePorts, Serving, settings};
 use crate::flow_level::{Fluid, Sharing, Tagged};
 use crate::packet::Frame;
 use crate::part::{Part, Role};
-use crate::tagger::Tagging;
-use crate::transport::Transport;
-use crate::world::{Controllers, World};
 
 /// Several queues, the highest non-empty one served first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StrictPriority(QueuePorts<HighestFirst>);
 
-impl PortPart for StrictPriority {
+impl QueuePart for StrictPriority {
     const PART: Part = Part {
         role: Role::Port,
         name: "strict-priority",
@@ -22,24 +19,15 @@ impl PortPart for StrictPriority {
         source: "PIAS ToN 2017, III-B.2",
         parameters: &[settings::QUEUES, settings::BUFFER, settings::HOST],
     };
+    type Serving = HighestFirst;
 
     fn build(settings: &Settings) -> Result<StrictPriority, SettingError> {
         let queues = settings.count("queues") as usize;
         Ok(StrictPriority(QueuePorts::from_settings(settings, queues, HighestFirst)))
     }
 
-    fn settings(&self) -> PortSettings {
-        self.0.settings()
-    }
-
-    fn run_in<W, T, G, C>(&self, world: W, transport: T, tagger: G, controllers: C) -> W::Output
-    where
-        W: World,
-        T: Transport,
-        G: Tagging<T::Header>,
-        C: Controllers<T::Header>,
-    {
-        self.0.run_in(world, transport, tagger, controllers)
+    fn ports(&self) -> &QueuePorts<HighestFirst> {
+        &self.0
     }
 
     fn fluid(&self, tagged: Tagged) -> Fluid<Sharing> {

@@ -6,13 +6,10 @@
 use flowsched_units::{SettingError, Settings};
 
 use super::settings::MOST_QUEUES;
-use super::{PortPart, PortSettings, QueuePorts, Serving, settings};
+use super::{QueuePart, QueuePorts, Serving, settings};
 use crate::flow_level::{Fluid, NoFluid, Sharing, Tagged};
 use crate::packet::Frame;
 use crate::part::{Part, Role};
-use crate::tagger::Tagging;
-use crate::transport::Transport;
-use crate::world::{Controllers, World};
 
 /// How many packets each queue may send in a row while others wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +59,7 @@ fn refusal(found: &str, queues: usize) -> SettingError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedRoundRobin(QueuePorts<InTurn>);
 
-impl PortPart for WeightedRoundRobin {
+impl QueuePart for WeightedRoundRobin {
     const PART: Part = Part {
         role: Role::Port,
         name: "weighted-round-robin",
@@ -71,6 +68,7 @@ impl PortPart for WeightedRoundRobin {
         source: "EPN 2018; PIAS ToN 2017, III-B.2 decides against it",
         parameters: &[settings::TURNS, settings::BUFFER, settings::HOST],
     };
+    type Serving = InTurn;
 
     /// # Errors
     /// If the weights are not one for each queue.
@@ -80,18 +78,8 @@ impl PortPart for WeightedRoundRobin {
         Ok(WeightedRoundRobin(QueuePorts::from_settings(settings, queues, serving)))
     }
 
-    fn settings(&self) -> PortSettings {
-        self.0.settings()
-    }
-
-    fn run_in<W, T, G, C>(&self, world: W, transport: T, tagger: G, controllers: C) -> W::Output
-    where
-        W: World,
-        T: Transport,
-        G: Tagging<T::Header>,
-        C: Controllers<T::Header>,
-    {
-        self.0.run_in(world, transport, tagger, controllers)
+    fn ports(&self) -> &QueuePorts<InTurn> {
+        &self.0
     }
 
     fn fluid(&self, _tagged: Tagged) -> Fluid<Sharing> {
