@@ -1,8 +1,11 @@
 //! `flowsched list`: what an experiment file can name.
 
+use flowsched_schemes::combination::{COMMON, Combination};
 use flowsched_schemes::discipline::DISCIPLINES;
 use flowsched_schemes::flow_level::FlowLevel;
-use flowsched_schemes::preset::{COMMON, Combination};
+use flowsched_schemes::port::parameters::QUEUES;
+use flowsched_schemes::preset::Changed;
+use flowsched_schemes::tagger::THRESHOLDS;
 use flowsched_schemes::{PRESETS, Preset, Role, parts};
 use flowsched_topology::{LOSS, ROUTING, TOPOLOGIES};
 use flowsched_units::{Bytes, Kind, Parameter, Value};
@@ -65,9 +68,9 @@ fn schemes(text: &mut String) {
 pub fn as_fluid(preset: &Preset) -> String {
     let level = Combination::new(preset.name, [None; 4]).and_then(|combination| {
         let mut settings = combination.defaults("none");
-        if let Some(Value::Text(_)) = settings.get("thresholds") {
+        if let Some(Value::Text(_)) = settings.get(&THRESHOLDS) {
             // Any will do: what they are does not matter here.
-            let thresholds = vec![Bytes::ZERO; settings.count("queues") as usize - 1];
+            let thresholds = vec![Bytes::ZERO; settings.count(&QUEUES) as usize - 1];
             settings.set("thresholds", Value::Sizes(thresholds));
         }
         FlowLevel::from_settings(&settings)
@@ -161,12 +164,10 @@ pub fn groups(role: Role) -> Vec<(Vec<&'static str>, &'static [Parameter])> {
 
 /// What a preset changes of its parts' defaults, as it would be written in a file.
 pub fn settings_of(preset: &Preset) -> Vec<String> {
-    let written = |(key, value): &(&str, &str)| {
-        let combination = Combination::new(preset.name, [None; 4]).ok()?;
-        let parameter = combination.parameters().find(|parameter| parameter.name == *key)?;
-        Some(format!("{key} = {}", default_of(parameter, value)))
+    let written = |(parameter, value): &Changed| {
+        format!("{} = {}", parameter.name, default_of(parameter, value))
     };
-    preset.settings.iter().filter_map(written).collect()
+    preset.settings.iter().map(written).collect()
 }
 
 /// A default as it would be written in a file.

@@ -7,6 +7,7 @@ use flowsched_experiment::results::{
 use flowsched_fluid::Worth;
 use flowsched_topology::{Network, NodeId};
 use flowsched_units::Time;
+use flowsched_workload::parameters::LOAD_OF;
 use flowsched_workload::{Flow, Workload};
 
 use crate::cost::Cost;
@@ -145,7 +146,7 @@ pub fn record(
 
 /// The load of the flows, and the ports that it refers to.
 pub fn load(scene: &Scene, network: &Network, workload: &Workload) -> OfferedLoad {
-    let of_core = scene.workload.settings.text("load_of") == "core";
+    let of_core = scene.workload.settings.is(&LOAD_OF, "core");
     OfferedLoad::of(workload, network, of_core)
 }
 

@@ -1,8 +1,8 @@
 //! Pages of the reference, generated from the lists that files are checked against.
 
 use flowsched_experiment::results::{Column, FLOWS, PORTS, SUMMARY};
+use flowsched_schemes::combination::COMMON;
 use flowsched_schemes::discipline::DISCIPLINES;
-use flowsched_schemes::preset::COMMON;
 use flowsched_schemes::{PRESETS, Role, parts};
 use flowsched_topology::{LOSS, ROUTING, TOPOLOGIES};
 use flowsched_units::Parameter;

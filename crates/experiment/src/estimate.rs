@@ -1,13 +1,16 @@
 //! How large an experiment is, before it runs: rows, packet-hops and memory, from a few of its
 //! flows. What an estimate allows is not decided here.
 
+use flowsched_schemes::transport::tcp::parameters::{RTO_BACKOFF, RTO_MIN};
+use flowsched_topology::PROBABILITY;
 use std::time::{Duration, Instant};
 
 use flowsched_topology::{HostId, Network};
 use flowsched_units::{PACKET_PAYLOAD, SettingError, Time, Value};
 use flowsched_workload::{Flow, wire_bytes};
 
-use crate::experiment::{Engine, Experiment, Scene};
+use crate::engine::Engine;
+use crate::experiment::{Experiment, Scene};
 use crate::scheme::{Level, SchemeOfScene};
 use crate::workload::{Traffic, WorkloadOfScene};
 
@@ -124,7 +127,7 @@ impl Scene {
             building,
             largest: Largest { ports, flows },
             loss: match self.engine {
-                Engine::Packet => self.topology.settings.number("loss"),
+                Engine::Packet => self.topology.settings.number(&PROBABILITY),
                 Engine::Fluid => 0.0,
             },
         })
@@ -152,7 +155,7 @@ impl Scene {
 /// How long senders wait before they try again, if that does not grow with each attempt.
 fn fixed_interval(scheme: &SchemeOfScene) -> Option<Time> {
     let SchemeOfScene { settings, level, .. } = scheme;
-    match (level, settings.get("rto_backoff"), settings.get("rto_min")) {
+    match (level, settings.get(&RTO_BACKOFF), settings.get(&RTO_MIN)) {
         (Level::Packets(_), Some(Value::Flag(false)), Some(Value::Time(interval))) => {
             (*interval > Time::ZERO).then_some(*interval)
         }

@@ -1,78 +1,15 @@
 //! An experiment that is complete and checked.
 
 use flowsched_topology::{LOSS, Network, ROUTING, Routing, TopologyKind};
-use flowsched_units::{Kind, Parameter, SettingError, Settings, Time};
+use flowsched_units::{Parameter, SettingError, Settings, Time};
 use flowsched_workload::{PartError, Workload};
 
+use crate::engine::Engine;
 use crate::inputs::Input;
+use crate::parameters::KIND;
 use crate::results::{Order, Point};
 use crate::scheme::SchemeOfScene;
 use crate::workload::WorkloadOfScene;
-
-/// The keys before the first table of an experiment file.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "name",
-        kind: Kind::Text,
-        default: None,
-        about: "What the report is headed with; by default the file's name.",
-        source: "the project",
-    },
-    Parameter {
-        name: "seeds",
-        kind: Kind::Count { from: 1, to: 1_000_000 },
-        default: Some("1"),
-        about: "How many seeds: each is a flow sequence that every scheme runs once.",
-        source: "the project",
-    },
-    Parameter {
-        name: "seed",
-        kind: Kind::Count { from: 0, to: 1 << 53 },
-        default: Some("1"),
-        about: "The first seed; the others follow it.",
-        source: "the project",
-    },
-    Parameter {
-        name: "engine",
-        kind: Kind::Choice(Engine::WORDS),
-        default: Some("packet"),
-        about: "What runs it: \"packet\" simulates every packet, \"fluid\" the rates of flows, for \
-                networks of up to a hundred thousand hosts.",
-        source: "the project",
-    },
-    Parameter {
-        name: "orders",
-        kind: Kind::Text,
-        default: None,
-        about: "Orders of schemes that a paper states, the lowest FCT first, \"small mean: pias < \
-                dctcp; all p99: pias < l2dct < dctcp\"; of each two neighbours the results say \
-                whether the order holds, is reversed or is undecided.",
-        source: "none; the claims of kind order in papers/claims.toml",
-    },
-    Parameter {
-        name: "sample_interval",
-        kind: Kind::Time,
-        default: Some("1ms"),
-        about: "How often the queue of every port is looked at; \"0us\": only at the end.",
-        source: "the project",
-    },
-    Parameter {
-        name: "until",
-        kind: Kind::Time,
-        default: None,
-        about: "When a run stops, finished or not; by default when all flows have ended.",
-        source: "the project",
-    },
-];
-
-/// The key of a `[topology]` table beside those of its kind, `routing` and [`LOSS`].
-pub const KIND: Parameter = Parameter {
-    name: "kind",
-    kind: Kind::Text,
-    default: None,
-    about: "Which network.",
-    source: "flowsched list topologies",
-};
 
 /// An experiment: every run of it, checked.
 #[derive(Clone, Debug)]
@@ -95,25 +32,6 @@ pub struct Experiment {
     /// contradict each other.
     pub warnings: Vec<String>,
     pub(crate) resolved: String,
-}
-
-/// What runs a scene.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Engine {
-    /// Simulates every packet.
-    Packet,
-    /// Simulates the rates of flows.
-    Fluid,
-}
-
-impl Engine {
-    /// The words for them in an experiment file.
-    const WORDS: &[&str] = &["packet", "fluid"];
-
-    /// The engine that the word stands for; the first if it is none.
-    pub(crate) fn from_word(word: &str) -> Engine {
-        if word == Engine::WORDS[1] { Engine::Fluid } else { Engine::Packet }
-    }
 }
 
 /// What one point's runs share.
@@ -205,9 +123,10 @@ impl Scene {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parameters::{PARAMETERS, SEEDS};
 
     #[test]
     fn defaults_are_of_their_kinds() {
-        assert_eq!(Settings::defaults(PARAMETERS).count("seeds"), 1);
+        assert_eq!(Settings::defaults(PARAMETERS).count(&SEEDS), 1);
     }
 }

@@ -4,16 +4,17 @@
 
 use flowsched_topology::Network;
 use flowsched_units::{Parameter, Settings, Value};
+use flowsched_workload::parameters::{FLOWS, PATTERN};
 use flowsched_workload::{
     LISTED_PARAMETERS, Listed, PARAMETERS, PART_NAME, Part, SHARE, WHOLE_KEYS,
 };
 
 use crate::document::{Document, Table};
+use crate::drawn::drawn;
 use crate::inputs::Inputs;
 use crate::keys;
 use crate::mistake::{Mistake, Mistakes};
 use crate::relevance::{Starts, exclude_each_other, misplaced, owner_other_than, starts_of};
-use crate::workload::drawn;
 
 /// The parts of a workload, and the flows that are listed.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ impl Parts {
     /// How many flows there are; `whole` says how many those that share a count have.
     pub(crate) fn flow_count(&self, whole: &Settings) -> u64 {
         let own: u64 = self.parts.iter().filter_map(|part| part.flows).sum();
-        let shared = if self.share_a_count() { whole.count("flows") } else { 0 };
+        let shared = if self.share_a_count() { whole.count(&FLOWS) } else { 0 };
         let listed = self.listed.iter().map(|listed| u64::from(listed.copies));
         own + shared + listed.sum::<u64>()
     }
@@ -110,13 +111,13 @@ fn inherit(part: &Table, whole: &Table) -> Table {
     let pattern = part.text("pattern").or(whole.text("pattern"));
     let mut settings = Settings::defaults(parameters());
     if let Some(pattern) = pattern {
-        settings.set("pattern", Value::Text(pattern.to_owned()));
+        settings.set(&PATTERN, Value::Text(pattern.to_owned()));
     }
     for (key, entry) in &whole.entries {
         let is_of_part = parameters().any(|parameter| parameter.name == key) && key != "flows";
         let is_excluded = part.entries.keys().any(|own| exclude_each_other(own, key));
         let is_of_other_pattern = part.entries.contains_key("pattern")
-            && owner_other_than(&settings.text("pattern"), key).is_some();
+            && owner_other_than(&settings.text(&PATTERN), key).is_some();
         if is_of_part && !is_excluded && !is_of_other_pattern {
             table.entries.entry(key.clone()).or_insert_with(|| entry.clone());
         }
@@ -149,7 +150,7 @@ fn part(table: &Table, inputs: &mut Inputs<'_>, mistakes: &mut Mistakes) -> Opti
     let all: Vec<&Parameter> = parameters().collect();
     let is_sound = keys::check(table, &all, &mut settings, mistakes);
     let sizes = drawn(table, &settings, inputs, mistakes);
-    let flows = table.entries.contains_key("flows").then(|| settings.count("flows"));
+    let flows = table.entries.contains_key("flows").then(|| settings.count(&FLOWS));
     if starts_of(&settings) == Starts::LaidDown && flows.is_none() {
         let path = table.label_of("flows");
         let allowed = "how many flows the part has, since its starts are laid down";

@@ -1,5 +1,7 @@
 //! From a file and the command line to an experiment.
 
+use crate::parameters::{ENGINE, NAME, PARAMETERS, SAMPLE_INTERVAL, SEED, SEEDS, UNTIL};
+use flowsched_topology::ROUTING;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +12,8 @@ use flowsched_units::{Parameter, Settings, Time, Value};
 use crate::arguments::Arguments;
 use crate::contradictions::Contradictions;
 use crate::document::{Document, Table};
-use crate::experiment::{Engine, Experiment, PARAMETERS, Scene, Topology};
+use crate::engine::Engine;
+use crate::experiment::{Experiment, Scene, Topology};
 use crate::inputs::Inputs;
 use crate::keys;
 use crate::mistake::{Mistake, Mistakes, Place, Source};
@@ -76,7 +79,7 @@ impl Experiment {
         mistakes.or(())?;
         warnings.extend(contradictions.into_warnings(scenes.len()));
         let stem = Path::new(&source.name).file_stem().map(|stem| stem.to_string_lossy());
-        let name = match top.get("name") {
+        let name = match top.get(&NAME) {
             Some(Value::Text(name)) => name.clone(),
             _ => stem.unwrap_or_default().into_owned(),
         };
@@ -84,8 +87,8 @@ impl Experiment {
         Ok(Experiment {
             resolved: resolver.resolve(&name, &top, &scenes),
             name,
-            seeds: top.count("seeds"),
-            first_seed: top.count("seed"),
+            seeds: top.count(&SEEDS),
+            first_seed: top.count(&SEED),
             varied: variations.into_iter().map(|variation| variation.key).collect(),
             scenes,
             orders,
@@ -115,7 +118,7 @@ impl Reader<'_> {
         let mut settings = Settings::defaults(PARAMETERS);
         let parameters: Vec<&Parameter> = PARAMETERS.iter().collect();
         keys::check(table, &parameters, &mut settings, &mut self.mistakes);
-        if let Some(Value::Time(Time::ZERO)) = settings.get("until") {
+        if let Some(Value::Time(Time::ZERO)) = settings.get(&UNTIL) {
             let place = table.place_of("until");
             self.mistakes.add(Mistake::found(place, "until", "\"0ps\"", "a time over 0"));
         }
@@ -145,7 +148,7 @@ impl Reader<'_> {
 
     fn scene(&mut self, document: &Document, point: Point) -> Option<Scene> {
         let top = self.top(&document.top);
-        let engine = Engine::from_word(&top.text("engine"));
+        let engine = Engine::from_word(&top.text(&ENGINE));
         let topology = self.topology(&document.topology);
         if engine == Engine::Fluid {
             let with = "engine = \"fluid\"";
@@ -190,8 +193,8 @@ impl Reader<'_> {
         let scene = Scene {
             point,
             engine,
-            sample_interval: top.time("sample_interval"),
-            until: match top.get("until") {
+            sample_interval: top.time(&SAMPLE_INTERVAL),
+            until: match top.get(&UNTIL) {
                 Some(Value::Time(time)) => Some(*time),
                 _ => None,
             },
@@ -199,7 +202,7 @@ impl Reader<'_> {
             workload: workload?,
             schemes,
         };
-        self.contradictions.check(&scene, &network?, top.count("seed"));
+        self.contradictions.check(&scene, &network?, top.count(&SEED));
         Some(scene)
     }
 
@@ -214,7 +217,7 @@ impl Reader<'_> {
         if !keys::check(table, &parameters, settings, &mut self.mistakes) {
             return None;
         }
-        topology.routing = Routing::from_word(&settings.text("routing"))?;
+        topology.routing = Routing::from_word(&settings.text(&ROUTING))?;
         Some(topology)
     }
 

@@ -2,6 +2,7 @@
 
 use flowsched_units::Settings;
 use flowsched_workload::PATTERNS;
+use flowsched_workload::parameters::{AT, PATTERN};
 
 /// Where the starts of flows come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ const OF_LAID_DOWN: [&str; 3] = ["at", "every", "stagger"];
 
 /// Where the starts of flows with these settings come from.
 pub(crate) fn starts_of(settings: &Settings) -> Starts {
-    if settings.get("at").is_some() { Starts::LaidDown } else { Starts::Poisson }
+    if settings.get(&AT).is_some() { Starts::LaidDown } else { Starts::Poisson }
 }
 
 /// Whether both keys say how flows start, one by a load, the other at given times.
@@ -28,7 +29,7 @@ pub(crate) fn exclude_each_other(one: &str, other: &str) -> bool {
 
 /// What `key` belongs to and what could stand there, if it means nothing beside the others.
 pub(crate) fn misplaced(settings: &Settings, key: &str) -> Option<(String, String)> {
-    let pattern = settings.text("pattern");
+    let pattern = settings.text(&PATTERN);
     if let Some(owners) = owner_other_than(&pattern, key) {
         return Some((format!("a key of {owners}"), format!("keys of pattern = \"{pattern}\"")));
     }

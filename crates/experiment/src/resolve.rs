@@ -3,13 +3,14 @@
 //! A key is written with the value that it has at all points. Where it has several, because it
 //! varies or because its default depends on what does, reading the file works them out again.
 
+use crate::parameters::{NAME, PARAMETERS};
 use std::fmt::Write;
 
 use flowsched_units::{Parameter, Settings, Value};
 use flowsched_workload::LISTED_PARAMETERS;
 
 use crate::document::{Document, Table};
-use crate::experiment::{PARAMETERS, Scene};
+use crate::experiment::Scene;
 use crate::inputs::Inputs;
 use crate::parts::{self, Parts};
 use crate::scheme;
@@ -34,9 +35,9 @@ impl Resolver<'_> {
     pub fn resolve(&self, name: &str, top: &Settings, scenes: &[Scene]) -> String {
         let mut text = String::new();
         let mut top = top.clone();
-        top.set("name", Value::Text(name.to_owned()));
+        top.set(&NAME, Value::Text(name.to_owned()));
         for parameter in PARAMETERS.iter().filter(|parameter| !self.varies(parameter.name)) {
-            if let Some(value) = top.get(parameter.name) {
+            if let Some(value) = top.get(parameter) {
                 self.line(&mut text, parameter.name, value);
             }
         }
@@ -123,7 +124,7 @@ impl Resolver<'_> {
                 .iter()
                 .map(|(parameters, settings)| {
                     let has_key = parameters.iter().any(|parameter| parameter.name == key);
-                    has_key.then(|| settings.get(key)).flatten()
+                    has_key.then(|| settings.named(key)).flatten()
                 })
                 .collect();
             if self.varies(&given.path_of(key)) || values.iter().all(Option::is_none) {

@@ -1,14 +1,17 @@
 //! A `[[scheme]]` table: a preset, parts exchanged, values over its defaults.
 
 use flowsched_schemes::catalogue;
+use flowsched_schemes::combination::{COMMON, Combination};
+use flowsched_schemes::combination::{NAME, PRESET};
 use flowsched_schemes::discipline::DISCIPLINE;
 use flowsched_schemes::flow_level::FlowLevel;
-use flowsched_schemes::preset::{COMMON, Combination};
+use flowsched_schemes::port::parameters::QUEUES;
+use flowsched_schemes::tagger::THRESHOLDS;
 use flowsched_schemes::{PRESETS, Role, Scheme};
 use flowsched_units::{Parameter, SettingError, Settings, Value, shortened};
 
 use crate::document::Table;
-use crate::experiment::Engine;
+use crate::engine::Engine;
 use crate::keys;
 use crate::mistake::{Mistake, Mistakes};
 
@@ -74,7 +77,7 @@ pub(crate) fn read(
         mistakes.add(Mistake::found(&entry.key_place, path, found, allowed));
     }
     match level {
-        Ok(level) => Some(SchemeOfScene { name: settings.text("name"), settings, level }),
+        Ok(level) => Some(SchemeOfScene { name: settings.text(&NAME), settings, level }),
         Err(error) => {
             let place = table.place_of(&error.key);
             mistakes.add(Mistake::of_setting(place, &table.label, &error));
@@ -96,9 +99,9 @@ pub(crate) fn parameters(combination: &Combination) -> Vec<&'static Parameter> {
 
 /// The combination that a resolved or checked table names.
 pub(crate) fn combination_of(settings: &Settings) -> Option<Combination> {
-    let parts = Role::ALL.map(|role| settings.text(role.key()));
+    let parts = Role::ALL.map(|role| settings.text(role.parameter()));
     let parts = [0, 1, 2, 3].map(|index| Some(parts[index].as_str()));
-    Combination::new(&settings.text("preset"), parts).ok()
+    Combination::new(&settings.text(&PRESET), parts).ok()
 }
 
 fn combination(table: &Table, mistakes: &mut Mistakes) -> Option<Combination> {
@@ -121,13 +124,13 @@ fn resolve_thresholds(
     settings: &mut Settings,
     sizes_of: &mut dyn FnMut(&str, u64) -> Result<Value, SettingError>,
 ) -> Result<(), SettingError> {
-    let Some(Value::Text(word)) = settings.get("thresholds") else { return Ok(()) };
-    let queues = match settings.get("queues") {
+    let Some(Value::Text(word)) = settings.get(&THRESHOLDS) else { return Ok(()) };
+    let queues = match settings.get(&QUEUES) {
         Some(Value::Count(queues)) => *queues,
         _ => 1,
     };
     let sizes = sizes_of(&word.clone(), queues)?;
-    settings.set("thresholds", sizes);
+    settings.set(&THRESHOLDS, sizes);
     Ok(())
 }
 

@@ -1,18 +1,17 @@
 //! The `[workload]` table: drawn flows, a trace or several parts, with the files that they come
 //! from.
 
-use std::io;
-use std::sync::Arc;
-
 use flowsched_topology::Network;
 use flowsched_units::{Parameter, SettingError, Settings, Value};
-use flowsched_workload::sizes::{self, BUILT_IN, FORMS, SizeDistribution, SizesError};
+use flowsched_workload::parameters::{COOL_DOWN_FLOWS, FLOWS, LOAD, SIZES, TRACE, WARM_UP_FLOWS};
+use flowsched_workload::sizes::SizeDistribution;
 use flowsched_workload::{Flow, PARAMETERS, PartError, WHOLE_KEYS, Workload};
 
 use crate::document::{Document, Table};
+use crate::drawn::{drawn, unreadable};
 use crate::inputs::Inputs;
 use crate::keys;
-use crate::mistake::{Mistake, Mistakes, Place, Source};
+use crate::mistake::{Mistake, Mistakes, Place};
 use crate::parts::{self, Parts};
 use crate::relevance::{Starts, misplaced, starts_of};
 use crate::thresholds::Demand;
@@ -57,16 +56,16 @@ impl WorkloadOfScene {
     /// The same with as few flows as show whether the settings fit a network.
     pub(crate) fn few(&self) -> WorkloadOfScene {
         let mut few = self.clone();
-        let count = |key| self.settings.count(key);
-        let needed = count("warm_up_flows").saturating_add(count("cool_down_flows")) + 1;
+        let count = |parameter| self.settings.count(parameter);
+        let needed = count(&WARM_UP_FLOWS).saturating_add(count(&COOL_DOWN_FLOWS)) + 1;
         match &mut few.traffic {
             Traffic::Parts(parts) if self.flow_count() >= needed => {
-                few.settings.set("warm_up_flows", Value::Count(0));
-                few.settings.set("cool_down_flows", Value::Count(0));
+                few.settings.set(&WARM_UP_FLOWS, Value::Count(0));
+                few.settings.set(&COOL_DOWN_FLOWS, Value::Count(0));
                 parts.make_few();
             }
             Traffic::Parts(_) => {}
-            _ => few.settings.set("flows", Value::Count(needed.min(count("flows")))),
+            _ => few.settings.set(&FLOWS, Value::Count(needed.min(count(&FLOWS)))),
         }
         few
     }
@@ -78,8 +77,8 @@ impl WorkloadOfScene {
         if self.flow_count() <= most {
             return first;
         }
-        for key in ["warm_up_flows", "cool_down_flows"] {
-            first.settings.set(key, Value::Count(0));
+        for parameter in [&WARM_UP_FLOWS, &COOL_DOWN_FLOWS] {
+            first.settings.set(parameter, Value::Count(0));
         }
         match &mut first.traffic {
             Traffic::Parts(parts) => {
@@ -87,7 +86,7 @@ impl WorkloadOfScene {
                 parts.keep(most / kinds.clamp(1, most));
             }
             Traffic::Trace(flows) => flows.truncate(most as usize),
-            Traffic::Drawn(_) => first.settings.set("flows", Value::Count(most)),
+            Traffic::Drawn(_) => first.settings.set(&FLOWS, Value::Count(most)),
         }
         first
     }
@@ -95,7 +94,7 @@ impl WorkloadOfScene {
     /// How many flows there are.
     pub fn flow_count(&self) -> u64 {
         match &self.traffic {
-            Traffic::Drawn(_) => self.settings.count("flows"),
+            Traffic::Drawn(_) => self.settings.count(&FLOWS),
             Traffic::Trace(flows) => flows.len() as u64,
             Traffic::Parts(parts) => parts.flow_count(&self.settings),
         }
@@ -104,14 +103,15 @@ impl WorkloadOfScene {
     /// What thresholds are worked out for: the sizes and the load that are asked for, or those
     /// of the flows where no one load is, which are measured.
     pub(crate) fn demand(&self, network: &Network) -> Result<Demand, SettingError> {
-        let text = |key| self.settings.get(key).map(Value::to_string).unwrap_or_default();
+        let text =
+            |parameter| self.settings.get(parameter).map(Value::to_string).unwrap_or_default();
         let name = match &self.traffic {
             Traffic::Drawn(sizes) if starts_of(&self.settings) == Starts::Poisson => {
-                let load = self.settings.number("load");
-                return Ok(Demand { name: text("sizes"), sizes: sizes.clone(), load });
+                let load = self.settings.number(&LOAD);
+                return Ok(Demand { name: text(&SIZES), sizes: sizes.clone(), load });
             }
             Traffic::Drawn(_) => format!("{:?}", self.settings),
-            Traffic::Trace(_) => text("trace"),
+            Traffic::Trace(_) => text(&TRACE),
             Traffic::Parts(parts) => format!("{:?} {:?}", self.settings, parts.settings()),
         };
         let Workload { flows, load_measured, .. } =
@@ -154,28 +154,6 @@ pub(crate) fn read(
     let workload = WorkloadOfScene { settings, traffic: traffic? };
     check_flows(document, &workload, network?, mistakes);
     Some(workload)
-}
-
-/// The sizes of flows that are drawn, if all that their drawing needs is there.
-pub(crate) fn drawn(
-    table: &Table,
-    settings: &Settings,
-    inputs: &mut Inputs<'_>,
-    mistakes: &mut Mistakes,
-) -> Option<SizeDistribution> {
-    for (key, entry) in &table.entries {
-        if let Some((found, allowed)) = misplaced(settings, key) {
-            mistakes.add(Mistake::found(&entry.key_place, table.label_of(key), found, allowed));
-        }
-    }
-    let needs_load = starts_of(settings) == Starts::Poisson;
-    if needs_load && !table.entries.contains_key("load") {
-        let allowed = "a number over 0 and up to 1, or starts that are laid down, or a trace";
-        let path = table.label_of("load");
-        mistakes.add(Mistake::found(&table.place, path, "nothing", allowed));
-    }
-    let sizes = size_distribution(table, inputs, mistakes);
-    sizes.filter(|_| !needs_load || settings.get("load").is_some())
 }
 
 /// The keys of the table that shape the flows, for the resolved experiment.
@@ -226,66 +204,6 @@ fn trace(
             None
         }
     }
-}
-
-fn size_distribution(
-    table: &Table,
-    inputs: &mut Inputs<'_>,
-    mistakes: &mut Mistakes,
-) -> Option<SizeDistribution> {
-    let (place, key) = (table.place_of("sizes"), table.label_of("sizes"));
-    let Some(text) = table.text("sizes") else {
-        let allowed = "a built-in name, a form such as \"fixed 20KB\", a CDF file, or a trace";
-        let mistake = Mistake::found(place, key, "nothing", allowed);
-        mistakes.add(mistake.with_help("`flowsched list workloads` shows what there is"));
-        return None;
-    };
-    match sizes(text, &key, place, &mut |path| inputs.read(path)) {
-        Ok(sizes) => Some(sizes),
-        Err(mistake) => {
-            mistakes.add(mistake);
-            None
-        }
-    }
-}
-
-/// The distribution that `text` stands for: a built-in name, a form such as `fixed 20KB`, or a
-/// CDF file that `open` finds.
-///
-/// # Errors
-/// A [`Mistake`] of `key` at `place`, or one of the CDF file at its line.
-pub fn sizes(
-    text: &str,
-    key: &str,
-    place: &Place,
-    open: &mut dyn FnMut(&str) -> io::Result<Arc<Source>>,
-) -> Result<SizeDistribution, Mistake> {
-    match sizes::by_name(text) {
-        Ok(sizes) => return Ok(sizes),
-        Err(SizesError::Malformed { found, allowed }) => {
-            return Err(Mistake::found(place, key, found, allowed));
-        }
-        Err(SizesError::Unknown { .. }) => {}
-    }
-    let source = open(text).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            let names = BUILT_IN.iter().map(|built_in| built_in.name);
-            let names = names.chain(FORMS.iter().map(|form| form.usage));
-            let mistake = Mistake::unknown(place, key, text, names);
-            let problem = format!("{}, or a CDF file, and there is none here", mistake.problem);
-            Mistake { problem, ..mistake }
-        }
-        _ => unreadable(place, key.to_owned(), text, &error, "a CDF file"),
-    })?;
-    sizes::parse_cdf(&source.text).map_err(|error| {
-        Mistake::found(&Place::line(&source, error.line), "", error.found, error.allowed)
-    })
-}
-
-fn unreadable(place: &Place, key: String, path: &str, error: &io::Error, allowed: &str) -> Mistake {
-    let found = format!("\"{path}\", which cannot be read ({error})");
-    Mistake::found(place, key, found, allowed)
-        .with_help("paths are relative to the experiment file")
 }
 
 /// Draws as few flows as show whether the settings fit the network.

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use common::network;
 use flowsched_schemes::Scheme;
+use flowsched_schemes::combination::Combination;
 use flowsched_schemes::flow_level::FlowLevel;
-use flowsched_schemes::preset::Combination;
 use flowsched_sim::Progress;
 use flowsched_topology::{Network, Routing};
 use flowsched_units::{Settings, Time, Value};

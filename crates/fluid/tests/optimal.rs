@@ -5,8 +5,10 @@ mod common;
 
 use common::{BOTTLENECK, flow, network, one_link, run};
 use flowsched_fluid::{Outcome, Worth};
+use flowsched_schemes::combination::Combination;
 use flowsched_schemes::flow_level::FlowLevel;
-use flowsched_schemes::preset::Combination;
+use flowsched_schemes::port::parameters::QUEUES;
+use flowsched_schemes::tagger::THRESHOLDS;
 use flowsched_schemes::{PRESETS, Scheme};
 use flowsched_sim::{Job, Progress};
 use flowsched_theory::schedule;
@@ -20,8 +22,8 @@ const UNIT: Time = Time::from_us(11_680);
 
 fn settings_of(preset: &str) -> Settings {
     let mut settings = Combination::new(preset, [None; 4]).unwrap().defaults("none");
-    if let Some(Value::Text(_)) = settings.get("thresholds") {
-        let thresholds = 1..settings.count("queues");
+    if let Some(Value::Text(_)) = settings.get(&THRESHOLDS) {
+        let thresholds = 1..settings.count(&QUEUES);
         let thresholds = thresholds.map(|queue| Bytes::new(queue * 20_000)).collect();
         settings.set("thresholds", Value::Sizes(thresholds));
     }

@@ -107,7 +107,7 @@ pub struct NoFluid {
 impl NoFluid {
     /// As the error of a scheme with these settings.
     pub(crate) fn into_error(self, settings: &Settings) -> SettingError {
-        let found = settings.get(self.key).map_or_else(String::new, ToString::to_string);
+        let found = settings.named(self.key).map_or_else(String::new, ToString::to_string);
         let allowed = format!("{}, or a discipline to run in its place", self.instead);
         SettingError::new(self.key, format!("\"{found}\", {}", self.why), allowed)
     }

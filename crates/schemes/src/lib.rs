@@ -12,6 +12,7 @@
 //! catalogue, a preset and an experiment file.
 
 pub mod catalogue;
+pub mod combination;
 pub mod controller;
 pub mod discipline;
 pub mod flow_level;

@@ -1,5 +1,7 @@
 //! Values with which no run would get on: packets that fit nowhere, time-outs that are over at once.
 
+use crate::port::parameters::{BUFFER, SWITCH_MEMORY};
+use crate::transport::tcp::parameters::RTO_MIN;
 use flowsched_units::{Bytes, PACKET_WIRE, SettingError, Settings, Time, Value};
 
 /// The least buffer: a full packet with the largest header of any transport, EPN's 50 B.
@@ -10,19 +12,19 @@ const LEAST_TIMEOUT: Time = Time::from_us(1);
 
 /// Refuses such values.
 pub(crate) fn check(settings: &Settings) -> Result<(), SettingError> {
-    for key in ["buffer", "switch_memory"] {
-        if let Some(Value::Size(size)) = settings.get(key)
+    for parameter in [&BUFFER, &SWITCH_MEMORY] {
+        if let Some(Value::Size(size)) = settings.get(parameter)
             && *size < LEAST_BUFFER
         {
             let allowed = format!("at least {LEAST_BUFFER}, a full packet with its headers");
-            return Err(SettingError::new(key, size.to_string(), allowed));
+            return Err(SettingError::new(parameter, size.to_string(), allowed));
         }
     }
-    if let Some(Value::Time(time)) = settings.get("rto_min")
+    if let Some(Value::Time(time)) = settings.get(&RTO_MIN)
         && *time < LEAST_TIMEOUT
     {
         let allowed = format!("at least {LEAST_TIMEOUT}");
-        return Err(SettingError::new("rto_min", time.to_string(), allowed));
+        return Err(SettingError::new(&RTO_MIN, time.to_string(), allowed));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@
 //! [`PortPart`]: crate::port::PortPart
 //! [`ControllerPart`]: crate::controller::ControllerPart
 
-use flowsched_units::{Parameter, SettingError, Settings};
+use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
 /// Which of the four parts of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,15 +27,29 @@ impl Role {
     /// All four, in the order in which a packet meets them.
     pub const ALL: [Role; 4] = [Role::Tagger, Role::Transport, Role::Port, Role::Controller];
 
-    /// The key in a `[[scheme]]` table.
-    pub const fn key(self) -> &'static str {
+    /// The parameter of a `[[scheme]]` table that names the part.
+    pub const fn parameter(self) -> &'static Parameter {
         match self {
-            Role::Tagger => "tagger",
-            Role::Transport => "transport",
-            Role::Port => "port",
-            Role::Controller => "controller",
+            Role::Tagger => &TAGGER,
+            Role::Transport => &TRANSPORT,
+            Role::Port => &PORT,
+            Role::Controller => &CONTROLLER,
         }
     }
+
+    /// The key in a `[[scheme]]` table.
+    pub const fn key(self) -> &'static str {
+        self.parameter().name
+    }
+}
+
+const TAGGER: Parameter = naming("tagger", "The tagger, in place of the preset's.");
+const TRANSPORT: Parameter = naming("transport", "The transport, in place of the preset's.");
+const PORT: Parameter = naming("port", "The port, in place of the preset's.");
+const CONTROLLER: Parameter = naming("controller", "The controller, in place of the preset's.");
+
+const fn naming(name: &'static str, about: &'static str) -> Parameter {
+    Parameter { name, kind: Kind::Text, default: None, about, source: "the project" }
 }
 
 /// One choice for one of the four parts.
@@ -61,7 +75,7 @@ impl Part {
 
     /// Whether the settings name this part for its role.
     pub(crate) fn is_named_by(&self, settings: &Settings) -> bool {
-        settings.text(self.role.key()) == self.name
+        settings.text(self.role.parameter()) == self.name
     }
 }
 
@@ -73,7 +87,7 @@ pub(crate) fn does_not_fit(
     settings: &Settings,
     allowed: &[Part],
 ) -> SettingError {
-    let (found, other) = (settings.text(role.key()), settings.text(beside.key()));
+    let (found, other) = (settings.text(role.parameter()), settings.text(beside.parameter()));
     let found = format!("\"{found}\" with {} = \"{other}\"", beside.key());
     let names: Vec<String> = allowed.iter().map(|part| format!("\"{}\"", part.name)).collect();
     SettingError::new(role.key(), found, names.join(" or "))

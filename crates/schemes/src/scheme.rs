@@ -3,11 +3,13 @@
 use flowsched_units::{SettingError, Settings};
 
 use crate::catalogue::{self, AnyTransport};
+use crate::combination::{COMPAT, NAME};
 use crate::controller::Controller;
 use crate::discipline::{self, DISCIPLINE};
 use crate::flow_level::{FlowLevel, Fluid};
 use crate::limits;
 use crate::packet::Header;
+use crate::part::Role;
 use crate::port::{HostPort, PortSettings};
 use crate::tagger::Tagging;
 use crate::transport::Transport;
@@ -42,21 +44,24 @@ pub struct Facts {
 
 impl Scheme {
     /// Reads settings that are complete and checked against
-    /// [`Combination::parameters`](crate::preset::Combination::parameters).
+    /// [`Combination::parameters`](crate::combination::Combination::parameters).
     ///
     /// # Errors
     /// If the values are right one by one but do not fit each other, or the scheme is a schedule
     /// of flows, which packets cannot keep to.
     pub fn from_settings(settings: &Settings) -> Result<Scheme, SettingError> {
         if catalogue::schedule(settings).is_some() {
-            let found = format!("\"{}\", which sends no packets", settings.text("transport"));
-            return Err(SettingError::new("transport", found, "a transport that does"));
+            let found = format!(
+                "\"{}\", which sends no packets",
+                settings.text(Role::Transport.parameter())
+            );
+            return Err(SettingError::new(Role::Transport.key(), found, "a transport that does"));
         }
         limits::check(settings)?;
         let parts = AnyTransport::from_settings(settings)?;
-        let ns2_routing = settings.text("compat") == "ns2";
+        let ns2_routing = settings.text(&COMPAT) == "ns2";
         Ok(Scheme {
-            name: settings.text("name"),
+            name: settings.text(&NAME),
             port: parts.port_settings(),
             host_port: HostPort::from_settings(settings),
             ns2_routing,
@@ -116,9 +121,9 @@ fn flow_level(
 ) -> Result<FlowLevel, SettingError> {
     if ns2_routing {
         let found = "\"ns2\", which sends each packet another way";
-        return Err(SettingError::new("compat", found, "none"));
+        return Err(SettingError::new(&COMPAT, found, "none"));
     }
-    match settings.get(DISCIPLINE.name) {
+    match settings.get(&DISCIPLINE) {
         Some(word) => discipline::flow_level(&word.to_string()),
         None => of_parts().map_err(|reason| reason.into_error(settings)),
     }
@@ -134,15 +139,16 @@ impl FlowLevel {
         let Some(schedule) = catalogue::schedule(settings) else {
             return Scheme::from_settings(settings)?.flow_level();
         };
-        let plain =
-            [("tagger", "none"), ("port", "fifo"), ("controller", "none"), ("compat", "none")];
-        for (key, only) in plain {
-            if settings.text(key) != only {
-                let found = format!("\"{}\", where no packets are sent", settings.text(key));
-                return Err(SettingError::new(key, found, format!("\"{only}\"")));
+        let [tagger, _, port, controller] = Role::ALL.map(Role::parameter);
+        let plain = [(tagger, "none"), (port, "fifo"), (controller, "none"), (&COMPAT, "none")];
+        for (parameter, only) in plain {
+            let found = settings.text(parameter);
+            if found != only {
+                let found = format!("\"{found}\", where no packets are sent");
+                return Err(SettingError::new(parameter, found, format!("\"{only}\"")));
             }
         }
-        match settings.get(DISCIPLINE.name) {
+        match settings.get(&DISCIPLINE) {
             Some(word) => discipline::flow_level(&word.to_string()),
             None => Ok(schedule),
         }

@@ -2,7 +2,9 @@
 //!
 //! A tagger sees what the sending host sees of its own flow and nothing of the network.
 
+mod any;
 pub mod bytes_sent;
+mod family;
 pub mod mlfq;
 pub mod none;
 pub mod priority_mapper;
@@ -10,7 +12,9 @@ pub mod remaining;
 pub mod size_known;
 mod thresholds;
 
-pub use thresholds::MAX_PRIORITIES;
+pub use any::{AnyMemory, AnyTagger};
+pub use family::TaggerFamily;
+pub use thresholds::{MAX_PRIORITIES, THRESHOLDS};
 
 use flowsched_units::{SettingError, Settings};
 
@@ -18,13 +22,7 @@ use crate::flow_level::Tagged;
 use crate::knowledge::Start;
 pub use crate::knowledge::{Departure, Work};
 use crate::packet::{Header, Packet};
-use crate::part::{self, Part, Role};
-
-use bytes_sent::BytesSent;
-use mlfq::Mlfq;
-use none::NoTagger;
-use remaining::Remaining;
-use size_known::SizeKnown;
+use crate::part::Part;
 
 /// What a tagger writes on a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,102 +94,3 @@ pub trait PlainTagger: TaggerPart {
         0
     }
 }
-
-/// The taggers that hosts may have whose packets carry `H`: one of them.
-pub trait TaggerFamily<H: Header>: Tagging<H> + Clone + std::fmt::Debug + 'static {
-    /// The tagger that the settings name, for ports with so many queues.
-    ///
-    /// # Errors
-    /// If it is not one of the family, or its values do not fit.
-    fn from_settings(settings: &Settings, queues: usize) -> Result<Self, SettingError>;
-
-    /// What its tags come down to where flows are fluids.
-    fn fluid(&self) -> Tagged;
-}
-
-/// A family of one.
-impl<H: Header, G: TaggerPart + Tagging<H>> TaggerFamily<H> for G {
-    fn from_settings(settings: &Settings, queues: usize) -> Result<G, SettingError> {
-        if !G::PART.is_named_by(settings) {
-            return Err(part::does_not_fit(Role::Tagger, Role::Controller, settings, &[G::PART]));
-        }
-        G::build(settings, queues)
-    }
-
-    fn fluid(&self) -> Tagged {
-        TaggerPart::fluid(self)
-    }
-}
-
-/// Writes a type that is any of some plain taggers, so that they share one compiled engine.
-macro_rules! any_tagger {
-    ($($Name:ident: $memory:ident),*) => {
-        /// Any of the taggers that know nothing of headers.
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum AnyTagger {
-            $(#[allow(missing_docs, reason = "the type says it")] $Name($Name)),*
-        }
-
-        impl AnyTagger {
-            /// All of them.
-            pub const PARTS: &[Part] = &[$($Name::PART),*];
-        }
-
-        /// What any of them remembers of one connection, from flow to flow.
-        #[derive(Clone, Copy, Debug, Default, PartialEq)]
-        pub struct AnyMemory {
-            $($memory: <$Name as PlainTagger>::Memory),*
-        }
-
-        impl<H: Header> Tagging<H> for AnyTagger {
-            type Flow = AnyMemory;
-
-            fn start_flow(&self, flow: &mut AnyMemory, _start: &Start) {
-                match self {
-                    $(AnyTagger::$Name(tagger) => {
-                        PlainTagger::start_flow(tagger, &mut flow.$memory);
-                    })*
-                }
-            }
-
-            #[inline]
-            fn tag(
-                &self,
-                flow: &mut AnyMemory,
-                departure: &Departure,
-                work: &Work,
-                packet: &mut Packet<H>,
-            ) {
-                let tag = match self {
-                    $(AnyTagger::$Name(tagger) => {
-                        PlainTagger::tag(tagger, &mut flow.$memory, departure, work)
-                    })*
-                };
-                packet.priority = tag.priority;
-                packet.set_rank(tag.rank);
-            }
-
-            #[inline]
-            fn ack_priority(&self, acknowledged: u8) -> u8 {
-                match self {
-                    $(AnyTagger::$Name(tagger) => PlainTagger::ack_priority(tagger, acknowledged)),*
-                }
-            }
-        }
-
-        impl<H: Header> TaggerFamily<H> for AnyTagger {
-            fn from_settings(settings: &Settings, queues: usize) -> Result<AnyTagger, SettingError> {
-                $(if $Name::PART.is_named_by(settings) {
-                    return $Name::build(settings, queues).map(AnyTagger::$Name);
-                })*
-                Err(part::does_not_fit(Role::Tagger, Role::Controller, settings, AnyTagger::PARTS))
-            }
-
-            fn fluid(&self) -> Tagged {
-                match self { $(AnyTagger::$Name(tagger) => TaggerPart::fluid(tagger)),* }
-            }
-        }
-    };
-}
-
-any_tagger!(NoTagger: none, Mlfq: mlfq, SizeKnown: size_known, BytesSent: bytes_sent, Remaining: remaining);

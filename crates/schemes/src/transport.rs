@@ -7,19 +7,18 @@ mod carrying;
 pub mod d3;
 pub mod explicit;
 pub mod omniscient;
+mod part;
 pub mod pdq;
 pub mod tcp;
 
 pub use carrying::{Carried, Carrying};
+pub use part::{Hosts, TransportPart};
 
-use flowsched_units::{Bytes, Rate, SettingError, Settings, Time};
+use flowsched_units::{Bytes, Rate, Time};
 
-use crate::controller::ControllerFamily;
-use crate::flow_level::{FlowLevel, Fluid, Shares};
 pub use crate::knowledge::Start;
 use crate::knowledge::Work;
 use crate::packet::{Flags, Header, Packet};
-use crate::part::Part;
 
 /// How far a sender is with its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,39 +154,4 @@ pub trait Hosting<T: Transport> {
     fn deadline(&self) -> Time {
         Time::MAX
     }
-}
-
-/// A header that hosts of the catalogue speak, and the controllers that understand it.
-pub trait Language: Header {
-    /// The controllers, one of which a scheme names.
-    type Controllers: ControllerFamily<Self>;
-}
-
-/// A transport of the catalogue.
-pub trait TransportPart {
-    /// What experiment files and catalogues say of it.
-    const PART: Part;
-    /// Whether its senders slow down on marks.
-    const HEEDS_MARKS: bool = false;
-    /// What it builds.
-    type Transport: Transport<Header: Language> + Clone + std::fmt::Debug + 'static;
-
-    /// The transport that complete and checked settings describe.
-    ///
-    /// # Errors
-    /// If the values do not fit each other.
-    fn build(settings: &Settings) -> Result<Self::Transport, SettingError>;
-
-    /// The scheme where flows are fluids, given what the tagger and the port come down to; or the
-    /// reason why there is nothing like it.
-    fn fluid(transport: &Self::Transport, settings: &Settings, shares: Shares) -> Fluid<FlowLevel>;
-}
-
-/// Hosts, and the switches that understand them.
-#[derive(Clone, Debug)]
-pub struct Hosts<T: Transport<Header: Language>> {
-    /// What hosts do.
-    pub transport: T,
-    /// What switches do.
-    pub controllers: <T::Header as Language>::Controllers,
 }

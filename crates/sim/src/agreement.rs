@@ -1,6 +1,6 @@
 //! Tests that going through a network in windows gives what one event after the other gives.
 
-use flowsched_schemes::preset::Combination;
+use flowsched_schemes::combination::Combination;
 use flowsched_topology::{HostId, LOSS};
 use flowsched_units::{Bytes, Settings, Value};
 use proptest::prelude::*;

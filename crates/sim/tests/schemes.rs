@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use common::{flow, network, run_with, scheme, scheme_of, small_fabric};
+use flowsched_schemes::combination::Combination;
 use flowsched_schemes::controller::Site;
 use flowsched_schemes::packet::{Flags, Frame, Header};
 use flowsched_schemes::port::{
     Backlog, CongestedFirst, Connections, PfabricPort, Port, PortSettings, PriorityPort, Queues,
 };
-use flowsched_schemes::preset::Combination;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::transport::tcp::Tcp;

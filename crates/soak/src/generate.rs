@@ -5,16 +5,16 @@
 //! that a new topology, part or pattern is covered as soon as it is listed there.
 
 mod scheme;
+mod table;
 mod top;
 mod topology;
 mod value;
 mod workload;
 
-use std::fmt::Write;
-
-use flowsched_units::{Kind, Parameter};
+use flowsched_units::Kind;
 
 use crate::draw::Draw;
+use table::{Entry, Table};
 
 /// The name of the experiment file of a case.
 pub const FILE: &str = "case.toml";
@@ -31,51 +31,6 @@ pub struct Case {
     pub files: Vec<(String, String)>,
     /// What the command line says beside the file.
     pub arguments: Vec<String>,
-}
-
-/// A table of the file.
-struct Table {
-    /// As it is written, `[topology]`.
-    header: &'static str,
-    /// What its keys are called on the command line, `topology.`.
-    path: String,
-    entries: Vec<Entry>,
-}
-
-/// A key with its value.
-struct Entry {
-    key: &'static str,
-    value: String,
-    kind: Kind,
-}
-
-impl Table {
-    fn new(header: &'static str, path: impl Into<String>) -> Table {
-        Table { header, path: path.into(), entries: Vec::new() }
-    }
-
-    fn set(&mut self, parameter: &Parameter, value: impl Into<String>) {
-        let (key, kind) = (parameter.name, parameter.kind);
-        self.entries.push(Entry { key, value: value.into(), kind });
-    }
-
-    fn set_text(&mut self, key: &'static str, value: impl Into<String>) {
-        self.entries.push(Entry { key, value: value.into(), kind: Kind::Text });
-    }
-
-    fn write(&self, file: &mut String) {
-        if !self.header.is_empty() {
-            let _ = writeln!(file, "\n{}", self.header);
-        }
-        for Entry { key, value, kind } in &self.entries {
-            let _ = match kind {
-                Kind::Count { .. } | Kind::Number { .. } | Kind::Flag => {
-                    writeln!(file, "{key} = {value}")
-                }
-                _ => writeln!(file, "{key} = \"{value}\""),
-            };
-        }
-    }
 }
 
 impl Case {

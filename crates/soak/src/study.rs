@@ -7,7 +7,7 @@ use std::path::Path;
 use flowsched_experiment::results::{FlowRow, Folder, Port, PortSample, RunSummary};
 use flowsched_experiment::{Arguments, Experiment, Level, Scene, SchemeOfScene};
 use flowsched_schemes::flow_level::{Admission, FlowLevel};
-use flowsched_topology::Routing;
+use flowsched_topology::{PROBABILITY, Routing};
 use flowsched_units::{Bytes, Time};
 
 /// The largest port table that is read, bytes: its rows take a hundred times as much memory.
@@ -164,7 +164,7 @@ impl Promises {
         let is_like_all = scene.topology.kind.name != "custom";
         let common = Promises {
             until: scene.until,
-            is_lossless: settings.number("loss") == 0.0,
+            is_lossless: settings.number(&PROBABILITY) == 0.0,
             is_one_path: is_like_all,
             is_quiet_inside: true,
             header: Bytes::new(flowsched_units::PACKET_HEADER),

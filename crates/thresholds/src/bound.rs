@@ -7,11 +7,12 @@
 use crate::ThresholdsError;
 use crate::candidates;
 use crate::edge::Edge;
-use crate::instance::{self, CANDIDATES as CANDIDATES_FOR_STABILITY, Term};
+use crate::level_costs::LevelCosts;
 use crate::model::PiasMm1Bound;
 use crate::objective::Objective;
 use crate::scene::Scene;
-use crate::shortest_path::{self, Cuts, LevelCosts};
+use crate::shortest_path::{self, Cuts};
+use crate::term::{self, CANDIDATES as CANDIDATES_FOR_STABILITY, Term};
 
 /// Sizes among which the optimum is found for certain.
 pub(crate) const CANDIDATES: usize = 96;
@@ -62,8 +63,8 @@ pub(crate) struct MostStable {
 /// The most stable thresholds for `queues` queues.
 pub(crate) fn most_stable(scene: &Scene, queues: usize) -> Result<MostStable, ThresholdsError> {
     let sizes = candidates::grid(std::slice::from_ref(scene), &[], CANDIDATES_FOR_STABILITY);
-    let terms = instance::terms(&[(scene.clone(), 1.0)], &Objective::MeanFct, &sizes)?;
-    let cuts = shortest_path::cheapest(&BoundedTraffic(&terms[0].edges().edges), queues);
+    let terms = term::terms(&[(scene.clone(), 1.0)], &Objective::MeanFct, &sizes)?;
+    let cuts = shortest_path::cheapest(&BoundedTraffic(&terms[0].edges.edges), queues);
     let thresholds = cuts.places.iter().map(|place| sizes[place - 1]).collect();
     Ok(MostStable { thresholds, load: scene.sizes.mean() / cuts.cost })
 }
@@ -81,7 +82,7 @@ struct Label {
 
 /// The cheapest choice of at most `queues` levels; `None` if none has a steady state.
 pub(crate) fn cheapest(terms: &[Term], queues: usize) -> Option<Cuts> {
-    let edges = &terms[0].edges().edges;
+    let edges = &terms[0].edges.edges;
     let last = edges.len() - 1;
     let start = Label { traffic: 0.0, cost: 0.0, from: 0, label: 0 };
     let mut layers: Vec<Vec<Vec<Label>>> = vec![vec![Vec::new(); last + 1]];
@@ -111,7 +112,7 @@ pub(crate) fn cheapest(terms: &[Term], queues: usize) -> Option<Cuts> {
 
 /// The ways to `to` with one level more than `before`, none worse than another in both numbers.
 fn extend(terms: &[Term], before: &[Vec<Label>], to: usize) -> Vec<Label> {
-    let edges = &terms[0].edges().edges;
+    let edges = &terms[0].edges.edges;
     let mut labels = Vec::new();
     for (from, ways) in before.iter().enumerate().take(to) {
         let more = (edges[to].size - edges[from].size) * edges[from].share_above;
@@ -137,12 +138,12 @@ fn extend(terms: &[Term], before: &[Vec<Label>], to: usize) -> Vec<Label> {
 fn delay(terms: &[Term], from: usize, traffic: f64) -> Option<f64> {
     let mut total = 0.0;
     for term in terms {
-        let edges = term.edges();
+        let edges = &term.edges;
         let load = edges.arrival_rate * traffic;
         if load >= 1.0 {
             return None;
         }
-        total += term.scale() * edges.edges[from].flows_above * PiasMm1Bound::packet_delay(load);
+        total += term.scale * edges.edges[from].flows_above * PiasMm1Bound::packet_delay(load);
     }
     Some(total)
 }

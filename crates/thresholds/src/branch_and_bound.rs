@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use crate::shortest_path::{LevelCosts, Step};
+use crate::level_costs::{LevelCosts, Step};
 
 /// Steps from the first to the last place of the smallest blocks, which share their ends.
 const WIDTH: usize = 8;

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::ThresholdsError;
 use crate::baseline::{self, EXPONENTIAL_BASE, EXPONENTIAL_FACTOR};
-use crate::model::ModelName;
+use crate::names::ModelName;
 use crate::objective::Objective;
 use crate::optimal::{Solution, optimal_for};
 use crate::scene::Scene;

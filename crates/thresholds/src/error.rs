@@ -3,8 +3,7 @@
 use flowsched_units::Bytes;
 use thiserror::Error;
 
-use crate::model::ModelName;
-use crate::objective::OBJECTIVES;
+use crate::names::{ModelName, OBJECTIVES};
 
 /// The largest number of queues that a port has.
 pub const MOST_QUEUES: usize = 64;

@@ -3,51 +3,16 @@
 use crate::ThresholdsError;
 use crate::bound;
 use crate::candidates;
-use crate::edge::Edges;
-use crate::model::{LevelModel, ModelName, MultilevelFcfs, MultilevelPs, PiasMm1};
+use crate::level_costs::LevelCosts;
+use crate::model::{LevelModel, MultilevelFcfs, MultilevelPs, PiasMm1};
+use crate::names::ModelName;
 use crate::objective::Objective;
 use crate::scene::Scene;
-use crate::shortest_path::{self, Cuts, LevelCosts};
-
-/// Sizes among which the optimum is found for certain.
-pub const CANDIDATES: usize = 10_000;
+use crate::shortest_path::{self, Cuts};
+use crate::term::{Term, terms};
 
 /// Steps on each side of a threshold when it is made finer.
 const FINER: usize = 24;
-
-/// One link of one scene, with what a byte of service there counts.
-pub(crate) struct Term {
-    /// The scene's weight, times the seconds that a byte takes.
-    scale: f64,
-    edges: Edges,
-}
-
-impl Term {
-    pub(crate) fn edges(&self) -> &Edges {
-        &self.edges
-    }
-
-    pub(crate) fn scale(&self) -> f64 {
-        self.scale
-    }
-}
-
-/// The terms of `scenes`, each counted so many times, with edges at `sizes`.
-pub(crate) fn terms(
-    scenes: &[(Scene, f64)],
-    objective: &Objective,
-    sizes: &[f64],
-) -> Result<Vec<Term>, ThresholdsError> {
-    let mut terms = Vec::new();
-    for (scene, factor) in scenes {
-        let weight = objective.weight(scene)?;
-        for link in &scene.path.links {
-            let scale = factor * scene.seconds_per_byte(link);
-            terms.push(Term { scale, edges: Edges::new(scene, link, &weight, sizes) });
-        }
-    }
-    Ok(terms)
-}
 
 /// The cheapest levels between the edges of `terms`; `None` if none has a steady state.
 pub(crate) fn cheapest(model: ModelName, terms: &[Term], queues: usize) -> Option<Cuts> {

@@ -17,7 +17,9 @@ mod edge;
 mod error;
 mod instance;
 mod known_size;
+mod level_costs;
 mod model;
+mod names;
 mod objective;
 mod optimal;
 mod prediction;
@@ -25,21 +27,22 @@ mod robust;
 mod scene;
 mod sensitivity;
 mod shortest_path;
+mod term;
 
 pub use baseline::{
     EXPONENTIAL_BASE, EXPONENTIAL_FACTOR, PUBLISHED, Published, equal_split, exponential, published,
 };
 pub use comparison::{Comparison, Other, compare};
 pub use error::{MOST_QUEUES, ThresholdsError};
-pub use instance::CANDIDATES;
 pub use known_size::optimal_known_sizes;
-pub use model::{DEFAULT_MODEL, MODELS, ModelName};
-pub use objective::{OBJECTIVES, Objective, SMALL};
+pub use names::{DEFAULT_MODEL, MODELS, ModelName, OBJECTIVES};
+pub use objective::{Objective, SMALL};
 pub use optimal::{Solution, optimal_for};
 pub use prediction::{ByClass, Predicted, Predictor};
 pub use robust::{LinkThresholds, PerLink, Regret, Robust, per_link, robust};
 pub use scene::{DEFAULT_LINK, Link, Path, Scene};
 pub use sensitivity::{Deviation, Loss, sensitivity, usual_deviations};
+pub use term::CANDIDATES;
 
 use flowsched_units::Bytes;
 use flowsched_workload::sizes::SizeDistribution;

@@ -25,9 +25,6 @@ pub enum Objective {
     Mixture(Vec<(f64, Objective)>),
 }
 
-/// The objectives that have a name of their own.
-pub const OBJECTIVES: &[&str] = &["mean-fct", "mean-slowdown", "small-fct"];
-
 impl Objective {
     /// Refuses weights that are not over 0, and mixtures of mixtures.
     pub(crate) fn check(&self) -> Result<(), ThresholdsError> {

@@ -6,11 +6,12 @@ use serde::Serialize;
 use crate::ThresholdsError;
 use crate::bound;
 use crate::error::MOST_QUEUES;
-use crate::instance::{self, CANDIDATES, Chosen};
-use crate::model::ModelName;
+use crate::instance::{self, Chosen};
+use crate::names::ModelName;
 use crate::objective::Objective;
 use crate::prediction::{Predicted, Predictor};
 use crate::scene::Scene;
+use crate::term::CANDIDATES;
 
 /// Thresholds with what a model says of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]

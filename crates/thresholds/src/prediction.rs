@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use crate::ThresholdsError;
 use crate::edge::Edges;
-use crate::model::{Delay, ModelName};
+use crate::model::Delay;
+use crate::names::ModelName;
 use crate::objective::Objective;
 use crate::scene::Scene;
 

@@ -10,11 +10,11 @@ use flowsched_units::Bytes;
 use serde::Serialize;
 
 use crate::ThresholdsError;
-use crate::instance::CANDIDATES;
-use crate::model::ModelName;
+use crate::names::ModelName;
 use crate::objective::Objective;
 use crate::optimal::{self, Solution, optimal_for};
 use crate::scene::Scene;
+use crate::term::CANDIDATES;
 
 /// Which regret is to be small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -4,7 +4,7 @@ use flowsched_units::Bytes;
 use serde::Serialize;
 
 use crate::ThresholdsError;
-use crate::model::ModelName;
+use crate::names::ModelName;
 use crate::objective::Objective;
 use crate::optimal::{Solution, optimal_for};
 use crate::scene::Scene;

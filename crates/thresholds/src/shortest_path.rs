@@ -10,30 +10,7 @@
 //!   a lower bound of its costs is no better than what has been found.
 
 use crate::branch_and_bound::Search;
-
-/// The costs of levels between the places `0..=last()`.
-pub(crate) trait LevelCosts {
-    /// The place where the last level ends.
-    fn last(&self) -> usize;
-
-    /// The cost of the level from one place to another.
-    fn cost(&self, from: usize, to: usize) -> f64;
-
-    /// As much of the cost as changes with the beginning is a scalar product, of so many factors
-    /// of the beginning and as many of the end. Those of the end are not negative, nor lower where
-    /// the level ends later.
-    fn factors(&self) -> usize;
-
-    /// The factors of the beginning, relative to an `origin` that is not beyond it.
-    fn begin(&self, origin: usize, place: usize, factors: &mut [f64]);
-
-    /// The factors of the end, relative to an `origin` that is not beyond it.
-    fn end(&self, origin: usize, to: usize, factors: &mut [f64]);
-
-    /// Whether `cost(a, b) + cost(a', b') <= cost(a, b') + cost(a', b)` for all `a <= a' < b <=
-    /// b'`: checked, not assumed.
-    fn is_monge(&self) -> bool;
-}
+use crate::level_costs::{LevelCosts, Step};
 
 /// A choice of levels.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,17 +19,6 @@ pub(crate) struct Cuts {
     pub(crate) places: Vec<usize>,
     /// The sum of the costs of the levels.
     pub(crate) cost: f64,
-}
-
-/// The cheapest way to a place, and where its last level begins.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    pub(crate) cost: f64,
-    pub(crate) from: usize,
-}
-
-impl Step {
-    pub(crate) const NONE: Step = Step { cost: f64::INFINITY, from: 0 };
 }
 
 /// The cheapest choice of at most `levels` levels; of equal ones, the one with the fewest.

@@ -1,26 +1,14 @@
 //! Connects hosts and switches into a [`Network`].
 
 use flowsched_units::{Rate, Time};
-use thiserror::Error;
 
+use crate::error::{FASTEST, LARGEST_PORT_COUNT, LARGEST_TABLE, NetworkError, SLOWEST};
 use crate::ids::{HostId, NodeId, PortId};
 use crate::loss::Loss;
-use crate::network::{Grouped, Network, Port, Tier};
+use crate::network::{Network, Tier};
 use crate::parallel::Parallel;
+use crate::port::{Grouped, Port};
 use crate::routes::Routes;
-
-/// The most ports that a network may have: room for a million hosts, and a bound on memory.
-pub(crate) const LARGEST_PORT_COUNT: u64 = 1 << 21;
-
-/// The most pairs of a switch and an edge switch: a routing table of half a gigabyte.
-pub(crate) const LARGEST_TABLE: u64 = 1 << 26;
-
-/// The fastest link: a byte in a picosecond, the resolution of [`Time`].
-pub(crate) const FASTEST: Rate = Rate::from_gbps(8_000);
-
-/// The slowest link: at a fifth of this, a full packet takes longer than a sender ever waits for an
-/// acknowledgement before it sends the packet again.
-pub(crate) const SLOWEST: Rate = Rate::from_bps(1_000);
 
 /// A link, the same in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,36 +22,6 @@ pub struct Link {
 /// A switch of a network that is being built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switch(u32);
-
-/// A description that is not a network.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum NetworkError {
-    /// There is no host.
-    #[error("found no host, expected at least one")]
-    NoHosts,
-    /// A link carries next to nothing, or a byte in less than a picosecond.
-    #[error("found a link of {0}, expected a rate from {SLOWEST} to {FASTEST}")]
-    Rate(Rate),
-    /// Too many ports, or too many switches for a routing table.
-    #[error(
-        "found {ports} ports and {table} routes, expected at most {LARGEST_PORT_COUNT} ports and \
-         {LARGEST_TABLE} routes; make the network smaller"
-    )]
-    TooLarge {
-        /// How many ports there are.
-        ports: u64,
-        /// How many pairs of a switch and an edge switch there are.
-        table: u64,
-    },
-    /// A host cannot reach another.
-    #[error("found no path from host {} to host {}, expected a connected network", .from.0, .to.0)]
-    Unreachable {
-        /// Where from.
-        from: HostId,
-        /// Where to.
-        to: HostId,
-    },
-}
 
 /// Collects switches, hosts and links, then numbers them and finds the routes.
 ///

@@ -3,6 +3,7 @@
 use flowsched_units::{Kind, Parameter, SettingError, Settings, Time, Value};
 
 use crate::builder::{self, Link, NetworkBuilder};
+use crate::error;
 use crate::kinds;
 use crate::network::Network;
 
@@ -70,7 +71,7 @@ pub(crate) const LONGEST_DELAY: Time = Time::from_ms(1_000);
 fn check(parameter: &Parameter, settings: &Settings) -> Result<(), SettingError> {
     let refuse = |found: String, allowed| SettingError::new(parameter.name, found, allowed);
     let allowed = parameter.kind.allowed();
-    let Some(value) = settings.get(parameter.name) else {
+    let Some(value) = settings.get(parameter) else {
         return Err(refuse("nothing".into(), allowed));
     };
     let found = value.to_string();
@@ -80,10 +81,10 @@ fn check(parameter: &Parameter, settings: &Settings) -> Result<(), SettingError>
         return Err(refuse(found, allowed));
     }
     match parameter.kind {
-        Kind::Rate if !builder::is_link_rate(settings.rate(parameter.name)) => {
-            Err(refuse(found, format!("a rate from {} to {}", builder::SLOWEST, builder::FASTEST)))
+        Kind::Rate if !builder::is_link_rate(settings.rate(parameter)) => {
+            Err(refuse(found, format!("a rate from {} to {}", error::SLOWEST, error::FASTEST)))
         }
-        Kind::Time if settings.time(parameter.name) > LONGEST_DELAY => {
+        Kind::Time if settings.time(parameter) > LONGEST_DELAY => {
             Err(refuse(found, format!("a delay of at most {LONGEST_DELAY}")))
         }
         _ => Ok(()),
@@ -99,26 +100,30 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// Refuses a network that would be too large, before anything of it is built; `key` is the
-    /// parameter to make smaller.
-    pub(crate) fn check(&self, key: &str, settings: &Settings) -> Result<(), SettingError> {
+    /// Refuses a network that would be too large, before anything of it is built; `parameter` is
+    /// the one to make smaller.
+    pub(crate) fn check(
+        &self,
+        parameter: &Parameter,
+        settings: &Settings,
+    ) -> Result<(), SettingError> {
         let ports = self.hosts.saturating_add(self.core_links).saturating_mul(2);
         let table = self.switches.saturating_mul(self.edge_switches);
-        if ports <= builder::LARGEST_PORT_COUNT && table <= builder::LARGEST_TABLE {
+        if ports <= error::LARGEST_PORT_COUNT && table <= error::LARGEST_TABLE {
             return Ok(());
         }
         let found = format!(
             "{}, which makes {} hosts, {} switches and {ports} ports",
-            settings.count(key),
+            settings.count(parameter),
             self.hosts,
             self.switches
         );
         let allowed = format!(
             "at most {} ports and {} pairs of a switch and a top-of-rack switch in all",
-            builder::LARGEST_PORT_COUNT,
-            builder::LARGEST_TABLE
+            error::LARGEST_PORT_COUNT,
+            error::LARGEST_TABLE
         );
-        Err(SettingError::new(key, found, allowed))
+        Err(SettingError::new(parameter, found, allowed))
     }
 }
 
@@ -136,20 +141,35 @@ pub(crate) const fn parameter(
     Parameter { name, kind, default: Some(default), about, source }
 }
 
+pub(crate) const LIKE_LEAF_SPINE: &str = "as in leaf-spine";
+
+/// The delay of a link.
+pub(crate) const LINK_DELAY: Parameter =
+    parameter("link_delay", Kind::Time, "0.2us", "Delay of a link, one way.", LIKE_LEAF_SPINE);
+
+/// The delay in a host.
+pub(crate) const HOST_DELAY: Parameter = parameter(
+    "host_delay",
+    Kind::Time,
+    "20us",
+    "Delay in a host, added to its link in each direction.",
+    LIKE_LEAF_SPINE,
+);
+
 /// A host's link: its delay has the host's own delay in it, in either direction.
-pub(crate) fn host_link(settings: &Settings, rate: &str) -> Link {
-    let delay = settings.time("link_delay") + settings.time("host_delay");
+pub(crate) fn host_link(settings: &Settings, rate: &Parameter) -> Link {
+    let delay = settings.time(&LINK_DELAY) + settings.time(&HOST_DELAY);
     Link { rate: settings.rate(rate), delay }
 }
 
 /// A link between switches.
-pub(crate) fn core_link(settings: &Settings, rate: &str) -> Link {
-    Link { rate: settings.rate(rate), delay: settings.time("link_delay") }
+pub(crate) fn core_link(settings: &Settings, rate: &Parameter) -> Link {
+    Link { rate: settings.rate(rate), delay: settings.time(&LINK_DELAY) }
 }
 
 /// A count that [`check`] found to be at most [`MANY`].
-pub(crate) fn count(settings: &Settings, key: &str) -> u32 {
-    u32::try_from(settings.count(key)).unwrap_or(u32::MAX)
+pub(crate) fn count(settings: &Settings, parameter: &Parameter) -> u32 {
+    u32::try_from(settings.count(parameter)).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

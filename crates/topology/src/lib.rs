@@ -21,22 +21,28 @@
 //! ```
 
 mod builder;
+mod error;
 mod ids;
 mod kind;
 mod kinds;
 mod levels;
 mod loss;
+mod lossy_links;
 mod network;
 mod parallel;
+mod parallel_paths;
 mod paths;
+mod port;
 mod regular_graph;
 mod routes;
 mod routing;
 
-pub use builder::{Link, NetworkBuilder, NetworkError, Switch};
+pub use builder::{Link, NetworkBuilder, Switch};
+pub use error::NetworkError;
 pub use ids::{HostId, NodeId, PortId};
 pub use kind::{TOPOLOGIES, TopologyKind, build, kind};
-pub use loss::{LOSS, Loss};
-pub use network::{Network, Port, Tier};
+pub use loss::{LOSS, Loss, PROBABILITY};
+pub use network::{Network, Tier};
+pub use port::Port;
 pub use routes::Routes;
 pub use routing::{Ecmp, ROUTING, Routing, Way, mix};

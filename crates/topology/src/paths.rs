@@ -7,7 +7,8 @@
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_PAYLOAD, PACKET_WIRE, Rate, Time};
 
 use crate::ids::{HostId, NodeId, PortId};
-use crate::network::{Network, Port};
+use crate::network::Network;
+use crate::port::Port;
 
 impl Network {
     /// The ports of `node` on the shortest paths to `to`, at least one.

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
-use crate::builder::NetworkError;
+use crate::error::NetworkError;
 use crate::ids::{HostId, NodeId, PortId};
-use crate::network::{Grouped, Port};
+use crate::port::{Grouped, Port};
 
 /// For every switch and destination, the equal-cost ports to choose from.
 ///

@@ -110,6 +110,13 @@ impl SettingError {
     }
 }
 
+impl From<&Parameter> for String {
+    /// The name.
+    fn from(parameter: &Parameter) -> String {
+        parameter.name.to_owned()
+    }
+}
+
 impl Kind {
     /// Reads a value of this kind from how it is written in a file, a default or `--set`.
     ///
@@ -221,14 +228,24 @@ impl Settings {
         settings
     }
 
-    /// Sets `name`, replacing what it was.
+    /// Sets a parameter, given itself or by its name, and replaces its value.
     pub fn set(&mut self, name: impl Into<String>, value: Value) {
         self.0.insert(name.into(), value);
     }
 
-    /// The value of `name`, if it has one.
-    pub fn get(&self, name: &str) -> Option<&Value> {
+    /// The value of `parameter`, if it has one.
+    pub fn get(&self, parameter: &Parameter) -> Option<&Value> {
+        self.named(parameter.name)
+    }
+
+    /// The value of the parameter called `name`, if it has one: for names that a user wrote.
+    pub fn named(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
+    }
+
+    /// Whether `parameter` is one of its words and has the value `word`.
+    pub fn is(&self, parameter: &Parameter, word: &str) -> bool {
+        matches!(self.get(parameter), Some(Value::Text(text)) if text == word)
     }
 
     /// All values in the order of their names.
@@ -245,10 +262,10 @@ macro_rules! getters {
                 ///
                 /// # Panics
                 /// If the settings were not checked against a list that has it so.
-                pub fn $name(&self, name: &str) -> $type {
-                    match self.get(name) {
+                pub fn $name(&self, parameter: &Parameter) -> $type {
+                    match self.get(parameter) {
                         Some(Value::$variant(value)) => value.clone(),
-                        other => panic!("{name} was not checked: {other:?}"),
+                        other => panic!("{} was not checked: {other:?}", parameter.name),
                     }
                 }
             )*
@@ -257,21 +274,21 @@ macro_rules! getters {
 }
 
 getters! {
-    /// The time `name`.
+    /// The time that `parameter` has.
     time: Time => Time;
-    /// The rate `name`.
+    /// The rate that `parameter` has.
     rate: Rate => Rate;
-    /// The size `name`.
+    /// The size that `parameter` has.
     size: Size => Bytes;
-    /// The sizes `name`.
+    /// The sizes that `parameter` has.
     sizes: Sizes => Vec<Bytes>;
-    /// The whole number `name`.
+    /// The whole number that `parameter` has.
     count: Count => u64;
-    /// The number `name`.
+    /// The number that `parameter` has.
     number: Number => f64;
-    /// The flag `name`.
+    /// The flag that `parameter` has.
     flag: Flag => bool;
-    /// The word or text `name`.
+    /// The word or text that `parameter` has.
     text: Text => String;
 }
 

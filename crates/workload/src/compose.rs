@@ -9,14 +9,15 @@ use thiserror::Error;
 use crate::arrivals::Arrivals;
 use crate::deadlines::Deadlines;
 use crate::flow::{Flow, LARGEST_FLOW, LATEST};
-use crate::generate::{Workload, leave_out};
 use crate::listed::Listed;
 use crate::load::{self, Asked};
+use crate::parameters::{FLOWS, LOAD, SIZES};
 use crate::parts::Parts;
 use crate::pattern::Pattern;
 use crate::random::stream;
 use crate::sizes::SizeDistribution;
 use crate::starts::{self, Stagger, Starts};
+use crate::workload::{Workload, leave_out};
 
 /// The part that listed flows count to which name none, beside others that do.
 const LISTED: &str = "listed";
@@ -64,7 +65,7 @@ pub fn compose(
     let of_whole = |error| PartError { part: None, error };
     let mut drawings = Vec::with_capacity(parts.len());
     for (place, part) in parts.iter().enumerate() {
-        let drawing = Drawing::new(part, whole.count("flows"), network, seed, place as u64);
+        let drawing = Drawing::new(part, whole.count(&FLOWS), network, seed, place as u64);
         drawings.push(drawing.map_err(|error| PartError { part: Some(place), error })?);
     }
     let asked: Vec<&Asked> = drawings.iter().filter_map(|drawing| drawing.asked.as_ref()).collect();
@@ -73,7 +74,7 @@ pub fn compose(
     let load_asked = all_asked.then(|| load::together(&asked, network));
     let only_receiver = if listed.is_empty() { same_receiver(&drawings) } else { None };
 
-    let mut drawn = draw(&mut drawings, whole.count("flows"))?;
+    let mut drawn = draw(&mut drawings, whole.count(&FLOWS))?;
     let names_any = !parts.is_empty() || listed.iter().any(|listed| listed.part.is_some());
     let mut names = Parts::default();
     for part in parts.iter().filter(|part| !part.name.is_empty()) {
@@ -153,7 +154,7 @@ impl<'a> Drawing<'a> {
             if size > LARGEST_FLOW {
                 let found = format!("sizes that give a flow of {size}");
                 let allowed = format!("flows of at most {LARGEST_FLOW}");
-                return Err(SettingError::new("sizes", found, allowed));
+                return Err(SettingError::new(&SIZES, found, allowed));
             }
             let start = self.stagger.put_off(at);
             let mut flow = Flow { id: 0, src, dst, size, start, deadline: None, measured: true };
@@ -187,9 +188,9 @@ fn draw(drawings: &mut [Drawing<'_>], shared: u64) -> Result<Vec<(Flow, u32)>, P
 }
 
 fn too_late(settings: &Settings) -> SettingError {
-    let load = settings.number("load");
+    let load = settings.number(&LOAD);
     let found = format!("{load}, at which a flow starts later than {LATEST}");
-    SettingError::new("load", found, "a higher load, or fewer flows")
+    SettingError::new(&LOAD, found, "a higher load, or fewer flows")
 }
 
 /// The one host that all parts send to, if there is one.

@@ -5,6 +5,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::flow::{Flow, LATEST};
+use crate::parameters::{DEADLINE_SIZES_BELOW, DEADLINE_SIZES_FROM, DEADLINES};
 use crate::random::stream;
 use crate::sizes::Form;
 
@@ -58,14 +59,14 @@ impl Deadlines {
         part: u64,
     ) -> Result<Deadlines, SettingError> {
         let [from_size, below_size] =
-            ["deadline_sizes_from", "deadline_sizes_below"].map(|key| settings.size(key));
+            [&DEADLINE_SIZES_FROM, &DEADLINE_SIZES_BELOW].map(|parameter| settings.size(parameter));
         if from_size >= below_size {
             let found = format!("{below_size}, with deadline_sizes_from = \"{from_size}\"");
             let allowed = format!("a size over {from_size}, so that some flow can have a deadline");
-            return Err(SettingError::new("deadline_sizes_below", found, allowed));
+            return Err(SettingError::new(&DEADLINE_SIZES_BELOW, found, allowed));
         }
         Ok(Deadlines {
-            law: parse(&settings.text("deadlines"))?,
+            law: parse(&settings.text(&DEADLINES))?,
             from_size: from_size.get(),
             below_size: below_size.get(),
             random: stream(seed, "deadlines", part),
@@ -104,7 +105,7 @@ impl Law {
 fn parse(text: &str) -> Result<Law, SettingError> {
     let mut words = text.split_whitespace();
     let first = words.next().unwrap_or("");
-    let refuse = |allowed: String| SettingError::new("deadlines", format!("\"{text}\""), allowed);
+    let refuse = |allowed: String| SettingError::new(&DEADLINES, format!("\"{text}\""), allowed);
     let Some(form) = DEADLINE_FORMS.iter().find(|form| form.word == first) else {
         let forms: Vec<String> =
             DEADLINE_FORMS.iter().map(|form| format!("\"{}\"", form.usage)).collect();

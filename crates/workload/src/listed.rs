@@ -16,58 +16,64 @@ pub struct Listed {
     pub copies: u32,
 }
 
+const START: Parameter = Parameter {
+    name: "start",
+    kind: Kind::Time,
+    default: Some("0ms"),
+    about: "When it starts, since the start of the run.",
+    source: "none: with the run",
+};
+
+const SRC: Parameter = Parameter {
+    name: "src",
+    kind: Kind::Count { from: 0, to: u32::MAX as u64 },
+    default: None,
+    about: "The sending host's number.",
+    source: "none: must be given",
+};
+
+const DST: Parameter = Parameter {
+    name: "dst",
+    kind: Kind::Count { from: 0, to: u32::MAX as u64 },
+    default: None,
+    about: "The receiving host's number.",
+    source: "none: must be given",
+};
+
+const SIZE: Parameter = Parameter {
+    name: "size",
+    kind: Kind::Size(PacketMeaning::Payload),
+    default: None,
+    about: "Payload.",
+    source: "none: must be given",
+};
+
+const DEADLINE: Parameter = Parameter {
+    name: "deadline",
+    kind: Kind::Time,
+    default: None,
+    about: "The instant by which it is due, since the start of the run, as in a trace.",
+    source: "none: no deadline",
+};
+
+const COPIES: Parameter = Parameter {
+    name: "copies",
+    kind: Kind::Count { from: 1, to: 1_000_000 },
+    default: Some("1"),
+    about: "How many such flows there are.",
+    source: "none; Slytherin 2018, V-C starts 20 at once",
+};
+
+const PART: Parameter = Parameter {
+    name: "part",
+    kind: Kind::Text,
+    default: None,
+    about: "Which part it counts to in results.",
+    source: "none; \"listed\" where there are parts",
+};
+
 /// The keys of a `[[workload.flow]]`.
-pub const LISTED_PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "start",
-        kind: Kind::Time,
-        default: Some("0ms"),
-        about: "When it starts, since the start of the run.",
-        source: "none: with the run",
-    },
-    Parameter {
-        name: "src",
-        kind: Kind::Count { from: 0, to: u32::MAX as u64 },
-        default: None,
-        about: "The sending host's number.",
-        source: "none: must be given",
-    },
-    Parameter {
-        name: "dst",
-        kind: Kind::Count { from: 0, to: u32::MAX as u64 },
-        default: None,
-        about: "The receiving host's number.",
-        source: "none: must be given",
-    },
-    Parameter {
-        name: "size",
-        kind: Kind::Size(PacketMeaning::Payload),
-        default: None,
-        about: "Payload.",
-        source: "none: must be given",
-    },
-    Parameter {
-        name: "deadline",
-        kind: Kind::Time,
-        default: None,
-        about: "The instant by which it is due, since the start of the run, as in a trace.",
-        source: "none: no deadline",
-    },
-    Parameter {
-        name: "copies",
-        kind: Kind::Count { from: 1, to: 1_000_000 },
-        default: Some("1"),
-        about: "How many such flows there are.",
-        source: "none; Slytherin 2018, V-C starts 20 at once",
-    },
-    Parameter {
-        name: "part",
-        kind: Kind::Text,
-        default: None,
-        about: "Which part it counts to in results.",
-        source: "none; \"listed\" where there are parts",
-    },
-];
+pub const LISTED_PARAMETERS: &[Parameter] = &[START, SRC, DST, SIZE, DEADLINE, COPIES, PART];
 
 impl Listed {
     /// The flow of a table, for a network of `hosts` hosts.
@@ -77,59 +83,59 @@ impl Listed {
     /// is 0 or over [`LARGEST_FLOW`], an instant is beyond [`LATEST`], or the deadline is not
     /// after the start.
     pub fn from_settings(settings: &Settings, hosts: u32) -> Result<Listed, SettingError> {
-        let src = host(settings, "src", hosts)?;
-        let dst = host(settings, "dst", hosts)?;
+        let src = host(settings, &SRC, hosts)?;
+        let dst = host(settings, &DST, hosts)?;
         if src == dst {
             let found = format!("host {} again", dst.0);
-            return Err(SettingError::new("dst", found, "another host than src"));
+            return Err(SettingError::new(&DST, found, "another host than src"));
         }
-        let start = settings.time("start");
+        let start = settings.time(&START);
         if start >= LATEST {
             let allowed = format!("a time before {LATEST}");
-            return Err(SettingError::new("start", start.to_string(), allowed));
+            return Err(SettingError::new(&START, start.to_string(), allowed));
         }
-        let size = match settings.get("size") {
+        let size = match settings.get(&SIZE) {
             Some(Value::Size(size)) if Bytes::ZERO < *size && *size <= LARGEST_FLOW => *size,
-            other => return Err(refused("size", other, format!("from 1B to {LARGEST_FLOW}"))),
+            other => return Err(refused(&SIZE, other, format!("from 1B to {LARGEST_FLOW}"))),
         };
         let deadline = deadline(settings, start)?;
-        let part = match settings.get("part") {
+        let part = match settings.get(&PART) {
             Some(Value::Text(part)) if part.trim().is_empty() => {
-                return Err(SettingError::new("part", "\"\"", "a name"));
+                return Err(SettingError::new(&PART, "\"\"", "a name"));
             }
             Some(Value::Text(part)) => Some(part.clone()),
             _ => None,
         };
         let flow = Flow { id: 0, src, dst, size, start, deadline, measured: true };
-        let copies = u32::try_from(settings.count("copies")).unwrap_or(u32::MAX);
+        let copies = u32::try_from(settings.count(&COPIES)).unwrap_or(u32::MAX);
         Ok(Listed { part, flow, copies })
     }
 }
 
-fn host(settings: &Settings, key: &str, hosts: u32) -> Result<HostId, SettingError> {
-    match settings.get(key) {
+fn host(settings: &Settings, parameter: &Parameter, hosts: u32) -> Result<HostId, SettingError> {
+    match settings.get(parameter) {
         Some(Value::Count(host)) if *host < u64::from(hosts) => Ok(HostId(*host as u32)),
         other => {
             let allowed = format!("a host of the topology, 0 to {}", hosts.saturating_sub(1));
-            Err(refused(key, other, allowed))
+            Err(refused(parameter, other, allowed))
         }
     }
 }
 
 fn deadline(settings: &Settings, start: Time) -> Result<Option<Time>, SettingError> {
-    match settings.get("deadline") {
+    match settings.get(&DEADLINE) {
         None => Ok(None),
         Some(Value::Time(due)) if start < *due && *due <= LATEST => Ok(Some(*due)),
         other => {
             let allowed = format!("an instant after its start at {start} and up to {LATEST}");
-            Err(refused("deadline", other, allowed))
+            Err(refused(&DEADLINE, other, allowed))
         }
     }
 }
 
-fn refused(key: &str, found: Option<&Value>, allowed: String) -> SettingError {
+fn refused(parameter: &Parameter, found: Option<&Value>, allowed: String) -> SettingError {
     let found = found.map_or("nothing".into(), Value::to_string);
-    SettingError::new(key, found, allowed)
+    SettingError::new(parameter, found, allowed)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use flowsched_topology::{HostId, Network};
 use flowsched_units::{SettingError, Settings};
 
 use crate::flow::{Flow, wire_bytes};
+use crate::parameters::{LOAD, LOAD_OF, SHARE};
 use crate::pattern::Pattern;
 
 /// Shares of capacity that data takes up.
@@ -69,22 +70,22 @@ pub(crate) fn asked(
     network: &Network,
     pattern: &Pattern,
 ) -> Result<Asked, SettingError> {
-    let load = settings.number("load");
+    let load = settings.number(&LOAD);
     if !(load > 0.0 && load <= 1.0) {
-        return Err(SettingError::new("load", load.to_string(), "a number over 0 and up to 1"));
+        return Err(SettingError::new(&LOAD, load.to_string(), "a number over 0 and up to 1"));
     }
-    let share = settings.get("share").map_or(1.0, |_| settings.number("share"));
+    let share = settings.get(&SHARE).map_or(1.0, |_| settings.number(&SHARE));
     if !(share > 0.0 && share <= 1.0) {
-        return Err(SettingError::new("share", share.to_string(), "a number over 0 and up to 1"));
+        return Err(SettingError::new(&SHARE, share.to_string(), "a number over 0 and up to 1"));
     }
     let load = load * share;
     let only_receiver = pattern.only_receiver();
     let capacity = Capacity::of(network, only_receiver);
     let (host_hops, core_hops) = (pattern.mean_host_hops(network), pattern.mean_core_hops(network));
-    let of_core = settings.text("load_of") == "core";
+    let of_core = settings.text(&LOAD_OF) == "core";
     if of_core && core_hops == 0.0 {
         let allowed = "\"hosts\", since no flow crosses a link between switches";
-        return Err(SettingError::new("load_of", "\"core\"", allowed));
+        return Err(SettingError::new(&LOAD_OF, "\"core\"", allowed));
     }
     let bytes_per_second = if of_core {
         load * capacity.core_links / core_hops
@@ -96,7 +97,7 @@ pub(crate) fn asked(
         let of_hosts = asked.host_links;
         let found = format!("{load} of the core links, which is {of_hosts:.3} of the host links");
         let allowed = format!("at most {:.3} of the core links", load / of_hosts);
-        return Err(SettingError::new("load", found, allowed));
+        return Err(SettingError::new(&LOAD, found, allowed));
     }
     Ok(Asked { bytes_per_second, host_hops, core_hops, only_receiver })
 }
@@ -130,7 +131,7 @@ pub(crate) fn check_together(parts: &[&Asked], network: &Network) -> Result<(), 
         }
         if busiest > 1.0 + ROUNDING {
             let found = format!("parts that are {busiest:.3} of a host's link together");
-            return Err(SettingError::new("load", found, "at most 1 in all"));
+            return Err(SettingError::new(&LOAD, found, "at most 1 in all"));
         }
     }
     Ok(())

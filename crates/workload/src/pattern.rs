@@ -1,95 +1,20 @@
 //! Who sends to whom.
 
+pub(crate) mod kinds;
+pub(crate) mod parameters;
+mod rule;
+
 use flowsched_topology::{HostId, Network};
 use flowsched_units::{SettingError, Settings};
-use rand::Rng;
-use rand::seq::{SliceRandom, index};
 use rand_chacha::ChaCha8Rng;
 
-use crate::racks::{Racks, mean_core_hops_of_all_pairs};
+use crate::parameters::PATTERN;
+use crate::racks::mean_core_hops_of_all_pairs;
 use crate::random::stream;
 use crate::turns::Turns;
-
-/// A pattern that describes itself.
-#[derive(Clone, Copy, Debug)]
-pub struct PatternKind {
-    /// Its name in the experiment file.
-    pub name: &'static str,
-    /// What it is.
-    pub about: &'static str,
-    /// Who uses it.
-    pub source: &'static str,
-    /// The keys of [`crate::PARAMETERS`] that mean something to this pattern only.
-    pub own_keys: &'static [&'static str],
-}
-
-/// Every pattern there is.
-pub const PATTERNS: &[PatternKind] = &[
-    PatternKind {
-        name: "all-to-all",
-        about: "Every flow is between two hosts drawn at random.",
-        source: "PIAS ToN 2017, V-C",
-        own_keys: &["senders"],
-    },
-    PatternKind {
-        name: "rising",
-        about: "Every flow is from a host to one of a higher number, all such pairs equally \
-                likely.",
-        source: "PIAS ToN 2017, V-C.4: flows from host i to j with i < j",
-        own_keys: &[],
-    },
-    PatternKind {
-        name: "falling",
-        about: "Every flow is from a host to one of a lower number, all such pairs equally likely.",
-        source: "PIAS ToN 2017, V-C.4",
-        own_keys: &[],
-    },
-    PatternKind {
-        name: "incast",
-        about: "At every arrival, some hosts drawn at random send a flow each to one receiver.",
-        source: "Slytherin 2018, V-D",
-        own_keys: &["degree", "receiver"],
-    },
-    PatternKind {
-        name: "permutation",
-        about: "Every host sends to a partner of its own, drawn once for the run, and receives \
-                from one host.",
-        source: "PDQ 2012, 5.3",
-        own_keys: &["senders"],
-    },
-    PatternKind {
-        name: "many-to-one",
-        about: "Every flow is from another host to the run's one receiver; with senders in turn \
-                it is PDQ's aggregation.",
-        source: "PIAS ToN 2017, V-A: one client fetches from 15 servers",
-        own_keys: &["receiver", "senders"],
-    },
-    PatternKind {
-        name: "stride",
-        about: "Host x sends to host x + stride, counted around.",
-        source: "PDQ 2012, 5.3",
-        own_keys: &["stride", "senders"],
-    },
-    PatternKind {
-        name: "staggered",
-        about: "A host sends to another one in its rack with some probability, otherwise to one \
-                in another rack.",
-        source: "PDQ 2012, 5.3",
-        own_keys: &["same_rack", "senders"],
-    },
-];
-
-/// The names in [`PATTERNS`], for the parameter's kind.
-pub(crate) const NAMES: &[&str] = &[
-    "all-to-all",
-    "rising",
-    "falling",
-    "incast",
-    "permutation",
-    "many-to-one",
-    "stride",
-    "staggered",
-];
+use kinds::{NAMES, PATTERNS};
+use parameters::SENDERS;
+use rule::{Incast, Pairs, Rule};
 
 /// A pattern on a network, ready to draw from.
 #[derive(Clone, Debug)]
@@ -101,28 +26,6 @@ pub(crate) struct Pattern {
     random: ChaCha8Rng,
 }
 
-#[derive(Clone, Debug)]
-enum Rule {
-    AllToAll,
-    Rising,
-    Falling,
-    /// Without a receiver, a new one is drawn for every burst.
-    Incast {
-        degree: u32,
-        receiver: Option<HostId>,
-    },
-    Permutation {
-        partners: Vec<HostId>,
-    },
-    ManyToOne {
-        receiver: HostId,
-    },
-    Stride {
-        stride: u32,
-    },
-    Staggered(Racks),
-}
-
 impl Pattern {
     pub(crate) fn from_settings(
         settings: &Settings,
@@ -131,97 +34,52 @@ impl Pattern {
         part: u64,
     ) -> Result<Pattern, SettingError> {
         let hosts = network.host_count();
-        let name = settings.text("pattern");
+        let name = settings.text(&PATTERN);
         if hosts < 2 {
             let allowed = "a topology of at least 2 hosts, since flows are between two";
-            return Err(SettingError::new("pattern", format!("{name} on {hosts} host"), allowed));
+            return Err(SettingError::new(&PATTERN, format!("{name} on {hosts} host"), allowed));
         }
-        let mut random = stream(seed, "pairs", part);
-        let rule = match name.as_str() {
-            "all-to-all" => Rule::AllToAll,
-            "rising" => Rule::Rising,
-            "falling" => Rule::Falling,
-            "incast" => {
-                let degree = degree(settings, hosts)?;
-                Rule::Incast { degree, receiver: receiver(settings, hosts)? }
-            }
-            "permutation" => Rule::Permutation { partners: derangement(hosts, &mut random) },
-            "many-to-one" => {
-                let receiver = receiver(settings, hosts)?;
-                let drawn = || HostId(random.random_range(0..hosts));
-                Rule::ManyToOne { receiver: receiver.unwrap_or_else(drawn) }
-            }
-            "stride" => Rule::Stride { stride: stride(settings, hosts)? },
-            "staggered" => Rule::Staggered(Racks::new(network, settings.number("same_rack"))?),
-            _ => return Err(SettingError::new("pattern", name, NAMES.join(", "))),
+        let Some(kind) = PATTERNS.iter().find(|kind| kind.name == name) else {
+            return Err(SettingError::new(&PATTERN, name, NAMES.join(", ")));
         };
-        let in_turn = settings.text("senders") == "in-turn";
+        let mut random = stream(seed, "pairs", part);
+        let rule = (kind.rule)(settings, network, &mut random)?;
         let receiver = match rule {
-            Rule::ManyToOne { receiver } => Some(receiver),
+            Rule::One(Pairs::ManyToOne { receiver }) => Some(receiver),
             _ => None,
         };
-        let turns = in_turn.then(|| Turns::new(hosts, receiver));
+        let turns = settings.is(&SENDERS, "in-turn").then(|| Turns::new(hosts, receiver));
         Ok(Pattern { hosts, rule, turns, random })
     }
 
     /// How many flows an arrival brings.
     pub(crate) fn flows_at_once(&self) -> u32 {
         match self.rule {
-            Rule::Incast { degree, .. } => degree,
-            _ => 1,
+            Rule::Incast(Incast { degree, .. }) => degree,
+            Rule::One(_) => 1,
         }
     }
 
     /// The host that receives all flows, if there is one.
     pub(crate) fn only_receiver(&self) -> Option<HostId> {
         match self.rule {
-            Rule::Incast { receiver, .. } => receiver,
-            Rule::ManyToOne { receiver } => Some(receiver),
-            _ => None,
+            Rule::Incast(Incast { receiver, .. }) => receiver,
+            Rule::One(Pairs::ManyToOne { receiver }) => Some(receiver),
+            Rule::One(_) => None,
         }
     }
 
     /// Senders and receivers of the next arrival's flows.
     pub(crate) fn draw(&mut self) -> Vec<(HostId, HostId)> {
-        if let Rule::Incast { degree, receiver } = self.rule {
-            let dst = receiver.unwrap_or_else(|| HostId(self.random.random_range(0..self.hosts)));
-            let others = self.hosts as usize - 1;
-            return index::sample(&mut self.random, others, degree as usize)
-                .into_iter()
-                .map(|other| (other_than(dst, other as u32), dst))
-                .collect();
-        }
-        let src = self.sender();
-        let dst = match &self.rule {
-            Rule::AllToAll | Rule::Rising | Rule::Falling => {
-                other_than(src, self.random.random_range(0..self.hosts - 1))
+        match &self.rule {
+            Rule::Incast(incast) => incast.draw(self.hosts, &mut self.random),
+            Rule::One(pairs) => {
+                let src = match &mut self.turns {
+                    Some(turns) => turns.next(&mut self.random),
+                    None => pairs.sender(self.hosts, &mut self.random),
+                };
+                vec![pairs.ends(src, self.hosts, &mut self.random)]
             }
-            Rule::Permutation { partners } => partners[src.index()],
-            Rule::ManyToOne { receiver } | Rule::Incast { receiver: Some(receiver), .. } => {
-                *receiver
-            }
-            Rule::Incast { receiver: None, .. } => src,
-            Rule::Stride { stride } => HostId((src.0 + stride) % self.hosts),
-            Rule::Staggered(racks) => racks.receiver(src, &mut self.random),
-        };
-        let (low, high) = (src.min(dst), src.max(dst));
-        vec![match self.rule {
-            Rule::Rising => (low, high),
-            Rule::Falling => (high, low),
-            _ => (src, dst),
-        }]
-    }
-
-    /// Who sends next.
-    fn sender(&mut self) -> HostId {
-        if let Some(turns) = &mut self.turns {
-            return turns.next(&mut self.random);
-        }
-        match self.rule {
-            Rule::ManyToOne { receiver } => {
-                other_than(receiver, self.random.random_range(0..self.hosts - 1))
-            }
-            _ => HostId(self.random.random_range(0..self.hosts)),
         }
     }
 
@@ -233,7 +91,7 @@ impl Pattern {
             return mean(others.map(|src| hops((src, dst))));
         }
         match &self.rule {
-            Rule::Staggered(racks) => racks.mean_core_hops(network),
+            Rule::One(Pairs::Staggered(racks)) => racks.mean_core_hops(network),
             _ => match self.pairs() {
                 Some(pairs) => mean(pairs.into_iter().map(hops)),
                 None => mean_core_hops_of_all_pairs(network),
@@ -252,7 +110,7 @@ impl Pattern {
         let sources = if self.hosts > MANY_HOSTS { 1 } else { self.hosts };
         match (&self.rule, self.pairs()) {
             (_, Some(pairs)) => mean(pairs.into_iter().map(hops)),
-            (Rule::Staggered(racks), _) => {
+            (Rule::One(Pairs::Staggered(racks)), _) => {
                 let weighted =
                     |(src, dst)| racks.probability(src, dst) * f64::from(hops((src, dst)));
                 let sum: f64 = pairs_from(sources, self.hosts).map(weighted).sum();
@@ -266,8 +124,10 @@ impl Pattern {
     fn pairs(&self) -> Option<Vec<(HostId, HostId)>> {
         let hosts = (0..self.hosts).map(HostId);
         match &self.rule {
-            Rule::Permutation { partners } => Some(hosts.zip(partners.iter().copied()).collect()),
-            Rule::Stride { stride } => {
+            Rule::One(Pairs::Permutation { partners }) => {
+                Some(hosts.zip(partners.iter().copied()).collect())
+            }
+            Rule::One(Pairs::Stride { stride }) => {
                 let receiver = |src: HostId| HostId((src.0 + stride) % self.hosts);
                 Some(hosts.map(|src| (src, receiver(src))).collect())
             }
@@ -291,74 +151,14 @@ fn mean(counts: impl Iterator<Item = u32>) -> f64 {
     sum as f64 / count as f64
 }
 
-/// The `index`th of the hosts other than `host`.
-fn other_than(host: HostId, index: u32) -> HostId {
-    HostId(if index < host.0 { index } else { index + 1 })
-}
-
-/// A permutation without a fixed point, all of them equally likely.
-fn derangement(hosts: u32, random: &mut ChaCha8Rng) -> Vec<HostId> {
-    let mut partners: Vec<HostId> = (0..hosts).map(HostId).collect();
-    // About one permutation in e is a derangement, whatever the number of hosts.
-    loop {
-        partners.shuffle(random);
-        if partners.iter().enumerate().all(|(host, partner)| host != partner.index()) {
-            return partners;
-        }
-    }
-}
-
-fn degree(settings: &Settings, hosts: u32) -> Result<u32, SettingError> {
-    let degree = settings.count("degree");
-    match u32::try_from(degree) {
-        Ok(degree) if (1..hosts).contains(&degree) => Ok(degree),
-        _ => {
-            let allowed = format!("a number of senders from 1 to {}, all hosts but one", hosts - 1);
-            Err(SettingError::new("degree", degree.to_string(), allowed))
-        }
-    }
-}
-
-/// How far around the receivers are; never all the way, where they would be the senders.
-fn stride(settings: &Settings, hosts: u32) -> Result<u32, SettingError> {
-    let stride = settings.count("stride");
-    match u32::try_from(stride % u64::from(hosts)) {
-        Ok(stride) if stride > 0 => Ok(stride),
-        _ => {
-            let found = format!("{stride}, with which each of {hosts} hosts sends to itself");
-            let allowed = format!("a number that is not a multiple of {hosts}, such as 1");
-            Err(SettingError::new("stride", found, allowed))
-        }
-    }
-}
-
-/// The receiver that was asked for, or none for a random one.
-fn receiver(settings: &Settings, hosts: u32) -> Result<Option<HostId>, SettingError> {
-    let text = settings.text("receiver");
-    if text == "random" {
-        return Ok(None);
-    }
-    match text.parse() {
-        Ok(host) if host < hosts => Ok(Some(HostId(host))),
-        _ => {
-            let allowed = format!("\"random\" or a host from 0 to {}", hosts - 1);
-            Err(SettingError::new("receiver", format!("\"{text}\""), allowed))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
 
+    use super::rule::derangement;
     use super::*;
-
-    #[test]
-    fn the_names_are_those_of_the_patterns() {
-        assert!(PATTERNS.iter().map(|pattern| pattern.name).eq(NAMES.iter().copied()));
-    }
 
     #[test]
     fn the_first_host_of_a_bcube_stands_for_all() {
@@ -377,10 +177,11 @@ mod tests {
 
     #[test]
     fn rising_and_falling_pairs_are_all_drawn_alike() {
-        for (rule, is_of_it) in [
-            (Rule::Rising, (|(src, dst)| src < dst) as fn((HostId, HostId)) -> bool),
-            (Rule::Falling, |(src, dst)| src > dst),
+        for (pairs, is_of_it) in [
+            (Pairs::Rising, (|(src, dst)| src < dst) as fn((HostId, HostId)) -> bool),
+            (Pairs::Falling, |(src, dst)| src > dst),
         ] {
+            let rule = Rule::One(pairs);
             let mut pattern = Pattern { hosts: 4, rule, turns: None, random: stream(1, "test", 0) };
             let mut counts = BTreeMap::new();
             for _ in 0..6_000 {

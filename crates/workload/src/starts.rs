@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::arrivals::Arrivals;
 use crate::flow::LATEST;
+use crate::parameters::{AT, EVERY, STAGGER};
 use crate::random::stream;
 
 /// Checks that `count` starts that the settings lay down are not too late.
@@ -21,7 +22,7 @@ pub fn check_starts(settings: &Settings, count: u64) -> Result<(), SettingError>
 
 /// Whether the settings lay the starts down, so that nothing is drawn from a load.
 pub(crate) fn are_laid_down(settings: &Settings) -> bool {
-    settings.get("at").is_some()
+    settings.get(&AT).is_some()
 }
 
 /// The instants of a part's arrivals, never falling.
@@ -34,14 +35,14 @@ pub(crate) enum Starts {
 impl Starts {
     /// Laid down by the settings, for up to `count` flows.
     pub(crate) fn laid_down(settings: &Settings, count: u64) -> Result<Starts, SettingError> {
-        let Some(Value::Time(at)) = settings.get("at") else {
-            return Err(SettingError::new("at", "nothing", "when the first flow starts"));
+        let Some(Value::Time(at)) = settings.get(&AT) else {
+            return Err(SettingError::new(&AT, "nothing", "when the first flow starts"));
         };
-        let (every, stagger) = (settings.time("every"), settings.time("stagger"));
+        let (every, stagger) = (settings.time(&EVERY), settings.time(&STAGGER));
         let last = every.saturating_mul(count - 1).saturating_add(*at).saturating_add(stagger);
         if last >= LATEST {
             let found = format!("{every}, with which the last of {count} starts is at {last}");
-            return Err(SettingError::new("every", found, format!("starts before {LATEST}")));
+            return Err(SettingError::new(&EVERY, found, format!("starts before {LATEST}")));
         }
         Ok(Starts::Every { next: *at, every })
     }
@@ -72,7 +73,7 @@ pub(crate) struct Stagger {
 impl Stagger {
     /// By less than the settings' `stagger`, where starts are laid down.
     pub(crate) fn from_settings(settings: &Settings, seed: u64, part: u64) -> Stagger {
-        let most = if are_laid_down(settings) { settings.time("stagger") } else { Time::ZERO };
+        let most = if are_laid_down(settings) { settings.time(&STAGGER) } else { Time::ZERO };
         Stagger { most, random: stream(seed, "stagger", part) }
     }
 

@@ -2,18 +2,21 @@
 
 use flowsched_schemes::catalogue;
 use flowsched_schemes::port::PortFamily;
+use flowsched_schemes::port::parameters::{
+    BUFFER, BUFFER_SHARING, DYNAMIC_ALPHA, HOST_PORT, OVERFLOW, SWITCH_MEMORY,
+};
+use flowsched_schemes::transport::tcp::parameters::INITIAL_WINDOW;
 use flowsched_units::{Bytes, Settings, Time, Value};
 
-use super::Surroundings;
 use super::bursts::{Burst, worst_burst};
+use super::surroundings::Surroundings;
 use super::together::Together;
 
 /// The initial windows of flows that start together are more than a host's port holds.
 pub(super) fn initial_windows(settings: &Settings, scene: &Surroundings<'_>) -> Option<String> {
     let buffer = buffer(settings)?;
-    let Some(Value::Count(window)) = settings.get("initial_window") else { return None };
-    let is_card = |port: &Value| matches!(port, Value::Text(port) if port == "fifo");
-    let at_senders = !settings.get("host_port").is_some_and(is_card);
+    let Some(Value::Count(window)) = settings.get(&INITIAL_WINDOW) else { return None };
+    let at_senders = !settings.is(&HOST_PORT, "fifo");
     let Together { known, arrivals } = &scene.together;
     let of_known = worst_burst(scene.network, known, *window, at_senders);
     let of_arrivals = arrivals.iter().map(|(flows, sizes)| Burst::of_mean(*flows, sizes, *window));
@@ -51,25 +54,24 @@ pub(super) fn bandwidth_delay_product(
 
 /// What a busy port may hold; none for ports that are built to drop the least urgent packets.
 pub(super) fn buffer(settings: &Settings) -> Option<Bytes> {
-    let size = |key| match settings.get(key) {
+    let size = |parameter| match settings.get(parameter) {
         Some(Value::Size(size)) => Some(*size),
         _ => None,
     };
-    let is = |key, word: &str| matches!(settings.get(key), Some(Value::Text(text)) if text == word);
     let port = catalogue::port(settings)?;
     if port.drops_least_urgent() {
         return None;
     }
-    if is("buffer_sharing", "queue") && is("overflow", "demote") {
+    if settings.is(&BUFFER_SHARING, "queue") && settings.is(&OVERFLOW, "demote") {
         // Packets that find their queue full wait in the lower ones.
         let queues = port.settings().queues as u64;
-        return size("buffer").map(|buffer| Bytes::new(buffer.get().saturating_mul(queues)));
+        return size(&BUFFER).map(|buffer| Bytes::new(buffer.get().saturating_mul(queues)));
     }
-    if !is("buffer_sharing", "switch") {
-        return size("buffer");
+    if !settings.is(&BUFFER_SHARING, "switch") {
+        return size(&BUFFER);
     }
-    let alpha = settings.number("dynamic_alpha");
+    let alpha = settings.number(&DYNAMIC_ALPHA);
     // A single busy queue grows to alpha times what it leaves free.
-    let share = size("switch_memory")?.get() as f64 * alpha / (1.0 + alpha);
+    let share = size(&SWITCH_MEMORY)?.get() as f64 * alpha / (1.0 + alpha);
     Some(Bytes::new(share as u64))
 }

@@ -1,11 +1,14 @@
 //! Marking thresholds that go neither with the time-out nor with the links.
 
+use flowsched_schemes::Role;
 use flowsched_schemes::catalogue;
+use flowsched_schemes::port::parameters::{BUFFER, ECN_THRESHOLD, SWITCH_MEMORY};
 use flowsched_schemes::port::{EcnScope, MemorySharing, PortFamily};
+use flowsched_schemes::transport::tcp::parameters::RTO_MIN;
 use flowsched_units::{Bytes, PACKET_WIRE, Settings, Value};
 
-use super::Surroundings;
 use super::buffers::buffer;
+use super::surroundings::Surroundings;
 
 /// DCTCP needs a threshold above this share of the bandwidth-delay product to keep a link busy
 /// (Alizadeh et al., SIGCOMM 2010, 3.4, equation 13).
@@ -19,7 +22,7 @@ const MOST: f64 = 5.0;
 /// A sender takes a packet for lost that waits below the marking threshold.
 pub(super) fn spurious_timeouts(settings: &Settings, scene: &Surroundings<'_>) -> Option<String> {
     let (threshold, path) = (threshold_that_marks(settings)?, &scene.path);
-    let Some(Value::Time(rto_min)) = settings.get("rto_min") else { return None };
+    let Some(Value::Time(rto_min)) = settings.get(&RTO_MIN) else { return None };
     let wait = path.rate.transmission_time(threshold);
     (*rto_min < wait).then(|| {
         format!(
@@ -34,7 +37,7 @@ pub(super) fn spurious_timeouts(settings: &Settings, scene: &Surroundings<'_>) -
 /// Nothing is ever marked, since no more waits than the threshold.
 pub(super) fn no_marks(settings: &Settings, _: &Surroundings<'_>) -> Option<String> {
     let threshold = threshold(settings)?;
-    let transport = settings.text("transport");
+    let transport = settings.text(Role::Transport.parameter());
     if threshold == Bytes::MAX {
         return Some(format!(
             "no packet is marked with ecn_threshold = \"unlimited\", and {transport} slows down by \
@@ -62,13 +65,13 @@ fn most_that_waits(settings: &Settings) -> Option<Bytes> {
     match port.sharing {
         MemorySharing::Port(_) => buffer(settings),
         MemorySharing::Queue(_) => {
-            let Some(Value::Size(own)) = settings.get("buffer") else { return None };
+            let Some(Value::Size(own)) = settings.get(&BUFFER) else { return None };
             Some(Bytes::new(own.get().saturating_mul(queues)))
         }
         MemorySharing::Switch { alpha, .. } => {
             // Each of so many busy queues grows to alpha times what all of them leave free.
             let busy = alpha * queues as f64;
-            let memory = settings.size("switch_memory").get() as f64;
+            let memory = settings.size(&SWITCH_MEMORY).get() as f64;
             Some(Bytes::new((memory * busy / (1.0 + busy)) as u64))
         }
     }
@@ -107,7 +110,7 @@ fn threshold_that_marks(settings: &Settings) -> Option<Bytes> {
 
 /// The marking threshold, where there is one and senders heed marks.
 fn threshold(settings: &Settings) -> Option<Bytes> {
-    match settings.get("ecn_threshold") {
+    match settings.get(&ECN_THRESHOLD) {
         Some(Value::Size(size)) if catalogue::heeds_marks(settings) => Some(*size),
         _ => None,
     }

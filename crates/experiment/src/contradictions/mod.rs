@@ -8,6 +8,7 @@ mod bursts;
 mod load;
 mod marking;
 mod path;
+mod surroundings;
 mod thresholds;
 mod together;
 
@@ -17,24 +18,7 @@ use flowsched_units::{Settings, shortened};
 use crate::experiment::Scene;
 use crate::results::Point;
 use crate::scheme::{Level, SchemeOfScene};
-use path::LongestPath;
-use together::Together;
-
-/// What a scheme that sends packets works in.
-struct Surroundings<'a> {
-    network: &'a Network,
-    path: LongestPath,
-    together: Together<'a>,
-}
-
-impl<'a> Surroundings<'a> {
-    /// Those of a scene; none where there is one host.
-    fn new(scene: &'a Scene, network: &'a Network, seed: u64) -> Option<Surroundings<'a>> {
-        let path = LongestPath::of(network)?;
-        let together = Together::new(&scene.workload, network, seed);
-        Some(Surroundings { network, path, together })
-    }
-}
+use surroundings::Surroundings;
 
 /// A check of one scheme of a scene: a sentence if its settings contradict each other.
 type Check = fn(&Settings, &Surroundings<'_>) -> Option<String>;

@@ -1,5 +1,7 @@
 //! Demotion thresholds that no flow reaches.
 
+use flowsched_schemes::tagger::THRESHOLDS;
+use flowsched_schemes::tagger::mlfq::MESSAGE_START;
 use flowsched_units::{Bytes, Settings, Value};
 
 use crate::experiment::Scene;
@@ -8,9 +10,9 @@ use crate::workload::Traffic;
 /// Queues below a threshold that no flow exceeds stay empty. Thresholds that are worked out end at
 /// the largest flow at most: where that is the optimum, nobody contradicts anybody.
 pub(super) fn out_of_reach(settings: &Settings, scene: &Scene) -> Option<String> {
-    let Some(Value::Sizes(thresholds)) = settings.get("thresholds") else { return None };
+    let Some(Value::Sizes(thresholds)) = settings.get(&THRESHOLDS) else { return None };
     // A message may be of several flows.
-    if matches!(settings.get("message_start"), Some(Value::Text(start)) if start != "flow") {
+    if matches!(settings.get(&MESSAGE_START), Some(Value::Text(start)) if start != "flow") {
         return None;
     }
     let largest = largest_flow(&scene.workload.traffic)?;

@@ -3,6 +3,7 @@
 //! Flows of random arrivals may start at about the same time too: that is chance, and contradicts
 //! nothing. Of these, only the flows of one arrival start together.
 
+use flowsched_workload::parameters::{COOL_DOWN_FLOWS, DEGREE, FLOWS, PATTERN, WARM_UP_FLOWS};
 use std::borrow::Cow;
 
 use flowsched_topology::Network;
@@ -15,7 +16,7 @@ use crate::relevance::{Starts, starts_of};
 use crate::workload::{Traffic, WorkloadOfScene};
 
 /// So many flows stand for all that are drawn.
-const FLOWS: u64 = 20_000;
+const MOST_FLOWS: u64 = 20_000;
 
 /// Flows that start together, or may.
 pub(super) struct Together<'a> {
@@ -33,13 +34,13 @@ impl<'a> Together<'a> {
         match &workload.traffic {
             Traffic::Trace(flows) => together.known = Cow::Borrowed(flows),
             Traffic::Drawn(sizes) if is_random(whole) => {
-                together.arrivals.push((at_once(whole, whole.count("flows")), sizes));
+                together.arrivals.push((at_once(whole, whole.count(&FLOWS)), sizes));
             }
             Traffic::Drawn(_) => together.known = draw(workload, network, seed),
             Traffic::Parts(parts) => {
                 let random = parts.parts.iter().filter(|part| is_random(&part.settings));
                 together.arrivals.extend(random.map(|part| {
-                    let flows = part.flows.unwrap_or(whole.count("flows"));
+                    let flows = part.flows.unwrap_or(whole.count(&FLOWS));
                     (at_once(&part.settings, flows), &part.sizes)
                 }));
                 let is_known = |part: &&Part| !is_random(&part.settings);
@@ -61,14 +62,14 @@ fn is_random(settings: &Settings) -> bool {
 
 /// How many flows an arrival brings.
 fn at_once(settings: &Settings, flows: u64) -> u64 {
-    if settings.text("pattern") == "incast" { settings.count("degree").min(flows) } else { 1 }
+    if settings.is(&PATTERN, "incast") { settings.count(&DEGREE).min(flows) } else { 1 }
 }
 
 /// Few flows of the workload; none if they cannot be drawn, which is said elsewhere.
 fn draw(workload: &WorkloadOfScene, network: &Network, seed: u64) -> Cow<'static, [Flow]> {
-    let mut few = workload.first(FLOWS);
-    for key in ["warm_up_flows", "cool_down_flows"] {
-        few.settings.set(key, Value::Count(0));
+    let mut few = workload.first(MOST_FLOWS);
+    for parameter in [&WARM_UP_FLOWS, &COOL_DOWN_FLOWS] {
+        few.settings.set(parameter, Value::Count(0));
     }
     few.flows(network, seed).map(|workload| workload.flows).unwrap_or_default().into()
 }

@@ -2,7 +2,7 @@
 
 use flowsched_experiment::{Arguments, Mistakes};
 use flowsched_schemes::PRESETS;
-use flowsched_schemes::preset::Combination;
+use flowsched_schemes::combination::Combination;
 use flowsched_topology::TOPOLOGIES;
 use flowsched_workload::WHOLE_KEYS;
 use insta::assert_snapshot;

@@ -2,7 +2,9 @@
 
 use crate::common::{arguments, read};
 use flowsched_experiment::{Arguments, Experiment, Traffic};
+use flowsched_schemes::tagger::THRESHOLDS;
 use flowsched_units::Settings;
+use flowsched_workload::parameters::{FLOWS, LOAD};
 use proptest::prelude::*;
 
 /// The experiment that the resolved copy of `experiment` is, read beside its inputs.
@@ -139,7 +141,7 @@ fn thresholds_are_worked_out_for_the_load_of_each_point() {
     let sizes = "workload.sizes=exponential 100KB";
     let experiment = fabric(&[sizes], &["workload.load=0.4,0.8"]);
     let thresholds = |scene: usize| {
-        experiment.scenes[scene].schemes[1].settings.get("thresholds").map(ToString::to_string)
+        experiment.scenes[scene].schemes[1].settings.get(&THRESHOLDS).map(ToString::to_string)
     };
     assert_ne!(thresholds(0), thresholds(1));
     let comment = "\n# thresholds, first at workload.load = 0.8: ";
@@ -277,7 +279,7 @@ fn parts_and_listed_flows_read_back_as_the_same() {
         .map(|scene: usize| {
             let scene = &experiment.scenes[scene];
             let Traffic::Parts(parts) = &scene.workload.traffic else { panic!("there are parts") };
-            parts.parts[0].settings.number("load")
+            parts.parts[0].settings.number(&LOAD)
         })
         .into();
     assert_eq!(loads, [0.2, 0.6], "parts take the load of the whole as it varies");
@@ -359,10 +361,10 @@ fn quick_values_take_the_place_of_the_others_where_that_is_asked_for() {
     let quick = Arguments { quick: true, ..Arguments::default() };
     let small = read(text, &quick, &[]).unwrap();
     assert_eq!((small.seeds, small.scenes.len()), (1, 1));
-    assert_eq!(small.scenes[0].workload.settings.count("flows"), 50);
+    assert_eq!(small.scenes[0].workload.settings.count(&FLOWS), 50);
     let set = Arguments { set: vec!["workload.flows=70".into()], ..quick.clone() };
     let set = read(text, &set, &[]).unwrap();
-    assert_eq!(set.scenes[0].workload.settings.count("flows"), 70, "the command line is last");
+    assert_eq!(set.scenes[0].workload.settings.count(&FLOWS), 70, "the command line is last");
     let unknown = text.replace("workload.flows = 50", "workloads.flows = 50");
     assert!(read(&unknown, &Arguments::default(), &[]).is_err(), "keys are checked in any case");
     let none = read(&text[..text.find("[quick]").unwrap()], &quick, &[]).unwrap_err();

@@ -11,40 +11,42 @@ mod rate_adaptation;
 
 use flowsched_units::{Kind, Parameter, Rate, SettingError, Settings, Time};
 
-use crate::controller::{Controlled, Controller, ControllerPart, Site};
+use crate::controller::{Controlled, Controller, ControllerPart, Language, Site};
 use crate::flow_level::Fluid;
 use crate::packet::{Flags, Header, Packet};
 use crate::part::{Part, Role};
 use crate::port::{Backlog, InOrder};
 use crate::tagger::AnyTagger;
+use crate::transport::Transport;
 use crate::transport::d3::D3Header;
-use crate::transport::{Language, Transport};
 use rate_adaptation::RateAdaptation;
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "alpha",
-        kind: Kind::Number { from: 0.0, to: 10.0 },
-        default: Some("0.1"),
-        about: "How fast the granted capacity follows the spare one.",
-        source: "PDQ 2012, 5.1: \"the suggested parameters alpha = 0.1 and beta = 1\"",
-    },
-    Parameter {
-        name: "beta",
-        kind: Kind::Number { from: 0.0, to: 10.0 },
-        default: Some("1"),
-        about: "How fast the granted capacity falls with the queue.",
-        source: "PDQ 2012, 5.1: \"the suggested parameters alpha = 0.1 and beta = 1\"",
-    },
-    Parameter {
-        name: "fair_share_from_zero",
-        kind: Kind::Flag,
-        default: Some("true"),
-        about: "Whether the fair share is never negative, so that no flow has to return what it \
-                was granted.",
-        source: "PDQ 2012, 5.1",
-    },
-];
+pub(crate) const ALPHA: Parameter = Parameter {
+    name: "alpha",
+    kind: Kind::Number { from: 0.0, to: 10.0 },
+    default: Some("0.1"),
+    about: "How fast the granted capacity follows the spare one.",
+    source: "PDQ 2012, 5.1: \"the suggested parameters alpha = 0.1 and beta = 1\"",
+};
+
+pub(crate) const BETA: Parameter = Parameter {
+    name: "beta",
+    kind: Kind::Number { from: 0.0, to: 10.0 },
+    default: Some("1"),
+    about: "How fast the granted capacity falls with the queue.",
+    source: "PDQ 2012, 5.1: \"the suggested parameters alpha = 0.1 and beta = 1\"",
+};
+
+pub(crate) const FAIR_SHARE_FROM_ZERO: Parameter = Parameter {
+    name: "fair_share_from_zero",
+    kind: Kind::Flag,
+    default: Some("true"),
+    about: "Whether the fair share is never negative, so that no flow has to return what it \
+            was granted.",
+    source: "PDQ 2012, 5.1",
+};
+
+const PARAMETERS: &[Parameter] = &[ALPHA, BETA, FAIR_SHARE_FROM_ZERO];
 
 /// What may be set of D3's routers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,9 +63,9 @@ impl D3Control {
     /// Reads the keys.
     pub fn from_settings(settings: &Settings) -> D3Control {
         D3Control {
-            alpha: settings.number("alpha"),
-            beta: settings.number("beta"),
-            fair_share_from_zero: settings.flag("fair_share_from_zero"),
+            alpha: settings.number(&ALPHA),
+            beta: settings.number(&BETA),
+            fair_share_from_zero: settings.flag(&FAIR_SHARE_FROM_ZERO),
         }
     }
 }
@@ -152,7 +154,7 @@ impl D3Controller {
     pub fn new(settings: D3Control, site: Site) -> D3Controller {
         D3Controller {
             settings,
-            adaptation: RateAdaptation::new(settings, site.rate),
+            adaptation: RateAdaptation::new(settings.alpha, settings.beta, site.rate),
             grants: Vec::new(),
             allocated: 0,
             desired: 0,

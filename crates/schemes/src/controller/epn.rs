@@ -22,45 +22,50 @@ use crate::transport::{Carrying, Transport};
 pub use flow_table::{Entry, FlowTable};
 use header::{Br, Dp, EpnHeader, INITIAL_TTL, Tp};
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "processing_delay",
-        kind: Kind::Time,
-        default: Some("10us"),
-        about: "From a packet's coming to a switch until its controller has acted upon it.",
-        source: "EPN 2018, V-B: software, on a server or the switch's CPU; how long is not said",
-    },
-    Parameter {
-        name: "counter_interval",
-        kind: Kind::Time,
-        default: Some("2ms"),
-        about: "How often the byte counters of flows in the HIGH queue are read, and messages \
-                that were not answered sent again.",
-        source: "EPN 2018, IV-B: \"every a few ms\"",
-    },
-    Parameter {
-        name: "counter_reads",
-        kind: Kind::Count { from: 1, to: 1000 },
-        default: Some("3"),
-        about: "Readings without a sign of life after which a flow counts as dead.",
-        source: "EPN 2018, IV-B: \"several reads\"",
-    },
-    Parameter {
-        name: "flow_timeout",
-        kind: Kind::Time,
-        default: Some("1s"),
-        about: "How long a flow in the LOW queue is remembered that no marked packet is seen of.",
-        source: "EPN 2018, IV-B: \"a long timeout\"",
-    },
-    Parameter {
-        name: "dsid",
-        kind: Kind::Flag,
-        default: Some("true"),
-        about: "Whether a demoted flow says which switch demoted it, so that others leave it \
-                alone; without, two switches that disagree never settle.",
-        source: "EPN 2018, IV-A",
-    },
-];
+pub(crate) const PROCESSING_DELAY: Parameter = Parameter {
+    name: "processing_delay",
+    kind: Kind::Time,
+    default: Some("10us"),
+    about: "From a packet's coming to a switch until its controller has acted upon it.",
+    source: "EPN 2018, V-B: software, on a server or the switch's CPU; how long is not said",
+};
+
+pub(crate) const COUNTER_INTERVAL: Parameter = Parameter {
+    name: "counter_interval",
+    kind: Kind::Time,
+    default: Some("2ms"),
+    about: "How often the byte counters of flows in the HIGH queue are read, and messages \
+            that were not answered sent again.",
+    source: "EPN 2018, IV-B: \"every a few ms\"",
+};
+
+pub(crate) const COUNTER_READS: Parameter = Parameter {
+    name: "counter_reads",
+    kind: Kind::Count { from: 1, to: 1000 },
+    default: Some("3"),
+    about: "Readings without a sign of life after which a flow counts as dead.",
+    source: "EPN 2018, IV-B: \"several reads\"",
+};
+
+pub(crate) const FLOW_TIMEOUT: Parameter = Parameter {
+    name: "flow_timeout",
+    kind: Kind::Time,
+    default: Some("1s"),
+    about: "How long a flow in the LOW queue is remembered that no marked packet is seen of.",
+    source: "EPN 2018, IV-B: \"a long timeout\"",
+};
+
+pub(crate) const DSID: Parameter = Parameter {
+    name: "dsid",
+    kind: Kind::Flag,
+    default: Some("true"),
+    about: "Whether a demoted flow says which switch demoted it, so that others leave it \
+            alone; without, two switches that disagree never settle.",
+    source: "EPN 2018, IV-A",
+};
+
+const PARAMETERS: &[Parameter] =
+    &[PROCESSING_DELAY, COUNTER_INTERVAL, COUNTER_READS, FLOW_TIMEOUT, DSID];
 
 /// What all priority controllers share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,17 +95,17 @@ impl ControllerPart<()> for EpnSettings {
     /// # Errors
     /// If counters are to be read all the time.
     fn build(settings: &Settings) -> Result<EpnSettings, SettingError> {
-        let counter_interval = settings.time("counter_interval");
+        let counter_interval = settings.time(&COUNTER_INTERVAL);
         if counter_interval == Time::ZERO {
             let found = counter_interval.to_string();
-            return Err(SettingError::new("counter_interval", found, "more than no time"));
+            return Err(SettingError::new(&COUNTER_INTERVAL, found, "more than no time"));
         }
         Ok(EpnSettings {
-            processing_delay: settings.time("processing_delay"),
+            processing_delay: settings.time(&PROCESSING_DELAY),
             counter_interval,
-            counter_reads: settings.count("counter_reads") as u32,
-            flow_timeout: settings.time("flow_timeout"),
-            dsid: settings.flag("dsid"),
+            counter_reads: settings.count(&COUNTER_READS) as u32,
+            flow_timeout: settings.time(&FLOW_TIMEOUT),
+            dsid: settings.flag(&DSID),
         })
     }
 

@@ -13,15 +13,15 @@ pub mod settings;
 
 use flowsched_units::{Rate, SettingError, Settings, Time};
 
-use crate::controller::{Controlled, Controller, ControllerPart, Site};
+use crate::controller::{Controlled, Controller, ControllerPart, Language, Site};
 use crate::flow_level::Fluid;
 use crate::packet::{Flags, Packet};
 use crate::part::{Part, Role};
 use crate::port::{Backlog, InOrder};
 use crate::tagger::AnyTagger;
+use crate::transport::Transport;
 use crate::transport::pdq::multipath::MultipathHeader;
 use crate::transport::pdq::{Pauser, PdqHeader, Scheduled};
-use crate::transport::{Language, Transport};
 
 use flow_controller::{FlowControl, FlowController, LinkState, Name, Verdict};
 use leftover::Leftover;

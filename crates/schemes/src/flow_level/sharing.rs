@@ -3,6 +3,7 @@
 use flowsched_units::{Bytes, PACKET_PAYLOAD};
 
 use super::{Fluid, NoFluid};
+use crate::part::Role;
 
 /// How flows share links.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,7 +106,7 @@ impl Tagged {
     /// Of a tagger that writes no ranks.
     pub fn without_ranks(by_priority: Sharing) -> Tagged {
         let by_rank = Err(NoFluid {
-            key: "tagger",
+            key: Role::Tagger.key(),
             why: "a tagger without ranks, at ports that order by rank",
             instead: "remaining, size-known or bytes-sent",
         });

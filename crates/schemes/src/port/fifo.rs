@@ -2,7 +2,7 @@
 
 use flowsched_units::{SettingError, Settings};
 
-use super::{HighestFirst, QueuePart, QueuePorts, settings};
+use super::{HighestFirst, QueuePart, QueuePorts, parameters};
 use crate::flow_level::{Fluid, Sharing, Tagged};
 use crate::part::{Part, Role};
 
@@ -16,7 +16,7 @@ impl QueuePart for Fifo {
         name: "fifo",
         about: "One queue, first in first out.",
         source: "PIAS ToN 2017, V-C",
-        parameters: &[settings::BUFFER, settings::HOST],
+        parameters: &[parameters::QUEUED, parameters::HOST],
     };
     type Serving = HighestFirst;
 

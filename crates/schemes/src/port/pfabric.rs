@@ -13,7 +13,7 @@ use flowsched_units::{SettingError, Settings};
 
 pub use by_connection::ByConnection;
 
-use super::{Backlog, MemorySharing, Port, PortPart, PortSettings, SameFlow, settings};
+use super::{Backlog, MemorySharing, Port, PortPart, PortSettings, SameFlow, parameters};
 use crate::controller::Site;
 use crate::flow_level::{Fluid, Sharing, Tagged};
 use crate::packet::{Frame, Header};
@@ -37,7 +37,7 @@ impl PortPart for Pfabric {
         about: "The first packet of the flow with the best rank goes next; when the port is full, \
                 the packet of the worst rank is dropped.",
         source: "Alizadeh et al., SIGCOMM 2013, 4.1",
-        parameters: &[settings::RANKED],
+        parameters: &[parameters::RANKED],
     };
     const DROPS_LEAST_URGENT: bool = true;
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::settings::MOST_QUEUES;
+use super::parameters::MOST_QUEUES;
 use super::{
     Backlog, Count, EcnScope, HighestFirst, MarkAt, MemorySharing, OnFull, Port, PortSettings,
     Ring, Serving,

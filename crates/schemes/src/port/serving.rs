@@ -12,3 +12,22 @@ pub trait Serving {
     /// queue i's.
     fn next(&mut self, occupied: u64) -> usize;
 }
+
+/// The highest queue first, 0 being the highest; packets say themselves where they belong.
+///
+/// PIAS ToN 2017, III-B.2: "packets are dequeued based on their priorities strictly when a
+/// fabric port is idle". One queue is FIFO.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HighestFirst;
+
+impl Serving for HighestFirst {
+    #[inline]
+    fn queue_of<F: Frame>(&self, frame: &F) -> usize {
+        usize::from(frame.priority())
+    }
+
+    #[inline]
+    fn next(&mut self, occupied: u64) -> usize {
+        occupied.trailing_zeros() as usize
+    }
+}

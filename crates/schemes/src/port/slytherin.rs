@@ -7,7 +7,7 @@
 
 use flowsched_units::{SettingError, Settings};
 
-use super::{QueuePart, QueuePorts, Serving, settings};
+use super::{QueuePart, QueuePorts, Serving, parameters};
 use crate::flow_level::{Fluid, NoFluid, Sharing, Tagged};
 use crate::packet::Frame;
 use crate::part::{Part, Role};
@@ -39,7 +39,7 @@ impl QueuePart for Slytherin {
         about: "Two queues: packets that arrive marked, and ACKs, go before all others; of tagged \
                 packets only those of the highest priority.",
         source: "Slytherin 2018, III-B",
-        parameters: &[settings::CONGESTED_AND_NORMAL, settings::BUFFER, settings::HOST],
+        parameters: &[parameters::CONGESTED_AND_NORMAL, parameters::QUEUED, parameters::HOST],
     };
     type Serving = CongestedFirst;
 

@@ -5,8 +5,8 @@
 
 use flowsched_units::{SettingError, Settings};
 
-use super::settings::MOST_QUEUES;
-use super::{QueuePart, QueuePorts, Serving, settings};
+use super::parameters::{MOST_QUEUES, QUEUES, WEIGHTS};
+use super::{QueuePart, QueuePorts, Serving, parameters};
 use crate::flow_level::{Fluid, NoFluid, Sharing, Tagged};
 use crate::packet::Frame;
 use crate::part::{Part, Role};
@@ -37,7 +37,7 @@ impl Weights {
     /// # Errors
     /// If it is not a whole number from 1 to 65535 for each queue.
     pub fn from_settings(settings: &Settings, queues: usize) -> Result<Weights, SettingError> {
-        let text = settings.text("weights");
+        let text = settings.text(&WEIGHTS);
         let weights: Result<Vec<u16>, _> = text.split_whitespace().map(str::parse).collect();
         match weights {
             Ok(weights) if weights.len() == queues => {
@@ -52,7 +52,7 @@ fn refusal(found: &str, queues: usize) -> SettingError {
     let allowed = format!(
         "whole numbers from 1 to 65535 with blanks between, one for each of the {queues} queues"
     );
-    SettingError::new("weights", format!("\"{found}\""), allowed)
+    SettingError::new(&WEIGHTS, format!("\"{found}\""), allowed)
 }
 
 /// Several queues that take turns.
@@ -66,14 +66,14 @@ impl QueuePart for WeightedRoundRobin {
         about: "Several queues that take turns, each sending as many packets in a row as it \
                 weighs.",
         source: "EPN 2018; PIAS ToN 2017, III-B.2 decides against it",
-        parameters: &[settings::TURNS, settings::BUFFER, settings::HOST],
+        parameters: &[parameters::TURNS, parameters::QUEUED, parameters::HOST],
     };
     type Serving = InTurn;
 
     /// # Errors
     /// If the weights are not one for each queue.
     fn build(settings: &Settings) -> Result<WeightedRoundRobin, SettingError> {
-        let queues = settings.count("queues") as usize;
+        let queues = settings.count(&QUEUES) as usize;
         let serving = InTurn::new(Weights::from_settings(settings, queues)?);
         Ok(WeightedRoundRobin(QueuePorts::from_settings(settings, queues, serving)))
     }

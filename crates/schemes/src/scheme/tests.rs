@@ -3,13 +3,13 @@
 use flowsched_units::{Bytes, Value};
 
 use super::*;
+use crate::combination::Combination;
 use crate::discipline::{DISCIPLINE, DISCIPLINES};
 use crate::flow_level::Sharing;
-use crate::preset::Combination;
 
 fn of(preset: &str, discipline: Option<&str>) -> Result<FlowLevel, SettingError> {
     let mut settings = Combination::new(preset, [None; 4]).unwrap().defaults("none");
-    if let Some(flowsched_units::Value::Text(_)) = settings.get("thresholds") {
+    if let Some(flowsched_units::Value::Text(_)) = settings.get(&crate::tagger::THRESHOLDS) {
         settings.set("thresholds", flowsched_units::Value::Sizes(sizes(&settings)));
     }
     if let Some(word) = discipline {
@@ -19,7 +19,9 @@ fn of(preset: &str, discipline: Option<&str>) -> Result<FlowLevel, SettingError>
 }
 
 fn sizes(settings: &flowsched_units::Settings) -> Vec<Bytes> {
-    (1..settings.count("queues")).map(|queue| Bytes::new(queue * 10_000)).collect()
+    (1..settings.count(&crate::port::parameters::QUEUES))
+        .map(|queue| Bytes::new(queue * 10_000))
+        .collect()
 }
 
 #[test]

@@ -4,65 +4,60 @@
 //! highest priority, and a flow that times out repeatedly may start again (III-B.3), as may one
 //! that begins a new message (IV-A.1).
 
-use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, SettingError, Settings, Time};
+use flowsched_units::{Bytes, Kind, Parameter, SettingError, Settings, Time};
 
-use super::thresholds::Thresholds;
+use super::thresholds::{THRESHOLDS, Thresholds};
 use super::{AckPriority, Departure, PlainTagger, Tag, TaggerPart, Work};
 use crate::flow_level::{Sharing, Tagged};
 use crate::part::{Part, Role};
 
-/// Words that may stand for thresholds; whoever reads the experiment puts sizes in their place.
-pub const THRESHOLD_WORDS: &[&str] = &["optimal", "equal-split"];
+pub(crate) const BOOKKEEPING: Parameter = Parameter {
+    name: "bookkeeping",
+    kind: Kind::Choice(&["offset", "cumulative"]),
+    default: Some("offset"),
+    about: "\"offset\": by the packet's place in its flow, so that a retransmission keeps \
+            its first priority; \"cumulative\": by all bytes sent, this packet and \
+            retransmissions included.",
+    source: "offset: the PIAS authors' simulator; cumulative: their kernel prototype",
+};
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "thresholds",
-        kind: Kind::Sizes { packet: PacketMeaning::Payload, words: THRESHOLD_WORDS },
-        default: Some("optimal"),
-        about: "Demotion thresholds in bytes sent, one fewer than queues, none below the one \
-                before it.",
-        source: "PIAS ToN 2017, III-C",
-    },
-    Parameter {
-        name: "bookkeeping",
-        kind: Kind::Choice(&["offset", "cumulative"]),
-        default: Some("offset"),
-        about: "\"offset\": by the packet's place in its flow, so that a retransmission keeps \
-                its first priority; \"cumulative\": by all bytes sent, this packet and \
-                retransmissions included.",
-        source: "offset: the PIAS authors' simulator; cumulative: their kernel prototype",
-    },
-    Parameter {
-        name: "message_start",
-        kind: Kind::Choice(&["flow", "idle"]),
-        default: Some("flow"),
-        about: "When the count of bytes sent starts again: with each flow, or, flows being \
-                unknown to the host, when a connection has been idle for message_idle and \
-                everything sent is acknowledged.",
-        source: "flow: PIAS ToN 2017, V-C; idle: IV-A.1",
-    },
-    Parameter {
-        name: "message_idle",
-        kind: Kind::Time,
-        default: Some("500us"),
-        about: "How long a connection is idle before a new message is assumed.",
-        source: "PIAS ToN 2017, IV-A.1",
-    },
-    Parameter {
-        name: "ageing_timeouts",
-        kind: Kind::Count { from: 0, to: 255 },
-        default: Some("2"),
-        about: "Timeouts in a row after which a starved flow starts again at the top; 0: never.",
-        source: "PIAS ToN 2017, III-B.3 (the kernel prototype: 3)",
-    },
-    Parameter {
-        name: "ack_priority",
-        kind: Kind::Choice(&["top", "echo"]),
-        default: Some("top"),
-        about: "The priority of pure ACKs: the highest, or that of the packet they acknowledge.",
-        source: "the PIAS authors' simulator",
-    },
-];
+/// What begins a new message.
+pub const MESSAGE_START: Parameter = Parameter {
+    name: "message_start",
+    kind: Kind::Choice(&["flow", "idle"]),
+    default: Some("flow"),
+    about: "When the count of bytes sent starts again: with each flow, or, flows being \
+            unknown to the host, when a connection has been idle for message_idle and \
+            everything sent is acknowledged.",
+    source: "flow: PIAS ToN 2017, V-C; idle: IV-A.1",
+};
+
+pub(crate) const MESSAGE_IDLE: Parameter = Parameter {
+    name: "message_idle",
+    kind: Kind::Time,
+    default: Some("500us"),
+    about: "How long a connection is idle before a new message is assumed.",
+    source: "PIAS ToN 2017, IV-A.1",
+};
+
+pub(crate) const AGEING_TIMEOUTS: Parameter = Parameter {
+    name: "ageing_timeouts",
+    kind: Kind::Count { from: 0, to: 255 },
+    default: Some("2"),
+    about: "Timeouts in a row after which a starved flow starts again at the top; 0: never.",
+    source: "PIAS ToN 2017, III-B.3 (the kernel prototype: 3)",
+};
+
+pub(crate) const ACK_PRIORITY: Parameter = Parameter {
+    name: "ack_priority",
+    kind: Kind::Choice(&["top", "echo"]),
+    default: Some("top"),
+    about: "The priority of pure ACKs: the highest, or that of the packet they acknowledge.",
+    source: "the PIAS authors' simulator",
+};
+
+const PARAMETERS: &[Parameter] =
+    &[THRESHOLDS, BOOKKEEPING, MESSAGE_START, MESSAGE_IDLE, AGEING_TIMEOUTS, ACK_PRIORITY];
 
 /// How bytes sent are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,17 +197,17 @@ impl TaggerPart for Mlfq {
     /// a word still stands for the thresholds.
     fn build(settings: &Settings, queues: usize) -> Result<Mlfq, SettingError> {
         let mlfq = Mlfq {
-            thresholds: Thresholds::from_settings(settings)?,
-            bookkeeping: match settings.text("bookkeeping").as_str() {
+            thresholds: Thresholds::from_settings(settings, &THRESHOLDS)?,
+            bookkeeping: match settings.text(&BOOKKEEPING).as_str() {
                 "cumulative" => Bookkeeping::Cumulative,
                 _ => Bookkeeping::Offset,
             },
-            message_start: match settings.text("message_start").as_str() {
-                "idle" => MessageStart::Idle(settings.time("message_idle")),
+            message_start: match settings.text(&MESSAGE_START).as_str() {
+                "idle" => MessageStart::Idle(settings.time(&MESSAGE_IDLE)),
                 _ => MessageStart::Flow,
             },
-            ageing_timeouts: settings.count("ageing_timeouts") as u32,
-            ack_priority: match settings.text("ack_priority").as_str() {
+            ageing_timeouts: settings.count(&AGEING_TIMEOUTS) as u32,
+            ack_priority: match settings.text(&ACK_PRIORITY).as_str() {
                 "echo" => AckPriority::Echo,
                 _ => AckPriority::Top,
             },

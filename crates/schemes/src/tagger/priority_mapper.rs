@@ -16,70 +16,78 @@ use crate::knowledge::Start;
 use crate::packet::{Flags, Packet};
 use crate::part::{Part, Role};
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "dp",
-        kind: Kind::Choice(&["remaining", "size", "sent"]),
-        default: Some("remaining"),
-        about: "What a flow's desired priority is: what remains of it (SRPT), its size (SJF), or \
-                the level of a feedback queue that it has come to by what it has sent, its size \
-                being unknown.",
-        source: "EPN 2018, IV-C; remaining: III",
-    },
-    Parameter {
-        name: "dp_bits",
-        kind: Kind::Count { from: 8, to: MOST_DP_BITS as u64 },
-        default: Some("15"),
-        about: "Bits of a desired priority by bytes: 5 for the exponent, the rest digits.",
-        source: "EPN 2018, Figure 2: what the other fields leave of VXLAN's 32 reserved bits",
-    },
-    Parameter {
-        name: "tiny",
-        kind: Kind::Size(PacketMeaning::Payload),
-        default: Some("69KB"),
-        about: "Flows smaller than this are always in the HIGH queue and no controller sees \
-                them; of a flow of unknown size, so much of its start.",
-        source: "EPN 2018, IV-A, VI-C and VI-D: the bandwidth-delay product",
-    },
-    Parameter {
-        name: "levels",
-        kind: Kind::Count { from: 1, to: 64 },
-        default: Some("16"),
-        about: "Levels of the feedback queue, with dp = \"sent\".",
-        source: "EPN 2018, VI-C",
-    },
-    Parameter {
-        name: "base_threshold",
-        kind: Kind::Size(PacketMeaning::Payload),
-        default: Some("200KB"),
-        about: "Bytes sent at which a flow leaves the first level, with dp = \"sent\".",
-        source: "EPN 2018, VI-C",
-    },
-    Parameter {
-        name: "threshold_factor",
-        kind: Kind::Count { from: 1, to: 16 },
-        default: Some("2"),
-        about: "How many times the threshold before it each further threshold is, with \
-                dp = \"sent\".",
-        source: "EPN 2018, VI-C",
-    },
-    Parameter {
-        name: "mark_interval",
-        kind: Kind::Time,
-        default: Some("1ms"),
-        about: "The least time between two packets of a flow that controllers are to see because \
-                its desired priority changed.",
-        source: "EPN 2018, IV-D limits their rate and does not say to what; with 24 ports busy, \
-                 1 ms keeps a switch near the 30,000 packets a second of V-B",
-    },
-    Parameter {
-        name: "probe_interval",
-        kind: Kind::Time,
-        default: Some("5ms"),
-        about: "How often controllers are to see a packet of a flow in the LOW queue.",
-        source: "EPN 2018, IV-B: \"say several ms\"",
-    },
-];
+pub(crate) const DP: Parameter = Parameter {
+    name: "dp",
+    kind: Kind::Choice(&["remaining", "size", "sent"]),
+    default: Some("remaining"),
+    about: "What a flow's desired priority is: what remains of it (SRPT), its size (SJF), or \
+            the level of a feedback queue that it has come to by what it has sent, its size \
+            being unknown.",
+    source: "EPN 2018, IV-C; remaining: III",
+};
+
+pub(crate) const DP_BITS: Parameter = Parameter {
+    name: "dp_bits",
+    kind: Kind::Count { from: 8, to: MOST_DP_BITS as u64 },
+    default: Some("15"),
+    about: "Bits of a desired priority by bytes: 5 for the exponent, the rest digits.",
+    source: "EPN 2018, Figure 2: what the other fields leave of VXLAN's 32 reserved bits",
+};
+
+pub(crate) const TINY: Parameter = Parameter {
+    name: "tiny",
+    kind: Kind::Size(PacketMeaning::Payload),
+    default: Some("69KB"),
+    about: "Flows smaller than this are always in the HIGH queue and no controller sees \
+            them; of a flow of unknown size, so much of its start.",
+    source: "EPN 2018, IV-A, VI-C and VI-D: the bandwidth-delay product",
+};
+
+pub(crate) const LEVELS: Parameter = Parameter {
+    name: "levels",
+    kind: Kind::Count { from: 1, to: 64 },
+    default: Some("16"),
+    about: "Levels of the feedback queue, with dp = \"sent\".",
+    source: "EPN 2018, VI-C",
+};
+
+pub(crate) const BASE_THRESHOLD: Parameter = Parameter {
+    name: "base_threshold",
+    kind: Kind::Size(PacketMeaning::Payload),
+    default: Some("200KB"),
+    about: "Bytes sent at which a flow leaves the first level, with dp = \"sent\".",
+    source: "EPN 2018, VI-C",
+};
+
+pub(crate) const THRESHOLD_FACTOR: Parameter = Parameter {
+    name: "threshold_factor",
+    kind: Kind::Count { from: 1, to: 16 },
+    default: Some("2"),
+    about: "How many times the threshold before it each further threshold is, with \
+            dp = \"sent\".",
+    source: "EPN 2018, VI-C",
+};
+
+pub(crate) const MARK_INTERVAL: Parameter = Parameter {
+    name: "mark_interval",
+    kind: Kind::Time,
+    default: Some("1ms"),
+    about: "The least time between two packets of a flow that controllers are to see because \
+            its desired priority changed.",
+    source: "EPN 2018, IV-D limits their rate and does not say to what; with 24 ports busy, \
+             1 ms keeps a switch near the 30,000 packets a second of V-B",
+};
+
+pub(crate) const PROBE_INTERVAL: Parameter = Parameter {
+    name: "probe_interval",
+    kind: Kind::Time,
+    default: Some("5ms"),
+    about: "How often controllers are to see a packet of a flow in the LOW queue.",
+    source: "EPN 2018, IV-B: \"say several ms\"",
+};
+
+const PARAMETERS: &[Parameter] =
+    &[DP, DP_BITS, TINY, LEVELS, BASE_THRESHOLD, THRESHOLD_FACTOR, MARK_INTERVAL, PROBE_INTERVAL];
 
 /// What a flow's desired priority is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,21 +131,21 @@ pub struct MappedFlow {
 impl PriorityMapper {
     /// Reads the parameters above.
     pub fn from_settings(settings: &Settings) -> PriorityMapper {
-        let (base, factor) = (settings.size("base_threshold"), settings.count("threshold_factor"));
+        let (base, factor) = (settings.size(&BASE_THRESHOLD), settings.count(&THRESHOLD_FACTOR));
         let thresholds = std::iter::successors(Some(base.get()), |threshold| {
             Some(threshold.saturating_mul(factor))
         });
         PriorityMapper {
-            desire: match settings.text("dp").as_str() {
+            desire: match settings.text(&DP).as_str() {
                 "size" => Desire::Size,
                 "sent" => Desire::Sent,
                 _ => Desire::Remaining,
             },
-            dp_bits: settings.count("dp_bits") as u32,
-            tiny: settings.size("tiny"),
-            thresholds: thresholds.take(settings.count("levels") as usize - 1).collect(),
-            mark_interval: settings.time("mark_interval"),
-            probe_interval: settings.time("probe_interval"),
+            dp_bits: settings.count(&DP_BITS) as u32,
+            tiny: settings.size(&TINY),
+            thresholds: thresholds.take(settings.count(&LEVELS) as usize - 1).collect(),
+            mark_interval: settings.time(&MARK_INTERVAL),
+            probe_interval: settings.time(&PROBE_INTERVAL),
         }
     }
 

@@ -6,22 +6,24 @@
 
 use flowsched_units::{Kind, PACKET_PAYLOAD, PacketMeaning, Parameter, SettingError, Settings};
 
-use super::thresholds::Thresholds;
+use super::thresholds::{self, Thresholds};
 use super::{Departure, PlainTagger, Tag, TaggerPart, Work};
 use crate::flow_level::{Sharing, Tagged};
 use crate::part::{Part, Role};
 
 /// Words that may stand for thresholds; whoever reads the experiment puts sizes in their place.
-pub const THRESHOLD_WORDS: &[&str] = &["optimal-known-sizes", "equal-split"];
+const THRESHOLD_WORDS: &[&str] = &["optimal-known-sizes", "equal-split"];
 
-const PARAMETERS: &[Parameter] = &[Parameter {
-    name: "thresholds",
+const THRESHOLDS: Parameter = Parameter {
     kind: Kind::Sizes { packet: PacketMeaning::Payload, words: THRESHOLD_WORDS },
     default: Some("optimal-known-sizes"),
     about: "The largest size of each priority but the last, one fewer than queues, none below \
             the one before it.",
     source: "pFabric: Alizadeh et al., SIGCOMM 2013, 6",
-}];
+    ..thresholds::THRESHOLDS
+};
+
+const PARAMETERS: &[Parameter] = &[THRESHOLDS];
 
 /// The rule that all flows of a host share.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +44,7 @@ impl TaggerPart for SizeKnown {
     /// If there is not one threshold fewer than queues, or one is below the one before it, or a
     /// word still stands for the thresholds.
     fn build(settings: &Settings, queues: usize) -> Result<SizeKnown, SettingError> {
-        let thresholds = Thresholds::from_settings(settings)?;
+        let thresholds = Thresholds::from_settings(settings, &THRESHOLDS)?;
         thresholds.check(queues)?;
         Ok(SizeKnown { thresholds })
     }

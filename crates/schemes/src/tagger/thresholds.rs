@@ -1,9 +1,22 @@
 //! Thresholds between priorities: amounts of bytes that do not fall.
 
-use flowsched_units::{Bytes, SettingError, Settings, Value};
+use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, SettingError, Settings, Value};
 
 /// The most priorities there can be: what a port's bitmap of queues holds.
 pub const MAX_PRIORITIES: usize = 64;
+
+/// Words that may stand for thresholds; whoever reads the experiment puts sizes in their place.
+const WORDS: &[&str] = &["optimal", "equal-split"];
+
+/// Bytes at which a flow's priority falls.
+pub const THRESHOLDS: Parameter = Parameter {
+    name: "thresholds",
+    kind: Kind::Sizes { packet: PacketMeaning::Payload, words: WORDS },
+    default: Some("optimal"),
+    about: "Demotion thresholds in bytes sent, one fewer than queues, none below the one \
+            before it.",
+    source: "PIAS ToN 2017, III-C",
+};
 
 /// Thresholds between priorities.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,13 +27,16 @@ impl Thresholds {
         Thresholds(thresholds.iter().copied().map(Bytes::get).collect())
     }
 
-    /// Reads the parameter `thresholds`, in which no word may be left.
-    pub(super) fn from_settings(settings: &Settings) -> Result<Thresholds, SettingError> {
-        match settings.get("thresholds") {
+    /// Reads thresholds, in which no word may be left.
+    pub(super) fn from_settings(
+        settings: &Settings,
+        parameter: &Parameter,
+    ) -> Result<Thresholds, SettingError> {
+        match settings.get(parameter) {
             Some(Value::Sizes(sizes)) => Ok(Thresholds::new(sizes)),
             other => {
                 let found = other.map_or("nothing".into(), |value| format!("\"{value}\""));
-                Err(SettingError::new("thresholds", found, "sizes"))
+                Err(SettingError::new(parameter, found, "sizes"))
             }
         }
     }
@@ -33,12 +49,12 @@ impl Thresholds {
                 "{} of them, one fewer than the {queues} queues (at most {MAX_PRIORITIES})",
                 queues.saturating_sub(1)
             );
-            return Err(SettingError::new("thresholds", format!("{count} thresholds"), allowed));
+            return Err(SettingError::new(&THRESHOLDS, format!("{count} thresholds"), allowed));
         }
         if let Some(fall) = self.0.windows(2).find(|pair| pair[1] < pair[0]) {
             let (before, after) = (Bytes::new(fall[0]), Bytes::new(fall[1]));
             let found = format!("{after} after {before}");
-            return Err(SettingError::new("thresholds", found, "thresholds that do not fall"));
+            return Err(SettingError::new(&THRESHOLDS, found, "thresholds that do not fall"));
         }
         Ok(())
     }

@@ -16,14 +16,16 @@ pub use sending::{Answering, Explicit, ExplicitSender};
 
 use flowsched_units::{Kind, Parameter, Settings, Time};
 
-/// The keys of every transport whose rate is explicit.
-pub const PARAMETERS: &[Parameter] = &[Parameter {
+pub(crate) const RTO_MIN: Parameter = Parameter {
     name: "rto_min",
     kind: Kind::Time,
     default: Some("1ms"),
     about: "The shortest retransmission timeout, and that of a flow's first packet.",
     source: "none: \"resends a packet after a timeout\" (PDQ 2012, 3.1); a few round-trip times",
-}];
+};
+
+/// The keys of every transport whose rate is explicit.
+pub const PARAMETERS: &[Parameter] = &[RTO_MIN];
 
 /// What may be set of every transport whose rate is explicit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +37,6 @@ pub struct ExplicitSettings {
 impl ExplicitSettings {
     /// Reads the keys.
     pub fn from_settings(settings: &Settings) -> ExplicitSettings {
-        ExplicitSettings { rto_min: settings.time("rto_min") }
+        ExplicitSettings { rto_min: settings.time(&RTO_MIN) }
     }
 }

@@ -8,6 +8,7 @@
 //! lost.
 
 pub mod congestion;
+pub mod parameters;
 mod receiver;
 pub(super) mod scoreboard;
 mod segments;

@@ -7,9 +7,9 @@ pub mod one_link;
 
 use std::path::PathBuf;
 
+use flowsched_schemes::combination::Combination;
 use flowsched_schemes::controller::{NoController, Site};
 use flowsched_schemes::port::Port;
-use flowsched_schemes::preset::Combination;
 use flowsched_schemes::tagger::AnyTagger;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::{Packet, Parts, Scheme};

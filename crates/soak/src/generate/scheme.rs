@@ -1,10 +1,12 @@
 //! The `[[scheme]]` tables.
 
-use flowsched_schemes::preset::{COMMON, Combination};
+use flowsched_schemes::combination::{COMMON, Combination};
+use flowsched_schemes::port::parameters::QUEUES;
 use flowsched_schemes::{PRESETS, Role, catalogue};
 use flowsched_units::{Kind, Parameter, Settings};
 
-use super::{Table, value};
+use super::table::Table;
+use super::value;
 use crate::draw::Draw;
 
 /// One to three schemes.
@@ -76,7 +78,7 @@ fn settings(draw: &mut Draw, table: &mut Table, combination: &Combination, is_fl
 
 /// How many queues a port has where the file does not say it.
 fn default_queues(defaults: &Settings) -> u64 {
-    defaults.get("queues").map_or(1, |_| defaults.count("queues"))
+    defaults.get(&QUEUES).map_or(1, |_| defaults.count(&QUEUES))
 }
 
 fn weights(draw: &mut Draw, queues: u64) -> String {

@@ -3,7 +3,8 @@
 use flowsched_experiment::PARAMETERS;
 use flowsched_units::{Parameter, Time};
 
-use super::{Table, value};
+use super::table::Table;
+use super::value;
 use crate::draw::Draw;
 
 /// The keys that other tables depend on.

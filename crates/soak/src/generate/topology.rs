@@ -6,7 +6,8 @@ use flowsched_experiment::KIND;
 use flowsched_topology::{LOSS, ROUTING, TOPOLOGIES};
 use flowsched_units::{Kind, Parameter};
 
-use super::{Table, value};
+use super::table::Table;
+use super::value;
 use crate::draw::Draw;
 
 /// A network. Fluids keep to one path, so that with them nothing is sprayed.

@@ -6,7 +6,8 @@ use flowsched_workload::{
     DEADLINE_FORMS, LISTED_PARAMETERS, PARAMETERS, PART_NAME, PATTERNS, SHARE, TRACE_COLUMNS,
 };
 
-use super::{Table, value};
+use super::table::Table;
+use super::value;
 use crate::draw::Draw;
 
 /// The keys that are drawn before all others, or together.

@@ -4,7 +4,7 @@ use flowsched_workload::sizes::{SizeDistribution, parse_cdf};
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::MODELS;
+use crate::names::MODELS;
 use crate::prediction::Predictor;
 use crate::scene::Path;
 use flowsched_units::{Bytes, Rate};

@@ -1,50 +1,57 @@
 //! Servers with several ports, which forward for each other.
 
-use flowsched_units::{Kind, SettingError, Settings};
+use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
 use crate::builder::NetworkBuilder;
-use crate::kind::{Size, TopologyKind, core_link, count, parameter};
+use crate::kind::{self, Size, TopologyKind, core_link, count, parameter};
 use crate::parallel::Parallel;
 
 const PDQ: &str = "PDQ 2012, Figure 11: BCube(2,3)";
 const DELAYS: &str = "as in single-rooted-tree, PDQ 2012, Figure 2";
+
+const N: Parameter =
+    parameter("n", Kind::Count { from: 2, to: 64 }, "2", "Ports of a switch.", PDQ);
+
+const K: Parameter = parameter(
+    "k",
+    Kind::Count { from: 0, to: 9 },
+    "3",
+    "The highest level; a server has k+1 ports. PDQ's dual-port servers: 1.",
+    PDQ,
+);
+
+const HOSTS: Parameter = parameter(
+    "hosts",
+    Kind::Count { from: 0, to: 1 << 20 },
+    "0",
+    "How many servers there are to be, which must be n^(k+1); 0: as many as that is.",
+    "none: what n and k make",
+);
+
+const LINK: Parameter =
+    parameter("link", Kind::Rate, "1Gbps", "Rate of every link.", "PDQ 2012, Figure 2");
+
+const LINK_DELAY: Parameter =
+    Parameter { default: Some("25.1us"), source: DELAYS, ..kind::LINK_DELAY };
 
 pub(crate) const KIND: TopologyKind = TopologyKind {
     name: "bcube",
     about: "BCube(n,k): n^(k+1) servers with k+1 ports, each at a switch of n ports; servers \
             forward, one digit of the address after the other.",
     source: "BCube, SIGCOMM 2009; PDQ 2012, 5.5 and 6",
-    parameters: &[
-        parameter("n", Kind::Count { from: 2, to: 64 }, "2", "Ports of a switch.", PDQ),
-        parameter(
-            "k",
-            Kind::Count { from: 0, to: 9 },
-            "3",
-            "The highest level; a server has k+1 ports. PDQ's dual-port servers: 1.",
-            PDQ,
-        ),
-        parameter(
-            "hosts",
-            Kind::Count { from: 0, to: 1 << 20 },
-            "0",
-            "How many servers there are to be, which must be n^(k+1); 0: as many as that is.",
-            "none: what n and k make",
-        ),
-        parameter("link", Kind::Rate, "1Gbps", "Rate of every link.", "PDQ 2012, Figure 2"),
-        parameter("link_delay", Kind::Time, "25.1us", "Delay of a link, one way.", DELAYS),
-    ],
+    parameters: &[N, K, HOSTS, LINK, LINK_DELAY],
     connect,
 };
 
 fn connect(settings: &Settings) -> Result<NetworkBuilder, SettingError> {
-    let [n, k] = ["n", "k"].map(|key| count(settings, key));
+    let [n, k] = [&N, &K].map(|parameter| count(settings, parameter));
     let wide = |exponent: u32| u64::from(n).checked_pow(exponent).unwrap_or(u64::MAX / 64);
     let (hosts, per_level) = (wide(k + 1), wide(k));
-    let asked = settings.count("hosts");
+    let asked = settings.count(&HOSTS);
     if asked != 0 && asked != hosts {
         let found = format!("{asked}, for n = {n} and k = {k}");
         let allowed = format!("{hosts}, n^(k+1): a BCube of another size does not close");
-        return Err(SettingError::new("hosts", found, allowed));
+        return Err(SettingError::new(&HOSTS, found, allowed));
     }
     let levels = u64::from(k) + 1;
     let nodes = hosts.saturating_add(levels * per_level);
@@ -54,7 +61,7 @@ fn connect(settings: &Settings) -> Result<NetworkBuilder, SettingError> {
         edge_switches: hosts,
         switches: nodes,
     };
-    size.check("k", settings)?;
+    size.check(&K, settings)?;
 
     let mut builder = NetworkBuilder::new();
     let switches = builder.tier("switch", (levels * per_level) as u32);
@@ -64,9 +71,9 @@ fn connect(settings: &Settings) -> Result<NetworkBuilder, SettingError> {
             let others = address / (below * u64::from(n)) * below + address % below;
             switches[(u64::from(level) * per_level + others) as usize]
         };
-        let host = builder.host(switch(0), core_link(settings, "link"));
+        let host = builder.host(switch(0), core_link(settings, &LINK));
         for level in 1..=k {
-            builder.attach(host, switch(level), core_link(settings, "link"));
+            builder.attach(host, switch(level), core_link(settings, &LINK));
         }
     }
     builder.parallel(Parallel::Bcube { n, k });

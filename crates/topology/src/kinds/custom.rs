@@ -3,36 +3,36 @@
 use flowsched_units::{Kind, Parameter, Rate, SettingError, Settings, Time};
 
 use crate::builder::{Link, NetworkBuilder, Switch, is_link_rate};
-use crate::kind::{LONGEST_DELAY, TopologyKind, parameter};
+use crate::kind::{LIKE_LEAF_SPINE, LINK_DELAY, LONGEST_DELAY, TopologyKind, parameter};
 
 const NEEDED: &str = "none: must be given";
-const LIKE_LEAF_SPINE: &str = "as in leaf-spine";
+
+const HOSTS: Parameter = Parameter {
+    name: "hosts",
+    kind: Kind::Text,
+    default: None,
+    about: "The hosts' names, with blanks between them; the first is host 0.",
+    source: NEEDED,
+};
+
+const LINKS: Parameter = Parameter {
+    name: "links",
+    kind: Kind::Text,
+    default: None,
+    about: "A link a line, or with \";\" between them: the names of its two ends, and, \
+                    where they differ from `link` and `link_delay`, rate and delay: \"A B 1Gbps \
+                    5us\".",
+    source: NEEDED,
+};
+
+const LINK: Parameter = parameter("link", Kind::Rate, "10Gbps", "Rate of a link.", LIKE_LEAF_SPINE);
 
 pub(crate) const KIND: TopologyKind = TopologyKind {
     name: "custom",
     about: "A small network that is listed link by link: hosts by name, everything else that a \
             link names is a switch.",
     source: "scenes such as EPN 2018, Figure 8",
-    parameters: &[
-        Parameter {
-            name: "hosts",
-            kind: Kind::Text,
-            default: None,
-            about: "The hosts' names, with blanks between them; the first is host 0.",
-            source: NEEDED,
-        },
-        Parameter {
-            name: "links",
-            kind: Kind::Text,
-            default: None,
-            about: "A link a line, or with \";\" between them: the names of its two ends, and, \
-                    where they differ from `link` and `link_delay`, rate and delay: \"A B 1Gbps \
-                    5us\".",
-            source: NEEDED,
-        },
-        parameter("link", Kind::Rate, "10Gbps", "Rate of a link.", LIKE_LEAF_SPINE),
-        parameter("link_delay", Kind::Time, "0.2us", "Delay of a link, one way.", LIKE_LEAF_SPINE),
-    ],
+    parameters: &[HOSTS, LINKS, LINK, LINK_DELAY],
     connect,
 };
 
@@ -43,11 +43,11 @@ struct Listed<'a> {
 }
 
 fn connect(settings: &Settings) -> Result<NetworkBuilder, SettingError> {
-    let (hosts, links) = (settings.text("hosts"), settings.text("links"));
+    let (hosts, links) = (settings.text(&HOSTS), settings.text(&LINKS));
     let hosts: Vec<&str> = hosts.split_whitespace().collect();
     if let Some(twice) = (1..hosts.len()).find(|index| hosts[..*index].contains(&hosts[*index])) {
         let found = format!("\"{}\" a second time", hosts[twice]);
-        return Err(SettingError::new("hosts", found, "each name once"));
+        return Err(SettingError::new(&HOSTS, found, "each name once"));
     }
     let mut listed = Vec::new();
     for (index, line) in links.split(['\n', ';']).enumerate() {
@@ -87,12 +87,12 @@ fn only_link(
     let (Some(Listed { ends, link }), None) = (links.next(), links.next()) else {
         let count = listed.iter().filter(|link| link.ends.contains(&host)).count();
         let found = format!("{count} links of the host \"{host}\"");
-        return Err(SettingError::new("links", found, "one link for every host"));
+        return Err(SettingError::new(&LINKS, found, "one link for every host"));
     };
     let other = if ends[0] == host { ends[1] } else { ends[0] };
     let edge = switch(other).ok_or_else(|| {
         let found = format!("a link between the hosts \"{host}\" and \"{other}\"");
-        SettingError::new("links", found, "hosts that are linked to switches")
+        SettingError::new(&LINKS, found, "hosts that are linked to switches")
     })?;
     Ok((edge, *link))
 }
@@ -104,7 +104,7 @@ fn parse<'a>(
 ) -> Result<Listed<'a>, SettingError> {
     let refuse = |allowed: &str| {
         let found = format!("\"{}\" as link number {number}", text.trim());
-        SettingError::new("links", found, allowed)
+        SettingError::new(&LINKS, found, allowed)
     };
     let words: Vec<&str> = text.split_whitespace().collect();
     let (one, other, values) = match words.as_slice() {
@@ -112,14 +112,14 @@ fn parse<'a>(
         _ => return Err(refuse("two different ends, and perhaps rate and delay: A B 1Gbps 5us")),
     };
     let rate = match values.first() {
-        None => settings.rate("link"),
+        None => settings.rate(&LINK),
         Some(rate) => match rate.parse::<Rate>() {
             Ok(rate) if is_link_rate(rate) => rate,
             _ => return Err(refuse("a rate from 1Kbps to 8Tbps, such as 1Gbps, after its ends")),
         },
     };
     let delay = match values.get(1) {
-        None => settings.time("link_delay"),
+        None => settings.time(&LINK_DELAY),
         Some(delay) => match delay.parse::<Time>() {
             Ok(delay) if delay <= LONGEST_DELAY => delay,
             _ => return Err(refuse("a delay such as 5us, of at most 1s, after its rate")),

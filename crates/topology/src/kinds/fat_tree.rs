@@ -1,44 +1,43 @@
 //! A fat-tree of switches with `k` ports: `k` pods, `k`^3 / 4 hosts, every layer as wide as the
 //! hosts.
 
-use flowsched_units::{Kind, SettingError, Settings};
+use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
 use crate::builder::NetworkBuilder;
-use crate::kind::{Size, TopologyKind, core_link, count, host_link, parameter};
+use crate::kind::{self, Size, TopologyKind, core_link, count, host_link, parameter};
 
 const EPN: &str = "EPN 2018, VI-D";
 const DELAYS: &str = "EPN 2018, VI-D: 12 links of 4us and 6 packets of 1.2us make its 55.2us";
+
+const K: Parameter = parameter(
+    "k",
+    Kind::Count { from: 2, to: 128 },
+    "8",
+    "Ports of a switch, an even number; 8 makes 128 hosts.",
+    EPN,
+);
+
+const LINK: Parameter = parameter("link", Kind::Rate, "10Gbps", "Rate of every link.", EPN);
+
+const LINK_DELAY: Parameter =
+    Parameter { default: Some("4us"), source: DELAYS, ..kind::LINK_DELAY };
+
+const HOST_DELAY: Parameter =
+    Parameter { default: Some("0us"), source: DELAYS, ..kind::HOST_DELAY };
 
 pub(crate) const KIND: TopologyKind = TopologyKind {
     name: "fat-tree",
     about: "A fat-tree of k-port switches: k pods of k/2 edge and k/2 aggregation switches, \
             (k/2)^2 core switches, k^3/4 hosts.",
     source: EPN,
-    parameters: &[
-        parameter(
-            "k",
-            Kind::Count { from: 2, to: 128 },
-            "8",
-            "Ports of a switch, an even number; 8 makes 128 hosts.",
-            EPN,
-        ),
-        parameter("link", Kind::Rate, "10Gbps", "Rate of every link.", EPN),
-        parameter("link_delay", Kind::Time, "4us", "Delay of a link, one way.", DELAYS),
-        parameter(
-            "host_delay",
-            Kind::Time,
-            "0us",
-            "Delay in a host, added to its link in each direction.",
-            DELAYS,
-        ),
-    ],
+    parameters: &[K, LINK, LINK_DELAY, HOST_DELAY],
     connect,
 };
 
 fn connect(settings: &Settings) -> Result<NetworkBuilder, SettingError> {
-    let k = count(settings, "k");
+    let k = count(settings, &K);
     if !k.is_multiple_of(2) {
-        return Err(SettingError::new("k", k.to_string(), "an even number of ports"));
+        return Err(SettingError::new(&K, k.to_string(), "an even number of ports"));
     }
     let half = k / 2;
     let (ports, layer) = (u64::from(k), u64::from(k * half));
@@ -48,16 +47,16 @@ fn connect(settings: &Settings) -> Result<NetworkBuilder, SettingError> {
         edge_switches: layer,
         switches: 2 * layer + u64::from(half * half),
     };
-    size.check("k", settings)?;
+    size.check(&K, settings)?;
 
     let mut builder = NetworkBuilder::new();
     let edges = builder.tier("edge", k * half);
     let aggregations = builder.tier("aggregation", k * half);
     let cores = builder.tier("core", half * half);
     let half = half as usize;
-    let link = core_link(settings, "link");
+    let link = core_link(settings, &LINK);
     for edge in &edges {
-        builder.hosts(half as u32, *edge, host_link(settings, "link"));
+        builder.hosts(half as u32, *edge, host_link(settings, &LINK));
     }
     for (pod_edges, pod_aggregations) in edges.chunks(half).zip(aggregations.chunks(half)) {
         for edge in pod_edges {

@@ -1,65 +1,71 @@
 //! Switches connected at random, each to as many others.
 
-use flowsched_units::{Kind, SettingError, Settings};
+use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
 use crate::builder::NetworkBuilder;
-use crate::kind::{MANY, Size, TopologyKind, core_link, count, host_link, parameter};
+use crate::kind::{self, MANY, Size, TopologyKind, core_link, count, host_link, parameter};
 use crate::parallel::Parallel;
 use crate::regular_graph::random_regular;
 
 const PDQ: &str = "PDQ 2012, Figure 8d: 24 ports, two to switches for one to a server";
 const DELAYS: &str = "as in single-rooted-tree, PDQ 2012, Figure 2";
 
+const SWITCHES: Parameter = parameter(
+    "switches",
+    Kind::Count { from: 1, to: MANY },
+    "20",
+    "Switches.",
+    "none: 160 servers, near PDQ's 128",
+);
+
+const PORTS: Parameter =
+    parameter("ports", Kind::Count { from: 1, to: MANY }, "24", "Ports of a switch.", PDQ);
+
+const DEGREE: Parameter = parameter(
+    "degree",
+    Kind::Count { from: 0, to: MANY },
+    "16",
+    "Ports of a switch that lead to other switches; at each of the rest is a server.",
+    PDQ,
+);
+
+const GRAPH_SEED: Parameter = parameter(
+    "graph_seed",
+    Kind::Count { from: 0, to: 1 << 53 },
+    "1",
+    "The seed of the graph, which all runs share.",
+    "the project",
+);
+
+const PATHS: Parameter = parameter(
+    "paths",
+    Kind::Count { from: 1, to: 64 },
+    "8",
+    "How many shortest paths of a pair count as parallel ones.",
+    "Jellyfish, NSDI 2012, 5: 8 shortest paths",
+);
+
+const LINK: Parameter =
+    parameter("link", Kind::Rate, "1Gbps", "Rate of every link.", "PDQ 2012, Figure 2");
+
+const LINK_DELAY: Parameter =
+    Parameter { default: Some("25.1us"), source: DELAYS, ..kind::LINK_DELAY };
+
+const HOST_DELAY: Parameter =
+    Parameter { default: Some("0us"), source: DELAYS, ..kind::HOST_DELAY };
+
 pub(crate) const KIND: TopologyKind = TopologyKind {
     name: "jellyfish",
     about: "A random regular graph of switches, with servers at the ports that are left; every \
             pair's shortest paths are parallel ones, however long.",
     source: "Jellyfish, NSDI 2012; PDQ 2012, 5.5",
-    parameters: &[
-        parameter(
-            "switches",
-            Kind::Count { from: 1, to: MANY },
-            "20",
-            "Switches.",
-            "none: 160 servers, near PDQ's 128",
-        ),
-        parameter("ports", Kind::Count { from: 1, to: MANY }, "24", "Ports of a switch.", PDQ),
-        parameter(
-            "degree",
-            Kind::Count { from: 0, to: MANY },
-            "16",
-            "Ports of a switch that lead to other switches; at each of the rest is a server.",
-            PDQ,
-        ),
-        parameter(
-            "graph_seed",
-            Kind::Count { from: 0, to: 1 << 53 },
-            "1",
-            "The seed of the graph, which all runs share.",
-            "the project",
-        ),
-        parameter(
-            "paths",
-            Kind::Count { from: 1, to: 64 },
-            "8",
-            "How many shortest paths of a pair count as parallel ones.",
-            "Jellyfish, NSDI 2012, 5: 8 shortest paths",
-        ),
-        parameter("link", Kind::Rate, "1Gbps", "Rate of every link.", "PDQ 2012, Figure 2"),
-        parameter("link_delay", Kind::Time, "25.1us", "Delay of a link, one way.", DELAYS),
-        parameter(
-            "host_delay",
-            Kind::Time,
-            "0us",
-            "Delay in a host, added to its link in each direction.",
-            DELAYS,
-        ),
-    ],
+    parameters: &[SWITCHES, PORTS, DEGREE, GRAPH_SEED, PATHS, LINK, LINK_DELAY, HOST_DELAY],
     connect,
 };
 
 fn connect(settings: &Settings) -> Result<NetworkBuilder, SettingError> {
-    let [switches, ports, degree] = ["switches", "ports", "degree"].map(|key| count(settings, key));
+    let [switches, ports, degree] =
+        [&SWITCHES, &PORTS, &DEGREE].map(|parameter| count(settings, parameter));
     check_degree(switches, ports, degree)?;
     let size = Size {
         hosts: u64::from(switches) * u64::from(ports - degree),
@@ -67,29 +73,28 @@ fn connect(settings: &Settings) -> Result<NetworkBuilder, SettingError> {
         edge_switches: switches.into(),
         switches: switches.into(),
     };
-    size.check("switches", settings)?;
-    let links =
-        random_regular(switches, degree, settings.count("graph_seed")).ok_or_else(|| {
-            let found = format!("{degree}, with which no connected graph of {switches} was found");
-            SettingError::new("degree", found, "another degree or graph_seed")
-        })?;
+    size.check(&SWITCHES, settings)?;
+    let links = random_regular(switches, degree, settings.count(&GRAPH_SEED)).ok_or_else(|| {
+        let found = format!("{degree}, with which no connected graph of {switches} was found");
+        SettingError::new(&DEGREE, found, "another degree or graph_seed")
+    })?;
 
     let mut builder = NetworkBuilder::new();
     let switches = builder.tier("switch", switches);
     for switch in &switches {
-        builder.hosts(ports - degree, *switch, host_link(settings, "link"));
+        builder.hosts(ports - degree, *switch, host_link(settings, &LINK));
     }
     for (one, other) in links {
         let [one, other] = [one, other].map(|index| switches[index as usize]);
-        builder.connect(one, other, core_link(settings, "link"));
+        builder.connect(one, other, core_link(settings, &LINK));
     }
-    builder.parallel(Parallel::KShortest(settings.count("paths") as usize));
+    builder.parallel(Parallel::KShortest(settings.count(&PATHS) as usize));
     Ok(builder)
 }
 
 /// Refuses degrees of which there is no connected regular graph.
 fn check_degree(switches: u32, ports: u32, degree: u32) -> Result<(), SettingError> {
-    let refuse = |found: String, allowed: String| Err(SettingError::new("degree", found, allowed));
+    let refuse = |found: String, allowed: String| Err(SettingError::new(&DEGREE, found, allowed));
     if degree >= ports {
         let found = format!("{degree} of {ports} ports");
         return refuse(found, "fewer, so that there are servers".into());

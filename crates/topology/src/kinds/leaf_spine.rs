@@ -1,66 +1,69 @@
 //! Racks of hosts under leaf switches, every leaf connected to every spine.
 
-use flowsched_units::{Kind, SettingError, Settings};
+use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
 use crate::builder::NetworkBuilder;
-use crate::kind::{MANY, Size, TopologyKind, core_link, count, host_link, parameter};
+use crate::kind::{self, MANY, Size, TopologyKind, core_link, count, host_link, parameter};
 
 const FABRIC: &str = "PIAS ToN 2017, V-C";
 const DELAYS: &str = "the PIAS authors' simulation: 81.6us of propagation over the spine";
+
+const LEAVES: Parameter =
+    parameter("leaves", Kind::Count { from: 1, to: MANY }, "9", "Leaf switches.", FABRIC);
+
+const SPINES: Parameter =
+    parameter("spines", Kind::Count { from: 1, to: MANY }, "4", "Spine switches.", FABRIC);
+
+const HOSTS_PER_LEAF: Parameter = parameter(
+    "hosts_per_leaf",
+    Kind::Count { from: 1, to: MANY },
+    "16",
+    "Hosts at each leaf.",
+    FABRIC,
+);
+
+const HOST_LINK: Parameter =
+    parameter("host_link", Kind::Rate, "10Gbps", "Rate between a host and its leaf.", FABRIC);
+
+const FABRIC_LINK: Parameter = parameter(
+    "fabric_link",
+    Kind::Rate,
+    "40Gbps",
+    "Rate between a leaf and a spine; the fabric is oversubscribed where the hosts of a \
+             leaf can send more than its links to the spines.",
+    FABRIC,
+);
+
+const LINK_DELAY: Parameter = Parameter { source: DELAYS, ..kind::LINK_DELAY };
+
+const HOST_DELAY: Parameter = Parameter { source: DELAYS, ..kind::HOST_DELAY };
 
 pub(crate) const KIND: TopologyKind = TopologyKind {
     name: "leaf-spine",
     about: "Racks of hosts under leaf switches, every leaf connected to every spine switch.",
     source: FABRIC,
-    parameters: &[
-        parameter("leaves", Kind::Count { from: 1, to: MANY }, "9", "Leaf switches.", FABRIC),
-        parameter("spines", Kind::Count { from: 1, to: MANY }, "4", "Spine switches.", FABRIC),
-        parameter(
-            "hosts_per_leaf",
-            Kind::Count { from: 1, to: MANY },
-            "16",
-            "Hosts at each leaf.",
-            FABRIC,
-        ),
-        parameter("host_link", Kind::Rate, "10Gbps", "Rate between a host and its leaf.", FABRIC),
-        parameter(
-            "fabric_link",
-            Kind::Rate,
-            "40Gbps",
-            "Rate between a leaf and a spine; the fabric is oversubscribed where the hosts of a \
-             leaf can send more than its links to the spines.",
-            FABRIC,
-        ),
-        parameter("link_delay", Kind::Time, "0.2us", "Delay of a link, one way.", DELAYS),
-        parameter(
-            "host_delay",
-            Kind::Time,
-            "20us",
-            "Delay in a host, added to its link in each direction.",
-            DELAYS,
-        ),
-    ],
+    parameters: &[LEAVES, SPINES, HOSTS_PER_LEAF, HOST_LINK, FABRIC_LINK, LINK_DELAY, HOST_DELAY],
     connect,
 };
 
 fn connect(settings: &Settings) -> Result<NetworkBuilder, SettingError> {
     let [leaves, spines, hosts_per_leaf] =
-        ["leaves", "spines", "hosts_per_leaf"].map(|key| count(settings, key));
+        [&LEAVES, &SPINES, &HOSTS_PER_LEAF].map(|parameter| count(settings, parameter));
     let size = Size {
         hosts: u64::from(leaves) * u64::from(hosts_per_leaf),
         core_links: u64::from(leaves) * u64::from(spines),
         edge_switches: leaves.into(),
         switches: u64::from(leaves) + u64::from(spines),
     };
-    size.check("leaves", settings)?;
+    size.check(&LEAVES, settings)?;
 
     let mut builder = NetworkBuilder::new();
     let leaves = builder.tier("leaf", leaves);
     let spines = builder.tier("spine", spines);
     for leaf in leaves {
-        builder.hosts(hosts_per_leaf, leaf, host_link(settings, "host_link"));
+        builder.hosts(hosts_per_leaf, leaf, host_link(settings, &HOST_LINK));
         for spine in &spines {
-            builder.connect(leaf, *spine, core_link(settings, "fabric_link"));
+            builder.connect(leaf, *spine, core_link(settings, &FABRIC_LINK));
         }
     }
     Ok(builder)

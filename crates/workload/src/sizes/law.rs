@@ -5,14 +5,6 @@ use super::packets::Packets;
 use super::parametric::Parametric;
 use super::table::Table;
 
-/// Mass and the first two moments of a part of a law.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Moments {
-    pub(super) mass: f64,
-    pub(super) first: f64,
-    pub(super) second: f64,
-}
-
 /// A law of sizes in one of its forms.
 #[derive(Clone, Debug)]
 pub(super) enum Law {

@@ -11,12 +11,15 @@
 
 mod built_in;
 mod cdf_file;
+mod error;
 mod histogram;
 mod integral;
 mod law;
+mod moments;
 mod normal;
 mod packets;
 mod parametric;
+mod quadrature;
 mod table;
 mod words;
 
@@ -24,9 +27,10 @@ use flowsched_units::{Bytes, PACKET_HEADER, PACKET_PAYLOAD};
 
 pub use built_in::{BUILT_IN, BuiltIn};
 pub use cdf_file::{CdfError, parse_cdf};
+pub use error::SizesError;
 pub use histogram::Histogram;
 pub use table::Point;
-pub use words::{FORMS, Form, SizesError, by_name};
+pub use words::{FORMS, Form, by_name};
 
 use law::Law;
 use packets::Packets;
@@ -76,8 +80,8 @@ impl SizeDistribution {
         from: Bytes,
         to: Bytes,
     ) -> Result<SizeDistribution, SizesError> {
-        words::check_shape("pareto", shape)?;
-        words::check_rising("pareto", from, to)?;
+        error::check_shape("pareto", shape)?;
+        error::check_rising("pareto", from, to)?;
         let (from, to) = (from.get() as f64, to.get() as f64);
         Ok(SizeDistribution { law: Law::Parametric(Parametric::BoundedPareto { shape, from, to }) })
     }
@@ -88,7 +92,7 @@ impl SizeDistribution {
     /// # Errors
     /// [`SizesError`] unless sigma is a number over 0 and not beyond all measure.
     pub fn lognormal(mean: Bytes, sigma: f64) -> Result<SizeDistribution, SizesError> {
-        words::check_shape("lognormal", sigma)?;
+        error::check_shape("lognormal", sigma)?;
         let mu = libm::log(mean.get().max(1) as f64) - sigma * sigma / 2.0;
         Ok(SizeDistribution { law: Law::Parametric(Parametric::Lognormal { mu, sigma }) })
     }

@@ -8,7 +8,7 @@
 
 use flowsched_units::PACKET_PAYLOAD;
 
-use super::integral;
+use super::quadrature;
 use super::table::{Piece, Table};
 
 const PACKET: f64 = PACKET_PAYLOAD as f64;
@@ -113,7 +113,7 @@ fn piece_sum<const N: usize>(
         packet += 1.0;
     }
     if packet <= end {
-        let sum = integral::smooth(packet - 0.5, end + 0.5, |packet| values(packet * PACKET));
+        let sum = quadrature::smooth(packet - 0.5, end + 0.5, |packet| values(packet * PACKET));
         add(2.0 * end_mass, sum);
     }
     total

@@ -2,7 +2,7 @@
 
 use libm::{erfc, exp, expm1, log, log1p, pow, sqrt};
 
-use super::law::Moments;
+use super::moments::Moments;
 use super::normal;
 
 /// A law with a density.

@@ -3,7 +3,7 @@
 //!
 //! Everything about it has a closed form, kept as running sums at the points.
 
-use super::law::Moments;
+use super::moments::Moments;
 
 /// One point of a cumulative distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,30 +2,9 @@
 //! `fixed 20KB`.
 
 use flowsched_units::{Bytes, shortened};
-use thiserror::Error;
 
-use super::{BUILT_IN, LARGEST_SIZE, SizeDistribution};
-
-/// A text that names no distribution.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum SizesError {
-    /// Neither a built-in name nor one of the [`FORMS`].
-    #[error("found \"{found}\", expected one of {allowed}")]
-    Unknown {
-        /// What was written.
-        found: String,
-        /// What may be written.
-        allowed: String,
-    },
-    /// One of the [`FORMS`] with values that it cannot take.
-    #[error("found {found}, expected {allowed}")]
-    Malformed {
-        /// What was written.
-        found: String,
-        /// What may be written.
-        allowed: String,
-    },
-}
+use super::error::{check_rising, malformed};
+use super::{BUILT_IN, LARGEST_SIZE, SizeDistribution, SizesError};
 
 /// A way to write a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,10 +83,6 @@ fn unknown(text: &str) -> SizesError {
     SizesError::Unknown { found: shortened(text).into_owned(), allowed: allowed.join(", ") }
 }
 
-fn malformed(found: String, allowed: String) -> SizesError {
-    SizesError::Malformed { found: shortened(&found).into_owned(), allowed }
-}
-
 fn size(text: &str) -> Result<Bytes, SizesError> {
     let size: Bytes = text.parse().map_err(|_| malformed(format!("\"{text}\""), size_allowed()))?;
     if size == Bytes::ZERO || size.get() as f64 > LARGEST_SIZE {
@@ -122,23 +97,4 @@ fn size_allowed() -> String {
 
 fn number(text: &str) -> Result<f64, SizesError> {
     text.parse().map_err(|_| malformed(format!("\"{text}\""), "a number".to_owned()))
-}
-
-/// Refuses a shape or a sigma that is not over 0 and at most 10.
-pub(super) fn check_shape(form: &str, shape: f64) -> Result<(), SizesError> {
-    if shape > 0.0 && shape <= 10.0 {
-        return Ok(());
-    }
-    let what = if form == "lognormal" { "a SIGMA" } else { "a SHAPE" };
-    let allowed = format!("{what} over 0 and at most 10 for \"{form}\"");
-    Err(malformed(format!("\"{shape}\""), allowed))
-}
-
-/// Refuses sizes that do not rise.
-pub(super) fn check_rising(form: &str, from: Bytes, to: Bytes) -> Result<(), SizesError> {
-    if Bytes::ZERO < from && from < to {
-        return Ok(());
-    }
-    let allowed = format!("FROM over 0 and less than TO for \"{form}\"");
-    Err(malformed(format!("\"{from} {to}\""), allowed))
 }

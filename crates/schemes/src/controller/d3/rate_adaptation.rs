@@ -19,8 +19,6 @@
 
 use flowsched_units::{Rate, Time};
 
-use super::D3Control;
-
 /// The granted capacity stays within this factor of the link's: above it for flows that are held
 /// up elsewhere and cannot use their share; below it, a burst would take it to zero, from where
 /// it comes back by a tenth a round-trip time.
@@ -40,12 +38,12 @@ pub struct RateAdaptation {
 }
 
 impl RateAdaptation {
-    /// Of a link with this rate.
-    pub fn new(settings: D3Control, link: Rate) -> RateAdaptation {
+    /// Of a link with this rate; the gains are on spare capacity and on the queue.
+    pub fn new(alpha: f64, beta: f64, link: Rate) -> RateAdaptation {
         let link = link.as_bps() as f64;
         RateAdaptation {
-            alpha: settings.alpha,
-            beta: settings.beta,
+            alpha,
+            beta,
             link,
             capacity: link,
             came: 0,
@@ -102,8 +100,7 @@ mod tests {
     const FULL: u64 = 25_000;
 
     fn adaptation() -> RateAdaptation {
-        let settings = D3Control { alpha: 0.1, beta: 1.0, fair_share_from_zero: true };
-        RateAdaptation::new(settings, Rate::from_gbps(1))
+        RateAdaptation::new(0.1, 1.0, Rate::from_gbps(1))
     }
 
     /// C after the next T in which so much came and waited, in thousandths of the link.

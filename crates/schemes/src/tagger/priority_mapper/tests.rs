@@ -211,6 +211,6 @@ fn desires_are_by_size_or_by_what_remains() {
 #[test]
 fn defaults_are_the_papers() {
     let settings = Settings::defaults(PARAMETERS);
-    assert_eq!(settings.get("tiny"), Some(&Value::Size(Bytes::new(69_000))));
-    assert_eq!(settings.count("levels"), 16);
+    assert_eq!(settings.get(&TINY), Some(&Value::Size(Bytes::new(69_000))));
+    assert_eq!(settings.count(&LEVELS), 16);
 }

@@ -8,14 +8,16 @@ use crate::part::{Part, Role};
 use crate::transport::TransportPart;
 use crate::transport::explicit::{self, ExplicitSettings};
 
-const PARAMETERS: &[Parameter] = &[Parameter {
+pub(crate) const QUENCHING: Parameter = Parameter {
     name: "quenching",
     kind: Kind::Flag,
     default: Some("true"),
     about: "Whether a sender gives up a flow whose deadline has passed, or that would need more \
             than its card's rate to meet it.",
     source: "Wilson et al., SIGCOMM 2011; PDQ 2012, 5.1",
-}];
+};
+
+const PARAMETERS: &[Parameter] = &[QUENCHING];
 
 /// What may be set of D3's hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +34,7 @@ impl D3Settings {
     /// Reads D3's keys.
     pub fn d3(settings: &Settings) -> D3Settings {
         let explicit = ExplicitSettings::from_settings(settings);
-        D3Settings { explicit, knows_deadlines: true, quenching: settings.flag("quenching") }
+        D3Settings { explicit, knows_deadlines: true, quenching: settings.flag(&QUENCHING) }
     }
 
     /// Reads RCP's keys.

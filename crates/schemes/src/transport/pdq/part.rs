@@ -2,6 +2,7 @@
 
 use flowsched_units::{SettingError, Settings};
 
+use super::settings::{AGEING, FLOW_SIZE};
 use super::{Knowledge, Pdq, PdqHeader, PdqSettings, settings};
 use crate::controller::pdq::flow_controller::FlowControl;
 use crate::flow_level::{
@@ -29,14 +30,14 @@ impl TransportPart for Pdq {
     fn fluid(pdq: &Pdq, settings: &Settings, _shares: Shares) -> Fluid<FlowLevel> {
         if pdq.settings.knowledge != Knowledge::Known {
             return Err(NoFluid {
-                key: "flow_size",
+                key: FLOW_SIZE.name,
                 why: "of which packets tell as they are sent",
                 instead: "\"known\"",
             });
         }
         if pdq.settings.ageing > 0.0 {
             return Err(NoFluid {
-                key: "ageing",
+                key: AGEING.name,
                 why: "by which criticality changes between events",
                 instead: "0",
             });

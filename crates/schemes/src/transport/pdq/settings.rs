@@ -5,45 +5,50 @@ use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, Rate, Settings};
 use super::Knowledge;
 use crate::transport::explicit::ExplicitSettings;
 
-pub(super) const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "early_termination",
-        kind: Kind::Flag,
-        default: Some("true"),
-        about: "Whether a sender gives up a flow that cannot meet its deadline.",
-        source: "PDQ 2012, 3.1",
-    },
-    Parameter {
-        name: "flow_size",
-        kind: Kind::Choice(&["known", "estimated", "random"]),
-        default: Some("known"),
-        about: "What a sender announces as a flow's size: what is left of it, an estimate from \
-                the bytes sent so far, or a random one that stays.",
-        source: "PDQ 2012, 5.6",
-    },
-    Parameter {
-        name: "estimate_step",
-        kind: Kind::Size(PacketMeaning::Payload),
-        default: Some("50KB"),
-        about: "An estimated size is raised by so much whenever as much has been sent.",
-        source: "PDQ 2012, 5.6: \"only for every 50 KByte it sends\"",
-    },
-    Parameter {
-        name: "ageing",
-        kind: Kind::Number { from: 0.0, to: 1000.0 },
-        default: Some("0"),
-        about: "The expected transmission time that a flow announces is divided by 2 to the power \
-                of this times its waiting time in units of 100 ms.",
-        source: "PDQ 2012, 7 and Figure 12: alpha",
-    },
-    Parameter {
-        name: "receiver_rate",
-        kind: Kind::Rate,
-        default: Some("1Tbps"),
-        about: "The highest rate that a receiver takes data at.",
-        source: "PDQ 2012, 3.2; none: receivers are never slow",
-    },
-];
+pub(crate) const EARLY_TERMINATION: Parameter = Parameter {
+    name: "early_termination",
+    kind: Kind::Flag,
+    default: Some("true"),
+    about: "Whether a sender gives up a flow that cannot meet its deadline.",
+    source: "PDQ 2012, 3.1",
+};
+
+pub(crate) const FLOW_SIZE: Parameter = Parameter {
+    name: "flow_size",
+    kind: Kind::Choice(&["known", "estimated", "random"]),
+    default: Some("known"),
+    about: "What a sender announces as a flow's size: what is left of it, an estimate from \
+            the bytes sent so far, or a random one that stays.",
+    source: "PDQ 2012, 5.6",
+};
+
+pub(crate) const ESTIMATE_STEP: Parameter = Parameter {
+    name: "estimate_step",
+    kind: Kind::Size(PacketMeaning::Payload),
+    default: Some("50KB"),
+    about: "An estimated size is raised by so much whenever as much has been sent.",
+    source: "PDQ 2012, 5.6: \"only for every 50 KByte it sends\"",
+};
+
+pub(crate) const AGEING: Parameter = Parameter {
+    name: "ageing",
+    kind: Kind::Number { from: 0.0, to: 1000.0 },
+    default: Some("0"),
+    about: "The expected transmission time that a flow announces is divided by 2 to the power \
+            of this times its waiting time in units of 100 ms.",
+    source: "PDQ 2012, 7 and Figure 12: alpha",
+};
+
+pub(crate) const RECEIVER_RATE: Parameter = Parameter {
+    name: "receiver_rate",
+    kind: Kind::Rate,
+    default: Some("1Tbps"),
+    about: "The highest rate that a receiver takes data at.",
+    source: "PDQ 2012, 3.2; none: receivers are never slow",
+};
+
+pub(super) const PARAMETERS: &[Parameter] =
+    &[EARLY_TERMINATION, FLOW_SIZE, ESTIMATE_STEP, AGEING, RECEIVER_RATE];
 
 /// What may be set of PDQ's hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,17 +68,17 @@ pub struct PdqSettings {
 impl PdqSettings {
     /// Reads the keys.
     pub fn from_settings(settings: &Settings) -> PdqSettings {
-        let step = settings.size("estimate_step").max(Bytes::new(1));
+        let step = settings.size(&ESTIMATE_STEP).max(Bytes::new(1));
         PdqSettings {
             explicit: ExplicitSettings::from_settings(settings),
-            early_termination: settings.flag("early_termination"),
-            knowledge: match settings.text("flow_size").as_str() {
+            early_termination: settings.flag(&EARLY_TERMINATION),
+            knowledge: match settings.text(&FLOW_SIZE).as_str() {
                 "estimated" => Knowledge::Estimated { step },
                 "random" => Knowledge::Random,
                 _ => Knowledge::Known,
             },
-            ageing: settings.number("ageing"),
-            receiver_rate: settings.rate("receiver_rate"),
+            ageing: settings.number(&AGEING),
+            receiver_rate: settings.rate(&RECEIVER_RATE),
         }
     }
 }

@@ -163,7 +163,7 @@ mod tests {
     use flowsched_units::Settings;
 
     use super::super::congestion::{AnyAlgorithm, Dctcp, DctcpSettings, EcnStar, Reno};
-    use super::super::settings::{PARAMETERS, TcpSettings};
+    use super::super::{parameters::PARAMETERS, settings::TcpSettings};
     use super::*;
 
     fn dctcp() -> Dctcp {

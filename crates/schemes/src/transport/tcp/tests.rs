@@ -6,7 +6,8 @@ use flowsched_units::{PACKET_HEADER, Rate, Settings};
 use proptest::prelude::*;
 
 use super::congestion::{Dctcp, DctcpSettings, EcnStar, Reno};
-use super::settings::{Growth, PARAMETERS};
+use super::parameters::PARAMETERS;
+use super::settings::Growth;
 use super::*;
 use crate::packet::Flags;
 use crate::transport::{Outgoing, Phase};

@@ -64,7 +64,7 @@ impl RoundTrip {
 mod tests {
     use flowsched_units::Settings;
 
-    use super::super::settings::PARAMETERS;
+    use super::super::parameters::PARAMETERS;
     use super::*;
 
     fn settings() -> TcpSettings {

@@ -8,14 +8,16 @@ use crate::part::{Part, Role};
 use crate::transport::pdq::{PdqSettings, settings};
 use crate::transport::{TransportPart, explicit};
 
-const PARAMETERS: &[Parameter] = &[Parameter {
+pub(crate) const SUBFLOWS: Parameter = Parameter {
     name: "subflows",
     kind: Kind::Count { from: 1, to: 64 },
     default: Some("3"),
     about: "Into how many subflows a flow is split, of a packet at least. On BCube and Jellyfish \
             each takes another one of the parallel paths; elsewhere switches choose by a hash.",
     source: "PDQ 2012, 6: \"we split a flow into 3 M-PDQ subflows\"",
-}];
+};
+
+const PARAMETERS: &[Parameter] = &[SUBFLOWS];
 
 /// What may be set of M-PDQ's hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +37,7 @@ impl MultipathSettings {
         MultipathSettings {
             subflow: PdqSettings { early_termination: false, ..pdq },
             early_termination: pdq.early_termination,
-            subflows: settings.count("subflows") as u32,
+            subflows: settings.count(&SUBFLOWS) as u32,
         }
     }
 }

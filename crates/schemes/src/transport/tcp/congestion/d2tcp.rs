@@ -11,7 +11,7 @@ use flowsched_units::{Settings, Time};
 use super::{Acked, Ahead, Algorithm, CongestionControl, Dctcp, DctcpSettings};
 use crate::flow_level::{BY_WINDOWS, NoFluid};
 use crate::part::{Part, Role};
-use crate::transport::tcp::settings;
+use crate::transport::tcp::parameters;
 
 /// The bounds of d.
 const LEAST_IMMINENT: f64 = 0.5;
@@ -65,7 +65,7 @@ impl Algorithm for D2tcp {
         name: "d2tcp",
         about: "DCTCP whose flows are cut less, the nearer their deadlines are.",
         source: "Vamanan et al., SIGCOMM 2012",
-        parameters: &[settings::PARAMETERS, settings::DCTCP],
+        parameters: &[parameters::PARAMETERS, parameters::DCTCP],
     };
     const FLUID: Result<(), NoFluid> = Err(BY_WINDOWS);
 

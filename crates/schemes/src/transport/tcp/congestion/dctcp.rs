@@ -5,7 +5,7 @@ use flowsched_units::{Settings, Time};
 use super::{Acked, Ahead, Algorithm, CongestionControl};
 use crate::flow_level::NoFluid;
 use crate::part::{Part, Role};
-use crate::transport::tcp::settings;
+use crate::transport::tcp::parameters;
 
 /// DCTCP's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,7 +70,7 @@ impl Algorithm for Dctcp {
         name: "dctcp",
         about: "TCP whose window shrinks by the share of packets that were marked.",
         source: "RFC 8257",
-        parameters: &[settings::PARAMETERS, settings::DCTCP],
+        parameters: &[parameters::PARAMETERS, parameters::DCTCP],
     };
     const FLUID: Result<(), NoFluid> = Ok(());
 

@@ -5,7 +5,7 @@ use flowsched_units::Settings;
 use super::{Ahead, Algorithm, CongestionControl};
 use crate::flow_level::NoFluid;
 use crate::part::{Part, Role};
-use crate::transport::tcp::settings;
+use crate::transport::tcp::parameters;
 
 /// TCP Reno that halves its window on marks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +27,7 @@ impl Algorithm for EcnStar {
         name: "ecn-star",
         about: "TCP Reno that halves its window once a round trip on ECN marks.",
         source: "RFC 3168; Wu et al., CoNEXT 2012",
-        parameters: &[settings::PARAMETERS],
+        parameters: &[parameters::PARAMETERS],
     };
     const FLUID: Result<(), NoFluid> = Ok(());
 

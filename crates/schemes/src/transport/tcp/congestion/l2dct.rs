@@ -9,7 +9,7 @@ use flowsched_units::{Bytes, PACKET_PAYLOAD, Settings, Time};
 use super::{Acked, Ahead, Algorithm, CongestionControl, Dctcp, DctcpSettings};
 use crate::flow_level::{BY_WINDOWS, NoFluid};
 use crate::part::{Part, Role};
-use crate::transport::tcp::settings;
+use crate::transport::tcp::parameters;
 
 /// L2DCT's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,7 +95,7 @@ impl Algorithm for L2dct {
         name: "l2dct",
         about: "DCTCP whose flows grow less and are cut more, the more they have sent.",
         source: "Munir et al., INFOCOM 2013 (PIAS ToN 2017, V-C.1)",
-        parameters: &[settings::PARAMETERS, settings::DCTCP, settings::L2DCT],
+        parameters: &[parameters::PARAMETERS, parameters::DCTCP, parameters::L2DCT],
     };
     const FLUID: Result<(), NoFluid> = Err(BY_WINDOWS);
 

@@ -5,7 +5,7 @@ use flowsched_units::Settings;
 use super::{Algorithm, CongestionControl};
 use crate::flow_level::NoFluid;
 use crate::part::{Part, Role};
-use crate::transport::tcp::settings;
+use crate::transport::tcp::parameters;
 
 /// TCP Reno, which ignores marks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +23,7 @@ impl Algorithm for Reno {
         name: "reno",
         about: "TCP Reno with SACK, fast retransmit and timeouts with back-off.",
         source: "RFC 5681, 6298, 6675",
-        parameters: &[settings::PARAMETERS],
+        parameters: &[parameters::PARAMETERS],
     };
     const HEEDS_MARKS: bool = false;
     const FLUID: Result<(), NoFluid> = Ok(());

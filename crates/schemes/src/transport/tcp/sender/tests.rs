@@ -3,7 +3,8 @@
 use flowsched_units::{Rate, Settings};
 
 use super::super::congestion::{AnyAlgorithm, Dctcp, DctcpSettings, EcnStar, Reno};
-use super::super::settings::{FastRetransmit, PARAMETERS, TcpSettings};
+use super::super::parameters::PARAMETERS;
+use super::super::settings::{FastRetransmit, TcpSettings};
 use super::*;
 
 const RTT: Time = Time::from_us(100);

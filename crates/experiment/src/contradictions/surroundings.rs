@@ -1,0 +1,27 @@
+//! What a scheme that sends packets works in.
+
+use flowsched_topology::Network;
+
+use super::path::LongestPath;
+use super::together::Together;
+use crate::experiment::Scene;
+
+/// What a scheme that sends packets works in.
+pub(super) struct Surroundings<'a> {
+    pub(super) network: &'a Network,
+    pub(super) path: LongestPath,
+    pub(super) together: Together<'a>,
+}
+
+impl<'a> Surroundings<'a> {
+    /// Those of a scene; none where there is one host.
+    pub(super) fn new(
+        scene: &'a Scene,
+        network: &'a Network,
+        seed: u64,
+    ) -> Option<Surroundings<'a>> {
+        let path = LongestPath::of(network)?;
+        let together = Together::new(&scene.workload, network, seed);
+        Some(Surroundings { network, path, together })
+    }
+}

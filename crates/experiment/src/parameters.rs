@@ -1,0 +1,76 @@
+//! The keys of an experiment file before its first table, and the key that names a topology.
+
+use flowsched_units::{Kind, Parameter};
+
+use crate::engine::Engine;
+
+pub(crate) const NAME: Parameter = Parameter {
+    name: "name",
+    kind: Kind::Text,
+    default: None,
+    about: "What the report is headed with; by default the file's name.",
+    source: "the project",
+};
+
+pub(crate) const SEEDS: Parameter = Parameter {
+    name: "seeds",
+    kind: Kind::Count { from: 1, to: 1_000_000 },
+    default: Some("1"),
+    about: "How many seeds: each is a flow sequence that every scheme runs once.",
+    source: "the project",
+};
+
+pub(crate) const SEED: Parameter = Parameter {
+    name: "seed",
+    kind: Kind::Count { from: 0, to: 1 << 53 },
+    default: Some("1"),
+    about: "The first seed; the others follow it.",
+    source: "the project",
+};
+
+pub(crate) const ENGINE: Parameter = Parameter {
+    name: "engine",
+    kind: Kind::Choice(Engine::WORDS),
+    default: Some("packet"),
+    about: "What runs it: \"packet\" simulates every packet, \"fluid\" the rates of flows, for \
+            networks of up to a hundred thousand hosts.",
+    source: "the project",
+};
+
+pub(crate) const ORDERS: Parameter = Parameter {
+    name: "orders",
+    kind: Kind::Text,
+    default: None,
+    about: "Orders of schemes that a paper states, the lowest FCT first, \"small mean: pias < \
+            dctcp; all p99: pias < l2dct < dctcp\"; of each two neighbours the results say \
+            whether the order holds, is reversed or is undecided.",
+    source: "none; the claims of kind order in papers/claims.toml",
+};
+
+pub(crate) const SAMPLE_INTERVAL: Parameter = Parameter {
+    name: "sample_interval",
+    kind: Kind::Time,
+    default: Some("1ms"),
+    about: "How often the queue of every port is looked at; \"0us\": only at the end.",
+    source: "the project",
+};
+
+pub(crate) const UNTIL: Parameter = Parameter {
+    name: "until",
+    kind: Kind::Time,
+    default: None,
+    about: "When a run stops, finished or not; by default when all flows have ended.",
+    source: "the project",
+};
+
+/// The keys before the first table of an experiment file.
+pub const PARAMETERS: &[Parameter] = &[NAME, SEEDS, SEED, ENGINE, ORDERS, SAMPLE_INTERVAL, UNTIL];
+
+/// The key of a `[topology]` table beside those of its kind, `routing` and [`LOSS`].
+pub const KIND: Parameter = Parameter {
+    name: "kind",
+    kind: Kind::Text,
+    default: None,
+    about: "Which network.",
+    source: "flowsched list topologies",
+};

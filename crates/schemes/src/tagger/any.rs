@@ -1,0 +1,87 @@
+//! Any of the taggers that know nothing of headers, as one type: the catalogue of taggers.
+
+use flowsched_units::{SettingError, Settings};
+
+use super::bytes_sent::BytesSent;
+use super::mlfq::Mlfq;
+use super::none::NoTagger;
+use super::remaining::Remaining;
+use super::size_known::SizeKnown;
+use super::{Departure, PlainTagger, TaggerFamily, TaggerPart, Tagging, Work};
+use crate::flow_level::Tagged;
+use crate::knowledge::Start;
+use crate::packet::{Header, Packet};
+use crate::part::{self, Part, Role};
+
+/// Writes a type that is any of some plain taggers, so that they share one compiled engine.
+macro_rules! any_tagger {
+    ($($Name:ident: $memory:ident),*) => {
+        /// Any of the taggers that know nothing of headers.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum AnyTagger {
+            $(#[allow(missing_docs, reason = "the type says it")] $Name($Name)),*
+        }
+
+        impl AnyTagger {
+            /// All of them.
+            pub const PARTS: &[Part] = &[$($Name::PART),*];
+        }
+
+        /// What any of them remembers of one connection, from flow to flow.
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        pub struct AnyMemory {
+            $($memory: <$Name as PlainTagger>::Memory),*
+        }
+
+        impl<H: Header> Tagging<H> for AnyTagger {
+            type Flow = AnyMemory;
+
+            fn start_flow(&self, flow: &mut AnyMemory, _start: &Start) {
+                match self {
+                    $(AnyTagger::$Name(tagger) => {
+                        PlainTagger::start_flow(tagger, &mut flow.$memory);
+                    })*
+                }
+            }
+
+            #[inline]
+            fn tag(
+                &self,
+                flow: &mut AnyMemory,
+                departure: &Departure,
+                work: &Work,
+                packet: &mut Packet<H>,
+            ) {
+                let tag = match self {
+                    $(AnyTagger::$Name(tagger) => {
+                        PlainTagger::tag(tagger, &mut flow.$memory, departure, work)
+                    })*
+                };
+                packet.priority = tag.priority;
+                packet.set_rank(tag.rank);
+            }
+
+            #[inline]
+            fn ack_priority(&self, acknowledged: u8) -> u8 {
+                match self {
+                    $(AnyTagger::$Name(tagger) => PlainTagger::ack_priority(tagger, acknowledged)),*
+                }
+            }
+        }
+
+        impl<H: Header> TaggerFamily<H> for AnyTagger {
+            fn from_settings(settings: &Settings, queues: usize) -> Result<AnyTagger, SettingError> {
+                $(if $Name::PART.is_named_by(settings) {
+                    return $Name::build(settings, queues).map(AnyTagger::$Name);
+                })*
+                Err(part::does_not_fit(Role::Tagger, Role::Controller, settings, AnyTagger::PARTS))
+            }
+
+            fn fluid(&self) -> Tagged {
+                match self { $(AnyTagger::$Name(tagger) => TaggerPart::fluid(tagger)),* }
+            }
+        }
+    };
+}
+
+any_tagger!(NoTagger: none, Mlfq: mlfq, SizeKnown: size_known, BytesSent: bytes_sent, Remaining: remaining);

@@ -1,0 +1,34 @@
+//! The taggers that a controller works with, one of which the settings name.
+
+use flowsched_units::{SettingError, Settings};
+
+use super::{TaggerPart, Tagging};
+use crate::flow_level::Tagged;
+use crate::packet::Header;
+use crate::part::{self, Role};
+
+/// The taggers that hosts may have whose packets carry `H`: one of them.
+pub trait TaggerFamily<H: Header>: Tagging<H> + Clone + std::fmt::Debug + 'static {
+    /// The tagger that the settings name, for ports with so many queues.
+    ///
+    /// # Errors
+    /// If it is not one of the family, or its values do not fit.
+    fn from_settings(settings: &Settings, queues: usize) -> Result<Self, SettingError>;
+
+    /// What its tags come down to where flows are fluids.
+    fn fluid(&self) -> Tagged;
+}
+
+/// A family of one.
+impl<H: Header, G: TaggerPart + Tagging<H>> TaggerFamily<H> for G {
+    fn from_settings(settings: &Settings, queues: usize) -> Result<G, SettingError> {
+        if !G::PART.is_named_by(settings) {
+            return Err(part::does_not_fit(Role::Tagger, Role::Controller, settings, &[G::PART]));
+        }
+        G::build(settings, queues)
+    }
+
+    fn fluid(&self) -> Tagged {
+        TaggerPart::fluid(self)
+    }
+}

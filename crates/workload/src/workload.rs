@@ -1,0 +1,43 @@
+//! The flows of a run, and which of them are measured.
+
+use flowsched_topology::HostId;
+use flowsched_units::{SettingError, Settings};
+
+use crate::flow::Flow;
+use crate::load::Load;
+use crate::parameters::{COOL_DOWN_FLOWS, WARM_UP_FLOWS};
+use crate::parts::Parts;
+
+/// The flows of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// Sorted by start, then number; a flow's number is its index.
+    pub flows: Vec<Flow>,
+    /// Which part each flow belongs to.
+    pub parts: Parts,
+    /// The load that was asked for; none where flows are of a trace, listed, or have their starts
+    /// laid down.
+    pub load_asked: Option<Load>,
+    /// The load of these very flows, from the first start to the last; none if all start at
+    /// once. For a trace, host links are all hosts' links.
+    pub load_measured: Option<Load>,
+    /// The one host that every part sends to: the load of host links is then that of its links.
+    /// None for a trace, and where flows are listed.
+    pub only_receiver: Option<HostId>,
+}
+
+/// Marks warm-up and cool-down flows.
+pub(crate) fn leave_out(settings: &Settings, flows: &mut [Flow]) -> Result<(), SettingError> {
+    let [first, last] =
+        [&WARM_UP_FLOWS, &COOL_DOWN_FLOWS].map(|parameter| settings.count(parameter) as usize);
+    let count = flows.len();
+    if first.saturating_add(last) >= count {
+        let found = format!("{first}, and {last} cool-down flows, of {count} flows");
+        let allowed = "fewer than all flows, so that some are measured";
+        return Err(SettingError::new(&WARM_UP_FLOWS, found, allowed));
+    }
+    for (index, flow) in flows.iter_mut().enumerate() {
+        flow.measured = (first..count - last).contains(&index);
+    }
+    Ok(())
+}
