@@ -81,7 +81,9 @@ pub trait TaggerPart: Clone + std::fmt::Debug + 'static {
 }
 
 /// A tagger that knows nothing of headers: what it writes is a [`Tag`].
-pub trait PlainTagger: TaggerPart {
+///
+/// Every plain tagger is a [`Tagging`], whatever packets carry.
+pub trait PlainTagger {
     /// What it remembers of one connection, from flow to flow.
     type Memory: Copy + Default + std::fmt::Debug;
 
@@ -92,5 +94,31 @@ pub trait PlainTagger: TaggerPart {
     /// The priority of a pure ACK for a packet of priority `acknowledged`.
     fn ack_priority(&self, _acknowledged: u8) -> u8 {
         0
+    }
+}
+
+impl<H: Header, G: PlainTagger> Tagging<H> for G {
+    type Flow = G::Memory;
+
+    fn start_flow(&self, memory: &mut G::Memory, _start: &Start) {
+        PlainTagger::start_flow(self, memory);
+    }
+
+    #[inline]
+    fn tag(
+        &self,
+        memory: &mut G::Memory,
+        departure: &Departure,
+        work: &Work,
+        packet: &mut Packet<H>,
+    ) {
+        let tag = PlainTagger::tag(self, memory, departure, work);
+        packet.priority = tag.priority;
+        packet.set_rank(tag.rank);
+    }
+
+    #[inline]
+    fn ack_priority(&self, acknowledged: u8) -> u8 {
+        PlainTagger::ack_priority(self, acknowledged)
     }
 }

@@ -32,6 +32,11 @@ impl<S: Serving + Copy> QueuePorts<S> {
             serving,
         }
     }
+
+    /// Queues of a switch's port.
+    pub fn queues(&self) -> usize {
+        self.switch.queues
+    }
 }
 
 /// A port of the catalogue that has queues.

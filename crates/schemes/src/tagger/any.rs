@@ -7,10 +7,9 @@ use super::mlfq::Mlfq;
 use super::none::NoTagger;
 use super::remaining::Remaining;
 use super::size_known::SizeKnown;
-use super::{Departure, PlainTagger, TaggerFamily, TaggerPart, Tagging, Work};
+use super::{Departure, PlainTagger, Tag, TaggerFamily, TaggerPart, Work};
 use crate::flow_level::Tagged;
-use crate::knowledge::Start;
-use crate::packet::{Header, Packet};
+use crate::packet::Header;
 use crate::part::{self, Part, Role};
 
 /// Writes a type that is any of some plain taggers, so that they share one compiled engine.
@@ -33,32 +32,24 @@ macro_rules! any_tagger {
             $($memory: <$Name as PlainTagger>::Memory),*
         }
 
-        impl<H: Header> Tagging<H> for AnyTagger {
-            type Flow = AnyMemory;
+        impl PlainTagger for AnyTagger {
+            type Memory = AnyMemory;
 
-            fn start_flow(&self, flow: &mut AnyMemory, _start: &Start) {
+            fn start_flow(&self, memory: &mut AnyMemory) {
                 match self {
                     $(AnyTagger::$Name(tagger) => {
-                        PlainTagger::start_flow(tagger, &mut flow.$memory);
+                        PlainTagger::start_flow(tagger, &mut memory.$memory);
                     })*
                 }
             }
 
             #[inline]
-            fn tag(
-                &self,
-                flow: &mut AnyMemory,
-                departure: &Departure,
-                work: &Work,
-                packet: &mut Packet<H>,
-            ) {
-                let tag = match self {
+            fn tag(&self, memory: &mut AnyMemory, departure: &Departure, work: &Work) -> Tag {
+                match self {
                     $(AnyTagger::$Name(tagger) => {
-                        PlainTagger::tag(tagger, &mut flow.$memory, departure, work)
+                        PlainTagger::tag(tagger, &mut memory.$memory, departure, work)
                     })*
-                };
-                packet.priority = tag.priority;
-                packet.set_rank(tag.rank);
+                }
             }
 
             #[inline]
