@@ -1,24 +1,19 @@
 //! `flowsched`, the command: reads arguments, asks the other crates, prints.
 //!
-//! What lives here: the command line, running an experiment's runs side by side, and what is
-//! printed. What may not: anything that shapes a result.
+//! What lives here: the command line, progress and signals, and what is printed. What may not: anything that shapes a result.
 
 mod arguments;
-mod cost;
 mod failure;
 mod flows;
-mod folder;
 mod list;
 mod memory;
 mod output;
+mod program;
 mod progress;
-mod record;
 mod reference;
 mod run;
 mod search;
-mod side_by_side;
 mod signals;
-mod simulate;
 mod size;
 mod thresholds;
 

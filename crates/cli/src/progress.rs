@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use flowsched_experiment::results::RunSummary;
-use flowsched_sim::Progress;
+use flowsched_run::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// How often the bar is drawn.

@@ -5,19 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use flowsched_experiment::results::{
-    Earlier, Ending, Folder, RunSummary, Summary, Writer, runs_left,
-};
+use flowsched_experiment::results::{Earlier, Folder, Summary, Writer, runs_left};
 use flowsched_experiment::{Experiment, Mistake, Mistakes, Place, Run};
-use flowsched_sim::Progress;
-use flowsched_units::SettingError;
+use flowsched_run::{Progress, RunError, SettingError, Simulation, Work, folder};
 
 use crate::arguments::{self, ExperimentFile};
 use crate::failure::Failure;
-use crate::folder;
 use crate::output;
+use crate::program::program;
 use crate::progress::{Display, say};
-use crate::side_by_side::{RunError, Work};
 use crate::signals::Interrupts;
 use crate::size::Size;
 
@@ -36,15 +32,17 @@ pub fn run(arguments: &arguments::Run) -> Result<(), Failure> {
     let progress = Arc::new(Progress::default());
     let interrupts = Interrupts::listen(&progress)?;
     let writer = create(&dir, &experiment, arguments.resume)?;
-    let work = Arc::new(Work::new(experiment, writer, progress)?);
-    let failure = all_runs(&work, arguments)?;
+    let simulator = Box::new(|run: Simulation<'_>| run.run());
+    let work = Work::new(experiment.clone(), writer, progress.clone(), simulator)?;
+    let work = Arc::new(work);
+    let done = do_all(&work, &experiment, &progress, threads(arguments.threads));
     interrupts.simulations_ended();
-    let summary = put_together(&work, failure)?;
+    let summary = work.finish(done).map_err(|error| failed(&arguments.experiment.file, error))?;
     output::report(&dir, arguments.format)?;
     let folder = dir.display().to_string();
     match summary.complete {
         true => Ok(()),
-        false if work.progress.stop.load(Ordering::SeqCst) => Err(Failure::Interrupted { folder }),
+        false if progress.stop.load(Ordering::SeqCst) => Err(Failure::Interrupted { folder }),
         false => Err(Failure::TooLong { folder }),
     }
 }
@@ -58,7 +56,7 @@ fn is_complete(dir: &Path, experiment: &Experiment) -> bool {
     Folder::open(dir).is_ok_and(|folder| {
         let Summary { complete, program, .. } = folder.summary();
         *complete
-            && program.is_same_code(&folder::program())
+            && program.is_same_code(&crate::program::program())
             && folder.experiment() == experiment.resolved()
     })
 }
@@ -66,7 +64,7 @@ fn is_complete(dir: &Path, experiment: &Experiment) -> bool {
 fn create(dir: &Path, experiment: &Experiment, resume: bool) -> Result<Writer, Failure> {
     let left = runs_left(dir);
     let earlier = if resume { Earlier::Kept } else { Earlier::Discarded };
-    let writer = folder::create(dir, experiment, earlier)?;
+    let writer = folder::create(dir, experiment, program(), earlier)?;
     if !resume && left > 0 {
         say(&format!(
             "note: runs again what an earlier run had finished ({left}); --resume keeps it"
@@ -75,26 +73,27 @@ fn create(dir: &Path, experiment: &Experiment, resume: bool) -> Result<Writer, F
     Ok(writer)
 }
 
-/// Does all runs that are not there yet; why one failed, if one did.
-fn all_runs(work: &Arc<Work>, arguments: &arguments::Run) -> Result<Option<Failure>, Failure> {
-    let flows = |run: &Run| work.experiment.scenes[run.scene].workload.flow_count();
-    let flows = work.runs.iter().map(|(_, run)| flows(run)).sum();
-    let mut display = Display::new(work.total, work.total - work.runs.len(), flows, &work.progress);
-    let mut failure = None;
-    let each = |result: Result<RunSummary, RunError>| match result {
-        Ok(run) => display.finished(&run),
-        Err(error) => {
-            work.progress.stop.store(true, Ordering::SeqCst);
-            let file = &arguments.experiment.file;
-            failure.get_or_insert_with(|| match error {
-                RunError::Setting(error) => unforeseen(file, &error),
-                RunError::Results(error) => error.into(),
-            });
-        }
-    };
-    work.do_all(threads(arguments.threads), each)
-        .map_err(|source| Failure::System { what: "start threads".into(), source })?;
-    Ok(failure)
+/// Does all runs that are not there yet, and shows how far they are.
+fn do_all(
+    work: &Arc<Work>,
+    experiment: &Experiment,
+    progress: &Arc<Progress>,
+    threads: usize,
+) -> Result<(), RunError> {
+    let flows = |run: &Run| experiment.scenes[run.scene].workload.flow_count();
+    let (total, left) = (work.total(), work.runs().len());
+    let flows = work.runs().map(flows).sum();
+    let mut display = Display::new(total, total - left, flows, progress);
+    work.do_all(threads, |run| display.finished(run))
+}
+
+/// Why the runs of the experiment in `file` fail.
+fn failed(file: &Path, error: RunError) -> Failure {
+    match error {
+        RunError::Setting(error) => unforeseen(file, &error),
+        RunError::Results(error) => error.into(),
+        RunError::Threads(source) => Failure::System { what: "start threads".into(), source },
+    }
 }
 
 /// How large the experiment is, if it can be run; warns where it is large.
@@ -112,17 +111,6 @@ pub fn size(
 pub fn threads(asked: Option<NonZeroUsize>) -> usize {
     let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     asked.unwrap_or_else(cores).get()
-}
-
-/// Puts the tables together, of all runs or of those that there are; the first failure counts.
-fn put_together(work: &Work, failure: Option<Failure>) -> Result<Summary, Failure> {
-    let is_every_run_there = work.writer.places()?.len() == work.total;
-    let ending = match failure.is_none() && is_every_run_there {
-        true => Ending::Complete,
-        false => Ending::Stopped,
-    };
-    let summary = work.writer.finish(ending);
-    failure.map_or_else(|| Ok(summary?), Err)
 }
 
 /// What only drawing all flows of a seed could show.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use flowsched_experiment::results::{PortFigures, RunSummary};
 use flowsched_experiment::{Arguments, Experiment, Mistake, Mistakes, Place, Run};
-use flowsched_sim::Progress;
+use flowsched_run::{Prepared, Progress, Simulation};
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde_json::json;
@@ -15,7 +15,6 @@ use crate::failure::Failure;
 use crate::output::print;
 use crate::progress::say;
 use crate::run::{threads, unforeseen};
-use crate::simulate::Prepared;
 
 /// What was found for one scheme at one point.
 struct Found {
@@ -88,7 +87,8 @@ fn share_met(wanted: &Search, scene: usize, scheme: usize, value: u64) -> Result
     let progress = Progress::default();
     let summary_of = |run: Run| {
         let run = Prepared::new(&experiment.scenes[run.scene], run)?;
-        let record = run.simulate(&progress, &mut |_| ControlFlow::Continue(()));
+        let simulator = |run: Simulation<'_>| run.run();
+        let record = run.simulate(&simulator, &progress, &mut |_| ControlFlow::Continue(()))?;
         Ok(RunSummary::of(&record, &PortFigures::default()))
     };
     let summaries: Result<Vec<RunSummary>, _> = runs.into_par_iter().map(summary_of).collect();

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use flowsched_schemes::flow_level::Acceptance;
+use flowsched_schemes::world::{FlowOutcome, Outcome};
 use flowsched_topology::{Ecmp, PortId, Way};
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::{Flow, LONGEST_RUN};
@@ -15,7 +16,6 @@ use crate::latency::{Latency, ratio_back, round_trips, wire_bits};
 use crate::news::{Decided, News};
 use crate::noted::Noted;
 use crate::optimum::Optimum;
-use crate::outcome::{FlowOutcome, Outcome};
 use crate::paths::Paths;
 use crate::ports::Ports;
 use crate::sharing::{Moment, Sharing};
@@ -131,7 +131,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
                 continue;
             }
             outcome.events += self.handle_all(now);
-            outcome.rate_changes += self.settle(now);
+            self.settle(now);
             if outcome.events >= next_report {
                 next_report = outcome.events + REPORT_EVERY;
                 self.report(watch.progress);
@@ -178,7 +178,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
         } else if transfer.end() <= now {
             self.finish_flow(slot, now);
         } else if self.gives_up && transfer.lost_at(now) <= now {
-            self.outcomes[transfer.id as usize].gave_up = true;
+            self.outcomes[transfer.id as usize].gave_up = Some(now);
             let after = self.after_giving_up(slot, transfer.rate() > 0.0);
             self.end(slot, now, after);
         } else {
@@ -198,7 +198,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
         let flow = &flows[self.next_flow];
         self.next_flow += 1;
         if self.optimum.as_ref().is_some_and(|optimum| optimum.gives_up(flow)) {
-            self.outcomes[flow.id as usize].gave_up = true;
+            self.outcomes[flow.id as usize].gave_up = Some(now);
             self.ended += 1;
             return;
         }
@@ -281,7 +281,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
         self.outcomes[transfer.id as usize] = FlowOutcome {
             finished_at_sender: by_the_end(known),
             finished_at_receiver: by_the_end(received),
-            gave_up: false,
+            ..FlowOutcome::default()
         };
         self.end(slot, now, latency.after);
     }
@@ -330,10 +330,10 @@ impl<'a, S: Sharing> Engine<'a, S> {
         self.transfers.remove(slot);
     }
 
-    /// Finds the rates and puts flows on the agenda as they follow: how many changed.
-    fn settle(&mut self, now: Time) -> u64 {
+    /// Finds the rates and puts flows on the agenda as they follow.
+    fn settle(&mut self, now: Time) {
         self.share(now);
-        let changes = self.set_rates(now);
+        self.set_rates(now);
         while let Some(slot) = self.changed.pop() {
             let moment = Moment { now, transfers: &self.transfers };
             let Some(transfer) = self.transfers.get(slot) else { continue };
@@ -344,7 +344,6 @@ impl<'a, S: Sharing> Engine<'a, S> {
                 self.agenda.set(slot, transfer.end().min(turn).min(lost).min(news));
             }
         }
-        changes
     }
 
     /// Finds what flows have and what acknowledgements leave them of it; whose rate may be another
@@ -378,9 +377,8 @@ impl<'a, S: Sharing> Engine<'a, S> {
     }
 
     /// Sets the rates of those that have `changed`, and adds those to them that may have another
-    /// turning point for it: how many rates are new.
-    fn set_rates(&mut self, now: Time) -> u64 {
-        let mut changes = 0;
+    /// turning point for it.
+    fn set_rates(&mut self, now: Time) {
         let mut next = 0;
         while let Some(slot) = self.changed.get(next) {
             next += 1;
@@ -391,12 +389,10 @@ impl<'a, S: Sharing> Engine<'a, S> {
             let rate = self.acknowledgements.rate(slot, self.paths.of(slot));
             if rate != transfer.rate() {
                 transfer.set_rate(rate, now);
-                changes += 1;
                 let changed = &mut self.changed;
                 self.sharing.behind(slot, |other| changed.note(other));
             }
         }
-        changes
     }
 
     fn hand_on_samples(&mut self, now: Time, watch: &mut Watch<'_>) -> ControlFlow<()> {
@@ -404,7 +400,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
         (watch.samples)(ports.sample(now, transfers, paths, acknowledgements))
     }
 
-    fn report(&mut self, progress: Progress<'_>) {
+    fn report(&mut self, progress: &Progress) {
         progress.finished_flows.fetch_add(std::mem::take(&mut self.ended), Ordering::Relaxed);
     }
 

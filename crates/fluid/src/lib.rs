@@ -30,7 +30,6 @@ mod latency;
 mod news;
 mod noted;
 mod optimum;
-mod outcome;
 mod paths;
 mod ports;
 mod requests;
@@ -38,17 +37,17 @@ mod sharing;
 mod strict;
 mod transfers;
 
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-
 use flowsched_schemes::flow_level::{self, FlowLevel};
+use flowsched_schemes::world::collecting;
 use flowsched_topology::Network;
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
 
 use engine::Engine;
+pub use flowsched_schemes::world::{
+    FlowOutcome, Outcome, PortSample, Progress, SampleSink, Watch, Worth,
+};
 use optimum::Optimum;
-pub use outcome::{FlowOutcome, Outcome, PortSample, Worth};
 use sharing::{ClassBy, Classes, Priority, Reservations, Sharing};
 
 /// What to simulate.
@@ -68,36 +67,9 @@ pub struct Job<'a> {
     pub until: Option<Time>,
 }
 
-/// How far a run is, and whether it is to stop.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress<'a> {
-    /// Flows that have ended.
-    pub finished_flows: &'a AtomicU64,
-    /// Set it and the run ends soon, with what it has.
-    pub stop: &'a AtomicBool,
-}
-
-/// Takes the samples of all ports, one sample time after the other, each time in the ports' order.
-/// The run ends at once, as one that is told to stop, when it answers [`ControlFlow::Break`].
-pub type SampleSink<'a> = dyn FnMut(&[PortSample]) -> ControlFlow<()> + 'a;
-
-/// Who follows a run while it is under way.
-pub struct Watch<'a> {
-    /// How far it is, and whether it is to stop.
-    pub progress: Progress<'a>,
-    /// Where its samples go.
-    pub samples: &'a mut SampleSink<'a>,
-}
-
 /// Runs a job to its end and keeps all samples in [`Outcome::ports`].
-pub fn run(job: &Job<'_>, progress: Progress<'_>) -> Outcome {
-    let mut ports = Vec::new();
-    let mut keep = |samples: &[PortSample]| {
-        ports.extend_from_slice(samples);
-        ControlFlow::Continue(())
-    };
-    let outcome = run_watched(job, &mut Watch { progress, samples: &mut keep });
-    Outcome { ports, ..outcome }
+pub fn run(job: &Job<'_>, progress: &Progress) -> Outcome {
+    collecting(progress, |watch| run_watched(job, watch))
 }
 
 /// Runs a job to its end. Samples go to `watch`, so that memory does not grow with time, and

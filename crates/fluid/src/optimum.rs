@@ -17,8 +17,8 @@ use flowsched_workload::Flow;
 
 use crate::Job;
 use crate::latency::{Latency, wire_bits};
-use crate::outcome::Worth;
 use crate::transfers::after;
+use flowsched_schemes::world::Worth;
 
 /// The decisions of an omniscient scheduler.
 #[derive(Clone, Debug)]

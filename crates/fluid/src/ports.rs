@@ -1,9 +1,9 @@
 //! What every port has sent.
 
+use flowsched_schemes::world::PortSample;
 use flowsched_units::Time;
 
 use crate::acknowledgements::Acknowledgements;
-use crate::outcome::PortSample;
 use crate::paths::Paths;
 use crate::transfers::Transfers;
 
@@ -46,6 +46,7 @@ impl Ports {
             time: now,
             port: port as u32,
             sent_bytes: (bits / 8.0).round() as u64,
+            ..PortSample::default()
         };
         self.samples.clear();
         self.samples.extend(sent.iter().enumerate().map(sample));

@@ -4,8 +4,6 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
-
 use common::network;
 use flowsched_schemes::Scheme;
 use flowsched_schemes::combination::Combination;
@@ -65,9 +63,7 @@ fn check(network: &Network, preset: &str, count: u64, sizes: &str) {
         by_packets += mean(outcome.flows.iter().map(|flow| flow.finished_at_sender));
         let scheme = level;
         let job = flowsched_fluid::Job { network, flows, scheme, seed, sample_interval, until };
-        let (finished_flows, stop) = (&AtomicU64::new(0), &AtomicBool::new(false));
-        let outcome =
-            flowsched_fluid::run(&job, flowsched_fluid::Progress { finished_flows, stop });
+        let outcome = flowsched_fluid::run(&job, &Progress::default());
         by_flows += mean(outcome.flows.iter().map(|flow| flow.finished_at_sender));
     }
     let milliseconds = |sum: f64| sum / SEEDS as f64 * 1e3;

@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicBool;
 
 use common::{all_disciplines, flow, network, run, scheme};
 use flowsched_fluid::{Job, Progress};
@@ -37,8 +37,8 @@ fn a_stop_is_seen_before_the_next_instant() {
     let scheme = &scheme(Sharing::MaxMin);
     let (seed, sample_interval, until) = (1, Time::ZERO, None);
     let job = Job { network: &network, flows: &flows, scheme, seed, sample_interval, until };
-    let (finished_flows, stop) = (&AtomicU64::new(0), &AtomicBool::new(true));
-    let outcome = flowsched_fluid::run(&job, Progress { finished_flows, stop });
+    let progress = Progress { stop: AtomicBool::new(true), ..Progress::default() };
+    let outcome = flowsched_fluid::run(&job, &progress);
     assert!(outcome.stopped);
     assert_eq!(outcome.events, 0);
 }

@@ -1,4 +1,10 @@
-//! What runs schemes: a world takes the four parts with their types.
+//! What runs schemes: a world takes the four parts with their types, and gives an [`Outcome`].
+
+mod outcome;
+mod watch;
+
+pub use outcome::{FlowOutcome, Outcome, Passage, PortSample, Worth};
+pub use watch::{Progress, SampleSink, Watch, collecting};
 
 use crate::controller::{Controller, Site};
 use crate::packet::{Header, Packet};

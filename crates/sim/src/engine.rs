@@ -11,8 +11,8 @@ use flowsched_workload::{Flow, LONGEST_RUN};
 
 use crate::fabric::{Fabric, Tally};
 use crate::hosts::Hosts;
-use crate::outcome::{Outcome, PortSample};
 use crate::{Job, Progress, Watch};
+use flowsched_schemes::world::{Outcome, PortSample};
 
 /// Steps between looks at whether to stop. Where ports share memory, a step may visit all ports of
 /// a switch.

@@ -20,7 +20,7 @@ use flowsched_units::{Rate, Time};
 
 use crate::Job;
 use crate::link::Link;
-use crate::outcome::PortSample;
+use flowsched_schemes::world::PortSample;
 
 /// What brings packets from host to host.
 pub(crate) trait Fabric<H: Header> {

@@ -14,9 +14,9 @@ use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 use flowsched_workload::Flow;
 
 use crate::Job;
-use crate::outcome::FlowOutcome;
 use crate::passage::Watch;
 use crate::timers::{Armed, Side, Timers};
+use flowsched_schemes::world::FlowOutcome;
 
 /// All hosts: which flows run, and what became of those that ended.
 pub(crate) struct Hosts<'a, T: Transport, G: Tagging<T::Header>> {

@@ -21,21 +21,17 @@ mod engine;
 mod fabric;
 mod hosts;
 mod link;
-mod outcome;
 mod passage;
 mod routing;
 mod timers;
 mod tournament;
-
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use flowsched_schemes::Scheme;
 use flowsched_schemes::controller::Controller;
 use flowsched_schemes::port::Connections;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
-use flowsched_schemes::world::{Controllers, Ports, World};
+use flowsched_schemes::world::{Controllers, Ports, World, collecting};
 use flowsched_topology::{Network, Routing};
 use flowsched_units::Time;
 use flowsched_workload::Flow;
@@ -43,8 +39,9 @@ use flowsched_workload::Flow;
 use engine::Engine;
 use fabric::events::Events;
 use fabric::windows::Windows;
-pub use flowsched_schemes::world::Parts;
-pub use outcome::{FlowOutcome, Outcome, Passage, PortSample};
+pub use flowsched_schemes::world::{
+    FlowOutcome, Outcome, Parts, Passage, PortSample, Progress, SampleSink, Watch,
+};
 
 /// What to simulate.
 #[derive(Clone, Copy, Debug)]
@@ -63,27 +60,6 @@ pub struct Job<'a> {
     pub until: Option<Time>,
 }
 
-/// How far a run is, for others to watch, and whether it is to stop.
-#[derive(Debug, Default)]
-pub struct Progress {
-    /// Flows whose sender has every byte acknowledged.
-    pub finished_flows: AtomicU64,
-    /// Set it and the run ends soon, with what it has.
-    pub stop: AtomicBool,
-}
-
-/// Takes the samples of all ports, one sample time after the other, each time in the ports' order.
-/// The run ends soon, as one that is told to stop, once it answers [`ControlFlow::Break`].
-pub type SampleSink<'a> = dyn FnMut(&[PortSample]) -> ControlFlow<()> + 'a;
-
-/// Who follows a run while it is under way.
-pub struct Watch<'a> {
-    /// How far it is, and whether it is to stop.
-    pub progress: &'a Progress,
-    /// Where its samples go.
-    pub samples: &'a mut SampleSink<'a>,
-}
-
 /// Runs a job under a scheme to its end and keeps all samples in [`Outcome::ports`].
 pub fn run(job: &Job<'_>, scheme: &Scheme, progress: &Progress) -> Outcome {
     collecting(progress, |watch| run_watched(job, scheme, watch))
@@ -97,7 +73,8 @@ pub fn run_watched(job: &Job<'_>, scheme: &Scheme, watch: &mut Watch<'_>) -> Out
 
 impl Job<'_> {
     /// The same job with the routing that the scheme brings with it, if it does.
-    fn under(&self, scheme: &Scheme) -> Self {
+    #[doc(hidden)]
+    pub fn under(&self, scheme: &Scheme) -> Self {
         let routing = if scheme.ns2_routing { Routing::Spray } else { self.routing };
         Job { routing, ..*self }
     }
@@ -121,18 +98,23 @@ where
     P: Ports<T::Header>,
     C: Controllers<T::Header>,
 {
-    collecting(progress, |watch| Run { job, watch }.run(parts))
+    collecting(progress, |watch| run_parts_watched(job, parts, watch))
 }
 
-/// Runs a job whose samples are kept.
-fn collecting(progress: &Progress, run: impl FnOnce(&mut Watch<'_>) -> Outcome) -> Outcome {
-    let mut ports = Vec::new();
-    let mut keep = |samples: &[PortSample]| {
-        ports.extend_from_slice(samples);
-        ControlFlow::Continue(())
-    };
-    let outcome = run(&mut Watch { progress, samples: &mut keep });
-    Outcome { ports, ..outcome }
+/// Runs a job to its end with parts of any types. Samples go to `watch`, so that memory does not
+/// grow with time, and [`Outcome::ports`] stays empty.
+pub fn run_parts_watched<T, G, P, C>(
+    job: &Job<'_>,
+    parts: Parts<T, G, P, C>,
+    watch: &mut Watch<'_>,
+) -> Outcome
+where
+    T: Transport,
+    G: Tagging<T::Header>,
+    P: Ports<T::Header>,
+    C: Controllers<T::Header>,
+{
+    Run { job, watch }.run(parts)
 }
 
 /// The packet simulator as a world: a job, and who follows its run.

@@ -6,7 +6,7 @@ use flowsched_schemes::port::{Backlog, Port, Ring};
 use flowsched_topology::{Loss, NodeId, Port as LinkEnd, mix};
 use flowsched_units::Time;
 
-use crate::outcome::PortSample;
+use flowsched_schemes::world::PortSample;
 
 /// One direction of a link: the port, and the packets on their way.
 ///

@@ -3,7 +3,7 @@
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::Flags;
 
-use crate::outcome::Passage;
+use flowsched_schemes::world::Passage;
 
 /// The account of a flow under way.
 #[derive(Clone, Copy, Debug, Default)]

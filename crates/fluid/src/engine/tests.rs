@@ -1,7 +1,5 @@
 //! The engine against one that works everything out anew whenever anything happens.
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
-
 use flowsched_schemes::flow_level::{Acknowledgements, Admission, FlowLevel, Sharing};
 use flowsched_topology::{Ecmp, HostId, Link, Network, NetworkBuilder, PortId};
 use flowsched_units::{Bytes, PACKET_HEADER, Rate, Time};
@@ -64,8 +62,7 @@ fn scheme(sharing: Sharing) -> FlowLevel {
 fn ends(network: &Network, flows: &[Flow], sharing: &Sharing) -> Vec<f64> {
     let scheme = &scheme(sharing.clone());
     let job = Job { network, flows, scheme, seed: 1, sample_interval: Time::ZERO, until: None };
-    let (finished_flows, stop) = (&AtomicU64::new(0), &AtomicBool::new(false));
-    let outcome = crate::run(&job, Progress { finished_flows, stop });
+    let outcome = crate::run(&job, &Progress::default());
     let ends = outcome.flows.iter().map(|flow| flow.finished_at_receiver.unwrap());
     ends.map(Time::as_secs_f64).collect()
 }

@@ -1,8 +1,6 @@
 //! What the tests of the engine share.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
-
 use flowsched_fluid::{Job, Outcome, Progress};
 use flowsched_schemes::controller::pdq::flow_controller::FlowControl;
 use flowsched_schemes::controller::pdq::settings::PARAMETERS as PDQ_SWITCH;
@@ -130,6 +128,5 @@ pub fn run_until(
     until: Option<Time>,
 ) -> Outcome {
     let job = Job { network, flows, scheme, seed: 1, sample_interval, until };
-    let (finished_flows, stop) = (&AtomicU64::new(0), &AtomicBool::new(false));
-    flowsched_fluid::run(&job, Progress { finished_flows, stop })
+    flowsched_fluid::run(&job, &Progress::default())
 }

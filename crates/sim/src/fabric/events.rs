@@ -11,10 +11,10 @@ use flowsched_workload::Flow;
 use super::{Fabric, Tally, loses, note, sample_all, site};
 use crate::Job;
 use crate::link::Link;
-use crate::outcome::PortSample;
 use crate::routing::Router;
 use crate::timers::{Armed, Timers};
 use crate::tournament::Tournament;
+use flowsched_schemes::world::PortSample;
 
 /// All links, and which of them has the next arrival.
 #[derive(Debug)]

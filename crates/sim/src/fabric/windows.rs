@@ -19,8 +19,8 @@ use super::banks::{Bank, Behind, Inbox, Layout};
 use super::{Fabric, Tally, loses, note, sample_all};
 use crate::Job;
 use crate::link::{Link, OnTheWay};
-use crate::outcome::PortSample;
 use crate::routing::Router;
+use flowsched_schemes::world::PortSample;
 
 /// All links, and what reaches hosts in the present window.
 #[derive(Debug)]

@@ -7,40 +7,36 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use flowsched_experiment::results::{ResultsError, RunSummary, Writer};
+use flowsched_experiment::results::{
+    Ending, PortSample, ResultsError, RunSummary, Summary, Writer,
+};
 use flowsched_experiment::{Experiment, Run};
-use flowsched_sim::Progress;
-use flowsched_units::SettingError;
+use flowsched_schemes::world::Progress;
 
-use crate::simulate::Prepared;
+use crate::error::RunError;
+use crate::prepared::Prepared;
+use crate::simulation::Simulator;
 
 /// How often it is looked at whether to stop.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// Why a run failed.
-pub enum RunError {
-    /// What only drawing all flows of a seed could show.
-    Setting(SettingError),
-    /// Its results could not be written.
-    Results(ResultsError),
-}
-
-/// What the threads share.
+/// The runs of an experiment that are to be done: what the threads share.
 pub struct Work {
-    pub experiment: Arc<Experiment>,
-    pub writer: Writer,
-    pub progress: Arc<Progress>,
+    experiment: Arc<Experiment>,
+    writer: Writer,
+    progress: Arc<Progress>,
+    simulator: Box<Simulator>,
     /// How many runs the experiment has.
-    pub total: usize,
+    total: usize,
     /// Those of them that are to be done, each with its place in the experiment.
-    pub runs: Vec<(usize, Run)>,
+    runs: Vec<(usize, Run)>,
     next: AtomicUsize,
     /// Runs that simulate or write, and are to be waited for.
     active: AtomicUsize,
 }
 
 impl Work {
-    /// The runs of `experiment` that `writer` does not have yet.
+    /// The runs of `experiment` that `writer` does not have yet, each to be simulated by `simulator`.
     ///
     /// # Errors
     /// If the results folder cannot be read.
@@ -48,6 +44,7 @@ impl Work {
         experiment: Arc<Experiment>,
         writer: Writer,
         progress: Arc<Progress>,
+        simulator: Box<Simulator>,
     ) -> Result<Work, ResultsError> {
         let there = writer.places()?;
         let runs = experiment.runs();
@@ -55,7 +52,17 @@ impl Work {
         let runs =
             runs.into_iter().enumerate().filter(|(place, _)| !there.contains(place)).collect();
         let (next, active) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Ok(Work { experiment, writer, progress, total, runs, next, active })
+        Ok(Work { experiment, writer, progress, simulator, total, runs, next, active })
+    }
+
+    /// How many runs the experiment has, those that are done already included.
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// The runs that are to be done.
+    pub fn runs(&self) -> impl ExactSizeIterator<Item = &Run> {
+        self.runs.iter().map(|(_, run)| run)
     }
 
     /// Does all runs on up to `threads` threads and hands each one's summary to `each` as it
@@ -63,25 +70,64 @@ impl Work {
     /// have, those that still build their network or draw their flows are left alone.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// That of the first run that fails, which stops the others; or [`RunError::Threads`].
     pub fn do_all(
         self: &Arc<Work>,
         threads: usize,
-        mut each: impl FnMut(Result<RunSummary, RunError>),
-    ) -> std::io::Result<()> {
+        mut each: impl FnMut(&RunSummary),
+    ) -> Result<(), RunError> {
         let (done, all_done) = channel();
+        let workers = self.start(threads, &done).inspect_err(|_| self.stop());
+        drop(done);
+        let workers = workers.map_err(RunError::Threads)?;
+        let mut failure = None;
+        let mut take = |result: Result<RunSummary, RunError>| match result {
+            Ok(run) => each(&run),
+            Err(error) => {
+                self.stop();
+                failure.get_or_insert(error);
+            }
+        };
+        if self.receive(&all_done, &mut take).is_continue() {
+            join(workers);
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Puts the tables together, of all runs or of those that there are, and returns their summary.
+    ///
+    /// # Errors
+    /// That of `done`, which is what [`Work::do_all`] returned; or if the tables cannot be written.
+    pub fn finish(&self, done: Result<(), RunError>) -> Result<Summary, RunError> {
+        let done = match done {
+            // Threads that were started may still write.
+            Err(error @ RunError::Threads(_)) => return Err(error),
+            done => done,
+        };
+        let is_every_run_there = self.writer.places()?.len() == self.total;
+        let ending = match done.is_ok() && is_every_run_there {
+            true => Ending::Complete,
+            false => Ending::Stopped,
+        };
+        let summary = self.writer.finish(ending);
+        done.and_then(|()| Ok(summary?))
+    }
+
+    fn start(
+        self: &Arc<Work>,
+        threads: usize,
+        done: &Sender<Result<RunSummary, RunError>>,
+    ) -> std::io::Result<Vec<JoinHandle<()>>> {
         let worker = |number: usize| {
             let (work, done) = (Arc::clone(self), done.clone());
             let name = format!("run-{number}");
             std::thread::Builder::new().name(name).spawn(move || work.work(&done))
         };
-        let workers =
-            (0..threads.min(self.runs.len())).map(worker).collect::<Result<Vec<_>, _>>()?;
-        drop(done);
-        if self.receive(&all_done, &mut each).is_continue() {
-            join(workers);
-        }
-        Ok(())
+        (0..threads.min(self.runs.len())).map(worker).collect()
+    }
+
+    fn stop(&self) {
+        self.progress.stop.store(true, Ordering::SeqCst);
     }
 
     /// Hands on results until there are no more, or none are to be waited for.
@@ -132,9 +178,7 @@ impl Work {
         if self.is_to_stop() {
             return ControlFlow::Break(());
         }
-        let result = prepared
-            .map_err(RunError::Setting)
-            .and_then(|run| self.simulate(place, run).map_err(RunError::Results));
+        let result = prepared.map_err(RunError::Setting).and_then(|run| self.simulate(place, run));
         match done.send(result) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
@@ -145,20 +189,20 @@ impl Work {
         self.progress.stop.load(Ordering::SeqCst)
     }
 
-    fn simulate(&self, place: usize, run: Prepared<'_>) -> Result<RunSummary, ResultsError> {
+    fn simulate(&self, place: usize, run: Prepared<'_>) -> Result<RunSummary, RunError> {
         let mut writer = self.writer.begin(place, run.start())?;
         let mut failure = None;
-        let record =
-            run.simulate(&self.progress, &mut |samples| match writer.add_samples(samples) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    failure = Some(error);
-                    ControlFlow::Break(())
-                }
-            });
+        let mut add = |samples: &[PortSample]| match writer.add_samples(samples) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failure = Some(error);
+                ControlFlow::Break(())
+            }
+        };
+        let record = run.simulate(&self.simulator, &self.progress, &mut add)?;
         match failure {
-            Some(error) => Err(error),
-            None => writer.finish(&record),
+            Some(error) => Err(error.into()),
+            None => Ok(writer.finish(&record)?),
         }
     }
 }

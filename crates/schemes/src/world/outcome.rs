@@ -1,4 +1,6 @@
-//! What a run gives.
+//! What a world gives when a run has ended, whichever world it is.
+//!
+//! Worlds without packets leave the counters of packets at 0.
 
 use flowsched_units::Time;
 
@@ -45,7 +47,7 @@ pub struct Passage {
 }
 
 /// A port at one time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortSample {
     /// When.
     pub time: Time,
@@ -67,13 +69,27 @@ pub struct PortSample {
     pub marks: u64,
 }
 
+/// What an omniscient schedule of flows is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worth {
+    /// No schedule has a lower mean flow completion time: flows without deadlines pass one
+    /// bottleneck, the shortest remaining first.
+    LeastMeanFct,
+    /// No schedule meets more deadlines: flows that have one start together and pass one bottleneck.
+    MostDeadlinesMet,
+    /// A good schedule, and no bound.
+    Heuristic,
+}
+
 /// What a run gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// What became of each flow.
+    /// What became of each flow, by its number.
     pub flows: Vec<FlowOutcome>,
     /// Every port at every sampling time and at the end.
     pub ports: Vec<PortSample>,
+    /// What the schedule is worth, if it is an omniscient one.
+    pub worth: Option<Worth>,
     /// Packets that reached the far end of a link.
     pub packet_hops: u64,
     /// Events handled.

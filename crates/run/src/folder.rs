@@ -11,9 +11,13 @@ use flowsched_experiment::{Experiment, Input};
 
 /// Makes the folder `dir`, unless it has other results, with the resolved experiment and its
 /// inputs in it.
+///
+/// # Errors
+/// As [`Writer::create`]; also if `dir` has inputs of the same names that say something else.
 pub fn create(
     dir: &Path,
     experiment: &Experiment,
+    program: Program,
     earlier: Earlier,
 ) -> Result<Writer, ResultsError> {
     check_free(dir, experiment.resolved())?;
@@ -27,7 +31,7 @@ pub fn create(
             experiment: experiment.resolved().to_owned(),
             keys: keys(experiment),
             orders: experiment.orders.clone(),
-            program: program(),
+            program,
         },
         earlier,
     )?;
@@ -44,17 +48,6 @@ fn keys(experiment: &Experiment) -> Vec<VariedKey> {
         VariedKey::new(key, values)
     };
     experiment.varied.iter().map(key).collect()
-}
-
-/// This program, as it was called.
-pub fn program() -> Program {
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let command = std::iter::once("flowsched".to_owned()).chain(words).collect::<Vec<_>>();
-    Program {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: env!("FLOWSCHED_COMMIT").to_owned(),
-        command: command.join(" "),
-    }
 }
 
 /// Inputs of the same name that say something else are those of another experiment.

@@ -1,0 +1,22 @@
+//! Why an experiment's runs fail.
+
+use std::io;
+
+use flowsched_experiment::results::ResultsError;
+use flowsched_units::SettingError;
+use thiserror::Error;
+
+/// Why an experiment's runs fail.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// Settings that cannot be, which only drawing all flows of a seed or building a caller's own
+    /// parts could show.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// Results cannot be written.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// The system gives no threads.
+    #[error("cannot start threads: {0}")]
+    Threads(#[source] io::Error),
+}

@@ -1,0 +1,130 @@
+//! What an engine gives, as the record that results are made of.
+
+use flowsched_experiment::results::{
+    Counters, FlowRow, OfferedLoad, Passage, Port, PortSample, RunRecord, Schedule,
+};
+use flowsched_experiment::{Run, Scene};
+use flowsched_schemes::world::{self, FlowOutcome, Outcome, Worth};
+use flowsched_topology::{Network, NodeId};
+use flowsched_units::Time;
+use flowsched_workload::parameters::LOAD_OF;
+use flowsched_workload::{Flow, Workload};
+
+use crate::cost::Cost;
+
+/// The record of a run of `scene` that gave `outcome`.
+pub fn record(
+    scene: &Scene,
+    run: Run,
+    network: &Network,
+    workload: Workload,
+    outcome: Outcome,
+    cost: Cost,
+) -> RunRecord {
+    let flow_rows = workload.flows.iter().zip(&outcome.flows);
+    RunRecord {
+        point: scene.point.clone(),
+        scheme: scene.schemes[run.scheme].name.clone(),
+        seed: run.seed,
+        stopped: outcome.stopped,
+        schedule: outcome.worth.map(schedule),
+        load: load(scene, network, &workload),
+        counters: counters(&outcome, cost),
+        flows: flow_rows.map(|(flow, outcome)| flow_row(network, flow, outcome)).collect(),
+        parts: workload.parts,
+        end: outcome.end,
+        hosts: network.hosts().map(|host| network.name(host.node())).collect(),
+    }
+}
+
+/// A sample of a port.
+pub fn port_sample(sample: &world::PortSample) -> PortSample {
+    PortSample {
+        time: sample.time,
+        port: sample.port,
+        queue_bytes: sample.queue_bytes,
+        queue_packets: u64::from(sample.queue_packets),
+        tx_bytes: sample.sent_bytes,
+        tx_packets: sample.sent_packets,
+        drops: sample.drops,
+        ecn_marks: sample.marks,
+    }
+}
+
+fn schedule(worth: Worth) -> Schedule {
+    match worth {
+        Worth::LeastMeanFct => Schedule::LeastMeanFct,
+        Worth::MostDeadlinesMet => Schedule::MostDeadlinesMet,
+        Worth::Heuristic => Schedule::Heuristic,
+    }
+}
+
+fn counters(outcome: &Outcome, cost: Cost) -> Counters {
+    Counters {
+        packet_hops: outcome.packet_hops,
+        events: outcome.events,
+        cpu_s: cost.cpu_s,
+        wall_s: cost.wall_s,
+        peak_rss_bytes: cost.peak_rss_bytes,
+        drops: outcome.drops,
+        ecn_marks: outcome.ecn_marks,
+        timeouts: outcome.timeouts,
+        retransmissions: outcome.retransmissions,
+    }
+}
+
+/// The load of the flows, and the ports that it refers to.
+pub fn load(scene: &Scene, network: &Network, workload: &Workload) -> OfferedLoad {
+    let of_core = scene.workload.settings.is(&LOAD_OF, "core");
+    OfferedLoad::of(workload, network, of_core)
+}
+
+fn flow_row(network: &Network, flow: &Flow, outcome: &FlowOutcome) -> FlowRow {
+    let since_start = |time: Option<Time>| time.map(|time| time.saturating_sub(flow.start));
+    FlowRow {
+        flow: u64::from(flow.id),
+        src: flow.src.0,
+        dst: flow.dst.0,
+        size: flow.size,
+        start: flow.start,
+        fct: since_start(outcome.finished_at_sender),
+        receiver_fct: since_start(outcome.finished_at_receiver),
+        gave_up: outcome.gave_up.is_some(),
+        ideal_fct: network.ideal_fct(flow.src, flow.dst, flow.size),
+        deadline: since_start(flow.deadline),
+        retransmissions: outcome.retransmissions.into(),
+        timeouts: outcome.timeouts.into(),
+        passage: passage(&outcome.passage),
+        measured: flow.measured,
+    }
+}
+
+fn passage(passage: &world::Passage) -> Passage {
+    Passage {
+        arrived: passage.arrived.into(),
+        marked: passage.marked.into(),
+        marked_again: passage.marked_again.into(),
+        reordered: passage.reordered.into(),
+        lost: passage.lost.into(),
+        acks: passage.acks.into(),
+        duplicate_acks: passage.duplicate_acks.into(),
+        third_duplicate_acks: passage.third_duplicate_acks.into(),
+    }
+}
+
+/// The ports of a network, in their order.
+pub fn ports(network: &Network) -> Vec<Port> {
+    let port = |port: &flowsched_topology::Port| Port {
+        owner: network.name(port.owner),
+        peer: network.name(port.peer),
+        class: format!("{} to {}", rank(network, port.owner), rank(network, port.peer)),
+        rate: port.rate,
+    };
+    network.ports().iter().map(port).collect()
+}
+
+/// What nodes like this one are called.
+fn rank(network: &Network, node: NodeId) -> &'static str {
+    let tier = network.tiers().iter().find(|tier| tier.nodes.contains(&node.0));
+    tier.map_or("host", |tier| tier.name)
+}

@@ -1,0 +1,86 @@
+//! A run that is ready to be simulated, with the engine of its scheme's level.
+
+use flowsched_experiment::{Level, Run, Scene, SchemeOfScene};
+use flowsched_schemes::tagger::Tagging;
+use flowsched_schemes::transport::Transport;
+use flowsched_schemes::world::{Controllers, Outcome, Parts, Ports, Watch};
+use flowsched_topology::{Network, Routing};
+use flowsched_units::SettingError;
+use flowsched_workload::Flow;
+
+/// Simulates a run.
+pub type Simulator = dyn Fn(Simulation<'_>) -> Result<Outcome, SettingError> + Send + Sync;
+
+/// A run that is ready to be simulated, once.
+pub struct Simulation<'a> {
+    pub(crate) scene: &'a Scene,
+    pub(crate) run: Run,
+    pub(crate) network: &'a Network,
+    pub(crate) flows: &'a [Flow],
+    pub(crate) watch: Watch<'a>,
+}
+
+impl<'a> Simulation<'a> {
+    /// The scheme of the run, as the experiment file says: its name, and a value for each of its keys.
+    pub fn scheme(&self) -> &'a SchemeOfScene {
+        &self.scene.schemes[self.run.scheme]
+    }
+
+    /// Simulates the run as the experiment file says.
+    ///
+    /// # Errors
+    /// None. The type is that of [`Simulation::run_parts`].
+    pub fn run(mut self) -> Result<Outcome, SettingError> {
+        Ok(match &self.scheme().level {
+            Level::Packets(scheme) => {
+                flowsched_sim::run_watched(&self.packet_job(), scheme, &mut self.watch)
+            }
+            Level::Flows(scheme) => {
+                let Simulation { scene, run: Run { seed, .. }, network, flows, .. } = self;
+                let (sample_interval, until) = (scene.sample_interval, scene.until);
+                let job =
+                    flowsched_fluid::Job { network, flows, scheme, seed, sample_interval, until };
+                flowsched_fluid::run_watched(&job, &mut self.watch)
+            }
+        })
+    }
+
+    /// Simulates the run's packets with these parts in the place of those that the file names.
+    ///
+    /// # Errors
+    /// If the file asks for `engine = "fluid"` or for a schedule, which have no packets; or if it
+    /// sprays packets and the transport needs all packets of a flow on one path.
+    pub fn run_parts<T, G, P, C>(
+        mut self,
+        parts: Parts<T, G, P, C>,
+    ) -> Result<Outcome, SettingError>
+    where
+        T: Transport,
+        G: Tagging<T::Header>,
+        P: Ports<T::Header>,
+        C: Controllers<T::Header>,
+    {
+        let Level::Packets(scheme) = &self.scheme().level else {
+            let found = "flows without packets";
+            return Err(SettingError::new("engine", found, "\"packet\", for parts of your own"));
+        };
+        let job = self.packet_job().under(scheme);
+        if T::NEEDS_ONE_PATH && job.routing == Routing::Spray {
+            let found = "\"spray\" with a transport that needs one path";
+            return Err(SettingError::new("topology.routing", found, "\"ecmp\""));
+        }
+        Ok(flowsched_sim::run_parts_watched(&job, parts, &mut self.watch))
+    }
+
+    fn packet_job(&self) -> flowsched_sim::Job<'a> {
+        let Simulation { scene, run, network, flows, .. } = self;
+        flowsched_sim::Job {
+            network,
+            routing: scene.topology.routing,
+            flows,
+            seed: run.seed,
+            sample_interval: scene.sample_interval,
+            until: scene.until,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Who follows a run while it is under way.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use super::{Outcome, PortSample};
+
+/// How far a run is, for others to watch, and whether it is to stop.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Flows that have ended: their sender has every byte acknowledged, or gave them up.
+    pub finished_flows: AtomicU64,
+    /// Set it and the run ends soon, with what it has.
+    pub stop: AtomicBool,
+}
+
+/// Takes the samples of all ports, one sample time after the other, each time in the ports' order.
+/// The run ends soon, as one that is told to stop, once it answers [`ControlFlow::Break`].
+pub type SampleSink<'a> = dyn FnMut(&[PortSample]) -> ControlFlow<()> + 'a;
+
+/// Who follows a run.
+pub struct Watch<'a> {
+    /// How far it is, and whether it is to stop.
+    pub progress: &'a Progress,
+    /// Where its samples go.
+    pub samples: &'a mut SampleSink<'a>,
+}
+
+/// Has `run` simulate, and keeps all of its samples in [`Outcome::ports`].
+#[doc(hidden)]
+pub fn collecting(progress: &Progress, run: impl FnOnce(&mut Watch<'_>) -> Outcome) -> Outcome {
+    let mut ports = Vec::new();
+    let mut keep = |samples: &[PortSample]| {
+        ports.extend_from_slice(samples);
+        ControlFlow::Continue(())
+    };
+    let outcome = run(&mut Watch { progress, samples: &mut keep });
+    Outcome { ports, ..outcome }
+}
