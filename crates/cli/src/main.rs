@@ -6,6 +6,7 @@ mod arguments;
 mod failure;
 mod flows;
 mod list;
+mod machine;
 mod memory;
 mod output;
 mod program;

@@ -1,12 +1,10 @@
 //! Whether an experiment fits this machine: a warning where it is large, a refusal where it cannot
 //! be run.
 
-use std::fs;
-
 use flowsched_experiment::{Estimate, Experiment};
-use nix::sys::resource::{Resource, getrlimit};
 
 use crate::failure::Failure;
+use crate::machine::memory_of_machine;
 use crate::progress::say;
 
 /// Packet-hops per second and core that estimates of time go by (benches/results.md).
@@ -171,25 +169,6 @@ fn gigabytes(bytes: f64) -> String {
     format!("{:.1} GB", bytes / 1e9)
 }
 
-/// The least of the machine's memory, the limit of the process and that of its control group.
-fn memory_of_machine() -> f64 {
-    let limit = getrlimit(Resource::RLIMIT_AS).map_or(u64::MAX, |(soft, _)| soft);
-    let least = [total_memory(), limit_of_group()].into_iter().flatten().fold(limit, u64::min);
-    least as f64
-}
-
-fn total_memory() -> Option<u64> {
-    let info = fs::read_to_string("/proc/meminfo").ok()?;
-    let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    total.trim().strip_suffix("kB")?.trim().parse().ok().map(|kib: u64| kib * 1024)
-}
-
-fn limit_of_group() -> Option<u64> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
-    fs::read_to_string(format!("/sys/fs/cgroup{group}/memory.max")).ok()?.trim().parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -255,10 +234,5 @@ mod tests {
         let timeouts = Size { estimate: Estimate { timeouts: 1e10, ..small.estimate }, ..small };
         assert!(timeouts.seconds() > small.seconds() + 100.0);
         assert!(timeouts.to_string().contains("10.0 billion time-outs"), "{timeouts}");
-    }
-
-    #[test]
-    fn this_machine_has_memory() {
-        assert!(memory_of_machine() > 1e8);
     }
 }

@@ -19,7 +19,9 @@ mod page;
 mod scale;
 mod style;
 mod svg;
+mod sweep;
 mod terminal;
+mod text;
 mod ticks;
 
 use std::fs;

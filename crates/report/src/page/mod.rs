@@ -9,13 +9,13 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::ReportError;
 use crate::chart::Figure;
 use crate::charts::ports::{self, Ports};
-use crate::charts::sweep::{self, Sweep};
-use crate::charts::{distribution, fct};
+use crate::charts::{distribution, fct, sweep};
 use crate::format::plural;
 use crate::gather::ByScheme;
 use crate::overview::{against, partial_note, seeds};
 use crate::style;
 use crate::svg::swatch;
+use crate::sweep::Sweep;
 use figures::figures;
 use tables::{comparison, runs};
 
@@ -126,14 +126,14 @@ fn swept(summary: &Summary, gathered: &ByScheme, sweep: &Sweep<'_>) -> Part {
         @if let Some(note) = sweep.panels_note() { p.note { (note) } }
         (section(
             "fct",
-            &format!("FCT by size class against {}", sweep.key()),
+            &format!("FCT by size class against {}", sweep.key),
             summary,
             &sweep::fct(summary, sweep),
         )?)
         @if against(summary).is_some() {
             (section(
                 "change",
-                &format!("Change of mean FCT against {}", sweep.key()),
+                &format!("Change of mean FCT against {}", sweep.key),
                 summary,
                 &sweep::changes(summary, sweep),
             )?)
