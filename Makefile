@@ -51,6 +51,7 @@ test-install:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) fmt --manifest-path examples/own-scheme/Cargo.toml --check
 
 deny:
 	command -v cargo-deny >/dev/null || $(TOOL) cargo-deny
