@@ -74,6 +74,7 @@ impl Experiment {
     ///
     /// # Errors
     /// If flows cannot be drawn.
+    #[doc(hidden)]
     pub fn estimate(&self) -> Result<Estimate, SettingError> {
         let mut all = Estimate::default();
         for scene in &self.scenes {

@@ -10,6 +10,26 @@
 //!
 //! Everything that a user wrote and that cannot be is a [`Mistake`] with its place; all
 //! mistakes of an experiment are reported together.
+//!
+//! ```
+//! use flowsched_experiment::{Arguments, Experiment, Source};
+//!
+//! let file = "
+//!     seeds = 2
+//!     topology = { kind = \"star\", hosts = 4 }
+//!     workload = { sizes = \"web-search-bytes\", flows = 100, load = 0.6 }
+//!     scheme = [{ preset = \"dctcp\" }, { preset = \"pias\", queues = 4 }]
+//! ";
+//! let arguments = Arguments { set: vec!["workload.load=0.8".to_owned()], ..Arguments::default() };
+//! let no_inputs = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+//! let experiment = Experiment::parse(&Source::new("pias.toml", file), &arguments, &no_inputs)?;
+//!
+//! assert_eq!(experiment.runs().len(), 4, "two schemes with two seeds");
+//! assert!(experiment.resolved().contains("load = 0.8"));
+//! # Ok::<(), flowsched_experiment::Mistakes>(())
+//! ```
+//!
+//! [`Experiment::read`] reads a file, and the inputs beside it.
 
 mod arguments;
 mod contradictions;
@@ -33,14 +53,18 @@ mod vary;
 mod workload;
 
 pub use arguments::Arguments;
+#[doc(hidden)]
 pub use drawn::sizes;
 pub use engine::Engine;
+#[doc(hidden)]
 pub use estimate::{Estimate, Largest};
 pub use experiment::{Experiment, Run, Scene, Topology};
 pub use inputs::Input;
 pub use mistake::{Mistake, Mistakes, Place, Source};
+#[doc(hidden)]
 pub use parameters::{KIND, PARAMETERS};
 pub use parts::Parts;
 pub use scheme::{Level, SchemeOfScene};
+#[doc(hidden)]
 pub use vary::values;
 pub use workload::{Traffic, WorkloadOfScene};

@@ -3,6 +3,15 @@
 //! [`terminal`] prints what `flowsched run` ends with, [`html`] writes `report.html` into a
 //! results folder. Both start from [`flowsched_experiment::results`].
 //!
+//! ```no_run
+//! use flowsched_experiment::results::Folder;
+//!
+//! let results = Folder::open("results/pias-vs-dctcp".as_ref())?;
+//! print!("{}", flowsched_report::terminal(results.summary(), 80));
+//! println!("Report: {}", flowsched_report::html("results/pias-vs-dctcp".as_ref())?.display());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! What lives here: wording, layout and drawing. What may not: working out a figure that is
 //! not in the results; percentiles, comparisons and intervals are made there, once.
 

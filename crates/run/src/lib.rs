@@ -1,10 +1,10 @@
 //! Runs an experiment: from a checked file to a results folder.
 //!
-//! [`run`] takes an [`Experiment`](flowsched_experiment::Experiment), simulates its runs side by side
-//! on all cores, and leaves what `flowsched run` leaves: the tables, the summary and the resolved
-//! file. A function of the caller simulates each run, so that a program can put parts of its own in
-//! the place of those that the file names: [`Simulation::run`] simulates what the file says, and
-//! [`Simulation::run_parts`] the parts that it is given.
+//! [`run`] takes an [`Experiment`], simulates its runs side by side on all cores, and leaves what
+//! `flowsched run` leaves: the tables, the summary and the resolved file. A function of the caller
+//! simulates each run, so that a program can put parts of its own in the place of those that the file
+//! names: [`Simulation::run`] simulates what the file says, and [`Simulation::run_parts`] the parts
+//! that it is given.
 //!
 //! What lives here: building a run's network and flows, choosing its engine, turning what the engine
 //! gives into rows, and threads. What may not: reading files, statistics, and printing.

@@ -82,6 +82,7 @@ macro_rules! transports {
         }
 
         /// Whether senders of the transport that the settings name slow down on marks.
+        #[doc(hidden)]
         pub fn heeds_marks(settings: &Settings) -> bool {
             $(if <$Name as TransportPart>::PART.is_named_by(settings) {
                 return <$Name as TransportPart>::HEEDS_MARKS;
@@ -116,16 +117,19 @@ pub fn part(role: Role, name: &str) -> Option<&'static Part> {
 }
 
 /// What the settings come down to if they name a schedule of flows, which has no packets to run.
+#[doc(hidden)]
 pub fn schedule(settings: &Settings) -> Option<FlowLevel> {
     Omniscient::PART.is_named_by(settings).then(Omniscient::flow_level)
 }
 
 /// Whether the part is a schedule of flows, which has no packets to run.
+#[doc(hidden)]
 pub fn is_schedule(part: &Part) -> bool {
     part.role == Role::Transport && part.name == Omniscient::PART.name
 }
 
 /// The port that the settings name, if its values fit each other.
+#[doc(hidden)]
 pub fn port(settings: &Settings) -> Option<AnyPort> {
     AnyPort::from_settings(settings).ok()
 }

@@ -12,7 +12,10 @@ pub mod pdq;
 mod uninformed;
 
 pub use none::NoController;
-pub use part::{Controlled, ControllerFamily, ControllerPart, Language};
+#[doc(hidden)]
+pub use part::{Controlled, ControllerFamily};
+pub use part::{ControllerPart, Language};
+#[doc(hidden)]
 pub use uninformed::Uninformed;
 
 use flowsched_units::{Rate, Time};

@@ -10,6 +10,33 @@
 //! combinations of the papers. What runs a scheme is a [`World`]: [`Scheme::run_in`] passes it the
 //! four parts with their types. A new scheme is a file in one of the four folders, a line in the
 //! catalogue, a preset and an experiment file.
+//!
+//! A program can also run parts of its own, which no experiment file names: it implements
+//! [`PlainTagger`](tagger::PlainTagger), [`Transport`](transport::Transport),
+//! [`CongestionControl`](transport::tcp::congestion::CongestionControl), [`Port`](port::Port) or
+//! [`Controller`](controller::Controller), and puts the parts together as [`Parts`], which
+//! `flowsched_run` and `flowsched_sim` run.
+//!
+//! ```
+//! use flowsched_schemes::tagger::{Departure, PlainTagger, Tag, Work};
+//! use flowsched_units::{Bytes, Time};
+//!
+//! /// The first 100 KB of a flow go before the rest of all flows.
+//! struct HeadFirst;
+//!
+//! impl PlainTagger for HeadFirst {
+//!     type Memory = ();
+//!
+//!     fn tag(&self, _: &mut (), departure: &Departure, _: &Work) -> Tag {
+//!         Tag { priority: u8::from(departure.offset >= 100_000), rank: 0 }
+//!     }
+//! }
+//!
+//! let departure =
+//!     Departure { now: Time::ZERO, offset: 146_000, payload: 1460, idle: false, timeouts_in_a_row: 0 };
+//! let work = Work { size: Bytes::new(292_000), remaining: 100 };
+//! assert_eq!(HeadFirst.tag(&mut (), &departure, &work).priority, 1);
+//! ```
 
 pub mod catalogue;
 pub mod combination;

@@ -19,9 +19,12 @@ mod strict_priority;
 mod weighted_round_robin;
 
 pub use connections::{Connection, Connections};
+#[doc(hidden)]
 pub use families::{AnyPort, InOrder, Queued};
 pub use fifo::Fifo;
-pub use part::{PortFamily, PortPart};
+#[doc(hidden)]
+pub use part::PortFamily;
+pub use part::PortPart;
 pub use pfabric::{Pfabric, PfabricPort};
 pub use queue_ports::{QueuePart, QueuePorts};
 pub use queues::{PriorityPort, Queues};

@@ -32,6 +32,7 @@ pub struct Scheme {
 }
 
 /// What others need to know of a scheme's parts.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// Whether all packets of a flow must pass the same switches, which know the flow.
@@ -76,6 +77,7 @@ impl Scheme {
     }
 
     /// The transport, the tagger or the controller, if one of them is a `P`.
+    #[doc(hidden)]
     pub fn part<P: Clone + 'static>(&self) -> Option<P> {
         self.parts.parts().into_iter().find_map(|part| part.downcast_ref().cloned())
     }
@@ -89,6 +91,7 @@ impl Scheme {
     }
 
     /// What others need to know of its parts.
+    #[doc(hidden)]
     pub fn facts(&self) -> Facts {
         struct Asks;
 

@@ -12,7 +12,9 @@ pub mod remaining;
 pub mod size_known;
 mod thresholds;
 
+#[doc(hidden)]
 pub use any::{AnyMemory, AnyTagger};
+#[doc(hidden)]
 pub use family::TaggerFamily;
 pub use thresholds::{MAX_PRIORITIES, THRESHOLDS};
 

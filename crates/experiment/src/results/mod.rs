@@ -87,7 +87,9 @@ pub use record::{
 pub use run_folder::{RunStart, RunWriter};
 pub use size_class::{PerClass, SizeClass};
 pub use steady_state::SteadyState;
-pub use study::{Earlier, Ending, Meta, Writer, check_free, runs_left, write};
+pub use study::{Earlier, Ending, Meta, Writer, write};
+#[doc(hidden)]
+pub use study::{check_free, runs_left};
 pub use summary::{AcrossSeeds, Key, PartSummary, RunSummary, SUMMARY, Summary};
 pub use table_file::{TableFile, Tables};
 pub use varied::VariedKey;
