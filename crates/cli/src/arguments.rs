@@ -1,5 +1,7 @@
 //! The command line: what there is to say, and what `--help` teaches.
 
+#![allow(rustdoc::broken_intra_doc_links, reason = "help texts name tables such as [workload]")]
+
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
