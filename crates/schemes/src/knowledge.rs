@@ -5,6 +5,8 @@ use flowsched_units::{Bytes, Rate, Time};
 /// What a sending host knows of a flow when it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
+    /// The flow's index, as its packets have it.
+    pub flow: u32,
     /// When.
     pub now: Time,
     /// Bytes to send.

@@ -1,7 +1,7 @@
 //! Transports: when and how fast a host sends.
 //!
 //! A [`Transport`] is the rule that all flows of a scheme follow. It makes senders, receivers and
-//! the receiving state of hosts, whose methods get the rule as their first argument.
+//! the state of hosts, whose methods get the rule as their first argument.
 
 mod carrying;
 pub mod d3;
@@ -63,7 +63,8 @@ pub trait Transport: Sized {
     type Header: Header;
     /// What stays when a flow ends and the next begins on the same connection.
     type Connection;
-    /// What a host that receives remembers beyond its flows: whom to grant or to credit next.
+    /// What a host remembers beyond its flows: whom to grant or to credit next, and whose turn it is
+    /// to send.
     type Host: Hosting<Self>;
     /// The sending side of a flow.
     type Sender: Sending<Self>;
@@ -89,7 +90,7 @@ pub trait Transport: Sized {
     /// A connection that its first flow has to open.
     fn new_connection(&self) -> Self::Connection;
 
-    /// The receiving state of a host whose card has this rate.
+    /// The state of a host whose card has this rate.
     fn host(&self, rate: Rate) -> Self::Host;
     /// The sender of a flow that begins now.
     fn sender(&self, start: &Start, connection: Self::Connection) -> Self::Sender;
@@ -97,14 +98,15 @@ pub trait Transport: Sized {
     fn receiver(&self, size: Bytes) -> Self::Receiver;
 }
 
-/// The sending side of one flow.
+/// The sending side of one flow, at `host`.
 pub trait Sending<T: Transport> {
     /// The next packet that may be sent now.
-    fn poll(&mut self, transport: &T, now: Time) -> Option<Outgoing<T::Header>>;
+    fn poll(&mut self, transport: &T, host: &mut T::Host, now: Time)
+    -> Option<Outgoing<T::Header>>;
     /// A packet of a receiver arrives: an ACK, a grant or a credit.
-    fn on_ack(&mut self, transport: &T, now: Time, ack: &Packet<T::Header>);
+    fn on_ack(&mut self, transport: &T, host: &mut T::Host, now: Time, ack: &Packet<T::Header>);
     /// The sender's deadline may have come.
-    fn on_timer(&mut self, transport: &T, now: Time);
+    fn on_timer(&mut self, transport: &T, host: &mut T::Host, now: Time);
     /// When [`Sending::on_timer`] is due; [`Time::MAX`]: not at all.
     fn deadline(&self) -> Time;
     /// How far the sender is with its flow.
@@ -133,7 +135,14 @@ pub trait Receiving<T: Transport> {
     );
 
     /// The receiver's deadline may have come.
-    fn on_timer(&mut self, _transport: &T, _now: Time, _send: impl FnMut(Packet<T::Header>)) {}
+    fn on_timer(
+        &mut self,
+        _transport: &T,
+        _host: &mut T::Host,
+        _now: Time,
+        _send: impl FnMut(Packet<T::Header>),
+    ) {
+    }
 
     /// When [`Receiving::on_timer`] is due; [`Time::MAX`]: not at all.
     fn deadline(&self) -> Time {
@@ -144,11 +153,17 @@ pub trait Receiving<T: Transport> {
     fn is_delivered(&self) -> bool;
 }
 
-/// What a host that receives remembers beyond its flows. `()` will do where receivers answer the
-/// packets of their own flows and nothing else.
+/// What a host remembers beyond its flows. `()` will do where senders do not wait for each other,
+/// and receivers answer the packets of their own flows and nothing else.
 pub trait Hosting<T: Transport> {
     /// The host's deadline may have come; grants and credits go to `send`.
     fn on_timer(&mut self, _transport: &T, _now: Time, _send: impl FnMut(Packet<T::Header>)) {}
+
+    /// A flow of this host whose sender is to be polled, after the host's timer. The host is asked
+    /// until it names none, so it has to forget a flow that it has named.
+    fn next_sender(&mut self, _transport: &T, _now: Time) -> Option<u32> {
+        None
+    }
 
     /// When [`Hosting::on_timer`] is due; [`Time::MAX`]: not at all.
     fn deadline(&self) -> Time {

@@ -34,7 +34,7 @@ pub(crate) struct Hosts<'a, T: Transport, G: Tagging<T::Header>> {
     pub(crate) outcomes: Vec<FlowOutcome>,
     connections: Connections,
     /// What hosts remember beyond their flows, and their timers.
-    receivers: Vec<(T::Host, Armed)>,
+    states: Vec<(T::Host, Armed)>,
     pub(crate) timers: Timers<(u32, Side)>,
     /// Flows that ended since this was last set to zero.
     pub(crate) ended: u64,
@@ -72,8 +72,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         connections: Connections,
     ) -> Hosts<'a, T, G> {
         let (flows, network) = (job.flows, job.network);
-        let receiver = |host| transport.host(network.port(network.nic(host)).rate);
-        let receivers = network.hosts().map(|host| (receiver(host), Armed::default())).collect();
+        let state = |host| transport.host(network.port(network.nic(host)).rate);
+        let states = network.hosts().map(|host| (state(host), Armed::default())).collect();
         Hosts {
             network: job.network,
             flows,
@@ -86,7 +86,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
             pools: HashMap::new(),
             outcomes: vec![FlowOutcome::default(); flows.len()],
             connections,
-            receivers,
+            states,
             timers: Timers::default(),
             ended: 0,
         }
@@ -103,7 +103,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         let (connection, mut tagger_flow, number) = self.take_connection(&flow);
         let rate = self.network.port(self.network.nic(flow.src)).rate;
         let random = mix(self.seed ^ (u64::from(id) << 32));
-        let start = Start { now, size: flow.size, deadline: flow.deadline, rate, random };
+        let start = Start { flow: id, now, size: flow.size, deadline: flow.deadline, rate, random };
         self.tagger.start_flow(&mut tagger_flow, &start);
         let running = Running {
             sender: self.transport.sender(&start, connection),
@@ -170,7 +170,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         if packet.flags.has(Flags::ACK) {
             let running = &mut self.running[place as usize];
             running.watch.on_ack(packet);
-            running.sender.on_ack(&self.transport, now, packet);
+            let (host, _) = &mut self.states[running.src.index()];
+            running.sender.on_ack(&self.transport, host, now, packet);
             self.pump(packet.flow, place, now, send);
         } else if packet.flags.has(Flags::MESSAGE) {
             self.tagger.on_message(&mut self.running[place as usize].tagger_flow, packet);
@@ -191,7 +192,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         running.watch.on_data(packet);
         let Running { src, dst, .. } = *running;
         let (flows, tagger) = (self.flows, &self.tagger);
-        let (host, host_armed) = &mut self.receivers[dst.index()];
+        let (host, host_armed) = &mut self.states[dst.index()];
         running.receiver.on_data(&self.transport, host, now, packet, |answer| {
             // Nearly all answers are to the sender of the packet.
             let is_own = answer.flow == packet.flow;
@@ -223,7 +224,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
                 self.on_receiver_timer(id, place, now, send);
             }
         } else if running.sender_armed.disarm(time) {
-            running.sender.on_timer(&self.transport, now);
+            let (host, _) = &mut self.states[running.src.index()];
+            running.sender.on_timer(&self.transport, host, now);
             self.pump(id, place, now, send);
         }
     }
@@ -237,11 +239,13 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
     ) {
         let running = &mut self.running[place as usize];
         let (dst, flows, tagger) = (running.dst, self.flows, &self.tagger);
-        running.receiver.on_timer(&self.transport, now, |answer| {
+        let (host, host_armed) = &mut self.states[dst.index()];
+        running.receiver.on_timer(&self.transport, host, now, |answer| {
             send(dst, address(answer, flows[answer.flow as usize].src, tagger));
         });
         let deadline = running.receiver.deadline();
         self.timers.arm(&mut running.receiver_armed, deadline, (id, Side::Receiver));
+        self.timers.arm(host_armed, host.deadline(), (dst.0, Side::Host));
     }
 
     fn on_host_timer(
@@ -251,7 +255,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         now: Time,
         mut send: impl FnMut(HostId, Packet<T::Header>),
     ) {
-        let (host, armed) = &mut self.receivers[id as usize];
+        let (host, armed) = &mut self.states[id as usize];
         if !armed.disarm(time) {
             return;
         }
@@ -259,6 +263,13 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         host.on_timer(&self.transport, now, |answer| {
             send(HostId(id), address(answer, flows[answer.flow as usize].src, tagger));
         });
+        while let Some(flow) = self.states[id as usize].0.next_sender(&self.transport, now) {
+            let place = self.place_of[flow as usize];
+            if place != ABSENT {
+                self.pump(flow, place, now, &mut send);
+            }
+        }
+        let (host, armed) = &mut self.states[id as usize];
         self.timers.arm(armed, host.deadline(), (id, Side::Host));
     }
 
@@ -273,10 +284,14 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         mut send: impl FnMut(HostId, Packet<T::Header>),
     ) {
         let running = &mut self.running[place as usize];
-        while let Some(outgoing) = running.sender.poll(&self.transport, now) {
+        let (host, host_armed) = &mut self.states[running.src.index()];
+        while let Some(outgoing) = running.sender.poll(&self.transport, host, now) {
             let flow = &mut running.tagger_flow;
             let packet = tagged(id, running.dst, &outgoing, now, &self.tagger, flow);
             send(running.src, packet);
+        }
+        if size_of::<T::Host>() > 0 {
+            self.timers.arm(host_armed, host.deadline(), (running.src.0, Side::Host));
         }
         match running.sender.phase() {
             Phase::Sending => {
@@ -320,7 +335,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
     }
 
     fn arm_hosts(&mut self) {
-        for (id, (host, armed)) in self.receivers.iter_mut().enumerate() {
+        for (id, (host, armed)) in self.states.iter_mut().enumerate() {
             *armed = Armed::default();
             self.timers.arm(armed, host.deadline(), (id as u32, Side::Host));
         }

@@ -69,6 +69,10 @@ impl<T: Transport<Header = ()>, H: Header> Hosting<Carrying<T, H>> for Carried<T
         self.0.on_timer(&carrying.transport, now, |grant| send(headed(grant)));
     }
 
+    fn next_sender(&mut self, carrying: &Carrying<T, H>, now: Time) -> Option<u32> {
+        self.0.next_sender(&carrying.transport, now)
+    }
+
     fn deadline(&self) -> Time {
         self.0.deadline()
     }
@@ -76,20 +80,31 @@ impl<T: Transport<Header = ()>, H: Header> Hosting<Carrying<T, H>> for Carried<T
 
 impl<T: Transport<Header = ()>, H: Header> Sending<Carrying<T, H>> for Carried<T::Sender> {
     #[inline]
-    fn poll(&mut self, carrying: &Carrying<T, H>, now: Time) -> Option<Outgoing<H>> {
-        let outgoing = self.0.poll(&carrying.transport, now)?;
+    fn poll(
+        &mut self,
+        carrying: &Carrying<T, H>,
+        host: &mut Carried<T::Host>,
+        now: Time,
+    ) -> Option<Outgoing<H>> {
+        let outgoing = self.0.poll(&carrying.transport, &mut host.0, now)?;
         let Outgoing { seq, payload, offset, flags, idle, timeouts_in_a_row, work, .. } = outgoing;
         let header = H::default();
         Some(Outgoing { seq, payload, offset, flags, idle, timeouts_in_a_row, work, header })
     }
 
     #[inline]
-    fn on_ack(&mut self, carrying: &Carrying<T, H>, now: Time, ack: &Packet<H>) {
-        self.0.on_ack(&carrying.transport, now, &ack.with_header(()));
+    fn on_ack(
+        &mut self,
+        carrying: &Carrying<T, H>,
+        host: &mut Carried<T::Host>,
+        now: Time,
+        ack: &Packet<H>,
+    ) {
+        self.0.on_ack(&carrying.transport, &mut host.0, now, &ack.with_header(()));
     }
 
-    fn on_timer(&mut self, carrying: &Carrying<T, H>, now: Time) {
-        self.0.on_timer(&carrying.transport, now);
+    fn on_timer(&mut self, carrying: &Carrying<T, H>, host: &mut Carried<T::Host>, now: Time) {
+        self.0.on_timer(&carrying.transport, &mut host.0, now);
     }
 
     #[inline]
@@ -131,8 +146,14 @@ impl<T: Transport<Header = ()>, H: Header> Receiving<Carrying<T, H>> for Carried
         });
     }
 
-    fn on_timer(&mut self, carrying: &Carrying<T, H>, now: Time, mut send: impl FnMut(Packet<H>)) {
-        self.0.on_timer(&carrying.transport, now, |ack| send(headed(ack)));
+    fn on_timer(
+        &mut self,
+        carrying: &Carrying<T, H>,
+        host: &mut Carried<T::Host>,
+        now: Time,
+        mut send: impl FnMut(Packet<H>),
+    ) {
+        self.0.on_timer(&carrying.transport, &mut host.0, now, |ack| send(headed(ack)));
     }
 
     #[inline]

@@ -93,16 +93,16 @@ impl<A: CongestionControl> Hosting<Tcp<A>> for () {}
 
 impl<A: CongestionControl> Sending<Tcp<A>> for Sender<A> {
     #[inline]
-    fn poll(&mut self, tcp: &Tcp<A>, now: Time) -> Option<Outgoing> {
+    fn poll(&mut self, tcp: &Tcp<A>, _host: &mut (), now: Time) -> Option<Outgoing> {
         Sender::poll(self, tcp, now)
     }
 
     #[inline]
-    fn on_ack(&mut self, tcp: &Tcp<A>, now: Time, ack: &Packet) {
+    fn on_ack(&mut self, tcp: &Tcp<A>, _host: &mut (), now: Time, ack: &Packet) {
         Sender::on_ack(self, tcp, now, ack);
     }
 
-    fn on_timer(&mut self, tcp: &Tcp<A>, now: Time) {
+    fn on_timer(&mut self, tcp: &Tcp<A>, _host: &mut (), now: Time) {
         Sender::on_timer(self, tcp, now);
     }
 
@@ -142,7 +142,7 @@ impl<A: CongestionControl> Receiving<Tcp<A>> for Receiver {
         Receiver::on_data(self, tcp, now, packet, send);
     }
 
-    fn on_timer(&mut self, tcp: &Tcp<A>, now: Time, send: impl FnMut(Packet)) {
+    fn on_timer(&mut self, tcp: &Tcp<A>, _host: &mut (), now: Time, send: impl FnMut(Packet)) {
         Receiver::on_timer(self, tcp, now, send);
     }
 

@@ -68,17 +68,28 @@ where
     S: Fn(Time, &T::Sender),
     A: Fn(Packet) -> Packet,
 {
-    fn poll(&mut self, observed: &Observed<T, S, A>, now: Time) -> Option<Outgoing> {
-        self.0.poll(&observed.inner, now)
+    fn poll(
+        &mut self,
+        observed: &Observed<T, S, A>,
+        host: &mut Inner<T::Host>,
+        now: Time,
+    ) -> Option<Outgoing> {
+        self.0.poll(&observed.inner, &mut host.0, now)
     }
 
-    fn on_ack(&mut self, observed: &Observed<T, S, A>, now: Time, ack: &Packet) {
-        self.0.on_ack(&observed.inner, now, ack);
+    fn on_ack(
+        &mut self,
+        observed: &Observed<T, S, A>,
+        host: &mut Inner<T::Host>,
+        now: Time,
+        ack: &Packet,
+    ) {
+        self.0.on_ack(&observed.inner, &mut host.0, now, ack);
         (observed.seen)(now, &self.0);
     }
 
-    fn on_timer(&mut self, observed: &Observed<T, S, A>, now: Time) {
-        self.0.on_timer(&observed.inner, now);
+    fn on_timer(&mut self, observed: &Observed<T, S, A>, host: &mut Inner<T::Host>, now: Time) {
+        self.0.on_timer(&observed.inner, &mut host.0, now);
     }
 
     fn deadline(&self) -> Time {
@@ -121,8 +132,14 @@ where
         });
     }
 
-    fn on_timer(&mut self, observed: &Observed<T, S, A>, now: Time, mut send: impl FnMut(Packet)) {
-        self.0.on_timer(&observed.inner, now, |ack| send((observed.answer)(ack)));
+    fn on_timer(
+        &mut self,
+        observed: &Observed<T, S, A>,
+        host: &mut Inner<T::Host>,
+        now: Time,
+        mut send: impl FnMut(Packet),
+    ) {
+        self.0.on_timer(&observed.inner, &mut host.0, now, |ack| send((observed.answer)(ack)));
     }
 
     fn deadline(&self) -> Time {

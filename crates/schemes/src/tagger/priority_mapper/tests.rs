@@ -24,8 +24,14 @@ impl Sender<'_> {
     fn new(mapper: &PriorityMapper, packets: u32) -> Sender<'_> {
         let mut flow = MappedFlow::default();
         let size = Bytes::new(u64::from(packets) * PACKET_PAYLOAD);
-        let start =
-            Start { now: Time::ZERO, size, deadline: None, rate: Rate::from_gbps(10), random: 0 };
+        let start = Start {
+            flow: 0,
+            now: Time::ZERO,
+            size,
+            deadline: None,
+            rate: Rate::from_gbps(10),
+            random: 0,
+        };
         mapper.start_flow(&mut flow, &start);
         Sender { mapper, flow, packets, now: Time::ZERO }
     }

@@ -82,16 +82,27 @@ impl<S: ExplicitSender> Hosting<Explicit<S>> for () {}
 
 impl<S: ExplicitSender> Sending<Explicit<S>> for S {
     #[inline]
-    fn poll(&mut self, explicit: &Explicit<S>, now: Time) -> Option<Outgoing<S::Header>> {
+    fn poll(
+        &mut self,
+        explicit: &Explicit<S>,
+        _host: &mut (),
+        now: Time,
+    ) -> Option<Outgoing<S::Header>> {
         ExplicitSender::poll(self, &explicit.settings, now)
     }
 
     #[inline]
-    fn on_ack(&mut self, explicit: &Explicit<S>, now: Time, ack: &Packet<S::Header>) {
+    fn on_ack(
+        &mut self,
+        explicit: &Explicit<S>,
+        _host: &mut (),
+        now: Time,
+        ack: &Packet<S::Header>,
+    ) {
         ExplicitSender::on_ack(self, &explicit.settings, now, ack);
     }
 
-    fn on_timer(&mut self, explicit: &Explicit<S>, now: Time) {
+    fn on_timer(&mut self, explicit: &Explicit<S>, _host: &mut (), now: Time) {
         ExplicitSender::on_timer(self, &explicit.settings, now);
     }
 

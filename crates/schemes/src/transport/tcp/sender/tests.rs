@@ -27,7 +27,7 @@ fn reno() -> Tcp {
 
 /// A flow of this size that starts now.
 fn start(size: Bytes, now: Time) -> Start {
-    Start { now, size, deadline: None, rate: Rate::from_gbps(10), random: 1 }
+    Start { flow: 0, now, size, deadline: None, rate: Rate::from_gbps(10), random: 1 }
 }
 
 /// A sender of `segments` full segments on an open connection, and all it may send at first.
