@@ -18,6 +18,8 @@ use crate::port::{AnyPort, PortFamily, PortSettings};
 use crate::tagger::priority_mapper::PriorityMapper;
 use crate::tagger::{AnyTagger, TaggerPart};
 use crate::transport::d3::{D3Hosts, RcpHosts};
+use crate::transport::homa::HomaHosts;
+use crate::transport::homa::priorities::HomaPriorities;
 use crate::transport::omniscient::Omniscient;
 use crate::transport::pdq::multipath::MultipathPdq;
 use crate::transport::pdq::{Pdq, PdqHeader};
@@ -92,7 +94,7 @@ macro_rules! transports {
     };
 }
 
-transports!(Reno, EcnStar, Dctcp, L2dct, D2tcp, Pdq, MultipathPdq, D3Hosts, RcpHosts);
+transports!(Reno, EcnStar, Dctcp, L2dct, D2tcp, Pdq, MultipathPdq, D3Hosts, RcpHosts, HomaHosts);
 
 /// The controllers of the catalogue.
 const CONTROLLERS: &[Part] = &[
@@ -104,10 +106,10 @@ const CONTROLLERS: &[Part] = &[
 
 /// All parts, by role.
 pub fn parts() -> impl Iterator<Item = &'static Part> {
-    const MAPPER: &[Part] = &[PriorityMapper::PART];
+    const OF_HEADERS: &[Part] = &[PriorityMapper::PART, HomaPriorities::PART];
     const SCHEDULES: &[Part] = &[Omniscient::PART];
     let all =
-        [AnyTagger::PARTS, MAPPER, AnyTransport::PARTS, SCHEDULES, AnyPort::PARTS, CONTROLLERS];
+        [AnyTagger::PARTS, OF_HEADERS, AnyTransport::PARTS, SCHEDULES, AnyPort::PARTS, CONTROLLERS];
     all.into_iter().flatten()
 }
 

@@ -201,6 +201,14 @@ pub const PRESETS: &[Preset] = &[
         settings: PDQ_PORT,
     },
     Preset {
+        name: "homa",
+        about: "Homa: receivers grant the shortest messages, each at a priority of its own; \
+                what is sent without a grant has the priority of its size.",
+        source: "Montazeri et al., SIGCOMM 2018",
+        parts: ["homa", "homa", "strict-priority", "none"],
+        settings: &[(&ECN_THRESHOLD, "unlimited")],
+    },
+    Preset {
         name: "optimal",
         about: "No protocol but what an omniscient scheduler could do, at the level of flows: as \
                 few late flows as possible, then the shortest remaining flow first. A bound on one \

@@ -6,6 +6,7 @@
 mod carrying;
 pub mod d3;
 pub mod explicit;
+pub mod homa;
 pub mod omniscient;
 mod part;
 pub mod pdq;

@@ -11,7 +11,7 @@ use super::*;
 type Changes = &'static [(&'static str, &'static str)];
 
 /// Schemes with all disciplines, both kinds of marking, hosts' ports like switches' and not.
-const SCHEMES: [(&str, &str, Changes); 9] = [
+const SCHEMES: [(&str, &str, Changes); 10] = [
     ("tcp", "none", &[("buffer", "30KB")]),
     ("dctcp", "none", &[("ecn_threshold", "5pkt")]),
     ("dctcp", "none", &[("connections", "new")]),
@@ -21,6 +21,7 @@ const SCHEMES: [(&str, &str, Changes); 9] = [
     ("las", "none", &[]),
     ("slytherin", "none", &[("ecn_threshold", "5pkt")]),
     ("pfabric", "none", &[("buffer", "12pkt")]),
+    ("homa", "none", &[("buffer", "30KB"), ("rtt_bytes", "20KB")]),
 ];
 
 /// Topologies whose ports have levels, with different delays to hosts.

@@ -1,0 +1,96 @@
+//! Homa: receivers grant the shortest messages, priorities let short messages overtake.
+//!
+//! Montazeri et al., "Homa: A Receiver-Driven Low-Latency Transport Protocol Using Network
+//! Priorities", SIGCOMM 2018. A flow is a message. Its first RTTbytes leave unscheduled, at a
+//! priority of the message's size (3.4). The rest leaves as its receiver grants it: a receiver
+//! grants a few messages at a time, those with the fewest bytes left, each at a scheduled priority
+//! of its own (3.3 to 3.5). A sending host transmits the message with the fewest bytes left first
+//! (3.2). Losses are found by time-outs at receivers (3.7).
+//!
+//! What lives here: the [header](header), the two ends of a message, and what a host remembers: whose
+//! [turn](card) it is to send, and which messages to [grant](grants). What may not: ports, which are
+//! plain strict priority.
+//!
+//! The implementation follows the paper from memory, and what the authors' simulator
+//! (PlatformLab/HomaSimulation) does. Readings where the paper leaves a choice: messages are one-way, so a receiver ends one by a
+//! packet without data, which stands for the response; amounts are counted in whole packets; a
+//! receiver limits the messages that it grants, not their senders.
+
+pub mod card;
+pub mod grants;
+pub mod header;
+mod part;
+pub mod priorities;
+mod receiver;
+mod sender;
+
+#[cfg(test)]
+mod tests;
+
+pub use part::{HomaHosts, HomaSettings};
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+use flowsched_units::{Bytes, PACKET_HEADER, Rate, Time};
+
+use super::tcp::segments_of;
+use super::{Hosting, Start, Transport};
+use crate::packet::Header;
+use card::Card;
+use grants::Grants;
+use header::HomaHeader;
+
+/// Bytes on the wire of a packet without data.
+const BARE: u32 = PACKET_HEADER as u32 + HomaHeader::WIRE_BYTES;
+
+/// Homa as all messages of a scheme use it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Homa {
+    /// Its parameters.
+    pub settings: HomaSettings,
+}
+
+/// What a host remembers beyond its messages.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Whose turn it is to send.
+    pub card: Card,
+    /// The messages that come in and need grants.
+    pub grants: Grants,
+}
+
+impl Transport for Homa {
+    type Header = HomaHeader;
+    type Connection = ();
+    type Host = Host;
+    type Sender = Sender;
+    type Receiver = Receiver;
+
+    fn open_connection(&self, _round_trip: Time) {}
+
+    fn new_connection(&self) {}
+
+    fn host(&self, rate: Rate) -> Host {
+        let rate = Rate::from_bps((rate.as_bps() as f64 * self.settings.host_rate) as u64);
+        Host { card: Card::new(rate), grants: Grants::default() }
+    }
+
+    fn sender(&self, start: &Start, (): ()) -> Sender {
+        Sender::new(&self.settings, start)
+    }
+
+    fn receiver(&self, size: Bytes) -> Receiver {
+        Receiver::new(segments_of(size))
+    }
+}
+
+impl Hosting<Homa> for Host {
+    fn next_sender(&mut self, _homa: &Homa, now: Time) -> Option<u32> {
+        self.card.next(now)
+    }
+
+    #[inline]
+    fn deadline(&self) -> Time {
+        self.card.deadline()
+    }
+}

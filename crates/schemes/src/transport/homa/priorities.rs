@@ -1,0 +1,111 @@
+//! Which queue a packet of Homa's asks for.
+//!
+//! Montazeri et al., SIGCOMM 2018, 3.4: unscheduled packets have the priority of their message's
+//! size, by cutoffs that divide the unscheduled bytes evenly; scheduled packets have the one that
+//! their grant says, below all of these; packets without data have the highest.
+
+use flowsched_units::{
+    Bytes, Kind as ValueKind, PacketMeaning, Parameter, SettingError, Settings, Value,
+};
+
+use super::header::{HomaHeader, Kind};
+use crate::flow_level::{Sharing, Tagged};
+use crate::packet::Packet;
+use crate::part::{Part, Role};
+use crate::tagger::{Departure, TaggerPart, Tagging, Work};
+
+/// The largest sizes of the unscheduled priorities.
+pub const UNSCHEDULED_CUTOFFS: Parameter = Parameter {
+    name: "unscheduled_cutoffs",
+    kind: ValueKind::Sizes { packet: PacketMeaning::Payload, words: &[] },
+    default: Some(""),
+    about: "The largest message size of each unscheduled priority but the last, none below the \
+            one before it; scheduled packets have the queues that are left.",
+    source: "Montazeri et al., SIGCOMM 2018, 3.4; one unscheduled priority: the paper's W4 and W5",
+};
+
+/// Writes on each packet the queue that its sender or its receiver chose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HomaPriorities {
+    cutoffs: Vec<Bytes>,
+    scheduled: Levels,
+}
+
+/// The queues for scheduled packets: the lowest ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Levels {
+    /// How many there are.
+    pub count: u8,
+    /// The lowest.
+    pub lowest: u8,
+}
+
+impl Levels {
+    /// The queue of the message of this rank, the one with the fewest bytes left having rank 0, of
+    /// so many that are granted. More messages than queues share the highest.
+    #[inline]
+    pub fn level(self, rank: usize, active: usize) -> u8 {
+        let below = active.saturating_sub(1 + rank).min(usize::from(self.count) - 1);
+        self.lowest - below as u8
+    }
+}
+
+impl HomaPriorities {
+    /// The queues that are left for scheduled packets.
+    pub fn scheduled(&self) -> Levels {
+        self.scheduled
+    }
+}
+
+impl TaggerPart for HomaPriorities {
+    const PART: Part = Part {
+        role: Role::Tagger,
+        name: "homa",
+        about: "Priorities are those of the message's size for what it sends without a grant, and \
+                the receiver's for the rest.",
+        source: "Montazeri et al., SIGCOMM 2018, 3.4",
+        parameters: &[&[UNSCHEDULED_CUTOFFS]],
+    };
+
+    /// # Errors
+    /// If there are not fewer cutoffs than queues, or one is below the one before it.
+    fn build(settings: &Settings, queues: usize) -> Result<HomaPriorities, SettingError> {
+        let cutoffs = match settings.get(&UNSCHEDULED_CUTOFFS) {
+            Some(Value::Sizes(sizes)) => sizes.clone(),
+            _ => Vec::new(),
+        };
+        let error = |found, allowed| Err(SettingError::new(&UNSCHEDULED_CUTOFFS, found, allowed));
+        if cutoffs.len() >= queues {
+            let allowed = format!("fewer of them than the {queues} queues");
+            return error(format!("{} cutoffs", cutoffs.len()), allowed);
+        }
+        if let Some(fall) = cutoffs.windows(2).find(|pair| pair[1] < pair[0]) {
+            return error(
+                format!("{} after {}", fall[1], fall[0]),
+                "cutoffs that do not fall".into(),
+            );
+        }
+        // Of a single queue, or where all have a cutoff, scheduled packets share the last.
+        let count = (queues - cutoffs.len() - 1).max(1) as u8;
+        Ok(HomaPriorities { cutoffs, scheduled: Levels { count, lowest: (queues - 1) as u8 } })
+    }
+
+    fn fluid(&self) -> Tagged {
+        Tagged::without_ranks(Sharing::SHORTEST_REMAINING_FIRST)
+    }
+}
+
+impl Tagging<HomaHeader> for HomaPriorities {
+    type Flow = ();
+
+    #[inline]
+    fn tag(&self, (): &mut (), _: &Departure, work: &Work, packet: &mut Packet<HomaHeader>) {
+        packet.priority = match packet.header.kind {
+            Kind::Unscheduled => {
+                self.cutoffs.iter().take_while(|cutoff| work.size > **cutoff).count() as u8
+            }
+            Kind::Scheduled => packet.header.priority,
+            _ => 0,
+        };
+    }
+}
