@@ -52,6 +52,14 @@ pub trait Controller<H: Header> {
         send: impl FnMut(Packet<H>),
     );
 
+    /// The first bit of a packet leaves the port, where `behind` still waits.
+    ///
+    /// Packets come here in the order in which they leave, and each before any later
+    /// [`Controller::on_forward`]; [`Controller::on_return`] and [`Controller::on_timer`] may have
+    /// been called for later times. The packet's size on the wire must stay as it is.
+    #[inline]
+    fn on_departure(&mut self, _now: Time, _packet: &mut Packet<H>, _behind: Backlog) {}
+
     /// A packet came over the same link from its far end.
     fn on_return(&mut self, now: Time, packet: &mut Packet<H>);
 

@@ -114,14 +114,12 @@ fn note<H>(lost: &mut Vec<u32>, packet: &Packet<H>) {
     }
 }
 
-/// Every port as it is at `now`.
+/// Every port as it is at `now`, up to when all have been caught up.
 fn sample_all<H: Header, P: Port<Packet<H>>>(
-    links: &mut [Link<H, P>],
+    links: &[Link<H, P>],
     now: Time,
     samples: &mut Vec<PortSample>,
 ) {
-    for (index, link) in links.iter_mut().enumerate() {
-        link.catch_up(now);
-        samples.push(link.sample(now, index as u32));
-    }
+    let numbered = (0..).zip(links);
+    samples.extend(numbered.map(|(index, link)| link.sample(now, index)));
 }

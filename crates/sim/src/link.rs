@@ -43,6 +43,14 @@ pub(crate) struct OnTheWay<H> {
 
 const FRACTION_BITS: u32 = 24;
 
+/// What looks at each packet whose first bit leaves: at which time, and what still waits.
+pub(crate) trait Departs<H>: FnMut(Time, &mut Packet<H>, Backlog) {}
+
+impl<H, F: FnMut(Time, &mut Packet<H>, Backlog)> Departs<H> for F {}
+
+/// Looks at nothing.
+pub(crate) fn unseen<H>(_: Time, _: &mut Packet<H>, _: Backlog) {}
+
 impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     pub(crate) fn new(port: P, link: LinkEnd) -> Link<H, P> {
         let byte_time =
@@ -62,33 +70,35 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         }
     }
 
-    /// Settles which packets left up to `now`: nothing that is yet to come can change it.
+    /// Settles which packets left up to `now`: nothing that is yet to come can change it. Each of
+    /// them goes to `departs` when its first bit leaves, with that time and what still waits.
     #[inline]
-    pub(crate) fn catch_up(&mut self, now: Time) {
+    pub(crate) fn catch_up(&mut self, now: Time, departs: &mut impl Departs<H>) {
         // One branch, seldom taken, rather than two that cannot be guessed; also below.
         if (self.busy_until <= now) & (self.waiting > 0) {
-            self.settle(now);
+            self.settle(now, departs);
         }
     }
 
     /// Settles what left if nothing else is on its way: only then does it matter at a delivery.
     #[inline]
-    pub(crate) fn catch_up_if_empty(&mut self, now: Time) {
+    pub(crate) fn catch_up_if_empty(&mut self, now: Time, departs: &mut impl Departs<H>) {
         if self.on_the_way.is_empty() & (self.waiting > 0) {
-            self.catch_up(now);
+            self.catch_up(now, departs);
         }
     }
 
-    fn settle(&mut self, now: Time) {
+    fn settle(&mut self, now: Time, departs: &mut impl Departs<H>) {
         while self.busy_until <= now {
             let Some(packet) = self.port.dequeue() else { break };
-            self.send(packet, self.busy_until);
+            self.send(packet, self.busy_until, departs);
         }
         self.waiting = self.port.backlog().packets;
     }
 
     #[inline]
-    fn send(&mut self, packet: Packet<H>, start: Time) {
+    fn send(&mut self, mut packet: Packet<H>, start: Time, departs: &mut impl Departs<H>) {
+        departs(start, &mut packet, self.port.backlog());
         let bytes = packet.wire_bytes();
         let duration = (u128::from(bytes) * u128::from(self.byte_time)) >> FRACTION_BITS;
         self.busy_until = start.saturating_add(Time::from_ps(duration as u64));
@@ -107,6 +117,7 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         packet: Packet<H>,
         elsewhere: u64,
         lost: &mut impl FnMut(Packet<H>),
+        departs: &mut impl Departs<H>,
     ) {
         let drops = &mut self.drops;
         let dropped = |packet| {
@@ -117,7 +128,7 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
             self.port.enqueue(packet, elsewhere, dropped);
             self.waiting = self.port.backlog().packets;
         } else if let Some(packet) = self.port.pass(packet, elsewhere, dropped) {
-            self.send(packet, now);
+            self.send(packet, now, departs);
         }
     }
 

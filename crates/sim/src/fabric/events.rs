@@ -10,7 +10,7 @@ use flowsched_workload::Flow;
 
 use super::{Fabric, Tally, loses, note, sample_all, site};
 use crate::Job;
-use crate::link::Link;
+use crate::link::{Departs, Link};
 use crate::routing::Router;
 use crate::timers::{Armed, Timers};
 use crate::tournament::Tournament;
@@ -85,8 +85,8 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Events<'a, H, P, C> {
 
     /// Offers a packet to the port's controller first, and sends what that has to say.
     fn offer_controlled(&mut self, port: PortId, mut packet: Packet<H>, now: Time) {
-        let link = &mut self.links[port.index()];
-        link.catch_up(now);
+        self.catch_up(port, now);
+        let link = &self.links[port.index()];
         let (controller, _) = &mut self.controllers[port.index()];
         let messages = &mut self.messages;
         controller.on_forward(now, &mut packet, link.backlog(), |message| messages.push(message));
@@ -110,13 +110,21 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Events<'a, H, P, C> {
     #[inline]
     fn enqueue(&mut self, port: PortId, packet: Packet<H>, now: Time) {
         let elsewhere = if self.shares_memory { self.elsewhere(port, now) } else { 0 };
+        self.catch_up(port, now);
         let link = &mut self.links[port.index()];
-        link.catch_up(now);
         let lost = &mut self.lost;
-        link.offer(now, packet, elsewhere, &mut |packet| note(lost, &packet));
+        let departs = &mut departures(&mut self.controllers, port);
+        link.offer(now, packet, elsewhere, &mut |packet| note(lost, &packet), departs);
         if let Some(next) = link.next_arrival() {
             self.arrivals.add(port.index(), next, now);
         }
+    }
+
+    /// Settles what left through the port up to `now`.
+    #[inline]
+    fn catch_up(&mut self, port: PortId, now: Time) {
+        let departs = &mut departures(&mut self.controllers, port);
+        self.links[port.index()].catch_up(now, departs);
     }
 
     /// Bytes that wait in the other ports of the same node.
@@ -125,9 +133,8 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Events<'a, H, P, C> {
         let mut bytes = 0;
         for other in self.network.ports_of(owner) {
             if *other != port {
-                let link = &mut self.links[other.index()];
-                link.catch_up(now);
-                bytes += link.backlog().bytes;
+                self.catch_up(*other, now);
+                bytes += self.links[other.index()].backlog().bytes;
             }
         }
         bytes
@@ -165,7 +172,8 @@ impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Events<'_, H
         self.packet_hops += 1;
         self.last_hop = now;
         // What waits is looked at only now: the packet that left next arrives later anyway.
-        link.catch_up_if_empty(now);
+        let controllers = &mut self.controllers;
+        link.catch_up_if_empty(now, &mut departures(controllers, PortId(index as u32)));
         self.arrivals.replace_first(link.next_arrival(), now);
         let peer = link.peer;
         if self.loses && self.links[index].loses(self.seed ^ index as u64) {
@@ -212,7 +220,10 @@ impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Events<'_, H
     }
 
     fn sample(&mut self, now: Time, samples: &mut Vec<PortSample>) {
-        sample_all(&mut self.links, now, samples);
+        for port in 0..self.links.len() {
+            self.catch_up(PortId(port as u32), now);
+        }
+        sample_all(&self.links, now, samples);
     }
 
     fn is_quiet(&self) -> bool {
@@ -229,6 +240,19 @@ impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Events<'_, H
             drops: self.links.iter().map(Link::drops).sum(),
             marks: self.links.iter().map(Link::marks).sum(),
             lost: self.lost,
+        }
+    }
+}
+
+/// Shows the packets that leave through a port to its controller, if there are controllers.
+#[inline]
+fn departures<H: Header, C: Controller<H>>(
+    controllers: &mut [(C, Armed)],
+    port: PortId,
+) -> impl Departs<H> {
+    move |start, packet: &mut Packet<H>, behind| {
+        if C::IS_THERE {
+            controllers[port.index()].0.on_departure(start, packet, behind);
         }
     }
 }

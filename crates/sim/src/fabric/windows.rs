@@ -18,7 +18,7 @@ use flowsched_units::Time;
 use super::banks::{Bank, Behind, Inbox, Layout};
 use super::{Fabric, Tally, loses, note, sample_all};
 use crate::Job;
-use crate::link::{Link, OnTheWay};
+use crate::link::{Link, OnTheWay, unseen};
 use crate::routing::Router;
 use flowsched_schemes::world::PortSample;
 
@@ -114,8 +114,8 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
                 self.router.only(bank.owner, HostId(packet.to))
             };
             let link = &mut self.links[port.index()];
-            link.catch_up(now);
-            link.offer(now, packet, 0, &mut |packet| note(lost, &packet));
+            link.catch_up(now, &mut unseen);
+            link.offer(now, packet, 0, &mut |packet| note(lost, &packet), &mut unseen);
         }
         bank.inbox.clear();
     }
@@ -128,7 +128,7 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
         let ports = std::mem::take(&mut self.banks[bank].ports);
         for port in &ports {
             let link = &mut self.links[port.index()];
-            link.catch_up(end - INSTANT);
+            link.catch_up(end - INSTANT, &mut unseen);
             match self.layout.behind[port.index()] {
                 Behind::Host => {}
                 Behind::Bank(next) => self.hand_to(*port, next),
@@ -271,9 +271,9 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
     fn send(&mut self, host: HostId, packet: Packet<H>, now: Time) {
         let port = self.network.nic(host);
         let link = &mut self.links[port.index()];
-        link.catch_up(now);
+        link.catch_up(now, &mut unseen);
         let lost = &mut self.crossed.lost;
-        link.offer(now, packet, 0, &mut |packet| note(lost, &packet));
+        link.offer(now, packet, 0, &mut |packet| note(lost, &packet), &mut unseen);
         self.banks[self.layout.bank_of[port.index()] as usize].is_idle = false;
     }
 
@@ -317,7 +317,10 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
 
     fn sample(&mut self, now: Time, samples: &mut Vec<PortSample>) {
         self.carry();
-        sample_all(&mut self.links, now, samples);
+        for link in &mut self.links {
+            link.catch_up(now, &mut unseen);
+        }
+        sample_all(&self.links, now, samples);
     }
 
     fn is_quiet(&self) -> bool {
