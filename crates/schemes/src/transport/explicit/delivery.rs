@@ -87,6 +87,11 @@ impl Delivery {
         }
     }
 
+    /// Of a flow of `size` bytes whose first packet is its first segment.
+    pub fn without_handshake(size: Bytes) -> Delivery {
+        Delivery { is_open: true, syn_is_due: false, ..Delivery::new(size) }
+    }
+
     /// Whether the flow's first packet has been answered.
     #[inline]
     pub fn is_open(&self) -> bool {
@@ -151,6 +156,18 @@ impl Delivery {
     #[inline]
     pub fn load(&self) -> u32 {
         self.segments - self.board.next()
+    }
+
+    /// The first segment never sent.
+    #[inline]
+    pub fn next(&self) -> u32 {
+        self.board.next()
+    }
+
+    /// Segments thought to be in the network.
+    #[inline]
+    pub fn in_flight(&self) -> u32 {
+        self.board.in_flight()
     }
 
     /// The first segment that is not known to have arrived in order.
