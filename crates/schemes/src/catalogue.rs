@@ -9,6 +9,7 @@ use std::any::Any;
 
 use flowsched_units::{SettingError, Settings};
 
+use crate::controller::telemetry::TelemetryControl;
 use crate::controller::{
     ControllerFamily, ControllerPart, NoController, d3, epn, pdq as pdq_switch,
 };
@@ -20,6 +21,7 @@ use crate::tagger::{AnyTagger, TaggerPart};
 use crate::transport::d3::{D3Hosts, RcpHosts};
 use crate::transport::homa::HomaHosts;
 use crate::transport::homa::priorities::HomaPriorities;
+use crate::transport::hpcc::HpccHosts;
 use crate::transport::omniscient::Omniscient;
 use crate::transport::pdq::multipath::MultipathPdq;
 use crate::transport::pdq::{Pdq, PdqHeader};
@@ -94,7 +96,7 @@ macro_rules! transports {
     };
 }
 
-transports!(Reno, EcnStar, Dctcp, L2dct, D2tcp, Pdq, MultipathPdq, D3Hosts, RcpHosts, HomaHosts);
+transports!(Reno, EcnStar, Dctcp, L2dct, D2tcp, Pdq, MultipathPdq, D3Hosts, RcpHosts, HomaHosts, HpccHosts);
 
 /// The controllers of the catalogue.
 const CONTROLLERS: &[Part] = &[
@@ -102,6 +104,7 @@ const CONTROLLERS: &[Part] = &[
     <epn::EpnSettings as ControllerPart<()>>::PART,
     <pdq_switch::flow_controller::FlowControl as ControllerPart<PdqHeader>>::PART,
     d3::D3Control::PART,
+    TelemetryControl::PART,
 ];
 
 /// All parts, by role.

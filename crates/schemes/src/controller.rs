@@ -9,6 +9,7 @@ pub mod epn;
 mod none;
 mod part;
 pub mod pdq;
+pub mod telemetry;
 mod uninformed;
 
 pub use none::NoController;

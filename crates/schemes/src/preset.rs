@@ -8,6 +8,7 @@ use crate::part::Role;
 use crate::port::parameters::{BUFFER, ECN_SCOPE, ECN_THRESHOLD, HOST_PORT, QUEUES};
 use crate::tagger::THRESHOLDS;
 use crate::tagger::priority_mapper::DP;
+use crate::transport::explicit;
 use crate::transport::pdq::settings::EARLY_TERMINATION;
 use crate::transport::tcp::parameters::{
     FAST_RETRANSMIT, INITIAL_WINDOW, MAX_WINDOW, PROBE_TIMEOUTS, RESTART, RTO, RTO_BACKOFF, RTO_MIN,
@@ -207,6 +208,15 @@ pub const PRESETS: &[Preset] = &[
         source: "Montazeri et al., SIGCOMM 2018",
         parts: ["homa", "homa", "strict-priority", "none"],
         settings: &[(&ECN_THRESHOLD, "unlimited")],
+    },
+    Preset {
+        name: "hpcc",
+        about: "HPCC: switches write their load into packets, and senders keep the most loaded link \
+                of each path just below full.",
+        source: "Li et al., SIGCOMM 2019",
+        parts: ["none", "hpcc", "fifo", "telemetry"],
+        // HPCC's network loses nothing: memory for any burst, and time-outs beyond any queue.
+        settings: &[(&BUFFER, "32MB"), (&ECN_THRESHOLD, "unlimited"), (&explicit::RTO_MIN, "20ms")],
     },
     Preset {
         name: "optimal",

@@ -7,6 +7,7 @@ mod carrying;
 pub mod d3;
 pub mod explicit;
 pub mod homa;
+pub mod hpcc;
 pub mod omniscient;
 mod part;
 pub mod pdq;

@@ -56,6 +56,9 @@ fn explicit_rates_have_their_header_on_every_packet_and_on_its_acknowledgement()
         assert_eq!((header, acknowledgements.size), (Bytes::new(56), Bytes::new(56)));
         assert_eq!(acknowledgements.same_way_back, preset == "pdq", "{preset}");
     }
+    let FlowLevel { header, acknowledgements, round_trips_before, .. } = of("hpcc", None).unwrap();
+    assert_eq!((header, acknowledgements.size), (Bytes::new(82), Bytes::new(82)));
+    assert_eq!(round_trips_before, 0, "HPCC sends at once");
     let FlowLevel { header, acknowledgements, .. } = of("dctcp", None).unwrap();
     assert_eq!((header, acknowledgements.size), (Bytes::new(40), Bytes::new(40)));
 }
