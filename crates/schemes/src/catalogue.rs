@@ -25,6 +25,7 @@ use crate::transport::hpcc::HpccHosts;
 use crate::transport::omniscient::Omniscient;
 use crate::transport::pdq::multipath::MultipathPdq;
 use crate::transport::pdq::{Pdq, PdqHeader};
+use crate::transport::phost::{PhostHosts, PhostPriorities};
 use crate::transport::tcp::congestion::{D2tcp, Dctcp, EcnStar, L2dct, Reno};
 use crate::transport::{Hosts, TransportPart};
 use crate::world::World;
@@ -96,7 +97,20 @@ macro_rules! transports {
     };
 }
 
-transports!(Reno, EcnStar, Dctcp, L2dct, D2tcp, Pdq, MultipathPdq, D3Hosts, RcpHosts, HomaHosts, HpccHosts);
+transports!(
+    Reno,
+    EcnStar,
+    Dctcp,
+    L2dct,
+    D2tcp,
+    Pdq,
+    MultipathPdq,
+    D3Hosts,
+    RcpHosts,
+    HomaHosts,
+    HpccHosts,
+    PhostHosts
+);
 
 /// The controllers of the catalogue.
 const CONTROLLERS: &[Part] = &[
@@ -109,7 +123,8 @@ const CONTROLLERS: &[Part] = &[
 
 /// All parts, by role.
 pub fn parts() -> impl Iterator<Item = &'static Part> {
-    const OF_HEADERS: &[Part] = &[PriorityMapper::PART, HomaPriorities::PART];
+    const OF_HEADERS: &[Part] =
+        &[PriorityMapper::PART, HomaPriorities::PART, PhostPriorities::PART];
     const SCHEDULES: &[Part] = &[Omniscient::PART];
     let all =
         [AnyTagger::PARTS, OF_HEADERS, AnyTransport::PARTS, SCHEDULES, AnyPort::PARTS, CONTROLLERS];

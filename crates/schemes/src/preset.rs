@@ -219,6 +219,14 @@ pub const PRESETS: &[Preset] = &[
         settings: &[(&BUFFER, "32MB"), (&ECN_THRESHOLD, "unlimited"), (&explicit::RTO_MIN, "20ms")],
     },
     Preset {
+        name: "phost",
+        about: "pHost: receivers send tokens to the flow that lacks the fewest packets, one in the \
+                time of a packet; short flows begin with tokens.",
+        source: "Gao et al., CoNEXT 2015",
+        parts: ["phost", "phost", "strict-priority", "none"],
+        settings: &[(&QUEUES, "3"), (&ECN_THRESHOLD, "unlimited")],
+    },
+    Preset {
         name: "optimal",
         about: "No protocol but what an omniscient scheduler could do, at the level of flows: as \
                 few late flows as possible, then the shortest remaining flow first. A bound on one \

@@ -11,6 +11,7 @@ pub mod hpcc;
 pub mod omniscient;
 mod part;
 pub mod pdq;
+pub mod phost;
 pub mod tcp;
 
 pub use carrying::{Carried, Carrying};

@@ -11,7 +11,7 @@ use super::*;
 type Changes = &'static [(&'static str, &'static str)];
 
 /// Schemes with all disciplines, both kinds of marking, hosts' ports like switches' and not.
-const SCHEMES: [(&str, &str, Changes); 10] = [
+const SCHEMES: [(&str, &str, Changes); 11] = [
     ("tcp", "none", &[("buffer", "30KB")]),
     ("dctcp", "none", &[("ecn_threshold", "5pkt")]),
     ("dctcp", "none", &[("connections", "new")]),
@@ -22,6 +22,7 @@ const SCHEMES: [(&str, &str, Changes); 10] = [
     ("slytherin", "none", &[("ecn_threshold", "5pkt")]),
     ("pfabric", "none", &[("buffer", "12pkt")]),
     ("homa", "none", &[("buffer", "30KB"), ("rtt_bytes", "20KB")]),
+    ("phost", "none", &[("free_tokens", "20"), ("buffer", "30KB")]),
 ];
 
 /// Topologies whose ports have levels, with different delays to hosts.

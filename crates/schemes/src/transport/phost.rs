@@ -1,0 +1,102 @@
+//! pHost: receivers send tokens, sources spend them.
+//!
+//! Gao et al., "pHost: Distributed Near-Optimal Datacenter Transport Over Commodity Network Fabric",
+//! CoNEXT 2015. A source asks a receiver for tokens with a packet without data (RTS). A receiver sends
+//! one token in the time of a packet, to the flow that lacks the fewest packets, and a source spends
+//! one in the same time, on the flow that lacks the fewest. A token is for one packet and expires soon.
+//! A short flow has tokens from the start. A receiver sends no tokens for a while to a flow that
+//! leaves too many of them unanswered.
+//!
+//! What lives here: the [header](PhostHeader), the two ends of a flow, and what a host remembers: at
+//! the [source](source), whose token is spent next; at the [receiver](sink), who gets the next one.
+//! What may not: ports, which are plain strict priority.
+
+mod header;
+mod part;
+mod priorities;
+mod receiver;
+mod sender;
+pub mod sink;
+pub mod source;
+
+pub use header::{Kind, PhostHeader};
+pub use part::{PhostHosts, PhostSettings};
+pub use priorities::PhostPriorities;
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Rate, Time};
+
+use super::tcp::segments_of;
+use super::{Hosting, Start, Transport};
+use crate::packet::Packet;
+use sink::Sink;
+use source::Source;
+
+/// pHost as all flows of a scheme use it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Phost {
+    /// Its parameters.
+    pub settings: PhostSettings,
+}
+
+/// What a host remembers beyond its flows.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Whose token is spent next.
+    pub source: Source,
+    /// Who gets the next token.
+    pub sink: Sink,
+}
+
+impl Transport for Phost {
+    type Header = PhostHeader;
+    type Connection = ();
+    type Host = Host;
+    type Sender = Sender;
+    type Receiver = Receiver;
+
+    fn open_connection(&self, _round_trip: Time) {}
+
+    fn new_connection(&self) {}
+
+    fn host(&self, rate: Rate) -> Host {
+        let sending = Rate::from_bps((rate.as_bps() as f64 * self.settings.host_rate) as u64);
+        let packet_time = rate.transmission_time(Bytes::new(PACKET_WIRE));
+        Host { source: Source::new(sending), sink: Sink::new(packet_time) }
+    }
+
+    fn sender(&self, start: &Start, (): ()) -> Sender {
+        Sender::new(&self.settings, start)
+    }
+
+    fn receiver(&self, size: Bytes) -> Receiver {
+        Receiver::new(&self.settings, segments_of(size))
+    }
+}
+
+impl Hosting<Phost> for Host {
+    fn on_timer(&mut self, phost: &Phost, now: Time, mut send: impl FnMut(Packet<PhostHeader>)) {
+        if let Some(token) = self.sink.next_token(&phost.settings, now) {
+            self.source.sent(now, u32::from(token.wire));
+            send(token);
+        }
+    }
+
+    fn next_sender(&mut self, _phost: &Phost, now: Time) -> Option<u32> {
+        self.source.next(now)
+    }
+
+    #[inline]
+    fn deadline(&self) -> Time {
+        self.source.deadline().min(self.sink.deadline())
+    }
+}
+
+/// A packet of a receiver to the sender of `flow`, which expects `segment`.
+fn to_sender(flow: u32, segment: u32, header: PhostHeader) -> Packet<PhostHeader> {
+    use crate::packet::Flags;
+    // A token acknowledges nothing by itself.
+    let flags = Flags::ACK.with_if(header.kind == Kind::Token, Flags::PROBE);
+    Packet { flow, seq: segment, wire: PACKET_HEADER as u16, flags, header, ..Packet::default() }
+}

@@ -1,0 +1,32 @@
+//! pHost's header: what a packet is, and which token it is or spends.
+
+use crate::packet::Header;
+
+/// What a packet is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Data, for which a token was spent.
+    #[default]
+    Data,
+    /// RTS: a source asks for tokens.
+    Request,
+    /// A receiver lets a source send one packet.
+    Token,
+    /// A receiver has the whole flow.
+    Done,
+}
+
+/// The header: it takes the place of TCP's numbers, and no more room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PhostHeader {
+    /// What the packet is.
+    pub kind: Kind,
+    /// Of a token and of the packet for which it is spent: its number, from 0 in each flow.
+    pub number: u32,
+    /// Of a token: the segment that it is for.
+    pub segment: u32,
+    /// Of a token: segments that the receiver lacks.
+    pub missing: u32,
+}
+
+impl Header for PhostHeader {}
