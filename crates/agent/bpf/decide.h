@@ -4,12 +4,14 @@
 #ifndef FLOWSCHED_DECIDE_H
 #define FLOWSCHED_DECIDE_H
 
+#include <stdbool.h>
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
 #include "flowsched.h"
 
 #define NOT_NEXT (-1)
+#define NO_END (~0ULL)
 
 struct decision {
 	__u8 level;
@@ -39,10 +41,10 @@ static __always_inline __u8 set_level(const struct rule *rule, struct flow_state
 				      __u64 base, __u64 count)
 {
 	__u8 level = level_at(rule, count);
-	__u64 bound = rule->thresholds[level & (FS_LEVELS - 1)];
+	__u64 bound = rule->thresholds[level & (FS_LEVELS - 1)], end = base + bound + 1;
 
 	flow->level = level;
-	flow->level_until = bound + base < bound ? bound : bound + base;
+	flow->level_end = end <= bound ? NO_END : end;
 	flow->generation = rule->generation;
 	return level;
 }
@@ -86,16 +88,17 @@ static __always_inline struct decision decide(const struct rule *rule, struct fl
 /* The level of a packet that directly follows the flow's last one, in sequence and in time, and
  * below the same threshold: what decide() would say, and all that it would change, of nearly all
  * packets. NOT_NEXT, with nothing changed, of the others. `event`: not 0 if anything else than
- * more bytes may have happened. */
+ * more bytes may have happened. `has_options`: whether the rule may count bytes sent. */
 static __always_inline int next_level(const struct rule *rule, struct flow_state *flow, __u64 now,
-				      __u32 payload, __u32 event, __u64 idle_ns)
+				      __u32 payload, __u32 event, __u64 idle_ns,
+				      const bool has_options)
 {
 	__u64 count = flow->next_offset;
 
-	event |= flow->aged_at | (flow->generation ^ rule->generation);
-	if (unlikely(rule->flags & FS_CUMULATIVE))
+	event |= flow->generation ^ rule->generation;
+	if (has_options && rule->flags & FS_CUMULATIVE)
 		count = flow->bytes_sent + payload;
-	if (unlikely(event || now - flow->last_sent >= idle_ns || count > flow->level_until))
+	if (unlikely(event || now - flow->last_sent >= idle_ns || count >= flow->level_end))
 		return NOT_NEXT;
 	flow->last_sent = now;
 	flow->next_offset += payload;

@@ -14,15 +14,12 @@
 #include "maps.h"
 #include "parse.h"
 
-#define INJECTED_TICK 22 /* binary digits of a tick of the injected clock */
+/* Fixed when the program is loaded; what is not needed is then no part of it. */
+const volatile bool trace; /* tests: rules may have FS_TRACE */
 
-/* Fixed when the program is loaded. */
-const volatile bool injected_clock; /* tests: the time is skb->tstamp */
-const volatile bool trace;          /* tests: log the socket path */
-
-static __always_inline __u64 clock(struct __sk_buff *skb)
+static __always_inline __u64 clock(struct __sk_buff *skb, const struct rule *rule)
 {
-	return injected_clock ? skb->tstamp : bpf_ktime_get_ns();
+	return rule->flags & FS_INJECTED_CLOCK ? skb->tstamp : bpf_ktime_get_ns();
 }
 
 /* TCP stamps its packets with the time at which they may leave, on the same clock, and reading
@@ -34,9 +31,19 @@ static __always_inline __u64 tcp_clock(struct __sk_buff *skb)
 	return stamp ? stamp : bpf_ktime_get_ns();
 }
 
-static __always_inline __u32 tick_now(struct __sk_buff *skb)
+/* The same of packets that are forwarded: a container's TCP has stamped its packets, too. */
+static __always_inline __u64 forwarded_clock(struct __sk_buff *skb, const struct rule *rule)
 {
-	return injected_clock ? skb->tstamp >> INJECTED_TICK : bpf_jiffies64();
+	__u64 stamp = skb->tstamp;
+
+	if (stamp && skb->tstamp_type == BPF_SKB_TSTAMP_DELIVERY_MONO)
+		return stamp;
+	return clock(skb, rule);
+}
+
+static __always_inline __u32 tick_now(struct __sk_buff *skb, const struct rule *rule)
+{
+	return rule->flags & FS_INJECTED_CLOCK ? skb->tstamp >> FS_INJECTED_TICK_BITS : bpf_jiffies64();
 }
 
 /* The time of a UDP packet; of several that a flow sends in one tick of the kernel's clock that of
@@ -45,7 +52,7 @@ static __always_inline __u32 tick_now(struct __sk_buff *skb)
 static __always_inline __u64 udp_clock(struct __sk_buff *skb, const struct rule *rule,
 				       const struct flow_state *flow, __u32 tick)
 {
-	return flow->tick == tick && rule->flags & FS_TICKS ? flow->last_sent : clock(skb);
+	return flow->tick == tick && rule->flags & FS_TICKS ? flow->last_sent : clock(skb, rule);
 }
 
 static __always_inline __u32 bucket_of(__u64 size)
@@ -62,11 +69,11 @@ static __always_inline __u32 bucket_of(__u64 size)
 			exponent += shift;
 		}
 	}
-	octave = exponent - 8;
+	octave = exponent - FS_EXACT_BITS;
 	if (octave >= FS_OCTAVES)
 		return FS_BUCKETS - 1;
 	return FS_EXACT_SIZES + octave * FS_OCTAVE_BUCKETS +
-	       ((size >> (exponent - 7)) & (FS_OCTAVE_BUCKETS - 1));
+	       ((size >> (exponent - FS_OCTAVE_BITS)) & (FS_OCTAVE_BUCKETS - 1));
 }
 
 __noinline int record_size(__u64 size)
@@ -124,6 +131,9 @@ static __always_inline __u8 depart(const struct rule *rule, struct counters *cou
 		flow->next_offset = departure->offset + packet->payload;
 		flow->next_seq = packet->seq + packet->payload;
 	}
+	/* What next_level() does not look at. */
+	if (flow->aged_at || flow->timeouts || flow->token != token)
+		flow->level_end = 0;
 	if (packet->tcp_flags & TCP_FIN)
 		end_message(flow);
 	return decision.level;

@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0 */
-/* What the BPF program and the agent share: the values of the maps. The Rust side of these types
- * is generated from the program's BTF, so that there is one definition of each. Whoever changes
- * the layout of one raises FS_LAYOUT: an agent refuses the pinned maps of another layout. */
+/* What the BPF program and the agent share: constants and the values of the maps. The Rust side of both
+ * is generated from the program's BTF, so that there is one definition of each. */
 #ifndef FLOWSCHED_H
 #define FLOWSCHED_H
 
 #include <linux/types.h>
 
-#define FS_LAYOUT 5
-#define FS_LEVELS 8
-#define FS_SEEN_SLOTS 64
-
-/* Histogram of message sizes: sizes below 256 have a bucket each, every further octave has 128,
- * so that a bucket is at most 1/128 of its size wide. */
-#define FS_EXACT_SIZES 256
-#define FS_OCTAVE_BUCKETS 128
-#define FS_OCTAVES 40
-#define FS_BUCKETS (FS_EXACT_SIZES + FS_OCTAVES * FS_OCTAVE_BUCKETS)
+enum constant {
+	/* Whoever changes the layout of a type below raises it: an agent refuses the pinned maps of
+	 * another layout. */
+	FS_LAYOUT = 6,
+	FS_RULES = 2, /* one in force, one being written */
+	FS_LEVELS = 8,
+	FS_SEEN_SLOTS = 64,
+	/* Histogram of message sizes: sizes below FS_EXACT_SIZES have a bucket each, every further
+	 * octave has FS_OCTAVE_BUCKETS, so that a bucket is at most 1/128 of its size wide. */
+	FS_EXACT_BITS = 8,
+	FS_EXACT_SIZES = 1 << FS_EXACT_BITS,
+	FS_OCTAVE_BITS = 7,
+	FS_OCTAVE_BUCKETS = 1 << FS_OCTAVE_BITS,
+	FS_OCTAVES = 40,
+	FS_BUCKETS = FS_EXACT_SIZES + FS_OCTAVES * FS_OCTAVE_BUCKETS,
+	/* Binary digits of a tick of the clock that tests inject, in ns. */
+	FS_INJECTED_TICK_BITS = 22,
+};
 
 enum rule_flag {
 	FS_CUMULATIVE = 1 << 0,      /* by all bytes sent; without it by offset in the message */
@@ -27,6 +34,9 @@ enum rule_flag {
 	FS_SELECT_CGROUPS = 1 << 5,  /* only sockets below a cgroup that is in the set */
 	FS_TICKS = 1 << 6,           /* the time of UDP flows is read once a tick */
 	FS_SENT_ENDS = 1 << 7,       /* a message may end before it is acknowledged */
+	FS_TOKENS = 1 << 8,          /* the application may announce a message */
+	FS_TRACE = 1 << 9,           /* tests: log the socket path */
+	FS_INJECTED_CLOCK = 1 << 10, /* tests: the time is skb->tstamp */
 };
 
 /* What of a rule every packet needs comes first, in one cache line. */
@@ -46,11 +56,11 @@ struct rule {
 	__u8 ports[65536 / 8];
 };
 
-/* Everything that a reload changes. Two rules: one in force, one being written. */
+/* Everything that a reload changes. */
 struct settings {
 	__u32 active;
-	__u32 layout;
-	struct rule rules[2];
+	enum constant layout; /* FS_LAYOUT of who wrote it; 0: nobody yet */
+	struct rule rules[FS_RULES];
 };
 
 struct prefix_key {
@@ -66,12 +76,13 @@ struct cgroup_key {
 
 /* Addresses and ports in network order; of a fragmented packet the ports are 0. */
 struct flow_key {
-	__u8 source[16];
-	__u8 destination[16];
+	__u64 source[2]; /* IPv4 as ::ffff:a.b.c.d */
+	__u64 destination[2];
 	__u16 source_port;
 	__u16 destination_port;
 	__u32 network; /* 0, or 1 << 24 | VXLAN network identifier */
 	__u32 protocol;
+	__u32 padding;
 };
 
 /* What is remembered of a flow; what every packet needs comes first, in one cache line. */
@@ -79,7 +90,7 @@ struct flow_state {
 	__u64 last_sent;      /* ns */
 	__u64 next_offset;    /* offset of the first byte that was never sent */
 	__u64 bytes_sent;     /* charged since the message began */
-	__u64 level_until;    /* offset, or bytes sent, up to which the level is the last one */
+	__u64 level_end;      /* offset, or bytes sent, at which the level may differ; 0: at once */
 	__u32 next_seq;       /* TCP sequence number of next_offset */
 	__u32 generation;     /* of the rule that the last level is by; 0: no packet yet */
 	__u32 aged_at;        /* count of timeouts in a row at which it was last made new */

@@ -27,7 +27,7 @@ static __always_inline void listen_to_others(void)
 /* Makes the key that of the flow in the other direction. */
 static __always_inline void turn_round(struct flow_key *key)
 {
-	__u8 address[16];
+	__u64 address[2];
 	__u16 port = key->source_port;
 
 	__builtin_memcpy(address, key->source, sizeof(address));
@@ -37,7 +37,8 @@ static __always_inline void turn_round(struct flow_key *key)
 	key->destination_port = port;
 }
 
-static __noinline int note_heard(struct __sk_buff *skb, const struct packet *packet)
+static __noinline int note_heard(struct __sk_buff *skb, const struct rule *rule,
+				 const struct packet *packet)
 {
 	struct flow_state *flow;
 	struct flow_key key;
@@ -47,19 +48,19 @@ static __noinline int note_heard(struct __sk_buff *skb, const struct packet *pac
 	turn_round(&key);
 	flow = bpf_map_lookup_elem(&flows, &key);
 	if (flow)
-		flow->last_heard = clock(skb);
+		flow->last_heard = clock(skb, rule);
 	return 0;
 }
 
 static __always_inline void hear(struct __sk_buff *skb, bool ethernet)
 {
+	const struct rule *rule = rule_of(settings.active);
 	struct packet packet = {};
 
-	if (!hears_others ||
-	    parse_packet(skb, &packet, ethernet, rule_of(settings.active)->vxlan_port) != PARSED)
+	if (!hears_others || parse_packet(skb, &packet, ethernet, rule->vxlan_port) != PARSED)
 		return;
 	if (packet.protocol == IPPROTO_TCP && !packet.fragment)
-		note_heard(skb, &packet);
+		note_heard(skb, rule, &packet);
 }
 
 #endif

@@ -84,7 +84,17 @@ struct {
 
 static __always_inline const struct rule *rule_of(__u32 slot)
 {
-	return &settings.rules[slot & 1];
+	return &settings.rules[slot & (FS_RULES - 1)];
+}
+
+/* The rule for a packet, as a value that the compiler keeps: it would compute the address anew
+ * wherever it is used. */
+static __always_inline const struct rule *rule_in_force(void)
+{
+	const struct rule *rule = rule_of(settings.active);
+
+	asm volatile("" : "+r"(rule));
+	return rule;
 }
 
 static __always_inline struct counters *counters_here(void)

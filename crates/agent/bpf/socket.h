@@ -12,25 +12,30 @@
 
 #include "kernel.h"
 
-/* The socket behind a packet that is known to be of a local TCP connection. */
-static __always_inline struct tcp_sock *tcp_of(struct __sk_buff *skb)
-{
-	/* From Linux 6.2 on; costs nothing. */
-	if (bpf_ksym_exists(bpf_rdonly_cast) && bpf_ksym_exists(bpf_cast_to_kern_ctx)) {
-		struct sk_buff *packet = bpf_cast_to_kern_ctx(skb);
+/* What of the kernel's own socket can be read; NULL if it is not TCP's. (From Linux 6.2 on costs
+ * nothing, and whoever calls has made sure.) */
+#define HAS_CASTS bpf_ksym_exists(bpf_rdonly_cast)
+#define TCP_OF(socket) bpf_rdonly_cast(socket, bpf_core_type_id_kernel(struct tcp_sock))
 
-		return bpf_rdonly_cast(packet->sk, bpf_core_type_id_kernel(struct tcp_sock));
+/* Whether all that the application has written so far to a TCP socket is sent with the packet that
+ * ends before `next_seq`. */
+static __always_inline bool is_all_sent(struct bpf_sock *socket, __u32 next_seq)
+{
+	struct tcp_sock *tcp;
+	__u32 unsent;
+
+	if (HAS_CASTS) {
+		tcp = TCP_OF(socket);
+	} else {
+		tcp = bpf_skc_to_tcp_sock(socket);
+		if (!tcp)
+			return false;
 	}
-	return skb->sk ? bpf_skc_to_tcp_sock(skb->sk) : NULL;
-}
-
-/* Whether all that the application has written so far is sent with the packet that ends before
- * `next_seq`. */
-static __always_inline bool is_all_sent(struct __sk_buff *skb, __u32 next_seq)
-{
-	struct tcp_sock *tcp = tcp_of(skb);
-
-	return tcp && tcp->write_seq == next_seq;
+	unsent = tcp->write_seq - next_seq;
+	/* Whether that is 0, without a branch, which the compiler would make of it. */
+	unsent |= -unsent;
+	asm volatile("" : "+r"(unsent));
+	return ~unsent >> 31;
 }
 
 /* Whether a write of the application sends the packet. Acknowledgements and timers send what was written
@@ -38,8 +43,12 @@ static __always_inline bool is_all_sent(struct __sk_buff *skb, __u32 next_seq)
  * meanwhile is empty. */
 static __noinline bool is_written_now(struct __sk_buff *skb)
 {
-	struct tcp_sock *tcp = tcp_of(skb);
+	struct bpf_sock *socket = skb->sk;
+	struct tcp_sock *tcp;
 
+	if (!socket)
+		return false;
+	tcp = HAS_CASTS ? TCP_OF(socket) : bpf_skc_to_tcp_sock(socket);
 	return tcp && tcp->inet_conn.icsk_inet.sk.sk_lock.owned &&
 	       !tcp->inet_conn.icsk_inet.sk.sk_backlog.len;
 }

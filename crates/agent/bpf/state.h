@@ -32,10 +32,10 @@ static __always_inline __u32 forced_ect(const struct rule *rule, const struct pa
 }
 
 /* Decides on a packet of a connection whose state is known. */
-static __noinline int depart_socket(struct __sk_buff *skb, const struct packet *packet, __u32 slot,
-				    struct flow_state *flow, struct bpf_tcp_sock *tcp)
+static __noinline int depart_socket(struct __sk_buff *skb, const struct packet *packet,
+				    const struct rule *rule, struct flow_state *flow,
+				    struct bpf_tcp_sock *tcp)
 {
-	const struct rule *rule = rule_of(slot);
 	struct counters *counters = counters_here();
 	struct departure departure = {};
 	__s32 ahead = packet->seq - flow->next_seq;
@@ -52,7 +52,7 @@ static __noinline int depart_socket(struct __sk_buff *skb, const struct packet *
 			 is_written_now(skb);
 	level = depart(rule, counters, packet, flow, &departure, ahead, token_of(skb, rule),
 		       rule->message_idle_ns);
-	flow->drained = is_all_sent(skb, flow->next_seq);
+	flow->drained = skb->sk && is_all_sent(skb->sk, flow->next_seq);
 	if (trace)
 		log_level(skb, &departure, level);
 	return level;
@@ -69,8 +69,10 @@ __noinline int socket_level(struct __sk_buff *skb, struct packet *packet, __u32 
 	struct flow_state *flow;
 	int level;
 
-	if (!packet || !counters || !socket)
+	if (!packet || !counters)
 		return NO_LEVEL;
+	if (!socket)
+		return NO_CONNECTION;
 	tcp = bpf_tcp_sock(socket);
 	if (!tcp)
 		return NO_CONNECTION;
@@ -81,7 +83,7 @@ __noinline int socket_level(struct __sk_buff *skb, struct packet *packet, __u32 
 		start_socket_flow(flow, packet, tcp, tcp_clock(skb), token_of(skb, rule));
 		counters->flows_socket++;
 	}
-	level = depart_socket(skb, packet, slot, flow, tcp);
+	level = depart_socket(skb, packet, rule, flow, tcp);
 	return level < 0 ? level : level | forced_ect(rule, packet, tcp);
 }
 
@@ -92,7 +94,7 @@ static __always_inline void count_timeouts(const struct rule *rule, struct flow_
 {
 	if (ahead >= 0) {
 		flow->timeouts = 0;
-	} else if (now - flow->last_sent >= rule->timeout_gap_ns) {
+	} else if (now > flow->last_sent && now - flow->last_sent >= rule->timeout_gap_ns) {
 		flow->timeouts = flow->timeouts && flow->timeout_seq == seq ? flow->timeouts + 1 : 1;
 		flow->timeout_seq = seq;
 	}
@@ -103,7 +105,8 @@ static __always_inline void count_timeouts(const struct rule *rule, struct flow_
  * not end a message. */
 static __always_inline bool is_quiet(const struct flow_state *flow, __u64 now, __u64 idle_ns)
 {
-	return !flow->last_heard || now - flow->last_heard >= idle_ns;
+	return !flow->last_heard ||
+	       (now > flow->last_heard && now - flow->last_heard >= idle_ns);
 }
 
 static __noinline struct flow_state *new_hash_flow(const struct flow_key *key, __u32 seq,
@@ -121,10 +124,9 @@ static __noinline struct flow_state *new_hash_flow(const struct flow_key *key, _
 }
 
 /* Decides on a packet of a flow whose state was found by its 5-tuple. */
-static __noinline int depart_hash(struct __sk_buff *skb, const struct packet *packet, __u32 slot,
-				  struct flow_state *flow, __u64 now)
+static __noinline int depart_hash(struct __sk_buff *skb, const struct packet *packet,
+				  const struct rule *rule, struct flow_state *flow, __u64 now)
 {
-	const struct rule *rule = rule_of(slot);
 	struct counters *counters = counters_here();
 	__u32 token = token_of(skb, rule);
 	struct departure departure = {};
@@ -143,7 +145,7 @@ static __noinline int depart_hash(struct __sk_buff *skb, const struct packet *pa
 	if (!(packet->tcp_flags & TCP_FIN)) {
 		__u32 event = ahead | flow->timeouts | (token ^ flow->token);
 		int level = next_level(rule, flow, departure.now, packet->payload, event,
-				       rule->flow_idle_ns);
+				       rule->flow_idle_ns, true);
 
 		if (level != NOT_NEXT)
 			return level;
@@ -168,41 +170,53 @@ __noinline int hash_level(struct __sk_buff *skb, struct packet *packet, __u32 sl
 		return NO_LEVEL;
 	flow = bpf_map_lookup_elem(&flows, &key);
 	if (!flow) {
-		flow = new_hash_flow(&key, packet->seq, clock(skb), token_of(skb, rule));
+		flow = new_hash_flow(&key, packet->seq, clock(skb, rule), token_of(skb, rule));
 		counters->flows_hash++;
 	}
 	if (!flow)
 		return NO_LEVEL;
 	if (packet->protocol == IPPROTO_UDP) {
-		__u32 tick = tick_now(skb);
+		__u32 tick = tick_now(skb, rule);
 
 		now = udp_clock(skb, rule, flow, tick);
 		flow->tick = tick;
 	} else {
-		now = clock(skb);
+		now = forwarded_clock(skb, rule);
 	}
-	return depart_hash(skb, packet, slot, flow, now);
+	return depart_hash(skb, packet, rule, flow, now);
+}
+
+/* A connection of this host that opens or breaks off: what its socket remembers is over. False if it is
+ * none. */
+static __noinline bool end_socket_flow(struct __sk_buff *skb)
+{
+	struct bpf_sock *socket = skb->sk;
+	struct flow_state *flow;
+	struct bpf_tcp_sock *tcp;
+
+	if (!socket)
+		return false;
+	tcp = bpf_tcp_sock(socket);
+	if (!tcp)
+		return false;
+	flow = bpf_sk_storage_get(&sockets, tcp, NULL, 0);
+	if (flow) {
+		end_message(flow);
+		/* A socket may be connected anew, to somebody else. */
+		*flow = (struct flow_state){};
+	}
+	return true;
 }
 
 /* A connection that opens or breaks off: what was remembered under its name is over. */
 __noinline int end_flow(struct __sk_buff *skb, struct packet *packet)
 {
 	struct counters *counters = counters_here();
-	struct flow_state *flow = NULL;
-	struct bpf_tcp_sock *tcp;
+	struct flow_state *flow;
 	struct flow_key key;
 
-	if (!packet || !counters)
+	if (!packet || !counters || (!packet->network && end_socket_flow(skb)))
 		return 0;
-	tcp = skb->sk ? bpf_tcp_sock(skb->sk) : NULL;
-	if (tcp)
-		flow = bpf_sk_storage_get(&sockets, tcp, NULL, 0);
-	if (flow) {
-		end_message(flow);
-		/* A socket may be connected anew, to somebody else. */
-		*flow = (struct flow_state){};
-		return 0;
-	}
 	if (!key_of(skb, packet, &key))
 		return 0;
 	flow = bpf_map_lookup_elem(&flows, &key);

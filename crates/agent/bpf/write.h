@@ -7,6 +7,7 @@
 #define FLOWSCHED_WRITE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <linux/bpf.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -45,28 +46,41 @@ static __always_inline int in_place(__u32 l3, __u8 version, __u8 tos)
 	return l3 << IN_PLACE_L3_SHIFT | (version == 6 ? IN_PLACE_IPV6 : 0) | tos;
 }
 
-/* The checksum of an IPv4 header whose type of service was changed (RFC 1624). */
-static __always_inline __u16 checksum_after(__u16 checksum, __u8 before, __u8 tos)
+/* The checksum of an IPv4 header one of whose 16-bit words was changed (RFC 1624); such sums are the
+ * same in either byte order. */
+static __always_inline __u16 checksum_after(__u16 checksum, __u16 before, __u16 word)
 {
-	__u32 sum = (__u16)~checksum + (__u16)~before + tos;
+	__u32 sum = (__u16)~checksum + (__u16)~before + word;
 
 	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
+	sum += sum >> 16;
 	return ~sum;
 }
 
+/* The first 16-bit word of an IPv4 header with another type of service. */
+static __always_inline __u16 word_with(__u16 word, __u8 tos)
+{
+	return (word & bpf_htons(0xff00)) | bpf_htons(tos);
+}
+
 /* Writes type of service and checksum in one go, so that there is no half-written header. */
-static __always_inline long write_ipv4(struct __sk_buff *skb, __u32 l3, const __u32 *ip,
+static __always_inline long write_ipv4(struct __sk_buff *skb, __u32 l3, const struct iphdr *ip,
 				       __u8 tos)
 {
-	__u32 first = bpf_ntohl(ip[0]), third = bpf_ntohl(ip[2]);
-	__u32 head[3] = {
-		bpf_htonl((first & 0xff00ffff) | tos << 16),
-		ip[1],
-		bpf_htonl((third & 0xffff0000) | checksum_after(third, first >> 16, tos)),
-	};
+	const __u16 *words = (const __u16 *)ip;
+	__u16 first = word_with(words[0], tos);
+	/* In words as large as those that the kernel copies. */
+	union {
+		__u16 words[6];
+		struct {
+			__u64 start;
+			__u32 rest;
+		};
+	} head = { .start = *(const __u64 *)words, .rest = *(const __u32 *)(words + 4) };
 
-	return bpf_skb_store_bytes(skb, l3, head, sizeof(head), 0);
+	head.words[0] = first;
+	head.words[5] = checksum_after(words[5], words[0], first);
+	return bpf_skb_store_bytes(skb, l3, &head, offsetof(struct iphdr, saddr), 0);
 }
 
 static __always_inline long write_ipv6(struct __sk_buff *skb, __u32 l3, const __u8 *ip, __u8 tos)
@@ -96,8 +110,10 @@ static __always_inline void write_in_place(struct __sk_buff *skb, __u32 what)
 		ip6->priority = tos >> 4;
 		ip6->flow_lbl[0] = (ip6->flow_lbl[0] & 0x0f) | tos << 4;
 	} else {
-		ip->check = bpf_htons(checksum_after(bpf_ntohs(ip->check), ip->tos, tos));
-		ip->tos = tos;
+		__u16 *words = (__u16 *)ip, word = word_with(words[0], tos);
+
+		ip->check = checksum_after(ip->check, words[0], word);
+		words[0] = word;
 	}
 }
 

@@ -9,12 +9,14 @@ mod generated {
 
 pub(crate) use generated::{OpenTaggerSkel, TaggerSkel, TaggerSkelBuilder, types};
 
-/// What the pinned maps hold; as `FS_LAYOUT` in `bpf/flowsched.h`.
-pub(crate) const LAYOUT: u32 = 5;
-/// Levels at most; as `FS_LEVELS`.
-pub(crate) const LEVELS: usize = 8;
-/// The settings map's two rules.
-pub(crate) const SLOTS: usize = 2;
+use types::constant;
+
+/// What the pinned maps hold.
+pub(crate) const LAYOUT: types::constant = constant::FS_LAYOUT;
+/// Levels at most.
+pub(crate) const LEVELS: usize = constant::FS_LEVELS.0 as usize;
+/// The settings map's rules.
+pub(crate) const SLOTS: usize = constant::FS_RULES.0 as usize;
 
 /// A type of the shared header: made of integers alone, so that any bytes are one.
 ///

@@ -4,11 +4,15 @@
 
 use flowsched_units::Bytes;
 
-const EXACT: u64 = 256;
-const OCTAVE_BUCKETS: u64 = 128;
-const OCTAVES: u64 = 40;
-/// How many buckets there are; as `FS_BUCKETS`.
-pub(crate) const BUCKETS: usize = (EXACT + OCTAVES * OCTAVE_BUCKETS) as usize;
+use crate::bpf::types::constant;
+
+const EXACT_BITS: u64 = constant::FS_EXACT_BITS.0 as u64;
+const EXACT: u64 = constant::FS_EXACT_SIZES.0 as u64;
+const OCTAVE_BITS: u64 = constant::FS_OCTAVE_BITS.0 as u64;
+const OCTAVE_BUCKETS: u64 = constant::FS_OCTAVE_BUCKETS.0 as u64;
+const OCTAVES: u64 = constant::FS_OCTAVES.0 as u64;
+/// How many buckets there are.
+pub(crate) const BUCKETS: usize = constant::FS_BUCKETS.0 as usize;
 
 /// The bucket that holds messages of `size` bytes.
 pub(crate) fn bucket_of(size: u64) -> usize {
@@ -16,11 +20,12 @@ pub(crate) fn bucket_of(size: u64) -> usize {
         return size as usize;
     }
     let exponent = u64::from(size.ilog2());
-    let octave = exponent - 8;
+    let octave = exponent - EXACT_BITS;
     if octave >= OCTAVES {
         return BUCKETS - 1;
     }
-    (EXACT + octave * OCTAVE_BUCKETS + ((size >> (exponent - 7)) & (OCTAVE_BUCKETS - 1))) as usize
+    (EXACT + octave * OCTAVE_BUCKETS + ((size >> (exponent - OCTAVE_BITS)) & (OCTAVE_BUCKETS - 1)))
+        as usize
 }
 
 /// The smallest and the largest size in a bucket.
@@ -31,7 +36,7 @@ pub(crate) fn bounds(bucket: usize) -> (u64, u64) {
     }
     let octave = (bucket - EXACT) / OCTAVE_BUCKETS;
     let place = (bucket - EXACT) % OCTAVE_BUCKETS;
-    let width = 2u64 << octave;
+    let width = (EXACT / OCTAVE_BUCKETS) << octave;
     let first = (OCTAVE_BUCKETS + place) * width;
     (first, first + width - 1)
 }

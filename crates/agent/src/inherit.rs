@@ -35,18 +35,19 @@ impl Inheritance {
     pub(crate) fn of(places: &Places, wanted: &[Wanted]) -> Inheritance {
         let layout = tagger::pinned(places, map::SETTINGS)
             .and_then(|map| tagger::read_settings(&map))
-            .map_or(0, |settings| settings.layout);
+            .map_or(0, |settings| settings.layout.0);
         let pinned = |one: &Wanted| tagger::pinned(places, one.name).ok();
         let has_other_sizes = |one: &Wanted| {
             pinned(one).is_some_and(|there| {
                 (there.key_size(), there.value_size()) != (one.key_size, one.value_size)
             })
         };
-        if (layout != 0 && layout != LAYOUT) || wanted.iter().any(has_other_sizes) {
+        if (layout != 0 && layout != LAYOUT.0) || wanted.iter().any(has_other_sizes) {
             log::warn(format_args!(
                 "the installed tagger is of another version: its maps have layout {layout}, this \
-                 agent's have {LAYOUT}. Counters begin anew. Open connections keep the level that \
-                 they have earned; all other flows begin anew."
+                 agent's have {}. Counters begin anew. Open connections keep the level that \
+                 they have earned; all other flows begin anew.",
+                LAYOUT.0
             ));
             let there = wanted.iter().filter(|one| pinned(one).is_some());
             return Inheritance {

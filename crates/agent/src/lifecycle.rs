@@ -113,7 +113,8 @@ pub(crate) fn status(places: &Places) -> Result<(), AgentError> {
             snapshot.counters.levels[level].payload_bytes
         );
     }
-    for ((_, about), count) in LEFT_ALONE.iter().zip(snapshot.counters.left_alone) {
+    for (kind, _, about) in LEFT_ALONE {
+        let count = snapshot.counters.left_alone[kind.0 as usize];
         if count > 0 {
             println!("left alone: {count} packets {about}");
         }

@@ -2,11 +2,13 @@
 //! the metrics show.
 
 use std::os::fd::AsFd;
+use std::path::Path;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle, Program};
 
 use crate::batch;
-use crate::bpf::{Shared, types};
+use crate::bpf::types::left_alone;
+use crate::bpf::{LEVELS, Shared, types};
 use crate::error::AgentError;
 use crate::histogram::{BUCKETS, Histogram};
 use crate::pins::Places;
@@ -19,8 +21,8 @@ pub(crate) struct Snapshot {
     pub(crate) counters: types::counters,
     pub(crate) agent: types::agent_counters,
     pub(crate) levels: usize,
-    pub(crate) code_points: [u8; 8],
-    pub(crate) thresholds: [u64; 8],
+    pub(crate) code_points: [u8; LEVELS],
+    pub(crate) thresholds: [u64; LEVELS],
     /// Flows that are known by their 5-tuple now, and how many there may be.
     pub(crate) flows: u64,
     pub(crate) max_flows: u32,
@@ -44,7 +46,7 @@ impl Snapshot {
             thresholds: rule.thresholds,
             flows: live_flows(&flows)?,
             max_flows: flows.max_entries(),
-            programs: programs(places),
+            programs: programs(places)?,
         })
     }
 
@@ -60,14 +62,15 @@ impl Snapshot {
     }
 }
 
-/// The kinds of packets that are left alone, in the order of `enum left_alone`.
-pub(crate) const LEFT_ALONE: [(&str, &str); 6] = [
-    ("not_ip", "neither TCP nor UDP over IP"),
-    ("unclear", "truncated, malformed or with unknown headers"),
-    ("not_selected", "not selected by the configuration"),
-    ("respected", "with a DSCP of their own"),
-    ("no_state", "no memory for the flow's state"),
-    ("not_written", "the header could not be written"),
+/// The kinds of packets that are left alone: their place in the counters, their name in the metrics, and
+/// what they are.
+pub(crate) const LEFT_ALONE: [(left_alone, &str, &str); left_alone::FS_LEFT_KINDS.0 as usize] = [
+    (left_alone::FS_NOT_IP, "not_ip", "neither TCP nor UDP over IP"),
+    (left_alone::FS_UNCLEAR, "unclear", "truncated, malformed or with unknown headers"),
+    (left_alone::FS_NOT_SELECTED, "not_selected", "not selected by the configuration"),
+    (left_alone::FS_RESPECTED, "respected", "with a DSCP of their own"),
+    (left_alone::FS_NO_STATE, "no_state", "no memory for the flow's state"),
+    (left_alone::FS_NOT_WRITTEN, "not_written", "the header could not be written"),
 ];
 
 pub(crate) fn counters(places: &Places) -> Result<types::counters, AgentError> {
@@ -129,18 +132,30 @@ fn live_flows(flows: &MapHandle) -> Result<u64, AgentError> {
 }
 
 /// Both programs' facts together.
-fn programs(places: &Places) -> ProgramFacts {
+///
+/// # Errors
+/// If a program's pin is missing, or may not be read: 0 would look like a program that never ran.
+fn programs(places: &Places) -> Result<ProgramFacts, AgentError> {
     let mut sum = ProgramFacts::default();
     for entry in Entry::TAGGERS {
-        let facts = Program::fd_from_pinned_path(places.program(entry.name()))
-            .ok()
-            .and_then(|fd| sys::program_facts(fd.as_fd()).ok())
-            .unwrap_or_default();
+        let facts = facts_of(&places.program(entry.name()))?;
         sum.runs += facts.runs;
         sum.run_time_ns += facts.run_time_ns;
         sum.verified_instructions = sum.verified_instructions.max(facts.verified_instructions);
     }
-    sum
+    Ok(sum)
+}
+
+fn facts_of(pin: &Path) -> Result<ProgramFacts, AgentError> {
+    let failed = |reason: &dyn std::fmt::Display| {
+        let advice = "`flowsched agent start` pins the program anew";
+        AgentError::kernel(
+            format!("read the program at {}", pin.display()),
+            format!("{reason}; {advice}"),
+        )
+    };
+    let program = Program::fd_from_pinned_path(pin).map_err(|e| failed(&e))?;
+    sys::program_facts(program.as_fd()).map_err(|e| failed(&e))
 }
 
 /// Sizes of all messages that have ended.

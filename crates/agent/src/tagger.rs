@@ -74,10 +74,20 @@ pub(crate) struct LoadOptions {
     pub(crate) trace: bool,
 }
 
+impl LoadOptions {
+    /// What a rule says of them.
+    fn flags(self) -> u32 {
+        let flag = |set: bool, flag: types::rule_flag| if set { flag.0 } else { 0 };
+        flag(self.injected_clock, types::rule_flag::FS_INJECTED_CLOCK)
+            | flag(self.trace, types::rule_flag::FS_TRACE)
+    }
+}
+
 /// The loaded program.
 pub(crate) struct Tagger {
     skel: TaggerSkel<'static>,
     inheritance: Inheritance,
+    options: LoadOptions,
 }
 
 impl std::fmt::Debug for Tagger {
@@ -98,7 +108,6 @@ impl Tagger {
     ) -> Result<Tagger, AgentError> {
         let mut open = open()?;
         if let Some(rodata) = open.maps.rodata_data.as_deref_mut() {
-            rodata.injected_clock = options.injected_clock;
             rodata.trace = options.trace;
         }
         let refuse = |e| AgentError::kernel("prepare the maps", e);
@@ -114,7 +123,7 @@ impl Tagger {
         if let Some(places) = places {
             inheritance.copy_flows(places, &skel.maps.flows)?;
         }
-        Ok(Tagger { skel, inheritance })
+        Ok(Tagger { skel, inheritance, options })
     }
 
     /// Puts the whole of `config` in force at once: the rule that is not in force is written,
@@ -125,6 +134,7 @@ impl Tagger {
         let next = (active + 1) % SLOTS;
         select::fill(&self.skel.maps.prefixes, &self.skel.maps.cgroups, &config.selection, next)?;
         both.rules[next] = config.rule();
+        both.rules[next].flags.0 |= self.options.flags();
         both.rules[next].generation = both.rules[active].generation.checked_add(1).unwrap_or(1);
         both.layout = LAYOUT;
         self.write_settings(&both)?;

@@ -203,6 +203,7 @@ impl Config {
             (!self.selection.cgroups.is_empty(), bit::FS_SELECT_CGROUPS),
             (self.knows_time_by_ticks(), bit::FS_TICKS),
             (self.message_end == MessageEnd::Sent, bit::FS_SENT_ENDS),
+            (self.start_priority || self.start_mark.is_some(), bit::FS_TOKENS),
         ];
         all.into_iter().filter(|(set, _)| *set).fold(0, |flags, (_, one)| flags | one.0)
     }

@@ -8,11 +8,12 @@ use flowsched_schemes::tagger::mlfq::{Bookkeeping, MessageStart, Mlfq, MlfqFlow}
 use flowsched_units::Time;
 
 use super::frames::{FIN, FlowName, Frame, RST, SYN, Truth};
+use crate::bpf::types::constant;
 use crate::config::Config;
 
 const UDP: u8 = 17;
-/// Binary digits of a tick of the clock that is handed in, as in `bpf/depart.h`.
-const INJECTED_TICK: u32 = 22;
+/// Binary digits of a tick of the clock that is handed in.
+const INJECTED_TICK: u32 = constant::FS_INJECTED_TICK_BITS.0;
 
 #[derive(Default)]
 struct Flow {

@@ -2,6 +2,7 @@
 //! the functions below, and one in the reference.
 
 use super::format::{Page, seconds};
+use crate::bpf::LEVELS;
 use crate::error::AgentError;
 use crate::histogram::Histogram;
 use crate::passed::{self, Passed};
@@ -44,7 +45,7 @@ fn page(snapshot: &Snapshot, evicted: u64, sizes: &Histogram, tagged: &[Passed])
 
 fn packets(page: &mut Page, snapshot: &Snapshot) {
     let levels = snapshot.counters.levels;
-    let mut by_level = |name, help, counts: [u64; 8]| {
+    let mut by_level = |name, help, counts: [u64; LEVELS]| {
         let mut family = page.counter(name, help);
         for (level, count) in counts.into_iter().enumerate().take(snapshot.levels) {
             let dscp = snapshot.code_points[level];
@@ -60,7 +61,8 @@ fn packets(page: &mut Page, snapshot: &Snapshot) {
     by_level("payload_bytes_total", "Payload of the level.", levels.map(|l| l.payload_bytes));
     by_level("wire_bytes_total", "Bytes on the wire of the level.", levels.map(|l| l.wire_bytes));
     let mut left_alone = page.counter("left_alone_total", "Packets that went out as they came.");
-    for ((reason, _), count) in LEFT_ALONE.iter().zip(snapshot.counters.left_alone) {
+    for (kind, reason, _) in &LEFT_ALONE {
+        let count = snapshot.counters.left_alone[kind.0 as usize];
         left_alone.labelled(&[("reason", reason)], count);
     }
     page.counter("ect_forced_total", "Packets that the agent set ECT(0) on.")
