@@ -1,4 +1,4 @@
-//! Compiles the BPF program and generates its skeleton and the types of the shared header.
+//! Compiles the BPF programs and generates their skeletons, and the types of the shared header.
 
 use std::env;
 use std::path::PathBuf;
@@ -15,15 +15,20 @@ fn main() {
     let cross_headers = format!("/usr/{architecture}-linux-gnu/include");
     // Without 32-bit instructions (Linux 5.1) half of the program would be shifts.
     let code = ["-mcpu=v3", "-fno-strict-aliasing", "-Wall", "-Werror"];
-    SkeletonBuilder::new()
-        .source("bpf/tagger.bpf.c")
-        .clang_args(code.into_iter().chain(["-I", &headers, "-I", &cross_headers]))
-        .reference_obj(true)
-        .build_and_generate(out.join("tagger.skel.rs"))
-        .unwrap_or_else(|error| {
-            panic!(
-                "the BPF program does not compile: {error:?}\n\
-                 clang, libelf and zlib are needed: scripts/install-agent-deps.sh"
-            )
-        });
+    // Of the programs that the bench compares with, only tests have anything.
+    for (source, skeleton) in
+        [("bpf/tagger.bpf.c", "tagger.skel.rs"), ("bpf/bench/floors.bpf.c", "floors.skel.rs")]
+    {
+        SkeletonBuilder::new()
+            .source(source)
+            .clang_args(code.into_iter().chain(["-I", &headers, "-I", &cross_headers]))
+            .reference_obj(true)
+            .build_and_generate(out.join(skeleton))
+            .unwrap_or_else(|error| {
+                panic!(
+                    "{source} does not compile: {error:?}\n\
+                     clang, libelf and zlib are needed: scripts/install-agent-deps.sh"
+                )
+            });
+    }
 }

@@ -546,11 +546,4 @@ int write_tag(struct __sk_buff *skb)
 	return NEXT;
 }
 
-/* What a program costs that does nothing: the zero of the cost bench. */
-SEC("tcx/egress")
-int nothing(struct __sk_buff *skb)
-{
-	return NEXT;
-}
-
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

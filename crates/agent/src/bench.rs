@@ -1,10 +1,12 @@
 //! What the tagger costs: `make bench-agent`. Not part of the tests; needs root and an idle
 //! machine, and prints what it finds.
 
+mod floors;
+mod packets;
+
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,7 +20,6 @@ use crate::lab::{self, Pair};
 use crate::sys;
 use crate::tagger::{Entry, LoadOptions, Tagger};
 
-const RUNS: usize = 11;
 const EACH: Duration = Duration::from_millis(200);
 /// Throughput is compared in slices that are short against what else the machine does: both of a
 /// pair are then disturbed alike.
@@ -30,8 +31,9 @@ const LONG_PAIRS: usize = 40;
 const ADDRESS: &str = "10.77.0.2:5001";
 /// The same at the other end of a tunnel.
 const TUNNELLED: &str = "10.88.0.2:5001";
+/// A stream is past the last threshold at once, so that nearly all its packets have the last level.
 const RULE: &str = "interfaces = [\"east\"]\n\
-                    thresholds = \"20KB 60KB 150KB 400KB 900KB 2MB 5MB\"\n";
+                    thresholds = \"1KB 2KB 3KB 4KB 5KB 6KB 7KB\"\n";
 /// Sender, kernel and receiver are all on this processor, so that nobody waits for anybody: what
 /// gets across is the inverse of the processor time that it takes.
 const PROCESSOR: usize = 0;
@@ -100,147 +102,6 @@ fn median_and_interval(mut values: Vec<f64>) -> (f64, f64, f64) {
     let reach = (0.98 * count.sqrt()).ceil() as usize;
     let middle = values.len() / 2;
     (values[middle], values[middle - reach], values[(middle + reach).min(values.len() - 1)])
-}
-
-/// Datagrams that are under way before the sender hears from the receiver.
-const WINDOW: usize = 32;
-const DATAGRAM: usize = 1200;
-
-/// Reads datagrams, and says so after each window of them.
-fn receive_datagrams(host: &str) {
-    let (ready, is_ready) = std::sync::mpsc::channel();
-    lab::on(host, move || {
-        stay();
-        let socket = UdpSocket::bind(ADDRESS).unwrap();
-        ready.send(()).unwrap();
-        let mut buffer = [0; DATAGRAM];
-        for count in 1usize.. {
-            let Ok((_, from)) = socket.recv_from(&mut buffer) else { return };
-            if count.is_multiple_of(WINDOW) {
-                let _ = socket.send_to(&[0], from);
-            }
-        }
-    });
-    is_ready.recv().unwrap();
-}
-
-fn send_datagrams(socket: &UdpSocket, time: Duration) {
-    let start = Instant::now();
-    while start.elapsed() < time {
-        for _ in 0..WINDOW {
-            socket.send(&[7; DATAGRAM]).unwrap();
-        }
-        socket.recv(&mut [0]).unwrap();
-    }
-}
-
-/// What is sent while a program's run time is measured.
-#[derive(Clone, Copy)]
-enum Load {
-    Stream,
-    Datagrams,
-    /// A stream that another host sends by way of this one.
-    Forwarded,
-    /// A stream in a VXLAN tunnel.
-    Tunnelled,
-}
-
-impl Load {
-    fn send(self, container: &str) {
-        let stream = |address| {
-            transfer(&mut connect(address), EACH);
-        };
-        match self {
-            Load::Stream => stream(ADDRESS),
-            Load::Tunnelled => stream(TUNNELLED),
-            Load::Forwarded => {
-                let send = move || {
-                    stay();
-                    stream(ADDRESS);
-                };
-                lab::on(container, send).join().unwrap();
-            }
-            Load::Datagrams => {
-                let socket = UdpSocket::bind("10.77.0.1:0").unwrap();
-                socket.connect(ADDRESS).unwrap();
-                send_datagrams(&socket, EACH);
-            }
-        }
-    }
-}
-
-/// Nanoseconds of the program behind `program` for each packet that is sent.
-fn nanoseconds(program: BorrowedFd<'_>, load: Load, container: &str) -> f64 {
-    let before = sys::program_facts(program).unwrap();
-    load.send(container);
-    let after = sys::program_facts(program).unwrap();
-    (after.run_time_ns - before.run_time_ns) as f64 / (after.runs - before.runs) as f64
-}
-
-const OTHERS: &str = "dscp = [56, 48, 40, 32, 24, 16, 8, 4]\n";
-/// What is measured: what is sent, and what the rule says beside its thresholds.
-const CASES: [(&str, Load, &str); 16] = [
-    ("TCP, every packet gets another code point", Load::Stream, OTHERS),
-    ("TCP, the last level is code point 0", Load::Stream, ""),
-    ("TCP, respect-dscp", Load::Stream, "respect-dscp = true\n"),
-    ("TCP, force-ect", Load::Stream, "force-ect = true\n"),
-    ("TCP, message.start", Load::Stream, "[message]\nstart = \"priority\"\n"),
-    ("TCP, select.ports", Load::Stream, "[select]\nports = [\"5001\"]\n"),
-    ("TCP, select.prefixes", Load::Stream, "[select]\nprefixes = [\"10.77.0.0/24\"]\n"),
-    ("TCP, not selected", Load::Stream, "[select]\nports = [\"5002\"]\n"),
-    ("UDP, every packet gets another code point", Load::Datagrams, OTHERS),
-    ("UDP, the last level is code point 0", Load::Datagrams, ""),
-    ("UDP, select.ports", Load::Datagrams, "[select]\nports = [\"5001\"]\n"),
-    ("UDP, every packet begins a message", Load::Datagrams, "[flows]\nidle = \"1us\"\n"),
-    ("TCP that is forwarded, another code point", Load::Forwarded, OTHERS),
-    ("TCP that is forwarded, code point 0", Load::Forwarded, ""),
-    ("TCP in VXLAN, another code point", Load::Tunnelled, OTHERS),
-    ("TCP in VXLAN, code point 0", Load::Tunnelled, ""),
-];
-
-#[test]
-#[ignore = "a measurement"]
-fn run_time_of_a_packet() {
-    if !lab::is_root("bench") {
-        return;
-    }
-    let pair = Pair::new();
-    receive(&pair.b);
-    receive_datagrams(&pair.b);
-    pair.tunnel();
-    let container = pair.container();
-    lab::on(&pair.a, move || {
-        stay();
-        let index = nix::net::if_::if_nametoindex("east").unwrap();
-        let _measured = sys::measure_run_time().unwrap();
-        for (what, load, more) in CASES {
-            let tagger = tagger(more);
-            let (mut tagging, mut nothing, mut extra) = (Vec::new(), Vec::new(), Vec::new());
-            for _ in 0..RUNS {
-                let link =
-                    sys::attach_tcx_first(tagger.program(Entry::TagEthernet), index).unwrap();
-                let tagged =
-                    nanoseconds(tagger.program(Entry::TagEthernet).as_fd(), load, &container);
-                drop(link);
-                let empty_program = &tagger.skel().progs.nothing;
-                let link = sys::attach_tcx_first(empty_program, index).unwrap();
-                let empty = nanoseconds(empty_program.as_fd(), load, &container);
-                drop(link);
-                tagging.push(tagged);
-                nothing.push(empty);
-                extra.push(tagged - empty);
-            }
-            println!(
-                "run time a packet, {what}: {:.0} ns, of an empty program {:.0} ns; the \
-                 tagger's own: median {:.0} ns of {RUNS} runs",
-                median(tagging),
-                median(nothing),
-                median(extra)
-            );
-        }
-    })
-    .join()
-    .unwrap();
 }
 
 /// Seconds that all processors together have worked, as the kernel accounts it.

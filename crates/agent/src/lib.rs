@@ -43,11 +43,10 @@ mod top;
 #[cfg(test)]
 mod bench;
 #[cfg(test)]
-mod differential;
+mod comparison;
 #[cfg(test)]
+#[path = "../tests/support/lab.rs"]
 mod lab;
-#[cfg(test)]
-mod replay;
 
 use std::process::ExitCode;
 

@@ -1,8 +1,8 @@
 //! A configuration checked on this machine, without anything being changed. Needs root.
 
-#[path = "live/agent.rs"]
+#[path = "support/agent.rs"]
 mod agent;
-#[path = "../src/lab.rs"]
+#[path = "support/lab.rs"]
 mod lab;
 
 use std::net::{TcpListener, TcpStream};

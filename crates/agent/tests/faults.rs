@@ -1,11 +1,11 @@
 //! What an operator fears: the agent killed, doubled, misconfigured, upgraded; interfaces that go
 //! and come; other people's programs. Needs root.
 
-#[path = "live/agent.rs"]
+#[path = "support/agent.rs"]
 mod agent;
-#[path = "../src/lab.rs"]
+#[path = "support/lab.rs"]
 mod lab;
-#[path = "live/seen.rs"]
+#[path = "support/seen.rs"]
 mod seen;
 
 use std::io::Write;

@@ -1,13 +1,13 @@
 //! The tagger among other people's programs, on one hook after another, on interfaces that change
 //! their names. Needs root.
 
-#[path = "live/agent.rs"]
+#[path = "support/agent.rs"]
 mod agent;
-#[path = "../src/lab.rs"]
+#[path = "support/lab.rs"]
 mod lab;
-#[path = "live/other.rs"]
+#[path = "support/other.rs"]
 mod other;
-#[path = "live/seen.rs"]
+#[path = "support/seen.rs"]
 mod seen;
 
 use std::net::UdpSocket;

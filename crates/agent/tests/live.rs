@@ -1,10 +1,10 @@
 //! The agent on real traffic between network namespaces, seen at the far end. Needs root.
 
-#[path = "live/agent.rs"]
+#[path = "support/agent.rs"]
 mod agent;
-#[path = "../src/lab.rs"]
+#[path = "support/lab.rs"]
 mod lab;
-#[path = "live/seen.rs"]
+#[path = "support/seen.rs"]
 mod seen;
 
 use std::collections::BTreeSet;

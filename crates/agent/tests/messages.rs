@@ -1,11 +1,11 @@
 //! A bulk flow that its receiver or the network holds up never returns to the top priority: it is
 //! one message for as long as the application has more to send (PIAS ToN 2017, IV-A.1). Needs root.
 
-#[path = "live/agent.rs"]
+#[path = "support/agent.rs"]
 mod agent;
-#[path = "../src/lab.rs"]
+#[path = "support/lab.rs"]
 mod lab;
-#[path = "live/seen.rs"]
+#[path = "support/seen.rs"]
 mod seen;
 
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! The metrics server of a running agent, beside clients that would disable it. Needs root.
 
-#[path = "live/agent.rs"]
+#[path = "support/agent.rs"]
 mod agent;
-#[path = "../src/lab.rs"]
+#[path = "support/lab.rs"]
 mod lab;
 
 use std::io::{Read, Write};

@@ -1,10 +1,10 @@
 //! Scheduling of a host's interface, with what the kernel has. Needs root.
 
-#[path = "live/agent.rs"]
+#[path = "support/agent.rs"]
 mod agent;
-#[path = "../src/lab.rs"]
+#[path = "support/lab.rs"]
 mod lab;
-#[path = "live/seen.rs"]
+#[path = "support/seen.rs"]
 mod seen;
 
 use std::net::UdpSocket;

@@ -1,9 +1,9 @@
 //! Where the agent keeps what outlives it, who may write there, who may end it, and what a start
 //! that fails leaves behind. Needs root.
 
-#[path = "live/agent.rs"]
+#[path = "support/agent.rs"]
 mod agent;
-#[path = "../src/lab.rs"]
+#[path = "support/lab.rs"]
 mod lab;
 
 use std::fs;

@@ -1,11 +1,11 @@
 //! QUIC between two hosts, by a library as applications use it: its packets are one UDP flow. Needs
 //! root.
 
-#[path = "live/agent.rs"]
+#[path = "support/agent.rs"]
 mod agent;
-#[path = "../src/lab.rs"]
+#[path = "support/lab.rs"]
 mod lab;
-#[path = "live/seen.rs"]
+#[path = "support/seen.rs"]
 mod seen;
 
 use std::net::SocketAddr;

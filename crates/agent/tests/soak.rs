@@ -4,7 +4,7 @@
 //!
 //! `make soak-agent` runs cases for an hour; `cargo test` one that is always the same.
 
-#[path = "live/agent.rs"]
+#[path = "support/agent.rs"]
 mod agent;
 #[path = "soak/capture.rs"]
 mod capture;
@@ -14,7 +14,7 @@ mod draw;
 mod foreign;
 #[path = "soak/history.rs"]
 mod history;
-#[path = "../src/lab.rs"]
+#[path = "support/lab.rs"]
 mod lab;
 #[path = "soak/left_behind.rs"]
 mod left_behind;
@@ -24,7 +24,7 @@ mod leftovers;
 mod life;
 #[path = "soak/oracle.rs"]
 mod oracle;
-#[path = "live/seen.rs"]
+#[path = "support/seen.rs"]
 mod seen;
 #[path = "soak/tally.rs"]
 mod tally;
