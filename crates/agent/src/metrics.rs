@@ -1,9 +1,10 @@
 //! Counters for Prometheus: the page, and the server that answers `GET /metrics`.
 //!
-//! The server has a thread of its own and reads the pinned maps anew for each request. Neither
+//! The server has a thread of its own and reads the pinned maps at most once a second. Neither
 //! tagging nor the agent's main loop ever waits for it.
 
 mod format;
+mod kept;
 mod page;
 mod reloaded;
 mod server;

@@ -2,6 +2,7 @@
 //! the functions below, and one in the reference.
 
 use super::format::{Page, seconds};
+use super::kept::{LIFETIME, kept};
 use crate::bpf::LEVELS;
 use crate::error::AgentError;
 use crate::histogram::Histogram;
@@ -14,15 +15,20 @@ use crate::stats::{self, LEFT_ALONE, Snapshot};
 /// # Errors
 /// If no tagger is installed, or its maps may not be read.
 pub(crate) fn text(places: &Places) -> Result<String, AgentError> {
-    producer(places.clone())()
+    pages(places.clone())()
 }
 
-/// The page of a server, read anew at each call.
+/// The page of a server, read anew once a second.
+pub(crate) fn producer(places: Places) -> impl FnMut() -> Result<String, AgentError> {
+    kept(pages(places), LIFETIME)
+}
+
+/// The page, read anew at each call.
 ///
 /// The count of evictions is a difference of counts that are not read at one moment, so that it may
 /// fall by a few. Prometheus takes a counter that falls for one that began anew. Hence the page
 /// shows the highest count so far.
-pub(crate) fn producer(places: Places) -> impl FnMut() -> Result<String, AgentError> {
+fn pages(places: Places) -> impl FnMut() -> Result<String, AgentError> {
     let mut evicted = 0;
     move || {
         let snapshot = Snapshot::read(&places)?;

@@ -1,0 +1,65 @@
+//! A page that is not made anew for each request: to read all maps of a host with many flows takes
+//! a while, and nobody is to keep the agent at that by asking often.
+
+use std::time::{Duration, Instant};
+
+use crate::error::AgentError;
+
+/// How long a page is shown.
+pub(super) const LIFETIME: Duration = Duration::from_secs(1);
+
+/// Makes a page of `make`, and shows it for `lifetime`. Errors are not kept.
+pub(super) fn kept(
+    mut make: impl FnMut() -> Result<String, AgentError>,
+    lifetime: Duration,
+) -> impl FnMut() -> Result<String, AgentError> {
+    let mut last: Option<(Instant, String)> = None;
+    move || {
+        if let Some((made, page)) = &last
+            && made.elapsed() < lifetime
+        {
+            return Ok(page.clone());
+        }
+        // As old as what was read first.
+        let now = Instant::now();
+        let page = make()?;
+        last = Some((now, page.clone()));
+        Ok(page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pages of two requests in a row, where the first is answered as `first`.
+    fn two_pages(lifetime: Duration, first: bool) -> [Result<String, AgentError>; 2] {
+        let mut count = 0;
+        let mut page = kept(
+            move || {
+                count += 1;
+                match count {
+                    1 if !first => Err(AgentError::Missing("nothing".into())),
+                    count => Ok(count.to_string()),
+                }
+            },
+            lifetime,
+        );
+        [page(), page()]
+    }
+
+    #[test]
+    fn a_page_is_made_once_in_its_lifetime() {
+        let [first, second] = two_pages(Duration::from_secs(3600), true).map(Result::unwrap);
+        assert_eq!((first.as_str(), second.as_str()), ("1", "1"));
+        let [first, second] = two_pages(Duration::ZERO, true).map(Result::unwrap);
+        assert_eq!((first.as_str(), second.as_str()), ("1", "2"));
+    }
+
+    #[test]
+    fn an_error_is_not_kept() {
+        let [first, second] = two_pages(Duration::from_secs(3600), false);
+        assert!(first.is_err());
+        assert_eq!(second.unwrap(), "2");
+    }
+}
