@@ -73,15 +73,30 @@ struct Record {
     made: Vec<Command>,
 }
 
-/// Programs all interfaces of the configuration.
+/// Programs all interfaces of the configuration, or none: if one fails, those before it are scheduled as
+/// they were.
 pub(crate) fn start(places: &Places, config: &Config, dry: bool) -> Result<(), AgentError> {
     if dry {
         return dry_run(places, config);
     }
     setting(config)?;
     capabilities::demand(&capabilities::FOR_QUEUEING)?;
+    let mut changes = Vec::new();
     for interface in interfaces::matching(&config.interfaces) {
-        program(places, config, &interface)?;
+        match replace(places, config, &interface) {
+            Ok(change) => changes.extend(change.map(|change| (interface, change))),
+            Err(error) => {
+                for (interface, Change { record, old }) in changes.into_iter().rev() {
+                    if let Err(error) = make_again(places, &interface, record, old) {
+                        log::error(format_args!(
+                            "{}: the scheduling is undone only in part: {error}",
+                            interface.name
+                        ));
+                    }
+                }
+                return Err(error);
+            }
+        }
     }
     Ok(())
 }
@@ -92,12 +107,28 @@ pub(crate) fn program(
     config: &Config,
     interface: &Interface,
 ) -> Result<(), AgentError> {
+    replace(places, config, interface).map(|_| ())
+}
+
+/// What was done to an interface's queueing.
+struct Change {
+    record: Record,
+    /// The agent's tree that the new one took the place of; empty if there was none.
+    old: Vec<Command>,
+}
+
+/// Programs one interface; `None` if there was nothing to do.
+fn replace(
+    places: &Places,
+    config: &Config,
+    interface: &Interface,
+) -> Result<Option<Change>, AgentError> {
     let name = &interface.name;
     let plan = plan::plan(name, &setting(config)?, &config.dscp, Kinds::of_this_kernel())?;
     let delete = command(&format!("qdisc del dev {name} root"));
     let mut old = Vec::new();
     let before = match (is_ours(name), record(places, interface)?) {
-        (true, Some(record)) if record.made == plan.commands => return Ok(()),
+        (true, Some(record)) if record.made == plan.commands => return Ok(None),
         (true, Some(record)) => {
             tc(&delete)?;
             old = record.made;
@@ -123,7 +154,7 @@ pub(crate) fn program(
     for note in &plan.notes {
         log::info(format_args!("{name}: {note}"));
     }
-    Ok(())
+    Ok(Some(Change { record, old }))
 }
 
 /// Makes the tree again that a new one was to replace. Half a scheduler is worse than none: where
