@@ -5,13 +5,14 @@ mod clsact;
 mod tcx;
 
 use std::fmt;
+use std::os::fd::BorrowedFd;
 
-use libbpf_rs::{ProgramMut, TC_EGRESS, TC_INGRESS, TcAttachPoint};
+use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcAttachPoint};
 
 use crate::error::AgentError;
 use crate::interfaces::{self, Interface};
 use crate::pins::Places;
-use crate::tagger::{Entry, Tagger};
+use crate::tagger::Entry;
 use crate::{gso, nic, passed, sys};
 
 /// How programs are put on an interface.
@@ -109,17 +110,18 @@ impl fmt::Display for Attached {
     }
 }
 
-/// Puts the tagger on an interface, or replaces the one that is there. A tagger on the other hook
-/// goes only then, so that no packet is untagged; for that moment both run.
-pub(crate) fn attach(
-    tagger: &Tagger,
+/// Puts programs on an interface, or replaces those that are there; `program` is the one of an entry
+/// point. Those on the other hook go only then, so that no packet is untagged; for that moment both
+/// run.
+pub(crate) fn attach<'a>(
+    program: impl Fn(Entry) -> BorrowedFd<'a>,
     places: &Places,
     hook: Hook,
     interface: &Interface,
 ) -> Result<Attached, AgentError> {
     let was_tagged = Hook::BOTH.iter().any(|hook| hook.has(places, interface, Side::Egress));
     for side in Side::BOTH {
-        let program = tagger.program(entry(interface, side));
+        let program = program(entry(interface, side));
         put(program, places, hook, interface, side).map_err(|reason| {
             AgentError::kernel(format!("attach to {} ({hook})", interface.name), reason)
         })?;
@@ -129,7 +131,7 @@ pub(crate) fn attach(
 }
 
 fn put(
-    program: &ProgramMut<'_>,
+    program: BorrowedFd<'_>,
     places: &Places,
     hook: Hook,
     interface: &Interface,

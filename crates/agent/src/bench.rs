@@ -7,6 +7,7 @@ mod packets;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -198,7 +199,8 @@ fn throughput_with_and_without() {
             let (mut with, mut without) = (Sum::default(), Sum::default());
             let (losses, _) = in_pairs(PAIRS, |tags| {
                 let program = tagger.program(Entry::TagEthernet);
-                let _link = tags.then(|| sys::attach_tcx_first(program, index).unwrap());
+                let _link =
+                    tags.then(|| sys::attach_tcx_first(program.as_fd(), index, true).unwrap());
                 let sum = if tags { &mut with } else { &mut without };
                 sum.slice(&mut stream)
             });
@@ -247,7 +249,7 @@ fn processor_share_of_eight_bulk_flows() {
         let (mut rates, mut shares) = ([const { Vec::new() }; 2], [const { Vec::new() }; 2]);
         let (costs, _) = in_pairs(LONG_PAIRS, |tags| {
             let program = tagger.program(Entry::TagEthernet);
-            let _link = tags.then(|| sys::attach_tcx_first(program, index).unwrap());
+            let _link = tags.then(|| sys::attach_tcx_first(program.as_fd(), index, true).unwrap());
             let (start, before) = (Instant::now(), processor_seconds());
             let bytes = transfer_by_all(&mut streams);
             let (time, worked) = (start.elapsed().as_secs_f64(), processor_seconds() - before);
@@ -298,7 +300,7 @@ fn connections_with_and_without() {
         connections(EACH);
         let (losses, rates) = in_pairs(PAIRS, |tags| {
             let program = tagger.program(Entry::TagEthernet);
-            let _link = tags.then(|| sys::attach_tcx_first(program, index).unwrap());
+            let _link = tags.then(|| sys::attach_tcx_first(program.as_fd(), index, true).unwrap());
             connections(SLICE)
         });
         let (loss, least, most) = median_and_interval(losses);

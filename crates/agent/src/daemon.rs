@@ -31,7 +31,8 @@ pub(crate) fn install(
     config: &Config,
     interface: &Interface,
 ) -> Result<(), AgentError> {
-    let how = attach::attach(tagger, places, hook, interface)?;
+    let program = |entry| tagger.program(entry).as_fd();
+    let how = attach::attach(program, places, hook, interface)?;
     if how == Attached::Fresh {
         passed::begin(places, interface)?;
     }

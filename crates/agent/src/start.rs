@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 
 use crate::args::StartArgs;
-use crate::attach::{self, Hook};
+use crate::attach::{self, Attached, Hook};
 use crate::capabilities;
 use crate::config::Config;
 use crate::daemon::{Agent, install, notify_systemd, watch_file};
@@ -16,7 +16,7 @@ use crate::lock::Lock;
 use crate::metrics::{self, Server};
 use crate::pins::Places;
 use crate::requests::{Requests, block_signals};
-use crate::tagger::{LoadOptions, Tagger};
+use crate::tagger::{Earlier, LoadOptions, Tagger};
 use crate::{check, gso, log, nic, passed, sys};
 
 /// Starts the agent and keeps it running.
@@ -39,7 +39,10 @@ pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError>
         Ok((tagger, run_time, requests))
     });
     let (tagger, _run_time, mut requests) = match prepared {
-        Ok(prepared) => prepared,
+        Ok(prepared) => {
+            drop(before);
+            prepared
+        }
         Err(error) => {
             before.put_back(places);
             return match error {
@@ -73,7 +76,7 @@ pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError>
 }
 
 /// Loads the tagger, attaches it and puts the configuration in force. A rule that is in force
-/// already stays until nothing can fail any more.
+/// already stays until nothing else can fail any more.
 fn prepare(
     places: &Places,
     config: &Config,
@@ -83,7 +86,7 @@ fn prepare(
     places.record_pins()?;
     // Before anything is attached: a certificate or an address that cannot be used stops the start.
     let server = config.metrics.as_ref().map(Server::bind).transpose()?;
-    let mut tagger = Tagger::load(config, Some(places), LoadOptions::default())?;
+    let tagger = Tagger::load(config, Some(places), LoadOptions::default())?;
     if let Some(server) = server {
         let place = server.run(metrics::producer(places.clone()))?;
         log::info(format_args!("metrics at {place}"));
@@ -109,13 +112,13 @@ fn prepare(
     if requests.is_end_wanted() {
         return Err(AgentError::Ended);
     }
-    if had_rule {
-        tagger.apply(config)?;
-    }
     if tagger.take_over(places)? {
         for (interface, _) in attach::attached(places) {
             passed::begin(places, &interface)?;
         }
+    }
+    if had_rule {
+        tagger.apply(config)?;
     }
     Ok((tagger, run_time))
 }
@@ -134,7 +137,9 @@ fn measure_run_time() -> Option<OwnedFd> {
 /// What an agent finds when it starts.
 struct Before {
     is_installed: bool,
-    tagged: Vec<Interface>,
+    tagged: Vec<(Interface, Hook)>,
+    /// The programs on them.
+    earlier: Option<Earlier>,
     /// Indices of interfaces.
     capped: Vec<u32>,
     /// Indices of interfaces.
@@ -145,20 +150,26 @@ impl Before {
     fn see(places: &Places) -> Before {
         Before {
             is_installed: places.is_installed(),
-            tagged: tagged(places),
+            tagged: attach::attached(places),
+            earlier: Earlier::pinned(places),
             capped: places.records(gso::RECORD),
             scheduled: places.records(nic::RECORD),
         }
     }
 
-    /// Takes away what was made since. What was tagged before still is, by the same rule.
+    /// Takes away what was made since. What was tagged before still is, by the same program and rule.
     fn put_back(&self, places: &Places) {
         let mut results = Vec::new();
+        if let Some(earlier) = &self.earlier {
+            results.extend(self.put_programs_back(places, earlier));
+        }
         for index in since(places.records(nic::RECORD), &self.scheduled) {
             results.push(nic::restore(places, index, false));
         }
-        for interface in since(tagged(places), &self.tagged) {
-            results.push(attach::detach(places, &interface));
+        for (interface, _) in attach::attached(places) {
+            if self.tagged.iter().all(|(before, _)| *before != interface) {
+                results.push(attach::detach(places, &interface));
+            }
         }
         for index in since(places.records(gso::RECORD), &self.capped) {
             results.push(gso::restore(places, index));
@@ -171,13 +182,19 @@ impl Before {
             log::error(format_args!("the start is undone only in part: {error}"));
         }
     }
+
+    fn put_programs_back(&self, places: &Places, earlier: &Earlier) -> Vec<Result<(), AgentError>> {
+        let put = |(interface, hook): &(Interface, Hook)| {
+            let program = |entry| earlier.program(entry);
+            attach::attach(program, places, *hook, interface).map(|_: Attached| ())
+        };
+        let mut results: Vec<_> = self.tagged.iter().map(put).collect();
+        results.push(earlier.pin_again(places));
+        results
+    }
 }
 
 /// What there was not before.
 fn since<T: PartialEq>(now: Vec<T>, before: &[T]) -> Vec<T> {
     now.into_iter().filter(|one| !before.contains(one)).collect()
-}
-
-fn tagged(places: &Places) -> Vec<Interface> {
-    attach::attached(places).into_iter().map(|(interface, _)| interface).collect()
 }

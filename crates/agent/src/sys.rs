@@ -1,37 +1,66 @@
 //! The calls for which there is no safe wrapper: each a few lines, nothing else.
 #![allow(unsafe_code)]
 
+use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::ptr::NonNull;
-
-use libbpf_rs::{AsRawLibbpf, Link, Program};
+use std::path::Path;
 
 /// `sockaddr.sa_family` of an interface's hardware address: what frames look like.
 const ETHERNET: u16 = 1;
 const LOOPBACK: u16 = 772;
 
-/// Attaches `program` before all others that run on packets of interface `index`, on the side that
-/// its section names.
-pub(crate) fn attach_tcx_first(program: &Program<'_>, index: u32) -> io::Result<Link> {
-    let opts = libbpf_sys::bpf_tcx_opts {
-        sz: size_of::<libbpf_sys::bpf_tcx_opts>() as _,
+/// Attaches the program behind `program` before all others that run on packets that leave interface
+/// `index`, or that arrive there. The link ends with the file, unless it is pinned.
+pub(crate) fn attach_tcx_first(
+    program: BorrowedFd<'_>,
+    index: u32,
+    leave: bool,
+) -> io::Result<OwnedFd> {
+    let opts = libbpf_sys::bpf_link_create_opts {
+        sz: size_of::<libbpf_sys::bpf_link_create_opts>() as _,
         flags: libbpf_sys::BPF_F_BEFORE,
         ..Default::default()
     };
-    // SAFETY: the program is loaded and lives on; `opts` is initialised and outlives the call.
+    // SAFETY: `opts` is initialised and outlives the call.
     let link = unsafe {
-        libbpf_sys::bpf_program__attach_tcx(
-            program.as_libbpf_object().as_ptr(),
+        libbpf_sys::bpf_link_create(
+            program.as_raw_fd(),
             index as i32,
+            tcx_side(leave),
             &raw const opts,
         )
     };
-    match NonNull::new(link) {
-        // SAFETY: libbpf returned it, and nobody else has it.
-        Some(link) => Ok(unsafe { Link::from_ptr(link) }),
-        None => Err(io::Error::last_os_error()),
+    if link < 0 {
+        return Err(io::Error::from_raw_os_error(-link));
     }
+    // SAFETY: a fresh file descriptor that nobody else has.
+    Ok(unsafe { OwnedFd::from_raw_fd(link) })
+}
+
+/// Has a link run another program, without a packet in between.
+pub(crate) fn replace_program(link: BorrowedFd<'_>, program: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: no options.
+    let result = unsafe {
+        libbpf_sys::bpf_link_update(link.as_raw_fd(), program.as_raw_fd(), std::ptr::null())
+    };
+    checked(result)
+}
+
+/// Pins a program, map or link at `path`, where nothing may be.
+pub(crate) fn pin(object: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
+    let path = CString::new(path.as_os_str().as_encoded_bytes())?;
+    // SAFETY: `path` ends with a zero and outlives the call.
+    checked(unsafe { libbpf_sys::bpf_obj_pin(object.as_raw_fd(), path.as_ptr()) })
+}
+
+/// What libbpf returned: a negative error number, or none.
+fn checked(result: i32) -> io::Result<()> {
+    if result < 0 { Err(io::Error::from_raw_os_error(-result)) } else { Ok(()) }
+}
+
+fn tcx_side(leave: bool) -> libbpf_sys::bpf_attach_type {
+    if leave { libbpf_sys::BPF_TCX_EGRESS } else { libbpf_sys::BPF_TCX_INGRESS }
 }
 
 /// The programs that run on packets that leave interface `index`, or that arrive there, in their
@@ -39,7 +68,7 @@ pub(crate) fn attach_tcx_first(program: &Program<'_>, index: u32) -> io::Result<
 pub(crate) fn tcx_programs(index: u32, leave: bool) -> io::Result<Vec<u32>> {
     /// The kernel runs no more than this on one side of an interface (BPF_MPROG_MAX).
     const MOST: usize = 64;
-    let side = if leave { libbpf_sys::BPF_TCX_EGRESS } else { libbpf_sys::BPF_TCX_INGRESS };
+    let side = tcx_side(leave);
     let mut ids = vec![0u32; MOST];
     let mut opts = libbpf_sys::bpf_prog_query_opts {
         sz: size_of::<libbpf_sys::bpf_prog_query_opts>() as _,

@@ -4,13 +4,14 @@
 //! the programs are always those of this binary.
 
 use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, MapHandle, OpenObject, PrintLevel, ProgramMut};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, OpenObject, PrintLevel, Program, ProgramMut};
 
 use crate::bpf::{LAYOUT, OpenTaggerSkel, SLOTS, Shared, TaggerSkel, TaggerSkelBuilder, types};
 use crate::config::Config;
@@ -18,7 +19,7 @@ use crate::error::AgentError;
 use crate::folder::WHO_MAY;
 use crate::inherit::{Inheritance, Wanted};
 use crate::pins::Places;
-use crate::select;
+use crate::{select, sys};
 
 /// Names of the maps, which are also those of their pins.
 pub(crate) mod map {
@@ -163,19 +164,11 @@ impl Tagger {
 
     /// Pins the programs, which is how `status`, `top` and a later agent know them, and the map
     /// of the one that they go on to, which the kernel would empty when the agent ends.
-    pub(crate) fn pin_programs(&mut self, places: &Places) -> Result<(), AgentError> {
-        let progs = &mut self.skel.progs;
-        let writers = &mut self.skel.maps.writers;
+    pub(crate) fn pin_programs(&self, places: &Places) -> Result<(), AgentError> {
         for entry in Entry::ALL {
-            let program = match entry {
-                Entry::TagEthernet => &mut progs.tag_ethernet,
-                Entry::TagIp => &mut progs.tag_ip,
-                Entry::HearEthernet => &mut progs.hear_ethernet,
-                Entry::HearIp => &mut progs.hear_ip,
-            };
-            pin_anew(&places.program(entry.name()), |path| program.pin(path))?;
+            pin_anew(self.program(entry).as_fd(), &places.program(entry.name()))?;
         }
-        pin_anew(&places.map(map::WRITERS), |path| writers.pin(path))
+        pin_anew(self.skel.maps.writers.as_fd(), &places.map(map::WRITERS))
     }
 
     /// Whether a rule is in force in the maps, that of an earlier agent.
@@ -208,15 +201,45 @@ impl Tagger {
     }
 }
 
+/// The programs of the tagger that is installed, to be put back if the start of another one fails.
+pub(crate) struct Earlier {
+    programs: [OwnedFd; Entry::ALL.len()],
+    /// The map of the program that they go on to.
+    writers: MapHandle,
+}
+
+impl Earlier {
+    /// `None` if no tagger is installed, or not a whole one.
+    pub(crate) fn pinned(places: &Places) -> Option<Earlier> {
+        let open = |entry: Entry| Program::fd_from_pinned_path(places.program(entry.name())).ok();
+        let [tag_ethernet, tag_ip, hear_ethernet, hear_ip] = Entry::ALL.map(open);
+        Some(Earlier {
+            programs: [tag_ethernet?, tag_ip?, hear_ethernet?, hear_ip?],
+            writers: pinned(places, map::WRITERS).ok()?,
+        })
+    }
+
+    /// The program of an entry point.
+    pub(crate) fn program(&self, entry: Entry) -> BorrowedFd<'_> {
+        self.programs[entry as usize].as_fd()
+    }
+
+    /// Pins them where they were.
+    pub(crate) fn pin_again(&self, places: &Places) -> Result<(), AgentError> {
+        for entry in Entry::ALL {
+            pin_anew(self.program(entry), &places.program(entry.name()))?;
+        }
+        pin_anew(self.writers.as_fd(), &places.map(map::WRITERS))
+    }
+}
+
 /// Puts a new pin in the place of the one at `path`, if there is one.
-fn pin_anew(
-    path: &Path,
-    pin: impl FnOnce(&Path) -> libbpf_rs::Result<()>,
-) -> Result<(), AgentError> {
+fn pin_anew(object: BorrowedFd<'_>, path: &Path) -> Result<(), AgentError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let fresh = path.with_file_name(format!("new_{name}"));
     let _ = std::fs::remove_file(&fresh);
-    pin(&fresh).map_err(|e| AgentError::kernel(format!("pin {}", fresh.display()), e))?;
+    sys::pin(object, &fresh)
+        .map_err(|e| AgentError::kernel(format!("pin {}", fresh.display()), e))?;
     std::fs::rename(&fresh, path).map_err(|e| AgentError::file(path, e))
 }
 

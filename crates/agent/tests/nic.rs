@@ -311,3 +311,91 @@ fn a_configuration_that_cannot_be_scheduled_changes_nothing() {
     assert_eq!(agent.metric("flowsched_reloads_refused_total"), 1);
     assert_eq!(agent.metric("flowsched_reloads_total"), 0);
 }
+
+/// Ends commands that make the agent's tree on `interface`.
+fn failing_tc(agent: &Agent, interface: &str) -> String {
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *\"dev {interface} root handle f5c0:\"*) exit 1;; esac\n\
+         exec {} \"$@\"\n",
+        sh("command -v tc").trim()
+    );
+    let folder = agent.folder.join("failing");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("tc"), script).unwrap();
+    sh(&format!("chmod +x {}/tc", folder.display()));
+    format!("PATH={}:{}", folder.display(), std::env::var("PATH").unwrap())
+}
+
+#[test]
+fn one_interface_that_fails_leaves_all_scheduled_as_they_were() {
+    if !lab::is_root("one_interface_that_fails_leaves_all_scheduled_as_they_were") {
+        return;
+    }
+    let pair = Pair::new();
+    let (a, b) = (&pair.a, &pair.b);
+    sh(&format!("ip link add odd netns {a} type veth peer name even netns {b}"));
+    sh(&format!("ip -n {a} link set odd up && ip -n {b} link set even up"));
+    let agent = Agent::prepare(&pair, RULE);
+    let configure = |rule: &str| {
+        std::fs::write(agent.config(), format!("interfaces = [\"east\", \"odd\"]\n{rule}"))
+            .unwrap();
+    };
+    configure(RULE);
+    let start = |path: &str| {
+        let config = agent.config().display().to_string();
+        let mut command = agent.command_after(&["env", path]);
+        command.args(["nic", "start", "--config", &config]).output().unwrap()
+    };
+    let before = queueing(&pair);
+    let path = failing_tc(&agent, "odd");
+    let output = start(&path);
+    assert!(!output.status.success());
+    assert_eq!(queueing(&pair), before, "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(agent.ok("nic stop --dry-run").is_empty(), "a record is left");
+    // A tree of an earlier start is back, too.
+    agent.ok(&format!("nic start --config {}", agent.config().display()));
+    let earlier = queueing(&pair);
+    configure(&RULE.replace("300Kbps", "400Kbps"));
+    assert!(!start(&path).status.success());
+    assert_eq!(queueing(&pair), earlier);
+}
+
+/// The number of the program that tags what leaves the first host, and of the one that is pinned.
+fn programs(pair: &Pair, agent: &Agent) -> (String, String) {
+    let shown = sh(&format!("ip -n {} -o link show dev east", pair.a));
+    let index = shown.split(':').next().unwrap();
+    let link = format!("{}/link_{}_egress", agent.pins, index);
+    let number = |fd: std::os::fd::OwnedFd| {
+        let number = std::os::fd::AsRawFd::as_raw_fd(&fd);
+        let facts = std::fs::read_to_string(format!("/proc/self/fdinfo/{number}")).unwrap();
+        facts.lines().find(|line| line.starts_with("prog_id")).unwrap().to_owned()
+    };
+    let attached = libbpf_rs::Link::open(&link).unwrap();
+    let pinned = format!("{}/program_tag_ethernet", agent.pins);
+    (
+        number(std::os::fd::AsFd::as_fd(&attached).try_clone_to_owned().unwrap()),
+        number(libbpf_rs::Program::fd_from_pinned_path(pinned).unwrap()),
+    )
+}
+
+#[test]
+fn a_start_that_fails_leaves_the_earlier_program_with_its_rule() {
+    if !lab::is_root("a_start_that_fails_leaves_the_earlier_program_with_its_rule") {
+        return;
+    }
+    let pair = Pair::new();
+    let agent = Agent::start(&pair, "thresholds = \"20KB\"\ndscp = [40, 3]\n", &[]);
+    agent.ok("stop");
+    let (before, seen) = (programs(&pair, &agent), queueing(&pair));
+    assert_eq!(before.0.split_whitespace().last(), before.1.split_whitespace().last());
+    agent.configure(RULE);
+    let path = failing_tc(&agent, "east");
+    assert!(!agent.fail_to_start(&["env", &path], "").status.success());
+    assert_eq!((programs(&pair, &agent), queueing(&pair)), (before, seen));
+    assert!(agent.has_writer(), "nothing is written in place any more");
+    let capture = Capture::start(&pair.b);
+    send_datagrams(&pair, 7000, 1);
+    let frames = capture.end();
+    let sent: Vec<Seen> = frames.iter().filter_map(|frame| Seen::parse(frame)).collect();
+    assert!(sent.iter().any(|packet| packet.from == 7000 && packet.dscp == 40));
+}

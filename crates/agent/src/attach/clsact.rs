@@ -1,10 +1,10 @@
 //! The hook of kernels before 6.6: filters of the queueing discipline clsact, which stay until they
 //! are taken away.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::process::Command;
 
-use libbpf_rs::{Program, ProgramMut, TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder};
+use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder};
 use serde::Deserialize;
 
 use super::{Interface, Side, entry, tcx};
@@ -38,7 +38,7 @@ fn handle(places: &Places) -> u32 {
 
 /// Puts the program on the interface, before other filters where their priorities allow it.
 pub(super) fn attach(
-    program: &ProgramMut<'_>,
+    program: BorrowedFd<'_>,
     places: &Places,
     interface: &Interface,
     side: Side,
@@ -139,13 +139,13 @@ fn shown(interface: &Interface, side: Side) -> Vec<Shown> {
 }
 
 fn filter(
-    program: &Program<'_>,
+    program: BorrowedFd<'_>,
     places: &Places,
     interface: &Interface,
     side: Side,
     priority: u32,
 ) -> TcHook {
-    TcHookBuilder::new(program.as_fd())
+    TcHookBuilder::new(program)
         .ifindex(interface.index as i32)
         .replace(true)
         .handle(handle(places))

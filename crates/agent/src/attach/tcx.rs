@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 
+use libbpf_rs::Link;
 use libbpf_rs::query::LinkTypeInfo;
-use libbpf_rs::{Link, ProgramMut};
 
 use super::{Interface, Side};
 use crate::error::AgentError;
@@ -19,24 +20,26 @@ pub(super) fn programs(index: u32, side: Side) -> io::Result<Vec<u32>> {
 /// Puts the program before all others. One that is there already and runs first is replaced in its
 /// place; one that others run before gives way to a new one at the front.
 pub(super) fn attach(
-    program: &ProgramMut<'_>,
+    program: BorrowedFd<'_>,
     places: &Places,
     interface: &Interface,
     side: Side,
 ) -> Result<(), AgentError> {
     let path = places.link(interface.index, side);
     let there = live_link(places, interface, side);
-    if let Some((mut link, id)) = there
+    if let Some((link, id)) = there
         && programs(interface.index, side).is_ok_and(|all| all.first() == Some(&id))
     {
-        return link.update_prog(program).map_err(|e| AgentError::kernel("replace the program", e));
+        return sys::replace_program(link.as_fd(), program)
+            .map_err(|e| AgentError::kernel("replace the program", e));
     }
     let before = live_link(places, interface, side);
-    let mut link = sys::attach_tcx_first(program, interface.index)
+    let link = sys::attach_tcx_first(program, interface.index, side == Side::Egress)
         .map_err(|e| AgentError::kernel("put the program on the interface", e))?;
     let fresh = path.with_file_name(format!("new_link_{}_{}", interface.index, side.name()));
     let _ = fs::remove_file(&fresh);
-    link.pin(&fresh).map_err(|e| AgentError::kernel(format!("pin {}", fresh.display()), e))?;
+    sys::pin(link.as_fd(), &fresh)
+        .map_err(|e| AgentError::kernel(format!("pin {}", fresh.display()), e))?;
     fs::rename(&fresh, &path).map_err(|e| AgentError::file(&path, e))?;
     match before {
         Some((old, _)) => old.detach().map_err(|e| AgentError::kernel("take the old one away", e)),

@@ -116,7 +116,7 @@ struct Bench {
 impl Bench {
     /// Nanoseconds of `program` for each packet, while it is the only one on the interface.
     fn nanoseconds(&self, program: &Program<'_>, load: Load) -> f64 {
-        let _link = sys::attach_tcx_first(program, self.index).unwrap();
+        let _link = sys::attach_tcx_first(program.as_fd(), self.index, true).unwrap();
         nanoseconds(program.as_fd(), load, &self.container)
     }
 

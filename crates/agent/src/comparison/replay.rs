@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
@@ -77,7 +78,8 @@ fn connections(bookkeeping: &'static str) -> Vec<types::trace_record> {
         let tagger = Tagger::load(&config, None, options).unwrap();
         tagger.apply(&config).unwrap();
         let index = nix::net::if_::if_nametoindex("east").unwrap();
-        let link = sys::attach_tcx_first(tagger.program(Entry::TagEthernet), index).unwrap();
+        let link =
+            sys::attach_tcx_first(tagger.program(Entry::TagEthernet).as_fd(), index, true).unwrap();
         let records = RefCell::new(Vec::new());
         let mut ring = RingBufferBuilder::new();
         ring.add(&tagger.skel().maps.trace_records, |bytes| {
