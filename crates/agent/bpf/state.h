@@ -156,21 +156,21 @@ static __noinline int depart_hash(struct __sk_buff *skb, const struct packet *pa
 	return depart(rule, counters, packet, flow, &departure, ahead, token, rule->flow_idle_ns);
 }
 
-/* The level of a packet of a flow that is known by its 5-tuple, or NO_LEVEL. */
-__noinline int hash_level(struct __sk_buff *skb, struct packet *packet, __u32 slot)
+/* The level of a packet of the flow `key`, which is on the stack of the function that this is part of:
+ * kernels before 6.2 look up nothing else. */
+static __always_inline int named_level(struct __sk_buff *skb, const struct packet *packet,
+				       __u32 slot, const struct flow_key *key)
 {
 	const struct rule *rule = rule_of(slot);
 	struct counters *counters = counters_here();
 	struct flow_state *flow;
-	struct flow_key key;
 	__u64 now;
 
-	/* Kernels before 6.2 look up only what is on this function's stack: hence the key here. */
-	if (!packet || !counters || !key_of(skb, packet, &key))
+	if (!counters)
 		return NO_LEVEL;
-	flow = bpf_map_lookup_elem(&flows, &key);
+	flow = bpf_map_lookup_elem(&flows, key);
 	if (!flow) {
-		flow = new_hash_flow(&key, packet->seq, clock(skb, rule), token_of(skb, rule));
+		flow = new_hash_flow(key, packet->seq, clock(skb, rule), token_of(skb, rule));
 		counters->flows_hash++;
 	}
 	if (!flow)
@@ -184,6 +184,29 @@ __noinline int hash_level(struct __sk_buff *skb, struct packet *packet, __u32 sl
 		now = forwarded_clock(skb, rule);
 	}
 	return depart_hash(skb, packet, rule, flow, now);
+}
+
+/* The level of a packet of a flow that is known by its 5-tuple, or NO_LEVEL. */
+__noinline int hash_level(struct __sk_buff *skb, struct packet *packet, __u32 slot)
+{
+	struct flow_key key;
+
+	if (!packet || !key_of(skb, packet, &key))
+		return NO_LEVEL;
+	return named_level(skb, packet, slot, &key);
+}
+
+/* The same for a UDP packet whose flow's name is known. */
+__noinline int datagram_level(struct __sk_buff *skb, const struct flow_key *name, __u32 payload,
+			      __u32 slot)
+{
+	struct packet packet = { .payload = payload, .protocol = IPPROTO_UDP };
+	struct flow_key key;
+
+	if (!name)
+		return NO_LEVEL;
+	key = *name;
+	return named_level(skb, &packet, slot, &key);
 }
 
 /* A connection of this host that opens or breaks off: what its socket remembers is over. False if it is
