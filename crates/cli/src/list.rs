@@ -77,7 +77,7 @@ pub fn as_fluid(preset: &Preset) -> String {
     });
     match level {
         Ok(level) => level.about(),
-        Err(error) => format!("refused for its {}: {}", error.key, error.found),
+        Err(error) => format!("refused: {error}"),
     }
 }
 

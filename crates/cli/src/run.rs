@@ -116,5 +116,5 @@ pub fn threads(asked: Option<NonZeroUsize>) -> usize {
 /// What only drawing all flows of a seed could show.
 pub(crate) fn unforeseen(file: &Path, error: &SettingError) -> Failure {
     let place = Place::Argument(file.display().to_string());
-    Mistakes::from(Mistake::found(&place, &error.key, &error.found, &error.allowed)).into()
+    Mistakes::from(Mistake::new(&place, &error.key, &error.problem)).into()
 }

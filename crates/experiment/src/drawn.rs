@@ -20,15 +20,15 @@ pub(crate) fn drawn(
     mistakes: &mut Mistakes,
 ) -> Option<SizeDistribution> {
     for (key, entry) in &table.entries {
-        if let Some((found, allowed)) = misplaced(settings, key) {
-            mistakes.add(Mistake::found(&entry.key_place, table.label_of(key), found, allowed));
+        if let Some(problem) = misplaced(settings, key) {
+            mistakes.add(Mistake::new(&entry.key_place, table.label_of(key), problem));
         }
     }
     let needs_load = starts_of(settings) == Starts::Poisson;
     if needs_load && !table.entries.contains_key("load") {
-        let allowed = "a number over 0 and up to 1, or starts that are laid down, or a trace";
-        let path = table.label_of("load");
-        mistakes.add(Mistake::found(&table.place, path, "nothing", allowed));
+        let problem = "`load` is missing. Give a load over 0 and up to 1, the time of the first start \
+                       (`at`), or a `trace`.";
+        mistakes.add(Mistake::new(&table.place, table.label_of("load"), problem));
     }
     let sizes = size_distribution(table, inputs, mistakes);
     sizes.filter(|_| !needs_load || settings.get(&LOAD).is_some())
@@ -41,8 +41,9 @@ fn size_distribution(
 ) -> Option<SizeDistribution> {
     let (place, key) = (table.place_of("sizes"), table.label_of("sizes"));
     let Some(text) = table.text("sizes") else {
-        let allowed = "a built-in name, a form such as \"fixed 20KB\", a CDF file, or a trace";
-        let mistake = Mistake::found(place, key, "nothing", allowed);
+        let problem = "`sizes` is missing. Give a built-in name, a form such as \"fixed 20KB\", or a \
+                       CDF file, or replace drawn flows by a `trace`.";
+        let mistake = Mistake::new(place, key, problem);
         mistakes.add(mistake.with_help("`flowsched list workloads` shows what there is"));
         return None;
     };

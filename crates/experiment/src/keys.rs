@@ -2,7 +2,7 @@
 
 use flowsched_schemes::parts;
 use flowsched_topology::TOPOLOGIES;
-use flowsched_units::{Parameter, Settings};
+use flowsched_units::{Kind, Parameter, Settings};
 
 use crate::document::{Document, Table};
 use crate::mistake::{Mistake, Mistakes, Place};
@@ -25,8 +25,13 @@ pub(crate) fn check(
         match parameter.kind.parse(&entry.text) {
             Ok(value) => settings.set(parameter.name, value),
             Err(problem) => {
-                let path = table.label_of(key);
-                mistakes.add(Mistake::new(&entry.value_place, path, problem));
+                let (place, path) = (&entry.value_place, table.label_of(key));
+                mistakes.add(match parameter.kind {
+                    Kind::Choice(words) => {
+                        Mistake::unknown(place, path, &entry.text, words.iter().copied())
+                    }
+                    _ => Mistake::new(place, path, problem),
+                });
                 sound = false;
             }
         }

@@ -122,7 +122,7 @@ impl Mistake {
 
     /// What a part of the house says of one of its settings; `table` is where the key lives.
     pub fn of_setting(place: &Place, table: &str, error: &SettingError) -> Mistake {
-        Mistake::found(place, format!("{table}.{}", error.key), &error.found, &error.allowed)
+        Mistake::new(place, format!("{table}.{}", error.key), &error.problem)
     }
 
     /// A name that is not one of `names`, with the nearest of them.
@@ -159,6 +159,7 @@ impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.sentence())?;
         match &self.help {
+            Some(help) if self.problem.ends_with('.') => write!(f, " {help}"),
             Some(help) => write!(f, "; {help}"),
             None => Ok(()),
         }
@@ -236,10 +237,17 @@ fn nearest<'a>(name: &str, names: &'a [Cow<'_, str>]) -> Option<&'a str> {
     }
     names
         .iter()
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate.as_ref()))
+        .map(|candidate| (distance(name, candidate), candidate.as_ref()))
         .filter(|(distance, candidate)| *distance * 2 <= candidate.len())
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// How far `name` is from `candidate`; capitals, and whether words are joined by `-` or `_`, do not
+/// count.
+fn distance(name: &str, candidate: &str) -> usize {
+    let plain = |text: &str| text.replace('_', "-").to_lowercase();
+    strsim::damerau_levenshtein(&plain(name), &plain(candidate))
 }
 
 #[cfg(test)]

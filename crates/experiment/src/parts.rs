@@ -87,8 +87,9 @@ pub(crate) fn read(
 ) -> Option<Parts> {
     let whole = &document.workload;
     if let Some(entry) = whole.entries.get("trace") {
-        let allowed = "a trace alone: parts and listed flows have no room beside one";
-        mistakes.add(Mistake::found(&entry.key_place, whole.label_of("trace"), "one", allowed));
+        let problem = "`trace` conflicts with parts and listed flows: the trace has all flows. Remove \
+                       one or the other.";
+        mistakes.add(Mistake::new(&entry.key_place, whole.label_of("trace"), problem));
         return None;
     }
     check_names(&document.parts, mistakes);
@@ -153,7 +154,7 @@ fn part(table: &Table, inputs: &mut Inputs<'_>, mistakes: &mut Mistakes) -> Opti
     let flows = table.entries.contains_key("flows").then(|| settings.count(&FLOWS));
     if starts_of(&settings) == Starts::LaidDown && flows.is_none() {
         let path = table.label_of("flows");
-        let allowed = "how many flows the part has, since its starts are laid down";
+        let allowed = "the number of flows, which a part with fixed start times must give";
         mistakes.add(Mistake::found(&table.place, path, "nothing", allowed));
         return None;
     }
@@ -227,8 +228,8 @@ fn check_names(tables: &[Table], mistakes: &mut Mistakes) {
                 mistakes.add(Mistake::found(place, path, "\"\"", "a name"));
             }
             Some(name) if tables[..index].iter().any(|other| other.text("name") == Some(name)) => {
-                let found = format!("\"{name}\", as another part is called");
-                mistakes.add(Mistake::found(place, path, found, "a name of its own"));
+                let found = format!("\"{name}\", the name of another part");
+                mistakes.add(Mistake::found(place, path, found, "a name that no other part has"));
             }
             Some(_) => {}
         }

@@ -151,7 +151,7 @@ impl Reader<'_> {
         let engine = Engine::from_word(&top.text(&ENGINE));
         let topology = self.topology(&document.topology);
         if engine == Engine::Fluid {
-            let with = "engine = \"fluid\"";
+            let with = "`engine = \"fluid\"`";
             self.refuse_spraying(&document.topology, topology.as_ref(), with);
         }
         let network =
@@ -185,8 +185,8 @@ impl Reader<'_> {
             self.refuse_spraying(&document.topology, topology.as_ref(), &with);
         }
         if document.schemes.is_empty() {
-            let allowed = "at least one [[scheme]] table";
-            let mistake = Mistake::found(&document.top.place, "scheme", "none", allowed);
+            let problem = "The file has no [[scheme]] table. Add at least one.";
+            let mistake = Mistake::new(&document.top.place, "scheme", problem);
             let help = "`flowsched list schemes` shows the presets to start from";
             self.mistakes.add(mistake.with_help(help));
         }
@@ -224,9 +224,11 @@ impl Reader<'_> {
     /// A flow that is a fluid keeps to one path, and so does one that switches know.
     fn refuse_spraying(&mut self, table: &Table, topology: Option<&Topology>, with: &str) {
         if topology.is_some_and(|topology| topology.routing == Routing::Spray) {
-            let found = format!("\"spray\" with {with}");
             let (place, path) = (table.place_of("routing"), table.label_of("routing"));
-            self.mistakes.add(Mistake::found(place, path, found, "\"ecmp\""));
+            let problem = format!(
+                "`routing = \"spray\"` does not work with {with}. Use `routing = \"ecmp\"`."
+            );
+            self.mistakes.add(Mistake::new(place, path, problem));
         }
     }
 

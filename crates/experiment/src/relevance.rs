@@ -27,19 +27,23 @@ pub(crate) fn exclude_each_other(one: &str, other: &str) -> bool {
     apart(&one, &other) || apart(&other, &one)
 }
 
-/// What `key` belongs to and what could stand there, if it means nothing beside the others.
-pub(crate) fn misplaced(settings: &Settings, key: &str) -> Option<(String, String)> {
+/// Why `key` has no meaning beside the other keys, if it has none.
+pub(crate) fn misplaced(settings: &Settings, key: &str) -> Option<String> {
     let pattern = settings.text(&PATTERN);
     if let Some(owners) = owner_other_than(&pattern, key) {
-        return Some((format!("a key of {owners}"), format!("keys of pattern = \"{pattern}\"")));
+        return Some(format!(
+            "`{key}` belongs to the pattern {owners}, and the pattern here is {pattern}. Remove \
+             `{key}` or change `pattern`."
+        ));
     }
     match starts_of(settings) {
-        Starts::Poisson if key != "at" && OF_LAID_DOWN.contains(&key) => {
-            Some(("a key of starts that are laid down".into(), "the key at beside it".into()))
-        }
-        Starts::LaidDown if OF_POISSON.contains(&key) => {
-            Some(("a key of starts that are drawn".into(), "no key at beside it".into()))
-        }
+        Starts::Poisson if key != "at" && OF_LAID_DOWN.contains(&key) => Some(format!(
+            "`{key}` needs `at`, the time of the first start. Add `at` or remove `{key}`."
+        )),
+        Starts::LaidDown if OF_POISSON.contains(&key) => Some(format!(
+            "`{key}` conflicts with `at`: start times are either random or fixed. Remove one of \
+                 them."
+        )),
         _ => None,
     }
 }

@@ -72,9 +72,9 @@ pub(crate) fn read(
     if engine == Engine::Packet
         && let Some(entry) = table.entries.get(DISCIPLINE.name)
     {
-        let (path, found) = (table.label_of(DISCIPLINE.name), "it with engine = \"packet\"");
-        let allowed = "it with engine = \"fluid\" only";
-        mistakes.add(Mistake::found(&entry.key_place, path, found, allowed));
+        let path = table.label_of(DISCIPLINE.name);
+        let problem = "`discipline` needs `engine = \"fluid\"`.";
+        mistakes.add(Mistake::new(&entry.key_place, path, problem));
     }
     match level {
         Ok(level) => Some(SchemeOfScene { name: settings.text(&NAME), settings, level }),
@@ -144,8 +144,8 @@ pub(crate) fn check_names(tables: &[Table], mistakes: &mut Mistakes) {
         if name.trim().is_empty() {
             mistakes.add(Mistake::found(place, path, "\"\"", "a name"));
         } else if tables[..index].iter().any(|other| other.name() == Some(name)) {
-            let found = format!("\"{name}\", as another scheme is called");
-            let mistake = Mistake::found(place, path, found, "a name of its own");
+            let found = format!("\"{name}\", the name of another scheme");
+            let mistake = Mistake::found(place, path, found, "a name that no other scheme has");
             let name = shortened(name);
             mistakes.add(mistake.with_help(format!("add a key such as name = \"{name}-2\"")));
         }

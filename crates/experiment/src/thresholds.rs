@@ -31,8 +31,9 @@ impl Thresholds {
         let question = (word.to_owned(), demand.name.clone(), demand.load.to_bits(), queues);
         let answer = self.known.entry(question).or_insert_with(|| answer(word, demand, queues));
         answer.clone().map(Value::Sizes).map_err(|error| {
-            let found = format!("\"{word}\", which has no answer here ({error})");
-            SettingError::new("thresholds", found, "sizes, or what has one")
+            let problem =
+                format!("`thresholds = \"{word}\"` has no solution here: {error}. Give sizes.");
+            SettingError::sentence("thresholds", problem)
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The `[workload]` table: drawn flows, a trace or several parts, with the files that they come
 //! from.
 
+use flowsched_schemes::tagger::THRESHOLDS;
 use flowsched_topology::Network;
 use flowsched_units::{Parameter, SettingError, Settings, Value};
 use flowsched_workload::parameters::{COOL_DOWN_FLOWS, FLOWS, LOAD, SIZES, TRACE, WARM_UP_FLOWS};
@@ -123,9 +124,9 @@ impl WorkloadOfScene {
                 Ok(Demand { name, sizes, load })
             }
             _ => {
-                let found = "a word for flows that all start at once";
-                let allowed = "sizes, since such flows have no load";
-                Err(SettingError::new("thresholds", found, allowed))
+                let problem = "Thresholds are computed for a load, and flows that all start at \
+                               once have none. Give sizes.";
+                Err(SettingError::sentence(&THRESHOLDS, problem))
             }
         }
     }

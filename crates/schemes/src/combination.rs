@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn an_unknown_preset_is_refused_with_those_there_are() {
         let error = Combination::new("dctpc", [None; 4]).unwrap_err();
-        assert!(error.allowed.contains("dctcp"), "{error}");
+        assert!(error.problem.contains("dctcp"), "{error}");
         let error = Combination::new("dctcp", [None, None, Some("lifo"), None]).unwrap_err();
         assert_eq!(error.key, "port");
     }

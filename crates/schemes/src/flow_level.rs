@@ -98,7 +98,7 @@ pub type Fluid<F> = Result<F, NoFluid>;
 pub struct NoFluid {
     /// The key in a `[[scheme]]` table that is to blame.
     pub key: &'static str,
-    /// What is the matter with its value, as a relative clause.
+    /// Why its value has no fluid form, as a clause.
     pub why: &'static str,
     /// What to write instead.
     pub instead: &'static str,
@@ -107,16 +107,19 @@ pub struct NoFluid {
 impl NoFluid {
     /// As the error of a scheme with these settings.
     pub(crate) fn into_error(self, settings: &Settings) -> SettingError {
-        let found = settings.named(self.key).map_or_else(String::new, ToString::to_string);
-        let allowed = format!("{}, or a discipline to run in its place", self.instead);
-        SettingError::new(self.key, format!("\"{found}\", {}", self.why), allowed)
+        let NoFluid { key, why, instead } = self;
+        let found = settings.named(key).map_or_else(String::new, ToString::to_string);
+        let problem = format!(
+            "`{key} = \"{found}\"` has no fluid form: {why}. Use {instead}, or set `discipline`."
+        );
+        SettingError::sentence(key, problem)
     }
 }
 
 /// Of transports whose point is how their windows grow and shrink.
 pub const BY_WINDOWS: NoFluid = NoFluid {
     key: Role::Transport.key(),
-    why: "whose rates follow from windows, which fluid flows do not have",
+    why: "its rates follow from windows, which fluid flows do not have",
     instead: "reno, ecn-star or dctcp",
 };
 

@@ -88,7 +88,11 @@ pub(crate) fn does_not_fit(
     allowed: &[Part],
 ) -> SettingError {
     let (found, other) = (settings.text(role.parameter()), settings.text(beside.parameter()));
-    let found = format!("\"{found}\" with {} = \"{other}\"", beside.key());
-    let names: Vec<String> = allowed.iter().map(|part| format!("\"{}\"", part.name)).collect();
-    SettingError::new(role.key(), found, names.join(" or "))
+    let (key, beside) = (role.key(), beside.key());
+    let names: Vec<&str> = allowed.iter().map(|part| part.name).collect();
+    let problem = format!(
+        "`{key} = \"{found}\"` does not work with `{beside} = \"{other}\"`. Use {}.",
+        names.join(" or ")
+    );
+    SettingError::sentence(key, problem)
 }

@@ -52,11 +52,13 @@ impl Scheme {
     /// of flows, which packets cannot keep to.
     pub fn from_settings(settings: &Settings) -> Result<Scheme, SettingError> {
         if catalogue::schedule(settings).is_some() {
-            let found = format!(
-                "\"{}\", which sends no packets",
-                settings.text(Role::Transport.parameter())
+            let transport = Role::Transport.parameter();
+            let problem = format!(
+                "`transport = \"{}\"` sends no packets. Use another transport, or \
+                 `engine = \"fluid\"`.",
+                settings.text(transport)
             );
-            return Err(SettingError::new(Role::Transport.key(), found, "a transport that does"));
+            return Err(SettingError::sentence(transport, problem));
         }
         limits::check(settings)?;
         let parts = AnyTransport::from_settings(settings)?;
@@ -123,8 +125,9 @@ fn flow_level(
     of_parts: impl FnOnce() -> Fluid<FlowLevel>,
 ) -> Result<FlowLevel, SettingError> {
     if ns2_routing {
-        let found = "\"ns2\", which sends each packet another way";
-        return Err(SettingError::new(&COMPAT, found, "none"));
+        let problem = "`compat = \"ns2\"` has no fluid form: it sprays packets over all paths. Use \
+                       `compat = \"none\"`.";
+        return Err(SettingError::sentence(&COMPAT, problem));
     }
     match settings.get(&DISCIPLINE) {
         Some(word) => discipline::flow_level(&word.to_string()),
@@ -147,8 +150,12 @@ impl FlowLevel {
         for (parameter, only) in plain {
             let found = settings.text(parameter);
             if found != only {
-                let found = format!("\"{found}\", where no packets are sent");
-                return Err(SettingError::new(parameter, found, format!("\"{only}\"")));
+                let key = parameter.name;
+                let problem = format!(
+                    "`{key} = \"{found}\"` acts on packets, and this transport sends none. Use \
+                     `{key} = \"{only}\"`."
+                );
+                return Err(SettingError::sentence(parameter, problem));
             }
         }
         match settings.get(&DISCIPLINE) {

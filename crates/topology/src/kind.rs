@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(build("star", &Settings::new()).unwrap_err().key, "hosts");
         let error = build("torus", &Settings::new()).unwrap_err();
         assert_eq!(error.key, "kind");
-        assert!(error.allowed.contains("leaf-spine"), "{error}");
+        assert!(error.problem.contains("leaf-spine"), "{error}");
     }
 
     #[test]

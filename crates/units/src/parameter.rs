@@ -88,14 +88,12 @@ pub enum Value {
 
 /// A value that a parameter cannot take.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{key}: found {found}, expected {allowed}")]
+#[error("{key}: {problem}")]
 pub struct SettingError {
     /// The parameter's name.
     pub key: String,
-    /// What was given.
-    pub found: String,
-    /// What is allowed.
-    pub allowed: String,
+    /// What is wrong and what to do, as a sentence.
+    pub problem: String,
 }
 
 impl SettingError {
@@ -105,8 +103,13 @@ impl SettingError {
         found: impl Into<String>,
         allowed: impl Into<String>,
     ) -> SettingError {
-        let found = shortened(&found.into()).into_owned();
-        SettingError { key: key.into(), found, allowed: allowed.into() }
+        let (found, allowed) = (found.into(), allowed.into());
+        SettingError::sentence(key, format!("found {}, expected {allowed}", shortened(&found)))
+    }
+
+    /// Says what is wrong with `key` where no single value is to blame, and what to do.
+    pub fn sentence(key: impl Into<String>, problem: impl Into<String>) -> SettingError {
+        SettingError { key: key.into(), problem: problem.into() }
     }
 }
 

@@ -190,7 +190,7 @@ fn draw(drawings: &mut [Drawing<'_>], shared: u64) -> Result<Vec<(Flow, u32)>, P
 fn too_late(settings: &Settings) -> SettingError {
     let load = settings.number(&LOAD);
     let found = format!("{load}, at which a flow starts later than {LATEST}");
-    SettingError::new(&LOAD, found, "a higher load, or fewer flows")
+    SettingError::new(&LOAD, found, "a higher load or fewer flows")
 }
 
 /// The one host that all parts send to, if there is one.

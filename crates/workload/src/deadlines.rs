@@ -162,7 +162,7 @@ mod tests {
         ];
         for text in bad {
             let error = parse(text).unwrap_err();
-            assert!(error.key == "deadlines" && error.found.contains(text), "{error}");
+            assert!(error.key == "deadlines" && error.problem.contains(text), "{error}");
         }
     }
 

@@ -84,8 +84,9 @@ pub(crate) fn asked(
     let (host_hops, core_hops) = (pattern.mean_host_hops(network), pattern.mean_core_hops(network));
     let of_core = settings.text(&LOAD_OF) == "core";
     if of_core && core_hops == 0.0 {
-        let allowed = "\"hosts\", since no flow crosses a link between switches";
-        return Err(SettingError::new(&LOAD_OF, "\"core\"", allowed));
+        let problem = "`load_of = \"core\"` needs flows that cross a link between switches, and none \
+                       does here. Use `load_of = \"hosts\"`.";
+        return Err(SettingError::sentence(&LOAD_OF, problem));
     }
     let bytes_per_second = if of_core {
         load * capacity.core_links / core_hops
@@ -95,9 +96,12 @@ pub(crate) fn asked(
     let asked = capacity.load(bytes_per_second * host_hops, bytes_per_second * core_hops);
     if of_core && asked.host_links > 1.0 + ROUNDING {
         let of_hosts = asked.host_links;
-        let found = format!("{load} of the core links, which is {of_hosts:.3} of the host links");
-        let allowed = format!("at most {:.3} of the core links", load / of_hosts);
-        return Err(SettingError::new(&LOAD, found, allowed));
+        let problem = format!(
+            "A load of {load} on the core links loads the host links by {of_hosts:.3}, and at most 1 \
+             is possible. Use a load of at most {:.3}.",
+            load / of_hosts
+        );
+        return Err(SettingError::sentence(&LOAD, problem));
     }
     Ok(Asked { bytes_per_second, host_hops, core_hops, only_receiver })
 }
@@ -130,8 +134,11 @@ pub(crate) fn check_together(parts: &[&Asked], network: &Network) -> Result<(), 
             busiest += to_it.map(|part| part.bytes_per_second / own).sum::<f64>();
         }
         if busiest > 1.0 + ROUNDING {
-            let found = format!("parts that are {busiest:.3} of a host's link together");
-            return Err(SettingError::new(&LOAD, found, "at most 1 in all"));
+            let problem = format!(
+                "All parts together load a host's link by {busiest:.3}, and at most 1 is possible. \
+                 Lower a `load`."
+            );
+            return Err(SettingError::sentence(&LOAD, problem));
         }
     }
     Ok(())

@@ -36,8 +36,8 @@ impl Pattern {
         let hosts = network.host_count();
         let name = settings.text(&PATTERN);
         if hosts < 2 {
-            let allowed = "a topology of at least 2 hosts, since flows are between two";
-            return Err(SettingError::new(&PATTERN, format!("{name} on {hosts} host"), allowed));
+            let problem = "The topology has one host, and a flow needs two. Add hosts.";
+            return Err(SettingError::sentence(&PATTERN, problem));
         }
         let Some(kind) = PATTERNS.iter().find(|kind| kind.name == name) else {
             return Err(SettingError::new(&PATTERN, name, NAMES.join(", ")));

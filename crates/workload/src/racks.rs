@@ -37,11 +37,11 @@ impl Racks {
         }
         let alone = places.iter().position(|(from, to, _)| to - from == 1);
         if let Some(host) = alone.filter(|_| same_rack > 0.0) {
-            let found = format!("{same_rack}, where host {host} is alone in its rack");
+            let found = format!("{same_rack}, and host {host} is alone in its rack");
             return Err(SettingError::new(&SAME_RACK, found, "0, or racks of at least 2 hosts"));
         }
         if same_rack < 1.0 && places.first().is_some_and(|(from, to, _)| to - from == hosts.len()) {
-            let found = format!("{same_rack}, where all hosts are in one rack");
+            let found = format!("{same_rack}, and all hosts are in one rack");
             return Err(SettingError::new(&SAME_RACK, found, "1, or a topology of several racks"));
         }
         Ok(Racks { same_rack, hosts, places })

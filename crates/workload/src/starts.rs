@@ -36,13 +36,16 @@ impl Starts {
     /// Laid down by the settings, for up to `count` flows.
     pub(crate) fn laid_down(settings: &Settings, count: u64) -> Result<Starts, SettingError> {
         let Some(Value::Time(at)) = settings.get(&AT) else {
-            return Err(SettingError::new(&AT, "nothing", "when the first flow starts"));
+            return Err(SettingError::sentence(
+                &AT,
+                "`at` is missing: the time of the first start.",
+            ));
         };
         let (every, stagger) = (settings.time(&EVERY), settings.time(&STAGGER));
         let last = every.saturating_mul(count - 1).saturating_add(*at).saturating_add(stagger);
         if last >= LATEST {
             let found = format!("{every}, with which the last of {count} starts is at {last}");
-            return Err(SettingError::new(&EVERY, found, format!("starts before {LATEST}")));
+            return Err(SettingError::new(&EVERY, found, format!("all starts before {LATEST}")));
         }
         Ok(Starts::Every { next: *at, every })
     }

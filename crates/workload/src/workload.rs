@@ -32,9 +32,11 @@ pub(crate) fn leave_out(settings: &Settings, flows: &mut [Flow]) -> Result<(), S
         [&WARM_UP_FLOWS, &COOL_DOWN_FLOWS].map(|parameter| settings.count(parameter) as usize);
     let count = flows.len();
     if first.saturating_add(last) >= count {
-        let found = format!("{first}, and {last} cool-down flows, of {count} flows");
-        let allowed = "fewer than all flows, so that some are measured";
-        return Err(SettingError::new(&WARM_UP_FLOWS, found, allowed));
+        let problem = format!(
+            "{first} warm-up and {last} cool-down flows leave none of {count} flows to measure. Raise \
+             `flows` or leave out fewer."
+        );
+        return Err(SettingError::sentence(&WARM_UP_FLOWS, problem));
     }
     for (index, flow) in flows.iter_mut().enumerate() {
         flow.measured = (first..count - last).contains(&index);

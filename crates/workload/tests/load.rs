@@ -379,7 +379,7 @@ fn a_stride_goes_around_and_never_all_the_way() {
     for stride in [0, 12, 24] {
         let with = [("pattern", text("stride")), ("stride", Value::Count(stride))];
         let error = generate(&settings(&with), &tree, &sizes(), 1).unwrap_err();
-        assert_eq!((error.key.as_str(), error.found.contains("itself")), ("stride", true));
+        assert_eq!((error.key.as_str(), error.problem.contains("itself")), ("stride", true));
     }
 }
 

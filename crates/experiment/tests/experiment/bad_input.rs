@@ -81,8 +81,8 @@ fn unknown_keys_get_the_nearest_name() {
     assert_snapshot!(changed("queues = 4", "quues = 4"), @r#"a.toml:18:1: scheme.pias.quues: found the key "quues", expected preset, name, tagger, transport, port, controller, compat, discipline, KEYS OF PIAS; did you mean "queues"?"#);
     assert_snapshot!(changed("seeds = 2", "load = 0.5"), @r#"a.toml:2:1: load: found the key "load", expected name, seeds, seed, engine, orders, sample_interval, until, topology, workload, scheme, vary, quick; did you mean workload.load?"#);
     assert_snapshot!(changed("[workload]", "[worklod]"), @r#"
-        a.toml:1:1: workload.load: found nothing, expected a number over 0 and up to 1, or starts that are laid down, or a trace
-        a.toml:1:1: workload.sizes: found nothing, expected a built-in name, a form such as "fixed 20KB", a CDF file, or a trace; `flowsched list workloads` shows what there is
+        a.toml:1:1: workload.load: `load` is missing. Give a load over 0 and up to 1, the time of the first start (`at`), or a `trace`.
+        a.toml:1:1: workload.sizes: `sizes` is missing. Give a built-in name, a form such as "fixed 20KB", or a CDF file, or replace drawn flows by a `trace`. `flowsched list workloads` shows what there is
         a.toml:8:2: worklod: found the key "worklod", expected name, seeds, seed, engine, orders, sample_interval, until, topology, workload, scheme, vary, quick; did you mean "workload"?
         "#);
 }
@@ -127,25 +127,37 @@ fn units_that_do_not_fit_are_refused() {
 fn what_must_be_there_is_asked_for() {
     assert_snapshot!(mistakes("", &[]), @r#"
         a.toml:1:1: topology.kind: found nothing, expected TOPOLOGIES
-        a.toml:1:1: workload.load: found nothing, expected a number over 0 and up to 1, or starts that are laid down, or a trace
-        a.toml:1:1: workload.sizes: found nothing, expected a built-in name, a form such as "fixed 20KB", a CDF file, or a trace; `flowsched list workloads` shows what there is
-        a.toml:1:1: scheme: found none, expected at least one [[scheme]] table; `flowsched list schemes` shows the presets to start from
+        a.toml:1:1: workload.load: `load` is missing. Give a load over 0 and up to 1, the time of the first start (`at`), or a `trace`.
+        a.toml:1:1: workload.sizes: `sizes` is missing. Give a built-in name, a form such as "fixed 20KB", or a CDF file, or replace drawn flows by a `trace`. `flowsched list workloads` shows what there is
+        a.toml:1:1: scheme: The file has no [[scheme]] table. Add at least one. `flowsched list schemes` shows the presets to start from
         "#);
     assert_snapshot!(changed("preset = \"pias\"", "name = \"pias\""), @"a.toml:16:1: scheme.pias.preset: found nothing, expected PRESETS");
 }
 
+/// A word in the other style, with `_` for `-` or the other way around, gets the right spelling.
+#[test]
+fn the_other_style_of_a_word_gets_the_right_spelling() {
+    let hint = |text: &str| changed("preset = \"pias\"", text);
+    assert!(hint("preset = \"epn_agnostic\"").ends_with("did you mean \"epn-agnostic\"?"));
+    assert!(
+        hint("preset = \"pias\"\nport = \"strict_priority\"").ends_with("\"strict-priority\"?")
+    );
+    assert!(hint("preset = \"pias\"\nmessage-start = \"idle\"").ends_with("\"message_start\"?"));
+    assert!(changed("flows = 10", "flows = 10\nsenders = \"in_turn\"").ends_with("\"in-turn\"?"));
+}
+
 #[test]
 fn names_are_unique() {
-    assert_snapshot!(changed("preset = \"dctcp\"", "preset = \"pias\""), @r#"a.toml:17:10: scheme.1.name: found "pias", as another scheme is called, expected a name of its own; add a key such as name = "pias-2""#);
+    assert_snapshot!(changed("preset = \"dctcp\"", "preset = \"pias\""), @r#"a.toml:17:10: scheme.1.name: found "pias", the name of another scheme, expected a name that no other scheme has; add a key such as name = "pias-2""#);
     assert_snapshot!(changed("preset = \"dctcp\"", "preset = \"dctcp\"\nname = \"\""), @r#"a.toml:15:8: scheme.0.name: found "", expected a name"#);
 }
 
 #[test]
 fn keys_of_another_pattern_or_kind_are_refused() {
-    assert_snapshot!(changed("flows = 10", "degree = 10"), @r#"a.toml:11:1: workload.degree: found a key of incast, expected keys of pattern = "all-to-all""#);
+    assert_snapshot!(changed("flows = 10", "degree = 10"), @r#"a.toml:11:1: workload.degree: `degree` belongs to the pattern incast, and the pattern here is all-to-all. Remove `degree` or change `pattern`."#);
     assert_snapshot!(changed("hosts = 4", "leaves = 4"), @r#"a.toml:6:1: topology.leaves: found the key "leaves", expected kind, hosts, host_link, link_delay, host_delay, routing, loss, loss_on"#);
     assert_snapshot!(changed("flows = 10", "pattern = \"incast\"\ndegree = 4"), @"a.toml:12:10: workload.degree: found 4, expected a number of senders from 1 to 3, all hosts but one");
-    assert_snapshot!(changed("hosts = 4", "hosts = 1"), @"a.toml:8:2: workload.pattern: found all-to-all on 1 host, expected a topology of at least 2 hosts, since flows are between two");
+    assert_snapshot!(changed("hosts = 4", "hosts = 1"), @"a.toml:8:2: workload.pattern: The topology has one host, and a flow needs two. Add hosts.");
 }
 
 #[test]
@@ -234,24 +246,24 @@ fn parts_are_complete_and_go_together() {
     assert_eq!(with_parts(&format!("{part}\nat = \"1ms\"\nflows = 3")), "no mistake");
     assert_snapshot!(with_parts("[[workload.part]]\nshare = 1"), @"a.toml:13:1: workload.part.0.name: found nothing, expected a name");
     assert_snapshot!(with_parts(&format!("{part}\n{part}\nshare = 0")), @r#"
-        a.toml:16:8: workload.part.1.name: found "a", as another part is called, expected a name of its own
+        a.toml:16:8: workload.part.1.name: found "a", the name of another part, expected a name that no other part has
         a.toml:17:9: workload.part.1.share: found 0, expected a number over 0 and up to 1
         "#);
-    assert_snapshot!(with_parts(&format!("{part}\n[[workload.part]]\nname = \"b\"\nload = 0.6")), @"a.toml:10:8: workload.load: found parts that are 1.100 of a host's link together, expected at most 1 in all");
-    assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"")), @"a.toml:13:1: workload.part.a.flows: found nothing, expected how many flows the part has, since its starts are laid down");
-    assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"\nload = 0.5\nflows = 3")), @"a.toml:16:1: workload.part.a.load: found a key of starts that are drawn, expected no key at beside it");
+    assert_snapshot!(with_parts(&format!("{part}\n[[workload.part]]\nname = \"b\"\nload = 0.6")), @"a.toml:10:8: workload.load: All parts together load a host's link by 1.100, and at most 1 is possible. Lower a `load`.");
+    assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"")), @"a.toml:13:1: workload.part.a.flows: found nothing, expected the number of flows, which a part with fixed start times must give");
+    assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"\nload = 0.5\nflows = 3")), @"a.toml:16:1: workload.part.a.load: `load` conflicts with `at`: start times are either random or fixed. Remove one of them.");
     assert_snapshot!(with_parts(&format!("{part}\nevery = \"1ms\"")), @r#"
-        a.toml:13:1: workload.part.a.load: found nothing, expected a number over 0 and up to 1, or starts that are laid down, or a trace
-        a.toml:15:1: workload.part.a.every: found a key of starts that are laid down, expected the key at beside it
+        a.toml:13:1: workload.part.a.load: `load` is missing. Give a load over 0 and up to 1, the time of the first start (`at`), or a `trace`.
+        a.toml:15:1: workload.part.a.every: `every` needs `at`, the time of the first start. Add `at` or remove `every`.
         "#);
-    assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"\nevery = \"100000s\"\nflows = 900")), @"a.toml:16:9: workload.part.a.every: found 100000s, with which the last of 900 starts is at 18446744.073709551615s, expected starts before 5000000s");
+    assert_snapshot!(with_parts(&format!("{part}\nat = \"1ms\"\nevery = \"100000s\"\nflows = 900")), @"a.toml:16:9: workload.part.a.every: found 100000s, with which the last of 900 starts is at 18446744.073709551615s, expected all starts before 5000000s");
     assert_snapshot!(with_parts(&format!("{part}\npattern = \"incast\"\ndegree = 4")), @"a.toml:16:10: workload.part.a.degree: found 4, expected a number of senders from 1 to 3, all hosts but one");
-    assert_snapshot!(with_parts(&format!("{part}\npattern = \"stride\"\nstride = 8")), @"a.toml:16:10: workload.part.a.stride: found 8, with which each of 4 hosts sends to itself, expected a number that is not a multiple of 4, such as 1");
+    assert_snapshot!(with_parts(&format!("{part}\npattern = \"stride\"\nstride = 8")), @"a.toml:16:10: workload.part.a.stride: With a stride of 8, each of 4 hosts sends to itself. Use a number that is not a multiple of 4, such as 1.");
     assert_snapshot!(with_parts(&format!("{part}\npattern = \"stride\"\nstride = 0")), @r#"a.toml:16:10: workload.part.a.stride: found "0", expected a whole number from 1 to 1048576"#);
     assert_snapshot!(with_parts(&format!("{part}\ntrace = \"a.csv\"")), @r#"a.toml:15:1: workload.part.a.trace: found the key "trace", expected name, KEYS OF PARTS, share; did you mean "stride"?"#);
     assert_snapshot!(changed("load = 0.5", "load = 0.5\npart = 3"), @"a.toml:11:1: workload.part: found a number, expected [[workload.part]] tables; write [[workload.part]] with two brackets");
     assert_snapshot!(changed("load = 0.5", "load = 0.5\npart = [3]"), @"a.toml:11:9: workload.part.0: found a number, expected a [[workload.part]] table");
-    assert_snapshot!(changed("load = 0.5", "load = 0.5\ntrace = \"a.csv\"\npart = [{name = \"a\"}]"), @"a.toml:11:1: workload.trace: found one, expected a trace alone: parts and listed flows have no room beside one");
+    assert_snapshot!(changed("load = 0.5", "load = 0.5\ntrace = \"a.csv\"\npart = [{name = \"a\"}]"), @"a.toml:11:1: workload.trace: `trace` conflicts with parts and listed flows: the trace has all flows. Remove one or the other.");
     assert_snapshot!(changed("load = 0.5", "load = 0.5\nshare = 0.5"), @r#"a.toml:11:1: workload.share: found the key "share", expected KEYS OF WORKLOAD"#);
     assert_snapshot!(with(&["workload.part.a.share=1"], &[]), @"--set workload.part.a.share=1: workload.part.a.share: found a key of a part, expected a [[workload.part]] table in the file");
 }
@@ -294,7 +306,7 @@ fn listed_flows_are_possible() {
 fn networks_that_cannot_be_are_refused() {
     let topology = |text: &str| changed("kind = \"star\"\nhosts = 4", text);
     assert_eq!(topology("kind = \"bcube\"\nloss = 0.01\nloss_on = \"hosts\""), "no mistake");
-    assert_snapshot!(topology("kind = \"bcube\"\nn = 3\nk = 1\nhosts = 10"), @"a.toml:8:9: topology.hosts: found 10, for n = 3 and k = 1, expected 9, n^(k+1): a BCube of another size does not close");
+    assert_snapshot!(topology("kind = \"bcube\"\nn = 3\nk = 1\nhosts = 10"), @"a.toml:8:9: topology.hosts: A BCube with n = 3 and k = 1 has n^(k+1) = 9 hosts, not 10. Remove `hosts` or change `n` or `k`.");
     assert_snapshot!(topology("kind = \"jellyfish\"\nswitches = 7\ndegree = 3"), @"a.toml:7:10: topology.degree: found 3, for 7 switches: an odd number of ends of links, expected an even degree, or an even number of switches");
     assert_snapshot!(topology("kind = \"jellyfish\"\nswitches = 7\ndegree = 9"), @"a.toml:7:10: topology.degree: found 9, for 7 switches, expected at most 6, all others");
     assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\""), @"a.toml:4:2: topology.links: found nothing, expected text");
@@ -311,10 +323,16 @@ fn what_a_schedule_cannot_have_is_refused_with_the_reason() {
     assert_eq!(optimal(&["topology.routing=ecmp"]), "no mistake");
     assert_eq!(optimal(&["topology.routing=ecmp", "engine=fluid"]), "no mistake");
     for (key, reason) in [
-        ("topology.routing=spray", "\"spray\" with the scheme \"optimal\", expected \"ecmp\""),
-        ("scheme.0.port=pfabric", "\"pfabric\", where no packets are sent, expected \"fifo\""),
-        ("scheme.0.tagger=remaining", "\"remaining\", where no packets are sent"),
-        ("scheme.0.discipline=sjf", "it with engine = \"fluid\" only"),
+        (
+            "topology.routing=spray",
+            "does not work with the scheme \"optimal\". Use `routing = \"ecmp\"`",
+        ),
+        (
+            "scheme.0.port=pfabric",
+            "`port = \"pfabric\"` acts on packets, and this transport sends none. Use `port = \"fifo\"`.",
+        ),
+        ("scheme.0.tagger=remaining", "`tagger = \"remaining\"` acts on packets"),
+        ("scheme.0.discipline=sjf", "`discipline` needs `engine = \"fluid\"`."),
     ] {
         assert!(optimal(&[key]).contains(reason), "{key}: {}", optimal(&[key]));
     }
@@ -326,16 +344,16 @@ fn what_a_fluid_cannot_carry_is_refused_with_the_reason() {
     assert_eq!(fluid("scheme.0.preset=tcp"), "no mistake");
     assert_eq!(fluid("scheme.0.discipline=pdq"), "no mistake");
     for (key, reason) in [
-        ("scheme.0.preset=slytherin", "needs queues of packets"),
+        ("scheme.0.preset=slytherin", "it orders packets, and fluid flows have none"),
         ("scheme.0.preset=l2dct", "rates follow from windows"),
         ("scheme.0.port=weighted-round-robin", "weights count packets"),
-        ("scheme.0.compat=ns2", "sends each packet another way"),
-        ("topology.routing=spray", "\"spray\" with engine = \"fluid\", expected \"ecmp\""),
+        ("scheme.0.compat=ns2", "it sprays packets over all paths"),
+        ("topology.routing=spray", "does not work with `engine = \"fluid\"`"),
         ("scheme.0.discipline=fair", "expected max-min, rcp,"),
     ] {
         assert!(fluid(key).contains(reason), "{key}: {}", fluid(key));
     }
     let packets = with(&["scheme.0.discipline=pdq"], &[]);
-    assert!(packets.contains("it with engine = \"fluid\" only"), "{packets}");
+    assert!(packets.contains("`discipline` needs `engine = \"fluid\"`."), "{packets}");
     assert!(with(&["engine=liquid"], &[]).contains("expected packet, fluid"));
 }

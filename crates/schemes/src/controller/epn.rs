@@ -120,7 +120,7 @@ impl ControllerPart<()> for EpnSettings {
     fn fluid(&self) -> Fluid<()> {
         Err(NoFluid {
             key: Role::Controller.key(),
-            why: "whose messages are packets",
+            why: "its messages are packets",
             instead: "none",
         })
     }

@@ -107,7 +107,7 @@ impl Tagged {
     pub fn without_ranks(by_priority: Sharing) -> Tagged {
         let by_rank = Err(NoFluid {
             key: Role::Tagger.key(),
-            why: "a tagger without ranks, at ports that order by rank",
+            why: "ports that order by rank need a tagger that writes ranks",
             instead: "remaining, size-known or bytes-sent",
         });
         Tagged { by_priority, by_rank }

@@ -54,7 +54,7 @@ impl QueuePart for Slytherin {
     fn fluid(&self, _tagged: Tagged) -> Fluid<Sharing> {
         Err(NoFluid {
             key: Role::Port.key(),
-            why: "which needs queues of packets",
+            why: "it orders packets, and fluid flows have none",
             instead: "fifo, strict-priority or pfabric",
         })
     }

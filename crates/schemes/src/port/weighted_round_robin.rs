@@ -85,7 +85,7 @@ impl QueuePart for WeightedRoundRobin {
     fn fluid(&self, _tagged: Tagged) -> Fluid<Sharing> {
         Err(NoFluid {
             key: Role::Port.key(),
-            why: "whose weights count packets",
+            why: "its weights count packets",
             instead: "fifo, strict-priority or pfabric",
         })
     }

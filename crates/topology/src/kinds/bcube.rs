@@ -49,9 +49,11 @@ fn connect(settings: &Settings) -> Result<NetworkBuilder, SettingError> {
     let (hosts, per_level) = (wide(k + 1), wide(k));
     let asked = settings.count(&HOSTS);
     if asked != 0 && asked != hosts {
-        let found = format!("{asked}, for n = {n} and k = {k}");
-        let allowed = format!("{hosts}, n^(k+1): a BCube of another size does not close");
-        return Err(SettingError::new(&HOSTS, found, allowed));
+        let problem = format!(
+            "A BCube with n = {n} and k = {k} has n^(k+1) = {hosts} hosts, not {asked}. Remove `hosts` \
+             or change `n` or `k`."
+        );
+        return Err(SettingError::sentence(&HOSTS, problem));
     }
     let levels = u64::from(k) + 1;
     let nodes = hosts.saturating_add(levels * per_level);

@@ -138,9 +138,11 @@ pub(super) fn stride(
     match u32::try_from(stride % u64::from(hosts)) {
         Ok(stride) if stride > 0 => Ok(Rule::One(Pairs::Stride { stride })),
         _ => {
-            let found = format!("{stride}, with which each of {hosts} hosts sends to itself");
-            let allowed = format!("a number that is not a multiple of {hosts}, such as 1");
-            Err(SettingError::new(&STRIDE, found, allowed))
+            let problem = format!(
+                "With a stride of {stride}, each of {hosts} hosts sends to itself. Use a number that \
+                 is not a multiple of {hosts}, such as 1."
+            );
+            Err(SettingError::sentence(&STRIDE, problem))
         }
     }
 }

@@ -31,14 +31,14 @@ impl TransportPart for Pdq {
         if pdq.settings.knowledge != Knowledge::Known {
             return Err(NoFluid {
                 key: FLOW_SIZE.name,
-                why: "of which packets tell as they are sent",
-                instead: "\"known\"",
+                why: "it depends on the packets that were sent",
+                instead: "known",
             });
         }
         if pdq.settings.ageing > 0.0 {
             return Err(NoFluid {
                 key: AGEING.name,
-                why: "by which criticality changes between events",
+                why: "criticality then changes between events",
                 instead: "0",
             });
         }

@@ -60,7 +60,7 @@ impl TransportPart for MultipathPdq {
     fn fluid(_: &MultipathPdq, _settings: &Settings, _shares: Shares) -> Fluid<FlowLevel> {
         Err(NoFluid {
             key: Role::Transport.key(),
-            why: "whose flows take several paths, which fluid flows do not",
+            why: "its flows take several paths, and a fluid flow takes one",
             instead: "pdq",
         })
     }
