@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::chart::datum;
+use crate::datum::datum;
 use crate::scale::Axis;
 use crate::style::{AXIS, GRID, Look, PAPER, TEXT};
 use crate::svg::{Anchor, line, marker, name, px, text, width};

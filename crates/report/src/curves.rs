@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::chart::datum;
+use crate::datum::datum;
 use crate::scale::Axis;
 use crate::style::{AXIS, GRID, Look};
 use crate::svg::{Anchor, curve, line, marker, text, upright_text, width};

@@ -3,55 +3,7 @@
 use flowsched_experiment::results::{Port, PortSample, RunKey};
 use flowsched_units::Time;
 
-use crate::gather::ByScheme;
-use crate::histogram::Histogram;
-
-/// All ports of one class, over the seeds of one scheme at one point.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PortClass {
-    pub name: String,
-    /// Bytes waiting at every port and sample, while flows arrived.
-    pub queues: Histogram,
-    /// What the ports did in each run.
-    pub runs: Vec<PortsInRun>,
-}
-
-/// What the ports of one class did in one run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct PortsInRun {
-    /// The share of its link's capacity that each port used.
-    utilisation: Vec<f64>,
-    packets: u64,
-    drops: u64,
-    marks: u64,
-}
-
-impl PortsInRun {
-    /// The share of the links' capacity that was used, mean over ports.
-    pub fn utilisation(&self) -> Option<f64> {
-        let sum: f64 = self.utilisation.iter().sum();
-        (!self.utilisation.is_empty()).then(|| sum / self.utilisation.len() as f64)
-    }
-
-    /// The utilisation of every port.
-    pub fn utilisations(&self) -> &[f64] {
-        &self.utilisation
-    }
-
-    /// The share of the packets that reached a port and were dropped.
-    pub fn dropped(&self) -> f64 {
-        share(self.drops, self.packets + self.drops)
-    }
-
-    /// The share of the packets sent that were marked.
-    pub fn marked(&self) -> f64 {
-        share(self.marks, self.packets)
-    }
-}
-
-fn share(part: u64, all: u64) -> f64 {
-    if all == 0 { 0.0 } else { part as f64 / all as f64 }
-}
+use crate::gathered::{ByScheme, PortClass, PortsInRun};
 
 /// Takes the pieces of one run after the other, and keeps of the current run a few numbers per
 /// port.

@@ -19,9 +19,12 @@ mod bars;
 mod chart;
 mod charts;
 mod curves;
+mod datum;
+mod error;
 mod format;
 mod gather;
 mod gather_ports;
+mod gathered;
 mod histogram;
 mod overview;
 mod page;
@@ -34,38 +37,12 @@ mod text;
 mod ticks;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use flowsched_experiment::results::{Folder, ResultsError};
-use thiserror::Error;
+use flowsched_experiment::results::Folder;
 
+pub use error::ReportError;
 pub use terminal::terminal;
-
-/// A report that cannot be made.
-#[derive(Debug, Error)]
-pub enum ReportError {
-    /// The results cannot be read.
-    #[error(transparent)]
-    Results(#[from] ResultsError),
-    /// The page cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// The values of a chart cannot be written as text.
-    #[error("cannot write the values of a chart: {0}")]
-    Data(String),
-}
-
-impl ReportError {
-    fn data(error: impl ToString) -> ReportError {
-        ReportError::Data(error.to_string())
-    }
-}
 
 /// Writes `report.html` into the results folder `dir` and returns its path.
 ///

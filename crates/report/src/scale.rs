@@ -1,6 +1,6 @@
 //! Axes: linear or logarithmic, and where their ticks are.
 
-use crate::chart::rounded;
+use crate::datum::rounded;
 
 /// The share of an axis that is a pixel, about.
 const PIXEL: f64 = 1.0 / 160.0;

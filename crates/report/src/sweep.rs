@@ -34,7 +34,7 @@ impl<'a> Sweep<'a> {
             others.iter().filter_map(|key| Some((*key, point.get(key)?))).collect()
         };
         let combinations = in_order(points.iter().map(|point| keys(point)));
-        let shown = crate::page::spread(combinations.len(), MOST_PANELS);
+        let shown = spread(combinations.len(), MOST_PANELS);
         let panel = |place: usize| PanelOfSweep {
             keys: combinations[place].clone(),
             points: points.iter().copied().filter(|p| keys(p) == combinations[place]).collect(),
@@ -94,6 +94,14 @@ fn in_order<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
         }
     });
     found
+}
+
+/// At most `most` of so many places: all, or some from the first to the last.
+pub(crate) fn spread(count: usize, most: usize) -> Vec<usize> {
+    if count <= most {
+        return (0..count).collect();
+    }
+    (0..most).map(|place| place * (count - 1) / (most - 1)).collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::chart::{Figure, Plot};
 use crate::curves::{Curves, Dot, Panel, Series};
-use crate::gather::{ByScheme, Gathered};
+use crate::gathered::{ByScheme, Gathered};
 use crate::histogram::Histogram;
 use crate::overview::CLASSES;
 use crate::scale::{Axis, Quantity, Scale};

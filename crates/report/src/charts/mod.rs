@@ -12,7 +12,7 @@ use flowsched_experiment::results::{Distribution, Point, SizeClass, Summary};
 
 use crate::chart::{Figure, Plot};
 use crate::format::{duration, short, size};
-use crate::gather::{ByScheme, Gathered};
+use crate::gathered::{ByScheme, Gathered};
 use crate::scale::{Axis, Quantity, Scale};
 
 const NO_FLOWS: &str = "No flow of this class finished under any scheme.";

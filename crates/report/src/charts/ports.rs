@@ -7,8 +7,7 @@ use super::{Named, at, bytes, context, over_seeds, percent, quantity, reach};
 use crate::bars::{Bar, Bars};
 use crate::chart::{Figure, Plot};
 use crate::format::share;
-use crate::gather::{ByScheme, Gathered};
-use crate::gather_ports::{PortClass, PortsInRun};
+use crate::gathered::{ByScheme, Gathered, PortClass, PortsInRun};
 use crate::scale::{Axis, Scale};
 
 const NO_SAMPLES: &str = "No samples.";

@@ -2,8 +2,8 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use crate::ReportError;
 use crate::chart::{Figure, Plot};
+use crate::error::ReportError;
 
 /// The charts side by side; `study` begins the names of saved files.
 pub(super) fn figures(study: &str, all: &[Figure]) -> Result<Markup, ReportError> {

@@ -6,16 +6,16 @@ mod tables;
 use flowsched_experiment::results::{Folder, Point, Summary};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::ReportError;
 use crate::chart::Figure;
 use crate::charts::ports::{self, Ports};
 use crate::charts::{distribution, fct, sweep};
+use crate::error::ReportError;
 use crate::format::plural;
-use crate::gather::ByScheme;
+use crate::gathered::ByScheme;
 use crate::overview::{against, partial_note, seeds};
 use crate::style;
 use crate::svg::swatch;
-use crate::sweep::Sweep;
+use crate::sweep::{Sweep, spread};
 use figures::figures;
 use tables::{comparison, runs};
 
@@ -159,14 +159,6 @@ fn swept(summary: &Summary, gathered: &ByScheme, sweep: &Sweep<'_>) -> Part {
             }
         }
     })
-}
-
-/// At most `most` of so many places: all, or some from the first to the last.
-pub(crate) fn spread(count: usize, most: usize) -> Vec<usize> {
-    if count <= most {
-        return (0..count).collect();
-    }
-    (0..most).map(|place| place * (count - 1) / (most - 1)).collect()
 }
 
 /// The sections that come from the tables; `mark` tells their names from those of other points.

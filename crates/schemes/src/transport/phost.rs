@@ -16,16 +16,18 @@ mod part;
 mod priorities;
 mod receiver;
 mod sender;
+mod settings;
 pub mod sink;
 pub mod source;
 
 pub use header::{Kind, PhostHeader};
-pub use part::{PhostHosts, PhostSettings};
+pub use part::PhostHosts;
 pub use priorities::PhostPriorities;
 pub use receiver::Receiver;
 pub use sender::Sender;
+pub use settings::PhostSettings;
 
-use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Rate, Time};
+use flowsched_units::{Bytes, PACKET_WIRE, Rate, Time};
 
 use super::tcp::segments_of;
 use super::{Hosting, Start, Transport};
@@ -91,12 +93,4 @@ impl Hosting<Phost> for Host {
     fn deadline(&self) -> Time {
         self.source.deadline().min(self.sink.deadline())
     }
-}
-
-/// A packet of a receiver to the sender of `flow`, which expects `segment`.
-fn to_sender(flow: u32, segment: u32, header: PhostHeader) -> Packet<PhostHeader> {
-    use crate::packet::Flags;
-    // A token acknowledges nothing by itself.
-    let flags = Flags::ACK.with_if(header.kind == Kind::Token, Flags::PROBE);
-    Packet { flow, seq: segment, wire: PACKET_HEADER as u16, flags, header, ..Packet::default() }
 }

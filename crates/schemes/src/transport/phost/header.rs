@@ -1,6 +1,8 @@
 //! pHost's header: what a packet is, and which token it is or spends.
 
-use crate::packet::Header;
+use flowsched_units::PACKET_HEADER;
+
+use crate::packet::{Flags, Header, Packet};
 
 /// What a packet is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,3 +32,10 @@ pub struct PhostHeader {
 }
 
 impl Header for PhostHeader {}
+
+/// A packet of a receiver to the sender of `flow`, which expects `segment`.
+pub(super) fn to_sender(flow: u32, segment: u32, header: PhostHeader) -> Packet<PhostHeader> {
+    // A token acknowledges nothing by itself.
+    let flags = Flags::ACK.with_if(header.kind == Kind::Token, Flags::PROBE);
+    Packet { flow, seq: segment, wire: PACKET_HEADER as u16, flags, header, ..Packet::default() }
+}

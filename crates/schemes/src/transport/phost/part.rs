@@ -1,147 +1,15 @@
-//! pHost as a part: its parameters, its entry in the catalogue, and what it comes down to where flows
+//! pHost as a part: its entry in the catalogue, and what it comes down to where flows
 //! are fluids.
 
-use flowsched_units::{Kind, Parameter, SettingError, Settings, Time};
+use flowsched_units::{SettingError, Settings};
 
+use super::settings::{PARAMETERS, PhostSettings};
 use super::{Phost, PhostHeader, PhostPriorities};
 use crate::controller::{Controlled, ControllerPart, Language, NoController, Site};
 use crate::flow_level::{FlowLevel, Fluid, Shares, Sharing};
 use crate::part::{Part, Role};
-use crate::port::{HostPort, InOrder};
+use crate::port::InOrder;
 use crate::transport::{Transport, TransportPart};
-
-/// Tokens at the start.
-pub const FREE_TOKENS: Parameter = Parameter {
-    name: "free_tokens",
-    kind: Kind::Count { from: 0, to: 1_000_000 },
-    default: Some("70"),
-    about: "Tokens that a flow has from the start: the packets that a host link carries in a round \
-            trip.",
-    source: "Gao et al., CoNEXT 2015; a bandwidth-delay product, 70 packets of the default \
-             leaf-spine (8 in the authors' simulator)",
-};
-
-/// Which flows have these.
-pub const FREE_TOKENS_FOR: Parameter = Parameter {
-    name: "free_tokens_for",
-    kind: Kind::Choice(&["short-flows", "all-flows"]),
-    default: Some("short-flows"),
-    about: "Which flows have tokens from the start: those of at most `free_tokens` packets, or all.",
-    source: "the authors' simulator",
-};
-
-/// How long a token is worth something.
-pub const TOKEN_LIFE: Parameter = Parameter {
-    name: "token_life",
-    kind: Kind::Number { from: 0.0, to: 1_000_000.0 },
-    default: Some("1.5"),
-    about: "After so many times of a full packet at the source's card, a token expires.",
-    source: "Gao et al., CoNEXT 2015; the authors' simulator",
-};
-
-/// When a flow is downgraded.
-pub const TOKEN_WINDOW: Parameter = Parameter {
-    name: "token_window",
-    kind: Kind::Count { from: 1, to: 1_000_000 },
-    default: Some("70"),
-    about: "A flow that leaves so many tokens unanswered is downgraded: it gets no more for a while.",
-    source: "Gao et al., CoNEXT 2015; a bandwidth-delay product, as `free_tokens`",
-};
-
-/// For how long.
-pub const DOWNGRADE_TIME: Parameter = Parameter {
-    name: "downgrade_time",
-    kind: Kind::Time,
-    default: Some("270us"),
-    about: "How long a downgraded flow gets no token.",
-    source: "the authors' simulator: 25 packet times, of which 8 are a round trip",
-};
-
-/// When a segment gets another token.
-pub const RESEND_TIME: Parameter = Parameter {
-    name: "resend_time",
-    kind: Kind::Time,
-    default: Some("97us"),
-    about: "How long after the last token of a flow its missing packets get another one.",
-    source: "the authors' simulator: 9 packet times, of which 8 are a round trip",
-};
-
-/// When a request is sent again.
-pub const REQUEST_INTERVAL: Parameter = Parameter {
-    name: "request_interval",
-    kind: Kind::Time,
-    default: Some("1ms"),
-    about: "How long a source hears nothing of its receiver before it asks again; twice as long \
-            each time.",
-    source: "none: the authors' simulator loses no request",
-};
-
-const PARAMETERS: &[Parameter] = &[
-    FREE_TOKENS,
-    FREE_TOKENS_FOR,
-    TOKEN_LIFE,
-    TOKEN_WINDOW,
-    DOWNGRADE_TIME,
-    RESEND_TIME,
-    REQUEST_INTERVAL,
-];
-
-/// The least of the times: shorter ones pass no time that matters to any network.
-const LEAST_TIME: Time = Time::from_us(1);
-
-/// What may be set of pHost's hosts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PhostSettings {
-    /// Tokens that a flow has from the start.
-    pub free_tokens: u32,
-    /// Whether flows of more packets than that have them too.
-    pub all_have_free_tokens: bool,
-    /// Packet times until a token expires.
-    pub token_life: f64,
-    /// Tokens without an answer that downgrade a flow.
-    pub token_window: u32,
-    /// How long a downgraded flow gets no token.
-    pub downgrade_time: Time,
-    /// How long after a flow's last token its missing packets get another one.
-    pub resend_time: Time,
-    /// How long a source hears nothing before it asks again.
-    pub request_interval: Time,
-    /// The share of its link's rate that a host sends at.
-    pub host_rate: f64,
-}
-
-impl PhostSettings {
-    fn from_settings(settings: &Settings) -> Result<PhostSettings, SettingError> {
-        for parameter in [&DOWNGRADE_TIME, &RESEND_TIME, &REQUEST_INTERVAL] {
-            let time = settings.time(parameter);
-            if time < LEAST_TIME {
-                let allowed = format!("at least {LEAST_TIME}");
-                return Err(SettingError::new(parameter.name, time.to_string(), allowed));
-            }
-        }
-        Ok(PhostSettings {
-            free_tokens: settings.count(&FREE_TOKENS) as u32,
-            all_have_free_tokens: settings.is(&FREE_TOKENS_FOR, "all-flows"),
-            token_life: settings.number(&TOKEN_LIFE),
-            token_window: settings.count(&TOKEN_WINDOW) as u32,
-            downgrade_time: settings.time(&DOWNGRADE_TIME),
-            resend_time: settings.time(&RESEND_TIME),
-            request_interval: settings.time(&REQUEST_INTERVAL),
-            host_rate: HostPort::from_settings(settings).rate,
-        })
-    }
-
-    /// Tokens that a flow of so many segments has from the start.
-    pub(super) fn free_of(&self, segments: u32) -> u32 {
-        let has_any = self.all_have_free_tokens || segments <= self.free_tokens;
-        if has_any { segments.min(self.free_tokens) } else { 0 }
-    }
-
-    /// How long a token is worth something where a full packet takes this time.
-    pub(super) fn life(&self, packet_time: Time) -> Time {
-        Time::from_ps((packet_time.as_ps() as f64 * self.token_life) as u64)
-    }
-}
 
 /// pHost's hosts.
 #[derive(Clone, Copy, Debug)]

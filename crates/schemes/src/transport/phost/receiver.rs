@@ -2,7 +2,8 @@
 
 use flowsched_units::Time;
 
-use super::{Host, Kind, Phost, PhostHeader, PhostSettings, to_sender};
+use super::header::to_sender;
+use super::{Host, Kind, Phost, PhostHeader, PhostSettings};
 use crate::packet::Packet;
 use crate::transport::Receiving;
 

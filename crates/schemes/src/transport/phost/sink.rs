@@ -2,7 +2,8 @@
 
 use flowsched_units::Time;
 
-use super::{Kind, PhostHeader, PhostSettings, to_sender};
+use super::header::to_sender;
+use super::{Kind, PhostHeader, PhostSettings};
 use crate::packet::Packet;
 use crate::transport::tcp::SegmentSet;
 
