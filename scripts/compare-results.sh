@@ -24,7 +24,7 @@ for experiment in experiments/*.toml; do
   if ! timeout "$limit" "$before" run "$experiment" --out "$results/before" >/dev/null 2>&1; then
     slow=$((slow + 1))
   else
-    "$after" run "$experiment" --out "$results/after" >/dev/null
+    "$after" run "$experiment" --out "$results/after" >"$results/log" 2>&1 || tail -n 3 "$results/log"
     if cmp -s "$results"/{before,after}/flows.parquet && cmp -s "$results"/{before,after}/ports.parquet; then
       same=$((same + 1))
     else
