@@ -1,10 +1,10 @@
 //! How large an experiment is, before it runs: rows, packet-hops and memory, from a few of its
 //! flows. What an estimate allows is not decided here.
 
-use flowsched_schemes::transport::tcp::parameters::{RTO_BACKOFF, RTO_MIN};
-use flowsched_topology::PROBABILITY;
 use std::time::{Duration, Instant};
 
+use flowsched_schemes::transport::tcp::parameters::{RTO_BACKOFF, RTO_MIN};
+use flowsched_topology::PROBABILITY;
 use flowsched_topology::{HostId, Network};
 use flowsched_units::{PACKET_PAYLOAD, SettingError, Time, Value};
 use flowsched_workload::{Flow, wire_bytes};

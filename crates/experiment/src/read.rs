@@ -1,11 +1,10 @@
 //! From a file and the command line to an experiment.
 
-use crate::parameters::{ENGINE, NAME, PARAMETERS, SAMPLE_INTERVAL, SEED, SEEDS, UNTIL};
-use flowsched_topology::ROUTING;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use flowsched_topology::ROUTING;
 use flowsched_topology::{Network, Routing, TOPOLOGIES};
 use flowsched_units::{Parameter, Settings, Time, Value};
 
@@ -17,6 +16,7 @@ use crate::experiment::{Experiment, Scene, Topology};
 use crate::inputs::Inputs;
 use crate::keys;
 use crate::mistake::{Mistake, Mistakes, Place, Source};
+use crate::parameters::{ENGINE, NAME, PARAMETERS, SAMPLE_INTERVAL, SEED, SEEDS, UNTIL};
 use crate::resolve::Resolver;
 use crate::results::{ORDER_FORM, Order, Point};
 use crate::thresholds::Thresholds;

@@ -3,7 +3,6 @@
 //! A key is written with the value that it has at all points. Where it has several, because it
 //! varies or because its default depends on what does, reading the file works them out again.
 
-use crate::parameters::{NAME, PARAMETERS};
 use std::fmt::Write;
 
 use flowsched_units::{Parameter, Settings, Value};
@@ -12,6 +11,7 @@ use flowsched_workload::LISTED_PARAMETERS;
 use crate::document::{Document, Table};
 use crate::experiment::Scene;
 use crate::inputs::Inputs;
+use crate::parameters::{NAME, PARAMETERS};
 use crate::parts::{self, Parts};
 use crate::scheme;
 use crate::vary::Variation;

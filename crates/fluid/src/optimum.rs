@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeSet, BinaryHeap};
 
+use flowsched_schemes::world::Worth;
 use flowsched_topology::{Ecmp, Network, PortId};
 use flowsched_units::Time;
 use flowsched_workload::Flow;
@@ -18,7 +19,6 @@ use flowsched_workload::Flow;
 use crate::Job;
 use crate::latency::{Latency, wire_bits};
 use crate::transfers::after;
-use flowsched_schemes::world::Worth;
 
 /// The decisions of an omniscient scheduler.
 #[derive(Clone, Debug)]

@@ -1,8 +1,9 @@
 //! Values with which no run would get on: packets that fit nowhere, time-outs that are over at once.
 
+use flowsched_units::{Bytes, PACKET_WIRE, SettingError, Settings, Time, Value};
+
 use crate::port::parameters::{BUFFER, SWITCH_MEMORY};
 use crate::transport::tcp::parameters::RTO_MIN;
-use flowsched_units::{Bytes, PACKET_WIRE, SettingError, Settings, Time, Value};
 
 /// The least buffer: a full packet with the largest header of any transport, EPN's 50 B.
 const LEAST_BUFFER: Bytes = Bytes::new(PACKET_WIRE + 50);

@@ -14,13 +14,13 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Site;
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::{Connections, Port};
+use flowsched_schemes::world::PortSample;
 use flowsched_schemes::world::Ports;
 use flowsched_topology::{HostId, Loss, Port as LinkEnd};
 use flowsched_units::{Rate, Time};
 
 use crate::Job;
 use crate::link::Link;
-use flowsched_schemes::world::PortSample;
 
 /// What brings packets from host to host.
 pub(crate) trait Fabric<H: Header> {

@@ -9,6 +9,7 @@ use flowsched_schemes::tagger::{Departure, Tagging};
 use flowsched_schemes::transport::{
     Hosting, Outgoing, Phase, Receiving, Sending, Start, Transport,
 };
+use flowsched_schemes::world::FlowOutcome;
 use flowsched_topology::{HostId, Network, mix};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 use flowsched_workload::Flow;
@@ -16,7 +17,6 @@ use flowsched_workload::Flow;
 use crate::Job;
 use crate::passage::Watch;
 use crate::timers::{Armed, Side, Timers};
-use flowsched_schemes::world::FlowOutcome;
 
 /// All hosts: which flows run, and what became of those that ended.
 pub(crate) struct Hosts<'a, T: Transport, G: Tagging<T::Header>> {

@@ -3,11 +3,11 @@
 //! Flows of random arrivals may start at about the same time too: that is chance, and contradicts
 //! nothing. Of these, only the flows of one arrival start together.
 
-use flowsched_workload::parameters::{COOL_DOWN_FLOWS, DEGREE, FLOWS, PATTERN, WARM_UP_FLOWS};
 use std::borrow::Cow;
 
 use flowsched_topology::Network;
 use flowsched_units::{Settings, Value};
+use flowsched_workload::parameters::{COOL_DOWN_FLOWS, DEGREE, FLOWS, PATTERN, WARM_UP_FLOWS};
 use flowsched_workload::sizes::SizeDistribution;
 use flowsched_workload::{Flow, Part};
 

@@ -1,11 +1,12 @@
 //! The resolved experiment is the same experiment.
 
-use crate::common::{arguments, read};
 use flowsched_experiment::{Arguments, Experiment, Traffic};
 use flowsched_schemes::tagger::THRESHOLDS;
 use flowsched_units::Settings;
 use flowsched_workload::parameters::{FLOWS, LOAD};
 use proptest::prelude::*;
+
+use crate::common::{arguments, read};
 
 /// The experiment that the resolved copy of `experiment` is, read beside its inputs.
 fn read_back(experiment: &Experiment) -> Experiment {

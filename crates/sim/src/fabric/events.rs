@@ -4,6 +4,7 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::controller::{Controller, Site};
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::Port;
+use flowsched_schemes::world::PortSample;
 use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
 use flowsched_units::Time;
 use flowsched_workload::Flow;
@@ -14,7 +15,6 @@ use crate::link::{Departs, Link};
 use crate::routing::Router;
 use crate::timers::{Armed, Timers};
 use crate::tournament::Tournament;
-use flowsched_schemes::world::PortSample;
 
 /// All links, and which of them has the next arrival.
 #[derive(Debug)]

@@ -12,6 +12,7 @@
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::Header;
 use flowsched_schemes::port::Port;
+use flowsched_schemes::world::PortSample;
 use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
 use flowsched_units::Time;
 
@@ -20,7 +21,6 @@ use super::{Fabric, Tally, loses, note, sample_all};
 use crate::Job;
 use crate::link::{Link, OnTheWay, unseen};
 use crate::routing::Router;
-use flowsched_schemes::world::PortSample;
 
 /// All links, and what reaches hosts in the present window.
 #[derive(Debug)]
