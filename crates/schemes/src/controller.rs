@@ -12,7 +12,7 @@ pub mod pdq;
 pub mod telemetry;
 mod uninformed;
 
-pub use none::NoController;
+pub use none::{NoController, Uncontrolled};
 #[doc(hidden)]
 pub use part::{Controlled, ControllerFamily};
 pub use part::{ControllerPart, Language};

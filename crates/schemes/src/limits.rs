@@ -1,6 +1,6 @@
 //! Values with which no run would get on: packets that fit nowhere, time-outs that are over at once.
 
-use flowsched_units::{Bytes, PACKET_WIRE, SettingError, Settings, Time, Value};
+use flowsched_units::{Bytes, PACKET_WIRE, Parameter, SettingError, Settings, Time, Value};
 
 use crate::port::parameters::{BUFFER, SWITCH_MEMORY};
 use crate::transport::tcp::parameters::RTO_MIN;
@@ -21,13 +21,20 @@ pub(crate) fn check(settings: &Settings) -> Result<(), SettingError> {
             return Err(SettingError::new(parameter, size.to_string(), allowed));
         }
     }
-    if let Some(Value::Time(time)) = settings.get(&RTO_MIN)
-        && *time < LEAST_TIMEOUT
-    {
-        let allowed = format!("at least {LEAST_TIMEOUT}");
-        return Err(SettingError::new(&RTO_MIN, time.to_string(), allowed));
+    match settings.get(&RTO_MIN) {
+        Some(_) => timeout(settings, &RTO_MIN).map(drop),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// The time until something is sent again that `parameter` has; refuses one that is over at once.
+pub(crate) fn timeout(settings: &Settings, parameter: &Parameter) -> Result<Time, SettingError> {
+    let time = settings.time(parameter);
+    if time < LEAST_TIMEOUT {
+        let allowed = format!("at least {LEAST_TIMEOUT}");
+        return Err(SettingError::new(parameter, time.to_string(), allowed));
+    }
+    Ok(time)
 }
 
 #[cfg(test)]

@@ -6,15 +6,28 @@ use super::{Controller, ControllerPart, Site};
 use crate::flow_level::Fluid;
 use crate::packet::{Header, Packet};
 use crate::part::{Part, Role};
-use crate::port::{AnyPort, Backlog};
-use crate::tagger::AnyTagger;
+use crate::port::{AnyPort, Backlog, PortFamily};
+use crate::tagger::{AnyTagger, TaggerFamily};
 use crate::transport::Transport;
 
 /// Switches tell the hosts nothing but ECN marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoController;
 
-impl ControllerPart<()> for NoController {
+/// A header that means nothing to switches: only hosts read it.
+pub trait Uncontrolled: Header {
+    /// The taggers that these hosts work with.
+    type Tagger: TaggerFamily<Self>;
+    /// The ports that these hosts work with.
+    type Ports: PortFamily;
+}
+
+impl Uncontrolled for () {
+    type Tagger = AnyTagger;
+    type Ports = AnyPort;
+}
+
+impl<H: Uncontrolled> ControllerPart<H> for NoController {
     const PART: Part = Part {
         role: Role::Controller,
         name: "none",
@@ -22,17 +35,17 @@ impl ControllerPart<()> for NoController {
         source: "PIAS ToN 2017, III-B.2",
         parameters: &[],
     };
-    type Header = ();
-    type Hosts<T: Transport<Header = ()>> = T;
-    type Tagger = AnyTagger;
-    type Ports = AnyPort;
+    type Header = H;
+    type Hosts<T: Transport<Header = H>> = T;
+    type Tagger = H::Tagger;
+    type Ports = H::Ports;
     type Controller = NoController;
 
     fn build(_settings: &Settings) -> Result<NoController, SettingError> {
         Ok(NoController)
     }
 
-    fn hosts<T: Transport<Header = ()>>(&self, transport: T) -> T {
+    fn hosts<T: Transport<Header = H>>(&self, transport: T) -> T {
         transport
     }
 

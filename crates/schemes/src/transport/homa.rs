@@ -11,10 +11,10 @@
 //! [turn](card) it is to send, and which messages to [grant](grants). What may not: ports, which are
 //! plain strict priority.
 //!
-//! The implementation follows the paper from memory, and what the authors' simulator
-//! (PlatformLab/HomaSimulation) does. Readings where the paper leaves a choice: messages are one-way, so a receiver ends one by a
-//! packet without data, which stands for the response; amounts are counted in whole packets; a
-//! receiver limits the messages that it grants, not their senders.
+//! The implementation follows the paper from memory, and the authors' simulator
+//! (PlatformLab/HomaSimulation). Choices: messages are one-way, so a packet without data from the
+//! receiver ends a message, in place of the response; amounts are counted in whole packets; a
+//! receiver limits the number of messages that it grants, and senders do not.
 
 pub mod card;
 pub mod grants;

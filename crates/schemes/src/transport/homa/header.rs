@@ -41,7 +41,7 @@ impl Header for HomaHeader {
     const WIRE_BYTES: u32 = 18;
 }
 
-/// A packet of the receiver of `flow`, addressed to nobody yet.
+/// A packet without data from the receiver of `flow` to its sender.
 pub(super) fn to_sender(flow: u32, seq: u32, header: HomaHeader) -> Packet<HomaHeader> {
     Packet { flow, seq, wire: BARE as u16, flags: Flags::ACK, header, ..Packet::default() }
 }

@@ -9,13 +9,14 @@ use flowsched_units::{
 use super::Homa;
 use super::header::HomaHeader;
 use super::priorities::{HomaPriorities, Levels};
-use crate::controller::{Controlled, ControllerPart, Language, NoController, Site};
+use crate::controller::{Controlled, Language, NoController, Uncontrolled};
 use crate::flow_level::{Acknowledgements, FlowLevel, Fluid, NoFluid, Shares, Sharing};
+use crate::limits;
 use crate::packet::Header;
 use crate::part::{Part, Role};
 use crate::port::{HostPort, InOrder, PortFamily};
 use crate::tagger::TaggerPart;
-use crate::transport::{Transport, TransportPart};
+use crate::transport::TransportPart;
 
 /// What a message sends without a grant, and what of it is granted at a time.
 pub const RTT_BYTES: Parameter = Parameter {
@@ -48,9 +49,6 @@ pub const RESEND_INTERVAL: Parameter = Parameter {
     source: "Montazeri et al., SIGCOMM 2018, 3.7: a few milliseconds",
 };
 
-/// The least of these: shorter ones pass no time that matters to any network.
-const LEAST_INTERVAL: Time = Time::from_us(1);
-
 /// What may be set of Homa's hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HomaSettings {
@@ -68,11 +66,6 @@ pub struct HomaSettings {
 
 impl HomaSettings {
     fn from_settings(settings: &Settings) -> Result<HomaSettings, SettingError> {
-        let interval = settings.time(&RESEND_INTERVAL);
-        if interval < LEAST_INTERVAL {
-            let allowed = format!("at least {LEAST_INTERVAL}");
-            return Err(SettingError::new(&RESEND_INTERVAL, interval.to_string(), allowed));
-        }
         let queues = InOrder::from_settings(settings)?.settings().queues;
         let scheduled = HomaPriorities::build(settings, queues)?.scheduled();
         let segments = settings.size(&RTT_BYTES).get().div_ceil(PACKET_PAYLOAD).max(1);
@@ -84,7 +77,7 @@ impl HomaSettings {
             rtt_segments: u32::try_from(segments).unwrap_or(u32::MAX),
             overcommitment,
             scheduled,
-            resend_interval: interval,
+            resend_interval: limits::timeout(settings, &RESEND_INTERVAL)?,
             host_rate: HostPort::from_settings(settings).rate,
         })
     }
@@ -131,28 +124,7 @@ impl Language for HomaHeader {
     type Controllers = Controlled<HomaHeader, NoController>;
 }
 
-/// Homa's switches tell the hosts nothing.
-impl ControllerPart<HomaHeader> for NoController {
-    const PART: Part = <NoController as ControllerPart<()>>::PART;
-    type Header = HomaHeader;
-    type Hosts<T: Transport<Header = HomaHeader>> = T;
+impl Uncontrolled for HomaHeader {
     type Tagger = HomaPriorities;
     type Ports = InOrder;
-    type Controller = NoController;
-
-    fn build(_settings: &Settings) -> Result<NoController, SettingError> {
-        Ok(NoController)
-    }
-
-    fn hosts<T: Transport<Header = HomaHeader>>(&self, transport: T) -> T {
-        transport
-    }
-
-    fn controller(&self, _site: Site) -> NoController {
-        NoController
-    }
-
-    fn fluid(&self) -> Fluid<()> {
-        Ok(())
-    }
 }

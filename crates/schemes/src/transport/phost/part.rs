@@ -5,11 +5,11 @@ use flowsched_units::{SettingError, Settings};
 
 use super::settings::{PARAMETERS, PhostSettings};
 use super::{Phost, PhostHeader, PhostPriorities};
-use crate::controller::{Controlled, ControllerPart, Language, NoController, Site};
+use crate::controller::{Controlled, Language, NoController, Uncontrolled};
 use crate::flow_level::{FlowLevel, Fluid, Shares, Sharing};
 use crate::part::{Part, Role};
 use crate::port::InOrder;
-use crate::transport::{Transport, TransportPart};
+use crate::transport::TransportPart;
 
 /// pHost's hosts.
 #[derive(Clone, Copy, Debug)]
@@ -41,28 +41,7 @@ impl Language for PhostHeader {
     type Controllers = Controlled<PhostHeader, NoController>;
 }
 
-/// pHost's switches tell the hosts nothing.
-impl ControllerPart<PhostHeader> for NoController {
-    const PART: Part = <NoController as ControllerPart<()>>::PART;
-    type Header = PhostHeader;
-    type Hosts<T: Transport<Header = PhostHeader>> = T;
+impl Uncontrolled for PhostHeader {
     type Tagger = PhostPriorities;
     type Ports = InOrder;
-    type Controller = NoController;
-
-    fn build(_settings: &Settings) -> Result<NoController, SettingError> {
-        Ok(NoController)
-    }
-
-    fn hosts<T: Transport<Header = PhostHeader>>(&self, transport: T) -> T {
-        transport
-    }
-
-    fn controller(&self, _site: Site) -> NoController {
-        NoController
-    }
-
-    fn fluid(&self) -> Fluid<()> {
-        Ok(())
-    }
 }

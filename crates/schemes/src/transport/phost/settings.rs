@@ -2,6 +2,7 @@
 
 use flowsched_units::{Kind, Parameter, SettingError, Settings, Time};
 
+use crate::limits;
 use crate::port::HostPort;
 
 /// Tokens at the start.
@@ -80,9 +81,6 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     REQUEST_INTERVAL,
 ];
 
-/// The least of the times: shorter ones pass no time that matters to any network.
-const LEAST_TIME: Time = Time::from_us(1);
-
 /// What may be set of pHost's hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhostSettings {
@@ -106,21 +104,14 @@ pub struct PhostSettings {
 
 impl PhostSettings {
     pub(super) fn from_settings(settings: &Settings) -> Result<PhostSettings, SettingError> {
-        for parameter in [&DOWNGRADE_TIME, &RESEND_TIME, &REQUEST_INTERVAL] {
-            let time = settings.time(parameter);
-            if time < LEAST_TIME {
-                let allowed = format!("at least {LEAST_TIME}");
-                return Err(SettingError::new(parameter.name, time.to_string(), allowed));
-            }
-        }
         Ok(PhostSettings {
             free_tokens: settings.count(&FREE_TOKENS) as u32,
             all_have_free_tokens: settings.is(&FREE_TOKENS_FOR, "all-flows"),
             token_life: settings.number(&TOKEN_LIFE),
             token_window: settings.count(&TOKEN_WINDOW) as u32,
-            downgrade_time: settings.time(&DOWNGRADE_TIME),
-            resend_time: settings.time(&RESEND_TIME),
-            request_interval: settings.time(&REQUEST_INTERVAL),
+            downgrade_time: limits::timeout(settings, &DOWNGRADE_TIME)?,
+            resend_time: limits::timeout(settings, &RESEND_TIME)?,
+            request_interval: limits::timeout(settings, &REQUEST_INTERVAL)?,
             host_rate: HostPort::from_settings(settings).rate,
         })
     }
