@@ -45,7 +45,7 @@ impl Finding {
     }
 
     /// What `result` says.
-    fn of(about: &'static str, result: Result<String, AgentError>) -> Finding {
+    fn new(about: &'static str, result: Result<String, AgentError>) -> Finding {
         match result {
             Ok(text) => Finding::ok(about, text),
             Err(error) => Finding::error(about, error.to_string()),
@@ -117,7 +117,7 @@ fn findings(places: &Places, config: &Config, hook: Option<Hook>) -> Vec<Finding
     // The kernel tells nobody else which hooks it has.
     let hook = hook.or_else(|| may_try.is_ok().then(Hook::available));
     all.push(match may_try {
-        Ok(()) => Finding::of("program", program(config)),
+        Ok(()) => Finding::new("program", program(config)),
         Err(error) => Finding::warning("program", format!("not tried: {error}")),
     });
     all.extend(preview::interfaces(config, hook));
@@ -127,7 +127,7 @@ fn findings(places: &Places, config: &Config, hook: Option<Hook>) -> Vec<Finding
     }
     if config.nic.is_some() {
         let possible = nic::check(places, config);
-        all.push(Finding::of("nic", possible.map(|()| "can be scheduled and put back".into())));
+        all.push(Finding::new("nic", possible.map(|()| "can be scheduled and put back".into())));
     }
     all
 }
@@ -137,7 +137,7 @@ fn folders(places: &Places) -> Finding {
         .and_then(|()| folder::demand_safe(&places.pins, Purpose::Use))
         .and_then(|()| places.demand_bpf_file_system());
     let text = format!("pins in {}, records in {}", places.pins.display(), places.run.display());
-    Finding::of("folders", checked.map(|()| text))
+    Finding::new("folders", checked.map(|()| text))
 }
 
 /// Whether there is memory for `flows.max`.

@@ -32,7 +32,7 @@ pub(crate) struct Inheritance {
 
 impl Inheritance {
     /// Looks at what is installed, and says in the log what is not taken over.
-    pub(crate) fn of(places: &Places, wanted: &[Wanted]) -> Inheritance {
+    pub(crate) fn find(places: &Places, wanted: &[Wanted]) -> Inheritance {
         let layout = tagger::pinned(places, map::SETTINGS)
             .and_then(|map| tagger::read_settings(&map))
             .map_or(0, |settings| settings.layout.0);

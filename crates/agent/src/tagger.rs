@@ -294,7 +294,7 @@ fn pin_or_reuse(
         value_size: map.value_size(),
         max_entries: map.max_entries(),
     });
-    let inheritance = Inheritance::of(places, &wanted);
+    let inheritance = Inheritance::find(places, &wanted);
     for (name, map) in &mut pinned {
         let path = inheritance.pin(places, name);
         map.set_pin_path(&path)

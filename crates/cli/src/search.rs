@@ -89,7 +89,7 @@ fn share_met(wanted: &Search, scene: usize, scheme: usize, value: u64) -> Result
         let run = Prepared::new(&experiment.scenes[run.scene], run)?;
         let simulator = |run: Simulation<'_>| run.run();
         let record = run.simulate(&simulator, &progress, &mut |_| ControlFlow::Continue(()))?;
-        Ok(RunSummary::of(&record, &PortFigures::default()))
+        Ok(RunSummary::new(&record, &PortFigures::default()))
     };
     let summaries: Result<Vec<RunSummary>, _> = runs.into_par_iter().map(summary_of).collect();
     let file = &wanted.experiment.file;

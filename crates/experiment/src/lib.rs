@@ -63,7 +63,7 @@ pub use inputs::Input;
 pub use mistake::{Mistake, Mistakes, Place, Source};
 #[doc(hidden)]
 pub use parameters::{KIND, PARAMETERS};
-pub use parts::Parts;
+pub use parts::WorkloadParts;
 pub use scheme::{Level, SchemeOfScene};
 #[doc(hidden)]
 pub use vary::values;

@@ -18,7 +18,7 @@ use crate::relevance::{Starts, exclude_each_other, misplaced, owner_other_than, 
 
 /// The parts of a workload, and the flows that are listed.
 #[derive(Clone, Debug)]
-pub struct Parts {
+pub struct WorkloadParts {
     /// What is drawn.
     pub parts: Vec<Part>,
     /// What is listed.
@@ -27,7 +27,7 @@ pub struct Parts {
     pub(crate) listed_settings: Vec<Settings>,
 }
 
-impl Parts {
+impl WorkloadParts {
     /// How many flows there are; `whole` says how many those that share a count have.
     pub(crate) fn flow_count(&self, whole: &Settings) -> u64 {
         let own: u64 = self.parts.iter().filter_map(|part| part.flows).sum();
@@ -84,7 +84,7 @@ pub(crate) fn read(
     inputs: &mut Inputs<'_>,
     mistakes: &mut Mistakes,
     warnings: &mut Vec<String>,
-) -> Option<Parts> {
+) -> Option<WorkloadParts> {
     let whole = &document.workload;
     if let Some(entry) = whole.entries.get("trace") {
         let problem = "`trace` conflicts with parts and listed flows: the trace has all flows. Remove \
@@ -103,7 +103,7 @@ pub(crate) fn read(
     let parts = parts.into_iter().collect::<Option<Vec<Part>>>()?;
     let (listed, listed_settings) =
         listed.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
-    Some(Parts { parts, listed, listed_settings })
+    Some(WorkloadParts { parts, listed, listed_settings })
 }
 
 /// The part's table with what it takes from the whole.

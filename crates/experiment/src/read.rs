@@ -170,7 +170,7 @@ impl Reader<'_> {
         for table in &document.schemes {
             let thresholds = &mut self.thresholds;
             let mut sizes_of = |word: &str, queues| match &demand {
-                Some(Ok(demand)) => thresholds.of(word, demand, queues),
+                Some(Ok(demand)) => thresholds.resolve(word, demand, queues),
                 Some(Err(error)) => Err(error.clone()),
                 // Something is wrong with the workload and has been said; go on without.
                 None => Ok(Value::Sizes(vec![Default::default(); queues as usize - 1])),

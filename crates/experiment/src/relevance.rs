@@ -32,7 +32,7 @@ pub(crate) fn misplaced(settings: &Settings, key: &str) -> Option<String> {
     let pattern = settings.text(&PATTERN);
     if let Some(owners) = owner_other_than(&pattern, key) {
         return Some(format!(
-            "`{key}` belongs to the pattern {owners}, and the pattern here is {pattern}. Remove \
+            "`{key}` works with the pattern {owners}, and the pattern here is {pattern}. Remove \
              `{key}` or change `pattern`."
         ));
     }
@@ -55,5 +55,5 @@ pub(crate) fn owner_other_than(pattern: &str, key: &str) -> Option<String> {
         .filter(|pattern| pattern.own_keys.contains(&key))
         .map(|pattern| pattern.name)
         .collect();
-    (!owners.is_empty() && !owners.contains(&pattern)).then(|| owners.join(" and "))
+    (!owners.is_empty() && !owners.contains(&pattern)).then(|| owners.join(" or "))
 }

@@ -12,7 +12,7 @@ use crate::document::{Document, Table};
 use crate::experiment::Scene;
 use crate::inputs::Inputs;
 use crate::parameters::{NAME, PARAMETERS};
-use crate::parts::{self, Parts};
+use crate::parts::{self, WorkloadParts};
 use crate::scheme;
 use crate::vary::Variation;
 use crate::workload::{self, Traffic};
@@ -75,7 +75,7 @@ impl Resolver<'_> {
     }
 
     fn parts(&self, text: &mut String, scenes: &[Scene]) {
-        let all_parts: Vec<&Parts> = scenes
+        let all_parts: Vec<&WorkloadParts> = scenes
             .iter()
             .filter_map(|scene| match &scene.workload.traffic {
                 Traffic::Parts(parts) => Some(parts),

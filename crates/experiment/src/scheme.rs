@@ -37,7 +37,7 @@ pub enum Level {
 }
 
 impl Level {
-    fn of(settings: &Settings, engine: Engine) -> Result<Level, SettingError> {
+    fn build(settings: &Settings, engine: Engine) -> Result<Level, SettingError> {
         if engine == Engine::Fluid || catalogue::schedule(settings).is_some() {
             return FlowLevel::from_settings(settings).map(Level::Flows);
         }
@@ -68,7 +68,7 @@ pub(crate) fn read(
         return None;
     }
     let level =
-        resolve_thresholds(&mut settings, sizes_of).and_then(|()| Level::of(&settings, engine));
+        resolve_thresholds(&mut settings, sizes_of).and_then(|()| Level::build(&settings, engine));
     if engine == Engine::Packet
         && let Some(entry) = table.entries.get(DISCIPLINE.name)
     {

@@ -27,7 +27,12 @@ type Question = (String, String, u64, u64);
 
 impl Thresholds {
     /// The sizes that `word` stands for with so many queues.
-    pub fn of(&mut self, word: &str, demand: &Demand, queues: u64) -> Result<Value, SettingError> {
+    pub fn resolve(
+        &mut self,
+        word: &str,
+        demand: &Demand,
+        queues: u64,
+    ) -> Result<Value, SettingError> {
         let question = (word.to_owned(), demand.name.clone(), demand.load.to_bits(), queues);
         let answer = self.known.entry(question).or_insert_with(|| answer(word, demand, queues));
         answer.clone().map(Value::Sizes).map_err(|error| {

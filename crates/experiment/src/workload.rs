@@ -13,7 +13,7 @@ use crate::drawn::{drawn, unreadable};
 use crate::inputs::Inputs;
 use crate::keys;
 use crate::mistake::{Mistake, Mistakes, Place};
-use crate::parts::{self, Parts};
+use crate::parts::{self, WorkloadParts};
 use crate::relevance::{Starts, misplaced, starts_of};
 use crate::thresholds::Demand;
 
@@ -34,7 +34,7 @@ pub enum Traffic {
     /// They are those of a trace.
     Trace(Vec<Flow>),
     /// They are of several parts, or listed in the experiment.
-    Parts(Parts),
+    Parts(WorkloadParts),
 }
 
 impl WorkloadOfScene {
@@ -48,7 +48,7 @@ impl WorkloadOfScene {
             Traffic::Trace(flows) => {
                 flowsched_workload::replay(&self.settings, network, flows.clone()).map_err(of_whole)
             }
-            Traffic::Parts(Parts { parts, listed, .. }) => {
+            Traffic::Parts(WorkloadParts { parts, listed, .. }) => {
                 flowsched_workload::compose(&self.settings, network, parts, listed, seed)
             }
         }
@@ -237,7 +237,7 @@ fn check_all_starts(workload: &WorkloadOfScene) -> Result<(), PartError> {
     match &workload.traffic {
         Traffic::Drawn(_) => check(None, &workload.settings, workload.flow_count()),
         Traffic::Trace(_) => Ok(()),
-        Traffic::Parts(Parts { parts, .. }) => {
+        Traffic::Parts(WorkloadParts { parts, .. }) => {
             let mut parts = parts.iter().enumerate();
             parts.try_for_each(|(place, part)| {
                 check(Some(place), &part.settings, part.flows.unwrap_or(1))

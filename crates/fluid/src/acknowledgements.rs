@@ -128,11 +128,11 @@ impl Acknowledgements {
     #[inline]
     pub(crate) fn set_rate(&mut self, slot: u32, path: &[u32], rate: f64) {
         let more = rate - std::mem::replace(&mut self.rates[slot as usize], rate);
-        if more == 0.0 || self.ways.of(slot).is_empty() {
+        if more == 0.0 || self.ways.path(slot).is_empty() {
             return;
         }
         let more_back = more * self.ratios[slot as usize];
-        let way = self.ways.of(slot);
+        let way = self.ways.path(slot);
         self.touched.reserve(path.len() + way.len());
         for &index in path {
             let link = &mut self.links[index as usize];
@@ -154,7 +154,7 @@ impl Acknowledgements {
             return;
         }
         let more = if waits { *probes } else { -*probes };
-        let way = self.ways.of(slot);
+        let way = self.ways.path(slot);
         self.touched.reserve(path.len() + way.len());
         for &index in path.iter().chain(way) {
             let link = &mut self.links[index as usize];
@@ -168,7 +168,7 @@ impl Acknowledgements {
         self.set_rate(slot, path, 0.0);
         self.set_waiting(slot, path, false);
         let probed = if self.probes[slot as usize].0 > 0.0 { path } else { &[] };
-        for &link in self.ways.of(slot).iter().chain(probed) {
+        for &link in self.ways.path(slot).iter().chain(probed) {
             let passing = &mut self.passing[link as usize];
             *passing -= 1;
             if *passing == 0 {
@@ -186,8 +186,8 @@ impl Acknowledgements {
 
     /// The links that the flow's acknowledgements pass, and bits that go back for every bit that is
     /// sent.
-    pub(crate) fn of(&self, slot: u32) -> (&[u32], f64) {
-        (self.ways.of(slot), self.ratios[slot as usize])
+    pub(crate) fn way_back(&self, slot: u32) -> (&[u32], f64) {
+        (self.ways.path(slot), self.ratios[slot as usize])
     }
 
     /// Finds what flows can use of their rates; `changed` gets the links where it is new.

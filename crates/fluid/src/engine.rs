@@ -18,7 +18,7 @@ use crate::noted::Noted;
 use crate::optimum::Optimum;
 use crate::paths::Paths;
 use crate::ports::Ports;
-use crate::sharing::{Moment, Sharing};
+use crate::sharing::{Allocator, Moment};
 use crate::transfers::{Transfer, Transfers};
 use crate::{Job, Progress, Watch, capacities};
 
@@ -68,7 +68,7 @@ pub(crate) struct Engine<'a, S> {
     links: Vec<u32>,
 }
 
-impl<'a, S: Sharing> Engine<'a, S> {
+impl<'a, S: Allocator> Engine<'a, S> {
     pub(crate) fn new(job: &'a Job<'a>, sharing: S, optimum: Option<Optimum>) -> Engine<'a, S> {
         let is_sampled = job.sample_interval > Time::ZERO;
         let is_settled = optimum.as_ref().is_some_and(Optimum::settles_who_is_late);
@@ -210,7 +210,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
         let peak = rates.fold(f64::INFINITY, f64::min);
         let size = wire_bits(flow.size, scheme.header);
         let (latency, deadline) = match &self.optimum {
-            None => (Latency::of(flow, &self.path, network, scheme), flow.deadline),
+            None => (Latency::of_flow(flow, &self.path, network, scheme), flow.deadline),
             Some(optimum) => {
                 let latency = optimum.latency(&self.path, network);
                 (latency, flow.deadline.map(|deadline| latency.due_time(deadline)))
@@ -218,7 +218,8 @@ impl<'a, S: Sharing> Engine<'a, S> {
         };
         let slot = self.transfers.insert(Transfer::new(flow.id, size, deadline, peak));
         self.enter(slot, flow, latency);
-        let round_trips = match self.admissions.announce(self.paths.of(slot), now, latency.before) {
+        let round_trips = match self.admissions.announce(self.paths.path(slot), now, latency.before)
+        {
             true => 1,
             false => 2,
         };
@@ -235,7 +236,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
         self.find_way_back(flow);
         let ratio = ratio_back(flow.size, self.job.scheme);
         let probes = latency.probe_rate(self.job.scheme);
-        self.acknowledgements.start(slot, self.paths.of(slot), &self.links, ratio, probes);
+        self.acknowledgements.start(slot, self.paths.path(slot), &self.links, ratio, probes);
         if slot as usize >= self.latencies.len() {
             self.latencies.resize(slot as usize + 1, latency);
             self.phases.resize(slot as usize + 1, Phase::Announces);
@@ -267,7 +268,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
             news.start(slot);
         }
         let moment = Moment { now, transfers: &self.transfers };
-        self.sharing.start(slot, self.paths.of(slot), moment);
+        self.sharing.start(slot, self.paths.path(slot), moment);
     }
 
     /// The flow in `slot` has sent its last bit.
@@ -300,12 +301,12 @@ impl<'a, S: Sharing> Engine<'a, S> {
     fn end(&mut self, slot: u32, now: Time, after: Time) {
         if let Some(transfer) = self.transfers.get_mut(slot) {
             transfer.stop(now);
-            self.acknowledgements.end(slot, self.paths.of(slot));
+            self.acknowledgements.end(slot, self.paths.path(slot));
         }
         if let Some(news) = &mut self.news {
-            news.end(slot, self.paths.of(slot));
+            news.end(slot, self.paths.path(slot));
         }
-        self.admissions.forget(self.paths.of(slot));
+        self.admissions.forget(self.paths.path(slot));
         self.ended += 1;
         self.phases[slot as usize] = Phase::Leaves;
         match after {
@@ -320,12 +321,12 @@ impl<'a, S: Sharing> Engine<'a, S> {
         self.sharing.end(slot, moment);
         if let Some(transfer) = self.transfers.get(slot) {
             let sent = transfer.sent_at(now);
-            self.ports.add(self.paths.of(slot), sent);
-            let (way_back, ratio) = self.acknowledgements.of(slot);
+            self.ports.add(self.paths.path(slot), sent);
+            let (way_back, ratio) = self.acknowledgements.way_back(slot);
             self.ports.add(way_back, sent * ratio);
         }
         if let Some(news) = &mut self.news {
-            news.leave(self.paths.of(slot));
+            news.leave(self.paths.path(slot));
         }
         self.transfers.remove(slot);
     }
@@ -353,7 +354,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
             self;
         sharing.settle(Moment { now, transfers }, |slot| changed.note(slot));
         for slot in changed.iter() {
-            let path = paths.of(slot);
+            let path = paths.path(slot);
             if phases[slot as usize] != Phase::Sends {
                 continue;
             }
@@ -386,7 +387,7 @@ impl<'a, S: Sharing> Engine<'a, S> {
             if self.phases[slot as usize] != Phase::Sends {
                 continue;
             }
-            let rate = self.acknowledgements.rate(slot, self.paths.of(slot));
+            let rate = self.acknowledgements.rate(slot, self.paths.path(slot));
             if rate != transfer.rate() {
                 transfer.set_rate(rate, now);
                 let changed = &mut self.changed;

@@ -140,9 +140,9 @@ impl Fair {
     /// A flow ends; its rate is zero from now on.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.set_rate(slot, 0.0);
-        for hop in 0..self.paths.of(slot).len() {
-            let index = self.paths.of(slot)[hop] as usize;
-            self.leave(index, self.places.of(slot)[hop]);
+        for hop in 0..self.paths.path(slot).len() {
+            let index = self.paths.path(slot)[hop] as usize;
+            self.leave(index, self.places.path(slot)[hop]);
             let band = &mut self.bands[index];
             if band.members.is_empty() {
                 band.level = f64::INFINITY;
@@ -160,7 +160,7 @@ impl Fair {
         let members = &mut self.bands[band].members;
         members.swap_remove(place as usize);
         let Some(moved) = members.get(place as usize).copied() else { return };
-        let hop = self.paths.of(moved).iter().position(|other| *other as usize == band);
+        let hop = self.paths.path(moved).iter().position(|other| *other as usize == band);
         if let Some(hop) = hop {
             self.places.of_mut(moved)[hop] = place;
         }
@@ -169,7 +169,7 @@ impl Fair {
     /// A flow goes on in another class.
     pub(crate) fn set_class(&mut self, slot: u32, class: u8) {
         let links = |band: &u32| band / self.classes as u32;
-        let path: Vec<u32> = self.paths.of(slot).iter().map(links).collect();
+        let path: Vec<u32> = self.paths.path(slot).iter().map(links).collect();
         self.remove(slot);
         self.add(slot, path.into_iter(), class);
     }
@@ -300,8 +300,8 @@ impl Fair {
                 continue;
             }
             self.set_rate(slot, rate);
-            for hop in 0..self.paths.of(slot).len() {
-                let other = self.paths.of(slot)[hop];
+            for hop in 0..self.paths.path(slot).len() {
+                let other = self.paths.path(slot)[hop];
                 self.look_at_lower_classes(other as usize);
                 if other == band || self.has_room(other as usize) {
                     continue;
@@ -325,7 +325,7 @@ impl Fair {
 
     fn set_rate(&mut self, slot: u32, rate: f64) {
         let change = rate - self.rates[slot as usize];
-        for &band in self.paths.of(slot) {
+        for &band in self.paths.path(slot) {
             self.bands[band as usize].taken += change;
         }
         self.rates[slot as usize] = rate;
@@ -364,7 +364,7 @@ impl Fair {
 /// The lowest level of the other bands that the flow crosses.
 #[inline]
 fn offer_elsewhere(bands: &[Band], paths: &Paths, slot: u32, band: u32) -> f64 {
-    let others = paths.of(slot).iter().filter(|other| **other != band);
+    let others = paths.path(slot).iter().filter(|other| **other != band);
     others.map(|other| bands[*other as usize].level).fold(f64::INFINITY, f64::min)
 }
 

@@ -56,7 +56,7 @@ impl Latency {
         scheme.admission.acceptance().map_or(0.0, |acceptance| bits / interval(acceptance))
     }
 
-    pub(crate) fn of(
+    pub(crate) fn of_flow(
         flow: &Flow,
         path: &[PortId],
         network: &Network,

@@ -48,7 +48,7 @@ pub use flowsched_schemes::world::{
     FlowOutcome, Outcome, PortSample, Progress, SampleSink, Watch, Worth,
 };
 use optimum::Optimum;
-use sharing::{ClassBy, Classes, Priority, Reservations, Sharing};
+use sharing::{Allocator, ClassBy, Classes, Priority, Reservations};
 
 /// What to simulate.
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +97,7 @@ fn capacities(network: &Network) -> impl Iterator<Item = f64> {
     network.ports().iter().map(|port| port.rate.as_bps() as f64)
 }
 
-fn with<S: Sharing>(job: &Job<'_>, sharing: S, watch: &mut Watch<'_>) -> Outcome {
-    let optimum = job.scheme.is_omniscient.then(|| Optimum::of(job));
+fn with<S: Allocator>(job: &Job<'_>, sharing: S, watch: &mut Watch<'_>) -> Outcome {
+    let optimum = job.scheme.is_omniscient.then(|| Optimum::new(job));
     Engine::new(job, sharing, optimum).run(watch)
 }

@@ -40,7 +40,7 @@ struct Bottleneck {
 }
 
 impl Optimum {
-    pub(crate) fn of(job: &Job<'_>) -> Optimum {
+    pub(crate) fn new(job: &Job<'_>) -> Optimum {
         let mut optimum =
             Optimum { worth: Worth::Heuristic, bottleneck: one_bottleneck(job), late: None };
         let Some(bottleneck) = optimum.bottleneck else { return optimum };

@@ -26,7 +26,7 @@ impl Paths {
 
     /// The links that the flow in `slot` crosses, in their order.
     #[inline]
-    pub(crate) fn of(&self, slot: u32) -> &[u32] {
+    pub(crate) fn path(&self, slot: u32) -> &[u32] {
         let slot = slot as usize;
         &self.links[slot * self.row..][..usize::from(self.lengths[slot])]
     }
@@ -41,7 +41,7 @@ impl Paths {
     fn widen(&mut self, row: usize) {
         let mut links = vec![0; self.lengths.len() * row];
         for slot in 0..self.lengths.len() {
-            let old = self.of(slot as u32);
+            let old = self.path(slot as u32);
             links[slot * row..][..old.len()].copy_from_slice(old);
         }
         self.row = row;
@@ -59,8 +59,11 @@ mod tests {
         paths.set(0, &[1, 2]);
         paths.set(2, &[3]);
         paths.set(1, &[4, 5, 6, 7]);
-        assert_eq!([paths.of(0), paths.of(1), paths.of(2)], [&[1, 2][..], &[4, 5, 6, 7], &[3]]);
+        assert_eq!(
+            [paths.path(0), paths.path(1), paths.path(2)],
+            [&[1, 2][..], &[4, 5, 6, 7], &[3]]
+        );
         paths.set(1, &[8]);
-        assert_eq!(paths.of(1), [8]);
+        assert_eq!(paths.path(1), [8]);
     }
 }

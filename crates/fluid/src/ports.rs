@@ -38,8 +38,8 @@ impl Ports {
         let mut sent = self.sent.clone();
         for (slot, transfer) in transfers.iter() {
             let bits = transfer.sent_at(now);
-            paths.of(slot).iter().for_each(|port| sent[*port as usize] += bits);
-            let (way_back, ratio) = acknowledgements.of(slot);
+            paths.path(slot).iter().for_each(|port| sent[*port as usize] += bits);
+            let (way_back, ratio) = acknowledgements.way_back(slot);
             way_back.iter().for_each(|port| sent[*port as usize] += bits * ratio);
         }
         let sample = |(port, bits): (usize, &f64)| PortSample {

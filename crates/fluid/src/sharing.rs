@@ -23,7 +23,7 @@ pub(crate) struct Moment<'a> {
 }
 
 /// How flows share links.
-pub(crate) trait Sharing {
+pub(crate) trait Allocator {
     /// The flow in `slot` starts to compete on `path`.
     fn start(&mut self, slot: u32, path: &[u32], moment: Moment<'_>);
 

@@ -209,8 +209,8 @@ impl Strict {
         self.set_rate(slot, 0.0, order);
         self.is_due[slot as usize] = false;
         self.go_on_behind(slot, order);
-        for hop in 0..self.paths.of(slot).len() {
-            self.take_off(slot, self.paths.of(slot)[hop], order);
+        for hop in 0..self.paths.path(slot).len() {
+            self.take_off(slot, self.paths.path(slot)[hop], order);
         }
     }
 
@@ -227,8 +227,8 @@ impl Strict {
         debug_assert!(self.rate(slot) == 0.0, "it waits");
         self.go_on_behind(slot, order);
         let critical = order.criticality(slot);
-        for hop in 0..self.paths.of(slot).len() {
-            let link = self.paths.of(slot)[hop];
+        for hop in 0..self.paths.path(slot).len() {
+            let link = self.paths.path(slot)[hop];
             self.sort(link, order);
             self.take_off(slot, link, order);
             let link = &mut self.links[link as usize];
@@ -267,7 +267,7 @@ impl Strict {
 
     /// Tells of the flows that send behind the one in `slot` on a link of both.
     pub(crate) fn behind(&self, slot: u32, mut tell: impl FnMut(u32)) {
-        let shared = self.paths.of(slot).iter().filter(|link| self.do_others_send(slot, **link));
+        let shared = self.paths.path(slot).iter().filter(|link| self.do_others_send(slot, **link));
         for &link in shared {
             let link = &self.links[link as usize];
             let mut left = link.capacity;
@@ -294,7 +294,7 @@ impl Strict {
 
     /// The links that the flow crosses.
     pub(crate) fn path(&self, slot: u32) -> &[u32] {
-        self.paths.of(slot)
+        self.paths.path(slot)
     }
 
     /// Finds the rates after what has happened at this instant; `changed` gets the slots whose
@@ -320,11 +320,11 @@ impl Strict {
     /// What more critical flows leave to the flow, as far as it asks for it.
     fn share(&mut self, slot: u32, order: &impl Order) -> f64 {
         let mut share = order.asked(slot);
-        let hops = self.paths.of(slot).len();
+        let hops = self.paths.path(slot).len();
         let first = usize::from(self.held_at[slot as usize]);
         // Most flows wait, and most of them where they have waited before.
         for hop in (first..hops).chain(0..first) {
-            let link = self.paths.of(slot)[hop];
+            let link = self.paths.path(slot)[hop];
             self.sort(link, order);
             let link = &self.links[link as usize];
             let mut left = link.capacity;
@@ -348,7 +348,7 @@ impl Strict {
         if !std::mem::replace(&mut self.has_cursor[slot as usize], false) {
             return;
         }
-        for &link in self.paths.of(slot) {
+        for &link in self.paths.path(slot) {
             let link = &mut self.links[link as usize];
             if link.cursor != slot {
                 continue;
@@ -370,8 +370,8 @@ impl Strict {
     fn set_rate(&mut self, slot: u32, rate: f64, order: &impl Order) {
         let old = std::mem::replace(&mut self.rates[slot as usize], rate);
         self.changed.note(slot);
-        for hop in 0..self.paths.of(slot).len() {
-            let link = self.paths.of(slot)[hop];
+        for hop in 0..self.paths.path(slot).len() {
+            let link = self.paths.path(slot)[hop];
             self.sort(link, order);
             let Link { capacity, members, sending, cursor, .. } = &mut self.links[link as usize];
             *sending = *sending + usize::from(rate > 0.0) - usize::from(old > 0.0);

@@ -69,7 +69,7 @@ impl Bars {
     }
 
     fn row(&self, row: &Bar, y: f64, left: f64, at: &impl Fn(f64) -> f64) -> Markup {
-        let look = Look::of(row.place);
+        let look = Look::at(row.place);
         let colour = if self.signed { look.colour } else { TEXT };
         html! {
             (text(left - 6.0, y, Anchor::End, &name(&row.scheme, NAME)))

@@ -177,7 +177,7 @@ impl Curves {
         html! {
             @for (index, series) in panel.series.iter().enumerate() {
                 @let aside = step * (index as f64 - (panel.series.len() as f64 - 1.0) / 2.0);
-                @let look = Look::of(series.place);
+                @let look = Look::at(series.place);
                 @let at = |dot: &Dot| (area.x(&self.x, dot.x) + aside, area.y(&self.y, dot.y));
                 @let places = series.points.iter().map(at).collect::<Vec<_>>();
                 @for dot in &series.points {

@@ -1,6 +1,6 @@
 //! Port samples, gathered piece by piece: queue lengths, and what ports did while flows arrived.
 
-use flowsched_experiment::results::{Port, PortSample, RunKey};
+use flowsched_experiment::results::{PortRecord, PortSample, RunKey};
 use flowsched_units::Time;
 
 use crate::gathered::{ByScheme, PortClass, PortsInRun};
@@ -16,12 +16,12 @@ pub(crate) struct PortGatherer {
 #[derive(Debug)]
 struct Run {
     key: RunKey,
-    ports: Vec<(Port, Progress)>,
+    ports: Vec<(PortRecord, PortSoFar)>,
 }
 
 /// What is known of one port so far.
 #[derive(Clone, Copy, Debug, Default)]
-struct Progress {
+struct PortSoFar {
     /// Its first sample in the window.
     first: Option<PortSample>,
     /// Its last sample in the window.
@@ -39,12 +39,12 @@ impl PortGatherer {
         gathered: &mut ByScheme,
         run: &RunKey,
         window: Option<(Time, Time)>,
-        ports: &[Port],
+        ports: &[PortRecord],
         samples: &[PortSample],
     ) {
         if self.current.as_ref().is_none_or(|current| current.key != *run) {
             self.finish(gathered);
-            let ports = ports.iter().map(|port| (port.clone(), Progress::default())).collect();
+            let ports = ports.iter().map(|port| (port.clone(), PortSoFar::default())).collect();
             self.current = Some(Run { key: run.clone(), ports });
         }
         let Some(current) = &mut self.current else { return };
@@ -95,7 +95,7 @@ fn within(window: Option<(Time, Time)>, time: Time) -> bool {
     window.is_none_or(|(from, to)| (from..=to).contains(&time))
 }
 
-impl Progress {
+impl PortSoFar {
     fn add(&mut self, sample: &PortSample, counts: bool) {
         self.end = Some(*sample);
         if counts {
@@ -132,8 +132,8 @@ mod tests {
 
     use super::*;
 
-    fn ports() -> Vec<Port> {
-        let port = |class: &str| Port {
+    fn ports() -> Vec<PortRecord> {
+        let port = |class: &str| PortRecord {
             owner: String::new(),
             peer: String::new(),
             class: class.to_owned(),

@@ -99,7 +99,7 @@ impl Histogram {
 mod tests {
     use super::*;
 
-    fn of(values: impl IntoIterator<Item = f64>) -> Histogram {
+    fn of_values(values: impl IntoIterator<Item = f64>) -> Histogram {
         let mut histogram = Histogram::default();
         values.into_iter().for_each(|value| histogram.add(value));
         histogram
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn few_values_make_an_exact_staircase() {
-        let histogram = of([0.0, 9_000.0, 0.0, 1_500.0]);
+        let histogram = of_values([0.0, 9_000.0, 0.0, 1_500.0]);
         let stairs = [
             (0.0, 0.0),
             (0.0, 0.5),
@@ -119,21 +119,21 @@ mod tests {
         assert_eq!(histogram.cumulative(), stairs);
         let stairs = [(0.0, 1.0), (0.0, 0.5), (1_500.0, 0.5), (1_500.0, 0.25), (9_000.0, 0.25)];
         assert_eq!(histogram.exceeding(), stairs);
-        assert_eq!(of([]).cumulative(), []);
-        assert_eq!(of([]).exceeding(), []);
-        assert_eq!(of([]).percentile(500), None);
+        assert_eq!(of_values([]).cumulative(), []);
+        assert_eq!(of_values([]).exceeding(), []);
+        assert_eq!(of_values([]).percentile(500), None);
     }
 
     #[test]
     fn one_value_is_a_rise_from_nothing_to_everything() {
-        assert_eq!(of([7.0]).cumulative(), [(7.0, 0.0), (7.0, 1.0)]);
-        assert_eq!(of([7.0]).exceeding(), [(7.0, 1.0)]);
+        assert_eq!(of_values([7.0]).cumulative(), [(7.0, 0.0), (7.0, 1.0)]);
+        assert_eq!(of_values([7.0]).exceeding(), [(7.0, 1.0)]);
     }
 
     #[test]
     fn corners_lie_on_the_exact_distribution() {
         let values: Vec<f64> = (1..=200_000).map(f64::from).collect();
-        let histogram = of(values.iter().copied());
+        let histogram = of_values(values.iter().copied());
         let curve = histogram.cumulative();
         assert!(curve.len() < 2_200, "{} corners", curve.len());
         for pair in curve.chunks(2) {
@@ -146,12 +146,12 @@ mod tests {
 
     #[test]
     fn percentiles_are_by_nearest_rank_within_a_bin() {
-        let histogram = of((1..=200_000).map(f64::from));
+        let histogram = of_values((1..=200_000).map(f64::from));
         for (per_mille, exact) in [(500, 100_000.0), (990, 198_000.0), (999, 199_800.0)] {
             let found = histogram.percentile(per_mille).unwrap();
             assert!((exact..=exact * 1.012).contains(&found), "{found} for {exact}");
         }
-        assert_eq!(of([5.0, 3.0, 4.0]).percentile(500), Some(4.0));
-        assert_eq!(of([5.0, 3.0, 4.0]).percentile(1000), Some(5.0));
+        assert_eq!(of_values([5.0, 3.0, 4.0]).percentile(500), Some(4.0));
+        assert_eq!(of_values([5.0, 3.0, 4.0]).percentile(1000), Some(5.0));
     }
 }

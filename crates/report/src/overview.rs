@@ -52,7 +52,7 @@ impl Row<'_> {
         figure: fn(&Distribution) -> Option<f64>,
     ) -> Option<OverSeeds> {
         let values = self.runs.iter().filter_map(|run| figure(run.fct_us.get(class)));
-        OverSeeds::of(&values.collect::<Vec<_>>())
+        OverSeeds::from_values(&values.collect::<Vec<_>>())
     }
 
     /// The sum of a count over the seeds.
@@ -69,7 +69,7 @@ impl Row<'_> {
     /// The convergence time in microseconds; `None` in scenes that have none.
     pub fn convergence_us(&self) -> Option<OverSeeds> {
         let values = self.runs.iter().filter_map(|run| run.convergence_us);
-        OverSeeds::of(&values.collect::<Vec<_>>())
+        OverSeeds::from_values(&values.collect::<Vec<_>>())
     }
 
     /// What a scheme that is a schedule is worth, in words; nothing for others.

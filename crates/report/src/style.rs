@@ -66,7 +66,7 @@ pub(crate) struct Look {
 impl Look {
     /// The look of the scheme at this place of the experiment. The numbers of colours, dashes and
     /// markers have no common factor, so the first 280 looks all differ.
-    pub fn of(place: usize) -> Look {
+    pub fn at(place: usize) -> Look {
         Look {
             colour: COLOURS[place % COLOURS.len()].0,
             dash: DASHES[place % DASHES.len()],
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn many_schemes_all_look_different() {
-        let looks: Vec<Look> = (0..280).map(Look::of).collect();
+        let looks: Vec<Look> = (0..280).map(Look::at).collect();
         for (place, look) in looks.iter().enumerate() {
             assert!(!looks[..place].contains(look), "{look:?} is there twice");
         }

@@ -133,7 +133,7 @@ pub(crate) fn marker(look: Look, (x, y): (f64, f64), r: f64) -> Markup {
 
 /// A piece of a scheme's curve from `x` on, as a legend shows it.
 fn sample(place: usize, x: f64, y: f64) -> Markup {
-    let look = Look::of(place);
+    let look = Look::at(place);
     html! {
         (curve(&[(x, y), (x + SWATCH, y)], look))
         (marker(look, (x + SWATCH / 2.0, y), 3.5))

@@ -24,7 +24,7 @@ pub(crate) struct PanelOfSweep<'a> {
 
 impl<'a> Sweep<'a> {
     /// Of the results, if anything was varied. Keys with one value are left out.
-    pub fn of(summary: &'a Summary) -> Option<Sweep<'a>> {
+    pub fn from_summary(summary: &'a Summary) -> Option<Sweep<'a>> {
         let points = summary.points();
         let values = |key: &str| in_order(points.iter().filter_map(|point| point.get(key)));
         let varied: Vec<&str> =
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn the_second_key_makes_panels() {
         let summary = study(&[("load", 3), ("fixed", 1), ("hosts", 2)]);
-        let sweep = Sweep::of(&summary).unwrap();
+        let sweep = Sweep::from_summary(&summary).unwrap();
         assert_eq!((sweep.key, sweep.panels.len()), ("load", 2));
         assert_eq!(sweep.panels[1].keys, [("hosts", "v1")]);
         assert_eq!(sweep.panels[1].points.len(), 3);
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn more_keys_make_a_panel_per_combination_and_say_what_is_left_out() {
         let summary = study(&[("a", 2), ("b", 5), ("c", 5)]);
-        let sweep = Sweep::of(&summary).unwrap();
+        let sweep = Sweep::from_summary(&summary).unwrap();
         assert_eq!(sweep.panels.len(), MOST_PANELS);
         let note = "One panel per combination of b and c, 12 of 25 shown; all panels have the \
                     same axes.";
@@ -151,8 +151,8 @@ mod tests {
     #[test]
     fn one_key_needs_no_panels_and_one_point_no_sweep() {
         let summary = study(&[("load", 3)]);
-        assert_eq!(Sweep::of(&summary).unwrap().panels_note(), None);
-        assert!(Sweep::of(&study(&[("load", 1)])).is_none());
-        assert!(Sweep::of(&study(&[])).is_none());
+        assert_eq!(Sweep::from_summary(&summary).unwrap().panels_note(), None);
+        assert!(Sweep::from_summary(&study(&[("load", 1)])).is_none());
+        assert!(Sweep::from_summary(&study(&[])).is_none());
     }
 }

@@ -141,7 +141,7 @@ fn the_data_of_bars_are_what_is_drawn_and_what_the_summary_says() {
     for (row, scheme) in folder.summary().schemes().into_iter().enumerate() {
         let runs = folder.summary().runs.iter().filter(|run| run.scheme == scheme);
         let of_seeds: Vec<f64> = runs.map(|run| run.fct_us.all.p999.unwrap()).collect();
-        let over = OverSeeds::of(&of_seeds).unwrap();
+        let over = OverSeeds::from_values(&of_seeds).unwrap();
         let (low, high) = over.interval.unwrap();
         for (found, expected) in rows.iter().map(|column| column[row]).zip([over.mean, low, high]) {
             assert!((found / expected - 1.0).abs() < 1e-5, "{scheme}: {found}, not {expected}");

@@ -1,7 +1,7 @@
 //! What an engine gives, as the record that results are made of.
 
 use flowsched_experiment::results::{
-    Counters, FlowRow, OfferedLoad, Passage, Port, PortSample, RunRecord, Schedule,
+    Counters, FlowRow, OfferedLoad, Passage, PortRecord, PortSample, RunRecord, Schedule,
 };
 use flowsched_experiment::{Run, Scene};
 use flowsched_schemes::world::{self, FlowOutcome, Outcome, Worth};
@@ -76,7 +76,7 @@ fn counters(outcome: &Outcome, cost: Cost) -> Counters {
 /// The load of the flows, and the ports that it refers to.
 pub fn load(scene: &Scene, network: &Network, workload: &Workload) -> OfferedLoad {
     let of_core = scene.workload.settings.is(&LOAD_OF, "core");
-    OfferedLoad::of(workload, network, of_core)
+    OfferedLoad::new(workload, network, of_core)
 }
 
 fn flow_row(network: &Network, flow: &Flow, outcome: &FlowOutcome) -> FlowRow {
@@ -113,8 +113,8 @@ fn passage(passage: &world::Passage) -> Passage {
 }
 
 /// The ports of a network, in their order.
-pub fn ports(network: &Network) -> Vec<Port> {
-    let port = |port: &flowsched_topology::Port| Port {
+pub fn ports(network: &Network) -> Vec<PortRecord> {
+    let port = |port: &flowsched_topology::LinkEnd| PortRecord {
         owner: network.name(port.owner),
         peer: network.name(port.peer),
         class: format!("{} to {}", rank(network, port.owner), rank(network, port.peer)),

@@ -61,13 +61,15 @@ impl<'a> Simulation<'a> {
         C: Controllers<T::Header>,
     {
         let Level::Packets(scheme) = &self.scheme().level else {
-            let found = "flows without packets";
-            return Err(SettingError::new("engine", found, "\"packet\", for parts of your own"));
+            let problem = "Parts of your own send packets. Use `engine = \"packet\"` and a transport \
+                           that sends packets.";
+            return Err(SettingError::sentence("engine", problem));
         };
         let job = self.packet_job().under(scheme);
         if T::NEEDS_ONE_PATH && job.routing == Routing::Spray {
-            let found = "\"spray\" with a transport that needs one path";
-            return Err(SettingError::new("topology.routing", found, "\"ecmp\""));
+            let problem = "`routing = \"spray\"` does not work with a transport that needs one path. \
+                           Use `routing = \"ecmp\"`.";
+            return Err(SettingError::sentence("topology.routing", problem));
         }
         Ok(flowsched_sim::run_parts_watched(&job, parts, &mut self.watch))
     }

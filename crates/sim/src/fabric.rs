@@ -16,7 +16,7 @@ use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::{Connections, Port};
 use flowsched_schemes::world::PortSample;
 use flowsched_schemes::world::Ports;
-use flowsched_topology::{HostId, Loss, Port as LinkEnd};
+use flowsched_topology::{HostId, LinkEnd, Loss};
 use flowsched_units::{Rate, Time};
 
 use crate::Job;

@@ -15,7 +15,7 @@ use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 use flowsched_workload::Flow;
 
 use crate::Job;
-use crate::passage::Watch;
+use crate::passage::Account;
 use crate::timers::{Armed, Side, Timers};
 
 /// All hosts: which flows run, and what became of those that ended.
@@ -53,7 +53,7 @@ struct Running<T: Transport, F> {
     receiver: T::Receiver,
     receiver_armed: Armed,
     is_delivered: bool,
-    watch: Watch,
+    account: Account,
 }
 
 /// The connections of a pair of hosts.
@@ -115,7 +115,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
             receiver: self.transport.receiver(flow.size),
             receiver_armed: Armed::default(),
             is_delivered: false,
-            watch: Watch::default(),
+            account: Account::default(),
         };
         let place = match self.free.pop() {
             Some(place) => {
@@ -169,7 +169,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         }
         if packet.flags.has(Flags::ACK) {
             let running = &mut self.running[place as usize];
-            running.watch.on_ack(packet);
+            running.account.on_ack(packet);
             let (host, _) = &mut self.states[running.src.index()];
             running.sender.on_ack(&self.transport, host, now, packet);
             self.pump(packet.flow, place, now, send);
@@ -189,7 +189,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         mut send: impl FnMut(HostId, Packet<T::Header>),
     ) {
         let running = &mut self.running[place as usize];
-        running.watch.on_data(packet);
+        running.account.on_data(packet);
         let Running { src, dst, .. } = *running;
         let (flows, tagger) = (self.flows, &self.tagger);
         let (host, host_armed) = &mut self.states[dst.index()];
@@ -314,7 +314,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         let outcome = &mut self.outcomes[id as usize];
         outcome.retransmissions = running.sender.retransmissions();
         outcome.timeouts = running.sender.timeouts();
-        outcome.passage = running.watch.passage;
+        outcome.passage = running.account.passage;
         if self.transport.is_persistent() {
             let connection = running.sender.finish(now);
             if let Some(pool) = self.pools.get_mut(&(running.src, running.dst)) {
@@ -344,8 +344,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
     /// Notes what flows that have not ended did so far.
     pub(crate) fn close(&mut self) {
         for (id, place) in self.place_of.iter().enumerate().filter(|(_, place)| **place != ABSENT) {
-            let Running { sender, watch, .. } = &self.running[*place as usize];
-            self.outcomes[id].passage = watch.passage;
+            let Running { sender, account, .. } = &self.running[*place as usize];
+            self.outcomes[id].passage = account.passage;
             self.outcomes[id].retransmissions = sender.retransmissions();
             self.outcomes[id].timeouts = sender.timeouts();
         }

@@ -3,7 +3,7 @@
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Frame, Header};
 use flowsched_schemes::port::{Backlog, Port, Ring};
-use flowsched_topology::{Loss, NodeId, Port as LinkEnd, mix};
+use flowsched_topology::{LinkEnd, Loss, NodeId, mix};
 use flowsched_units::Time;
 
 use flowsched_schemes::world::PortSample;

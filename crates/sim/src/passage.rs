@@ -7,7 +7,7 @@ use flowsched_schemes::world::Passage;
 
 /// The account of a flow under way.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Watch {
+pub(crate) struct Account {
     pub(crate) passage: Passage,
     /// One more than the highest segment that arrived.
     beyond: u32,
@@ -19,7 +19,7 @@ pub(crate) struct Watch {
 
 const NOT_DATA: Flags = Flags::SYN.with(Flags::PROBE);
 
-impl Watch {
+impl Account {
     /// A data packet arrived.
     #[inline]
     pub(crate) fn on_data<H>(&mut self, packet: &Packet<H>) {
@@ -61,23 +61,23 @@ mod tests {
 
     #[test]
     fn late_first_sendings_and_marks_are_counted() {
-        let mut watch = Watch::default();
+        let mut account = Account::default();
         for (seq, marks) in [(0, 0), (2, 1), (1, 2), (3, 0)] {
-            watch.on_data(&data(seq, marks, Flags::default()));
+            account.on_data(&data(seq, marks, Flags::default()));
         }
-        watch.on_data(&data(1, 0, Flags::RETRANSMISSION));
-        watch.on_data(&data(0, 0, Flags::SYN));
-        let Passage { arrived, reordered, marked, marked_again, .. } = watch.passage;
+        account.on_data(&data(1, 0, Flags::RETRANSMISSION));
+        account.on_data(&data(0, 0, Flags::SYN));
+        let Passage { arrived, reordered, marked, marked_again, .. } = account.passage;
         assert_eq!((arrived, reordered, marked, marked_again), (5, 1, 2, 1));
     }
 
     #[test]
     fn acks_that_say_nothing_new_are_counted_by_their_place_in_a_row() {
-        let mut watch = Watch::default();
+        let mut account = Account::default();
         for expected in [1, 1, 1, 1, 1, 2, 2, 3] {
-            watch.on_ack(&data(expected, 0, Flags::ACK));
+            account.on_ack(&data(expected, 0, Flags::ACK));
         }
-        let Passage { acks, duplicate_acks, third_duplicate_acks, .. } = watch.passage;
+        let Passage { acks, duplicate_acks, third_duplicate_acks, .. } = account.passage;
         assert_eq!((acks, duplicate_acks, third_duplicate_acks), (8, 5, 2));
     }
 }

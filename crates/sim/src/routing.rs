@@ -69,7 +69,7 @@ impl<'a> Router<'a> {
             }
             Choice::SameWayBack(ecmp) => ecmp.choose(node, way, ports),
             Choice::Paths(ecmp, sets) => {
-                let path = ecmp.choose_path(way, sets.of(way.flow));
+                let path = ecmp.choose_path(way, sets.paths_of(way.flow));
                 along(self.network, path, node, is_back).unwrap_or(ports[0])
             }
             Choice::RoundRobin { first, counters } => {

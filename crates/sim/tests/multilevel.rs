@@ -102,7 +102,7 @@ impl<F: Fn(f64) -> f64> ClosedForm for Theory<F> {
         self.mean / PACKET_PAYLOAD as f64
     }
 
-    fn of(&self, packets: u32) -> f64 {
+    fn of_size(&self, packets: u32) -> f64 {
         (self.response)(f64::from(packets) * PACKET_PAYLOAD as f64) / PACKET_PAYLOAD as f64
     }
 }

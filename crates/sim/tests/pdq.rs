@@ -44,7 +44,7 @@ struct Bottleneck {
 }
 
 impl Bottleneck {
-    fn of(network: &Network, outcome: &Outcome) -> Bottleneck {
+    fn measured(network: &Network, outcome: &Outcome) -> Bottleneck {
         let port = network.port_to(HostId(0)).index() as u32;
         let samples = outcome.ports.iter().filter(|sample| sample.port == port).copied();
         Bottleneck { samples: samples.collect() }
@@ -111,7 +111,7 @@ fn five_flows_follow_each_other_seamlessly() {
     let mean_end = mean(&ends.iter().map(|end| end.as_us_f64() / 1e3).collect::<Vec<_>>());
     let one_by_one = (1.00 + 2.01 + 3.03 + 4.06 + 5.10) / 5.0 * 8.0 * 1516.0 / 1460.0;
     assert!((one_by_one..one_by_one * 1.05).contains(&mean_end), "{mean_end} ms");
-    let bottleneck = Bottleneck::of(&network, &outcome);
+    let bottleneck = Bottleneck::measured(&network, &outcome);
     let busy = bottleneck.utilisation(Time::from_ms(1), Time::from_ms(42));
     assert!(busy > 0.98, "{busy}");
     let queues = bottleneck.queues(Time::ZERO, over);
@@ -150,7 +150,7 @@ fn a_burst_of_short_flows_keeps_the_link_busy_and_the_queue_short() {
     let ends = ends(&outcome);
     let over = *ends[1..].iter().max().unwrap();
     assert!(ends[0] > over, "the long flow is preempted");
-    let bottleneck = Bottleneck::of(&network, &outcome);
+    let bottleneck = Bottleneck::measured(&network, &outcome);
     let busy = bottleneck.utilisation(BURST, over);
     assert!(busy > 0.9, "{busy}");
     let queues = bottleneck.queues(BURST, over);
@@ -421,7 +421,7 @@ fn tables_of_settings() {
         let last = ends(&five_flows(&scheme).1).into_iter().max().unwrap();
         let (network, outcome) = burst(&scheme);
         let over = *ends(&outcome)[1..].iter().max().unwrap();
-        let bottleneck = Bottleneck::of(&network, &outcome);
+        let bottleneck = Bottleneck::measured(&network, &outcome);
         let (busy, queues) = (bottleneck.utilisation(BURST, over), bottleneck.queues(BURST, over));
         let longest = queues.iter().copied().fold(0.0, f64::max);
         let met = deadlines_met(&tree, 20, &scheme) as f64 / 1.6;

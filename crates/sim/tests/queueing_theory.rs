@@ -23,13 +23,13 @@ use flowsched_workload::Flow;
 use flowsched_workload::sizes::{SizeDistribution, by_name};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Discipline {
+enum Service {
     FirstComeFirstServed,
     ProcessorSharing,
     ShortestRemaining,
     ForegroundBackground,
 }
-use Discipline::{FirstComeFirstServed, ForegroundBackground, ProcessorSharing, ShortestRemaining};
+use Service::{FirstComeFirstServed, ForegroundBackground, ProcessorSharing, ShortestRemaining};
 
 /// A port that serves the flow whose first waiting packet has the lowest rank, of equals the
 /// one whose packet came first; a flow's packets go in order.
@@ -92,7 +92,7 @@ impl Port<Packet> for RankPort {
     }
 }
 
-fn run(network: &Network, flows: &[Flow], discipline: Discipline) -> Outcome {
+fn run(network: &Network, flows: &[Flow], discipline: Service) -> Outcome {
     let window = match discipline {
         ProcessorSharing => Window::Packets(1),
         _ => Window::Burst,
@@ -116,12 +116,12 @@ fn run(network: &Network, flows: &[Flow], discipline: Discipline) -> Outcome {
 /// The closed form's response time of flows by size, in packet times.
 struct Theory<'a> {
     queue: Mg1<'a>,
-    discipline: Discipline,
+    discipline: Service,
     known: RefCell<HashMap<u32, f64>>,
 }
 
 impl<'a> Theory<'a> {
-    fn new(sizes: &'a SizeDistribution, load: f64, discipline: Discipline) -> Theory<'a> {
+    fn new(sizes: &'a SizeDistribution, load: f64, discipline: Service) -> Theory<'a> {
         Theory { queue: Mg1::new(sizes, load), discipline, known: RefCell::default() }
     }
 
@@ -151,7 +151,7 @@ impl ClosedForm for Theory<'_> {
     }
 
     /// Exactly up to 64, between sizes 3% apart above.
-    fn of(&self, packets: u32) -> f64 {
+    fn of_size(&self, packets: u32) -> f64 {
         if packets <= 64 || self.discipline != ShortestRemaining {
             return self.exactly(packets);
         }
@@ -166,20 +166,20 @@ impl ClosedForm for Theory<'_> {
     }
 }
 
-fn meets(sizes: &SizeDistribution, discipline: Discipline, load: f64, count: u64) {
+fn meets(sizes: &SizeDistribution, discipline: Service, load: f64, count: u64) {
     println!("{discipline:?}, load {load}");
     let theory = Theory::new(sizes, load, discipline);
     let run = |network: &Network, flows: &[Flow]| run(network, flows, discipline);
     one_link::meets(sizes, load, count, &theory, ONE_PACKET, run);
 }
 
-fn exponential(discipline: Discipline) {
+fn exponential(discipline: Service) {
     let mean = Bytes::new(20 * PACKET_PAYLOAD);
     let sizes = SizeDistribution::exponential(mean).in_whole_packets().unwrap();
     meets(&sizes, discipline, 0.7, 6000);
 }
 
-fn web_search(discipline: Discipline) {
+fn web_search(discipline: Service) {
     meets(&by_name("web-search-packets").unwrap(), discipline, 0.5, 400);
 }
 

@@ -93,13 +93,13 @@ fn looked_at(
 /// The scheme's own port, which shows what goes through it.
 struct Watched<P> {
     port: P,
-    watch: Rc<RefCell<Watch>>,
+    watch: Rc<RefCell<Traffic>>,
     number: usize,
 }
 
 /// What went through all ports.
 #[derive(Default)]
-struct Watch {
+struct Traffic {
     /// By port: packets that came, left and were dropped.
     packets: Vec<[u64; 3]>,
     /// By port and flow: the data packets that left, and whether they had been sent before.
@@ -164,7 +164,7 @@ struct Watching<'a>(&'a Job<'a>);
 /// Makes watched ports.
 struct WatchedPorts<P> {
     ports: P,
-    watch: Rc<RefCell<Watch>>,
+    watch: Rc<RefCell<Traffic>>,
 }
 
 impl<H: Header, P: Ports<H>> Ports<H> for WatchedPorts<P> {
@@ -183,16 +183,16 @@ impl<H: Header, P: Ports<H>> Ports<H> for WatchedPorts<P> {
 }
 
 impl World for Watching<'_> {
-    type Output = Watch;
+    type Output = Traffic;
 
-    fn run<T, G, P, C>(self, parts: Parts<T, G, P, C>) -> Watch
+    fn run<T, G, P, C>(self, parts: Parts<T, G, P, C>) -> Traffic
     where
         T: Transport,
         G: Tagging<T::Header>,
         P: Ports<T::Header>,
         C: Controllers<T::Header>,
     {
-        let watch = Rc::new(RefCell::new(Watch::default()));
+        let watch = Rc::new(RefCell::new(Traffic::default()));
         let Parts { transport, tagger, ports, controllers } = parts;
         let ports = WatchedPorts { ports, watch: watch.clone() };
         let parts = Parts { transport, tagger, ports, controllers };
@@ -208,8 +208,8 @@ fn watched<P: Port<Packet>>(
     flows: &[Flow],
     scheme: &Scheme,
     new_port: impl Fn(usize) -> P,
-) -> (Outcome, Watch) {
-    let watch = Rc::new(RefCell::new(Watch::default()));
+) -> (Outcome, Traffic) {
+    let watch = Rc::new(RefCell::new(Traffic::default()));
     let number = Cell::new(0);
     let port = || {
         let number = number.replace(number.get() + 1);

@@ -83,7 +83,7 @@ impl Program {
     ) -> io::Result<Ended> {
         let errors = self.folder.join("stderr");
         let child = self.start(arguments, limits, File::create(&errors)?)?;
-        let mut watch = Watch::new(child, limits.cpu, disturbance);
+        let mut watch = Running::new(child, limits.cpu, disturbance);
         let status = watch.wait(written)?;
         Ok(Ended {
             status,
@@ -117,7 +117,7 @@ impl Program {
 }
 
 /// A process under way.
-struct Watch {
+struct Running {
     child: Child,
     start: Instant,
     cpu_limit: Duration,
@@ -135,9 +135,9 @@ struct Stop {
     cpu: Duration,
 }
 
-impl Watch {
-    fn new(child: Child, cpu_limit: Duration, disturbance: Option<Disturbance>) -> Watch {
-        Watch {
+impl Running {
+    fn new(child: Child, cpu_limit: Duration, disturbance: Option<Disturbance>) -> Running {
+        Running {
             child,
             start: Instant::now(),
             cpu_limit,
@@ -153,7 +153,7 @@ impl Watch {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(status);
             }
-            let usage = Usage::of(self.child.id());
+            let usage = Usage::read(self.child.id());
             match self.stop {
                 None => self.stop_if_due(usage.cpu),
                 Some(stop) if !self.is_late && stop.is_over(usage, written) => {
@@ -203,7 +203,7 @@ struct Usage {
 
 impl Usage {
     /// From `/proc`; nothing if the process is gone.
-    fn of(process: u32) -> Usage {
+    fn read(process: u32) -> Usage {
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
         // The second field is the name in parentheses, which may have blanks in it.
         let (_, fields) = stat.rsplit_once(')').unwrap_or_default();

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use flowsched_experiment::results::{FlowRow, Folder, Port, PortSample, RunSummary};
+use flowsched_experiment::results::{FlowRow, Folder, PortRecord, PortSample, RunSummary};
 use flowsched_experiment::{Arguments, Experiment, Level, Scene, SchemeOfScene};
 use flowsched_schemes::flow_level::{Admission, FlowLevel};
 use flowsched_topology::{PROBABILITY, Routing};
@@ -34,7 +34,7 @@ pub struct RunView {
     /// Its flows.
     pub flows: Vec<FlowRow>,
     /// Its ports.
-    pub ports: Vec<Port>,
+    pub ports: Vec<PortRecord>,
     /// The ports' counters, those of the end last; empty where the table is too large to read.
     pub samples: Vec<PortSample>,
 }
@@ -78,7 +78,7 @@ impl Study {
         let experiment = Experiment::read(&file, &Arguments::default())
             .map_err(|mistakes| format!("the resolved experiment is refused: {mistakes}"))?;
         let view = |summary: &RunSummary| RunView {
-            promises: Promises::of(&experiment, summary),
+            promises: Promises::for_run(&experiment, summary),
             summary: summary.clone(),
             ..RunView::default()
         };
@@ -149,7 +149,7 @@ impl RunView {
 
 impl Promises {
     /// Those of the run that the summary is of; the weakest if the experiment has no such run.
-    fn of(experiment: &Experiment, summary: &RunSummary) -> Promises {
+    fn for_run(experiment: &Experiment, summary: &RunSummary) -> Promises {
         let scene = experiment.scenes.iter().find(|scene| scene.point == summary.point);
         let scheme = scene
             .and_then(|scene| scene.schemes.iter().find(|scheme| scheme.name == summary.scheme));

@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for model in MODELS {
             let mut values = BTreeMap::new();
             for objective in [Objective::MeanFct, Objective::MeanSlowdown] {
-                let value = Solution::of(&scene, *model, &objective, &thresholds);
+                let value = Solution::evaluate(&scene, *model, &objective, &thresholds);
                 let value = value.map(|solution| solution.objective_value).ok();
                 values.insert(objective.to_string(), value);
             }

@@ -49,7 +49,7 @@ pub fn compare(
     let optimal = optimal_for(scene, queues, model, objective)?;
     let mut others = Vec::new();
     let mut add = |name, source: String, thresholds: Vec<Bytes>| {
-        let solution = Solution::of(scene, model, objective, &thresholds).ok();
+        let solution = Solution::evaluate(scene, model, objective, &thresholds).ok();
         let gain = |other: &Solution| 1.0 - optimal.objective_value / other.objective_value;
         others.push(Other {
             name,

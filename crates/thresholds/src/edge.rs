@@ -62,7 +62,7 @@ impl Edges {
         let mut edges = Vec::with_capacity(sizes.len() + 2);
         for size in [0.0].into_iter().chain(sizes.iter().copied()).chain([law.max()]) {
             let more = law.expectations(from, size, |size| {
-                let weight = weight.of(size);
+                let weight = weight.of_size(size);
                 [weight, weight * size, weight * law.partial_mean(size)]
             });
             for (sum, more) in sums.iter_mut().zip(more) {

@@ -100,7 +100,7 @@ pub struct Weight {
 
 impl Weight {
     /// Of a flow of `size` bytes, per second.
-    pub(crate) fn of(&self, size: f64) -> f64 {
+    pub(crate) fn of_size(&self, size: f64) -> f64 {
         let part = |part: &Part| {
             if size > part.limit {
                 0.0
@@ -125,7 +125,7 @@ impl Weight {
         let mut cuts: Vec<f64> = self.jumps().collect();
         cuts.sort_by(f64::total_cmp);
         for to in cuts.into_iter().chain([f64::INFINITY]) {
-            let value = |size: f64| [self.of(size) * self.path.ideal_seconds(size)];
+            let value = |size: f64| [self.of_size(size) * self.path.ideal_seconds(size)];
             let [part] = scene.sizes.expectations(from, to, value);
             total += part;
             from = to;

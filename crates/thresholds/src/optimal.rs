@@ -46,7 +46,7 @@ impl Solution {
     ///
     /// # Errors
     /// [`ThresholdsError`] if there is no steady state or the thresholds fall.
-    pub fn of(
+    pub fn evaluate(
         scene: &Scene,
         model: ModelName,
         objective: &Objective,
@@ -102,7 +102,7 @@ pub fn optimal_for(
     let bounded = model == ModelName::PiasMm1Bound;
     let candidates = if bounded { bound::CANDIDATES } else { CANDIDATES };
     let chosen = minimise(&[(scene.clone(), 1.0)], queues, model, objective, candidates)?;
-    let solution = Solution::of(scene, model, objective, &chosen.thresholds)?;
+    let solution = Solution::evaluate(scene, model, objective, &chosen.thresholds)?;
     Ok(Solution { candidates: Some(chosen.candidates), ..solution })
 }
 

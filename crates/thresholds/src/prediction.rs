@@ -110,7 +110,8 @@ impl<'a> Predictor<'a> {
     pub fn objective(&self, objective: &Objective) -> Result<f64, ThresholdsError> {
         let weight = objective.weight(&self.scene)?;
         let cuts: Vec<f64> = weight.jumps().collect();
-        let [value] = self.mean(0.0, f64::INFINITY, &cuts, |size, time| [weight.of(size) * time]);
+        let [value] =
+            self.mean(0.0, f64::INFINITY, &cuts, |size, time| [weight.of_size(size) * time]);
         Ok(value)
     }
 

@@ -103,7 +103,7 @@ impl Search<'_> {
 
     fn regrets(&self, thresholds: &[Bytes]) -> Result<Robust, ThresholdsError> {
         let regret = |(scene, best): (&Scene, &f64)| {
-            let solution = Solution::of(scene, self.model, self.objective, thresholds)?;
+            let solution = Solution::evaluate(scene, self.model, self.objective, thresholds)?;
             Ok(solution.objective_value / best - 1.0)
         };
         let regrets: Vec<f64> =

@@ -73,7 +73,7 @@ pub fn sensitivity(
             }
             Err(error) => Err(error),
         };
-        let value = stable(Solution::of(&other, model, objective, thresholds))?;
+        let value = stable(Solution::evaluate(&other, model, objective, thresholds))?;
         let best = stable(optimal_for(&other, thresholds.len() + 1, model, objective))?;
         Ok(Loss {
             deviation: *deviation,

@@ -162,7 +162,7 @@ fn the_papers_bound_is_no_worse_than_any_of_many_tries() {
     for (i, a) in grid.iter().enumerate() {
         for (j, b) in grid.iter().enumerate().skip(i) {
             for c in &grid[j..] {
-                let tried = Solution::of(&scene, model, &Objective::MeanFct, &[*a, *b, *c]);
+                let tried = Solution::evaluate(&scene, model, &Objective::MeanFct, &[*a, *b, *c]);
                 let value = tried.map_or(f64::INFINITY, |tried| tried.objective_value);
                 assert!(best <= value * (1.0 + 1e-12), "{best} for {value} of {a} {b} {c}");
             }

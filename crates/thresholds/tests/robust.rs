@@ -76,7 +76,8 @@ fn robust_thresholds_lose_least() {
             .iter()
             .map(|scene| {
                 let best = optimal_for(scene, 3, MODEL, &MEAN_FCT).unwrap().objective_value;
-                Solution::of(scene, MODEL, &MEAN_FCT, &thresholds).unwrap().objective_value / best
+                Solution::evaluate(scene, MODEL, &MEAN_FCT, &thresholds).unwrap().objective_value
+                    / best
                     - 1.0
             })
             .collect();

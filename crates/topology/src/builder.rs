@@ -7,7 +7,7 @@ use crate::ids::{HostId, NodeId, PortId};
 use crate::loss::Loss;
 use crate::network::{Network, Tier};
 use crate::parallel::Parallel;
-use crate::port::{Grouped, Port};
+use crate::port::{Grouped, LinkEnd};
 use crate::routes::Routes;
 
 /// A link, the same in both directions.
@@ -157,11 +157,16 @@ impl NetworkBuilder {
     }
 
     /// All ports in the order that [`PortId`] promises, and the reverse of each.
-    fn ports(&self) -> (Vec<Port>, Vec<PortId>) {
+    fn ports(&self) -> (Vec<LinkEnd>, Vec<PortId>) {
         let hosts = self.host_links.len() as u32;
         let node = |switch: Switch| NodeId(hosts + switch.0);
-        let port =
-            |owner, peer, Link { rate, delay }| Port { owner, peer, rate, delay, loss: Loss::NONE };
+        let port = |owner, peer, Link { rate, delay }| LinkEnd {
+            owner,
+            peer,
+            rate,
+            delay,
+            loss: Loss::NONE,
+        };
         let mut ports = Vec::with_capacity(2 * (self.host_links.len() + self.core_links.len()));
         let mut reverse = Vec::with_capacity(ports.capacity());
         for (host, (edge, link)) in self.host_links.iter().enumerate() {
@@ -174,7 +179,7 @@ impl NetworkBuilder {
         }
 
         // Each core link as its two directions, 2 i and 2 i + 1, then switch by switch.
-        let directions: Vec<Port> = self
+        let directions: Vec<LinkEnd> = self
             .core_links
             .iter()
             .flat_map(|&(one, other, link)| {

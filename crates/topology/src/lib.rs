@@ -1,6 +1,6 @@
 //! Networks as plain descriptions that a packet engine and a flow-level engine can both run.
 //!
-//! What lives here: who is connected to whom at which rate and delay ([`Network`], [`Port`]),
+//! What lives here: who is connected to whom at which rate and delay ([`Network`], [`LinkEnd`]),
 //! which ports lead to a host ([`Routes`]), which paths lie side by side, what follows from that alone (round-trip times, the
 //! flow completion time on an idle network), and the topologies that an experiment can name
 //! ([`TOPOLOGIES`]), and the hash by which flows choose among equal paths ([`Ecmp`]). What may
@@ -43,6 +43,6 @@ pub use ids::{HostId, NodeId, PortId};
 pub use kind::{TOPOLOGIES, TopologyKind, build, kind};
 pub use loss::{LOSS, Loss, PROBABILITY};
 pub use network::{Network, Tier};
-pub use port::Port;
+pub use port::LinkEnd;
 pub use routes::Routes;
 pub use routing::{Ecmp, ROUTING, Routing, Way, mix};

@@ -6,7 +6,7 @@ use flowsched_units::Rate;
 
 use crate::ids::{HostId, NodeId, PortId};
 use crate::parallel::Parallel;
-use crate::port::{Grouped, Port};
+use crate::port::{Grouped, LinkEnd};
 use crate::routes::Routes;
 
 /// Switches of one rank, such as the spines.
@@ -26,7 +26,7 @@ pub struct Tier {
 pub struct Network {
     pub(crate) hosts: u32,
     pub(crate) tiers: Vec<Tier>,
-    pub(crate) ports: Vec<Port>,
+    pub(crate) ports: Vec<LinkEnd>,
     pub(crate) reverse: Vec<PortId>,
     pub(crate) ports_by_owner: Grouped,
     pub(crate) routes: Routes,
@@ -65,12 +65,12 @@ impl Network {
     }
 
     /// All ports, indexed by [`PortId`].
-    pub fn ports(&self) -> &[Port] {
+    pub fn ports(&self) -> &[LinkEnd] {
         &self.ports
     }
 
     /// One port.
-    pub fn port(&self, port: PortId) -> &Port {
+    pub fn port(&self, port: PortId) -> &LinkEnd {
         &self.ports[port.index()]
     }
 
@@ -81,7 +81,7 @@ impl Network {
 
     /// The ports that `node` sends through, in order.
     pub fn ports_of(&self, node: NodeId) -> &[PortId] {
-        self.ports_by_owner.of(node)
+        self.ports_by_owner.of_node(node)
     }
 
     /// Whether hosts have several ports and send packets on that are for others. Where they do

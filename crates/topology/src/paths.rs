@@ -8,7 +8,7 @@ use flowsched_units::{Bytes, PACKET_HEADER, PACKET_PAYLOAD, PACKET_WIRE, Rate, T
 
 use crate::ids::{HostId, NodeId, PortId};
 use crate::network::Network;
-use crate::port::Port;
+use crate::port::LinkEnd;
 
 impl Network {
     /// The ports of `node` on the shortest paths to `to`, at least one.
@@ -117,14 +117,14 @@ impl Network {
         store_and_forward(&rates, size).saturating_add(way_back(&path, Bytes::new(PACKET_HEADER)))
     }
 
-    fn links(&self, src: HostId, dst: HostId) -> Vec<&Port> {
+    fn links(&self, src: HostId, dst: HostId) -> Vec<&LinkEnd> {
         self.first_path(src, dst).map(|port| self.port(port)).collect()
     }
 }
 
 /// Both ways' delays, and an acknowledgement's transmissions. A link is the same in both
 /// directions.
-fn way_back(path: &[&Port], ack: Bytes) -> Time {
+fn way_back(path: &[&LinkEnd], ack: Bytes) -> Time {
     sum(path.iter().map(|port| {
         let delays = port.delay.saturating_mul(2);
         delays.saturating_add(port.rate.transmission_time(ack))

@@ -7,7 +7,7 @@ use crate::loss::Loss;
 
 /// One direction of a link, seen from the end that sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Port {
+pub struct LinkEnd {
     /// Who sends.
     pub owner: NodeId,
     /// Who receives.
@@ -30,7 +30,7 @@ pub(crate) struct Grouped {
 
 impl Grouped {
     /// Groups `ports` by owner, keeping their order.
-    pub(crate) fn by_owner(nodes: u32, ports: &[Port]) -> Grouped {
+    pub(crate) fn by_owner(nodes: u32, ports: &[LinkEnd]) -> Grouped {
         let mut members: Vec<PortId> = (0..ports.len() as u32).map(PortId).collect();
         members.sort_by_key(|port| ports[port.index()].owner);
         let mut starts = vec![0; nodes as usize + 1];
@@ -43,7 +43,7 @@ impl Grouped {
         Grouped { starts, members }
     }
 
-    pub(crate) fn of(&self, node: NodeId) -> &[PortId] {
+    pub(crate) fn of_node(&self, node: NodeId) -> &[PortId] {
         let (from, to) = (self.starts[node.index()], self.starts[node.index() + 1]);
         &self.members[from as usize..to as usize]
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::error::NetworkError;
 use crate::ids::{HostId, NodeId, PortId};
-use crate::port::{Grouped, Port};
+use crate::port::{Grouped, LinkEnd};
 
 /// For every switch and destination, the equal-cost ports to choose from.
 ///
@@ -72,9 +72,13 @@ impl Routes {
 
     /// Shortest paths by breadth-first search from every edge switch; `ports` are in the order
     /// that [`PortId`] promises.
-    pub(crate) fn shortest(hosts: u32, nodes: u32, ports: &[Port]) -> Result<Routes, NetworkError> {
-        let edges = Edges::of(hosts, ports);
-        let core = Core::of(hosts, nodes, ports);
+    pub(crate) fn shortest(
+        hosts: u32,
+        nodes: u32,
+        ports: &[LinkEnd],
+    ) -> Result<Routes, NetworkError> {
+        let edges = Edges::from_ports(hosts, ports);
+        let core = Core::from_ports(hosts, nodes, ports);
         let edge_count = edges.rows.len();
         let mut routes = Routes {
             first_node: hosts,
@@ -100,7 +104,7 @@ impl Routes {
     /// Shortest paths over hosts and switches alike, by breadth-first search from every host.
     pub(crate) fn forwarding(
         hosts: u32,
-        ports: &[Port],
+        ports: &[LinkEnd],
         by_owner: &Grouped,
         nodes: u32,
     ) -> Result<Routes, NetworkError> {
@@ -123,7 +127,7 @@ impl Routes {
                     distances[ports[port.index()].peer.index()] < here && here != UNREACHED
                 };
                 let closer: Vec<PortId> =
-                    by_owner.of(node).iter().copied().filter(is_closer).collect();
+                    by_owner.of_node(node).iter().copied().filter(is_closer).collect();
                 let group = remember(&mut routes.members, &closer, &mut known[node.index()]);
                 routes.groups[node.index() * hosts as usize + to.index()] = group;
             }
@@ -155,14 +159,14 @@ fn remember(members: &mut Vec<PortId>, ports: &[PortId], known: &mut Known) -> G
 }
 
 /// By node: how many links it is from `to`.
-fn distances_to(to: NodeId, nodes: u32, ports: &[Port], by_owner: &Grouped) -> Vec<u32> {
+fn distances_to(to: NodeId, nodes: u32, ports: &[LinkEnd], by_owner: &Grouped) -> Vec<u32> {
     let mut distances = vec![UNREACHED; nodes as usize];
     distances[to.index()] = 0;
     let mut queue = VecDeque::from([to]);
     while let Some(node) = queue.pop_front() {
         let distance = distances[node.index()] + 1;
         // Links have two directions: where a port leads to, one leads back.
-        for port in by_owner.of(node) {
+        for port in by_owner.of_node(node) {
             let peer = ports[port.index()].peer;
             if distances[peer.index()] == UNREACHED {
                 distances[peer.index()] = distance;
@@ -182,7 +186,7 @@ struct Edges {
 }
 
 impl Edges {
-    fn of(hosts: u32, ports: &[Port]) -> Edges {
+    fn from_ports(hosts: u32, ports: &[LinkEnd]) -> Edges {
         let row_of = |host: u32| (ports[host as usize].peer.0 - hosts) as usize;
         let mut rows: Vec<usize> = (0..hosts).map(row_of).collect();
         rows.sort_unstable();
@@ -210,7 +214,7 @@ struct Core {
 }
 
 impl Core {
-    fn of(hosts: u32, nodes: u32, ports: &[Port]) -> Core {
+    fn from_ports(hosts: u32, nodes: u32, ports: &[LinkEnd]) -> Core {
         let core = &ports[2 * hosts as usize..];
         let starts = (hosts..=nodes)
             .map(|node| core.partition_point(|port| port.owner < NodeId(node)))

@@ -1,7 +1,7 @@
 //! What holds for every network: its links, and its routes against petgraph's shortest paths.
 
 use flowsched_topology::{
-    Ecmp, HostId, Link, Network, NetworkBuilder, NodeId, Port, TOPOLOGIES, build, kind,
+    Ecmp, HostId, Link, LinkEnd, Network, NetworkBuilder, NodeId, TOPOLOGIES, build, kind,
 };
 use flowsched_units::{Rate, Settings, Time, Value};
 use petgraph::algo::{all_simple_paths, dijkstra};
@@ -76,7 +76,7 @@ fn check_routes(network: &Network) {
         let forwarding = network.hosts().map(HostId::node).filter(|_| network.hosts_forward());
         for switch in forwarding.chain(network.switches()).filter(|node| *node != to.node()) {
             let here = distances[switch.index()];
-            let closer = |port: &Port| distances[port.peer.index()] + 1 == here;
+            let closer = |port: &LinkEnd| distances[port.peer.index()] + 1 == here;
             let expected: Vec<_> = network
                 .ports_of(switch)
                 .iter()

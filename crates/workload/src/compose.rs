@@ -12,7 +12,7 @@ use crate::flow::{Flow, LARGEST_FLOW, LATEST};
 use crate::listed::Listed;
 use crate::load::{self, Asked};
 use crate::parameters::{FLOWS, LOAD, SIZES};
-use crate::parts::Parts;
+use crate::parts::FlowParts;
 use crate::pattern::Pattern;
 use crate::random::stream;
 use crate::sizes::SizeDistribution;
@@ -76,7 +76,7 @@ pub fn compose(
 
     let mut drawn = draw(&mut drawings, whole.count(&FLOWS))?;
     let names_any = !parts.is_empty() || listed.iter().any(|listed| listed.part.is_some());
-    let mut names = Parts::default();
+    let mut names = FlowParts::default();
     for part in parts.iter().filter(|part| !part.name.is_empty()) {
         names.place_of(&part.name);
     }

@@ -7,7 +7,7 @@ use crate::compose::{Part, PartError, compose};
 use crate::flow::Flow;
 use crate::load;
 use crate::parameters::FLOWS;
-use crate::parts::Parts;
+use crate::parts::FlowParts;
 use crate::sizes::SizeDistribution;
 use crate::workload::{Workload, leave_out};
 
@@ -50,7 +50,7 @@ pub fn replay(
     let load_measured = load::measured(&flows, network, None);
     Ok(Workload {
         flows,
-        parts: Parts::default(),
+        parts: FlowParts::default(),
         load_asked: None,
         load_measured,
         only_receiver: None,

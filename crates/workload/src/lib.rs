@@ -32,7 +32,7 @@ pub use generate::{generate, replay};
 pub use listed::{LISTED_PARAMETERS, Listed};
 pub use load::Load;
 pub use parameters::{PARAMETERS, PART_NAME, SHARE, WHOLE_KEYS};
-pub use parts::Parts;
+pub use parts::FlowParts;
 pub use pattern::kinds::{PATTERNS, PatternKind};
 pub use random::stream;
 pub use starts::check_starts;

@@ -33,7 +33,7 @@ struct Capacity {
 }
 
 impl Capacity {
-    fn of(network: &Network, only_receiver: Option<HostId>) -> Capacity {
+    fn new(network: &Network, only_receiver: Option<HostId>) -> Capacity {
         let host_links = match only_receiver {
             Some(host) => network.capacity_to(host),
             None => network.host_capacity(),
@@ -80,7 +80,7 @@ pub(crate) fn asked(
     }
     let load = load * share;
     let only_receiver = pattern.only_receiver();
-    let capacity = Capacity::of(network, only_receiver);
+    let capacity = Capacity::new(network, only_receiver);
     let (host_hops, core_hops) = (pattern.mean_host_hops(network), pattern.mean_core_hops(network));
     let of_core = settings.text(&LOAD_OF) == "core";
     if of_core && core_hops == 0.0 {
@@ -112,7 +112,7 @@ pub(crate) fn together(parts: &[&Asked], network: &Network) -> Load {
     let only_receiver = first.filter(|_| parts.iter().all(|part| part.only_receiver == first));
     let bytes = parts.iter().map(|part| part.bytes_per_second * part.host_hops).sum();
     let core_bytes = parts.iter().map(|part| part.bytes_per_second * part.core_hops).sum();
-    Capacity::of(network, only_receiver).load(bytes, core_bytes)
+    Capacity::new(network, only_receiver).load(bytes, core_bytes)
 }
 
 /// Refuses parts that together ask for more than a host's link carries: one that only some of
@@ -121,7 +121,7 @@ pub(crate) fn check_together(parts: &[&Asked], network: &Network) -> Result<(), 
     if parts.len() < 2 {
         return Ok(());
     }
-    let everyones = Capacity::of(network, None).host_links;
+    let everyones = Capacity::new(network, None).host_links;
     let of_all: Vec<&&Asked> = parts.iter().filter(|part| part.only_receiver.is_none()).collect();
     let of_all: f64 =
         of_all.iter().map(|part| part.bytes_per_second * part.host_hops / everyones).sum();
@@ -129,7 +129,7 @@ pub(crate) fn check_together(parts: &[&Asked], network: &Network) -> Result<(), 
     for receiver in receivers {
         let mut busiest = of_all;
         if receiver.is_some() {
-            let own = Capacity::of(network, receiver).host_links;
+            let own = Capacity::new(network, receiver).host_links;
             let to_it = parts.iter().filter(|part| part.only_receiver == receiver);
             busiest += to_it.map(|part| part.bytes_per_second / own).sum::<f64>();
         }
@@ -167,5 +167,5 @@ pub(crate) fn measured(
         bytes += wire * f64::from(host_hops);
         core_bytes += wire * f64::from(network.core_hops(flow.src, flow.dst));
     }
-    Some(Capacity::of(network, only_receiver).load(bytes / seconds, core_bytes / seconds))
+    Some(Capacity::new(network, only_receiver).load(bytes / seconds, core_bytes / seconds))
 }

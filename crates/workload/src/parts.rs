@@ -2,37 +2,37 @@
 
 /// The parts by name, and the part of each flow; nothing where the workload is one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
+pub struct FlowParts {
     names: Vec<String>,
     /// By flow: the place of its part's name.
     of: Vec<u32>,
 }
 
-impl Parts {
+impl FlowParts {
     /// The names of the parts in the order of the file; none where the workload is one.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The place in [`Parts::names`] of the part of flow number `flow`.
-    pub fn of(&self, flow: usize) -> Option<usize> {
+    /// The place in [`FlowParts::names`] of the part of flow number `flow`.
+    pub fn part_of(&self, flow: usize) -> Option<usize> {
         self.of.get(flow).map(|part| *part as usize)
     }
 
     /// The name of the part of flow number `flow`, empty where the workload is one.
     pub fn name_of(&self, flow: usize) -> &str {
-        self.of(flow).and_then(|part| self.names.get(part)).map_or("", String::as_str)
+        self.part_of(flow).and_then(|part| self.names.get(part)).map_or("", String::as_str)
     }
 
     /// The flows' parts by name, in the order of the flows.
-    pub fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Parts {
-        let mut parts = Parts::default();
+    pub fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> FlowParts {
+        let mut parts = FlowParts::default();
         for name in names {
             let place = parts.place_of(name);
             parts.of.push(place);
         }
         match parts.names.as_slice() {
-            [only] if only.is_empty() => Parts::default(),
+            [only] if only.is_empty() => FlowParts::default(),
             _ => parts,
         }
     }

@@ -6,7 +6,7 @@ use flowsched_units::{SettingError, Settings};
 use crate::flow::Flow;
 use crate::load::Load;
 use crate::parameters::{COOL_DOWN_FLOWS, WARM_UP_FLOWS};
-use crate::parts::Parts;
+use crate::parts::FlowParts;
 
 /// The flows of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Workload {
     /// Sorted by start, then number; a flow's number is its index.
     pub flows: Vec<Flow>,
     /// Which part each flow belongs to.
-    pub parts: Parts,
+    pub parts: FlowParts,
     /// The load that was asked for; none where flows are of a trace, listed, or have their starts
     /// laid down.
     pub load_asked: Option<Load>,

@@ -4,7 +4,7 @@ use flowsched_topology::{HostId, Network, build, kind};
 use flowsched_units::{Bytes, Settings, Time, Value};
 use flowsched_workload::sizes::{SizeDistribution, by_name};
 use flowsched_workload::{
-    Flow, Listed, PARAMETERS, Part, Parts, Workload, compose, generate, parse_trace, replay,
+    Flow, FlowParts, Listed, PARAMETERS, Part, Workload, compose, generate, parse_trace, replay,
     write_trace,
 };
 use proptest::prelude::*;
@@ -456,7 +456,7 @@ fn listed_flows_are_themselves_and_count_to_a_part() {
     let only = [listed(None, flow(1, 2)), listed(None, flow(2, 0))];
     let workload = compose(&whole(1), &network, &[], &only, 1).unwrap();
     assert_eq!(workload.flows, [Flow { id: 0, ..flow(2, 0) }, Flow { id: 1, ..flow(1, 2) }]);
-    assert_eq!(workload.parts, Parts::default());
+    assert_eq!(workload.parts, FlowParts::default());
     let twice = [Listed { copies: 2, ..listed(None, flow(1, 2)) }];
     let workload = compose(&whole(1), &network, &[], &twice, 1).unwrap();
     assert_eq!(workload.flows, [0, 1].map(|id| Flow { id, ..flow(1, 2) }));

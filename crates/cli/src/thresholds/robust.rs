@@ -54,7 +54,7 @@ pub fn answer(wanted: &Thresholds, named: &[Named]) -> Result<Answer, Thresholds
     let Robust { thresholds_bytes, regrets, worst, mean, at_least } = found;
     let thresholds: Vec<Bytes> = thresholds_bytes.iter().copied().map(Bytes::new).collect();
     let of_scene = |(named, regret): (&Named, &f64)| {
-        let solution = Solution::of(&named.scene, *model, objective, &thresholds)?;
+        let solution = Solution::evaluate(&named.scene, *model, objective, &thresholds)?;
         Ok(OfScene {
             workload: named.workload.to_owned(),
             load: named.load,

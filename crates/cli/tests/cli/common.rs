@@ -60,7 +60,7 @@ impl Place {
 
     /// What the program does with `arguments`.
     pub fn flowsched(&self, arguments: &[&str]) -> Done {
-        Done::of(self.command(arguments).output().unwrap())
+        Done::from_output(self.command(arguments).output().unwrap())
     }
 }
 
@@ -73,7 +73,7 @@ pub struct Done {
 
 impl Done {
     /// Refuses a panic, whatever else is to be seen.
-    pub fn of(done: Output) -> Done {
+    pub fn from_output(done: Output) -> Done {
         let errors = String::from_utf8_lossy(&done.stderr).into_owned();
         assert!(!errors.contains("panicked"), "{errors}");
         let output = String::from_utf8_lossy(&done.stdout).into_owned();

@@ -21,7 +21,7 @@ fn a_reader_that_goes_away_is_an_error_that_leaves_the_results() {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let done = place.command(arguments).stdout(writer).stderr(Stdio::piped()).output().unwrap();
-        let done = Done::of(done);
+        let done = Done::from_output(done);
         assert_eq!(done.status, Some(1), "{arguments:?}: {}", done.errors);
         assert!(done.errors.contains("cannot write to standard output"), "{}", done.errors);
     }
@@ -44,7 +44,7 @@ fn a_full_disk_behind_standard_output_is_an_error() {
     let place = Place::new();
     let full = File::options().write(true).open("/dev/full").unwrap();
     let done = place.command(&["list", "topologies"]).stdout(full).output().unwrap();
-    assert_eq!(Done::of(done).status, Some(1));
+    assert_eq!(Done::from_output(done).status, Some(1));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_disk_that_fills_up_leaves_the_runs_that_were_finished() {
          --set seeds=9"
     );
     let done = Command::new("bash").args(["-c", &script]).current_dir(place.path("")).output();
-    let done = Done::of(done.unwrap());
+    let done = Done::from_output(done.unwrap());
     assert_eq!(done.status, Some(1), "{}", done.errors);
     assert!(done.errors.contains("cannot write"), "{}", done.errors);
     let folder = Folder::open(&place.path("results/small")).unwrap();
@@ -95,7 +95,7 @@ fn ctrl_c_keeps_what_there_is_and_marks_it() {
         let slow = ["--set", "topology.host_link=100Kbps", "--set", "sample_interval=1us"];
         let child = long_run(&place, &[&slow[..], &["--set", "workload.flows=20"]].concat());
         signal(&child, name);
-        let done = Done::of(child.wait_with_output().unwrap());
+        let done = Done::from_output(child.wait_with_output().unwrap());
         assert_eq!(done.status, Some(1), "{}", done.errors);
         assert!(done.errors.contains("interrupted"), "{}", done.errors);
         let folder = Folder::open(&place.path("results/small")).unwrap();
@@ -113,7 +113,7 @@ fn two_signals_at_once_are_one_request() {
     let child = long_run(&place, &[&slow[..], &["--set", "workload.flows=20"]].concat());
     let both = format!("kill -TERM {id}; kill -INT {id}", id = child.id());
     assert!(Command::new("bash").args(["-c", &both]).status().unwrap().success());
-    let done = Done::of(child.wait_with_output().unwrap());
+    let done = Done::from_output(child.wait_with_output().unwrap());
     assert_eq!(done.status, Some(1), "{}", done.errors);
     let folder = Folder::open(&place.path("results/small"));
     assert!(!folder.unwrap().summary().complete, "{}", done.errors);
@@ -125,7 +125,7 @@ fn a_signal_ends_the_program_soon() {
     let place = Place::new();
     let child = long_run(&place, &[]);
     signal(&child, "-TERM");
-    let done = Done::of(child.wait_with_output().unwrap());
+    let done = Done::from_output(child.wait_with_output().unwrap());
     assert_eq!(done.status, Some(1), "{}", done.errors);
     let is_left = done.errors.contains("before all results were written");
     assert!(is_left, "three million flows take longer to write: {}", done.errors);
@@ -138,7 +138,7 @@ fn a_limit_on_files_is_an_error() {
     let program = env!("CARGO_BIN_EXE_flowsched");
     let script = format!("ulimit -f 20; exec {program} run small.toml --set workload.flows=5000");
     let done = Command::new("bash").args(["-c", &script]).current_dir(place.path("")).output();
-    let done = Done::of(done.unwrap());
+    let done = Done::from_output(done.unwrap());
     assert_eq!(done.status, Some(1), "{}", done.errors);
     assert!(done.errors.contains("cannot write"), "{}", done.errors);
 }
@@ -151,7 +151,7 @@ fn ctrl_c_is_obeyed_before_a_run_simulates() {
     let child = place.command(&many).stderr(Stdio::piped()).spawn().unwrap();
     wait_for(&place.path("results/small/runs/process"));
     signal(&child, "-TERM");
-    let done = Done::of(child.wait_with_output().unwrap());
+    let done = Done::from_output(child.wait_with_output().unwrap());
     assert_eq!(done.status, Some(1), "{}", done.errors);
     let folder = Folder::open(&place.path("results/small")).unwrap();
     assert!(!folder.summary().complete && folder.summary().runs.is_empty());
@@ -171,7 +171,7 @@ fn nohup_lets_a_run_go_on() {
         .unwrap();
     wait_for(&place.path("results/small/runs/000000.partial/ports.parquet"));
     signal(&child, "-HUP");
-    let done = Done::of(child.wait_with_output().unwrap());
+    let done = Done::from_output(child.wait_with_output().unwrap());
     assert_eq!(done.status, Some(0), "{}", done.errors);
     assert_eq!(summary(&place.path("results/small"))["complete"], true);
 }
@@ -255,7 +255,7 @@ fn with_memory(place: &Place, kilobytes: u64, arguments: &str) -> Done {
     let program = env!("CARGO_BIN_EXE_flowsched");
     let script = format!("ulimit -v {kilobytes}; exec {program} {arguments}");
     let done = Command::new("bash").args(["-c", &script]).current_dir(place.path("")).output();
-    Done::of(done.unwrap())
+    Done::from_output(done.unwrap())
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn a_run_that_was_cut_short_while_it_copied_its_inputs_is_resumed() {
     // Room for all that comes before the input.
     let script = format!("trap '' XFSZ; ulimit -f 1200; exec {program} {run}");
     let done = Command::new("bash").args(["-c", &script]).current_dir(place.path("")).output();
-    let done = Done::of(done.unwrap());
+    let done = Done::from_output(done.unwrap());
     assert_eq!(done.status, Some(1), "{}", done.errors);
     assert!(done.errors.contains("inputs/large.cdf"), "{}", done.errors);
     let words: Vec<&str> = run.split(' ').chain(["--resume"]).collect();

@@ -17,7 +17,7 @@ pub(super) struct LongestPath {
 
 impl LongestPath {
     /// That of `network`; none where there is one host.
-    pub fn of(network: &Network) -> Option<LongestPath> {
+    pub fn find(network: &Network) -> Option<LongestPath> {
         let from = HostId(0);
         let data = Bytes::new(PACKET_WIRE);
         let ack = Bytes::new(PACKET_HEADER);

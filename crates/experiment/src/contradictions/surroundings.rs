@@ -20,7 +20,7 @@ impl<'a> Surroundings<'a> {
         network: &'a Network,
         seed: u64,
     ) -> Option<Surroundings<'a>> {
-        let path = LongestPath::of(network)?;
+        let path = LongestPath::find(network)?;
         let together = Together::new(&scene.workload, network, seed);
         Some(Surroundings { network, path, together })
     }

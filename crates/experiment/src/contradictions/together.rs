@@ -11,7 +11,7 @@ use flowsched_workload::parameters::{COOL_DOWN_FLOWS, DEGREE, FLOWS, PATTERN, WA
 use flowsched_workload::sizes::SizeDistribution;
 use flowsched_workload::{Flow, Part};
 
-use crate::parts::Parts;
+use crate::parts::WorkloadParts;
 use crate::relevance::{Starts, starts_of};
 use crate::workload::{Traffic, WorkloadOfScene};
 
@@ -44,7 +44,7 @@ impl<'a> Together<'a> {
                     (at_once(&part.settings, flows), &part.sizes)
                 }));
                 let is_known = |part: &&Part| !is_random(&part.settings);
-                let known = Parts {
+                let known = WorkloadParts {
                     parts: parts.parts.iter().filter(is_known).cloned().collect(),
                     ..parts.clone()
                 };

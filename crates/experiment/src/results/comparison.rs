@@ -64,7 +64,7 @@ pub(super) fn compare(
     class: Option<SizeClass>,
 ) -> ClassComparison {
     let all: Vec<Pairs> =
-        seeds.iter().map(|(first, other)| Pairs::of(first, other, class)).collect();
+        seeds.iter().map(|(first, other)| Pairs::new(first, other, class)).collect();
     let compared: Vec<&Pairs> = all.iter().filter(|pairs| pairs.is_comparable()).collect();
     let ratios: Vec<f64> = all.iter().flat_map(Pairs::ratios).collect();
     let mut comparison = ClassComparison {
@@ -72,7 +72,7 @@ pub(super) fn compare(
         samples: distinct(&compared),
         pairs: ratios.len() as u64,
         left_out: all.iter().map(|pairs| pairs.left_out).sum(),
-        one_by_one: OneByOne::of(&ratios),
+        one_by_one: OneByOne::from_ratios(&ratios),
         ..ClassComparison::default()
     };
     let logs = |log: fn(&Pairs) -> f64| compared.iter().map(|pairs| log(pairs)).collect();
@@ -100,7 +100,7 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn of(first: &Outcomes, other: &Outcomes, class: Option<SizeClass>) -> Pairs {
+    fn new(first: &Outcomes, other: &Outcomes, class: Option<SizeClass>) -> Pairs {
         let mut pairs = Pairs { first: Vec::new(), other: Vec::new(), left_out: 0 };
         let asked = |outcome: &&Outcome| class.is_none_or(|class| class == outcome.class);
         let mut others = other.flows.iter().filter(asked).peekable();

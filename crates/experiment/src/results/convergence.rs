@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use flowsched_units::Time;
 
-use super::{FlowRow, Port, PortSample, RunRecord};
+use super::{FlowRow, PortRecord, PortSample, RunRecord};
 
 /// Convergence time: from the last start of a flow until those that were under way before have
 /// come down to their fair share, as Slytherin 2018, V-C and Figure 7, measures it.
@@ -35,7 +35,11 @@ struct Sender {
 impl Convergence {
     /// For a run with these ports, `last` being their last samples; `None` where the scene has no
     /// convergence time.
-    pub(super) fn new(run: &RunRecord, ports: &[Port], last: &[PortSample]) -> Option<Convergence> {
+    pub(super) fn new(
+        run: &RunRecord,
+        ports: &[PortRecord],
+        last: &[PortSample],
+    ) -> Option<Convergence> {
         let last_start = run.flows.iter().map(|flow| flow.start).max()?;
         let is_under_way = |flow: &&FlowRow| end(flow).is_none_or(|end| end > last_start);
         let under_way = run.flows.iter().filter(is_under_way).count();
@@ -92,7 +96,7 @@ fn end(flow: &FlowRow) -> Option<Time> {
 }
 
 /// Bits per second of the slowest port that has sent what all flows have.
-fn slowest_shared_link(run: &RunRecord, ports: &[Port], last: &[PortSample]) -> Option<f64> {
+fn slowest_shared_link(run: &RunRecord, ports: &[PortRecord], last: &[PortSample]) -> Option<f64> {
     let finished = run.flows.iter().filter(|flow| flow.finished());
     let bytes: u64 = finished.map(|flow| flow.size.get()).sum();
     let is_of_all = |sample: &&PortSample| bytes > 0 && sample.tx_bytes >= bytes;
@@ -114,7 +118,7 @@ mod tests {
     /// Port 0 is the first host's, port 3 the link that all flows share, of 8 Gbps; samples every
     /// 10 us of what port 0 sends.
     fn convergence_us(flows: Vec<FlowRow>, sent: &[u64]) -> Option<f64> {
-        let port = Port {
+        let port = PortRecord {
             owner: String::new(),
             peer: String::new(),
             class: String::new(),

@@ -50,7 +50,7 @@ impl Distribution {
     }
 
     /// Of these values, none of which is NaN.
-    pub fn of(mut values: Vec<f64>) -> Distribution {
+    pub fn from_values(mut values: Vec<f64>) -> Distribution {
         values.sort_unstable_by(f64::total_cmp);
         Distribution {
             count: values.len() as u64,
@@ -84,16 +84,17 @@ mod tests {
 
     #[test]
     fn percentiles_are_by_nearest_rank() {
-        let d = Distribution::of((1..=200).rev().map(f64::from).collect());
+        let d = Distribution::from_values((1..=200).rev().map(f64::from).collect());
         assert_eq!((d.p50, d.p95, d.p99), (Some(100.0), Some(190.0), Some(198.0)));
         assert_eq!((d.count, d.mean, d.max), (200, Some(100.5), Some(200.0)));
-        let d = Distribution::of(vec![15.0, 20.0, 35.0, 40.0, 50.0]);
+        let d = Distribution::from_values(vec![15.0, 20.0, 35.0, 40.0, 50.0]);
         assert_eq!((d.p50, d.p95, d.p99), (Some(35.0), Some(50.0), Some(50.0)));
     }
 
     #[test]
     fn the_rank_of_a_thousandth_is_exact() {
-        let p999 = |count: u32| Distribution::of((1..=count).map(f64::from).collect()).p999;
+        let p999 =
+            |count: u32| Distribution::from_values((1..=count).map(f64::from).collect()).p999;
         assert_eq!(
             [1, 999, 1_000, 1_001, 2_000, 10_000].map(p999),
             [1.0, 999.0, 999.0, 1_000.0, 1_998.0, 9_990.0].map(Some)
@@ -109,7 +110,7 @@ mod tests {
 
     #[test]
     fn nothing_has_a_count_and_no_figures() {
-        assert_eq!(Distribution::of(Vec::new()), Distribution::default());
+        assert_eq!(Distribution::from_values(Vec::new()), Distribution::default());
     }
 
     proptest! {
@@ -119,7 +120,7 @@ mod tests {
             for value in &values {
                 *counts.entry(*value).or_default() += 1;
             }
-            let all = Distribution::of(values.into_iter().map(|value| value as f64).collect());
+            let all = Distribution::from_values(values.into_iter().map(|value| value as f64).collect());
             prop_assert_eq!(Distribution::of_counts(&counts), all);
         }
 

@@ -9,7 +9,7 @@ use flowsched_units::{Bytes, Time};
 use flowsched_workload::Workload;
 use serde::{Deserialize, Serialize};
 
-use super::{Port, PortSample};
+use super::{PortRecord, PortSample};
 
 /// The links that a load refers to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct OfferedLoad {
 impl OfferedLoad {
     /// The load of `workload`; of the links between switches if `of_core`, else of the busiest host
     /// links.
-    pub fn of(workload: &Workload, network: &Network, of_core: bool) -> OfferedLoad {
+    pub fn new(workload: &Workload, network: &Network, of_core: bool) -> OfferedLoad {
         let (links, ports): (LoadOf, Vec<PortId>) = match workload.only_receiver {
             _ if of_core => (LoadOf::Core, network.core_ports().collect()),
             Some(host) => {
@@ -111,7 +111,7 @@ impl UtilisationMeter {
     /// `arrivals`.
     pub(super) fn new(
         load_ports: &[u32],
-        ports: &[Port],
+        ports: &[PortRecord],
         arrivals: Option<(Time, Time)>,
     ) -> UtilisationMeter {
         let mut counts = vec![false; ports.len()];
@@ -154,7 +154,7 @@ impl UtilisationMeter {
 mod tests {
     use flowsched_topology::{HostId, TOPOLOGIES};
     use flowsched_units::{Rate, Settings};
-    use flowsched_workload::{Load, Parts};
+    use flowsched_workload::{FlowParts, Load};
 
     use super::*;
 
@@ -166,12 +166,12 @@ mod tests {
         let load = |only_receiver, of_core| {
             let workload = Workload {
                 flows: Vec::new(),
-                parts: Parts::default(),
+                parts: FlowParts::default(),
                 load_asked: Some(Load { host_links: 0.4, core_links: Some(0.3) }),
                 load_measured: Some(Load { host_links: 0.5, core_links: Some(0.2) }),
                 only_receiver,
             };
-            OfferedLoad::of(&workload, &network, of_core)
+            OfferedLoad::new(&workload, &network, of_core)
         };
         let hosts = load(None, false);
         assert_eq!(
@@ -194,7 +194,7 @@ mod tests {
 
     /// Three ports of 8 Gbps, the first two of which count.
     fn meter(starts_us: &[u64]) -> UtilisationMeter {
-        let port = Port {
+        let port = PortRecord {
             owner: String::new(),
             peer: String::new(),
             class: String::new(),

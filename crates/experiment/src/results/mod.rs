@@ -82,7 +82,7 @@ pub use port_watch::PortFigures;
 pub use program::Program;
 pub use read::FlowsOfRun;
 pub use record::{
-    Counters, FlowRow, Passage, Port, PortSample, PortsOfRun, RunKey, RunRecord, Schedule,
+    Counters, FlowRow, Passage, PortRecord, PortSample, PortsOfRun, RunKey, RunRecord, Schedule,
 };
 pub use run_folder::{RunStart, RunWriter};
 pub use size_class::{PerClass, SizeClass};

@@ -18,7 +18,7 @@ pub struct OneByOne {
 
 impl OneByOne {
     /// Of these ratios.
-    pub(super) fn of(ratios: &[f64]) -> OneByOne {
+    pub(super) fn from_ratios(ratios: &[f64]) -> OneByOne {
         let share = |is_one: fn(f64) -> bool| {
             let count = ratios.iter().filter(|ratio| is_one(**ratio)).count();
             (!ratios.is_empty()).then(|| count as f64 / ratios.len() as f64)

@@ -91,7 +91,7 @@ pub enum Verdict {
 impl Verdict {
     /// The verdict on the relative excess of the scheme that is said to have more. A change without
     /// an interval decides only if `nothing_is_random`.
-    pub fn of(excess: &Change, nothing_is_random: bool) -> Verdict {
+    pub fn from_change(excess: &Change, nothing_is_random: bool) -> Verdict {
         let exact = excess.change.filter(|_| nothing_is_random);
         match (excess.low.or(exact), excess.high.or(exact)) {
             (Some(low), _) if low > 0.0 => Verdict::Holds,
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn an_interval_on_one_side_decides() {
         let change = |low, high| Change { change: Some(0.1), low, high };
-        let verdict = |low, high| Verdict::of(&change(low, high), false);
+        let verdict = |low, high| Verdict::from_change(&change(low, high), false);
         assert_eq!(verdict(Some(0.05), Some(0.15)), Verdict::Holds);
         assert_eq!(verdict(Some(-0.3), Some(-0.1)), Verdict::Reversed);
         assert_eq!(verdict(Some(-0.1), Some(0.1)), Verdict::Undecided);
@@ -132,7 +132,7 @@ mod tests {
     fn an_exact_change_decides() {
         let verdict = |change| {
             let change = Change { change: Some(change), low: None, high: None };
-            Verdict::of(&change, true)
+            Verdict::from_change(&change, true)
         };
         assert_eq!(
             [0.1, -0.1, 0.0].map(verdict),

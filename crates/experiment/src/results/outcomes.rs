@@ -23,8 +23,8 @@ pub(super) struct Outcomes {
 
 impl Outcomes {
     /// Of a run's flows, whose starts are random or not.
-    pub(super) fn of(flows: &[FlowRow], is_random: bool) -> Outcomes {
-        let course = if is_random { Course::of(flows) } else { None };
+    pub(super) fn from_flows(flows: &[FlowRow], is_random: bool) -> Outcomes {
+        let course = if is_random { Course::from_flows(flows) } else { None };
         let measured = flows.iter().filter(|flow| flow.measured);
         let outcome =
             |flow: &FlowRow| Outcome { flow: flow.flow, class: flow.class(), fct: flow.fct };

@@ -19,7 +19,7 @@ impl OverSeeds {
     /// The mean of `values`, one for each seed; `None` if there are none. The interval is Student's
     /// for the mean, carried to the log scale by the delta method: `mean` times and over
     /// exp(t·s/mean), with the standard error s.
-    pub fn of(values: &[f64]) -> Option<OverSeeds> {
+    pub fn from_values(values: &[f64]) -> Option<OverSeeds> {
         let mean = mean(values)?;
         let half_width = half_width(values);
         let factor = libm::exp(half_width / mean);
@@ -29,7 +29,7 @@ impl OverSeeds {
 
     /// The same of shares, none of which exceeds 1: neither does the interval.
     pub fn of_shares(values: &[f64]) -> Option<OverSeeds> {
-        let over = OverSeeds::of(values)?;
+        let over = OverSeeds::from_values(values)?;
         let interval = over.interval.map(|(low, high)| (low, high.min(1.0)));
         Some(OverSeeds { interval, ..over })
     }
@@ -52,7 +52,7 @@ mod tests {
             let mut random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
             let mut covers = || {
                 let means: Vec<f64> = (0..seeds).map(|_| mean(&mut random)).collect();
-                let (low, high) = OverSeeds::of(&means).unwrap().interval.unwrap();
+                let (low, high) = OverSeeds::from_values(&means).unwrap().interval.unwrap();
                 (low..=high).contains(&1.0)
             };
             let covered = (0..4_000).filter(|_| covers()).count() as f64 / 4_000.0;
@@ -71,16 +71,16 @@ mod tests {
     #[test]
     fn one_value_and_equal_values_have_no_interval_of_the_mean() {
         let alone = OverSeeds { mean: 7.0, interval: None };
-        assert_eq!(OverSeeds::of(&[7.0]), Some(alone));
-        assert_eq!(OverSeeds::of(&[7.0, 7.0, 7.0]), Some(alone));
-        assert_eq!(OverSeeds::of(&[0.0]).unwrap().interval, None);
-        assert_eq!(OverSeeds::of(&[]), None);
+        assert_eq!(OverSeeds::from_values(&[7.0]), Some(alone));
+        assert_eq!(OverSeeds::from_values(&[7.0, 7.0, 7.0]), Some(alone));
+        assert_eq!(OverSeeds::from_values(&[0.0]).unwrap().interval, None);
+        assert_eq!(OverSeeds::from_values(&[]), None);
     }
 
     proptest! {
         #[test]
         fn no_interval_of_a_mean_is_negative(means in prop::collection::vec(1e-3..1e9f64, 2..9)) {
-            let found = OverSeeds::of(&means).unwrap();
+            let found = OverSeeds::from_values(&means).unwrap();
             if let Some((low, high)) = found.interval {
                 prop_assert!(low >= 0.0 && low <= found.mean && found.mean <= high);
             }

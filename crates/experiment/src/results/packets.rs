@@ -28,7 +28,7 @@ pub struct PacketFigures {
 
 impl PacketFigures {
     /// Of these flows.
-    pub(super) fn of(flows: &[&FlowRow]) -> PacketFigures {
+    pub(super) fn from_flows(flows: &[&FlowRow]) -> PacketFigures {
         let whole = |flow: &&FlowRow| flow.passage.lost == 0;
         let safe: Vec<&FlowRow> = flows.iter().copied().filter(whole).collect();
         let tail = tail(flows);
@@ -84,10 +84,10 @@ mod tests {
         let loser = Passage { lost: 1, duplicate_acks: 9, acks: 10, ..Passage::default() };
         let mut flows: Vec<FlowRow> = (0..18).map(|us| flow(us, calm)).collect();
         flows.extend([flow(99, slow), flow(5, loser)]);
-        let figures = PacketFigures::of(&flows.iter().collect::<Vec<_>>());
+        let figures = PacketFigures::from_flows(&flows.iter().collect::<Vec<_>>());
         assert_eq!(figures.marked_again_in_tail, Some(0.6));
         assert_eq!(figures.marked_again, Some(6.0 / 190.0));
         assert_eq!(figures.duplicate_acks, Some(0.0));
-        assert_eq!(PacketFigures::of(&[]).reordered, None);
+        assert_eq!(PacketFigures::from_flows(&[]).reordered, None);
     }
 }

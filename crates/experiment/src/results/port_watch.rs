@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use flowsched_units::Time;
 
 use super::load::UtilisationMeter;
-use super::{Distribution, Port, PortSample};
+use super::{Distribution, PortRecord, PortSample};
 
 /// What the summary says of ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -34,7 +34,7 @@ pub(super) struct PortWatch {
 impl PortWatch {
     /// For these ports, some of which the load refers to, when flows start from the first to the last of `arrivals`.
     pub(super) fn new(
-        ports: &[Port],
+        ports: &[PortRecord],
         arrivals: Option<(Time, Time)>,
         load_ports: &[u32],
     ) -> PortWatch {
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn ports_of_switches_count_while_flows_arrive() {
-        let port = |class: &str| Port {
+        let port = |class: &str| PortRecord {
             owner: String::new(),
             peer: String::new(),
             class: class.to_owned(),

@@ -7,14 +7,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use flowsched_units::{Bytes, Rate, Time};
-use flowsched_workload::Parts;
+use flowsched_workload::FlowParts;
 use parquet::basic::Type as Physical;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::error::ResultsError;
-use super::record::{FlowRow, Passage, Port, PortSample, PortsOfRun, RunKey};
+use super::record::{FlowRow, Passage, PortRecord, PortSample, PortsOfRun, RunKey};
 use super::table::{Sink, TableWriter};
 use super::varied::{self, Cell};
 use super::{Point, TableFile};
@@ -27,7 +27,7 @@ pub struct FlowsOfRun {
     /// Its flows, in the order in which they were written.
     pub flows: Vec<FlowRow>,
     /// Which part of the workload each of them belongs to.
-    pub parts: Parts,
+    pub parts: FlowParts,
 }
 
 /// A table that can be read.
@@ -47,7 +47,7 @@ impl TableReader {
         points: Vec<Point>,
     ) -> Result<TableReader, ResultsError> {
         let path = path.to_owned();
-        let found = match TableFile::of(&path) {
+        let found = match TableFile::describe(&path) {
             Ok(found) => found,
             Err(source) => return Err(ResultsError::Read { path, source }),
         };
@@ -160,7 +160,7 @@ impl Rows<'_> {
         let flows =
             self.counts("flow")?.into_iter().enumerate().map(flow).collect::<Result<_, _>>()?;
         let parts = self.texts("part", self.rows())?;
-        let parts = Parts::from_names(parts.iter().map(String::as_str));
+        let parts = FlowParts::from_names(parts.iter().map(String::as_str));
         Ok(Some(FlowsOfRun { run, flows, parts }))
     }
 
@@ -214,7 +214,7 @@ impl Rows<'_> {
     }
 
     /// Every port once, by its number.
-    fn port_names(&self, samples: &[PortSample]) -> Result<Vec<Port>, ResultsError> {
+    fn port_names(&self, samples: &[PortSample]) -> Result<Vec<PortRecord>, ResultsError> {
         let mut first = BTreeMap::new();
         for (row, sample) in samples.iter().enumerate() {
             first.entry(sample.port).or_insert(row);
@@ -232,7 +232,7 @@ impl Rows<'_> {
             return Err(self.damaged("a port has no name"));
         }
         let port = |row: &usize| {
-            Ok(Port {
+            Ok(PortRecord {
                 owner: self.text(&owner[*row])?,
                 peer: self.text(&peer[*row])?,
                 class: self.text(&class[*row])?,

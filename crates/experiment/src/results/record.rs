@@ -3,7 +3,7 @@
 use std::fmt;
 
 use flowsched_units::{Bytes, Rate, Time};
-use flowsched_workload::Parts;
+use flowsched_workload::FlowParts;
 use serde::{Deserialize, Serialize};
 
 use super::{OfferedLoad, Point, SizeClass};
@@ -52,7 +52,7 @@ pub struct RunRecord {
     /// The flows, by rising number.
     pub flows: Vec<FlowRow>,
     /// Which part of the workload each of them belongs to.
-    pub parts: Parts,
+    pub parts: FlowParts,
 }
 
 impl RunRecord {
@@ -73,14 +73,14 @@ pub struct PortsOfRun {
     /// The run.
     pub run: RunKey,
     /// Its ports.
-    pub ports: Vec<Port>,
+    pub ports: Vec<PortRecord>,
     /// Samples by time, every port at each time; those at the end of the run come last.
     pub samples: Vec<PortSample>,
 }
 
 impl PortsOfRun {
     /// The port of sample number `row`.
-    pub(super) fn port_of(&self, row: usize) -> &Port {
+    pub(super) fn port_of(&self, row: usize) -> &PortRecord {
         &self.ports[self.samples[row].port as usize]
     }
 }
@@ -194,13 +194,13 @@ impl FlowRow {
 
     /// Small, medium or large.
     pub fn class(&self) -> SizeClass {
-        SizeClass::of(self.size)
+        SizeClass::containing(self.size)
     }
 }
 
 /// One egress port.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Port {
+pub struct PortRecord {
     /// The host or switch that it belongs to.
     pub owner: String,
     /// The host or switch at the other end of the link.

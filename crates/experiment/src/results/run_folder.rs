@@ -15,7 +15,7 @@ use super::read::TableReader;
 use super::table::TableWriter;
 use super::varied::VariedKey;
 use super::{
-    FLOWS, PORTS, Port, PortSample, PortsOfRun, Program, ResultsError, RunKey, RunRecord,
+    FLOWS, PORTS, PortRecord, PortSample, PortsOfRun, Program, ResultsError, RunKey, RunRecord,
     RunSummary, TableFile, Tables,
 };
 
@@ -30,7 +30,7 @@ pub struct RunStart {
     /// Which run it is.
     pub key: RunKey,
     /// Its ports.
-    pub ports: Vec<Port>,
+    pub ports: Vec<PortRecord>,
     /// The first and the last start of a flow; `None` if there is no flow.
     pub arrivals: Option<(Time, Time)>,
     /// The ports that the load of its flows refers to, by their places.
@@ -155,7 +155,7 @@ impl RunWriter {
                 Some(convergence) => look_again(convergence, &path, tables.ports)?,
             },
         };
-        let figures = Figures { program, summary: RunSummary::of(run, &figures), tables };
+        let figures = Figures { program, summary: RunSummary::new(run, &figures), tables };
         let json = serde_json::to_string(&figures).expect("texts and numbers can be written");
         write_whole(&place.partial.join(FIGURES_FILE), &json)?;
         place.put(run.stopped)?;
@@ -244,7 +244,7 @@ impl RunFolder {
             0 => Vec::new(),
             _ => table.group(0)?.flows()?.map(|of_run| of_run.flows).unwrap_or_default(),
         };
-        Ok(Outcomes::of(&flows, self.summary().load.requested.is_some()))
+        Ok(Outcomes::from_flows(&flows, self.summary().load.requested.is_some()))
     }
 
     fn table(&self, file: &str, expected: TableFile) -> Result<TableReader, ResultsError> {

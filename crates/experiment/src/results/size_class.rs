@@ -19,7 +19,7 @@ impl SizeClass {
     pub const ALL: [SizeClass; 3] = [SizeClass::Small, SizeClass::Medium, SizeClass::Large];
 
     /// The class of a flow of that many payload bytes.
-    pub fn of(size: Bytes) -> SizeClass {
+    pub fn containing(size: Bytes) -> SizeClass {
         match size.get() {
             0..=100_000 => SizeClass::Small,
             100_001..=10_000_000 => SizeClass::Medium,

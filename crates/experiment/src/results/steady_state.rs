@@ -65,7 +65,7 @@ pub struct SteadyState {
 impl Course {
     /// Of the measured flows among `flows`, which are in the order of their starts; `None` if there
     /// are too few to tell.
-    pub fn of(flows: &[FlowRow]) -> Option<Course> {
+    pub fn from_flows(flows: &[FlowRow]) -> Option<Course> {
         let measured: Vec<&FlowRow> = flows.iter().filter(|flow| flow.measured).collect();
         if measured.len() < CELLS {
             return None;
@@ -98,10 +98,10 @@ impl Course {
 impl SteadyState {
     /// Of the runs of a scheme at one point, one for each seed; `None` if there are no runs, or if
     /// too few flows of some run finished.
-    pub(super) fn of(runs: &[&Course]) -> Option<SteadyState> {
-        let (first, drift) = (runs.first()?, Drift::of(runs, 0)?);
+    pub(super) fn from_runs(runs: &[&Course]) -> Option<SteadyState> {
+        let (first, drift) = (runs.first()?, Drift::from_runs(runs, 0)?);
         let is_steady_after = |twentieths: &usize| {
-            Drift::of(runs, *twentieths).is_some_and(|drift| !drift.is_significant())
+            Drift::from_runs(runs, *twentieths).is_some_and(|drift| !drift.is_significant())
         };
         let twentieths = (0..=LONGEST_WARM_UP).find(is_steady_after);
         let is_steady = twentieths == Some(0);
@@ -126,7 +126,7 @@ struct Drift {
 }
 
 impl Drift {
-    fn of(runs: &[&Course], twentieths: usize) -> Option<Drift> {
+    fn from_runs(runs: &[&Course], twentieths: usize) -> Option<Drift> {
         let batches: Vec<Vec<f64>> =
             runs.iter().map(|run| run.batches(twentieths)).collect::<Option<_>>()?;
         let count = batches.len() as f64;
@@ -195,7 +195,7 @@ mod tests {
             measured: true,
             ..FlowRow::default()
         };
-        Course::of(&slowdowns.map(flow).collect::<Vec<_>>()).unwrap()
+        Course::from_flows(&slowdowns.map(flow).collect::<Vec<_>>()).unwrap()
     }
 
     /// How many of `studies` of `seeds` runs each raise an alarm.
@@ -203,7 +203,7 @@ mod tests {
         let mut random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
         let mut is_alarm = || {
             let runs: Vec<Course> = (0..seeds).map(|_| run(&mut random)).collect();
-            !SteadyState::of(&runs.iter().collect::<Vec<_>>()).unwrap().is_steady
+            !SteadyState::from_runs(&runs.iter().collect::<Vec<_>>()).unwrap().is_steady
         };
         (0..studies).map(|_| u32::from(is_alarm())).sum()
     }
@@ -257,7 +257,7 @@ mod tests {
             course((0..flows).map(|i| level(i) * (0.5 + exponential(&mut random))))
         };
         let runs = [run(), run(), run()];
-        SteadyState::of(&runs.iter().collect::<Vec<_>>()).unwrap()
+        SteadyState::from_runs(&runs.iter().collect::<Vec<_>>()).unwrap()
     }
 
     #[test]
@@ -284,8 +284,8 @@ mod tests {
             measured: (500..4_500).contains(&i),
             ..FlowRow::default()
         };
-        let course = Course::of(&(0..5_000).map(flow).collect::<Vec<_>>()).unwrap();
-        let found = SteadyState::of(&[&course]).unwrap();
+        let course = Course::from_flows(&(0..5_000).map(flow).collect::<Vec<_>>()).unwrap();
+        let found = SteadyState::from_runs(&[&course]).unwrap();
         // 500 of 4,000 measured flows are two and a half twentieths.
         assert_eq!((found.warm_up_flows, found.flows), (Some(1_100), Some(5_600)), "{found:?}");
     }
@@ -293,9 +293,9 @@ mod tests {
     #[test]
     fn few_flows_and_no_runs_say_nothing() {
         let flow = FlowRow { measured: true, ..FlowRow::default() };
-        assert_eq!(Course::of(&[flow; 399]), None);
-        let unfinished = Course::of(&[flow; 400]).unwrap();
-        assert_eq!(SteadyState::of(&[&unfinished]), None);
-        assert_eq!(SteadyState::of(&[]), None);
+        assert_eq!(Course::from_flows(&[flow; 399]), None);
+        let unfinished = Course::from_flows(&[flow; 400]).unwrap();
+        assert_eq!(SteadyState::from_runs(&[&unfinished]), None);
+        assert_eq!(SteadyState::from_runs(&[]), None);
     }
 }

@@ -117,7 +117,7 @@ impl Summary {
             self.orders.extend(found);
             self.across_seeds.extend(across_seeds);
         }
-        self.warnings = warnings::of(self);
+        self.warnings = warnings::all(self);
     }
 }
 
@@ -125,7 +125,7 @@ impl Summary {
 struct RunsOfPoint<'a>(Vec<(&'a RunSummary, &'a Outcomes)>);
 
 impl RunsOfPoint<'_> {
-    fn of(&self, scheme: &str, seed: u64) -> Option<&Outcomes> {
+    fn outcomes(&self, scheme: &str, seed: u64) -> Option<&Outcomes> {
         let mut complete = self.0.iter().filter(|(run, _)| run.complete);
         let wanted = complete.find(|(run, _)| run.scheme == scheme && run.seed == seed);
         wanted.map(|(_, outcomes)| *outcomes)
@@ -134,7 +134,7 @@ impl RunsOfPoint<'_> {
     /// `scheme` against another one, seed by seed.
     fn compare(&self, against: &str, scheme: &str, class: Option<SizeClass>) -> ClassComparison {
         let seeds = in_order(self.0.iter().map(|(run, _)| run.seed));
-        let both = |seed: &u64| self.of(against, *seed).zip(self.of(scheme, *seed));
+        let both = |seed: &u64| self.outcomes(against, *seed).zip(self.outcomes(scheme, *seed));
         let pairs: Vec<_> = seeds.iter().filter_map(both).collect();
         compare(&pairs, class)
     }
@@ -149,7 +149,7 @@ impl RunsOfPoint<'_> {
             scheme: scheme.to_owned(),
             seeds: outcomes.len() as u64,
             samples: distinct(&outcomes),
-            steady_state: courses.and_then(|courses| SteadyState::of(&courses)),
+            steady_state: courses.and_then(|courses| SteadyState::from_runs(&courses)),
         }
     }
 
@@ -169,7 +169,7 @@ impl RunsOfPoint<'_> {
                 lower: pair[0].clone(),
                 higher: pair[1].clone(),
                 change,
-                verdict: Verdict::of(&change, compared.nothing_is_random()),
+                verdict: Verdict::from_change(&change, compared.nothing_is_random()),
             }
         });
         found.collect()

@@ -181,7 +181,7 @@ impl<R> TableWriter<File, R> {
     pub(super) fn finish_file(self, path: &Path) -> Result<TableFile, ResultsError> {
         let finish = || {
             self.finish()?.sync_all()?;
-            TableFile::of(path)
+            TableFile::describe(path)
         };
         finish().map_err(ResultsError::write(path))
     }

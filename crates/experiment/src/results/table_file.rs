@@ -18,7 +18,7 @@ pub struct TableFile {
 
 impl TableFile {
     /// Of the file at `path`.
-    pub(super) fn of(path: &Path) -> io::Result<TableFile> {
+    pub(super) fn describe(path: &Path) -> io::Result<TableFile> {
         let mut file = File::open(path)?;
         let mut hasher = crc32fast::Hasher::new();
         let mut bytes = 0;

@@ -11,7 +11,7 @@ use super::{AcrossSeeds, Point, RunSummary, SteadyState, Summary};
 const TOLERANCE: f64 = 0.05;
 
 /// The warnings of a study.
-pub(super) fn of(summary: &Summary) -> Vec<String> {
+pub(super) fn all(summary: &Summary) -> Vec<String> {
     let warnings = [
         nothing_is_random(summary),
         realised_load(summary),

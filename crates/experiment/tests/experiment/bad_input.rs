@@ -154,7 +154,7 @@ fn names_are_unique() {
 
 #[test]
 fn keys_of_another_pattern_or_kind_are_refused() {
-    assert_snapshot!(changed("flows = 10", "degree = 10"), @r#"a.toml:11:1: workload.degree: `degree` belongs to the pattern incast, and the pattern here is all-to-all. Remove `degree` or change `pattern`."#);
+    assert_snapshot!(changed("flows = 10", "degree = 10"), @r#"a.toml:11:1: workload.degree: `degree` works with the pattern incast, and the pattern here is all-to-all. Remove `degree` or change `pattern`."#);
     assert_snapshot!(changed("hosts = 4", "leaves = 4"), @r#"a.toml:6:1: topology.leaves: found the key "leaves", expected kind, hosts, host_link, link_delay, host_delay, routing, loss, loss_on"#);
     assert_snapshot!(changed("flows = 10", "pattern = \"incast\"\ndegree = 4"), @"a.toml:12:10: workload.degree: found 4, expected a number of senders from 1 to 3, all hosts but one");
     assert_snapshot!(changed("hosts = 4", "hosts = 1"), @"a.toml:8:2: workload.pattern: The topology has one host, and a flow needs two. Add hosts.");

@@ -3,7 +3,7 @@
 
 use flowsched_units::Time;
 
-use super::{Moment, Sharing};
+use super::{Allocator, Moment};
 use crate::fair::Fair;
 use crate::transfers::{ROUNDING, Transfer};
 
@@ -41,7 +41,7 @@ impl Classes {
     }
 }
 
-impl Sharing for Classes {
+impl Allocator for Classes {
     fn start(&mut self, slot: u32, path: &[u32], moment: Moment<'_>) {
         if let Some(transfer) = moment.transfers.get(slot) {
             self.fair.add(slot, path.iter().copied(), self.class_of(transfer));

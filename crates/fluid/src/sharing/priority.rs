@@ -3,7 +3,7 @@
 use flowsched_schemes::flow_level::{CriticalBy, SizeBy};
 use flowsched_units::Time;
 
-use super::{Moment, Sharing};
+use super::{Allocator, Moment};
 use crate::strict::{Criticality, Order, Strict};
 use crate::transfers::{Transfer, after};
 
@@ -50,7 +50,7 @@ impl Said {
     }
 
     #[inline]
-    fn of(&self, slot: u32) -> Option<f64> {
+    fn size(&self, slot: u32) -> Option<f64> {
         self.sizes.get(slot as usize).copied().flatten()
     }
 }
@@ -70,7 +70,7 @@ impl Order for ByCriticality<'_> {
         };
         Criticality {
             deadline: if deadline { transfer.deadline.as_ps() } else { u64::MAX },
-            size: self.said.of(slot).unwrap_or_else(|| size_of(size, transfer, self.moment.now)),
+            size: self.said.size(slot).unwrap_or_else(|| size_of(size, transfer, self.moment.now)),
             id: transfer.id,
         }
     }
@@ -126,7 +126,7 @@ impl Priority {
     }
 }
 
-impl Sharing for Priority {
+impl Allocator for Priority {
     fn start(&mut self, slot: u32, path: &[u32], moment: Moment<'_>) {
         self.said.set(slot, None);
         let order = ByCriticality { by: self.by, said: &self.said, moment };
@@ -163,7 +163,7 @@ impl Sharing for Priority {
         for slot in new_rates {
             if self.strict.rate(slot) > 0.0 {
                 self.said.set(slot, None);
-            } else if self.said.of(slot).is_none() {
+            } else if self.said.size(slot).is_none() {
                 self.say(slot, moment);
             }
         }

@@ -3,7 +3,7 @@
 
 use flowsched_units::Time;
 
-use super::{Moment, Sharing};
+use super::{Allocator, Moment};
 use crate::fair::Fair;
 use crate::strict::{Criticality, Order, Strict};
 
@@ -65,7 +65,7 @@ impl Reservations {
     }
 }
 
-impl Sharing for Reservations {
+impl Allocator for Reservations {
     fn start(&mut self, slot: u32, path: &[u32], moment: Moment<'_>) {
         if slot as usize >= self.turns.len() {
             self.turns.resize(slot as usize + 1, 0);

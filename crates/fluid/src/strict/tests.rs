@@ -17,7 +17,7 @@ struct Flow {
 struct Flows<'a>(&'a [Option<Flow>]);
 
 impl Flows<'_> {
-    fn of(&self, slot: u32) -> Flow {
+    fn flow(&self, slot: u32) -> Flow {
         let gone = Flow { path: Vec::new(), deadline: 0, left: 0.0, asked: 0.0 };
         self.0[slot as usize].clone().unwrap_or(gone)
     }
@@ -25,12 +25,12 @@ impl Flows<'_> {
 
 impl Order for Flows<'_> {
     fn criticality(&self, slot: u32) -> Criticality {
-        let Flow { deadline, left, .. } = self.of(slot);
+        let Flow { deadline, left, .. } = self.flow(slot);
         Criticality { deadline, size: left, id: slot }
     }
 
     fn asked(&self, slot: u32) -> f64 {
-        self.of(slot).asked
+        self.flow(slot).asked
     }
 
     fn moves(&self) -> bool {
@@ -117,7 +117,7 @@ fn compare(capacities: &[f64], slots: &[Option<Flow>], strict: &Strict) {
         (0..slots.len() as u32).filter(|slot| slots[*slot as usize].is_some()).collect();
     active.sort_by_key(|slot| order.criticality(*slot));
     let flows: Vec<(Vec<u32>, f64)> =
-        active.iter().map(|slot| (order.of(*slot).path, order.of(*slot).asked)).collect();
+        active.iter().map(|slot| (order.flow(*slot).path, order.flow(*slot).asked)).collect();
     let expected = waterfill(capacities, &flows);
     let found: Vec<f64> = active.iter().map(|slot| strict.rate(*slot)).collect();
     for (one, other) in found.iter().zip(&expected) {

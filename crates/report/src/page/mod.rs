@@ -39,7 +39,7 @@ pub(crate) fn detailed(summary: &Summary) -> Vec<&Point> {
 /// The whole page as text.
 pub(crate) fn page(folder: &Folder, gathered: &ByScheme) -> Result<String, ReportError> {
     let summary = folder.summary();
-    let sweep = Sweep::of(summary);
+    let sweep = Sweep::from_summary(summary);
     let policy =
         format!("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{SCRIPT_HASH}'");
     let page = html! {

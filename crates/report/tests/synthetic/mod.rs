@@ -1,8 +1,8 @@
 //! A made-up study that looks like a real one: three schemes on a small leaf-spine fabric.
 
 use flowsched_experiment::results::{
-    Counters, FlowRow, Meta, Passage, Point, Port, PortSample, PortsOfRun, Program, RunRecord,
-    VariedKey,
+    Counters, FlowRow, Meta, Passage, Point, PortRecord, PortSample, PortsOfRun, Program,
+    RunRecord, VariedKey,
 };
 use flowsched_units::{Bytes, Rate, Time};
 use rand::{Rng, SeedableRng};
@@ -144,10 +144,20 @@ impl Study {
     }
 }
 
-fn port_samples(place: usize, seed: u64, load: f64, end: Time) -> (Vec<Port>, Vec<PortSample>) {
+fn port_samples(
+    place: usize,
+    seed: u64,
+    load: f64,
+    end: Time,
+) -> (Vec<PortRecord>, Vec<PortSample>) {
     let mut ports = Vec::new();
     let mut add = |owner: String, peer: String, class: &str, rate| {
-        ports.push(Port { owner, peer, class: class.to_owned(), rate: Rate::from_gbps(rate) });
+        ports.push(PortRecord {
+            owner,
+            peer,
+            class: class.to_owned(),
+            rate: Rate::from_gbps(rate),
+        });
     };
     for host in 0..HOSTS {
         let (host, leaf) = (format!("host{host}"), format!("leaf{}", host / 4));

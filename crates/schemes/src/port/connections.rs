@@ -33,7 +33,7 @@ impl Connections {
 
     /// The flow's connection.
     #[inline]
-    pub(super) fn of(&self, flow: u32) -> Connection {
+    pub(super) fn connection_of(&self, flow: u32) -> Connection {
         self.0[flow as usize].get()
     }
 }

@@ -7,7 +7,7 @@ use crate::combination::Combination;
 use crate::discipline::{DISCIPLINE, DISCIPLINES};
 use crate::flow_level::Sharing;
 
-fn of(preset: &str, discipline: Option<&str>) -> Result<FlowLevel, SettingError> {
+fn flow_level_of(preset: &str, discipline: Option<&str>) -> Result<FlowLevel, SettingError> {
     let mut settings = Combination::new(preset, [None; 4]).unwrap().defaults("none");
     if let Some(flowsched_units::Value::Text(_)) = settings.get(&crate::tagger::THRESHOLDS) {
         settings.set("thresholds", flowsched_units::Value::Sizes(sizes(&settings)));
@@ -26,7 +26,7 @@ fn sizes(settings: &flowsched_units::Settings) -> Vec<Bytes> {
 
 #[test]
 fn presets_come_down_to_what_they_approximate() {
-    let sharing = |preset| of(preset, None).unwrap().sharing;
+    let sharing = |preset| flow_level_of(preset, None).unwrap().sharing;
     assert_eq!(sharing("tcp"), Sharing::MaxMin);
     assert_eq!(sharing("dctcp"), Sharing::MaxMin);
     assert_eq!(sharing("pfabric"), Sharing::SHORTEST_REMAINING_FIRST);
@@ -38,7 +38,7 @@ fn presets_come_down_to_what_they_approximate() {
 
 #[test]
 fn a_schedule_has_no_headers_and_no_parts_for_packets() {
-    let optimal = of("optimal", None).unwrap();
+    let optimal = flow_level_of("optimal", None).unwrap();
     assert!(optimal.is_omniscient && optimal.header == Bytes::ZERO);
     assert_eq!(optimal.acknowledgements.size, Bytes::ZERO);
     let parts = [Some("bytes-sent"), None, None, None];
@@ -52,21 +52,22 @@ fn a_schedule_has_no_headers_and_no_parts_for_packets() {
 #[test]
 fn explicit_rates_have_their_header_on_every_packet_and_on_its_acknowledgement() {
     for preset in ["pdq", "d3", "rcp"] {
-        let FlowLevel { header, acknowledgements, .. } = of(preset, None).unwrap();
+        let FlowLevel { header, acknowledgements, .. } = flow_level_of(preset, None).unwrap();
         assert_eq!((header, acknowledgements.size), (Bytes::new(56), Bytes::new(56)));
         assert_eq!(acknowledgements.same_way_back, preset == "pdq", "{preset}");
     }
-    let FlowLevel { header, acknowledgements, round_trips_before, .. } = of("hpcc", None).unwrap();
+    let FlowLevel { header, acknowledgements, round_trips_before, .. } =
+        flow_level_of("hpcc", None).unwrap();
     assert_eq!((header, acknowledgements.size), (Bytes::new(82), Bytes::new(82)));
     assert_eq!(round_trips_before, 0, "HPCC sends at once");
-    let FlowLevel { header, acknowledgements, .. } = of("dctcp", None).unwrap();
+    let FlowLevel { header, acknowledgements, .. } = flow_level_of("dctcp", None).unwrap();
     assert_eq!((header, acknowledgements.size), (Bytes::new(40), Bytes::new(40)));
 }
 
 #[test]
 fn pdq_as_a_fluid_knows_sizes_does_not_age_and_gives_up_if_it_terminates_early() {
-    assert!(of("pdq", None).unwrap().gives_up);
-    assert!(!of("pdq-es", None).unwrap().gives_up);
+    assert!(flow_level_of("pdq", None).unwrap().gives_up);
+    assert!(!flow_level_of("pdq-es", None).unwrap().gives_up);
     let with = |key: &'static str, value| {
         let mut settings = Combination::new("pdq", [None; 4]).unwrap().defaults("none");
         settings.set(key, value);
@@ -81,7 +82,7 @@ fn pdq_as_a_fluid_knows_sizes_does_not_age_and_gives_up_if_it_terminates_early()
 
 #[test]
 fn what_needs_packets_is_refused_by_its_part() {
-    let key = |preset| of(preset, None).unwrap_err().key;
+    let key = |preset| flow_level_of(preset, None).unwrap_err().key;
     let all = ["slytherin", "l2dct", "d2tcp", "m-pdq"];
     assert_eq!(all.map(key), ["port", "transport", "transport", "transport"]);
 }
@@ -89,9 +90,9 @@ fn what_needs_packets_is_refused_by_its_part() {
 #[test]
 fn every_discipline_is_known_and_goes_before_the_parts() {
     for discipline in DISCIPLINES {
-        of("slytherin", Some(discipline.name)).unwrap();
+        flow_level_of("slytherin", Some(discipline.name)).unwrap();
     }
-    let pdq = of("tcp", Some("pdq")).unwrap();
+    let pdq = flow_level_of("tcp", Some("pdq")).unwrap();
     assert_eq!(
         (pdq.sharing, pdq.header, pdq.gives_up),
         (Sharing::MOST_CRITICAL_FIRST, Bytes::new(56), true)

@@ -1,7 +1,7 @@
 //! The order in which windows go through a network's ports, and where packets wait for their turn.
 
 use flowsched_schemes::Packet;
-use flowsched_topology::{HostId, Network, NodeId, Port, PortId};
+use flowsched_topology::{HostId, LinkEnd, Network, NodeId, PortId};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 
 use super::sorter::Sorter;
@@ -58,11 +58,11 @@ impl Layout {
     /// For a network whose ports have levels and whose hosts are at least a packet's time from each
     /// other; with its banks, those first that packets reach first, and what takes arrivals at
     /// hosts.
-    pub(super) fn of<H: Copy>(network: &Network) -> Option<(Layout, Vec<Bank<H>>, Inbox<H>)> {
+    pub(super) fn divide<H: Copy>(network: &Network) -> Option<(Layout, Vec<Bank<H>>, Inbox<H>)> {
         let levels = network.levels()?;
         let lead_of = leads(network);
         let to_hosts = || network.hosts().map(|host| network.port(network.port_to(host)));
-        let way = |port: &Port| lead_of[port.owner.index()] + port.delay;
+        let way = |port: &LinkEnd| lead_of[port.owner.index()] + port.delay;
         let round = to_hosts().map(way).min()?;
         // No packet gets to switches that no host is connected to.
         let is_reached = |lead: &Time| *lead < Time::MAX;
@@ -79,7 +79,7 @@ impl Layout {
         }
         let (banks, bank_of) = group(network, &levels, reach);
         let behind = behind(network, &bank_of);
-        let arrivals = Inbox::new(Keys::of(to_hosts(), longest));
+        let arrivals = Inbox::new(Keys::for_links(to_hosts(), longest));
         let last_way = to_hosts().map(|port| port.delay).min()?.min(longest);
         let rank_of = ranks(network);
         let layout = Layout { bank_of, behind, rank_of, lead_of, longest, reach, last_way };
@@ -123,7 +123,7 @@ fn group<H: Copy>(network: &Network, levels: &[u32], span: Time) -> (Vec<Bank<H>
             has_choice: has_choice(network, &edges, owner, ports),
             leads_to_hosts: ports.iter().any(leads_to_host),
             ports: ports.to_vec(),
-            inbox: Inbox::new(Keys::of(incoming(network, owner), span)),
+            inbox: Inbox::new(Keys::for_links(incoming(network, owner), span)),
             is_idle: true,
         });
     }
@@ -131,7 +131,7 @@ fn group<H: Copy>(network: &Network, levels: &[u32], span: Time) -> (Vec<Bank<H>
 }
 
 /// The ports at the far ends of the node's links.
-fn incoming(network: &Network, node: NodeId) -> impl Iterator<Item = &Port> + Clone {
+fn incoming(network: &Network, node: NodeId) -> impl Iterator<Item = &LinkEnd> + Clone {
     network.ports_of(node).iter().map(|port| network.port(network.reverse(*port)))
 }
 
@@ -206,7 +206,7 @@ struct Keys {
 
 impl Keys {
     /// For the packets that arrive over some ports' links within a span of time.
-    fn of<'a>(ports: impl Iterator<Item = &'a Port>, span: Time) -> Keys {
+    fn for_links<'a>(ports: impl Iterator<Item = &'a LinkEnd>, span: Time) -> Keys {
         let (mut links, mut packets) = (0, 0);
         for port in ports {
             links += 1;
@@ -217,9 +217,9 @@ impl Keys {
     }
 
     /// The longest span, `most` or what halving it gives, for which keys fit in 64 bits.
-    fn longest_span<'a>(ports: impl Iterator<Item = &'a Port> + Clone, most: Time) -> Time {
+    fn longest_span<'a>(ports: impl Iterator<Item = &'a LinkEnd> + Clone, most: Time) -> Time {
         let mut span = most;
-        while Keys::of(ports.clone(), span).bits > u64::BITS {
+        while Keys::for_links(ports.clone(), span).bits > u64::BITS {
             span = span / 2;
         }
         span
@@ -309,7 +309,8 @@ mod tests {
             let settings = flowsched_units::Settings::defaults(kind.parameters);
             flowsched_topology::build(kind.name, &settings).unwrap()
         };
-        let mut inbox: Inbox<()> = Inbox::new(Keys::of(network.ports().iter(), Time::from_us(20)));
+        let mut inbox: Inbox<()> =
+            Inbox::new(Keys::for_links(network.ports().iter(), Time::from_us(20)));
         let start = Time::from_ms(7);
         let one = |ns: u64, flow: u32| OnTheWay {
             arrival: start + Time::from_ns(ns),

@@ -65,7 +65,9 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
         if links.iter().any(Link::shares_memory) {
             return Err(links);
         }
-        let Some((layout, banks, arrivals)) = Layout::of(job.network) else { return Err(links) };
+        let Some((layout, banks, arrivals)) = Layout::divide(job.network) else {
+            return Err(links);
+        };
         Ok(Windows {
             network: job.network,
             links,

@@ -33,7 +33,7 @@ impl PathSets {
 
     /// The paths of the flow, the shortest first.
     #[inline]
-    pub(super) fn of(&self, flow: u32) -> &[Vec<PortId>] {
+    pub(super) fn paths_of(&self, flow: u32) -> &[Vec<PortId>] {
         &self.paths[self.pair_of[flow as usize] as usize]
     }
 }

@@ -90,7 +90,7 @@ pub trait ClosedForm {
     fn mean(&self) -> f64;
 
     /// Of a flow of so many packets.
-    fn of(&self, packets: u32) -> f64;
+    fn of_size(&self, packets: u32) -> f64;
 }
 
 /// What a closed form of fluid service may be off by, in packet times.
@@ -118,7 +118,7 @@ pub fn meets(
         // What the sizes that happened to be drawn explain is taken out.
         let excess = |counts: fn(u32, u32) -> bool| {
             let counted = responses.iter().filter(|(size, _)| counts(*size, median));
-            average(counted.map(|(size, took)| took - theory.of(*size)))
+            average(counted.map(|(size, took)| took - theory.of_size(*size)))
         };
         all.push(excess(|_, _| true));
         small.push(excess(|size, median| size <= median));

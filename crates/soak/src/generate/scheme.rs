@@ -68,7 +68,7 @@ fn settings(draw: &mut Draw, table: &mut Table, combination: &Combination, is_fl
             }
             ("weights", _) => Some(weights(draw, queues)),
             (_, Kind::Sizes { words, .. }) => Some(value::sizes(draw, words, queues - 1)),
-            _ => value::of(draw, parameter),
+            _ => value::draw_value(draw, parameter),
         };
         if let Some(value) = value {
             table.set(parameter, value);

@@ -42,7 +42,7 @@ impl Top {
             "orders" => (schemes.len() > 1 && draw.chance(0.2)).then(|| order(schemes)),
             "sample_interval" => sample_interval(draw),
             "until" => draw.chance(0.5).then(|| until(draw)),
-            _ => draw.chance(0.2).then(|| value::of(draw, parameter)).flatten(),
+            _ => draw.chance(0.2).then(|| value::draw_value(draw, parameter)).flatten(),
         }
     }
 }

@@ -48,7 +48,7 @@ fn network_value(draw: &mut Draw, parameter: &Parameter) -> Option<String> {
         }
         ("graph_seed", _) => Some(draw.count(0, 100).to_string()),
         ("hosts", Kind::Count { from: 0, .. }) => Some("0".into()),
-        _ => value::of(draw, parameter),
+        _ => value::draw_value(draw, parameter),
     }
 }
 

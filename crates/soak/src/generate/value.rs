@@ -17,7 +17,7 @@ const MANY: u64 = 5_000;
 /// A value of the parameter: its default, where it has one, in three cases of ten.
 ///
 /// What a [`Kind::Text`] means only its owner knows, so that it keeps its default.
-pub fn of(draw: &mut Draw, parameter: &Parameter) -> Option<String> {
+pub fn draw_value(draw: &mut Draw, parameter: &Parameter) -> Option<String> {
     match parameter.default {
         Some(default) if parameter.kind == Kind::Text || draw.chance(0.3) => {
             Some(default.to_owned())

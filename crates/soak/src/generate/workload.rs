@@ -68,7 +68,7 @@ fn drawn(draw: &mut Draw, table: &mut Table, bytes: u64, inputs: &mut Vec<(Strin
         if !APART.contains(&parameter.name)
             && !is_of_others
             && draw.chance(0.2)
-            && let Some(value) = value::of(draw, parameter)
+            && let Some(value) = value::draw_value(draw, parameter)
         {
             table.set(parameter, value);
         }

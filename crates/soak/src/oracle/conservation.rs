@@ -118,7 +118,7 @@ fn switches(run: &RunView, found: &mut Violations) {
     }
 }
 
-fn of_host(port: &flowsched_experiment::results::Port) -> bool {
+fn of_host(port: &flowsched_experiment::results::PortRecord) -> bool {
     port.class.starts_with("host to ")
 }
 
@@ -158,14 +158,14 @@ fn hosts_forward(run: &RunView) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use flowsched_experiment::results::Port;
+    use flowsched_experiment::results::PortRecord;
     use flowsched_units::{Bytes, Rate, Time};
 
     use super::*;
 
     /// Two hosts at one switch; a flow of two packets has come from the first to the second.
     fn good() -> RunView {
-        let port = |owner: &str, peer: &str, class: &str| Port {
+        let port = |owner: &str, peer: &str, class: &str| PortRecord {
             owner: owner.into(),
             peer: peer.into(),
             class: class.into(),

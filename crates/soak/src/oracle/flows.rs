@@ -113,7 +113,7 @@ fn counts_fit(run: &RunView, flow: &FlowRow) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use flowsched_experiment::results::{Port, PortSample};
+    use flowsched_experiment::results::{PortRecord, PortSample};
     use flowsched_units::{Bytes, Rate};
 
     use super::*;
@@ -121,7 +121,7 @@ mod tests {
 
     /// A run of one flow of ten packets at 10 Gbps, all of which is well.
     fn good() -> RunView {
-        let port = |owner: &str, peer: &str| Port {
+        let port = |owner: &str, peer: &str| PortRecord {
             owner: owner.into(),
             peer: peer.into(),
             class: String::new(),

@@ -67,7 +67,7 @@ fn keeps_rate(has_packets: bool, rate: u64, earlier: &PortSample, sample: &PortS
 
 #[cfg(test)]
 mod tests {
-    use flowsched_experiment::results::Port;
+    use flowsched_experiment::results::PortRecord;
     use flowsched_units::Rate;
 
     use super::*;
@@ -76,7 +76,7 @@ mod tests {
     fn good() -> RunView {
         let ends = ("a".to_owned(), "b".to_owned());
         let rate = Rate::from_gbps(1);
-        let port = Port { owner: ends.0, peer: ends.1, class: String::new(), rate };
+        let port = PortRecord { owner: ends.0, peer: ends.1, class: String::new(), rate };
         let sample = |us, packets| PortSample {
             time: Time::from_us(us),
             tx_bytes: 1_500 * packets,

@@ -94,7 +94,7 @@ struct Sending {
 }
 
 impl Sending {
-    fn of(index: usize) -> Sending {
+    fn numbered(index: usize) -> Sending {
         let ports = (1000 + (index % 61) as u16, if index.is_multiple_of(7) { 443 } else { 5001 });
         Sending {
             index,
@@ -134,7 +134,7 @@ impl Frames {
         } else {
             random.random_range(0..FLOWS)
         };
-        let sending = Sending::of(index);
+        let sending = Sending::numbered(index);
         if random.random_range(0..200) == 0 {
             return odd(random);
         }
@@ -196,9 +196,9 @@ impl Frames {
     /// What the other end of one of the TCP flows that send most sends back; and the flow that it
     /// answers.
     pub(super) fn answer(random: &mut ChaCha8Rng) -> (Vec<u8>, FlowName) {
-        let mut sending = Sending::of(random.random_range(0..BUSY));
+        let mut sending = Sending::numbered(random.random_range(0..BUSY));
         while !sending.is_tcp {
-            sending = Sending::of(random.random_range(0..BUSY));
+            sending = Sending::numbered(random.random_range(0..BUSY));
         }
         let flow = sending.flow();
         std::mem::swap(&mut sending.from, &mut sending.to);
@@ -421,7 +421,7 @@ fn vxlan(network: u32, frame: &[u8], random: &mut ChaCha8Rng) -> (u16, Vec<u8>) 
 
 /// What is not to be touched: other protocols, broken headers.
 fn odd(random: &mut ChaCha8Rng) -> Frame {
-    let sending = Sending::of(random.random_range(0..FLOWS) / 3 * 3 + 1);
+    let sending = Sending::numbered(random.random_range(0..FLOWS) / 3 * 3 + 1);
     let mut packet = ip(&sending, &transport(&sending, 1, 0, 100, random), false, random);
     let mut ethertype = 0x0800;
     match random.random_range(0..5) {

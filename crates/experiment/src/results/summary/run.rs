@@ -117,7 +117,7 @@ struct Deadlines {
 }
 
 impl Deadlines {
-    fn of<'a>(flows: impl IntoIterator<Item = &'a FlowRow>) -> Deadlines {
+    fn from_flows<'a>(flows: impl IntoIterator<Item = &'a FlowRow>) -> Deadlines {
         let met: Vec<bool> = flows.into_iter().filter_map(FlowRow::deadline_met).collect();
         let count = met.iter().filter(|met| **met).count();
         Deadlines { flows: met.len() as u64, met: count as u64 }
@@ -131,16 +131,16 @@ impl Deadlines {
 
 impl PartSummary {
     /// Of the part number `place` of a run.
-    fn of(run: &RunRecord, place: usize, name: &str) -> PartSummary {
+    fn new(run: &RunRecord, place: usize, name: &str) -> PartSummary {
         let is_of_part = |(index, flow): &(usize, &FlowRow)| {
-            flow.measured && run.parts.of(*index) == Some(place)
+            flow.measured && run.parts.part_of(*index) == Some(place)
         };
         let flows: Vec<&FlowRow> =
             run.flows.iter().enumerate().filter(is_of_part).map(|(_, flow)| flow).collect();
         let distribution = |value: fn(&FlowRow) -> Option<f64>| {
-            Distribution::of(flows.iter().filter_map(|flow| value(flow)).collect())
+            Distribution::from_values(flows.iter().filter_map(|flow| value(flow)).collect())
         };
-        let deadlines = Deadlines::of(flows.iter().copied());
+        let deadlines = Deadlines::from_flows(flows.iter().copied());
         PartSummary {
             name: name.to_owned(),
             flows: flows.len() as u64,
@@ -151,7 +151,7 @@ impl PartSummary {
             fct_us: distribution(fct_us),
             slowdown: distribution(FlowRow::slowdown),
             goodput_gbps: distribution(goodput_gbps),
-            packets: PacketFigures::of(&flows),
+            packets: PacketFigures::from_flows(&flows),
         }
     }
 }
@@ -168,15 +168,17 @@ fn fct_us(flow: &FlowRow) -> Option<f64> {
 
 impl RunSummary {
     /// Of a run, and of what was worked out of its port samples.
-    pub fn of(run: &RunRecord, ports: &PortFigures) -> RunSummary {
+    pub fn new(run: &RunRecord, ports: &PortFigures) -> RunSummary {
         let measured: Vec<&FlowRow> = run.flows.iter().filter(|flow| flow.measured).collect();
         let distribution = |value: fn(&FlowRow) -> Option<f64>| {
             PerClass::from_fn(|class| {
                 let asked = |flow: &&&FlowRow| class.is_none_or(|class| class == flow.class());
-                Distribution::of(measured.iter().filter(asked).filter_map(|f| value(f)).collect())
+                Distribution::from_values(
+                    measured.iter().filter(asked).filter_map(|f| value(f)).collect(),
+                )
             })
         };
-        let deadlines = Deadlines::of(measured.iter().copied());
+        let deadlines = Deadlines::from_flows(measured.iter().copied());
         let parts = run.parts.names().iter().enumerate();
         let counters = run.counters;
         RunSummary {
@@ -207,8 +209,8 @@ impl RunSummary {
             fct_us: distribution(fct_us),
             slowdown: distribution(FlowRow::slowdown),
             goodput_gbps: distribution(goodput_gbps),
-            packets: PacketFigures::of(&measured),
-            parts: parts.map(|(place, name)| PartSummary::of(run, place, name)).collect(),
+            packets: PacketFigures::from_flows(&measured),
+            parts: parts.map(|(place, name)| PartSummary::new(run, place, name)).collect(),
         }
     }
 }

@@ -70,7 +70,7 @@ fn a_full_disk_leaves_the_runs_before() {
     let dir = tempdir().unwrap();
     let path = dir.path().join("flows.parquet");
     fs::write(&path, disk.content.into_inner()).unwrap();
-    let table = TableReader::open(&path, TableFile::of(&path).unwrap(), Vec::new()).unwrap();
+    let table = TableReader::open(&path, TableFile::describe(&path).unwrap(), Vec::new()).unwrap();
     assert_eq!(table.groups() as u64, kept);
     let last = table.group(table.groups() - 1).unwrap().flows().unwrap().unwrap();
     assert_eq!((last.run.seed, last.flows), (kept - 1, many_flows()));

@@ -1,6 +1,6 @@
 use std::fs;
 
-use flowsched_workload::Parts;
+use flowsched_workload::FlowParts;
 use proptest::prelude::*;
 use tempfile::tempdir;
 
@@ -44,7 +44,7 @@ prop_compose! {
         let point = Point(vec![("workload.load".to_owned(), load)]);
         let (flows, parts): (Vec<FlowRow>, Vec<String>) = flows.into_iter().unzip();
         let names = parts.iter().map(|part| if is_one { "" } else { part.as_str() });
-        RunRecord { point, parts: Parts::from_names(names), ..run(&scheme, seed, flows) }
+        RunRecord { point, parts: FlowParts::from_names(names), ..run(&scheme, seed, flows) }
     }
 }
 

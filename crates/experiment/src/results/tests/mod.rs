@@ -39,7 +39,7 @@ fn run(scheme: &str, seed: u64, flows: Vec<FlowRow>) -> RunRecord {
 
 /// Four samples of two ports.
 fn samples_of(run: &RunRecord) -> PortsOfRun {
-    let port = |owner: &str, peer: &str| Port {
+    let port = |owner: &str, peer: &str| PortRecord {
         owner: owner.to_owned(),
         peer: peer.to_owned(),
         class: "host to leaf".to_owned(),

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use flowsched_workload::Parts;
+use flowsched_workload::FlowParts;
 use serde_json::{Value as Json, json};
 use tempfile::tempdir;
 
@@ -84,7 +84,7 @@ fn expand(path: &str) -> Vec<String> {
 
 #[test]
 fn every_key_is_described_and_every_description_has_a_key() {
-    let parts = Parts::from_names(["short"; 400]);
+    let parts = FlowParts::from_names(["short"; 400]);
     let load = OfferedLoad { requested: Some(0.8), realised: Some(0.7), ..OfferedLoad::default() };
     let study = ["tcp", "pias"].map(|scheme| RunRecord {
         parts: parts.clone(),
@@ -160,7 +160,7 @@ fn parts_have_figures_of_their_own() {
         FlowRow { measured: false, ..flow(2, 1, 90) },
         FlowRow { deadline: Some(Time::from_us(1)), ..flow(3, 1, 30) },
     ];
-    let parts = Parts::from_names(["short", "long", "short", "short"]);
+    let parts = FlowParts::from_names(["short", "long", "short", "short"]);
     let summary = summary_of(vec![RunRecord { parts, ..run("tcp", 1, flows) }]);
     let parts = summary["runs"][0]["parts"].as_array().unwrap();
     let figures = |part: &Json| {

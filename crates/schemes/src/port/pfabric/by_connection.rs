@@ -32,7 +32,7 @@ impl<H: Header> ByConnection<H> {
     }
 
     fn label(&self, packet: Packet<H>) -> Labelled<H> {
-        let Connection { mut from, mut to, number } = self.connections.of(packet.flow);
+        let Connection { mut from, mut to, number } = self.connections.connection_of(packet.flow);
         if packet.flags.has(Flags::ACK) {
             (from, to) = (to, from);
         }
