@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
-use nix::time::{ClockId, clock_gettime};
 
 use crate::attach::{self, Attached, Hook};
 use crate::config::Config;
@@ -18,7 +17,7 @@ use crate::interfaces::{self, Interface};
 use crate::pins::Places;
 use crate::requests::Requests;
 use crate::tagger::Tagger;
-use crate::{gso, log, nic, passed, stats};
+use crate::{clock, gso, log, nic, passed, stats};
 
 const TICK_MS: u16 = 1000;
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
@@ -197,17 +196,11 @@ impl Agent<'_> {
     /// Flows that never end make room only for others.
     fn sweep(&self) {
         let Some(idle) = self.config.flow_idle else { return };
-        match stats::sweep(self.places, monotonic_ns(), idle.as_ps() / 1000) {
+        match stats::sweep(self.places, clock::monotonic_ns(), idle.as_ps() / 1000) {
             Ok(swept) => log::debug(format_args!("{swept} idle flows ended")),
             Err(error) => log::warn(error),
         }
     }
-}
-
-/// The clock that the BPF program reads.
-pub(crate) fn monotonic_ns() -> u64 {
-    clock_gettime(ClockId::CLOCK_MONOTONIC)
-        .map_or(0, |now| now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
 }
 
 /// Watches the folder, since editors and Kubernetes put a new file in the old one's place.

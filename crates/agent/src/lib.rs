@@ -11,6 +11,7 @@ mod batch;
 mod bpf;
 mod capabilities;
 mod check;
+mod clock;
 pub mod config;
 mod control;
 mod daemon;
