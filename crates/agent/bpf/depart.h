@@ -147,16 +147,23 @@ static __always_inline __u64 offset_of(const struct flow_state *flow, __s32 ahea
 	return offset > 0 ? offset : 0;
 }
 
-/* A connection that is older than the tagger has sent what was acknowledged and what is in
- * flight. (Of a connection that was answered, the SYN may count as a byte.) */
-static __always_inline void start_socket_flow(struct flow_state *flow, const struct packet *packet,
-					      struct bpf_tcp_sock *tcp, __u64 now, __u32 token)
+/* What a connection has sent before this packet: what was acknowledged and what is in flight. (Of a
+ * connection that was answered, the SYN may count as a byte.) */
+static __always_inline __u64 bytes_before(const struct packet *packet,
+					  const struct bpf_tcp_sock *tcp)
 {
 	__u64 acknowledged = tcp->bytes_acked > 1 ? tcp->bytes_acked : 0;
 	__u32 in_flight = packet->seq - tcp->snd_una;
 
+	return acknowledged + ((__s32)in_flight > 0 ? in_flight : 0);
+}
+
+/* A connection that is older than the tagger. */
+static __always_inline void start_socket_flow(struct flow_state *flow, const struct packet *packet,
+					      struct bpf_tcp_sock *tcp, __u64 now, __u32 token)
+{
 	flow->next_seq = packet->seq;
-	flow->next_offset = acknowledged + ((__s32)in_flight > 0 ? in_flight : 0);
+	flow->next_offset = bytes_before(packet, tcp);
 	flow->bytes_sent = flow->next_offset;
 	flow->last_sent = now;
 	flow->token = token;

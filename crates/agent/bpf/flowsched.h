@@ -9,7 +9,7 @@
 enum constant {
 	/* Whoever changes the layout of a type below raises it: an agent refuses the pinned maps of
 	 * another layout. */
-	FS_LAYOUT = 6,
+	FS_LAYOUT = 7,
 	FS_RULES = 2, /* one in force, one being written */
 	FS_LEVELS = 8,
 	FS_SEEN_SLOTS = 64,
@@ -37,7 +37,12 @@ enum rule_flag {
 	FS_TOKENS = 1 << 8,          /* the application may announce a message */
 	FS_TRACE = 1 << 9,           /* tests: log the socket path */
 	FS_INJECTED_CLOCK = 1 << 10, /* tests: the time is skb->tstamp */
+	/* Flags that plain packets do not need; all others are options. */
+	FS_NO_OPTIONS = FS_TICKS | FS_SENT_ENDS | FS_INJECTED_CLOCK,
 };
+
+/* Of the rule, what plain packets seldom need. */
+#define FS_OPTIONS (~FS_NO_OPTIONS)
 
 /* What of a rule every packet needs comes first, in one cache line. */
 struct rule {
@@ -53,6 +58,8 @@ struct rule {
 	__u32 ageing_timeouts;           /* 0: never */
 	__u64 timeout_gap_ns;            /* silence before an old sequence that is a timeout */
 	__u64 thresholds[FS_LEVELS];     /* bytes; those not used are the largest number */
+	__u64 lone_from;                 /* ns; when connections began to send one packet without */
+	__u64 lone_to;                   /* a state, and when they stopped; see lone.h */
 	__u8 ports[65536 / 8];
 };
 
@@ -141,8 +148,8 @@ struct counters {
 	__u64 messages_idle;        /* started by idleness */
 	__u64 messages_application; /* started by the application's mark or priority */
 	__u64 starved;              /* made new by timeouts */
-	__u64 flows_socket;         /* states made */
-	__u64 flows_hash;
+	__u64 flows_socket;         /* connections of this host */
+	__u64 flows_hash;           /* states made */
 	__u64 flows_closed;         /* of those in the hash, by SYN or RST */
 	__u64 ect_forced;
 	/* Wire packets that passed the tagger, by interface index modulo the number of slots. */

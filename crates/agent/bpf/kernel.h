@@ -18,6 +18,8 @@ struct sock {
 	struct {
 		int len;
 	} sk_backlog;
+	__u16 sk_type;
+	__u8 sk_shutdown;
 };
 
 struct inet_sock {
@@ -31,6 +33,9 @@ struct inet_connection_sock {
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	__u32 write_seq;
+	__u64 bytes_sent;
+	__u64 bytes_retrans;
+	__u64 first_tx_mstamp;
 };
 
 struct sk_buff {

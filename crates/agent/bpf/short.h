@@ -28,9 +28,6 @@
 
 #define NOT_PLAIN (-2)
 
-/* Of the rule, what plain packets seldom need. */
-#define FS_OPTIONS (~(FS_TICKS | FS_SENT_ENDS | FS_INJECTED_CLOCK))
-
 /* Whether a plain packet goes out as it came, and why: what tag_any() would say. Prefixes and
  * control groups are not looked at: the next packet of a flow goes where the one before went. */
 static __always_inline int plain_left_alone(const struct rule *rule, __u8 tos, __u16 source_port,
@@ -236,7 +233,7 @@ static __always_inline int tag_plain_end(struct __sk_buff *skb, const struct rul
 	if (rule->flags & FS_OPTIONS || is_uncounted(skb))
 		return NOT_PLAIN;
 	if (packet->tcp_flags & (TCP_SYN | TCP_RST)) {
-		if (!end_socket_flow(skb))
+		if (!end_socket_flow(skb, packet->tcp_flags))
 			return NOT_PLAIN;
 	} else {
 		level = plain_socket_level(skb, packet->payload, packet->seq, packet->tcp_flags);

@@ -17,6 +17,11 @@
 #define HAS_CASTS bpf_ksym_exists(bpf_rdonly_cast)
 #define TCP_OF(socket) bpf_rdonly_cast(socket, bpf_core_type_id_kernel(struct tcp_sock))
 
+static __always_inline struct tcp_sock *kernel_tcp(struct bpf_sock *socket)
+{
+	return HAS_CASTS ? TCP_OF(socket) : bpf_skc_to_tcp_sock(socket);
+}
+
 /* Whether all that the application has written so far to a TCP socket is sent with the packet that
  * ends before `next_seq`. */
 static __always_inline bool is_all_sent(struct bpf_sock *socket, __u32 next_seq)
@@ -48,7 +53,7 @@ static __noinline bool is_written_now(struct __sk_buff *skb)
 
 	if (!socket)
 		return false;
-	tcp = HAS_CASTS ? TCP_OF(socket) : bpf_skc_to_tcp_sock(socket);
+	tcp = kernel_tcp(socket);
 	return tcp && tcp->inet_conn.icsk_inet.sk.sk_lock.owned &&
 	       !tcp->inet_conn.icsk_inet.sk.sk_backlog.len;
 }

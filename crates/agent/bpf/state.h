@@ -12,6 +12,7 @@
 #include "depart.h"
 #include "flowsched.h"
 #include "hear.h"
+#include "lone.h"
 #include "maps.h"
 #include "parse.h"
 #include "socket.h"
@@ -76,12 +77,18 @@ __noinline int socket_level(struct __sk_buff *skb, struct packet *packet, __u32 
 	tcp = bpf_tcp_sock(socket);
 	if (!tcp)
 		return NO_CONNECTION;
-	flow = bpf_sk_storage_get(&sockets, tcp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	flow = bpf_sk_storage_get(&sockets, tcp, NULL, 0);
+	if (!flow) {
+		level = lone_level(rule, counters, packet, socket, tcp);
+		if (level != NOT_LONE)
+			return level;
+		flow = bpf_sk_storage_get(&sockets, tcp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+	}
 	if (!flow)
 		return NO_LEVEL;
-	if (!flow->generation) {
+	if (!flow->generation && !start_after_lone(rule, flow, packet, socket, tcp)) {
 		start_socket_flow(flow, packet, tcp, tcp_clock(skb), token_of(skb, rule));
-		counters->flows_socket++;
+		counters->flows_socket += !was_tried(skb, packet, socket, tcp);
 	}
 	level = depart_socket(skb, packet, rule, flow, tcp);
 	return level < 0 ? level : level | forced_ect(rule, packet, tcp);
@@ -211,7 +218,7 @@ __noinline int datagram_level(struct __sk_buff *skb, const struct flow_key *name
 
 /* A connection of this host that opens or breaks off: what its socket remembers is over. False if it is
  * none. */
-static __noinline bool end_socket_flow(struct __sk_buff *skb)
+static __noinline bool end_socket_flow(struct __sk_buff *skb, __u8 tcp_flags)
 {
 	struct bpf_sock *socket = skb->sk;
 	struct flow_state *flow;
@@ -227,6 +234,8 @@ static __noinline bool end_socket_flow(struct __sk_buff *skb)
 		end_message(flow);
 		/* A socket may be connected anew, to somebody else. */
 		*flow = (struct flow_state){};
+	} else if (tcp_flags & TCP_RST) {
+		break_off_lone(rule_of(settings.active), socket, tcp);
 	}
 	return true;
 }
@@ -238,7 +247,7 @@ __noinline int end_flow(struct __sk_buff *skb, struct packet *packet)
 	struct flow_state *flow;
 	struct flow_key key;
 
-	if (!packet || !counters || (!packet->network && end_socket_flow(skb)))
+	if (!packet || !counters || (!packet->network && end_socket_flow(skb, packet->tcp_flags)))
 		return 0;
 	if (!key_of(skb, packet, &key))
 		return 0;

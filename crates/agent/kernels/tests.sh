@@ -3,6 +3,8 @@ run live offset
 run live vxlan
 run live datagrams
 run live link_layer
+run lone breaks_off
+run lone sent_again
 run faults killed
 run faults at_once
 run faults other_peoples

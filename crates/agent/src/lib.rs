@@ -26,6 +26,7 @@ mod interfaces;
 mod lifecycle;
 mod lock;
 mod log;
+mod lone;
 mod memory;
 mod metrics;
 mod nic;

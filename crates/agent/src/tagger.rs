@@ -19,7 +19,7 @@ use crate::error::AgentError;
 use crate::folder::WHO_MAY;
 use crate::inherit::{Inheritance, Wanted};
 use crate::pins::Places;
-use crate::{select, sys};
+use crate::{clock, lone, select, sys};
 
 /// Names of the maps, which are also those of their pins.
 pub(crate) mod map {
@@ -137,6 +137,8 @@ impl Tagger {
         both.rules[next] = config.rule();
         both.rules[next].flags.0 |= self.options.flags();
         both.rules[next].generation = both.rules[active].generation.checked_add(1).unwrap_or(1);
+        let before = both.rules[active];
+        lone::follow(&before, &mut both.rules[next], clock::monotonic_ns());
         both.layout = LAYOUT;
         self.write_settings(&both)?;
         both.active = next as u32;
