@@ -20,6 +20,7 @@ use crate::config::Config;
 use crate::lab::{self, Pair};
 use crate::sys;
 use crate::tagger::{Entry, LoadOptions, Tagger};
+use floors::Floors;
 
 const EACH: Duration = Duration::from_millis(200);
 /// Throughput is compared in slices that are short against what else the machine does: both of a
@@ -296,19 +297,27 @@ fn connections_with_and_without() {
     lab::on(&pair.a, || {
         stay();
         let tagger = tagger("");
+        let floors = Floors::load();
         let index = nix::net::if_::if_nametoindex("east").unwrap();
         connections(EACH);
-        let (losses, rates) = in_pairs(PAIRS, |tags| {
-            let program = tagger.program(Entry::TagEthernet);
-            let _link = tags.then(|| sys::attach_tcx_first(program.as_fd(), index, true).unwrap());
-            connections(SLICE)
-        });
-        let (loss, least, most) = median_and_interval(losses);
-        let [without, with] = rates.map(median);
-        println!(
-            "connections opened, used and closed: {with:.0} a second with, {without:.0} without, \
-             medians of {PAIRS} pairs; {loss:.1} % fewer (95 % interval {least:.1} to {most:.1} %)"
-        );
+        let programs = [
+            ("the tagger", tagger.program(Entry::TagEthernet)),
+            ("an empty program", floors.nothing()),
+        ];
+        for (what, program) in programs {
+            let (losses, rates) = in_pairs(PAIRS, |runs| {
+                let _link =
+                    runs.then(|| sys::attach_tcx_first(program.as_fd(), index, true).unwrap());
+                connections(SLICE)
+            });
+            let (loss, least, most) = median_and_interval(losses);
+            let [without, with] = rates.map(median);
+            println!(
+                "connections opened, used and closed: {with:.0} a second with {what}, {without:.0} \
+                 without, medians of {PAIRS} pairs; {loss:.1} % fewer (95 % interval {least:.1} to \
+                 {most:.1} %)"
+            );
+        }
     })
     .join()
     .unwrap();
