@@ -5,6 +5,11 @@
 mod checked;
 mod file;
 mod metrics;
+mod nic;
+mod rule;
+mod selection;
 
-pub use checked::{Config, GsoCap, MessageEnd, Nic, Selection};
+pub use checked::{Config, GsoCap, MessageEnd};
 pub use metrics::{Metrics, TlsFiles};
+pub use nic::Nic;
+pub use selection::Selection;

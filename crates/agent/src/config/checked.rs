@@ -1,14 +1,12 @@
 //! The configuration as it is meant: checked, in units.
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use flowsched_units::{Bytes, PacketMeaning, Rate, Time};
-use nix::time::{ClockId, clock_getres};
+use flowsched_units::{Bytes, PacketMeaning, Time};
 
-use super::{Metrics, file};
-use crate::bpf::{LEVELS, types};
+use super::{Metrics, Nic, Selection, file};
+use crate::bpf::LEVELS;
 use crate::dscp;
 use crate::error::AgentError;
 
@@ -67,17 +65,6 @@ pub enum MessageEnd {
     Sent,
 }
 
-/// What is tagged: what matches one of each list that is not empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Selection {
-    /// First and last port, either end's.
-    pub ports: Vec<(u16, u16)>,
-    /// Destination prefixes.
-    pub prefixes: Vec<(IpAddr, u8)>,
-    /// Paths of control groups, relative to the root of the hierarchy or absolute.
-    pub cgroups: Vec<PathBuf>,
-}
-
 /// Limits on super-packets, which carry one DSCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GsoCap {
@@ -85,17 +72,6 @@ pub struct GsoCap {
     pub max_size: Option<u32>,
     /// Segments in one.
     pub max_segments: Option<u32>,
-}
-
-/// How an interface is scheduled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Nic {
-    /// The line rate that it is shaped to.
-    pub rate: Rate,
-    /// The queue length at which packets are marked.
-    pub mark_at: Bytes,
-    /// Room for packets.
-    pub buffer: Bytes,
 }
 
 impl Config {
@@ -150,11 +126,11 @@ impl Config {
             timeout_gap: time("ageing.gap", &file.ageing.gap)?,
             max_flows: enough_flows(file.flows.max)?,
             flow_idle: idle("flows.idle", &file.flows.idle)?,
-            selection: selection(&file.select)?,
+            selection: Selection::check(&file.select)?,
             gso: gso(&file.gso)?,
             metrics: Metrics::check(&file.metrics)?,
             measure_run_time: file.metrics.run_time,
-            nic: file.nic.as_ref().map(nic).transpose()?,
+            nic: file.nic.as_ref().map(Nic::check).transpose()?,
         })
     }
 
@@ -162,75 +138,6 @@ impl Config {
     pub fn levels(&self) -> usize {
         self.thresholds.len() + 1
     }
-
-    /// The rule for the BPF program.
-    pub(crate) fn rule(&self) -> types::rule {
-        let mut rule = types::rule {
-            thresholds: [u64::MAX; LEVELS],
-            message_idle_ns: nanoseconds(self.message_idle),
-            flow_idle_ns: nanoseconds(self.flow_idle),
-            timeout_gap_ns: nanoseconds(Some(self.timeout_gap)),
-            ageing_timeouts: self.ageing_timeouts,
-            flags: types::rule_flag(self.flags()),
-            mark_mask: self.start_mark.unwrap_or(0),
-            priority_mask: if self.start_priority { u32::MAX } else { 0 },
-            vxlan_port: self.vxlan_port,
-            ports: port_bitmap(&self.selection.ports),
-            ..types::rule::default()
-        };
-        for (place, threshold) in rule.thresholds.iter_mut().zip(&self.thresholds) {
-            *place = threshold.get();
-        }
-        let lowest = self.dscp.last().copied().unwrap_or(0);
-        rule.dscp = std::array::from_fn(|level| self.dscp.get(level).copied().unwrap_or(lowest));
-        rule
-    }
-
-    /// Whether the time of a UDP flow is read once a tick of the kernel's clock: where its idleness
-    /// is so long that one tick does not matter.
-    pub(crate) fn knows_time_by_ticks(&self) -> bool {
-        self.flow_idle.is_none_or(|idle| idle >= tick().saturating_mul(TICKS))
-    }
-
-    fn flags(&self) -> u32 {
-        use types::rule_flag as bit;
-        let all = [
-            (self.cumulative, bit::FS_CUMULATIVE),
-            (self.respect_dscp, bit::FS_RESPECT_DSCP),
-            (self.force_ect, bit::FS_FORCE_ECT),
-            (!self.selection.ports.is_empty(), bit::FS_SELECT_PORTS),
-            (!self.selection.prefixes.is_empty(), bit::FS_SELECT_PREFIXES),
-            (!self.selection.cgroups.is_empty(), bit::FS_SELECT_CGROUPS),
-            (self.knows_time_by_ticks(), bit::FS_TICKS),
-            (self.message_end == MessageEnd::Sent, bit::FS_SENT_ENDS),
-            (self.start_priority || self.start_mark.is_some(), bit::FS_TOKENS),
-        ];
-        all.into_iter().filter(|(set, _)| *set).fold(0, |flags, (_, one)| flags | one.0)
-    }
-}
-
-/// So many ticks of the kernel's clock is a flow's idleness long if one does not matter.
-const TICKS: u64 = 8;
-
-/// A tick of the kernel's clock.
-fn tick() -> Time {
-    let found = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE);
-    found.map_or(Time::MAX, |tick| {
-        Time::from_ns(tick.tv_sec() as u64 * 1_000_000_000 + tick.tv_nsec() as u64)
-    })
-}
-
-fn nanoseconds(time: Option<Time>) -> u64 {
-    time.map_or(u64::MAX, |time| time.as_ps() / 1000)
-}
-
-/// A bit for each port.
-fn port_bitmap(ranges: &[(u16, u16)]) -> [u8; 8192] {
-    let mut bitmap = [0; 8192];
-    for port in ranges.iter().flat_map(|(first, last)| *first..=*last) {
-        bitmap[usize::from(port >> 3)] |= 1 << (port & 7);
-    }
-    bitmap
 }
 
 fn thresholds(text: &str) -> Result<Vec<Bytes>, AgentError> {
@@ -314,55 +221,6 @@ fn enough_flows(max: u32) -> Result<u32, AgentError> {
     Ok(max)
 }
 
-/// Half of what the maps of `bpf/maps.h` hold: a new configuration is written beside the old one.
-const MAX_SELECTED: usize = 2048;
-
-fn selection(select: &file::Select) -> Result<Selection, AgentError> {
-    for (key, list) in [("prefixes", &select.prefixes), ("cgroups", &select.cgroups)] {
-        if list.len() > MAX_SELECTED {
-            let found = format!("{} of them", list.len());
-            let allowed = format!("at most {MAX_SELECTED}, which the map has room for");
-            return Err(AgentError::setting(format!("select.{key}"), found, allowed));
-        }
-    }
-    Ok(Selection {
-        ports: select.ports.iter().map(|text| ports(text)).collect::<Result<_, _>>()?,
-        prefixes: select.prefixes.iter().map(|text| prefix(text)).collect::<Result<_, _>>()?,
-        cgroups: select.cgroups.iter().map(PathBuf::from).collect(),
-    })
-}
-
-fn ports(text: &str) -> Result<(u16, u16), AgentError> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    match (first.trim().parse(), last.trim().parse()) {
-        (Ok(first), Ok(last)) if 0 < first && first <= last => Ok((first, last)),
-        _ => Err(AgentError::setting(
-            "select.ports",
-            format!("\"{text}\""),
-            "ports such as \"80\" or \"5001-5016\"",
-        )),
-    }
-}
-
-fn prefix(text: &str) -> Result<(IpAddr, u8), AgentError> {
-    let parsed = match text.split_once('/') {
-        Some((address, length)) => address.parse().ok().zip(length.parse().ok()),
-        None => text.parse().ok().map(|address: IpAddr| (address, address_bits(address))),
-    };
-    match parsed {
-        Some((address, length)) if length <= address_bits(address) => Ok((address, length)),
-        _ => Err(AgentError::setting(
-            "select.prefixes",
-            format!("\"{text}\""),
-            "prefixes such as \"10.1.0.0/16\" or \"2001:db8::/32\"",
-        )),
-    }
-}
-
-fn address_bits(address: IpAddr) -> u8 {
-    if address.is_ipv4() { 32 } else { 128 }
-}
-
 fn gso(file: &file::Gso) -> Result<GsoCap, AgentError> {
     let max_size = match &file.max_size {
         None => None,
@@ -381,41 +239,10 @@ fn gso(file: &file::Gso) -> Result<GsoCap, AgentError> {
     Ok(GsoCap { max_size, max_segments: file.max_segments })
 }
 
-fn nic(file: &file::Nic) -> Result<Nic, AgentError> {
-    let refuse = |key: &str, text: &str, allowed: &str| {
-        AgentError::setting(format!("nic.{key}"), format!("\"{text}\""), allowed)
-    };
-    let rate = file.rate.parse::<Rate>().ok().filter(|rate| rate.as_bps() >= 8_000);
-    let rate = rate.ok_or_else(|| refuse("rate", &file.rate, "a rate such as \"10Gbps\""))?;
-    let size = |key, text: &Option<String>, default: Bytes| match text {
-        None => Ok(default),
-        Some(text) => Bytes::parse(text, PacketMeaning::Wire)
-            .ok()
-            .filter(|size| size.get() >= 1500 && size.get() <= u64::from(u32::MAX))
-            .ok_or_else(|| refuse(key, text, "a size such as \"65pkt\" (1 pkt = 1500 B)")),
-    };
-    let mark_at = size("mark-at", &file.mark_at, default_mark_at(rate))?;
-    let buffer = size("buffer", &file.buffer, Bytes::new(mark_at.get() * 16))?;
-    if buffer <= mark_at {
-        let allowed = format!("more than nic.mark-at, which is {mark_at}");
-        return Err(AgentError::setting("nic.buffer", buffer, allowed));
-    }
-    Ok(Nic { rate, mark_at, buffer })
-}
-
-/// 20 packets at 1 Gbps, 65 at 10 Gbps (DCTCP 2010, 3.4), in proportion beyond.
-fn default_mark_at(rate: Rate) -> Bytes {
-    let packets = match rate.as_bps() {
-        0..=1_000_000_000 => 20,
-        1_000_000_001..=10_000_000_000 => 65,
-        faster => 65 * faster / 10_000_000_000,
-    };
-    Bytes::new(packets * 1500)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bpf::types;
 
     const SMALLEST: &str = "interfaces = [\"eth0\"]\nthresholds = \"100KB 1MB\"\n";
 
@@ -479,14 +306,5 @@ mod tests {
             .filter(|config| config.thresholds != complete.thresholds)
             .count();
         assert_eq!(accepted, 0, "a prefix of the file has other thresholds");
-    }
-
-    #[test]
-    fn ports_are_bits() {
-        let bitmap = port_bitmap(&[(80, 80), (8000, 8002), (65535, 65535)]);
-        let set: Vec<u16> = (0..=u16::MAX)
-            .filter(|port| bitmap[usize::from(port >> 3)] >> (port & 7) & 1 == 1)
-            .collect();
-        assert_eq!(set, [80, 8000, 8001, 8002, 65535]);
     }
 }
