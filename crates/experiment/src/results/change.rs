@@ -36,7 +36,7 @@ impl Change {
 
     /// The change of the geometric mean of independent ratios, given their logs, with Student's
     /// interval over the logs.
-    pub(super) fn over_seeds(logs: &[f64]) -> Change {
+    pub fn over_seeds(logs: &[f64]) -> Change {
         let Some(log) = mean(logs) else { return Change::default() };
         Change::within(log, half_width(logs))
     }

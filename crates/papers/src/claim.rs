@@ -1,0 +1,181 @@
+//! The papers' claims, as the file states them.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::ClaimsError;
+use crate::measure::Measure;
+use crate::published::Published;
+
+/// All claims, in the order of the file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claims {
+    /// The claims.
+    #[serde(rename = "claim")]
+    pub all: Vec<Claim>,
+}
+
+/// What a paper states in one place.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Its name, `"pdq.convergence"`; the part before the first dot is the paper's.
+    pub id: String,
+    /// The paper: `"pias"`, `"pdq"`, `"slytherin"` or `"epn"`.
+    pub paper: String,
+    /// Section and figure.
+    pub section: String,
+    /// Where the paper measured.
+    #[serde(rename = "where")]
+    pub place: Place,
+    /// In which setting.
+    pub setting: String,
+    /// What was measured, in words.
+    pub metric: String,
+    /// What the numbers are.
+    pub kind: Kind,
+    /// What the paper says of how exact they are.
+    pub bound: Option<Bound>,
+    /// The numbers, each with a row of its own.
+    #[serde(rename = "value")]
+    pub values: Vec<ClaimedValue>,
+}
+
+/// Where a paper measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// By packets, in a simulator.
+    Sim,
+    /// On real hosts.
+    Testbed,
+    /// At flow level, in a simulator.
+    FlowSim,
+    /// On paper.
+    Theory,
+}
+
+/// What numbers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// 1 - ours/baseline.
+    Reduction,
+    /// ours/baseline - 1.
+    Gap,
+    /// ours/baseline.
+    Ratio,
+    /// An absolute figure.
+    Value,
+    /// An order of schemes.
+    Order,
+    /// Something that holds or does not.
+    Property,
+}
+
+impl Kind {
+    /// The number that means no difference; `None` of absolute figures.
+    pub fn neutral(self) -> Option<f64> {
+        match self {
+            Kind::Reduction | Kind::Gap => Some(0.0),
+            Kind::Ratio => Some(1.0),
+            Kind::Value | Kind::Order | Kind::Property => None,
+        }
+    }
+}
+
+/// What a paper says of how exact a number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// The most that was found.
+    UpTo,
+    /// Rounded, or read off a figure.
+    About,
+    /// That much or more.
+    AtLeast,
+    /// That much or less.
+    AtMost,
+}
+
+/// One number of a claim, and how it is measured.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimedValue {
+    /// What tells it from the claim's other numbers; empty where there is one.
+    #[serde(default)]
+    pub name: String,
+    /// What was published; `None` of orders and properties.
+    pub published: Option<Published>,
+    /// How it is measured.
+    pub measure: Option<Measure>,
+    /// Why it is not measured: a sentence without its full stop.
+    pub not_run: Option<String>,
+    /// Whether only real packets can tell.
+    #[serde(default)]
+    pub needs_the_lab: bool,
+}
+
+impl Claims {
+    /// Reads the text of a file of claims.
+    ///
+    /// # Errors
+    /// If it is no such file, or a claim makes no sense.
+    pub fn parse(text: &str) -> Result<Claims, ClaimsError> {
+        let claims: Claims = toml::from_str(text)?;
+        let mut names = BTreeSet::new();
+        for claim in &claims.all {
+            if !names.insert(&claim.id) {
+                return Err(claim.refuse("The file has another claim of that name."));
+            }
+            claim.check()?;
+        }
+        Ok(claims)
+    }
+
+    /// The claims that `word` names: one by its id, all whose ids begin with it and a dot, or all
+    /// that an experiment measures.
+    pub fn named<'a>(&'a self, word: &'a str) -> impl Iterator<Item = &'a Claim> {
+        self.all.iter().filter(move |claim| claim.is_named(word))
+    }
+}
+
+impl Claim {
+    fn is_named(&self, word: &str) -> bool {
+        let rest = self.id.strip_prefix(word);
+        let is_experiment = |value: &ClaimedValue| {
+            value.measure.as_ref().is_some_and(|measure| measure.experiment == word)
+        };
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            || self.values.iter().any(is_experiment)
+    }
+
+    fn check(&self) -> Result<(), ClaimsError> {
+        let mut names = BTreeSet::new();
+        for value in &self.values {
+            if !names.insert(&value.name) {
+                return Err(self.refuse("Two of its values have the same name."));
+            }
+            let reasons = [value.measure.is_some(), value.not_run.is_some(), value.needs_the_lab];
+            if reasons.iter().filter(|reason| **reason).count() != 1 {
+                let problem = "Each of its values needs `measure`, `not_run` or `needs_the_lab`, and \
+                               only one of them.";
+                return Err(self.refuse(problem));
+            }
+            let has_number = !matches!(self.kind, Kind::Order | Kind::Property);
+            if value.published.is_some() != has_number {
+                return Err(self.refuse("Orders and properties have no `published`, others have."));
+            }
+            if let Some(measure) = &value.measure {
+                measure.check(self.kind).map_err(|problem| self.refuse(&problem))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse(&self, problem: &str) -> ClaimsError {
+        ClaimsError::Claim { id: self.id.clone(), problem: problem.to_owned() }
+    }
+}

@@ -1,0 +1,167 @@
+//! What a measured figure says of a published one. The rules are those of the book's page on
+//! reproduction, and nothing else decides.
+
+use serde::Serialize;
+
+use crate::claim::{Bound, Kind};
+use crate::measured::Measured;
+use crate::published::Published;
+
+/// What the measurements say of a published value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The interval meets the published value or range.
+    Reproduced,
+    /// The interval does not, but it is wholly on the published side of "no difference".
+    SameDirection,
+    /// The interval neither meets the published value nor is on its side.
+    NotReproduced,
+    /// There is no interval, it is too wide, or it includes "no difference".
+    Undecided,
+    /// Only real packets can tell.
+    NeedsTheLab,
+    /// Nothing was measured; the claim says why.
+    NotRun,
+}
+
+impl Verdict {
+    /// All of them, the best first.
+    pub const ALL: [Verdict; 6] = [
+        Verdict::Reproduced,
+        Verdict::SameDirection,
+        Verdict::NotReproduced,
+        Verdict::Undecided,
+        Verdict::NeedsTheLab,
+        Verdict::NotRun,
+    ];
+
+    /// The verdict on a number.
+    pub fn new(
+        kind: Kind,
+        bound: Option<Bound>,
+        published: Published,
+        measured: &Measured,
+    ) -> Verdict {
+        let Some((low, high)) = measured.interval else { return Verdict::Undecided };
+        let is_comparable = low.is_finite() && high.is_finite();
+        if !is_comparable || high - low > published.widest(kind) {
+            return Verdict::Undecided;
+        }
+        if published.meets(bound, low, high) {
+            return Verdict::Reproduced;
+        }
+        let Some(neutral) = kind.neutral() else { return Verdict::NotReproduced };
+        let (least, most) = published.ends();
+        if low <= neutral && neutral <= high {
+            Verdict::Undecided
+        } else if (low > neutral) == (least + most > 2.0 * neutral) {
+            Verdict::SameDirection
+        } else {
+            Verdict::NotReproduced
+        }
+    }
+
+    /// The words for it in tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Reproduced => "reproduced",
+            Verdict::SameDirection => "same direction",
+            Verdict::NotReproduced => "not reproduced",
+            Verdict::Undecided => "undecided",
+            Verdict::NeedsTheLab => "needs the lab",
+            Verdict::NotRun => "not run",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn verdict(kind: Kind, bound: Option<Bound>, published: f64, low: f64, high: f64) -> Verdict {
+        let interval = Some((low, high));
+        let measured = Measured { figure: (low + high) / 2.0, interval, seeds: 5 };
+        Verdict::new(kind, bound, Published::Number(published), &measured)
+    }
+
+    #[test]
+    fn an_interval_that_meets_the_number_reproduces_it() {
+        let reduction = |low, high| verdict(Kind::Reduction, None, 0.3, low, high);
+        assert_eq!(reduction(0.25, 0.35), Verdict::Reproduced);
+        assert_eq!(reduction(0.31, 0.35), Verdict::SameDirection);
+        assert_eq!(reduction(-0.05, 0.05), Verdict::Undecided);
+        assert_eq!(reduction(-0.2, -0.1), Verdict::NotReproduced);
+        assert_eq!(reduction(0.1, 0.5), Verdict::Undecided, "wider than 0.3");
+    }
+
+    #[test]
+    fn about_and_up_to_allow_a_tenth() {
+        for bound in [Bound::About, Bound::UpTo] {
+            let found = |low, high| verdict(Kind::Gap, Some(bound), 0.2, low, high);
+            assert_eq!(found(0.219, 0.23), Verdict::Reproduced);
+            assert_eq!(found(0.17, 0.181), Verdict::Reproduced);
+            assert_eq!(found(0.221, 0.23), Verdict::SameDirection);
+        }
+    }
+
+    #[test]
+    fn a_least_and_a_most_bound_one_side() {
+        let ratio = |low, high| verdict(Kind::Ratio, Some(Bound::AtLeast), 3.0, low, high);
+        assert_eq!(ratio(4.0, 4.1), Verdict::Reproduced);
+        assert_eq!(ratio(2.0, 2.8), Verdict::SameDirection);
+        assert_eq!(ratio(0.8, 0.9), Verdict::NotReproduced);
+        let value = |low, high| verdict(Kind::Value, Some(Bound::AtMost), 0.01, low, high);
+        assert_eq!(value(0.002, 0.003), Verdict::Reproduced);
+        assert_eq!(value(0.02, 0.021), Verdict::NotReproduced);
+    }
+
+    #[test]
+    fn absolute_figures_have_no_direction() {
+        assert_eq!(verdict(Kind::Value, None, 42.0, 40.0, 41.0), Verdict::NotReproduced);
+        assert_eq!(verdict(Kind::Value, Some(Bound::About), 42.0, 40.0, 41.0), Verdict::Reproduced);
+        assert_eq!(verdict(Kind::Value, None, 42.0, 10.0, 60.0), Verdict::Undecided);
+    }
+
+    #[test]
+    fn one_seed_decides_nothing() {
+        let measured = Measured { figure: 0.3, interval: None, seeds: 1 };
+        let found = Verdict::new(Kind::Gap, None, Published::Number(0.3), &measured);
+        assert_eq!(found, Verdict::Undecided);
+    }
+
+    fn any_kind() -> impl Strategy<Value = Kind> {
+        prop::sample::select(vec![Kind::Reduction, Kind::Gap, Kind::Ratio, Kind::Value])
+    }
+
+    fn any_bound() -> impl Strategy<Value = Option<Bound>> {
+        let bounds = [Bound::UpTo, Bound::About, Bound::AtLeast, Bound::AtMost];
+        prop::option::of(prop::sample::select(bounds.to_vec()))
+    }
+
+    proptest! {
+        /// More data make an interval narrower. What the wider one excludes stays excluded.
+        #[test]
+        fn more_data_never_reproduce_what_was_not(
+            kind in any_kind(),
+            bound in any_bound(),
+            published in -5.0..5.0f64,
+            low in -5.0..5.0f64,
+            width in 0.0..3.0f64,
+            from in 0.0..1.0f64,
+            to in 0.0..1.0f64,
+        ) {
+            let wide = verdict(kind, bound, published, low, low + width);
+            let (from, to) = (from.min(to), from.max(to));
+            let narrow = verdict(kind, bound, published, low + from * width, low + to * width);
+            if wide == Verdict::NotReproduced {
+                prop_assert_eq!(narrow, Verdict::NotReproduced);
+            }
+            if wide == Verdict::SameDirection {
+                prop_assert_eq!(narrow, Verdict::SameDirection);
+            }
+        }
+    }
+}
