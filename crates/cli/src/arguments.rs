@@ -60,6 +60,15 @@ pub enum Command {
     /// Work out the best demotion thresholds for a workload
     #[command(after_help = THRESHOLDS_EXAMPLES)]
     Thresholds(Thresholds),
+    /// Measure the numbers that the papers publish, with a verdict on each
+    #[command(after_help = REPRODUCE_EXAMPLES)]
+    Reproduce(Reproduce),
+    /// Print what a claim of a paper says, and how it is measured
+    #[command(after_help = "Example:\n  flowsched explain pdq.convergence")]
+    Explain {
+        /// The claim, or a paper for all of its claims
+        claim: String,
+    },
     /// Summarise a packet capture to a trace of flows
     #[command(after_help = FLOWS_EXAMPLES)]
     Flows(Flows),
@@ -282,6 +291,57 @@ pub enum AskedRegret {
     Worst,
     /// The mean
     Mean,
+}
+
+const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  flowsched reproduce pdq.convergence
+  flowsched reproduce pias --format json > pias.json
+  flowsched reproduce --scale paper --threads 2
+
+Run it in the root of flowsched's repository, which has the claims (papers/claims.toml) and the
+experiments. Each simulation runs once, however many claims need it, and its results stay in the
+output folder: after an interruption the same command runs the rest.";
+
+/// `flowsched reproduce`.
+#[derive(Args, Debug)]
+pub struct Reproduce {
+    /// Claims, papers (pias, pdq, slytherin, epn) or experiments (pias-fig18); by default all
+    #[arg(value_name = "CLAIM")]
+    pub claims: Vec<String>,
+    /// How large the simulations are: as in the paper, or smaller ones that end within minutes
+    #[arg(long, value_enum, default_value_t = Scale::Quick)]
+    pub scale: Scale,
+    /// How many seeds; by default five at quick scale, and those of each experiment at the paper's
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<u64>,
+    /// How many runs go side by side; by default as many as there are cores
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// Where the results of the simulations go
+    #[arg(long, value_name = "DIR", default_value = "results/reproduce")]
+    pub out: PathBuf,
+    /// How the rows are printed
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+/// How large simulations are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Scale {
+    /// The [quick] values of each experiment
+    Quick,
+    /// As the paper ran it
+    Paper,
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Scale::Quick => "quick",
+            Scale::Paper => "paper",
+        })
+    }
 }
 
 const FLOWS_EXAMPLES: &str = "\

@@ -55,6 +55,9 @@ pub enum Failure {
         /// The results folder.
         folder: String,
     },
+    /// The same while claims were measured.
+    #[error("interrupted; the same command goes on from what was run until then")]
+    ReproductionInterrupted,
 }
 
 impl Failure {

@@ -12,6 +12,7 @@ mod output;
 mod program;
 mod progress;
 mod reference;
+mod reproduce;
 mod run;
 mod search;
 mod signals;
@@ -52,6 +53,8 @@ fn carry_out(command: Command) -> Result<ExitCode, Failure> {
         Command::List { what } => print(&list::list(what))?,
         Command::Check(file) => print(&checked(&file)?)?,
         Command::Search(wanted) => search::search(&wanted)?,
+        Command::Reproduce(wanted) => reproduce::reproduce(&wanted)?,
+        Command::Explain { claim } => reproduce::explain(&claim)?,
         Command::Flows(wanted) => flows::flows(&wanted)?,
         Command::Thresholds(wanted) => print(&thresholds::thresholds(&wanted)?)?,
         #[cfg(feature = "agent")]

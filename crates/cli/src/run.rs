@@ -25,17 +25,15 @@ pub fn run(arguments: &arguments::Run) -> Result<(), Failure> {
         Some(dir) => dir.clone(),
         None => default_folder(&arguments.experiment.file),
     };
-    if arguments.resume && is_complete(&dir, &experiment) {
+    if arguments.resume && finished(&dir, &experiment).is_some() {
         say("every run is there already");
         return output::report(&dir, arguments.format);
     }
     let progress = Arc::new(Progress::default());
-    let interrupts = Interrupts::listen(&progress)?;
+    let interrupts = Interrupts::listen(&progress, "`flowsched run --resume`")?;
     let writer = create(&dir, &experiment, arguments.resume)?;
-    let simulator = Box::new(|run: Simulation<'_>| run.run());
-    let work = Work::new(experiment.clone(), writer, progress.clone(), simulator)?;
-    let work = Arc::new(work);
-    let done = do_all(&work, &experiment, &progress, threads(arguments.threads));
+    let work = work(experiment, writer, &progress)?;
+    let done = do_all(&work, &progress, threads(arguments.threads));
     interrupts.simulations_ended();
     let summary = work.finish(done).map_err(|error| failed(&arguments.experiment.file, error))?;
     output::report(&dir, arguments.format)?;
@@ -51,14 +49,39 @@ fn default_folder(file: &Path) -> PathBuf {
     Path::new("results").join(file.file_stem().unwrap_or(file.as_os_str()))
 }
 
-/// Whether `dir` has every run of this very experiment, done by this very program.
-fn is_complete(dir: &Path, experiment: &Experiment) -> bool {
-    Folder::open(dir).is_ok_and(|folder| {
-        let Summary { complete, program, .. } = folder.summary();
-        *complete
-            && program.is_same_code(&crate::program::program())
-            && folder.experiment() == experiment.resolved()
-    })
+/// The summary in `dir` if it has every run of this very experiment, done by this very program.
+pub fn finished(dir: &Path, experiment: &Experiment) -> Option<Summary> {
+    let folder = Folder::open(dir).ok()?;
+    let Summary { complete, program, .. } = folder.summary();
+    let is_done = *complete
+        && program.is_same_code(&crate::program::program())
+        && folder.experiment() == experiment.resolved();
+    is_done.then(|| folder.summary().clone())
+}
+
+/// Does the runs of the experiment in `file` that are not in `dir` yet. Returns early once `progress`
+/// says to stop.
+pub fn complete(
+    file: &Path,
+    experiment: Experiment,
+    dir: &Path,
+    progress: &Arc<Progress>,
+    threads: usize,
+) -> Result<Summary, Failure> {
+    let experiment = Arc::new(experiment);
+    let writer = create(dir, &experiment, true)?;
+    let work = work(experiment, writer, progress)?;
+    let done = do_all(&work, progress, threads);
+    work.finish(done).map_err(|error| failed(file, error))
+}
+
+fn work(
+    experiment: Arc<Experiment>,
+    writer: Writer,
+    progress: &Arc<Progress>,
+) -> Result<Arc<Work>, Failure> {
+    let simulator = Box::new(|run: Simulation<'_>| run.run());
+    Ok(Arc::new(Work::new(experiment, writer, progress.clone(), simulator)?))
 }
 
 fn create(dir: &Path, experiment: &Experiment, resume: bool) -> Result<Writer, Failure> {
@@ -74,12 +97,8 @@ fn create(dir: &Path, experiment: &Experiment, resume: bool) -> Result<Writer, F
 }
 
 /// Does all runs that are not there yet, and shows how far they are.
-fn do_all(
-    work: &Arc<Work>,
-    experiment: &Experiment,
-    progress: &Arc<Progress>,
-    threads: usize,
-) -> Result<(), RunError> {
+fn do_all(work: &Arc<Work>, progress: &Arc<Progress>, threads: usize) -> Result<(), RunError> {
+    let experiment = work.experiment();
     let flows = |run: &Run| experiment.scenes[run.scene].workload.flow_count();
     let (total, left) = (work.total(), work.runs().len());
     let flows = work.runs().map(flows).sum();

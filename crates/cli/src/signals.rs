@@ -29,11 +29,12 @@ pub struct Interrupts {
 
 impl Interrupts {
     /// Listens, and sets `progress.stop` at the first signal. A signal that is ignored when the
-    /// program starts, as `nohup` has it, stays so.
+    /// program starts, as `nohup` has it, stays so. `remedy` is the command that goes on from what there
+    /// is.
     ///
     /// # Errors
     /// If the system does not let it.
-    pub fn listen(progress: &Arc<Progress>) -> Result<Interrupts, Failure> {
+    pub fn listen(progress: &Arc<Progress>, remedy: &'static str) -> Result<Interrupts, Failure> {
         let failure = |source| Failure::System { what: "listen to signals".into(), source };
         let ignored = ignored_signals();
         let wanted =
@@ -49,19 +50,18 @@ impl Interrupts {
                 }
                 first.get_or_insert_with(Instant::now);
                 if !simulating.load(Ordering::SeqCst) {
-                    say("error: interrupted; `flowsched run --resume` completes the results");
+                    say(&format!("error: interrupted; {remedy} completes the results"));
                     std::process::exit(1);
                 }
                 let is_second = progress.stop.swap(true, Ordering::SeqCst);
                 if is_second {
-                    say(
-                        "error: interrupted without results; `flowsched run --resume` goes on from the \
-                         finished runs",
-                    );
+                    say(&format!(
+                        "error: interrupted without results; {remedy} goes on from the finished runs"
+                    ));
                     std::process::exit(1);
                 }
                 say("stopping; once more to stop without results");
-                std::thread::spawn(end_soon);
+                std::thread::spawn(|| end_soon(remedy));
             }
         };
         std::thread::Builder::new().name("signals".into()).spawn(listen).map_err(failure)?;
@@ -86,12 +86,11 @@ pub fn make_file_limits_errors() -> Result<(), Failure> {
 
 /// Ends the program if simulations have not ended and their results are not written soon after a
 /// signal. Finished runs are on the disk; what is lost can be run again.
-fn end_soon() {
+fn end_soon(remedy: &str) {
     std::thread::sleep(GRACE);
-    say(
-        "error: interrupted before all results were written; `flowsched run --resume` goes on from \
-         the finished runs",
-    );
+    say(&format!(
+        "error: interrupted before all results were written; {remedy} goes on from the finished runs"
+    ));
     std::process::exit(1);
 }
 

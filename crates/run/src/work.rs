@@ -60,6 +60,11 @@ impl Work {
         self.total
     }
 
+    /// The experiment whose runs they are.
+    pub fn experiment(&self) -> &Experiment {
+        &self.experiment
+    }
+
     /// The runs that are to be done.
     pub fn runs(&self) -> impl ExactSizeIterator<Item = &Run> {
         self.runs.iter().map(|(_, run)| run)

@@ -6,6 +6,7 @@ mod digests;
 mod flows;
 mod interrupted;
 mod manual;
+mod reproduce;
 mod run;
 mod search;
 mod size;

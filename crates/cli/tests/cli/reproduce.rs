@@ -1,0 +1,120 @@
+//! `flowsched reproduce`: rows, verdicts, and what is left after a kill.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::common::{Place, SMALL};
+
+const CLAIMS: &str = r#"
+[[claim]]
+id = "pias.small"
+paper = "pias"
+section = "1"
+where = "sim"
+setting = "four hosts"
+metric = "mean FCT"
+kind = "reduction"
+bound = "up-to"
+[[claim.value]]
+name = "large gain"
+published = 0.99
+measure = { experiment = "small", figure = "fct_us.all.mean", scheme = "pias", baseline = "dctcp" }
+[[claim.value]]
+name = "on hosts"
+published = 0.5
+needs_the_lab = true
+
+[[claim]]
+id = "pias.hops"
+paper = "pias"
+section = "2"
+where = "sim"
+setting = "four hosts"
+metric = "drops"
+kind = "value"
+[[claim.value]]
+published = 0
+measure = { experiment = "small", figure = "drops", scheme = "dctcp" }
+[[claim.value]]
+name = "elsewhere"
+published = 7
+not_run = "nobody has the trace"
+"#;
+
+fn repository() -> Place {
+    let place = Place::new();
+    fs::create_dir(place.path("papers")).unwrap();
+    fs::create_dir(place.path("experiments")).unwrap();
+    place.write("papers/claims.toml", CLAIMS);
+    place.write("experiments/small.toml", &SMALL.replace("flows = 50", "flows = 3000"));
+    place
+}
+
+/// The rows without what differs from run to run.
+fn rows(output: &str) -> Vec<Value> {
+    let mut all: Value = serde_json::from_str(output).unwrap();
+    let rows = all["claims"].as_array_mut().unwrap();
+    rows.iter_mut().for_each(|row| row["cpu_s"] = Value::Null);
+    rows.clone()
+}
+
+const AS_JSON: &[&str] = &["reproduce", "--scale", "paper", "--seeds", "4", "--format", "json"];
+
+#[test]
+fn every_value_has_a_row_with_a_verdict() {
+    let place = repository();
+    let done = place.flowsched(AS_JSON);
+    assert_eq!(done.status, Some(0), "{}", done.errors);
+    let rows = rows(&done.output);
+    let verdicts: Vec<_> = rows.iter().map(|row| row["verdict"].as_str().unwrap()).collect();
+    assert_ne!(verdicts[0], "reproduced");
+    assert_eq!(verdicts[1..], ["needs-the-lab", "reproduced", "not-run"]);
+    assert_eq!(rows[2]["interval"], serde_json::json!([0.0, 0.0]));
+    assert_eq!(rows[2]["seeds"], 4);
+    assert_eq!(rows[3]["reason"], "nobody has the trace");
+    assert_eq!(rows[3]["measured"], Value::Null);
+}
+
+#[test]
+fn each_simulation_runs_once() {
+    let place = repository();
+    assert_eq!(place.flowsched(AS_JSON).errors.matches("run 8 of 8").count(), 1);
+    let again = place.flowsched(AS_JSON);
+    assert!(!again.errors.contains("run 8 of 8"), "{}", again.errors);
+    let other = place.flowsched(&["reproduce", "pias.hops", "--scale", "paper", "--seeds", "5"]);
+    assert!(other.errors.contains("run 10 of 10"), "other seeds are another experiment");
+    assert!(other.output.contains("1 reproduced"), "{}", other.output);
+}
+
+#[test]
+fn after_kills_the_rows_are_those_of_an_uninterrupted_run() {
+    let whole = rows(&repository().flowsched(AS_JSON).output);
+    let place = repository();
+    for kill in 0..20 {
+        let mut command = place.command(AS_JSON);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(10 + 13 * kill % 150));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let done = place.flowsched(&[AS_JSON, &["--threads", "1"]].concat());
+    assert_eq!(done.status, Some(0), "{}", done.errors);
+    assert_eq!(rows(&done.output), whole);
+}
+
+#[test]
+fn claims_are_explained_and_unknown_ones_refused() {
+    let place = repository();
+    let text = place.flowsched(&["explain", "pias.hops"]).output;
+    assert!(text.contains("experiments/small.toml, drops of dctcp"), "{text}");
+    assert!(text.contains("not run: nobody has the trace"), "{text}");
+    let refused = place.flowsched(&["reproduce", "pia"]);
+    assert_eq!(refused.status, Some(2));
+    assert!(refused.errors.contains("`pia` names no claim"), "{}", refused.errors);
+    let elsewhere = Place::new().flowsched(&["reproduce"]);
+    assert!(elsewhere.errors.contains("in the root of flowsched's repository"));
+}
