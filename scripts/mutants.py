@@ -30,8 +30,8 @@ DEPENDENTS = {
     "agent": [],
 }
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# A mutant that does not end is caught. The slowest crate's tests take a quarter of this.
-LIMIT = 1800
+# A mutant that does not end is caught. The slowest tests take half of this on a quiet machine.
+LIMIT = 600
 
 
 def package(crate):
