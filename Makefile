@@ -9,7 +9,7 @@ DESTDIR ?=
 # A tool is built once, quickly: it is used for seconds.
 TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 $(CARGO) install --locked
 
-.PHONY: run build install uninstall agent test test-install lint deny docs reference bench soak clean dependencies
+.PHONY: run build install uninstall agent test test-install lint deny docs reference bench soak mutants clean dependencies
 
 run: build
 	$(BINARY) run experiments/pias-vs-dctcp.toml
@@ -80,6 +80,11 @@ SOAK_MINUTES ?= 60
 soak: build
 	$(CARGO) build --release -p flowsched-soak
 	target/release/flowsched-soak --minutes $(SOAK_MINUTES) --page benches/soak.md
+
+## Small changes of the code that no test notices; MUTANTS="--sample 150" draws a sample. Takes days for all.
+mutants: dependencies
+	command -v cargo-mutants >/dev/null || $(TOOL) cargo-mutants
+	scripts/mutants.py $(MUTANTS)
 
 clean:
 	$(CARGO) clean
