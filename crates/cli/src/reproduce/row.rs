@@ -105,7 +105,8 @@ fn in_words(kind: Kind, number: f64) -> String {
     match kind {
         Kind::Reduction | Kind::Gap => format!("{:.1}%", number * 100.0),
         _ if number.abs() >= 100.0 => format!("{number:.0}"),
-        _ => format!("{number:.3}"),
+        _ if number != 0.0 && number.abs() < 0.01 => format!("{number:.1e}"),
+        _ => format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').to_owned(),
     }
 }
 
