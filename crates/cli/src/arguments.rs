@@ -94,6 +94,12 @@ pub enum Command {
         /// Which page
         page: Page,
     },
+    /// Write the book's pages on the papers, from the recorded tables
+    #[command(hide = true)]
+    Pages {
+        /// The folder
+        folder: PathBuf,
+    },
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -298,6 +304,7 @@ Examples:
   flowsched reproduce pdq.convergence
   flowsched reproduce pias --format json > pias.json
   flowsched reproduce --scale paper --threads 2
+  flowsched reproduce slytherin.tail --explore
 
 Run it in the root of flowsched's repository, which has the claims (papers/claims.toml) and the
 experiments. Each simulation runs once, however many claims need it, and its results stay in the
@@ -318,6 +325,9 @@ pub struct Reproduce {
     /// How many runs go side by side; by default as many as there are cores
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
+    /// Measure under every reading of what the papers leave open, and say what each one changes
+    #[arg(long)]
+    pub explore: bool,
     /// Where the results of the simulations go
     #[arg(long, value_name = "DIR", default_value = "results/reproduce")]
     pub out: PathBuf,

@@ -3,6 +3,7 @@
 use std::fs;
 
 use nix::sys::resource::{Resource, getrlimit};
+use nix::sys::utsname::uname;
 
 /// Bytes of memory that the program may use: the least of the machine's memory, the limit of the
 /// process and that of its control group.
@@ -10,6 +11,19 @@ pub fn memory_of_machine() -> f64 {
     let limit = getrlimit(Resource::RLIMIT_AS).map_or(u64::MAX, |(soft, _)| soft);
     let least = [total_memory(), limit_of_group()].into_iter().flatten().fold(limit, u64::min);
     least as f64
+}
+
+/// The processor, how many cores the program may use, and the operating system.
+pub fn machine_in_words() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let model = model.map_or("an unknown processor", |(_, name)| name);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let system = uname().map_or(String::new(), |names| {
+        let [system, release] = [names.sysname(), names.release()];
+        format!(", {} {}", system.to_string_lossy(), release.to_string_lossy())
+    });
+    format!("{model}, {cores} cores{system}")
 }
 
 fn total_memory() -> Option<u64> {

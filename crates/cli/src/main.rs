@@ -66,6 +66,7 @@ fn carry_out(command: Command) -> Result<ExitCode, Failure> {
         }
         Command::Man { command } => manual_page(command.as_deref())?,
         Command::Reference { page } => print(&reference::page(page))?,
+        Command::Pages { folder } => reproduce::write_pages(&folder)?,
     }
     Ok(ExitCode::SUCCESS)
 }

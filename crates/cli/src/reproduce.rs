@@ -1,6 +1,6 @@
 //! `flowsched reproduce`: measures what the papers publish, and says what the measurements say.
 
-mod row;
+mod record;
 mod store;
 
 use std::collections::BTreeMap;
@@ -10,8 +10,11 @@ use std::sync::Arc;
 
 use flowsched_experiment::results::Summary;
 use flowsched_experiment::{Arguments, Experiment, Mistake, Place};
-use flowsched_papers::{Claim, Claims};
+use flowsched_papers::{
+    Claim, Claims, Explored, Row, Study, as_table, as_text, explanation, explore, studies,
+};
 use flowsched_run::Progress;
+use serde_json::json;
 
 use crate::arguments::{Format, Reproduce, Scale};
 use crate::failure::Failure;
@@ -19,7 +22,8 @@ use crate::output::print;
 use crate::progress::say;
 use crate::run::threads;
 use crate::signals::Interrupts;
-use row::Row;
+
+pub use record::write_pages;
 
 /// The claims, from the root of the repository.
 const CLAIMS: &str = "papers/claims.toml";
@@ -34,23 +38,64 @@ const QUICK_SEEDS: u64 = 5;
 pub fn reproduce(wanted: &Reproduce) -> Result<(), Failure> {
     let claims = read_claims()?;
     let asked = asked_for(&claims, &wanted.claims)?;
-    let summaries = run_all(wanted, &asked)?;
+    if wanted.explore {
+        return explore_all(wanted, &asked);
+    }
+    let measures = asked.iter().flat_map(|claim| claim.values.iter());
+    let studies = measures.filter_map(|value| value.measure.as_ref()).map(|one| one.study());
+    let summaries = run_all(wanted, studies.collect())?;
+    let scale = wanted.scale.to_string();
     let rows: Vec<Row> = asked
         .iter()
-        .flat_map(|claim| claim.values.iter().map(|value| Row::new(claim, value, &summaries)))
+        .flat_map(|claim| claim.values.iter().map(|value| (*claim, value)))
+        .map(|(claim, value)| Row::new(claim, value, &summaries, &scale))
         .collect();
     print(&match wanted.format {
-        Format::Json => row::as_json(&rows, wanted.scale),
-        Format::Table => row::as_table(&rows, wanted.scale, textwrap::termwidth()),
+        Format::Json => record::record(rows).to_json(),
+        Format::Table => as_table(&rows, textwrap::termwidth()),
     })
 }
 
-/// Prints what a claim says, and how it is measured.
+/// Measures the claims under all readings of what their papers leave open.
+fn explore_all(wanted: &Reproduce, asked: &[&Claim]) -> Result<(), Failure> {
+    let open: Vec<&Claim> =
+        asked.iter().copied().filter(|claim| !claim.assumptions.is_empty()).collect();
+    if open.is_empty() {
+        let problem = format!(
+            "None of these claims lists an [[claim.assumption]] in {CLAIMS}, so that there is nothing \
+             to explore."
+        );
+        return Err(refused(&Place::Argument("--explore".to_owned()), "explore", &problem));
+    }
+    let needed = open.iter().flat_map(|claim| studies(claim)).collect();
+    let summaries = run_all(wanted, needed)?;
+    let scale = wanted.scale.to_string();
+    let explored: Vec<Vec<Explored>> = open
+        .iter()
+        .flat_map(|claim| claim.values.iter().map(|value| (*claim, value)))
+        .map(|(claim, value)| explore(claim, value, &summaries, &scale))
+        .filter(|variants| !variants.is_empty())
+        .collect();
+    print(&match wanted.format {
+        Format::Json => format!("{:#}\n", json!({ "explored": explored })),
+        Format::Table => explored.iter().map(|one| as_text(one)).collect::<Vec<_>>().join("\n"),
+    })
+}
+
+/// Prints what a claim says, how it is measured, and what the recorded tables say of it.
 pub fn explain(id: &str) -> Result<(), Failure> {
     let claims = read_claims()?;
     let asked = asked_for(&claims, &[id.to_owned()])?;
-    let texts: Vec<String> = asked.into_iter().map(row::explanation).collect();
-    print(&texts.join("\n"))
+    let known = record::recorded_rows()?;
+    let texts = asked.into_iter().map(|claim| {
+        let unmeasured = |value| Row::new(claim, value, &BTreeMap::new(), "");
+        let rows = claim.values.iter().map(|value| {
+            let found = known.iter().find(|row| row.id == claim.id && row.value == value.name);
+            found.cloned().unwrap_or_else(|| unmeasured(value))
+        });
+        explanation(claim, &rows.collect::<Vec<_>>())
+    });
+    print(&texts.collect::<Vec<_>>().join("\n"))
 }
 
 fn read_claims() -> Result<Claims, Failure> {
@@ -84,33 +129,35 @@ fn refused(place: &Place, key: &str, problem: &str) -> Failure {
     flowsched_experiment::Mistakes::from(Mistake::new(place, key, problem)).into()
 }
 
-/// Runs every experiment that the claims need, each once, and returns the summaries by name.
-fn run_all(wanted: &Reproduce, claims: &[&Claim]) -> Result<BTreeMap<String, Summary>, Failure> {
-    let measures = claims.iter().flat_map(|claim| claim.values.iter());
-    let mut names: Vec<&str> = measures
-        .filter_map(|value| value.measure.as_ref())
-        .map(|measure| measure.experiment.as_str())
-        .collect();
-    names.sort_unstable();
-    names.dedup();
+/// Runs every study, each once, and returns their summaries.
+fn run_all(
+    wanted: &Reproduce,
+    mut studies: Vec<Study>,
+) -> Result<BTreeMap<Study, Summary>, Failure> {
+    studies.sort_unstable();
+    studies.dedup();
+    let threads = threads(wanted.threads);
+    let costs = record::costs(wanted.scale)?;
     let progress = Arc::new(Progress::default());
     let interrupts = Interrupts::listen(&progress, "the same command")?;
     let mut summaries = BTreeMap::new();
-    for (place, name) in names.iter().enumerate() {
-        say(&format!("experiment {} of {}: {name}", place + 1, names.len()));
-        let experiment = read_experiment(name, wanted)?;
-        let summary =
-            store::run(&wanted.out, name, experiment, &progress, threads(wanted.threads))?;
-        summaries.insert((*name).to_owned(), summary);
+    for (place, study) in studies.iter().enumerate() {
+        let left = costs.time_left(&studies[place..], threads);
+        let name = &study.experiment;
+        say(&format!("experiment {} of {}: {name}{left}", place + 1, studies.len()));
+        let experiment = read_experiment(study, wanted)?;
+        let summary = store::run(&wanted.out, name, experiment, &progress, threads)?;
+        summaries.insert(study.clone(), summary);
     }
     interrupts.simulations_ended();
     Ok(summaries)
 }
 
-fn read_experiment(name: &str, wanted: &Reproduce) -> Result<Experiment, Failure> {
+fn read_experiment(study: &Study, wanted: &Reproduce) -> Result<Experiment, Failure> {
     let quick = wanted.scale == Scale::Quick;
     let seeds = wanted.seeds.or(quick.then_some(QUICK_SEEDS));
-    let set = seeds.map(|seeds| format!("seeds={seeds}")).into_iter().collect();
-    let file = Path::new(EXPERIMENTS).join(name).with_extension("toml");
+    let seeds = seeds.map(|seeds| format!("seeds={seeds}")).into_iter();
+    let set = study.set.iter().map(|(key, value)| format!("{key}={value}")).chain(seeds).collect();
+    let file = Path::new(EXPERIMENTS).join(&study.experiment).with_extension("toml");
     Ok(Experiment::read(&file, &Arguments { set, quick, ..Arguments::default() })?)
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::assumption::Assumption;
 use crate::error::ClaimsError;
+use crate::figure::is_known;
 use crate::measure::Measure;
 use crate::published::Published;
 
@@ -41,6 +43,9 @@ pub struct Claim {
     /// The numbers, each with a row of its own.
     #[serde(rename = "value")]
     pub values: Vec<ClaimedValue>,
+    /// What the paper leaves open.
+    #[serde(rename = "assumption", default)]
+    pub assumptions: Vec<Assumption>,
 }
 
 /// Where a paper measured.
@@ -69,7 +74,7 @@ pub enum Kind {
     Ratio,
     /// An absolute figure.
     Value,
-    /// An order of schemes.
+    /// How two schemes compare, without a number.
     Order,
     /// Something that holds or does not.
     Property,
@@ -83,6 +88,11 @@ impl Kind {
             Kind::Ratio => Some(1.0),
             Kind::Value | Kind::Order | Kind::Property => None,
         }
+    }
+
+    /// Whether such claims are of two schemes.
+    pub(crate) fn compares(self) -> bool {
+        self.neutral().is_some() || self == Kind::Order
     }
 }
 
@@ -107,7 +117,7 @@ pub struct ClaimedValue {
     /// What tells it from the claim's other numbers; empty where there is one.
     #[serde(default)]
     pub name: String,
-    /// What was published; `None` of orders and properties.
+    /// What was published; `None` of properties.
     pub published: Option<Published>,
     /// How it is measured.
     pub measure: Option<Measure>,
@@ -164,15 +174,31 @@ impl Claim {
                                only one of them.";
                 return Err(self.refuse(problem));
             }
-            let has_number = !matches!(self.kind, Kind::Order | Kind::Property);
-            if value.published.is_some() != has_number {
-                return Err(self.refuse("Orders and properties have no `published`, others have."));
-            }
+            self.check_published(value)?;
             if let Some(measure) = &value.measure {
                 measure.check(self.kind).map_err(|problem| self.refuse(&problem))?;
             }
         }
+        for reading in self.assumptions.iter().flat_map(|one| &one.readings) {
+            if let Some(figure) = reading.figure.as_ref().filter(|figure| !is_known(figure)) {
+                return Err(self.refuse(&format!("`{figure}` is no figure of a run's summary.")));
+            }
+        }
         Ok(())
+    }
+
+    fn check_published(&self, value: &ClaimedValue) -> Result<(), ClaimsError> {
+        let problem = match (self.kind, value.published) {
+            (Kind::Order, Some(Published::Order(_))) | (Kind::Property, None) => return Ok(()),
+            (Kind::Order, _) => {
+                "`published` of an order is \"lower\", \"higher\", \"not-higher\", \"not-lower\" or \
+                 \"alike\"."
+            }
+            (Kind::Property, Some(_)) => "Properties have no `published`.",
+            (_, Some(Published::Order(_)) | None) => "`published` is a number or `[least, most]`.",
+            _ => return Ok(()),
+        };
+        Err(self.refuse(problem))
     }
 
     fn refuse(&self, problem: &str) -> ClaimsError {

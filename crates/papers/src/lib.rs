@@ -5,19 +5,38 @@
 //! experiment, and [`Verdict::new`] compares both. No verdict and no measured figure is written by
 //! hand.
 //!
-//! What lives here: claims, figures of finished runs, and verdicts. What may not: running
-//! experiments, and printing.
+//! What lives here: claims, figures of finished runs, verdicts, and the texts that show them. What
+//! may not: running experiments, and printing.
 
+mod assumption;
 mod claim;
 mod error;
+mod explanation;
+mod exploration;
+mod figure;
 mod measure;
 mod measured;
+mod page;
 mod published;
+mod reach;
+mod recorded;
+mod row;
+mod setting;
+mod table;
 mod verdict;
 
+pub use assumption::{Assumption, Reading};
 pub use claim::{Bound, Claim, ClaimedValue, Claims, Kind};
 pub use error::ClaimsError;
+pub use explanation::explanation;
+pub use exploration::{Explored, as_text, explore, studies};
 pub use measure::{Measure, Over};
 pub use measured::Measured;
-pub use published::Published;
+pub use page::{chart, page};
+pub use published::{Expected, Published};
+pub use reach::Reach;
+pub use recorded::{Recorded, largest_scale};
+pub use row::Row;
+pub use setting::{Setting, Study};
+pub use table::{as_table, totals};
 pub use verdict::Verdict;

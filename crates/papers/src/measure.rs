@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use flowsched_experiment::results::{Change, OverSeeds, Point, RunSummary, Summary};
+use flowsched_experiment::results::{Change, OverSeeds, Point, Summary};
 use serde::{Deserialize, Serialize};
 
 use crate::claim::Kind;
+use crate::figure::{figure, is_known};
 use crate::measured::Measured;
+use crate::reach::{Reach, Step};
+use crate::setting::{Setting, Study};
 
 /// Which figure of which runs a value is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,16 +17,25 @@ use crate::measured::Measured;
 pub struct Measure {
     /// The experiment: the name of a file in `experiments/`, without its ending.
     pub experiment: String,
-    /// The figure in a run's summary, `"fct_us.small.mean"`.
+    /// Keys of the experiment that have other values here.
+    #[serde(default)]
+    pub set: Setting,
+    /// The figure in a run's summary, `"fct_us.small.mean"`, or that of a part of the workload,
+    /// `"parts.short.fct_us.p99"`.
     pub figure: String,
+    /// Instead of the figure itself, how far a varied key can go before the figure falls.
+    pub reach: Option<Reach>,
     /// The scheme that it is taken of.
     pub scheme: String,
     /// The scheme that it is compared with; none for absolute figures.
     pub baseline: Option<String>,
     /// The point of the sweep: varied keys and their values. Without it, all points count.
     #[serde(default)]
-    pub at: BTreeMap<String, String>,
-    /// Of several points, the one with the least or with the most.
+    pub at: Setting,
+    /// Where the baseline is at another point: the keys that differ there, and their values.
+    #[serde(default)]
+    pub baseline_at: Setting,
+    /// What is taken of several points.
     pub over: Option<Over>,
     /// What the figure is divided by, to have the unit of the published one.
     #[serde(default = "one")]
@@ -34,7 +46,7 @@ fn one() -> f64 {
     1.0
 }
 
-/// Which of several points.
+/// What is taken of several points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Over {
@@ -42,19 +54,26 @@ pub enum Over {
     Least,
     /// The one with the largest figure.
     Most,
+    /// The mean over them, in each seed.
+    Mean,
 }
 
 impl Measure {
+    /// What has to be run.
+    pub fn study(&self) -> Study {
+        Study { experiment: self.experiment.clone(), set: self.set.clone() }
+    }
+
     /// The figure and its interval; `None` if the runs do not have it, or not at one point alone
     /// where one is needed.
     pub fn of_runs(&self, kind: Kind, summary: &Summary) -> Option<Measured> {
-        let points = summary.points().into_iter().filter(|point| self.is_at(point));
+        let groups = self.groups(summary);
         let found: Vec<Measured> =
-            points.filter_map(|point| self.at_point(kind, summary, point)).collect();
+            groups.iter().filter_map(|points| self.at_points(kind, summary, points)).collect();
         let larger = |a: &&Measured, b: &&Measured| a.figure.total_cmp(&b.figure);
         match (self.over, &found[..]) {
-            (None, [only]) => Some(*only),
-            (None, _) => None,
+            (None | Some(Over::Mean), [only]) => Some(*only),
+            (None | Some(Over::Mean), _) => None,
             (Some(Over::Least), all) => all.iter().min_by(larger).copied(),
             (Some(Over::Most), all) => all.iter().max_by(larger).copied(),
         }
@@ -62,11 +81,13 @@ impl Measure {
 
     /// What is wrong with it for claims of `kind`.
     pub(crate) fn check(&self, kind: Kind) -> Result<(), String> {
-        if matches!(kind, Kind::Order | Kind::Property) {
-            return Err("Orders and properties have no `measure` yet.".to_owned());
+        if self.baseline.is_some() != kind.compares() {
+            return Err(
+                "`baseline` is for reductions, gaps, ratios and orders, which need it.".to_owned()
+            );
         }
-        if self.baseline.is_some() != kind.neutral().is_some() {
-            return Err("`baseline` is for reductions, gaps and ratios, which need it.".to_owned());
+        if self.baseline.is_none() && !self.baseline_at.is_empty() {
+            return Err("`baseline_at` needs a `baseline`.".to_owned());
         }
         if is_known(&self.figure) {
             Ok(())
@@ -75,63 +96,118 @@ impl Measure {
         }
     }
 
+    /// The points that count, each alone, with all that differ from it in the key of `reach`, or all
+    /// together for their mean.
+    fn groups<'a>(&self, summary: &'a Summary) -> Vec<Vec<&'a Point>> {
+        let mut groups: BTreeMap<Point, Vec<&Point>> = BTreeMap::new();
+        for point in summary.points().into_iter().filter(|point| self.is_at(point)) {
+            let mut rest = point.clone();
+            if self.over == Some(Over::Mean) {
+                rest.0.clear();
+            } else if let Some(reach) = &self.reach {
+                rest.0.retain(|(key, _)| *key != reach.key);
+            }
+            groups.entry(rest).or_default().push(point);
+        }
+        groups.into_values().collect()
+    }
+
     fn is_at(&self, point: &Point) -> bool {
         self.at.iter().all(|(key, value)| point.get(key) == Some(value))
     }
 
-    fn at_point(&self, kind: Kind, summary: &Summary, point: &Point) -> Option<Measured> {
-        let ours = self.by_seed(summary, point, &self.scheme)?;
+    fn at_points(&self, kind: Kind, summary: &Summary, points: &[&Point]) -> Option<Measured> {
+        let ours = self.by_seed(summary, points, &self.scheme)?;
         let Some(baseline) = &self.baseline else {
             let figures: Vec<f64> = ours.values().map(|figure| figure / self.unit).collect();
-            let over = OverSeeds::from_values(&figures)?;
-            let is_exact = figures.len() > 1 && figures.iter().all(|one| *one == figures[0]);
-            let interval = over.interval.or(is_exact.then_some((over.mean, over.mean)));
-            return Some(Measured { figure: over.mean, interval, seeds: figures.len() });
+            return absolute(&figures);
         };
-        let theirs = self.by_seed(summary, point, baseline)?;
+        let there = self.points_of_baseline(summary, points)?;
+        let theirs = self.by_seed(summary, &there, baseline)?;
         let logs: Vec<f64> =
             ours.iter().filter_map(|(seed, own)| Some((own / theirs.get(seed)?).ln())).collect();
-        let change = Change::over_seeds(&logs);
-        let stated = |change: f64| match kind {
-            Kind::Reduction => -change,
-            Kind::Ratio => change + 1.0,
-            _ => change,
-        };
-        let ends = change.low.zip(change.high).filter(|_| logs.len() > 1);
-        let interval = ends.map(|(low, high)| match kind {
-            Kind::Reduction => (-high, -low),
-            _ => (stated(low), stated(high)),
-        });
-        Some(Measured { figure: stated(change.change?), interval, seeds: logs.len() })
+        compared(kind, &logs)
     }
 
-    /// The figure in each run that went to its end; `None` if some run did not.
+    /// The same points with the keys of `baseline_at` in their places.
+    fn points_of_baseline<'a>(
+        &self,
+        summary: &'a Summary,
+        points: &[&Point],
+    ) -> Option<Vec<&'a Point>> {
+        let all = summary.points();
+        let moved = |point: &&Point| {
+            let mut there = (*point).clone();
+            for (key, value) in &mut there.0 {
+                if let Some(other) = self.baseline_at.get(key) {
+                    value.clone_from(other);
+                }
+            }
+            all.iter().find(|point| ***point == there).copied()
+        };
+        points.iter().map(moved).collect()
+    }
+
+    /// The figure of each seed; `None` if some run did not go to its end.
     fn by_seed(
         &self,
         summary: &Summary,
-        point: &Point,
+        points: &[&Point],
         scheme: &str,
     ) -> Option<BTreeMap<u64, f64>> {
-        let runs = summary.runs_of(point, scheme);
-        runs.map(|run| {
-            let figure = figure(run, &self.figure).filter(|_| run.complete);
-            figure.map(|figure| (run.seed, figure))
-        })
-        .collect()
+        let at = |point: &Point| -> Option<BTreeMap<u64, f64>> {
+            let runs = summary.runs_of(point, scheme);
+            runs.map(|run| {
+                let figure = figure(run, &self.figure).filter(|_| run.complete);
+                figure.map(|figure| (run.seed, figure))
+            })
+            .collect()
+        };
+        let Some(reach) = &self.reach else {
+            let all: Option<Vec<_>> = points.iter().map(|point| at(point)).collect();
+            return mean_by_seed(&all?);
+        };
+        let mut steps: Vec<Step> = Vec::new();
+        for point in points {
+            let value = point.get(&reach.key)?.parse().ok()?;
+            steps.push((value, at(point)?.into_values().collect()));
+        }
+        steps.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let seeds = at(points.first()?)?.into_keys();
+        let logs = reach.log_of_seeds(&steps)?;
+        Some(seeds.zip(logs.into_iter().map(f64::exp)).collect())
     }
 }
 
-/// The figure of that name in the summary of a run.
-fn figure(run: &RunSummary, name: &str) -> Option<f64> {
-    serde_json::to_value(run).ok()?.pointer(&pointer(name))?.as_f64()
+/// The mean over points of each seed's figures; `None` if some point lacks a seed.
+fn mean_by_seed(points: &[BTreeMap<u64, f64>]) -> Option<BTreeMap<u64, f64>> {
+    let mean = |seed: &u64| {
+        let figures: Option<Vec<f64>> = points.iter().map(|one| one.get(seed).copied()).collect();
+        Some((*seed, figures?.iter().sum::<f64>() / points.len() as f64))
+    };
+    points.first()?.keys().map(mean).collect()
 }
 
-/// Whether summaries of runs have such a figure.
-fn is_known(name: &str) -> bool {
-    let run = serde_json::to_value(RunSummary::default()).unwrap_or_default();
-    run.pointer(&pointer(name)).is_some_and(|figure| figure.is_null() || figure.is_number())
+/// The mean over seeds with its interval; the figure itself where all seeds agree.
+fn absolute(figures: &[f64]) -> Option<Measured> {
+    let over = OverSeeds::from_values(figures)?;
+    let is_exact = figures.len() > 1 && figures.iter().all(|one| *one == figures[0]);
+    let interval = over.interval.or(is_exact.then_some((over.mean, over.mean)));
+    Some(Measured { figure: over.mean, interval, seeds: figures.len() })
 }
 
-fn pointer(name: &str) -> String {
-    format!("/{}", name.replace('.', "/"))
+/// What the logs of the seeds' ratios say, in the form of `kind`.
+fn compared(kind: Kind, logs: &[f64]) -> Option<Measured> {
+    let change = Change::over_seeds(logs);
+    let stated = |change: f64| match kind {
+        Kind::Reduction => -change,
+        Kind::Ratio => change + 1.0,
+        _ => change,
+    };
+    let ends = change.low.zip(change.high).filter(|_| logs.len() > 1);
+    let interval = ends.map(|(low, high)| match kind {
+        Kind::Reduction => (-high, -low),
+        _ => (stated(low), stated(high)),
+    });
+    Some(Measured { figure: stated(change.change?), interval, seeds: logs.len() })
 }

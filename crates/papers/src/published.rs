@@ -1,14 +1,15 @@
-//! A published number, and how far a measured one may be from it.
+//! What a paper states of a figure, and how far a measured one may be from it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::claim::{Bound, Kind};
 
 /// How far a measured figure may be from a published one that is rounded, qualified by "about" or
-/// "up to", or read off a figure: a share of the published one.
-const TOLERANCE: f64 = 0.1;
+/// "up to", or read off a figure: a share of the published one. Figures that a paper calls alike
+/// differ by no more than this share of the baseline.
+pub(crate) const TOLERANCE: f64 = 0.1;
 
-/// A number, or a range of numbers, as a paper states it.
+/// A number, a range of numbers, or an order, as a paper states it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Published {
@@ -16,33 +17,74 @@ pub enum Published {
     Number(f64),
     /// The least and the most.
     Range([f64; 2]),
+    /// How the scheme's figure compares with the baseline's.
+    Order(Expected),
+}
+
+/// How a scheme's figure compares with the baseline's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expected {
+    /// Less.
+    Lower,
+    /// More.
+    Higher,
+    /// Less, or hardly more.
+    NotHigher,
+    /// More, or hardly less.
+    NotLower,
+    /// Hardly less and hardly more.
+    Alike,
 }
 
 impl Published {
-    /// Both ends of the range; twice the same for a number.
-    pub fn ends(self) -> (f64, f64) {
+    /// Both ends of the range, twice the same for a number; `None` of an order.
+    pub fn ends(self) -> Option<(f64, f64)> {
         match self {
-            Published::Number(number) => (number, number),
-            Published::Range([low, high]) => (low, high),
+            Published::Number(number) => Some((number, number)),
+            Published::Range([low, high]) => Some((low, high)),
+            Published::Order(_) => None,
+        }
+    }
+}
+
+/// Whether an interval meets the range from `least` to `most`, with the tolerance of `bound`.
+pub(crate) fn meets((least, most): (f64, f64), bound: Option<Bound>, low: f64, high: f64) -> bool {
+    let (down, up) = (least - TOLERANCE * least.abs(), most + TOLERANCE * most.abs());
+    match bound {
+        None => low <= most && least <= high,
+        Some(Bound::About | Bound::UpTo) => low <= up && down <= high,
+        Some(Bound::AtLeast) => least <= high,
+        Some(Bound::AtMost) => low <= most,
+    }
+}
+
+/// The widest interval that decides on the range from `low` to `high`: the distance of its middle
+/// from the number that means no difference, or that middle itself where there is no such number.
+pub(crate) fn widest((low, high): (f64, f64), kind: Kind) -> f64 {
+    ((low + high) / 2.0 - kind.neutral().unwrap_or(0.0)).abs()
+}
+
+impl Expected {
+    /// The gaps to the baseline that agree with it, from the least to the most.
+    pub(crate) fn gaps(self) -> (f64, f64) {
+        match self {
+            Expected::Lower => (f64::NEG_INFINITY, 0.0),
+            Expected::Higher => (0.0, f64::INFINITY),
+            Expected::NotHigher => (f64::NEG_INFINITY, TOLERANCE),
+            Expected::NotLower => (-TOLERANCE, f64::INFINITY),
+            Expected::Alike => (-TOLERANCE, TOLERANCE),
         }
     }
 
-    /// Whether an interval meets what was published, with the tolerance of `bound`.
-    pub(crate) fn meets(self, bound: Option<Bound>, low: f64, high: f64) -> bool {
-        let (least, most) = self.ends();
-        let (down, up) = (least - TOLERANCE * least.abs(), most + TOLERANCE * most.abs());
-        match bound {
-            None => low <= most && least <= high,
-            Some(Bound::About | Bound::UpTo) => low <= up && down <= high,
-            Some(Bound::AtLeast) => least <= high,
-            Some(Bound::AtMost) => low <= most,
+    /// The words for it in tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Expected::Lower => "lower",
+            Expected::Higher => "higher",
+            Expected::NotHigher => "not higher",
+            Expected::NotLower => "not lower",
+            Expected::Alike => "alike",
         }
-    }
-
-    /// The widest interval that decides on what was published: the distance of the published number
-    /// from the one that means no difference, or the number itself where there is none.
-    pub(crate) fn widest(self, kind: Kind) -> f64 {
-        let (low, high) = self.ends();
-        ((low + high) / 2.0 - kind.neutral().unwrap_or(0.0)).abs()
     }
 }

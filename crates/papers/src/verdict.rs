@@ -1,14 +1,14 @@
 //! What a measured figure says of a published one. The rules are those of the book's page on
 //! reproduction, and nothing else decides.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::claim::{Bound, Kind};
 use crate::measured::Measured;
-use crate::published::Published;
+use crate::published::{Expected, Published, meets, widest};
 
 /// What the measurements say of a published value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The interval meets the published value or range.
@@ -36,7 +36,7 @@ impl Verdict {
         Verdict::NotRun,
     ];
 
-    /// The verdict on a number.
+    /// The verdict on what a paper states.
     pub fn new(
         kind: Kind,
         bound: Option<Bound>,
@@ -45,14 +45,39 @@ impl Verdict {
     ) -> Verdict {
         let Some((low, high)) = measured.interval else { return Verdict::Undecided };
         let is_comparable = low.is_finite() && high.is_finite();
-        if !is_comparable || high - low > published.widest(kind) {
+        match (published, published.ends()) {
+            _ if !is_comparable => Verdict::Undecided,
+            (Published::Order(expected), _) => Verdict::of_order(expected, low, high),
+            (_, Some(range)) => Verdict::of_numbers(kind, bound, range, (low, high)),
+            (_, None) => Verdict::Undecided,
+        }
+    }
+
+    /// The verdict on an order, of the interval of the gap between the two schemes.
+    fn of_order(expected: Expected, low: f64, high: f64) -> Verdict {
+        let (least, most) = expected.gaps();
+        if least < low && high < most {
+            Verdict::Reproduced
+        } else if high <= least || most <= low {
+            Verdict::NotReproduced
+        } else {
+            Verdict::Undecided
+        }
+    }
+
+    fn of_numbers(
+        kind: Kind,
+        bound: Option<Bound>,
+        (least, most): (f64, f64),
+        (low, high): (f64, f64),
+    ) -> Verdict {
+        if high - low > widest((least, most), kind) {
             return Verdict::Undecided;
         }
-        if published.meets(bound, low, high) {
+        if meets((least, most), bound, low, high) {
             return Verdict::Reproduced;
         }
         let Some(neutral) = kind.neutral() else { return Verdict::NotReproduced };
-        let (least, most) = published.ends();
         if low <= neutral && neutral <= high {
             Verdict::Undecided
         } else if (low > neutral) == (least + most > 2.0 * neutral) {
@@ -132,6 +157,26 @@ mod tests {
         assert_eq!(found, Verdict::Undecided);
     }
 
+    #[test]
+    fn orders_hold_if_the_whole_interval_is_on_one_side() {
+        let order = |expected, low, high| {
+            let measured = Measured { figure: low, interval: Some((low, high)), seeds: 5 };
+            Verdict::new(Kind::Order, None, Published::Order(expected), &measured)
+        };
+        assert_eq!(order(Expected::Lower, -0.3, -0.1), Verdict::Reproduced);
+        assert_eq!(order(Expected::Lower, -0.3, 0.1), Verdict::Undecided);
+        assert_eq!(order(Expected::Lower, 0.1, 0.2), Verdict::NotReproduced);
+        assert_eq!(order(Expected::Lower, 0.0, 0.0), Verdict::NotReproduced);
+        assert_eq!(order(Expected::Higher, 0.1, 0.2), Verdict::Reproduced);
+        assert_eq!(order(Expected::Higher, -0.2, -0.1), Verdict::NotReproduced);
+        assert_eq!(order(Expected::NotHigher, -0.3, 0.09), Verdict::Reproduced);
+        assert_eq!(order(Expected::NotHigher, 0.05, 0.15), Verdict::Undecided);
+        assert_eq!(order(Expected::NotLower, -0.09, 0.5), Verdict::Reproduced);
+        assert_eq!(order(Expected::Alike, -0.09, 0.09), Verdict::Reproduced);
+        assert_eq!(order(Expected::Alike, 0.12, 0.2), Verdict::NotReproduced);
+        assert_eq!(order(Expected::Alike, -0.12, f64::INFINITY), Verdict::Undecided);
+    }
+
     fn any_kind() -> impl Strategy<Value = Kind> {
         prop::sample::select(vec![Kind::Reduction, Kind::Gap, Kind::Ratio, Kind::Value])
     }
@@ -139,6 +184,16 @@ mod tests {
     fn any_bound() -> impl Strategy<Value = Option<Bound>> {
         let bounds = [Bound::UpTo, Bound::About, Bound::AtLeast, Bound::AtMost];
         prop::option::of(prop::sample::select(bounds.to_vec()))
+    }
+
+    fn any_order() -> impl Strategy<Value = Expected> {
+        prop::sample::select(vec![
+            Expected::Lower,
+            Expected::Higher,
+            Expected::NotHigher,
+            Expected::NotLower,
+            Expected::Alike,
+        ])
     }
 
     proptest! {
@@ -161,6 +216,25 @@ mod tests {
             }
             if wide == Verdict::SameDirection {
                 prop_assert_eq!(narrow, Verdict::SameDirection);
+            }
+        }
+
+        #[test]
+        fn more_data_never_reverse_an_order(
+            expected in any_order(),
+            low in -1.0..1.0f64,
+            width in 0.0..1.0f64,
+            from in 0.0..1.0f64,
+            to in 0.0..1.0f64,
+        ) {
+            let found = |low, high| {
+                let measured = Measured { figure: low, interval: Some((low, high)), seeds: 5 };
+                Verdict::new(Kind::Order, None, Published::Order(expected), &measured)
+            };
+            let wide = found(low, low + width);
+            let (from, to) = (from.min(to), from.max(to));
+            if wide != Verdict::Undecided {
+                prop_assert_eq!(found(low + from * width, low + to * width), wide);
             }
         }
     }

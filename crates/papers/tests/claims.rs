@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use flowsched_experiment::{Arguments, Experiment};
-use flowsched_papers::{ClaimedValue, Claims};
+use flowsched_experiment::{Arguments, Experiment, Scene};
+use flowsched_papers::{ClaimedValue, Claims, Measure, Setting, Study, studies};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -29,28 +29,51 @@ fn measures_name_schemes_and_points_of_their_experiments() {
     let measured = |value: &ClaimedValue| value.measure.clone();
     let measures: Vec<_> =
         claims.all.iter().flat_map(|claim| claim.values.iter().filter_map(measured)).collect();
-    let names: BTreeSet<_> = measures.iter().map(|measure| measure.experiment.as_str()).collect();
-    for name in names {
-        let file = root().join("experiments").join(name).with_extension("toml");
-        let arguments = Arguments { quick: true, ..Arguments::default() };
-        let experiment = Experiment::read(&file, &arguments).unwrap_or_else(|e| panic!("{e}"));
-        for measure in measures.iter().filter(|measure| measure.experiment == name) {
-            for scene in &experiment.scenes {
-                let has = |name: &String| scene.schemes.iter().any(|scheme| scheme.name == *name);
-                assert!(has(&measure.scheme), "{name}: {}", measure.scheme);
-                assert!(
-                    measure.baseline.as_ref().is_none_or(has),
-                    "{name}: {:?}",
-                    measure.baseline
-                );
-            }
-            let is_at = |scene: &flowsched_experiment::Scene| {
-                measure.at.iter().all(|(key, value)| scene.point.get(key) == Some(value))
-            };
-            let points = experiment.scenes.iter().filter(|scene| is_at(scene)).count();
-            assert!(points == 1 || (points > 1 && measure.over.is_some()), "{measure:?}: {points}");
+    let studies: BTreeSet<_> = measures.iter().map(Measure::study).collect();
+    let mut problems = Vec::new();
+    for study in studies {
+        let experiment = read(&study);
+        for measure in measures.iter().filter(|measure| measure.study() == study) {
+            problems.extend(problem(measure, &experiment).map(|it| format!("{it}: {measure:?}")));
         }
     }
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+/// What of a measure its experiment does not have.
+fn problem(measure: &Measure, experiment: &Experiment) -> Option<&'static str> {
+    let scenes = &experiment.scenes;
+    let has = |name: &String| {
+        scenes.iter().all(|scene| scene.schemes.iter().any(|scheme| scheme.name == *name))
+    };
+    if !has(&measure.scheme) || !measure.baseline.as_ref().is_none_or(has) {
+        return Some("no such scheme");
+    }
+    let at = |wanted: &Setting| {
+        let is_there = |scene: &Scene| wanted.iter().all(|(k, v)| scene.point.get(k) == Some(v));
+        scenes.iter().filter(|scene| is_there(scene)).count()
+    };
+    let takes_many = measure.over.is_some() || measure.reach.is_some();
+    match (at(&measure.at), at(&measure.baseline_at)) {
+        (0, _) | (_, 0) => Some("no such point"),
+        (2.., _) if !takes_many => Some("several points"),
+        _ => None,
+    }
+}
+
+fn read(study: &Study) -> Experiment {
+    let file = root().join("experiments").join(&study.experiment).with_extension("toml");
+    let set = study.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let arguments = Arguments { set, quick: true, ..Arguments::default() };
+    Experiment::read(&file, &arguments).unwrap_or_else(|e| panic!("{study:?}: {e}"))
+}
+
+#[test]
+fn every_reading_is_an_experiment() {
+    let claims = claims();
+    let studies: BTreeSet<_> = claims.all.iter().flat_map(studies).collect();
+    assert!(studies.len() > 30);
+    studies.iter().for_each(|study| drop(read(study)));
 }
 
 #[test]
@@ -66,6 +89,9 @@ fn claims_that_make_no_sense_are_refused_in_words() {
     let unknown = measure("fct_us.tiny.mean", ", baseline = \"t\"");
     assert!(refusal(&unknown).contains("`fct_us.tiny.mean` is no figure"));
     assert!(refusal("not_run = \"so\"\nneeds_the_lab = true\n").contains("only one of them"));
+    let bad_reading = "not_run = \"so\"\n[[claim.assumption]]\nname = \"a\"\nwhy = \"\"\n\
+                       reading = [{ name = \"b\", figure = \"no\" }]\n";
+    assert!(refusal(bad_reading).contains("`no` is no figure"));
     let twice = format!("not_run = \"so\"\n{claim}not_run = \"so\"\n");
     assert!(refusal(&twice).contains("another claim of that name"));
 }

@@ -12,8 +12,8 @@ use super::outcomes::Outcomes;
 use super::samples::distinct;
 use super::steady_state::{Course, SteadyState};
 use super::{
-    Comparison, Figure, Order, OrderFound, PerClass, Point, Program, SizeClass, Tables, Verdict,
-    warnings,
+    Comparison, Figure, OneByOne, Order, OrderFound, PerClass, Point, Program, SizeClass, Tables,
+    Verdict, warnings,
 };
 pub use keys::{Key, SUMMARY};
 pub use run::{PartSummary, RunSummary};
@@ -111,11 +111,14 @@ impl Summary {
                 fct: PerClass::from_fn(|class| runs.compare(against, scheme, class)),
             };
             let comparisons: Vec<Comparison> = others.iter().map(comparison).collect();
+            let one_by_one = runs.one_by_one(against);
             let found =
                 orders.iter().flat_map(|order| runs.find(order, &point)).collect::<Vec<_>>();
             self.comparisons.extend(comparisons);
             self.orders.extend(found);
             self.across_seeds.extend(across_seeds);
+            let at_point = self.runs.iter_mut().filter(|run| run.point == point);
+            at_point.zip(one_by_one).for_each(|(run, found)| run.one_by_one = found);
         }
         self.warnings = warnings::all(self);
     }
@@ -137,6 +140,16 @@ impl RunsOfPoint<'_> {
         let both = |seed: &u64| self.outcomes(against, *seed).zip(self.outcomes(scheme, *seed));
         let pairs: Vec<_> = seeds.iter().filter_map(both).collect();
         compare(&pairs, class)
+    }
+
+    /// Of every run, its flows against those of the scheme `against` with the same seed.
+    fn one_by_one(&self, against: &str) -> Vec<OneByOne> {
+        let compared = self.0.iter().map(|(run, outcomes)| {
+            let first = self.outcomes(against, run.seed).filter(|_| run.scheme != against);
+            let pairs: Vec<_> = first.map(|first| (first, *outcomes)).into_iter().collect();
+            compare(&pairs, None).one_by_one
+        });
+        compared.collect()
     }
 
     fn across_seeds(&self, point: &Point, scheme: &str) -> AcrossSeeds {

@@ -128,6 +128,12 @@ pub const SUMMARY: &[Key] = &[
         "Of the ACKs of flows that lost nothing, the share that acknowledged nothing new, and \
          that was the third or later such one in a row.",
     ),
+    key(
+        "runs[].one_by_one.{halved,longer,doubled,worst}",
+        "",
+        "As in `comparisons`, of this seed's flows against those of the first scheme; null for that \
+         scheme.",
+    ),
     key("runs[].parts[].name", "", "A part of the workload; there are none where it is one."),
     key(
         "runs[].parts[].{flows,finished,deadline_flows,deadlines_met,application_throughput}",

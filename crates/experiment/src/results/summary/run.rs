@@ -4,8 +4,8 @@ use flowsched_units::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::results::{
-    Distribution, FlowRow, LoadFigures, PacketFigures, PerClass, Point, PortFigures, RunRecord,
-    Schedule,
+    Distribution, FlowRow, LoadFigures, OneByOne, PacketFigures, PerClass, Point, PortFigures,
+    RunRecord, Schedule,
 };
 
 /// The figures of one run.
@@ -78,6 +78,10 @@ pub struct RunSummary {
     /// What packets met on their way.
     #[serde(default)]
     pub packets: PacketFigures,
+    /// How its flows fare one by one against the same flows under the first scheme; `None` for that
+    /// scheme.
+    #[serde(default)]
+    pub one_by_one: OneByOne,
     /// The parts of the workload; none where it is one.
     #[serde(default)]
     pub parts: Vec<PartSummary>,
@@ -210,6 +214,7 @@ impl RunSummary {
             slowdown: distribution(FlowRow::slowdown),
             goodput_gbps: distribution(goodput_gbps),
             packets: PacketFigures::from_flows(&measured),
+            one_by_one: OneByOne::default(),
             parts: parts.map(|(place, name)| PartSummary::new(run, place, name)).collect(),
         }
     }

@@ -43,6 +43,20 @@ fn flows_are_compared_one_by_one() {
     assert_eq!(all.large.one_by_one, OneByOne::default());
 }
 
+/// Each seed alone, and nothing of the first scheme.
+#[test]
+fn every_run_has_its_own_flows_one_by_one() {
+    let mut runs = Vec::new();
+    for (seed, fct) in [(1, 50), (2, 200)] {
+        runs.push(run("rcp", seed, vec![flow(0, 1, 100)]));
+        runs.push(run("pdq", seed, vec![flow(0, 1, fct)]));
+    }
+    let dir = tempdir().unwrap();
+    let summary = write_all(dir.path(), &meta(), runs).unwrap();
+    let found: Vec<_> = summary.runs.iter().map(|run| run.one_by_one.worst).collect();
+    assert_eq!(found, [None, Some(0.5), None, Some(2.0)]);
+}
+
 /// By hand: ratios of 0.9, 0.6 and 0.4 have the geometric mean 0.6, and their logs the standard
 /// error ln(1.5)/sqrt(3); t with 2 degrees of freedom is 4.3027.
 #[test]

@@ -1,0 +1,117 @@
+//! What a paper leaves open, and how it can be read.
+
+use serde::{Deserialize, Serialize};
+
+use crate::claim::Kind;
+use crate::measure::Measure;
+use crate::setting::Setting;
+
+/// Something that a paper does not say, or says in two ways.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Assumption {
+    /// What is open: `"initial window"`.
+    pub name: String,
+    /// What the paper says of it, and what the experiment takes.
+    pub why: String,
+    /// The other ways to read it.
+    #[serde(rename = "reading")]
+    pub readings: Vec<Reading>,
+}
+
+/// A way to read a paper other than the experiment's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reading {
+    /// What tells it from the others: `"2 segments"`.
+    pub name: String,
+    /// The keys of the experiment that it changes.
+    #[serde(default)]
+    pub set: Setting,
+    /// The figure that it takes instead.
+    pub figure: Option<String>,
+    /// Whether "lower by" means how much more the baseline has: baseline/ours - 1.
+    #[serde(default)]
+    pub inverse: bool,
+}
+
+impl Reading {
+    /// How a value of a claim of `kind` is measured under this reading.
+    fn apply(&self, kind: Kind, measure: &Measure) -> (Kind, Measure) {
+        let mut other = measure.clone();
+        other.set.extend(self.set.clone());
+        if let Some(figure) = &self.figure {
+            other.figure.clone_from(figure);
+        }
+        match (&mut other.baseline, self.inverse) {
+            (Some(baseline), true) => {
+                std::mem::swap(baseline, &mut other.scheme);
+                (Kind::Gap, other)
+            }
+            _ => (kind, other),
+        }
+    }
+}
+
+/// Readings of different assumptions, taken together; none: the experiment as it is.
+pub(crate) type Variant<'a> = Vec<(&'a Assumption, &'a Reading)>;
+
+/// How a value of a claim of `kind` is measured under all readings of a variant.
+pub(crate) fn under(variant: &Variant<'_>, kind: Kind, measure: &Measure) -> (Kind, Measure) {
+    let start = (kind, measure.clone());
+    variant.iter().fold(start, |(kind, measure), (_, reading)| reading.apply(kind, &measure))
+}
+
+/// The largest number of variants of which all are run, rather than single ones and pairs.
+const FULL_GRID: usize = 64;
+
+/// The experiment as it is, each reading alone, and readings together: all combinations if there
+/// are few, otherwise pairs.
+pub(crate) fn variants(assumptions: &[Assumption]) -> Vec<Variant<'_>> {
+    let sizes = assumptions.iter().map(|one| one.readings.len() + 1);
+    let whole = sizes.fold(1usize, usize::saturating_mul);
+    let most = if whole <= FULL_GRID { assumptions.len() } else { 2 };
+    let mut found: Vec<Variant<'_>> = vec![Vec::new()];
+    for assumption in assumptions {
+        let shorter: Vec<_> =
+            found.iter().filter(|variant| variant.len() < most).cloned().collect();
+        for variant in shorter {
+            found.extend(assumption.readings.iter().map(|reading| {
+                let mut longer = variant.clone();
+                longer.push((assumption, reading));
+                longer
+            }));
+        }
+    }
+    found.sort_by_key(Vec::len);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assumption(readings: usize) -> Assumption {
+        let reading = |number: usize| Reading {
+            name: number.to_string(),
+            set: Setting::new(),
+            figure: None,
+            inverse: false,
+        };
+        let readings = (0..readings).map(reading).collect();
+        Assumption { name: String::new(), why: String::new(), readings }
+    }
+
+    #[test]
+    fn few_readings_are_combined_in_all_ways_and_many_in_pairs() {
+        let lengths = |sizes: &[usize]| {
+            let assumptions: Vec<_> = sizes.iter().map(|size| assumption(*size)).collect();
+            variants(&assumptions).iter().map(Vec::len).collect::<Vec<_>>()
+        };
+        assert_eq!(lengths(&[]), [0]);
+        assert_eq!(lengths(&[2, 1]), [0, 1, 1, 1, 2, 2]);
+        assert_eq!(lengths(&[1, 1, 1]), [0, 1, 1, 1, 2, 2, 2, 3]);
+        let many = lengths(&[4, 4, 4]);
+        assert_eq!((many.len(), many.last()), (1 + 12 + 48, Some(&2)));
+    }
+}

@@ -1,0 +1,101 @@
+//! What the readings of a paper change: every variant's row, and how far each reading moves the
+//! figure.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use flowsched_experiment::results::Summary;
+use serde::Serialize;
+
+use crate::assumption::{Variant, under, variants};
+use crate::claim::{Claim, ClaimedValue};
+use crate::row::{Row, in_words};
+use crate::setting::Study;
+use crate::verdict::Verdict;
+
+/// A value's row under some readings.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explored {
+    /// The readings, each `"assumption: reading"`; none: the experiment as it is.
+    pub readings: Vec<String>,
+    /// The row.
+    #[serde(flatten)]
+    pub row: Row,
+}
+
+/// What has to be run to explore a claim.
+pub fn studies(claim: &Claim) -> Vec<Study> {
+    let measured = || claim.values.iter().filter_map(|value| value.measure.as_ref());
+    let study = |variant: &Variant<'_>| -> Vec<Study> {
+        measured().map(|measure| under(variant, claim.kind, measure).1.study()).collect()
+    };
+    let mut all: Vec<Study> = variants(&claim.assumptions).iter().flat_map(study).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// A measured value under all variants.
+pub fn explore(
+    claim: &Claim,
+    value: &ClaimedValue,
+    summaries: &BTreeMap<Study, Summary>,
+    scale: &str,
+) -> Vec<Explored> {
+    let Some(measure) = &value.measure else { return Vec::new() };
+    let explored = variants(&claim.assumptions).into_iter().map(|variant| {
+        let (kind, other) = under(&variant, claim.kind, measure);
+        let readings = variant.iter();
+        let readings = readings.map(|(open, reading)| format!("{}: {}", open.name, reading.name));
+        Explored {
+            readings: readings.collect(),
+            row: Row::under(claim, value, kind, Some(&other), summaries, scale),
+        }
+    });
+    explored.collect()
+}
+
+/// The widest bar of a tornado chart, in columns.
+const WIDEST: usize = 30;
+
+/// A value's variants as text: which readings give the published number, all figures, and a bar for
+/// each single reading, the one that moves the figure most first (a "tornado").
+pub fn as_text(explored: &[Explored]) -> String {
+    let Some(first) = explored.first() else { return String::new() };
+    let mut text = format!("{}, published {}\n", first.row.name(), first.row.published_in_words());
+    for one in explored {
+        let readings = match &one.readings[..] {
+            [] => "as the experiment has it".to_owned(),
+            readings => readings.join("; "),
+        };
+        let (figure, verdict) = (one.row.measured_in_words(), one.row.verdict_in_words());
+        let _ = writeln!(text, "  {readings}\n      {figure}  {verdict}");
+    }
+    text.push_str(&tornado(explored));
+    let giving = explored.iter().filter(|one| one.row.verdict == Verdict::Reproduced).count();
+    let _ = match giving {
+        0 => writeln!(text, "  No reading reproduces the published value."),
+        _ => writeln!(text, "  {giving} of {} variants reproduce it.", explored.len()),
+    };
+    text
+}
+
+/// A line for each single reading: how far it moves the figure, as a number and as a bar.
+fn tornado(explored: &[Explored]) -> String {
+    let Some(base) = explored.first().and_then(|one| one.row.measured) else {
+        return String::new();
+    };
+    let moved = |one: &Explored| Some((one.readings[0].clone(), one.row.measured? - base));
+    let single = explored.iter().filter(|one| one.readings.len() == 1);
+    let mut moves: Vec<(String, f64)> = single.filter_map(moved).collect();
+    moves.sort_by(|(_, a), (_, b)| b.abs().total_cmp(&a.abs()));
+    let most = moves.first().map_or(0.0, |(_, by)| by.abs());
+    let mut text = String::new();
+    for (name, by) in moves {
+        let length = (by.abs() / most * WIDEST as f64).round();
+        let bar = if by < 0.0 { "-" } else { "+" }.repeat(length as usize);
+        let by = in_words(explored[0].row.kind, by);
+        let _ = writeln!(text, "  {name:<44} {by:>9} {bar}");
+    }
+    text
+}

@@ -1,0 +1,135 @@
+//! A row of the table: a published value, what was measured, and the verdict.
+
+use std::collections::BTreeMap;
+
+use flowsched_experiment::results::Summary;
+use serde::{Deserialize, Serialize};
+
+use crate::claim::{Bound, Claim, ClaimedValue, Kind};
+use crate::measure::Measure;
+use crate::published::Published;
+use crate::setting::Study;
+use crate::verdict::Verdict;
+
+/// What is known of one published value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The claim.
+    pub id: String,
+    /// The value's name; empty where the claim has one.
+    pub value: String,
+    /// What the numbers are.
+    pub kind: Kind,
+    /// What the paper says of how exact the value is.
+    pub bound: Option<Bound>,
+    /// What was published.
+    pub published: Option<Published>,
+    /// The measured figure.
+    pub measured: Option<f64>,
+    /// Its 95% interval over seeds.
+    pub interval: Option<(f64, f64)>,
+    /// What the measurement says of the published value.
+    pub verdict: Verdict,
+    /// Why nothing was measured: a sentence without its full stop.
+    pub reason: Option<String>,
+    /// How large the simulations are: `"quick"` or `"paper"`.
+    pub scale: String,
+    /// How many seeds there are.
+    pub seeds: Option<usize>,
+    /// What the runs that the figure is from took, in seconds of one processor.
+    pub cpu_s: Option<f64>,
+}
+
+impl Row {
+    /// The row of a claim's value, given the summaries of what was run.
+    pub fn new(
+        claim: &Claim,
+        value: &ClaimedValue,
+        summaries: &BTreeMap<Study, Summary>,
+        scale: &str,
+    ) -> Row {
+        let measure = value.measure.as_ref();
+        Row::under(claim, value, claim.kind, measure, summaries, scale)
+    }
+
+    /// The row if the value is measured so, as a figure of `kind`.
+    pub fn under(
+        claim: &Claim,
+        value: &ClaimedValue,
+        kind: Kind,
+        measure: Option<&Measure>,
+        summaries: &BTreeMap<Study, Summary>,
+        scale: &str,
+    ) -> Row {
+        let run = measure.and_then(|one| Some((one, summaries.get(&one.study())?)));
+        let measured = run.and_then(|(one, summary)| one.of_runs(kind, summary));
+        let verdict = match (value.published, &measured) {
+            (Some(published), Some(found)) => Verdict::new(kind, claim.bound, published, found),
+            _ if value.needs_the_lab => Verdict::NeedsTheLab,
+            _ => Verdict::NotRun,
+        };
+        let no_figure = || "the runs do not have the figure".to_owned();
+        let reason =
+            (verdict == Verdict::NotRun).then(|| value.not_run.clone().unwrap_or_else(no_figure));
+        Row {
+            id: claim.id.clone(),
+            value: value.name.clone(),
+            kind,
+            bound: claim.bound,
+            published: value.published,
+            measured: measured.map(|one| one.figure),
+            interval: measured.and_then(|one| one.interval),
+            verdict,
+            reason,
+            scale: scale.to_owned(),
+            seeds: measured.map(|one| one.seeds),
+            cpu_s: run.map(|(_, summary)| summary.runs.iter().map(|run| run.cpu_s).sum()),
+        }
+    }
+
+    /// The claim and the value.
+    pub fn name(&self) -> String {
+        match self.value.as_str() {
+            "" => self.id.clone(),
+            name => format!("{}: {name}", self.id),
+        }
+    }
+
+    /// What was published, in words.
+    pub fn published_in_words(&self) -> String {
+        let number = |number| in_words(self.kind, number);
+        match self.published {
+            None => String::new(),
+            Some(Published::Number(only)) => number(only),
+            Some(Published::Range([low, high])) => format!("{} to {}", number(low), number(high)),
+            Some(Published::Order(expected)) => expected.words().to_owned(),
+        }
+    }
+
+    /// What was measured, with its interval, in words.
+    pub fn measured_in_words(&self) -> String {
+        let number = |number| in_words(self.kind, number);
+        let interval = self
+            .interval
+            .map_or(String::new(), |(low, high)| format!(" [{}, {}]", number(low), number(high)));
+        self.measured.map_or(String::new(), |figure| number(figure) + &interval)
+    }
+
+    /// The verdict, and the reason if nothing was measured.
+    pub fn verdict_in_words(&self) -> String {
+        match &self.reason {
+            Some(reason) => format!("{}: {reason}", self.verdict.words()),
+            None => self.verdict.words().to_owned(),
+        }
+    }
+}
+
+/// A number as claims of `kind` print it.
+pub(crate) fn in_words(kind: Kind, number: f64) -> String {
+    match kind {
+        Kind::Reduction | Kind::Gap | Kind::Order => format!("{:.1}%", number * 100.0),
+        _ if number.abs() >= 100.0 => format!("{number:.0}"),
+        _ if number != 0.0 && number.abs() < 0.01 => format!("{number:.1e}"),
+        _ => format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+    }
+}
