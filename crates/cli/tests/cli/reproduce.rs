@@ -1,7 +1,8 @@
 //! `flowsched reproduce`: rows, verdicts, and what is left after a kill.
 
 use std::fs;
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -161,4 +162,42 @@ fn claims_are_explained_and_unknown_ones_refused() {
     assert!(refused.errors.contains("`pia` names no claim"), "{}", refused.errors);
     let elsewhere = Place::new().flowsched(&["reproduce"]);
     assert!(elsewhere.errors.contains("in the root of flowsched's repository"));
+}
+
+/// Claims whose runs end within seconds.
+const SAMPLE: &[&str] = &[
+    "pdq.example",
+    "pdq.convergence",
+    "pdq.query-aggregation",
+    "pdq.loss",
+    "pdq.inaccurate",
+    "pdq.patterns",
+    "slytherin.convergence",
+];
+
+/// How good a verdict is: the lower, the better.
+fn rank(verdict: &Value) -> usize {
+    let all = ["reproduced", "same-direction", "undecided", "not-reproduced"];
+    all.iter().position(|one| verdict == one).unwrap_or(all.len())
+}
+
+/// The verdicts on a sample of the repository's claims are as good as the recorded ones.
+#[test]
+fn no_verdict_is_worse_than_the_recorded_one() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let recorded = fs::read_to_string(root.join("papers/measured-quick.json")).unwrap();
+    let recorded: Value = serde_json::from_str(&recorded).unwrap();
+    let place = Place::new();
+    let out = place.path("out");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flowsched"));
+    command.current_dir(root).arg("reproduce").args(SAMPLE).args(["--format", "json", "--out"]);
+    let done = command.arg(&out).output().unwrap();
+    let rows = rows(&String::from_utf8(done.stdout).unwrap());
+    assert!(rows.len() > 20, "{} rows", rows.len());
+    for row in &rows {
+        let is_same = |known: &&Value| known["id"] == row["id"] && known["value"] == row["value"];
+        let known = recorded["claims"].as_array().unwrap().iter().find(is_same).unwrap();
+        let now = rank(&row["verdict"]);
+        assert!(now <= rank(&known["verdict"]), "{row:#} was {}", known["verdict"]);
+    }
 }

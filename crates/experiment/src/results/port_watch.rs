@@ -22,8 +22,8 @@ pub struct PortFigures {
 #[derive(Clone, Debug)]
 pub(super) struct PortWatch {
     is_switch: Vec<bool>,
-    /// The first and the last start of a flow.
-    arrivals: Option<(Time, Time)>,
+    /// From when to when queues count: while flows arrive, or to the end of a burst.
+    window: Option<(Time, Time)>,
     /// How many samples saw so many bytes wait.
     waiting: BTreeMap<u64, u64>,
     utilisation: UtilisationMeter,
@@ -32,16 +32,22 @@ pub(super) struct PortWatch {
 }
 
 impl PortWatch {
-    /// For these ports, some of which the load refers to, when flows start from the first to the last of `arrivals`.
+    /// For these ports, some of which the load refers to, when flows start from the first to the
+    /// last of `arrivals`, at random times or at given ones.
     pub(super) fn new(
         ports: &[PortRecord],
         arrivals: Option<(Time, Time)>,
+        random_starts: bool,
         load_ports: &[u32],
     ) -> PortWatch {
+        let window = match random_starts {
+            true => arrivals,
+            false => arrivals.map(|(first, _)| (first, Time::MAX)),
+        };
         PortWatch {
             utilisation: UtilisationMeter::new(load_ports, ports, arrivals),
             is_switch: ports.iter().map(|port| !port.class.starts_with("host to ")).collect(),
-            arrivals,
+            window,
             waiting: BTreeMap::new(),
             last: vec![PortSample::default(); ports.len()],
         }
@@ -53,7 +59,7 @@ impl PortWatch {
         for sample in samples {
             let port = sample.port as usize;
             self.last[port] = *sample;
-            let counts = self.arrivals.is_some_and(|(from, to)| (from..=to).contains(&sample.time));
+            let counts = self.window.is_some_and(|(from, to)| (from..=to).contains(&sample.time));
             if counts && self.is_switch[port] {
                 *self.waiting.entry(sample.queue_bytes).or_default() += 1;
             }
@@ -66,7 +72,8 @@ impl PortWatch {
     }
 
     /// Bytes that wait in switches' ports at the sample times while flows arrive (Slytherin 2018,
-    /// Figure 5): every port at every sample is a value.
+    /// Figure 5), or in all of a run without random start times: every port at every sample is a
+    /// value.
     pub(super) fn queue_bytes(&self) -> Distribution {
         Distribution::of_counts(&self.waiting)
     }
@@ -98,12 +105,22 @@ mod tests {
             ..PortSample::default()
         };
         let ports = [port("host to leaf"), port("leaf to host")];
-        let mut watch = PortWatch::new(&ports, Some((Time::from_us(10), Time::from_us(20))), &[]);
-        watch.take(&[sample(5, 1, 1_000_000), sample(10, 0, 2_000_000), sample(10, 1, 100)]);
-        watch.take(&[sample(20, 1, 300), sample(25, 1, 3_000_000)]);
-        let found = watch.queue_bytes();
+        let watch = |random| {
+            let arrivals = Some((Time::from_us(10), Time::from_us(20)));
+            PortWatch::new(&ports, arrivals, random, &[])
+        };
+        let mut watch_of_load = watch(true);
+        let taken = [
+            vec![sample(5, 1, 1_000_000), sample(10, 0, 2_000_000), sample(10, 1, 100)],
+            vec![sample(20, 1, 300), sample(25, 1, 3_000_000)],
+        ];
+        taken.iter().for_each(|samples| watch_of_load.take(samples));
+        let found = watch_of_load.queue_bytes();
         assert_eq!((found.count, found.mean, found.max), (2, Some(200.0), Some(300.0)));
-        assert_eq!(watch.last()[1], sample(25, 1, 3_000_000));
-        assert_eq!(PortWatch::new(&ports, None, &[]).queue_bytes().count, 0);
+        assert_eq!(watch_of_load.last()[1], sample(25, 1, 3_000_000));
+        assert_eq!(PortWatch::new(&ports, None, true, &[]).queue_bytes().count, 0);
+        let mut watch_of_burst = watch(false);
+        taken.iter().for_each(|samples| watch_of_burst.take(samples));
+        assert_eq!(watch_of_burst.queue_bytes().max, Some(3_000_000.0));
     }
 }

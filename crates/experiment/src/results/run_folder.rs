@@ -33,6 +33,8 @@ pub struct RunStart {
     pub ports: Vec<PortRecord>,
     /// The first and the last start of a flow; `None` if there is no flow.
     pub arrivals: Option<(Time, Time)>,
+    /// Whether start times are random, so that the load stays the same while flows arrive.
+    pub random_starts: bool,
     /// The ports that the load of its flows refers to, by their places.
     pub load_ports: Vec<u32>,
 }
@@ -105,13 +107,14 @@ impl RunWriter {
         let place = Place::new(finished)?;
         let path = place.partial.join(PORTS_FILE);
         let table = || TableWriter::new(File::create(&path)?, keys, PORTS);
-        let RunStart { key, ports, arrivals, load_ports } = start;
+        let RunStart { key, ports, arrivals, random_starts, load_ports } = start;
+        let watch = PortWatch::new(&ports, arrivals, random_starts, &load_ports);
         Ok(RunWriter {
             ports: table().map_err(ResultsError::write(&path))?,
             place,
             keys: keys.to_vec(),
             program: program.clone(),
-            watch: PortWatch::new(&ports, arrivals, &load_ports),
+            watch,
             pending: PortsOfRun { run: key, ports, samples: Vec::new() },
         })
     }

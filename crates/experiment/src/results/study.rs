@@ -103,7 +103,8 @@ pub fn write(
         let starts = || run.flows.iter().map(|flow| flow.start);
         let arrivals = starts().min().zip(starts().max());
         let load_ports = run.load.ports.clone();
-        let start = RunStart { key: run.key(), ports, arrivals, load_ports };
+        let random_starts = run.load.requested.is_some();
+        let start = RunStart { key: run.key(), ports, arrivals, random_starts, load_ports };
         let written = writer.begin(place, start).and_then(|mut writer| {
             for at_one_time in samples.chunk_by(|one, next| one.time == next.time) {
                 writer.add_samples(at_one_time)?;

@@ -85,7 +85,12 @@ pub const SUMMARY: &[Key] = &[
          next, no more than their fair share, the mean; null unless one link carries all flows and \
          the hosts of those before have no other.",
     ),
-    key("runs[].queue_bytes.count", "", "Samples of switches' ports while flows arrived."),
+    key(
+        "runs[].queue_bytes.count",
+        "",
+        "Samples of switches' ports while flows arrived; all of the run's if start times are not \
+         random.",
+    ),
     key(
         "runs[].queue_bytes.{mean,p50,p95,p99,p999,max}",
         "B",
