@@ -13,15 +13,15 @@ use crate::pins::Places;
 #[derive(Debug, Parser)]
 #[command(name = "flowsched agent")]
 pub struct AgentArgs {
-    /// A folder in a BPF file system for what outlives the agent. `start` records it in the run
+    /// The folder of pinned programs and maps, in a BPF file system. `start` records it in the run
     /// directory, where all other commands find it [default: /sys/fs/bpf/flowsched].
     #[arg(long, global = true)]
     pins: Option<PathBuf>,
-    /// The folder by which all commands find the agent: its lock, its control socket, where its pins
-    /// are and what to put back later.
+    /// The folder in which all commands find the agent. It holds the lock, the control socket, the
+    /// place of the pins, and the settings to restore.
     #[arg(long, global = true, default_value = "/run/flowsched")]
     run_dir: PathBuf,
-    /// How much to say on standard error.
+    /// The least severe messages to print on standard error.
     #[arg(long, global = true, value_enum, default_value = "info")]
     pub(crate) log_level: Level,
     #[command(subcommand)]
@@ -42,15 +42,15 @@ pub(crate) enum AgentCommand {
     /// Put the tagger on the interfaces and keep it there, in the foreground.
     #[command(alias = "run")]
     Start(StartArgs),
-    /// End the agent; packets are tagged as before.
+    /// Stop the agent; the tagger stays and tags packets as before.
     Stop,
-    /// Take the tagger and everything that was made for it away.
+    /// Remove the tagger and everything that the agent made for it.
     Uninstall,
     /// Say what is installed and what it has done.
     Status,
     /// Watch levels, messages and rates live.
     Top(TopArgs),
-    /// Print all counters as Prometheus reads them.
+    /// Print all counters in Prometheus's text format.
     Metrics,
     /// Print the sizes of this host's messages as a distribution file.
     Histogram,
@@ -73,7 +73,7 @@ pub(crate) struct StartArgs {
     /// The configuration file.
     #[arg(long, default_value = "/etc/flowsched/agent.toml")]
     pub(crate) config: PathBuf,
-    /// Check the configuration, say what would be selected and done, attach nothing.
+    /// Check the configuration and print what it would select and do. Attach nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Use clsact even where the kernel has tcx.
@@ -96,10 +96,10 @@ pub(crate) struct ThresholdsArgs {
     /// The load of the links, from 0 to 1.
     #[arg(long)]
     pub(crate) load: f64,
-    /// How many levels; as many as are in use without it.
+    /// Number of levels; by default those of the running tagger.
     #[arg(long)]
     pub(crate) levels: Option<usize>,
-    /// Fewer messages than this are refused as too few to tell.
+    /// The least number of messages to derive thresholds from.
     #[arg(long, default_value_t = 1000)]
     pub(crate) least: u64,
 }
@@ -122,9 +122,9 @@ impl NicArgs {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum NicAction {
-    /// Program interfaces as the configuration's [nic] says; the same as without `start`.
+    /// Schedule the interfaces as [nic] in the configuration says. `nic` alone does the same.
     Start(NicStartArgs),
-    /// Put back what was there before.
+    /// Restore the previous scheduling.
     Stop {
         /// Print the tc commands instead of running them.
         #[arg(long)]
@@ -137,7 +137,7 @@ pub(crate) struct NicStartArgs {
     /// The configuration file.
     #[arg(long, default_value = "/etc/flowsched/agent.toml")]
     pub(crate) config: PathBuf,
-    /// Another rate than the file's.
+    /// The line rate, in place of the file's.
     #[arg(long)]
     pub(crate) rate: Option<Rate>,
     /// Print the tc commands instead of running them.

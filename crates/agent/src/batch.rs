@@ -1,5 +1,5 @@
-//! All entries of a map, many at a call of the kernel. (The iterator of libbpf-rs takes the first
-//! batch that is not full for the last one; of a hash any may be.)
+//! Reads all entries of a map, many per system call. The iterator of libbpf-rs ends at the first
+//! batch that is not full, but any batch of a hash map may be partly filled.
 #![allow(unsafe_code)]
 
 use std::io;

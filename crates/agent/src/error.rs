@@ -1,4 +1,4 @@
-//! What can go wrong, said so that an operator knows what to do.
+//! Errors, each with what an operator can do about it.
 
 use std::path::PathBuf;
 

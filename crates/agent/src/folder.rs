@@ -1,5 +1,5 @@
-//! Who may write to the agent's folders. Whoever may can replace the records that root's commands
-//! follow, and the maps that the tagger obeys.
+//! Checks who may write to the agent's folders. A user with write access can replace the records
+//! that root's commands follow, and the maps that the tagger obeys.
 
 use std::fs::{self, DirBuilder, Metadata};
 use std::io::ErrorKind;

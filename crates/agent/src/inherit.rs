@@ -1,6 +1,6 @@
-//! What a tagger takes over from the one that is installed: maps whose layout is the same, so that
-//! counters and the state of flows go on. Other maps are made anew beside the old ones, which keep
-//! their pins until nothing can fail any more.
+//! What a new tagger takes over from the installed one: maps with the same layout, so that counters
+//! and the state of flows continue. Other maps are created beside the old ones. The old maps keep
+//! their pins until the last step that can fail has succeeded.
 
 use std::fs;
 use std::path::PathBuf;

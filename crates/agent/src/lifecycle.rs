@@ -1,4 +1,4 @@
-//! Ending the agent, taking everything away, saying what is there.
+//! `stop`, `uninstall` and `status`.
 
 use std::path::PathBuf;
 use std::thread;

@@ -1,6 +1,6 @@
-//! When the BPF program makes no state for a connection's first packet (`bpf/lone.h`): while rules
-//! without options are in force. A connection that began to send at another time, without a state,
-//! was not seen by the tagger.
+//! The times at which the BPF program makes no state for a connection's first packet
+//! (`bpf/lone.h`): while rules without options are in force. If a connection began to send at any
+//! other time and has no state, the tagger did not see it.
 
 use crate::bpf::types::{rule, rule_flag};
 

@@ -1,5 +1,6 @@
-//! Whether all packets of an interface pass the tagger: its count beside the interface's own. Where
-//! another program on the hook keeps packets from it, they leave untagged, and nothing else tells.
+//! Whether all packets of an interface pass the tagger: compares the tagger's count with the
+//! interface's. If another program on the hook keeps packets from the tagger, they leave untagged,
+//! and only this comparison shows it.
 
 use std::fmt;
 use std::io::ErrorKind;

@@ -114,9 +114,9 @@ Examples:
 
 Keys are dotted: workload.load, topology.leaves, seeds, and scheme.NAME.KEY or scheme.NUMBER.KEY.
 The folder gets experiment.toml (every default filled in), flows.parquet, ports.parquet,
-summary.json and report.html. Ctrl-C ends the runs early and keeps what can be written within a
-second, marked as incomplete; --resume then runs the rest. A run that has finished is kept whatever
-happens to the program.";
+summary.json and report.html. Ctrl-C stops the runs, and keeps the results that can be
+written within a second, marked as incomplete; --resume then runs the rest. Finished runs survive
+a crash or a kill of the program.";
 
 /// An experiment file and what is said beside it.
 #[derive(Args, Debug)]
@@ -131,10 +131,10 @@ pub struct ExperimentFile {
     /// repeated for every combination
     #[arg(long, value_name = "KEY=VALUES")]
     pub vary: Vec<String>,
-    /// Take the file's [quick] values: a smaller experiment of the same kind, over within a minute
+    /// Use the file's [quick] values: a smaller experiment, which ends within a minute
     #[arg(long)]
     pub quick: bool,
-    /// The first seed; the file says how many there are
+    /// The first seed; the key `seeds` of the file is the number of seeds
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 }
@@ -148,7 +148,7 @@ pub struct Run {
     /// Where results go; by default results/ and the file's name
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Go on from what an interrupted run of the same experiment had finished
+    /// Keep the finished runs of the same interrupted experiment, and run the others
     #[arg(long)]
     pub resume: bool,
     /// How many runs go side by side; by default as many as there are cores
@@ -165,8 +165,8 @@ Examples:
       How many flows can start at once so that 99% of them are in time, for every scheme.
   flowsched search my.toml --key workload.flows --from 5 --to 40 --application-throughput 0.95
 
-The search halves the range, as if more of the key were never better. Points of what varies are
-searched one by one; the key itself no longer varies.";
+The search halves the range: it assumes that results never improve as the key grows. It searches
+each point of the other varied keys by itself, and replaces the file's values of the searched key.";
 
 /// `flowsched search`.
 #[derive(Args, Debug)]
@@ -183,7 +183,7 @@ pub struct Search {
     /// Its largest value
     #[arg(long, value_name = "N")]
     pub to: u64,
-    /// The share of deadlines that are to be met, over all seeds
+    /// The share of deadlines to meet, over all seeds
     #[arg(long, value_name = "SHARE", default_value_t = 0.99, value_parser = share)]
     pub application_throughput: f64,
     /// How many runs go side by side; by default as many as there are cores
@@ -207,8 +207,8 @@ Examples:
   flowsched thresholds --workload my.cdf --load 0.6 --queues 4 --format toml
       A line for a [[scheme]] table, or for the configuration of the host agent.
   flowsched thresholds --workload my.cdf --load 0.5..0.9:0.1 --queues 4
-      One set for all five loads: the one whose largest loss against each load's own best is
-      smallest; with --regret mean, whose mean loss is.
+      One set for all five loads. It minimises the largest loss against each load's own best;
+      with --regret mean, the mean loss.
   flowsched thresholds --workload web.cdf --workload storage.cdf --load 0.5,0.8
       One set for two workloads at two loads each.
   flowsched thresholds --workload my.cdf --link 10Gbps@0.8 --link 40Gbps@0.5
@@ -230,23 +230,23 @@ pub struct Thresholds {
     /// Priority queues; there is one threshold fewer
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub queues: usize,
-    /// The model of what thresholds do: pias-mm1, pias-mm1-bound, multilevel-fcfs, multilevel-ps
+    /// The model of flow completion times: pias-mm1, pias-mm1-bound, multilevel-fcfs, multilevel-ps
     #[arg(long, default_value_t = DEFAULT_MODEL)]
     pub model: ModelName,
-    /// What to make small: mean-fct, mean-slowdown, "small-fct 20KB", or a mixture such as
+    /// What to minimise: mean-fct, mean-slowdown, "small-fct 20KB", or a mixture such as
     /// "0.7 mean-fct + 0.3 mean-slowdown"
     #[arg(long, default_value_t = Objective::MeanFct)]
     pub objective: Objective,
-    /// Rate of the link that times are predicted for, with a load of its own where there is one;
-    /// may be repeated for the thresholds of each
+    /// Rate of the link to predict times for, and its load if that differs from --load; may be
+    /// repeated for thresholds of several links
     #[arg(long, value_name = "RATE[@LOAD]", default_values_t = [AskedLink::default()])]
     pub link: Vec<AskedLink>,
-    /// For several loads or workloads, which loss against each one's own best is to be small; by
-    /// default the worst
+    /// For several loads or workloads: minimise the worst or the mean loss against each one's own
+    /// best thresholds; by default the worst
     #[arg(long, value_enum)]
     pub regret: Option<AskedRegret>,
-    /// Compare with one queue, equal split, exponential and published thresholds, and show what is
-    /// lost where load or sizes are not as thought
+    /// Compare with one queue, equal split, exponential and published thresholds, and show the loss
+    /// if load or sizes differ from the forecast
     #[arg(long)]
     pub compare: bool,
     /// How they are printed
@@ -319,7 +319,7 @@ pub struct Reproduce {
     /// How large the simulations are: as in the paper, or smaller ones that end within minutes
     #[arg(long, value_enum, default_value_t = Scale::Quick)]
     pub scale: Scale,
-    /// How many seeds; by default five at quick scale, and those of each experiment at the paper's
+    /// Number of seeds; by default five at quick scale, and each experiment's own at paper scale
     #[arg(long, value_name = "N")]
     pub seeds: Option<u64>,
     /// How many runs go side by side; by default as many as there are cores
@@ -361,8 +361,8 @@ Examples:
   flowsched flows capture.pcapng --idle 500us > messages.csv
 
 Reads pcap and pcapng, plain or compressed with gzip or zstd, with Ethernet, raw IP or Linux cooked
-headers. Each direction of a TCP or UDP
-connection is a flow that starts with its first byte of payload; bytes that TCP sends again count
+headers. Each direction of a TCP or UDP connection is a flow that starts with its first byte of
+payload; bytes that TCP retransmits count
 once. Hosts are numbered in the order of their addresses.";
 
 /// `flowsched flows`.
@@ -374,13 +374,13 @@ pub struct Flows {
     /// Where the trace goes; by default it is printed
     #[arg(short, long, value_name = "FILE.csv")]
     pub out: Option<PathBuf>,
-    /// Where the addresses go that the host numbers stand for
+    /// Where the addresses of the numbered hosts go
     #[arg(long, value_name = "FILE.csv")]
     pub hosts: Option<PathBuf>,
     /// Replace the files of -o and --hosts if they exist
     #[arg(long)]
     pub force: bool,
-    /// How long a flow may be silent before what follows is another one
+    /// Silence after which the next bytes of a connection are a new flow
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub idle: Time,
 }

@@ -1,6 +1,6 @@
 //! What happens when memory runs out: an error that says so, in place of an abort.
 //!
-//! Nothing can be put in order at that point. Runs that have finished are on the disk already.
+//! Nothing can be cleaned up at that point. Finished runs are on the disk already.
 
 #![allow(unsafe_code)]
 

@@ -1,15 +1,15 @@
 //! `flowsched reproduce`: measures what the papers publish, and says what the measurements say.
 
+mod claims;
 mod record;
 mod store;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use flowsched_experiment::results::Summary;
-use flowsched_experiment::{Arguments, Experiment, Mistake, Place};
+use flowsched_experiment::{Arguments, Experiment, Place};
 use flowsched_papers::{
     Claim, Claims, Explored, Row, Study, as_table, as_text, explanation, explore, studies,
 };
@@ -23,10 +23,8 @@ use crate::progress::say;
 use crate::run::threads;
 use crate::signals::Interrupts;
 
+use claims::{CLAIMS, read_claims, refused};
 pub use record::write_pages;
-
-/// The claims, from the root of the repository.
-const CLAIMS: &str = "papers/claims.toml";
 
 /// The experiments, from there.
 const EXPERIMENTS: &str = "experiments";
@@ -98,15 +96,6 @@ pub fn explain(id: &str) -> Result<(), Failure> {
     print(&texts.collect::<Vec<_>>().join("\n"))
 }
 
-fn read_claims() -> Result<Claims, Failure> {
-    let text = fs::read_to_string(CLAIMS).map_err(|source| Failure::System {
-        what: format!("read {CLAIMS}; run the command in the root of flowsched's repository"),
-        source,
-    })?;
-    let place = Place::Argument(CLAIMS.to_owned());
-    Claims::parse(&text).map_err(|error| refused(&place, "claim", &error.to_string()))
-}
-
 /// The claims that the words name, each once, in the order of the file; all without words.
 fn asked_for<'a>(claims: &'a Claims, words: &[String]) -> Result<Vec<&'a Claim>, Failure> {
     for word in words {
@@ -123,10 +112,6 @@ fn asked_for<'a>(claims: &'a Claims, words: &[String]) -> Result<Vec<&'a Claim>,
         words.is_empty() || words.iter().any(is_named)
     };
     Ok(claims.all.iter().filter(is_asked).collect())
-}
-
-fn refused(place: &Place, key: &str, problem: &str) -> Failure {
-    flowsched_experiment::Mistakes::from(Mistake::new(place, key, problem)).into()
 }
 
 /// Runs every study, each once, and returns their summaries.

@@ -1,6 +1,6 @@
 //! The `[[workload.part]]` and `[[workload.flow]]` tables.
 //!
-//! A part takes from `[workload]` what it does not say itself, but for how many flows it has.
+//! A part takes the keys that it does not set from `[workload]`, except the number of flows.
 
 use flowsched_topology::Network;
 use flowsched_units::{Parameter, Settings, Value};

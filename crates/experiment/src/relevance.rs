@@ -1,4 +1,4 @@
-//! Which keys of a workload mean something beside others.
+//! Which keys of a workload have an effect, given its other keys.
 
 use flowsched_units::Settings;
 use flowsched_workload::PATTERNS;

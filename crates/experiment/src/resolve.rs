@@ -1,7 +1,8 @@
 //! The experiment written back as a file, every default filled in.
 //!
-//! A key is written with the value that it has at all points. Where it has several, because it
-//! varies or because its default depends on what does, reading the file works them out again.
+//! A key is written if it has the same value at all points. A key with several values is left out:
+//! it varies, or its default depends on a key that varies, and reading the file computes its values
+//! again.
 
 use std::fmt::Write;
 

@@ -1,16 +1,18 @@
-//! What acknowledgements and probes take of links.
+//! The capacity that acknowledgements and probes take from links.
 //!
-//! Nothing holds them up: a flow's rate follows from the links that its data passes, and what goes
-//! back for it takes its part of the links there, whatever else these carry. So do the probes of a
-//! flow that waits, there and back. Where data fills a link, that part is missing. All flows of the
-//! link bear it alike: each sends at the rate that the discipline gives it, less the part that is
-//! missing where most is. What a flow does not use for that reason elsewhere is given to nobody;
-//! that is less than the ratio of an acknowledgement to its packets. Flows that send more than a
-//! link carries, for they have not heard yet that they are not to, are borne in the same way: as
-//! from one queue for all.
+//! Acknowledgements never wait. The links of a flow's data set the flow's rate, and its
+//! acknowledgements take capacity from the links on their own path, whatever else these links
+//! carry. The probes of a waiting flow take capacity in both directions.
 //!
-//! That makes no flow wait for another, so that it costs no more than looking at the flows of the
-//! links where something changes.
+//! If data fills a link, acknowledgements and probes reduce the rates of all its flows by the same
+//! share. A flow that crosses several such links sends at the rate of its discipline, reduced by
+//! the largest of these shares. No other flow uses the capacity that the reduced flow leaves on its
+//! other links. That capacity is less than the size of an acknowledgement relative to its packets.
+//! Flows that exceed a link's rate, because the order to stop has not reached them yet, reduce the
+//! other flows in the same way, as if all shared one queue.
+//!
+//! No flow waits for another under this model, so an event costs one pass over the flows of the
+//! links that it changes.
 
 use crate::paths::Paths;
 

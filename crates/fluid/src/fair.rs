@@ -10,11 +10,11 @@
 //! A link then has a level a class; link `l` and class `c` of `n` are *band* `l n + c` below.
 //!
 //! # Only what an event touches
-//! A level depends on nothing but rates below it. When something changes, the bands it concerns
-//! are looked at again in the order of the lower one of their old and new levels, as water
-//! rises: whatever lies below is final by then, so that a band settles once it is its turn, and
-//! a change spreads upwards only, from a band to the flows whose rates it changes, and on to the
-//! bands above that these cross. Nothing else is looked at.
+//! A level depends only on rates below it. After a change, the affected bands are recomputed in the
+//! order of the lower of their old and new levels. Everything below is final by then, so each band
+//! settles when its turn comes. A change spreads upwards only: from a band to the flows whose rates
+//! it changes, and from these flows to the higher bands that they cross. Nothing else is
+//! recomputed.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,5 +1,5 @@
-//! The same rates worked out anew from nothing, for tests: as plain as can be, and with nothing
-//! in common with what keeps them up.
+//! Rates recomputed from scratch, for tests: plain code that shares nothing with the incremental
+//! computation.
 
 /// A flow over some links; the lower its class, the earlier it is served.
 #[derive(Clone, Debug)]

@@ -1,5 +1,5 @@
-//! What a flow's completion takes beside its bytes: headers, announcement, the way of the last
-//! packet.
+//! The parts of a flow's completion time besides its bytes: headers, announcement, and the delivery
+//! of the last packet.
 
 use flowsched_schemes::flow_level::{Acceptance, Acknowledgements, Admission, FlowLevel};
 use flowsched_topology::{Network, PortId};

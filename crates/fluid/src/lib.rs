@@ -26,6 +26,7 @@ mod engine;
 mod fair;
 #[cfg(test)]
 mod from_scratch;
+mod job;
 mod latency;
 mod news;
 mod noted;
@@ -37,35 +38,18 @@ mod sharing;
 mod strict;
 mod transfers;
 
-use flowsched_schemes::flow_level::{self, FlowLevel};
+use flowsched_schemes::flow_level;
 use flowsched_schemes::world::collecting;
 use flowsched_topology::Network;
-use flowsched_units::{Bytes, Time};
-use flowsched_workload::Flow;
+use flowsched_units::Bytes;
 
 use engine::Engine;
 pub use flowsched_schemes::world::{
     FlowOutcome, Outcome, PortSample, Progress, SampleSink, Watch, Worth,
 };
+pub use job::Job;
 use optimum::Optimum;
 use sharing::{Allocator, ClassBy, Classes, Priority, Reservations};
-
-/// What to simulate.
-#[derive(Clone, Copy, Debug)]
-pub struct Job<'a> {
-    /// The network. Each flow takes one of its shortest paths, that of [`flowsched_topology::Ecmp`].
-    pub network: &'a Network,
-    /// The flows, in the order of their starts; a flow's id is its place.
-    pub flows: &'a [Flow],
-    /// What the scheme comes down to.
-    pub scheme: &'a FlowLevel,
-    /// The seed of every random choice.
-    pub seed: u64,
-    /// How often every port's counters are noted; [`Time::ZERO`]: only at the end.
-    pub sample_interval: Time,
-    /// When to stop; `None`: when nothing is left to happen.
-    pub until: Option<Time>,
-}
 
 /// Runs a job to its end and keeps all samples in [`Outcome::ports`].
 pub fn run(job: &Job<'_>, progress: &Progress) -> Outcome {

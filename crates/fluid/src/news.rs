@@ -1,17 +1,17 @@
 //! When hosts hear what switches have decided, where a scheme's switches accept flows and pause
 //! them ([`Acceptance`] says how long that takes).
 //!
-//! A switch tells a flow by the answer to what the flow sends, so that news is a round trip old.
-//! (What a flow is waiting to hear of may change once more until it does: it then hears the last
-//! of it.)
+//! A switch puts its decision into the answer to a flow's packets, so a flow learns a decision one
+//! round trip late. If the decision changes again before the flow learns it, the flow learns only
+//! the last one.
 //!
-//! - A flow that is paused, or slowed, has sent for a round trip by then: so many bits more pass the
-//!   links, beside those of the flow that has taken its place.
-//! - One that may send more hears of it with the next answer, or, if it waits, with that to its next
-//!   probe.
-//! - Two know at once: one that has just announced itself, for the answer to that is the news; and one
-//!   on whose links another has ended: what it takes to hear of that has passed when the other
-//!   leaves ([`Acceptance::hand_over`]).
+//! - A flow that is paused or slowed sends at its old rate for one more round trip. These bits
+//!   pass the links beside those of the flow that replaced it.
+//! - A flow that may send more learns this with the next answer. A waiting flow learns it with the
+//!   answer to its next probe.
+//! - Two kinds of flows learn their rates at once: a flow that has just announced itself, because
+//!   the answer to the announcement has the rate; and a flow on whose links another flow has
+//!   ended, because [`Acceptance::hand_over`] already has that delay.
 //!
 //! [`Acceptance`]: flowsched_schemes::flow_level::Acceptance
 //! [`Acceptance::hand_over`]: flowsched_schemes::flow_level::Acceptance::hand_over

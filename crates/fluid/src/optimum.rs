@@ -4,10 +4,10 @@
 //! Everything else is the centralised algorithm of section 3: flows in their order, each as fast as
 //! those before it leave room for. On one bottleneck that is one flow after the other at full rate.
 //!
-//! The optimum knows payload and propagation alone, neither headers nor packets that are stored and
-//! forwarded, and all flows are as near to the bottleneck as the nearest is. That makes it a bound
-//! for whatever sends packets: these pass the bottleneck one after the other, and come to it, and
-//! on from it, no sooner than so.
+//! The optimum counts payload and propagation only. It has no headers and no store-and-forward
+//! delay, and places all flows as near to the bottleneck as the nearest one. It is therefore a
+//! bound for every scheme that sends packets: packets pass the bottleneck one after another, and
+//! neither reach it nor arrive behind it sooner than in the optimum.
 
 use std::collections::{BTreeSet, BinaryHeap};
 
@@ -16,7 +16,7 @@ use flowsched_topology::{Ecmp, Network, PortId};
 use flowsched_units::Time;
 use flowsched_workload::Flow;
 
-use crate::Job;
+use crate::job::Job;
 use crate::latency::{Latency, wire_bits};
 use crate::transfers::after;
 

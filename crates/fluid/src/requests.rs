@@ -1,13 +1,14 @@
-//! What it costs that rates are asked for, once a round trip (PDQ 2012, 5.1).
+//! The delay that flows have because they ask for rates once a round trip (PDQ 2012, 5.1).
 //!
-//! A switch grants a flow what it asks for and its fair share as long as there is any capacity left
-//! that it has not granted. Where another flow is known already, that one has been granted its share
-//! of all there is, and nothing is left: a flow that announces itself gets nothing until it asks
-//! again, a round trip later, when the others' requests have come by and have been granted less.
+//! A switch grants a flow the rate that it asks for and its fair share, as long as some capacity is
+//! not granted. If the switch knows other flows already, it has granted them the whole capacity. A
+//! flow that announces itself then gets nothing until it asks again, a round trip later, when the
+//! other flows have asked again too and have been granted less.
 //!
-//! What a flow leaves that ends is granted to the others as they ask, within the next round trip,
-//! half of one later in the mean; and it is a round trip from the switch's answer, by way of the
-//! receiver and the sender, until the link sees the new rate. So long nobody has that share.
+//! When a flow ends, the other flows get its share as they ask, within the next round trip and
+//! after half of one on average. The switch's answer then travels through the receiver and the
+//! sender, so the link carries the new rate another round trip later. Until then, no flow uses that
+//! share.
 
 use flowsched_units::Time;
 

@@ -1,16 +1,16 @@
 //! Strict priority, flow by flow: each takes what more critical flows leave on its path.
 //!
-//! That is what PDQ's switches settle at (PDQ 2012, section 4: drivers are accepted, all others
-//! paused), where a flow that one link pauses leaves the others to those behind it. With an
-//! order by size it is SJF, by what is left SRPT and pFabric, by deadline EDF. A flow may ask
-//! for a rate, and then takes no more than that.
+//! PDQ's switches converge to these rates (PDQ 2012, section 4: drivers are accepted, all others
+//! paused): a flow that one link pauses leaves its other links to less critical flows. In the order
+//! of size this is SJF, of remaining size SRPT and pFabric, of deadlines EDF. A flow that asks for
+//! a rate gets at most that rate.
 //!
 //! # Only what an event touches
-//! Every link lists its flows, the most critical first. Those whose share an event changes are
-//! taken in their order: a flow that takes another rate than before concerns only those behind
-//! it on its links, only down to where the link is full before and after, and of these only the
-//! ones that the link lacks capacity for now or held back before. Of those that wait, a few are looked
-//! at; the next few follow when these have been, if they have left anything.
+//! Every link lists its flows, the most critical first. An event recomputes the flows whose share
+//! it changes, in that order. A flow with a new rate affects only less critical flows on its links,
+//! only down to the place where the link is full before and after, and there only flows that the
+//! link limits now or limited before. Waiting flows are recomputed a few at a time, as long as
+//! capacity is left.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::claim::Kind;
+use crate::kind::Kind;
 use crate::measure::Measure;
 use crate::setting::Setting;
 

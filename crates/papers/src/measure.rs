@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use flowsched_experiment::results::{Change, OverSeeds, Point, Summary};
 use serde::{Deserialize, Serialize};
 
-use crate::claim::Kind;
 use crate::figure::{figure, is_known};
+use crate::kind::Kind;
 use crate::measured::Measured;
 use crate::reach::{Reach, Step};
 use crate::setting::{Setting, Study};

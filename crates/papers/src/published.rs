@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::claim::{Bound, Kind};
+use crate::kind::{Bound, Kind};
 
 /// How far a measured figure may be from a published one that is rounded, qualified by "about" or
 /// "up to", or read off a figure: a share of the published one. Figures that a paper calls alike

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use flowsched_experiment::results::Summary;
 use serde::{Deserialize, Serialize};
 
-use crate::claim::{Bound, Claim, ClaimedValue, Kind};
+use crate::claim::{Claim, ClaimedValue};
+use crate::kind::{Bound, Kind};
 use crate::measure::Measure;
 use crate::published::Published;
 use crate::setting::Study;

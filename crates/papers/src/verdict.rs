@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::claim::{Bound, Kind};
+use crate::kind::{Bound, Kind};
 use crate::measured::Measured;
 use crate::published::{Expected, Published, meets, widest};
 
@@ -17,7 +17,8 @@ pub enum Verdict {
     SameDirection,
     /// The interval neither meets the published value nor is on its side.
     NotReproduced,
-    /// There is no interval, it is too wide, or it includes "no difference".
+    /// There is no interval, it meets the published value and is too wide, or it does not meet it and
+    /// includes "no difference".
     Undecided,
     /// Only real packets can tell.
     NeedsTheLab,
@@ -71,11 +72,9 @@ impl Verdict {
         (least, most): (f64, f64),
         (low, high): (f64, f64),
     ) -> Verdict {
-        if high - low > widest((least, most), kind) {
-            return Verdict::Undecided;
-        }
         if meets((least, most), bound, low, high) {
-            return Verdict::Reproduced;
+            let decides = high - low <= widest((least, most), kind);
+            return if decides { Verdict::Reproduced } else { Verdict::Undecided };
         }
         let Some(neutral) = kind.neutral() else { return Verdict::NotReproduced };
         if low <= neutral && neutral <= high {
@@ -120,6 +119,11 @@ mod tests {
         assert_eq!(reduction(-0.05, 0.05), Verdict::Undecided);
         assert_eq!(reduction(-0.2, -0.1), Verdict::NotReproduced);
         assert_eq!(reduction(0.1, 0.5), Verdict::Undecided, "wider than 0.3");
+        assert_eq!(
+            reduction(-0.9, -0.1),
+            Verdict::NotReproduced,
+            "wide, and all of it on the wrong side"
+        );
     }
 
     #[test]
@@ -148,6 +152,7 @@ mod tests {
         assert_eq!(verdict(Kind::Value, None, 42.0, 40.0, 41.0), Verdict::NotReproduced);
         assert_eq!(verdict(Kind::Value, Some(Bound::About), 42.0, 40.0, 41.0), Verdict::Reproduced);
         assert_eq!(verdict(Kind::Value, None, 42.0, 10.0, 60.0), Verdict::Undecided);
+        assert_eq!(verdict(Kind::Value, None, 42.0, 50.0, 100.0), Verdict::NotReproduced);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The results folder: made before the first run, so that what cannot be is known at once.
+//! Creates the results folder before the first run, so that its errors appear at once.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

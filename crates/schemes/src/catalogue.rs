@@ -50,7 +50,7 @@ macro_rules! transports {
                     return Ok(AnyTransport::$Name(Hosts { transport, controllers }));
                 })*
                 let (role, beside) = (Role::Transport, Role::Controller);
-                Err(part::does_not_fit(role, beside, settings, AnyTransport::PARTS))
+                Err(part::does_not_fit(role, &[beside], settings, AnyTransport::PARTS))
             }
 
             pub(crate) fn run_in<W: World>(&self, world: W) -> W::Output {

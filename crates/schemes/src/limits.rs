@@ -1,4 +1,4 @@
-//! Values with which no run would get on: packets that fit nowhere, time-outs that are over at once.
+//! Refuses values that no run can work with: buffers below one packet, and time-outs near zero.
 
 use flowsched_units::{Bytes, PACKET_WIRE, Parameter, SettingError, Settings, Time, Value};
 
@@ -7,8 +7,8 @@ use crate::transport::tcp::parameters::RTO_MIN;
 
 /// The least buffer: a full packet with the largest header of any transport, EPN's 50 B.
 const LEAST_BUFFER: Bytes = Bytes::new(PACKET_WIRE + 50);
-/// The least time until a packet is sent again. Shorter ones pass no time between one try and the
-/// next that matters to any network.
+/// The least time-out. With a shorter one a sender would retransmit without end while almost no
+/// simulated time passes.
 const LEAST_TIMEOUT: Time = Time::from_us(1);
 
 /// Refuses such values.

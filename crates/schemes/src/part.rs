@@ -79,20 +79,22 @@ impl Part {
     }
 }
 
-/// Refuses the part that the settings name for `role`: beside the part of role `beside` only
+/// Refuses the part that the settings name for `role`: with the parts of the roles `beside` only
 /// `allowed` work.
 pub(crate) fn does_not_fit(
     role: Role,
-    beside: Role,
+    beside: &[Role],
     settings: &Settings,
     allowed: &[Part],
 ) -> SettingError {
-    let (found, other) = (settings.text(role.parameter()), settings.text(beside.parameter()));
-    let (key, beside) = (role.key(), beside.key());
+    let named = |role: Role| format!("`{} = \"{}\"`", role.key(), settings.text(role.parameter()));
+    let beside: Vec<String> = beside.iter().copied().map(named).collect();
     let names: Vec<&str> = allowed.iter().map(|part| part.name).collect();
     let problem = format!(
-        "`{key} = \"{found}\"` does not work with `{beside} = \"{other}\"`. Use {}.",
+        "{} does not work with {}. Use {}.",
+        named(role),
+        beside.join(" and "),
         names.join(" or ")
     );
-    SettingError::sentence(key, problem)
+    SettingError::sentence(role.key(), problem)
 }

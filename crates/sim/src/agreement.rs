@@ -1,8 +1,9 @@
-//! Tests that going through a network in windows gives what one event after the other gives.
+//! Tests that windows and single events give the same results.
 
 use flowsched_schemes::combination::Combination;
-use flowsched_topology::{HostId, LOSS};
-use flowsched_units::{Bytes, Settings, Value};
+use flowsched_topology::{HostId, LOSS, Network};
+use flowsched_units::{Bytes, Settings, Time, Value};
+use flowsched_workload::Flow;
 use proptest::prelude::*;
 
 use super::*;

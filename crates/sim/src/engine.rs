@@ -1,4 +1,4 @@
-//! The loop that lets hosts do one thing after the other.
+//! The loop that handles the events of hosts one after another.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -6,13 +6,13 @@ use std::sync::atomic::Ordering;
 use flowsched_schemes::port::Connections;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
-use flowsched_schemes::world::{Outcome, PortSample};
+use flowsched_schemes::world::{Outcome, PortSample, Progress, Watch};
 use flowsched_units::Time;
 use flowsched_workload::{Flow, LONGEST_RUN};
 
 use crate::fabric::{Fabric, Tally};
 use crate::hosts::Hosts;
-use crate::{Job, Progress, Watch};
+use crate::job::Job;
 
 /// Steps between looks at whether to stop. Where ports share memory, a step may visit all ports of
 /// a switch.

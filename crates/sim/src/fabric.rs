@@ -19,7 +19,7 @@ use flowsched_schemes::world::Ports;
 use flowsched_topology::{HostId, LinkEnd, Loss};
 use flowsched_units::{Rate, Time};
 
-use crate::Job;
+use crate::job::Job;
 use crate::link::Link;
 
 /// What brings packets from host to host.

@@ -14,7 +14,7 @@ use flowsched_topology::{HostId, Network, mix};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 use flowsched_workload::Flow;
 
-use crate::Job;
+use crate::job::Job;
 use crate::passage::Account;
 use crate::timers::{Armed, Side, Timers};
 

@@ -8,18 +8,19 @@
 //! the arrivals, the timers), then the source's own order. The same job gives the same outcome
 //! on every machine, whatever runs beside it.
 //!
-//! A port decides only when it is touched, by an arrival or by a delivery of its own: which
-//! packet left first is settled then, for the past, which nothing can change any more. That
-//! makes one event a packet a hop, and packets on one link arrive in order, so that only a
-//! link's first packet has to be in the queue of all events. Where packets pass ports in one order,
-//! as in trees and leaf-spine fabrics, there is no such queue: a window of time after the other,
-//! one level of ports after the other takes in what reached it (`fabric`).
+//! A port decides only when an event touches it: an arrival, or a delivery of its own. It then
+//! decides which packets left before that event, and no later event can change this. Each packet
+//! therefore costs one event per hop. Packets on one link arrive in order, so the queue of events
+//! holds only each link's first packet. In networks whose ports have an order, such as trees and
+//! leaf-spine fabrics, there is no queue of events: in each window of time, the ports take in their
+//! packets level by level (`fabric`).
 
 #[cfg(test)]
 mod agreement;
 mod engine;
 mod fabric;
 mod hosts;
+mod job;
 mod link;
 mod passage;
 mod routing;
@@ -32,9 +33,7 @@ use flowsched_schemes::port::Connections;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::world::{Controllers, Ports, World, collecting};
-use flowsched_topology::{Network, Routing};
-use flowsched_units::Time;
-use flowsched_workload::Flow;
+use flowsched_topology::Routing;
 
 use engine::Engine;
 use fabric::events::Events;
@@ -42,23 +41,7 @@ use fabric::windows::Windows;
 pub use flowsched_schemes::world::{
     FlowOutcome, Outcome, Parts, Passage, PortSample, Progress, SampleSink, Watch,
 };
-
-/// What to simulate.
-#[derive(Clone, Copy, Debug)]
-pub struct Job<'a> {
-    /// The network.
-    pub network: &'a Network,
-    /// How packets choose among equal paths.
-    pub routing: Routing,
-    /// The flows, in the order of their starts; a flow's id is its place.
-    pub flows: &'a [Flow],
-    /// The seed of every random choice.
-    pub seed: u64,
-    /// How often every port's queue is looked at; [`Time::ZERO`]: only at the end.
-    pub sample_interval: Time,
-    /// When to stop; `None`: when nothing is left to happen.
-    pub until: Option<Time>,
-}
+pub use job::Job;
 
 /// Runs a job under a scheme to its end and keeps all samples in [`Outcome::ports`].
 pub fn run(job: &Job<'_>, scheme: &Scheme, progress: &Progress) -> Outcome {
@@ -69,15 +52,6 @@ pub fn run(job: &Job<'_>, scheme: &Scheme, progress: &Progress) -> Outcome {
 /// time, and [`Outcome::ports`] stays empty.
 pub fn run_watched(job: &Job<'_>, scheme: &Scheme, watch: &mut Watch<'_>) -> Outcome {
     scheme.run_in(Run { job: &job.under(scheme), watch })
-}
-
-impl Job<'_> {
-    /// The same job with the routing that the scheme brings with it, if it does.
-    #[doc(hidden)]
-    pub fn under(&self, scheme: &Scheme) -> Self {
-        let routing = if scheme.ns2_routing { Routing::Spray } else { self.routing };
-        Job { routing, ..*self }
-    }
 }
 
 /// The transport over the paths that the job's routing gives it.

@@ -7,7 +7,7 @@ use flowsched_schemes::packet::{Flags, Header};
 use flowsched_topology::{Ecmp, HostId, Network, NodeId, PortId, Routing, Way};
 use flowsched_workload::Flow;
 
-use crate::Job;
+use crate::job::Job;
 use path_sets::PathSets;
 
 /// The choices of all switches.

@@ -21,15 +21,15 @@ pub const LOAD: Parameter = Parameter {
     default: None,
     about: "Data on the wire, 1500 B a full packet, as a share of what the links of `load_of` \
             can carry: over 0, at most 1. Acknowledgements do not count.",
-    source: "none: must be given, unless starts are laid down or there is a trace",
+    source: "none: must be given, unless start times are fixed or there is a trace",
 };
 
 pub const AT: Parameter = Parameter {
     name: "at",
     kind: Kind::Time,
     default: None,
-    about: "When the first flow starts, or the first burst: starts are then laid down, not a \
-            Poisson process of some load.",
+    about: "When the first flow starts, or the first burst: start times are then fixed, \
+            not drawn for a load.",
     source: "none: starts are drawn",
 };
 

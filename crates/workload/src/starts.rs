@@ -1,4 +1,4 @@
-//! When the flows of a part start: by a Poisson process, or at times that are laid down.
+//! When the flows of a part start: by a Poisson process, or at fixed times.
 
 use flowsched_units::{SettingError, Settings, Time, Value};
 use rand::Rng;

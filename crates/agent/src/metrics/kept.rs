@@ -1,5 +1,5 @@
-//! A page that is not made anew for each request: to read all maps of a host with many flows takes
-//! a while, and nobody is to keep the agent at that by asking often.
+//! Caches the metrics page for a moment. Reading all maps takes a while on a host with many flows,
+//! and frequent requests must not occupy the agent.
 
 use std::time::{Duration, Instant};
 

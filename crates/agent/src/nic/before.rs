@@ -1,5 +1,5 @@
-//! What an interface's queueing was before: the `tc` commands that make it again. What could not
-//! be made again is refused before anything is changed.
+//! The previous queueing of an interface, as the `tc` commands that restore it. Queueing that could
+//! not be restored is refused before anything changes.
 
 use super::{Command, command, tc};
 use crate::error::AgentError;

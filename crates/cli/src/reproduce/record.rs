@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flowsched_papers::{Claim, Recorded, Row, Study, chart, largest_scale, page, totals};
 
-use super::read_claims;
+use super::claims::read_claims;
 use crate::arguments::Scale;
 use crate::failure::Failure;
 use crate::machine::machine_in_words;

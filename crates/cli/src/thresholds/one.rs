@@ -72,7 +72,7 @@ pub fn table(wanted: &Thresholds, answer: &Answer) -> String {
         }
     }
     if let Some(losses) = &answer.sensitivity {
-        text.push_str("\nif traffic is other than thought   more than with its own best\n");
+        text.push_str("\nif traffic differs from forecast   above its own best\n");
         for loss in losses {
             let what = match loss.deviation {
                 Deviation::Load(load) => format!("load {load}"),

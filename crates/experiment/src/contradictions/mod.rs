@@ -1,4 +1,4 @@
-//! Settings that contradict each other: allowed, and hardly ever meant.
+//! Settings that contradict each other: allowed, but probably mistakes.
 //!
 //! What lives here: one function a check, each of one scene, and how their findings become
 //! warnings. What may not: anything that changes or refuses an experiment.

@@ -1,8 +1,8 @@
 //! How many independent samples several seeds give.
 //!
-//! A seed is a sample if something in its run is random. Where nothing is, such as a trace that all
-//! schemes carry without a random choice, every seed repeats the same run: there is one sample, and
-//! nothing that an interval could be worked out from.
+//! A seed is a sample if something in its run is random. If nothing is random, for example with a
+//! trace and schemes without random choices, every seed repeats the same run. There is then one
+//! sample, and no interval.
 
 /// How many of `items` differ from all before them.
 pub(super) fn distinct<T: PartialEq>(items: &[T]) -> u64 {

@@ -1,4 +1,4 @@
-//! The engine against one that works everything out anew whenever anything happens.
+//! Compares the engine with a second one that recomputes everything at every event.
 
 use flowsched_schemes::flow_level::{Acknowledgements, Admission, FlowLevel, Sharing};
 use flowsched_topology::{Ecmp, HostId, Link, Network, NetworkBuilder, PortId};

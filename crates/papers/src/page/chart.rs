@@ -19,7 +19,7 @@ const MEASURED: &str = "#0072b2";
 /// The chart of a claim's rows; `None` if no row has both a published number and a measured one.
 pub fn chart(rows: &[&Row]) -> Option<String> {
     let drawn: Vec<Drawn<'_>> = rows.iter().filter_map(|row| Drawn::new(row)).collect();
-    let axis = Axis::of(&drawn)?;
+    let axis = Axis::around(&drawn)?;
     let height = TOP + LINE * drawn.len() as f64 + BELOW;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
@@ -87,7 +87,7 @@ struct Axis {
 
 impl Axis {
     /// From 0, or the least number below it, to the largest; `None` without rows.
-    fn of(drawn: &[Drawn<'_>]) -> Option<Axis> {
+    fn around(drawn: &[Drawn<'_>]) -> Option<Axis> {
         let all = || drawn.iter().flat_map(Drawn::all);
         let (low, high) = (all().fold(0.0, f64::min), all().fold(0.0, f64::max));
         (low < high).then_some(Axis { low, high })

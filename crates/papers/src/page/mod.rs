@@ -5,8 +5,9 @@ mod chart;
 use std::fmt::Write;
 
 use crate::assumption::Assumption;
-use crate::claim::{Bound, Claim, Kind};
+use crate::claim::Claim;
 use crate::explanation::how;
+use crate::kind::{Bound, Kind};
 use crate::recorded::Recorded;
 use crate::row::Row;
 use crate::table::totals;

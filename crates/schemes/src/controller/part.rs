@@ -90,7 +90,7 @@ impl<H: Header, C: ControllerPart<H>> ControllerFamily<H> for Controlled<H, C> {
     fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
         if !C::PART.is_named_by(settings) {
             let (role, beside) = (Role::Controller, Role::Transport);
-            return Err(part::does_not_fit(role, beside, settings, &[C::PART]));
+            return Err(part::does_not_fit(role, &[beside], settings, &[C::PART]));
         }
         let ports = C::Ports::from_settings(settings)?;
         let tagger = C::Tagger::from_settings(settings, ports.settings().queues)?;

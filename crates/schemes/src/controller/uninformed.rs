@@ -30,7 +30,7 @@ macro_rules! controller_family {
                 })*
                 let parts = [$(<$Control as ControllerPart<$Header>>::PART),*];
                 let (role, beside) = (Role::Controller, Role::Transport);
-                Err(part::does_not_fit(role, beside, settings, &parts))
+                Err(part::does_not_fit(role, &[beside], settings, &parts))
             }
 
             fn run_in<W, T>(&self, world: W, transport: T) -> W::Output

@@ -1,4 +1,5 @@
-//! Which connection carries which flow, for ports that take everything on one for one flow.
+//! Which connection carries which flow, for ports that treat all packets of a connection as one
+//! flow.
 
 use std::cell::Cell;
 use std::rc::Rc;

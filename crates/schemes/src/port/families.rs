@@ -36,7 +36,7 @@ macro_rules! port_family {
                 $(if <$Name as PortPart>::PART.is_named_by(settings) {
                     return <$Name as PortPart>::build(settings).map($Family::$Name);
                 })*
-                Err(part::does_not_fit(Role::Port, Role::Controller, settings, $Family::PARTS))
+                Err(part::does_not_fit(Role::Port, &[Role::Transport, Role::Controller], settings, $Family::PARTS))
             }
 
             fn settings(&self) -> PortSettings {

@@ -39,7 +39,7 @@ fn presets_come_down_to_what_they_approximate() {
 #[test]
 fn a_schedule_has_no_headers_and_no_parts_for_packets() {
     let optimal = flow_level_of("optimal", None).unwrap();
-    assert!(optimal.is_omniscient && optimal.header == Bytes::ZERO);
+    assert!(optimal.is_omniscient && optimal.header == Bytes::ZERO && optimal.gives_up);
     assert_eq!(optimal.acknowledgements.size, Bytes::ZERO);
     let parts = [Some("bytes-sent"), None, None, None];
     let settings = Combination::new("optimal", parts).unwrap().defaults("none");
@@ -47,6 +47,14 @@ fn a_schedule_has_no_headers_and_no_parts_for_packets() {
     let spraying = Combination::new("optimal", [None; 4]).unwrap().defaults("ns2");
     assert_eq!(FlowLevel::from_settings(&spraying).unwrap_err().key, "compat");
     assert_eq!(Scheme::from_settings(&spraying).unwrap_err().key, "transport");
+}
+
+#[test]
+fn admissions_that_take_time_say_so() {
+    let about = |preset| flow_level_of(preset, None).unwrap().admission.about();
+    assert_eq!(about("dctcp"), "");
+    assert!(about("d3").contains("on request"), "{}", about("d3"));
+    assert!(about("pdq").contains("probe interval"), "{}", about("pdq"));
 }
 
 #[test]

@@ -65,7 +65,7 @@ macro_rules! any_tagger {
                 $(if $Name::PART.is_named_by(settings) {
                     return $Name::build(settings, queues).map(AnyTagger::$Name);
                 })*
-                Err(part::does_not_fit(Role::Tagger, Role::Controller, settings, AnyTagger::PARTS))
+                Err(part::does_not_fit(Role::Tagger, &[Role::Transport, Role::Controller], settings, AnyTagger::PARTS))
             }
 
             fn fluid(&self) -> Tagged {

@@ -23,7 +23,12 @@ pub trait TaggerFamily<H: Header>: Tagging<H> + Clone + std::fmt::Debug + 'stati
 impl<H: Header, G: TaggerPart + Tagging<H>> TaggerFamily<H> for G {
     fn from_settings(settings: &Settings, queues: usize) -> Result<G, SettingError> {
         if !G::PART.is_named_by(settings) {
-            return Err(part::does_not_fit(Role::Tagger, Role::Controller, settings, &[G::PART]));
+            return Err(part::does_not_fit(
+                Role::Tagger,
+                &[Role::Transport, Role::Controller],
+                settings,
+                &[G::PART],
+            ));
         }
         G::build(settings, queues)
     }

@@ -1,5 +1,5 @@
-//! What transports share whose switches tell each sender its rate: reliable delivery, pacing and
-//! the receiver. How the rate comes about is not known here.
+//! The common part of transports whose switches tell each sender its rate: reliable delivery,
+//! pacing and the receiver. How switches compute the rate does not belong here.
 
 mod delivery;
 mod pacing;

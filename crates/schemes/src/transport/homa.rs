@@ -31,17 +31,13 @@ pub use part::{HomaHosts, HomaSettings};
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use flowsched_units::{Bytes, PACKET_HEADER, Rate, Time};
+use flowsched_units::{Bytes, Rate, Time};
 
 use super::tcp::segments_of;
 use super::{Hosting, Start, Transport};
-use crate::packet::Header;
 use card::Card;
 use grants::Grants;
 use header::HomaHeader;
-
-/// Bytes on the wire of a packet without data.
-const BARE: u32 = PACKET_HEADER as u32 + HomaHeader::WIRE_BYTES;
 
 /// Homa as all messages of a scheme use it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,5 @@
-//! The schedule of somebody who knows all flows (PDQ 2012, 3 and 5.2.1). It is no protocol: nobody
-//! sends packets, and a scheme that has it is run at the level of flows whatever the experiment's
-//! engine.
+//! The schedule of an omniscient scheduler (PDQ 2012, 3 and 5.2.1). It is not a protocol and sends
+//! no packets. The flow-level engine runs its schemes, whichever engine the experiment names.
 
 use flowsched_units::Bytes;
 

@@ -10,7 +10,7 @@ use flowsched_units::Time;
 use flowsched_workload::Flow;
 
 use super::{Fabric, Tally, loses, note, sample_all, site};
-use crate::Job;
+use crate::job::Job;
 use crate::link::{Departs, Link};
 use crate::routing::Router;
 use crate::timers::{Armed, Timers};

@@ -1,13 +1,14 @@
-//! A window of time after the other, and in each one level of ports after the other.
+//! Simulates one window of time after another, and within a window one level of ports after
+//! another.
 //!
-//! Where packets pass the ports of a network in one order ([`flowsched_topology::Network::levels`])
-//! and switches only look at what passes, a port's future depends on earlier levels alone. A window
-//! is no longer than the shortest way from host to host: what reaches hosts in it left before it, so
-//! that hosts can do all that they do in it; then the ports of each level in turn take in what
-//! reached them, settle what left, and hand that on. They go on for as long after the window's end
-//! as packets need from hosts to their switch. No queue of all events is needed, and the memory of a
-//! few ports is used many times in a row. What one port sees, and in which order, is the same as
-//! when one event is taken after the other: so is the result.
+//! If packets pass the ports of a network in one order ([`flowsched_topology::Network::levels`])
+//! and switches have no controllers, a port depends only on the ports of earlier levels. A window
+//! is no longer than the shortest way from host to host. Packets that reach hosts in a window left
+//! their senders before it, so hosts can handle the whole window first. Then the ports, level by
+//! level, take in the packets that reached them, decide which packets left, and pass these on. They
+//! continue past the window's end for as long as packets need from hosts to their switch. There is
+//! no queue of events, and the memory of a few ports is used many times in a row. Each port sees
+//! the same packets in the same order as with single events, so the results are the same.
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::Header;
@@ -18,7 +19,7 @@ use flowsched_units::Time;
 
 use super::banks::{Bank, Behind, Inbox, Layout};
 use super::{Fabric, Tally, loses, note, sample_all};
-use crate::Job;
+use crate::job::Job;
 use crate::link::{Link, OnTheWay, unseen};
 use crate::routing::Router;
 

@@ -6,16 +6,17 @@
 //! the least that waited during T: a single packet that happens to wait is a tenth of what the
 //! link sends in a short round-trip time, and no queue to be drained.
 //!
-//! C above the link's rate has one purpose: to hand out what flows that are held up elsewhere
-//! leave of their grants. So C does not grow beyond the link's rate and what they leave. Not all
-//! that is spare is left: what newcomers send at their grants comes a round-trip time later. If C
-//! went on growing until then, it would be far above the link's rate when it comes, and the queue
-//! that this makes would take it down for many round-trip times, as it rises by a tenth of what is
-//! spare. Hence what came is compared with what was granted a round-trip time before.
+//! C above the link's rate has one purpose: to grant again the capacity that flows do not use
+//! because another link limits them. C therefore never grows beyond the link's rate plus that
+//! capacity. Spare capacity alone does not measure it, because the packets of new flows come a
+//! round-trip time after their grants. If C grew until these packets came, it would be far above
+//! the link's rate. Their queue would then lower C, and C would take many round-trip times to
+//! recover, since it rises by a tenth of the spare capacity. The traffic of a T is therefore
+//! compared with the grants of the round-trip time before.
 //!
-//! Only growth is held back. Few packets come in a short round-trip time: were C lowered to the
-//! bound as well, one that comes a moment sooner would take off at once what comes back by a tenth,
-//! and flows would not get what others leave.
+//! The bound limits only growth. In a short round-trip time few packets come. If the bound also
+//! lowered C, one packet that comes a moment early would lower C at once, C would recover by a
+//! tenth at a time, and flows would not get the unused capacity.
 
 use flowsched_units::{Rate, Time};
 

@@ -1,10 +1,10 @@
 //! pFabric's port as the PIAS authors' simulator has it: all that one host sends to another on a
 //! connection is one flow.
 //!
-//! Their simulator gives a connection's packets the same flow number in both directions, so that
-//! its ports do not tell data from the ACKs of flows that go the other way between the same two
-//! hosts: where these meet, each ACK lets data go first that has waited longer. That shows where
-//! few hosts share many connections.
+//! Their simulator gives a connection's packets the same flow number in both directions. Its ports
+//! therefore do not distinguish data from the ACKs of flows in the opposite direction between the
+//! same two hosts. Where both meet, each ACK lets data that has waited longer go first. The effect
+//! is visible when few hosts share many connections.
 
 use super::PfabricPort;
 use crate::packet::{Flags, Frame, Header, Packet};

@@ -1,4 +1,4 @@
-//! The transport of hosts that are told their rates, whatever tells them and how.
+//! The transport of hosts whose rates switches set, for any rule of the switches.
 
 use flowsched_units::{Bytes, Rate, Time};
 

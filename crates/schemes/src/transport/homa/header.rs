@@ -1,7 +1,11 @@
 //! What Homa's packets carry.
 
+use flowsched_units::PACKET_HEADER;
+
 use crate::packet::{Flags, Header, Packet};
-use crate::transport::homa::BARE;
+
+/// Bytes on the wire of a packet without data.
+pub(super) const BARE: u32 = PACKET_HEADER as u32 + HomaHeader::WIRE_BYTES;
 
 /// What a packet is for (Montazeri et al., SIGCOMM 2018, Figure 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use flowsched_units::Time;
 
+use super::header::BARE;
 use super::header::{HomaHeader, Kind, to_sender};
-use super::{BARE, Homa, Host};
+use super::{Homa, Host};
 use crate::packet::Packet;
 use crate::transport::Receiving;
 use crate::transport::tcp::SegmentSet;

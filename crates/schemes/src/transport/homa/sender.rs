@@ -5,8 +5,9 @@ use std::ops::Range;
 use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
 
 use super::card::Claim;
+use super::header::BARE;
 use super::header::{HomaHeader, Kind};
-use super::{BARE, Homa, HomaSettings, Host};
+use super::{Homa, HomaSettings, Host};
 use crate::knowledge::Work;
 use crate::packet::{Flags, Packet};
 use crate::transport::tcp::segments_of;

@@ -1,0 +1,23 @@
+//! What to simulate: a network, its flows, a scheme at flow level and a seed.
+
+use flowsched_schemes::flow_level::FlowLevel;
+use flowsched_topology::Network;
+use flowsched_units::Time;
+use flowsched_workload::Flow;
+
+/// What to simulate.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// The network. Each flow takes one of its shortest paths, that of [`flowsched_topology::Ecmp`].
+    pub network: &'a Network,
+    /// The flows, in the order of their starts; a flow's id is its place.
+    pub flows: &'a [Flow],
+    /// What the scheme comes down to.
+    pub scheme: &'a FlowLevel,
+    /// The seed of every random choice.
+    pub seed: u64,
+    /// How often every port's counters are noted; [`Time::ZERO`]: only at the end.
+    pub sample_interval: Time,
+    /// When to stop; `None`: when nothing is left to happen.
+    pub until: Option<Time>,
+}
