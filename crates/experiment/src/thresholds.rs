@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use flowsched_thresholds::{DEFAULT_MODEL, Objective};
-use flowsched_units::{Bytes, SettingError, Value};
+use flowsched_thresholds::{DEFAULT_MODEL, Objective, PUBLISHED_QUEUES};
+use flowsched_units::{Bytes, SettingError, Value, shortened};
 use flowsched_workload::sizes::SizeDistribution;
 
 /// What thresholds are worked out for.
 pub(crate) struct Demand {
     /// What the sizes are called in the experiment: the same name, the same sizes.
     pub name: String,
+    /// What `sizes` says; none if the flows have no one `sizes`.
+    pub workload: Option<String>,
     /// The sizes of flows.
     pub sizes: SizeDistribution,
     /// The load of the busiest links.
@@ -36,22 +38,47 @@ impl Thresholds {
         let question = (word.to_owned(), demand.name.clone(), demand.load.to_bits(), queues);
         let answer = self.known.entry(question).or_insert_with(|| answer(word, demand, queues));
         answer.clone().map(Value::Sizes).map_err(|error| {
-            let problem =
-                format!("`thresholds = \"{word}\"` has no solution here: {error}. Give sizes.");
+            let problem = format!("`thresholds = \"{word}\"` {error}");
             SettingError::sentence("thresholds", problem)
         })
     }
 }
 
+/// The sizes, or the rest of a sentence that begins with the word, and what to do.
 fn answer(word: &str, demand: &Demand, queues: u64) -> Result<Vec<Bytes>, String> {
     let Demand { sizes, load, .. } = demand;
     let queues = queues as usize;
     let optimum = match word {
+        "published" => return published(demand, queues),
         "equal-split" => return Ok(flowsched_thresholds::equal_split(sizes, queues)),
         "optimal-known-sizes" => flowsched_thresholds::optimal_known_sizes(sizes, *load, queues),
         _ => {
             flowsched_thresholds::optimal(sizes, *load, queues, DEFAULT_MODEL, &Objective::MeanFct)
         }
     };
-    optimum.map_err(|error| error.to_string())
+    optimum.map_err(|error| format!("has no solution here: {error}. Give sizes."))
+}
+
+fn published(demand: &Demand, queues: usize) -> Result<Vec<Bytes>, String> {
+    let instead = "list the thresholds, or use \"optimal\"";
+    if queues != PUBLISHED_QUEUES {
+        return Err(format!(
+            "is for {PUBLISHED_QUEUES} queues, and there are {queues}. Set \
+             `queues = {PUBLISHED_QUEUES}`, {instead}."
+        ));
+    }
+    let Some(workload) = &demand.workload else {
+        return Err(format!(
+            "needs one `sizes` for all flows, \"web-search-...\" or \"data-mining-...\", and \
+             these flows come from parts or a trace. Instead, {instead}."
+        ));
+    };
+    match flowsched_thresholds::published(workload, demand.load) {
+        Some(published) => Ok(published.thresholds()),
+        None => Err(format!(
+            "exists for `sizes` that begin with \"web-search\" or \"data-mining\", and these are \
+             \"{}\". Change `sizes`, {instead}.",
+            shortened(workload)
+        )),
+    }
 }

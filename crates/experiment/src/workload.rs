@@ -106,10 +106,15 @@ impl WorkloadOfScene {
     pub(crate) fn demand(&self, network: &Network) -> Result<Demand, SettingError> {
         let text =
             |parameter| self.settings.get(parameter).map(Value::to_string).unwrap_or_default();
+        let workload = match &self.traffic {
+            Traffic::Drawn(_) => Some(text(&SIZES)),
+            _ => None,
+        };
         let name = match &self.traffic {
             Traffic::Drawn(sizes) if starts_of(&self.settings) == Starts::Poisson => {
                 let load = self.settings.number(&LOAD);
-                return Ok(Demand { name: text(&SIZES), sizes: sizes.clone(), load });
+                let name = text(&SIZES);
+                return Ok(Demand { name, workload, sizes: sizes.clone(), load });
             }
             Traffic::Drawn(_) => format!("{:?}", self.settings),
             Traffic::Trace(_) => text(&TRACE),
@@ -121,7 +126,7 @@ impl WorkloadOfScene {
         match (sizes, load_measured) {
             (Some(sizes), Some(load)) => {
                 let load = load.host_links.max(load.core_links.unwrap_or(0.0));
-                Ok(Demand { name, sizes, load })
+                Ok(Demand { name, workload, sizes, load })
             }
             _ => {
                 let problem = "Thresholds are computed for a load, and flows that all start at \

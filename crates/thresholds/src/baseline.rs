@@ -25,7 +25,10 @@ pub fn exponential(base: Bytes, factor: f64, queues: usize) -> Vec<Bytes> {
         .collect()
 }
 
-/// The thresholds of a published run, for 8 queues.
+/// How many queues the published thresholds are for.
+pub const PUBLISHED_QUEUES: usize = 8;
+
+/// The thresholds of a published run, for [`PUBLISHED_QUEUES`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Published {
     /// `web-search` or `data-mining`.
@@ -33,7 +36,7 @@ pub struct Published {
     /// The load of the run.
     pub load: f64,
     /// In packets of 1460 B.
-    pub packets: [u64; 7],
+    pub packets: [u64; PUBLISHED_QUEUES - 1],
 }
 
 impl Published {
@@ -56,11 +59,11 @@ pub fn published(name: &str, load: f64) -> Option<&'static Published> {
     of_workload.min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
-const fn web_search(load: f64, packets: [u64; 7]) -> Published {
+const fn web_search(load: f64, packets: [u64; PUBLISHED_QUEUES - 1]) -> Published {
     Published { workload: "web-search", load, packets }
 }
 
-const fn data_mining(load: f64, packets: [u64; 7]) -> Published {
+const fn data_mining(load: f64, packets: [u64; PUBLISHED_QUEUES - 1]) -> Published {
     Published { workload: "data-mining", load, packets }
 }
 
@@ -77,3 +80,29 @@ pub const PUBLISHED: &[Published] = &[
     data_mining(0.6, [840, 1232, 1617, 11950, 12238, 21494, 25720]),
     data_mining(0.5, [805, 1106, 1401, 10693, 11970, 21162, 22272]),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn published_thresholds_are_those_of_workload_and_load() {
+        let row = |name, load| published(name, load).map(|row| (row.workload, row.load));
+        for load in [0.5, 0.6, 0.7, 0.8, 0.9] {
+            assert_eq!(row("web-search-packets", load), Some(("web-search", load)));
+            assert_eq!(row("data-mining-bytes", load), Some(("data-mining", load)));
+        }
+        assert_eq!(row("web-search-bytes", 0.2), Some(("web-search", 0.5)));
+        assert_eq!(row("data-mining-packets", 0.99), Some(("data-mining", 0.9)));
+        assert_eq!(row("fixed 1MB", 0.8), None);
+    }
+
+    #[test]
+    fn published_thresholds_do_not_fall() {
+        for row in PUBLISHED {
+            let thresholds = row.thresholds();
+            assert_eq!(thresholds.len() + 1, PUBLISHED_QUEUES);
+            assert!(thresholds.is_sorted(), "{row:?}");
+        }
+    }
+}

@@ -30,7 +30,8 @@ mod shortest_path;
 mod term;
 
 pub use baseline::{
-    EXPONENTIAL_BASE, EXPONENTIAL_FACTOR, PUBLISHED, Published, equal_split, exponential, published,
+    EXPONENTIAL_BASE, EXPONENTIAL_FACTOR, PUBLISHED, PUBLISHED_QUEUES, Published, equal_split,
+    exponential, published,
 };
 pub use comparison::{Comparison, Other, compare};
 pub use error::{MOST_QUEUES, ThresholdsError};

@@ -9,7 +9,7 @@ use crate::objective::Objective;
 use crate::optimal::{Solution, optimal_for};
 use crate::scene::Scene;
 
-/// How traffic is other than thought.
+/// How traffic differs from the forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Deviation {
@@ -19,7 +19,7 @@ pub enum Deviation {
     SizesTimes(f64),
 }
 
-/// What thresholds lose when traffic is other than thought.
+/// What thresholds lose if traffic differs from the forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Loss {
     /// How it is other.

@@ -114,6 +114,25 @@ fn thresholds_rise_and_are_one_fewer_than_queues() {
 }
 
 #[test]
+fn published_thresholds_need_eight_queues_and_their_workload() {
+    let published = "queues = 8\nthresholds = \"published\"";
+    let good = GOOD.replace("queues = 4\nthresholds = \"10KB 100KB 1MB\"", published);
+    let without = |from: &str, to: &str| {
+        assert!(good.contains(from), "{from}");
+        mistakes(&good.replacen(from, to, 1), &[])
+    };
+    assert_eq!(mistakes(&good, &[]), "no mistake");
+    assert_snapshot!(without("queues = 8", "queues = 4"), @r#"a.toml:19:14: scheme.pias.thresholds: `thresholds = "published"` is for 8 queues, and there are 4. Set `queues = 8`, list the thresholds, or use "optimal"."#);
+    assert_snapshot!(without("web-search-packets", "uniform 8KB 32KB"), @r#"a.toml:19:14: scheme.pias.thresholds: `thresholds = "published"` exists for `sizes` that begin with "web-search" or "data-mining", and these are "uniform 8KB 32KB". Change `sizes`, list the thresholds, or use "optimal"."#);
+    let parts =
+        "load = 0.5\n[[workload.part]]\nname = \"p\"\nflows = 5\nsizes = \"web-search-packets\"";
+    let from = "sizes = \"web-search-packets\"\nload = 0.5\nflows = 10";
+    assert_snapshot!(without(from, parts), @r#"a.toml:21:14: scheme.pias.thresholds: `thresholds = "published"` needs one `sizes` for all flows, "web-search-..." or "data-mining-...", and these flows come from parts or a trace. Instead, list the thresholds, or use "optimal"."#);
+    let known = without("preset = \"dctcp\"", "preset = \"tcp2q\"\nthresholds = \"published\"");
+    assert_snapshot!(known, @r#"a.toml:15:14: scheme.tcp2q.thresholds: found "published", expected a size such as "360KB", "64KiB" or "65pkt" (B, KB, MB, GB, KiB, MiB, GiB, pkt); the unit is not one of these"#);
+}
+
+#[test]
 fn units_that_do_not_fit_are_refused() {
     assert_snapshot!(changed("hosts = 4", "hosts = 4\nhost_link = \"10us\""), @r#"a.toml:7:13: topology.host_link: found "10us", expected a rate such as "10Gbps" (bps, Kbps, Mbps, Gbps, Tbps); the unit is not one of these"#);
     assert_snapshot!(changed("hosts = 4", "hosts = 4\nlink_delay = 3"), @r#"a.toml:7:14: topology.link_delay: found "3", expected a time such as "85.2us" (ps, ns, us, ms, s); the unit is missing"#);

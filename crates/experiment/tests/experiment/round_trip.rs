@@ -2,7 +2,7 @@
 
 use flowsched_experiment::{Arguments, Experiment, Traffic};
 use flowsched_schemes::tagger::THRESHOLDS;
-use flowsched_units::Settings;
+use flowsched_units::{Settings, Value};
 use flowsched_workload::parameters::{FLOWS, LOAD};
 use proptest::prelude::*;
 
@@ -104,6 +104,26 @@ fn every_default_is_filled_in() {
     }
     assert!(!experiment.resolved().contains("optimal"), "sizes stand in the words' place");
     assert!(!experiment.resolved().contains("equal-split"), "sizes stand in the words' place");
+}
+
+#[test]
+fn published_thresholds_follow_the_load_and_the_sizes() {
+    let vary = ["workload.sizes=web-search-packets,data-mining-bytes", "workload.load=0.5,0.8"];
+    let set = ["scheme.1.queues=8", "scheme.1.thresholds=published"];
+    let experiment = fabric(&set, &vary);
+    let first_and_last: Vec<String> = experiment
+        .scenes
+        .iter()
+        .map(|scene| match scene.schemes[1].settings.get(&THRESHOLDS) {
+            Some(Value::Sizes(sizes)) => format!("{:?} {:?}", sizes[0].get(), sizes[6].get()),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let expected = [(1059, 2184), (909, 2484), (805, 22_272), (745, 27_245)]
+        .map(|(first, last)| format!("{} {}", first * 1460, last * 1460));
+    assert_eq!(first_and_last, expected);
+    assert!(!experiment.resolved().contains("published"), "sizes stand in the word's place");
+    assert_same(&experiment, &read_back(&experiment));
 }
 
 #[test]
