@@ -13,15 +13,16 @@ pub fn memory_of_machine() -> f64 {
     least as f64
 }
 
-/// The processor, how many cores the program may use, and the operating system.
+/// The processor, how many cores the program may use, and the kernel's version to its second number.
 pub fn machine_in_words() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let model = model.map_or("an unknown processor", |(_, name)| name);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let system = uname().map_or(String::new(), |names| {
-        let [system, release] = [names.sysname(), names.release()];
-        format!(", {} {}", system.to_string_lossy(), release.to_string_lossy())
+        let release = names.release().to_string_lossy();
+        let version: Vec<&str> = release.split('.').take(2).collect();
+        format!(", {} {}", names.sysname().to_string_lossy(), version.join("."))
     });
     format!("{model}, {cores} cores{system}")
 }
