@@ -193,6 +193,16 @@ pub(crate) fn tidy(places: &Places) {
     }
 }
 
+/// Forgets what was recorded of interfaces on which nothing of the tagger is left. Somebody else may
+/// have taken it away, and a record that stays would later make the agent take away theirs.
+pub(crate) fn forget(places: &Places) {
+    for kind in [clsact::RECORD, passed::RECORD] {
+        for index in places.records(kind) {
+            let _ = std::fs::remove_file(places.record(&format!("{kind}{index}")));
+        }
+    }
+}
+
 /// The program for packets of that side, by what they look like on the interface.
 pub(crate) fn entry(interface: &Interface, side: Side) -> Entry {
     match (sys::has_ethernet_header(&interface.name), side) {

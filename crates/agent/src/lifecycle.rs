@@ -41,6 +41,7 @@ pub(crate) fn uninstall(places: &Places) -> Result<(), AgentError> {
     // Until the end, so that no agent starts meanwhile.
     let _lock = places.run.exists().then(|| Lock::take(places)).transpose()?;
     let was_installed = places.is_installed();
+    attach::tidy(places);
     nic::stop(places, false)?;
     for (interface, _) in attach::attached(places) {
         attach::detach(places, &interface)?;
@@ -49,6 +50,7 @@ pub(crate) fn uninstall(places: &Places) -> Result<(), AgentError> {
     for index in places.records(gso::RECORD) {
         gso::restore(places, index)?;
     }
+    attach::forget(places);
     let left = places.remove()?;
     report(places, was_installed, &left)
 }

@@ -2,6 +2,7 @@
 //! known by 5-tuple, which is allocated when the agent starts.
 
 use std::fs;
+use std::path::Path;
 
 use crate::bpf::types;
 
@@ -26,8 +27,39 @@ pub(crate) fn of_agent(max: u32) -> u64 {
     of_flows(max) + OTHERWISE
 }
 
-/// Bytes that this machine can still give.
+/// Bytes that this machine, and the control groups of this process, can still give.
 pub(crate) fn available() -> Option<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let left = [of_machine(), left_in_groups(Path::new("/sys/fs/cgroup"), &groups)];
+    left.into_iter().flatten().min()
+}
+
+/// The least that any memory limit leaves of the groups in `list` (the text of `/proc/self/cgroup`) and
+/// of those around them; `None` without a limit.
+fn left_in_groups(mount: &Path, list: &str) -> Option<u64> {
+    let left = list.lines().filter_map(|line| {
+        let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
+        let is_memory = controllers.split(',').any(|one| one == "memory");
+        let (folder, limit, usage) = match controllers {
+            "" => (mount.to_owned(), "memory.max", "memory.current"),
+            _ if is_memory => {
+                (mount.join("memory"), "memory.limit_in_bytes", "memory.usage_in_bytes")
+            }
+            _ => return None,
+        };
+        let group = Path::new(group.trim_start_matches('/'));
+        let number =
+            |path: &Path| -> Option<u64> { fs::read_to_string(path).ok()?.trim().parse().ok() };
+        let of_group = |group: &Path| {
+            let group = folder.join(group);
+            Some(number(&group.join(limit))?.saturating_sub(number(&group.join(usage))?))
+        };
+        group.ancestors().filter_map(of_group).min()
+    });
+    left.min()
+}
+
+fn of_machine() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -48,6 +80,24 @@ mod tests {
         let text = fs::read_to_string(format!("/proc/self/fdinfo/{file}")).unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix("memlock:")).unwrap();
         line.trim().parse().unwrap()
+    }
+
+    #[test]
+    fn the_least_limit_of_the_groups_around_a_process_counts() {
+        let mount = tempfile::tempdir().unwrap();
+        let group = |path: &str, files: [(&str, &str); 2]| {
+            let folder = mount.path().join(path);
+            fs::create_dir_all(&folder).unwrap();
+            files.iter().for_each(|(name, text)| fs::write(folder.join(name), text).unwrap());
+        };
+        group("pods/agent", [("memory.max", "max\n"), ("memory.current", "5\n")]);
+        group("pods", [("memory.max", "1000\n"), ("memory.current", "400\n")]);
+        let left = |list| left_in_groups(mount.path(), list);
+        assert_eq!(left("0::/pods/agent\n"), Some(600), "of the group around it");
+        assert_eq!(left("0::/elsewhere\n"), None);
+        let names = ["memory.limit_in_bytes", "memory.usage_in_bytes"];
+        group("memory/old", [(names[0], "300\n"), (names[1], "100\n")]);
+        assert_eq!(left("3:cpu:/\n2:memory:/old\n0::/pods/agent\n"), Some(200));
     }
 
     #[test]

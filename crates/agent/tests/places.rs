@@ -189,6 +189,41 @@ fn uninstall_removes_only_what_the_agent_makes() {
     assert_eq!(fs::read_dir(&home).unwrap().count(), 3);
 }
 
+/// After a kill, with the interface gone, or with its hook taken away by somebody else.
+#[test]
+fn uninstall_forgets_interfaces_on_which_nothing_is_left() {
+    if !lab::is_root("uninstall_forgets_interfaces_on_which_nothing_is_left") {
+        return;
+    }
+    for take_away in ["ip -n {a} link del east", "tc -n {a} qdisc del dev east clsact"] {
+        let pair = Pair::new();
+        let mut agent = Agent::start(&pair, RULE, &["--clsact"]);
+        agent.signal("-KILL");
+        agent.wait();
+        sh(&take_away.replace("{a}", &pair.a));
+        assert!(agent.ok("uninstall").contains("gone"));
+        let entries = fs::read_dir(agent.run_dir()).into_iter().flatten().flatten();
+        let left: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+        let records: Vec<_> =
+            left.iter().filter(|name| name.to_string_lossy().contains('_')).collect();
+        assert!(records.is_empty(), "{take_away}: {left:?}");
+    }
+}
+
+#[test]
+fn mistakes_in_the_configuration_of_metrics_have_their_exit_code() {
+    if !lab::is_root("mistakes_in_the_configuration_of_metrics_have_their_exit_code") {
+        return;
+    }
+    let pair = Pair::new();
+    for metrics in ["tls-key = \"/none\"", "listen = \"${NO_SUCH_VARIABLE}:9487\""] {
+        let agent = Agent::prepare(&pair, &format!("{RULE}[metrics]\n{metrics}\n"));
+        let output = agent.fail_to_start(&[], "");
+        assert_eq!(code(&output), 2, "{}", said(&output));
+        assert!(!agent.is_installed());
+    }
+}
+
 fn map_options() -> libbpf_sys::bpf_map_create_opts {
     libbpf_sys::bpf_map_create_opts {
         sz: size_of::<libbpf_sys::bpf_map_create_opts>() as _,

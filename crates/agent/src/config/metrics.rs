@@ -55,7 +55,7 @@ impl Metrics {
 }
 
 fn incomplete(key: &str, other: &str) -> AgentError {
-    AgentError::Missing(format!("`{key}` needs `{other}`. Set both or none."))
+    AgentError::Usage(format!("`{key}` needs `{other}`. Set both or none."))
 }
 
 /// An address and port. `${NAME}` in place of the address is the one in environment variable
@@ -69,14 +69,14 @@ fn address(
     };
     let port = port.parse().map_err(|_| refused(text))?;
     let value = variable(name).ok_or_else(|| {
-        AgentError::Missing(format!(
+        AgentError::Usage(format!(
             "`metrics.listen` is \"{text}\", but the environment variable {name} is not set. Set \
              it to an address, or write the address itself."
         ))
     })?;
     let value = value.to_string_lossy();
     let address: IpAddr = value.parse().map_err(|_| {
-        AgentError::Missing(format!(
+        AgentError::Usage(format!(
             "`metrics.listen` is \"{text}\", but the environment variable {name} is \"{value}\". \
              Set it to an IPv4 or IPv6 address."
         ))
