@@ -122,8 +122,10 @@ fn published_thresholds_follow_the_load_and_the_sizes() {
     let expected = [(1059, 2184), (909, 2484), (805, 22_272), (745, 27_245)]
         .map(|(first, last)| format!("{} {}", first * 1460, last * 1460));
     assert_eq!(first_and_last, expected);
-    assert!(!experiment.resolved().contains("published"), "sizes stand in the word's place");
     assert_same(&experiment, &read_back(&experiment));
+    let one_point = fabric(&set, &[]);
+    assert!(!one_point.resolved().contains("published"), "sizes stand in the word's place");
+    assert_same(&one_point, &read_back(&one_point));
 }
 
 #[test]
