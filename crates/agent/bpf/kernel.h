@@ -18,6 +18,7 @@ struct sock {
 	struct {
 		int len;
 	} sk_backlog;
+	int sk_write_pending;
 	__u16 sk_type;
 	__u8 sk_shutdown;
 };

@@ -22,8 +22,9 @@ static __always_inline struct tcp_sock *kernel_tcp(struct bpf_sock *socket)
 	return HAS_CASTS ? TCP_OF(socket) : bpf_skc_to_tcp_sock(socket);
 }
 
-/* Whether all that the application has written so far to a TCP socket is sent with the packet that
- * ends before `next_seq`. */
+/* Whether all that the application has to send so far on a TCP socket is sent with the packet that
+ * ends before `next_seq`: nothing is in the send buffer, and no write waits for room in it. Such a
+ * write has more to send, however late its thread gets the processor. */
 static __always_inline bool is_all_sent(struct bpf_sock *socket, __u32 next_seq)
 {
 	struct tcp_sock *tcp;
@@ -36,7 +37,7 @@ static __always_inline bool is_all_sent(struct bpf_sock *socket, __u32 next_seq)
 		if (!tcp)
 			return false;
 	}
-	unsent = tcp->write_seq - next_seq;
+	unsent = (tcp->write_seq - next_seq) | tcp->inet_conn.icsk_inet.sk.sk_write_pending;
 	/* Whether that is 0, without a branch, which the compiler would make of it. */
 	unsent |= -unsent;
 	asm volatile("" : "+r"(unsent));
