@@ -61,7 +61,7 @@ deny:
 docs: reference
 	command -v mdbook >/dev/null || $(TOOL) mdbook
 	mdbook build docs
-	$(CARGO) doc --workspace --no-deps --lib --quiet
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --lib --quiet
 
 ## Rewrites the generated pages of the book; in CI that must change nothing.
 reference:

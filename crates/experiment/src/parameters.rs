@@ -66,7 +66,7 @@ pub(crate) const UNTIL: Parameter = Parameter {
 /// The keys before the first table of an experiment file.
 pub const PARAMETERS: &[Parameter] = &[NAME, SEEDS, SEED, ENGINE, ORDERS, SAMPLE_INTERVAL, UNTIL];
 
-/// The key of a `[topology]` table beside those of its kind, `routing` and [`LOSS`].
+/// The key of a `[topology]` table beside those of its kind, `routing` and [`flowsched_topology::LOSS`].
 pub const KIND: Parameter = Parameter {
     name: "kind",
     kind: Kind::Text,

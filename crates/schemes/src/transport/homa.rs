@@ -7,7 +7,7 @@
 //! of its own (3.3 to 3.5). A sending host transmits the message with the fewest bytes left first
 //! (3.2). Losses are found by time-outs at receivers (3.7).
 //!
-//! What lives here: the [header](header), the two ends of a message, and what a host remembers: whose
+//! What lives here: the [header], the two ends of a message, and what a host remembers: whose
 //! [turn](card) it is to send, and which messages to [grant](grants). What may not: ports, which are
 //! plain strict priority.
 //!

@@ -8,7 +8,7 @@
 //! leaves too many of them unanswered.
 //!
 //! What lives here: the [header](PhostHeader), the two ends of a flow, and what a host remembers: at
-//! the [source](source), whose token is spent next; at the [receiver](sink), who gets the next one.
+//! the [source], whose token is spent next; at the [receiver](sink), who gets the next one.
 //! What may not: ports, which are plain strict priority.
 
 mod header;
