@@ -40,10 +40,12 @@ fn left_in_groups(mount: &Path, list: &str) -> Option<u64> {
     let left = list.lines().filter_map(|line| {
         let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
         let is_memory = controllers.split(',').any(|one| one == "memory");
-        let (folder, limit, usage) = match controllers {
-            "" => (mount.to_owned(), "memory.max", "memory.current"),
+        let (folder, [limit, usage, cached]) = match controllers {
+            "" => (mount.to_owned(), ["memory.max", "memory.current", "inactive_file"]),
             _ if is_memory => {
-                (mount.join("memory"), "memory.limit_in_bytes", "memory.usage_in_bytes")
+                let names =
+                    ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"];
+                (mount.join("memory"), names)
             }
             _ => return None,
         };
@@ -52,7 +54,14 @@ fn left_in_groups(mount: &Path, list: &str) -> Option<u64> {
             |path: &Path| -> Option<u64> { fs::read_to_string(path).ok()?.trim().parse().ok() };
         let of_group = |group: &Path| {
             let group = folder.join(group);
-            Some(number(&group.join(limit))?.saturating_sub(number(&group.join(usage))?))
+            // What is cached of files goes as soon as the memory is needed.
+            let statistics = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+            let mut lines = statistics.lines().filter_map(|line| line.split_once(' '));
+            let cached: u64 = lines
+                .find_map(|(name, bytes)| (name == cached).then(|| bytes.parse().ok())?)
+                .unwrap_or(0);
+            let used = number(&group.join(usage))?.saturating_sub(cached);
+            Some(number(&group.join(limit))?.saturating_sub(used))
         };
         group.ancestors().filter_map(of_group).min()
     });
@@ -95,9 +104,15 @@ mod tests {
         let left = |list| left_in_groups(mount.path(), list);
         assert_eq!(left("0::/pods/agent\n"), Some(600), "of the group around it");
         assert_eq!(left("0::/elsewhere\n"), None);
+        let cached = "active_file 900\ninactive_file 300\n";
+        fs::write(mount.path().join("pods/memory.stat"), cached).unwrap();
+        assert_eq!(left("0::/pods/agent\n"), Some(900), "with what is cached of files");
         let names = ["memory.limit_in_bytes", "memory.usage_in_bytes"];
         group("memory/old", [(names[0], "300\n"), (names[1], "100\n")]);
         assert_eq!(left("3:cpu:/\n2:memory:/old\n0::/pods/agent\n"), Some(200));
+        let cached = "inactive_file 9\ntotal_inactive_file 50\n";
+        fs::write(mount.path().join("memory/old/memory.stat"), cached).unwrap();
+        assert_eq!(left("2:memory:/old\n"), Some(250));
     }
 
     #[test]
