@@ -319,7 +319,7 @@ pub struct Reproduce {
     /// How large the simulations are: as in the paper, or smaller ones that end within minutes
     #[arg(long, value_enum, default_value_t = Scale::Quick)]
     pub scale: Scale,
-    /// Number of seeds; by default five at quick scale, and each experiment's own at paper scale
+    /// Number of seeds; by default each experiment's own, and at least five at quick scale
     #[arg(long, value_name = "N")]
     pub seeds: Option<u64>,
     /// How many runs go side by side; by default as many as there are cores

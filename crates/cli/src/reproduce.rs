@@ -29,7 +29,7 @@ pub use record::write_pages;
 /// The experiments, from there.
 const EXPERIMENTS: &str = "experiments";
 
-/// Seeds at quick scale, where the paper's scale has those of the file: enough for an interval.
+/// The fewest seeds at quick scale: enough for an interval.
 const QUICK_SEEDS: u64 = 5;
 
 /// Measures the claims that are asked for, and prints a row for each of their values.
@@ -37,11 +37,11 @@ pub fn reproduce(wanted: &Reproduce) -> Result<(), Failure> {
     let claims = read_claims()?;
     let asked = asked_for(&claims, &wanted.claims)?;
     if wanted.explore {
-        return explore_all(wanted, &asked);
+        return explore_all(wanted, &claims, &asked);
     }
     let measures = asked.iter().flat_map(|claim| claim.values.iter());
     let studies = measures.filter_map(|value| value.measure.as_ref()).map(|one| one.study());
-    let summaries = run_all(wanted, studies.collect())?;
+    let summaries = run_all(wanted, &claims, studies.collect())?;
     let scale = wanted.scale.to_string();
     let rows: Vec<Row> = asked
         .iter()
@@ -55,7 +55,7 @@ pub fn reproduce(wanted: &Reproduce) -> Result<(), Failure> {
 }
 
 /// Measures the claims under all readings of what their papers leave open.
-fn explore_all(wanted: &Reproduce, asked: &[&Claim]) -> Result<(), Failure> {
+fn explore_all(wanted: &Reproduce, claims: &Claims, asked: &[&Claim]) -> Result<(), Failure> {
     let open: Vec<&Claim> =
         asked.iter().copied().filter(|claim| !claim.assumptions.is_empty()).collect();
     if open.is_empty() {
@@ -66,7 +66,7 @@ fn explore_all(wanted: &Reproduce, asked: &[&Claim]) -> Result<(), Failure> {
         return Err(refused(&Place::Argument("--explore".to_owned()), "explore", &problem));
     }
     let needed = open.iter().flat_map(|claim| studies(claim)).collect();
-    let summaries = run_all(wanted, needed)?;
+    let summaries = run_all(wanted, claims, needed)?;
     let scale = wanted.scale.to_string();
     let explored: Vec<Vec<Explored>> = open
         .iter()
@@ -117,12 +117,13 @@ fn asked_for<'a>(claims: &'a Claims, words: &[String]) -> Result<Vec<&'a Claim>,
 /// Runs every study, each once, and returns their summaries.
 fn run_all(
     wanted: &Reproduce,
+    claims: &Claims,
     mut studies: Vec<Study>,
 ) -> Result<BTreeMap<Study, Summary>, Failure> {
     studies.sort_unstable();
     studies.dedup();
     let threads = threads(wanted.threads);
-    let costs = record::costs(wanted.scale)?;
+    let costs = record::costs(claims, wanted.scale)?;
     let progress = Arc::new(Progress::default());
     let interrupts = Interrupts::listen(&progress, "the same command")?;
     let mut summaries = BTreeMap::new();
@@ -140,9 +141,16 @@ fn run_all(
 
 fn read_experiment(study: &Study, wanted: &Reproduce) -> Result<Experiment, Failure> {
     let quick = wanted.scale == Scale::Quick;
-    let seeds = wanted.seeds.or(quick.then_some(QUICK_SEEDS));
-    let seeds = seeds.map(|seeds| format!("seeds={seeds}")).into_iter();
-    let set = study.set.iter().map(|(key, value)| format!("{key}={value}")).chain(seeds).collect();
     let file = Path::new(EXPERIMENTS).join(&study.experiment).with_extension("toml");
-    Ok(Experiment::read(&file, &Arguments { set, quick, ..Arguments::default() })?)
+    let set: Vec<String> = study.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let read = |seeds: Option<u64>| {
+        let seeds = seeds.map(|seeds| format!("seeds={seeds}"));
+        let set = set.iter().cloned().chain(seeds).collect();
+        Experiment::read(&file, &Arguments { set, quick, ..Arguments::default() })
+    };
+    let experiment = read(wanted.seeds)?;
+    match wanted.seeds.is_none() && quick && experiment.seeds < QUICK_SEEDS {
+        true => Ok(read(Some(QUICK_SEEDS))?),
+        false => Ok(experiment),
+    }
 }

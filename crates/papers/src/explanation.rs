@@ -31,7 +31,7 @@ pub fn explanation(claim: &Claim, rows: &[Row]) -> String {
 }
 
 /// How a value is measured, or why it is not.
-pub(crate) fn how(value: &ClaimedValue) -> String {
+pub fn how(value: &ClaimedValue) -> String {
     match (&value.measure, &value.not_run) {
         (Some(measure), _) => measured(measure),
         (None, Some(reason)) => format!("not run: {reason}"),

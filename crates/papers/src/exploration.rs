@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::assumption::{Variant, under, variants};
 use crate::claim::{Claim, ClaimedValue};
-use crate::row::{Row, in_words};
+use crate::row::Row;
 use crate::setting::Study;
 use crate::verdict::Verdict;
 
@@ -94,7 +94,7 @@ fn tornado(explored: &[Explored]) -> String {
     for (name, by) in moves {
         let length = (by.abs() / most * WIDEST as f64).round();
         let bar = if by < 0.0 { "-" } else { "+" }.repeat(length as usize);
-        let by = in_words(explored[0].row.kind, by);
+        let by = explored[0].row.kind.in_words(by);
         let _ = writeln!(text, "  {name:<44} {by:>9} {bar}");
     }
     text

@@ -30,6 +30,16 @@ impl Kind {
         }
     }
 
+    /// A number as such claims print it.
+    pub fn in_words(self, number: f64) -> String {
+        match self {
+            Kind::Reduction | Kind::Gap | Kind::Order => format!("{:.1}%", number * 100.0),
+            _ if number.abs() >= 100.0 => format!("{number:.0}"),
+            _ if number != 0.0 && number.abs() < 0.01 => format!("{number:.1e}"),
+            _ => format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+        }
+    }
+
     /// Whether such claims are of two schemes.
     pub(crate) fn compares(self) -> bool {
         self.neutral().is_some() || self == Kind::Order

@@ -5,8 +5,8 @@
 //! experiment, and [`Verdict::new`] compares both. No verdict and no measured figure is written by
 //! hand.
 //!
-//! What lives here: claims, figures of finished runs, verdicts, and the texts that show them. What
-//! may not: running experiments, and printing.
+//! What lives here: claims, figures of finished runs, verdicts, and their texts for a terminal.
+//! What may not: running experiments, printing, and drawing.
 
 mod assumption;
 mod claim;
@@ -17,7 +17,6 @@ mod figure;
 mod kind;
 mod measure;
 mod measured;
-mod page;
 mod published;
 mod reach;
 mod recorded;
@@ -29,12 +28,11 @@ mod verdict;
 pub use assumption::{Assumption, Reading};
 pub use claim::{Claim, ClaimedValue, Claims};
 pub use error::ClaimsError;
-pub use explanation::explanation;
+pub use explanation::{explanation, how};
 pub use exploration::{Explored, as_text, explore, studies};
 pub use kind::{Bound, Kind};
 pub use measure::{Measure, Over};
 pub use measured::Measured;
-pub use page::{chart, page};
 pub use published::{Expected, Published};
 pub use reach::Reach;
 pub use recorded::{Recorded, largest_scale};

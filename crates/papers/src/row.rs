@@ -98,7 +98,7 @@ impl Row {
 
     /// What was published, in words.
     pub fn published_in_words(&self) -> String {
-        let number = |number| in_words(self.kind, number);
+        let number = |number| self.kind.in_words(number);
         match self.published {
             None => String::new(),
             Some(Published::Number(only)) => number(only),
@@ -109,7 +109,7 @@ impl Row {
 
     /// What was measured, with its interval, in words.
     pub fn measured_in_words(&self) -> String {
-        let number = |number| in_words(self.kind, number);
+        let number = |number| self.kind.in_words(number);
         let interval = self
             .interval
             .map_or(String::new(), |(low, high)| format!(" [{}, {}]", number(low), number(high)));
@@ -122,15 +122,5 @@ impl Row {
             Some(reason) => format!("{}: {reason}", self.verdict.words()),
             None => self.verdict.words().to_owned(),
         }
-    }
-}
-
-/// A number as claims of `kind` print it.
-pub(crate) fn in_words(kind: Kind, number: f64) -> String {
-    match kind {
-        Kind::Reduction | Kind::Gap | Kind::Order => format!("{:.1}%", number * 100.0),
-        _ if number.abs() >= 100.0 => format!("{number:.0}"),
-        _ if number != 0.0 && number.abs() < 0.01 => format!("{number:.1e}"),
-        _ => format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').to_owned(),
     }
 }

@@ -17,8 +17,7 @@ pub enum Verdict {
     SameDirection,
     /// The interval neither meets the published value nor is on its side.
     NotReproduced,
-    /// There is no interval, it meets the published value and is too wide, or it does not meet it and
-    /// includes "no difference".
+    /// There is no interval, it includes "no difference", or it is on the published side and too wide.
     Undecided,
     /// Only real packets can tell.
     NeedsTheLab,
@@ -72,17 +71,17 @@ impl Verdict {
         (least, most): (f64, f64),
         (low, high): (f64, f64),
     ) -> Verdict {
+        let is_wide = high - low > widest((least, most), kind);
         if meets((least, most), bound, low, high) {
-            let decides = high - low <= widest((least, most), kind);
-            return if decides { Verdict::Reproduced } else { Verdict::Undecided };
+            return if is_wide { Verdict::Undecided } else { Verdict::Reproduced };
         }
         let Some(neutral) = kind.neutral() else { return Verdict::NotReproduced };
-        if low <= neutral && neutral <= high {
-            Verdict::Undecided
-        } else if (low > neutral) == (least + most > 2.0 * neutral) {
-            Verdict::SameDirection
-        } else {
-            Verdict::NotReproduced
+        let is_ours = (low > neutral) == (least + most > 2.0 * neutral);
+        match low <= neutral && neutral <= high {
+            true => Verdict::Undecided,
+            false if is_ours && is_wide => Verdict::Undecided,
+            false if is_ours => Verdict::SameDirection,
+            false => Verdict::NotReproduced,
         }
     }
 

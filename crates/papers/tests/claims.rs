@@ -92,6 +92,8 @@ fn claims_that_make_no_sense_are_refused_in_words() {
     let bad_reading = "not_run = \"so\"\n[[claim.assumption]]\nname = \"a\"\nwhy = \"\"\n\
                        reading = [{ name = \"b\", figure = \"no\" }]\n";
     assert!(refusal(bad_reading).contains("`no` is no figure"));
+    let inverse = bad_reading.replace("figure = \"no\"", "inverse = true");
+    assert!(refusal(&inverse).contains("`inverse` is for readings of reductions"));
     let twice = format!("not_run = \"so\"\n{claim}not_run = \"so\"\n");
     assert!(refusal(&twice).contains("another claim of that name"));
 }

@@ -1,7 +1,8 @@
 //! Reports: results as tables for the terminal and as a self-contained HTML page.
 //!
 //! [`terminal`] prints what `flowsched run` ends with, [`html`] writes `report.html` into a
-//! results folder. Both start from [`flowsched_experiment::results`].
+//! results folder. Both start from [`flowsched_experiment::results`]. [`paper_page`] is a page of the
+//! book on what `flowsched reproduce` measured.
 //!
 //! ```no_run
 //! use flowsched_experiment::results::Folder;
@@ -28,6 +29,7 @@ mod gathered;
 mod histogram;
 mod overview;
 mod page;
+mod paper;
 mod scale;
 mod style;
 mod svg;
@@ -42,6 +44,7 @@ use std::path::{Path, PathBuf};
 use flowsched_experiment::results::Folder;
 
 pub use error::ReportError;
+pub use paper::{claim_chart, paper_page};
 pub use terminal::terminal;
 
 /// Writes `report.html` into the results folder `dir` and returns its path.

@@ -5,7 +5,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use flowsched_papers::{Claim, Recorded, Row, Study, chart, largest_scale, page, totals};
+use flowsched_papers::{Claim, ClaimedValue, Claims, Recorded, Row, Study, largest_scale, totals};
+use flowsched_report::{claim_chart, paper_page};
 
 use super::claims::read_claims;
 use crate::arguments::Scale;
@@ -24,8 +25,11 @@ pub fn record(rows: Vec<Row>) -> Recorded {
 
 /// The largest scale that is recorded of every value; nothing without a table.
 pub fn recorded_rows() -> Result<Vec<Row>, Failure> {
-    let (quick, paper) = (read(Scale::Quick)?, read(Scale::Paper)?);
-    Ok(quick.map_or(Vec::new(), |quick| largest_scale(&quick, paper.as_ref())))
+    Ok(rows_of(&read(Scale::Quick)?, &read(Scale::Paper)?))
+}
+
+fn rows_of(quick: &Option<Recorded>, paper: &Option<Recorded>) -> Vec<Row> {
+    quick.as_ref().map_or(Vec::new(), |quick| largest_scale(quick, paper.as_ref()))
 }
 
 fn read(scale: Scale) -> Result<Option<Recorded>, Failure> {
@@ -41,19 +45,19 @@ fn read(scale: Scale) -> Result<Option<Recorded>, Failure> {
 /// Writes a page for each paper, the line of totals and the chart of the front page to a folder.
 pub fn write_pages(folder: &Path) -> Result<(), Failure> {
     let claims = read_claims()?;
-    let rows = recorded_rows()?;
-    let tables = [read(Scale::Quick)?, read(Scale::Paper)?];
-    let tables: Vec<&Recorded> = tables.iter().flatten().collect();
+    let (quick, paper) = (read(Scale::Quick)?, read(Scale::Paper)?);
+    let rows = rows_of(&quick, &paper);
+    let tables: Vec<&Recorded> = [&quick, &paper].into_iter().flatten().collect();
     let mut papers: BTreeMap<&str, Vec<&Claim>> = BTreeMap::new();
     for claim in &claims.all {
         papers.entry(&claim.paper).or_default().push(claim);
     }
     for (paper, claims) in papers {
-        write(folder, &format!("{paper}.md"), &page(paper, &claims, &rows, &tables))?;
+        write(folder, &format!("{paper}.md"), &paper_page(paper, &claims, &rows, &tables))?;
     }
     write(folder, "totals.md", &(totals(&rows) + "\n"))?;
     let front: Vec<&Row> = rows.iter().filter(|row| row.id == FRONT).collect();
-    write(folder, "front.svg", &(chart(&front).unwrap_or_default() + "\n"))
+    write(folder, "front.svg", &(claim_chart(&front).unwrap_or_default() + "\n"))
 }
 
 fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
@@ -65,12 +69,11 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
 /// What studies took when a table was recorded, in seconds of one processor.
 pub struct Costs(BTreeMap<Study, f64>);
 
-/// The costs of the table that is recorded at `scale`.
-pub fn costs(scale: Scale) -> Result<Costs, Failure> {
+/// The costs of the table of `claims` that is recorded at `scale`.
+pub fn costs(claims: &Claims, scale: Scale) -> Result<Costs, Failure> {
     let Some(table) = read(scale)? else { return Ok(Costs(BTreeMap::new())) };
-    let claims = read_claims()?;
     let values = claims.all.iter().flat_map(|claim| claim.values.iter().map(move |v| (claim, v)));
-    let cost = |(claim, value): (&Claim, &flowsched_papers::ClaimedValue)| {
+    let cost = |(claim, value): (&Claim, &ClaimedValue)| {
         let row = table.row(&claim.id, &value.name)?;
         Some((value.measure.as_ref()?.study(), row.cpu_s?))
     };

@@ -75,37 +75,21 @@ const AS_JSON: &[&str] = &["reproduce", "--scale", "paper", "--seeds", "4", "--f
 #[test]
 fn every_reading_is_explored_alone_and_with_others() {
     let place = repository();
-    let done = place.flowsched(&[
-        "reproduce",
-        "pias.small",
-        "--explore",
-        "--scale",
-        "paper",
-        "--seeds",
-        "3",
-    ]);
+    let command = ["reproduce", "pias.small", "--explore", "--scale", "paper", "--seeds", "3"];
+    let done = place.flowsched(&command);
     assert_eq!(done.status, Some(0), "{}", done.errors);
     for words in ["as the experiment has it", "queues: two; lower by: of ours", "+++"] {
         assert!(done.output.contains(words), "{words}: {}", done.output);
     }
-    let command = [
-        "reproduce",
-        "pias.small",
-        "--explore",
-        "--scale",
-        "paper",
-        "--seeds",
-        "3",
-        "--format",
-        "json",
-    ];
-    let json: Value = serde_json::from_str(&place.flowsched(&command).output).unwrap();
+    let as_json = [&command[..], &["--format", "json"]].concat();
+    let json: Value = serde_json::from_str(&place.flowsched(&as_json).output).unwrap();
     let variants = json["explored"][0].as_array().unwrap();
     assert_eq!(variants.len(), 4, "only the value that is measured, under two assumptions");
     let figure = |variant: usize| variants[variant]["measured"].as_f64().unwrap();
     assert!((1.0 / (1.0 - figure(0)) - 1.0 - figure(2)).abs() < 1e-9, "{variants:?}");
     let refused = place.flowsched(&["reproduce", "pias.hops", "--explore"]);
     assert_eq!(refused.status, Some(2), "{}", refused.errors);
+    assert!(refused.errors.contains("nothing to explore"), "{}", refused.errors);
 }
 
 #[test]

@@ -4,28 +4,22 @@ mod chart;
 
 use std::fmt::Write;
 
-use crate::assumption::Assumption;
-use crate::claim::Claim;
-use crate::explanation::how;
-use crate::kind::{Bound, Kind};
-use crate::recorded::Recorded;
-use crate::row::Row;
-use crate::table::totals;
+use flowsched_papers::{Assumption, Bound, Claim, Kind, Recorded, Row, how, totals};
 
-pub use chart::chart;
+pub use chart::claim_chart;
 
 /// The page of a paper in Markdown.
 ///
 /// `recorded` are the tables that the rows come from, each with the command that measured it.
-pub fn page(paper: &str, claims: &[&Claim], rows: &[Row], recorded: &[&Recorded]) -> String {
+pub fn paper_page(paper: &str, claims: &[&Claim], rows: &[Row], recorded: &[&Recorded]) -> String {
     let title = title(paper);
     let of_paper: Vec<Row> =
         rows.iter().filter(|row| claims.iter().any(|one| one.id == row.id)).cloned().collect();
     let mut text = format!("# {title}: published and measured\n\n{}\n\n", totals(&of_paper));
     text.push_str(
         "[The rules for verdicts](../how-to/reproduce.md#verdicts) are the same for all papers. Each \
-         claim has its name, the section of the paper, and a table. Charts show what was published \
-         in orange and what was measured in blue, with the 95% interval. `flowsched reproduce NAME` \
+         claim has its name, the section of the paper, and a table. Charts show published \
+         numbers as red bars and measured ones as blue points, with the 95% interval. `flowsched reproduce NAME` \
          measures a claim again.\n\n",
     );
     for one in recorded {
@@ -68,7 +62,7 @@ fn section(claim: &Claim, rows: &[&Row]) -> String {
         let _ = writeln!(text, "| {} | {verdict} | {seeds} | {cost} |", cells.join(" | "));
     }
     text.push('\n');
-    if let Some(figure) = chart(rows) {
+    if let Some(figure) = claim_chart(rows) {
         let _ = writeln!(text, "{figure}\n");
     }
     text.push_str(&measured(claim));
