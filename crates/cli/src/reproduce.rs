@@ -102,7 +102,8 @@ fn asked_for<'a>(claims: &'a Claims, words: &[String]) -> Result<Vec<&'a Claim>,
         if claims.named(word).next().is_none() {
             let problem = format!(
                 "`{word}` names no claim. Give a claim such as \"pdq.convergence\", a paper (pias, \
-                 pdq, slytherin, epn) or an experiment such as \"pias-fig18\"."
+                 pdq, slytherin, epn), a figure such as \"pias-fig15\" or an experiment such as \
+                 \"slytherin-table1\"."
             );
             return Err(refused(&Place::Argument(word.clone()), "claim", &problem));
         }

@@ -10,6 +10,7 @@ use crate::figure::is_known;
 use crate::kind::{Bound, Kind};
 use crate::measure::Measure;
 use crate::published::Published;
+use crate::section::has_figure;
 
 /// All claims, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -98,8 +99,8 @@ impl Claims {
         Ok(claims)
     }
 
-    /// The claims that `word` names: one by its id, all whose ids begin with it and a dot, or all
-    /// that an experiment measures.
+    /// The claims that `word` names: one by its id, all whose ids begin with it and a dot, all of a
+    /// figure (`"pias-fig15"`, `"pias-fig15a"`), or all that an experiment measures.
     pub fn named<'a>(&'a self, word: &'a str) -> impl Iterator<Item = &'a Claim> {
         self.all.iter().filter(move |claim| claim.is_named(word))
     }
@@ -111,7 +112,9 @@ impl Claim {
         let is_experiment = |value: &ClaimedValue| {
             value.measure.as_ref().is_some_and(|measure| measure.experiment == word)
         };
+        let figure = word.strip_prefix(&self.paper).and_then(|rest| rest.strip_prefix("-fig"));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            || figure.is_some_and(|figure| has_figure(&self.section, figure))
             || self.values.iter().any(is_experiment)
     }
 

@@ -21,6 +21,7 @@ mod published;
 mod reach;
 mod recorded;
 mod row;
+mod section;
 mod setting;
 mod table;
 mod verdict;
