@@ -13,12 +13,20 @@ typedef struct {
 	int owned;
 } socket_lock_t;
 
+/* What an application has of a socket. */
+struct socket {
+	unsigned long flags;
+};
+
 struct sock {
 	socket_lock_t sk_lock;
+	struct socket *sk_socket;
+	int sk_write_pending;
+	int sk_wmem_queued;
+	int sk_sndbuf;
 	struct {
 		int len;
 	} sk_backlog;
-	int sk_write_pending;
 	__u16 sk_type;
 	__u8 sk_shutdown;
 };

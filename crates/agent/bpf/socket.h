@@ -22,26 +22,36 @@ static __always_inline struct tcp_sock *kernel_tcp(struct bpf_sock *socket)
 	return HAS_CASTS ? TCP_OF(socket) : bpf_skc_to_tcp_sock(socket);
 }
 
-/* Whether all that the application has to send so far on a TCP socket is sent with the packet that
- * ends before `next_seq`: nothing is in the send buffer, and no write waits for room in it. Such a
- * write has more to send, however late its thread gets the processor. */
+#define NO_SPACE (1 << 2) /* SOCK_NOSPACE */
+
+/* Whether the application may have more to write than the send buffer has room for. Either the buffer is
+ * full; or TCP has noted that a write found it full, which it does before it sends what is in the buffer
+ * and until there is room again; or a write waits for room, until its thread runs. (A function of its
+ * own, which most packets do not need.) */
+static __noinline bool is_short_of_room(struct bpf_sock *socket)
+{
+	struct tcp_sock *tcp = kernel_tcp(socket);
+	struct socket *file;
+	struct sock *sock;
+
+	if (!tcp)
+		return false;
+	sock = &tcp->inet_conn.icsk_inet.sk;
+	if (sock->sk_write_pending || sock->sk_wmem_queued >= sock->sk_sndbuf)
+		return true;
+	file = sock->sk_socket;
+	return file && file->flags & NO_SPACE;
+}
+
+/* Whether the packet that ends before `next_seq` is the last that the application has to send on a TCP
+ * socket so far: all that it has written is sent, and no full buffer keeps it from writing more. */
 static __always_inline bool is_all_sent(struct bpf_sock *socket, __u32 next_seq)
 {
-	struct tcp_sock *tcp;
-	__u32 unsent;
+	struct tcp_sock *tcp = kernel_tcp(socket);
 
-	if (HAS_CASTS) {
-		tcp = TCP_OF(socket);
-	} else {
-		tcp = bpf_skc_to_tcp_sock(socket);
-		if (!tcp)
-			return false;
-	}
-	unsent = (tcp->write_seq - next_seq) | tcp->inet_conn.icsk_inet.sk.sk_write_pending;
-	/* Whether that is 0, without a branch, which the compiler would make of it. */
-	unsent |= -unsent;
-	asm volatile("" : "+r"(unsent));
-	return ~unsent >> 31;
+	if (!tcp || tcp->write_seq != next_seq)
+		return false;
+	return !is_short_of_room(socket);
 }
 
 /* Whether a write of the application sends the packet. Acknowledgements and timers send what was written

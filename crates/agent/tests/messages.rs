@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ use seen::Seen;
 const SINK: &str = "10.77.0.2:5001";
 const PORT: u16 = 5001;
 const RULE: &str = "thresholds = \"20KB 100KB\"\ndscp = [40, 20, 3]\n[ageing]\ntimeouts = 0\n";
+/// What a writer that runs late sends.
+const LATE_BYTES: usize = 1_000_000;
 const ENDS: [&str; 2] = ["acknowledged", "sent"];
 
 fn level_at(offset: u64) -> u8 {
@@ -135,16 +138,89 @@ fn a_small_window_on_a_long_path_does_not_return_its_sender_to_the_top() {
     }
     for end in ENDS {
         let pair = Pair::new();
-        // Each acknowledgement is on its way for more than 2 ms.
-        sh(&format!(
-            "tc -n {} qdisc add dev west root tbf rate 200kbit burst 1600 limit 100000",
-            pair.b
-        ));
+        delay_acknowledgements(&pair);
         let _agent = Agent::start(&pair, &rule(end), &[]);
         read(&pair.b, Reader { buffer: 16_384, chunk: 65_536, pause: Duration::ZERO });
         let capture = Capture::start(&pair.b);
         send(&pair.a, 1, 1_000_000, None);
         check(&capture.end(), 1, 1_000_000, end);
+    }
+}
+
+/// The acknowledgement path of the pair is slow: each acknowledgement is on its way for more than 2 ms.
+fn delay_acknowledgements(pair: &Pair) {
+    sh(&format!(
+        "tc -n {} qdisc add dev west root tbf rate 200kbit burst 1600 limit 100000",
+        pair.b
+    ));
+}
+
+/// The send buffer is full, and all that is in it is on its way: the writer waits inside one write.
+#[test]
+fn a_small_send_buffer_does_not_return_its_sender_to_the_top() {
+    if !lab::is_root("a_small_send_buffer_does_not_return_its_sender_to_the_top") {
+        return;
+    }
+    for end in ENDS {
+        let pair = Pair::new();
+        delay_acknowledgements(&pair);
+        let _agent = Agent::start(&pair, &rule(end), &[]);
+        read(&pair.b, Reader { buffer: 1 << 20, chunk: 65_536, pause: Duration::ZERO });
+        let capture = Capture::start(&pair.b);
+        send(&pair.a, 1, 1_000_000, Some(8_192));
+        check(&capture.end(), 1, 1_000_000, end);
+    }
+}
+
+/// Keeps the processor that the caller runs on busy until it is dropped, and gives the caller what others
+/// leave of it.
+struct Crowded(Vec<Child>);
+
+impl Crowded {
+    fn new() -> Crowded {
+        let thread = nix::unistd::gettid();
+        sh(&format!("taskset --cpu-list --pid 0 {thread} && chrt --idle --pid 0 {thread}"));
+        let busy = || {
+            let words =
+                ["--cpu-list", "0", "chrt", "--other", "0", "sh", "-c", "while :; do :; done"];
+            Command::new("taskset").args(words).spawn().unwrap()
+        };
+        Crowded((0..3).map(|_| busy()).collect())
+    }
+}
+
+impl Drop for Crowded {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// The send buffer drains while the writer, which is to fill it again, waits for a processor.
+#[test]
+fn a_writer_that_runs_late_does_not_return_to_the_top() {
+    if !lab::is_root("a_writer_that_runs_late_does_not_return_to_the_top") {
+        return;
+    }
+    for end in ENDS {
+        let pair = Pair::new();
+        delay_acknowledgements(&pair);
+        let _agent = Agent::start(&pair, &rule(end), &[]);
+        read(&pair.b, Reader { buffer: 16_384, chunk: 65_536, pause: Duration::ZERO });
+        let capture = Capture::start(&pair.b);
+        let sending = lab::on(&pair.a, || {
+            let mut stream = TcpStream::connect(SINK).unwrap();
+            setsockopt(&stream, sockopt::SndBufForce, &16_384).unwrap();
+            let crowded = Crowded::new();
+            stream.write_all(&vec![7; LATE_BYTES]).unwrap();
+            drop(crowded);
+            stream.shutdown(std::net::Shutdown::Write).unwrap();
+            let _ = stream.read(&mut [0]);
+        });
+        sending.join().unwrap();
+        check(&capture.end(), 1, LATE_BYTES, end);
     }
 }
 
