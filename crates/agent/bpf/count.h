@@ -22,10 +22,21 @@ static __always_inline __u32 wire_packets(struct __sk_buff *skb)
 	return segments ? segments : 1;
 }
 
+static __always_inline struct seen_counters *seen_on(struct counters *counters,
+						     struct __sk_buff *skb)
+{
+	return &counters->seen[skb->ifindex & (FS_SEEN_SLOTS - 1)];
+}
+
+/* `packets`: those on the wire. */
 static __always_inline void count_seen(struct counters *counters, struct __sk_buff *skb,
 				       __u32 packets)
 {
-	counters->seen[skb->ifindex & (FS_SEEN_SLOTS - 1)] += packets;
+	struct seen_counters *seen = seen_on(counters, skb);
+
+	seen->packets++;
+	seen->wire_packets += packets;
+	seen->wire_bytes += skb->wire_len;
 }
 
 /* Of a super-packet from a virtual machine, the kernel has not counted the segments. */
@@ -48,7 +59,7 @@ __noinline int count_uncounted(struct __sk_buff *skb, __u32 level, __u32 bytes)
 	bytes = (bytes - 1) / size;
 	if (level < FS_LEVELS)
 		counters->levels[level].wire_packets += bytes;
-	count_seen(counters, skb, bytes);
+	seen_on(counters, skb)->wire_packets += bytes;
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 enum constant {
 	/* Whoever changes the layout of a type below raises it: an agent refuses the pinned maps of
 	 * another layout. */
-	FS_LAYOUT = 7,
+	FS_LAYOUT = 8,
 	FS_RULES = 2, /* one in force, one being written */
 	FS_LEVELS = 8,
 	FS_SEEN_SLOTS = 64,
@@ -142,6 +142,13 @@ struct level_counters {
 	__u64 wire_packets;   /* segments of super-packets count one by one */
 };
 
+/* Packets that passed the tagger. Some drivers count a super-packet as one, others its segments. */
+struct seen_counters {
+	__u64 packets;        /* as the stack hands them down: a super-packet is one */
+	__u64 wire_packets;   /* segments of super-packets count one by one */
+	__u64 wire_bytes;
+};
+
 struct counters {
 	struct level_counters levels[FS_LEVELS];
 	__u64 left_alone[FS_LEFT_KINDS];
@@ -152,8 +159,7 @@ struct counters {
 	__u64 flows_hash;           /* states made */
 	__u64 flows_closed;         /* of those in the hash, by SYN or RST */
 	__u64 ect_forced;
-	/* Wire packets that passed the tagger, by interface index modulo the number of slots. */
-	__u64 seen[FS_SEEN_SLOTS];
+	struct seen_counters seen[FS_SEEN_SLOTS]; /* by interface index modulo their number */
 };
 
 /* Written by the agent alone. */

@@ -82,6 +82,7 @@ impl Agent<'_> {
     /// Keeps the tagger as the configuration wants it, until the agent is asked to end.
     pub(crate) fn watch(&mut self, requests: &mut Requests, changes: &Inotify) {
         let mut swept = Instant::now();
+        let mut recent = Instant::now();
         loop {
             requests.wait(changes.as_fd(), TICK_MS);
             if requests.is_end_wanted() {
@@ -98,6 +99,13 @@ impl Agent<'_> {
             if swept.elapsed() >= SWEEP_EVERY {
                 swept = Instant::now();
                 self.sweep();
+                let is_over = recent.elapsed() >= passed::RECENT;
+                if is_over {
+                    recent = Instant::now();
+                }
+                if let Err(error) = passed::follow(self.places, is_over) {
+                    log::warn(error);
+                }
             }
         }
     }

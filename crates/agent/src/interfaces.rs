@@ -40,20 +40,29 @@ fn is_match(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// How many packets the interface has sent, by its own count.
-pub(crate) fn sent_packets(name: &str) -> Option<u64> {
+/// What an interface has sent, by its own count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+}
+
+/// What the interface has sent.
+pub(crate) fn sent_by(name: &str) -> Option<Sent> {
     // Not from /sys, which belongs to the network namespace that mounted it.
     sent_in(&fs::read_to_string("/proc/self/net/dev").ok()?, name)
 }
 
-fn sent_in(table: &str, name: &str) -> Option<u64> {
-    /// Place of the packets sent behind the colon, after eight columns of what was received.
-    const SENT: usize = 9;
+fn sent_in(table: &str, name: &str) -> Option<Sent> {
+    /// Columns behind the colon of what was received.
+    const RECEIVED: usize = 8;
     let columns = table.lines().find_map(|line| {
         let (found, columns) = line.split_once(':')?;
         (found.trim() == name).then_some(columns)
     })?;
-    columns.split_whitespace().nth(SENT)?.parse().ok()
+    let mut sent = columns.split_whitespace().skip(RECEIVED);
+    let bytes = sent.next()?.parse().ok()?;
+    Some(Sent { packets: sent.next()?.parse().ok()?, bytes })
 }
 
 #[cfg(test)]
@@ -67,12 +76,13 @@ mod tests {
     }
 
     #[test]
-    fn packets_sent_are_in_the_tenth_column() {
+    fn what_was_sent_is_in_the_ninth_and_tenth_column() {
         let table = "Inter-|   Receive |  Transmit\n face |bytes    packets ...\n    \
                      lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n  eth0:21 22 23 24 25 26 27 28 \
                      29 30 31 32 33 34 35 36\n";
-        assert_eq!((sent_in(table, "lo"), sent_in(table, "eth0")), (Some(10), Some(30)));
+        assert_eq!(sent_in(table, "lo"), Some(Sent { packets: 10, bytes: 9 }));
+        assert_eq!(sent_in(table, "eth0"), Some(Sent { packets: 30, bytes: 29 }));
         assert_eq!(sent_in(table, "eth"), None);
-        assert!(sent_packets("lo").is_some());
+        assert!(sent_by("lo").is_some());
     }
 }

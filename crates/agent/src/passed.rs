@@ -1,16 +1,20 @@
 //! Whether all packets of an interface pass the tagger: compares the tagger's count with the
 //! interface's. If another program on the hook keeps packets from the tagger, they leave untagged,
 //! and only this comparison shows it.
+//!
+//! What has passed since the tagger was attached is for the metrics. Warnings judge the recent past, so
+//! that they come soon after the cause, and go with it.
 
 use std::fmt;
 use std::io::ErrorKind;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::attach::{self, Hook};
 use crate::bpf::types;
 use crate::error::AgentError;
-use crate::interfaces::{self, Interface};
+use crate::interfaces::{self, Interface, Sent};
 use crate::pins::Places;
 use crate::stats;
 
@@ -21,14 +25,94 @@ pub(crate) const RECORD: &str = "seen_";
 const FEW: u64 = 64;
 /// One missed packet in so many is normal, too.
 const SELDOM: u64 = 100;
+/// The agent moves the start of the recent past this often. It is therefore up to twice as long.
+pub(crate) const RECENT: Duration = Duration::from_secs(60);
 
-/// Both counts when the tagger was put on an interface.
+/// What an interface and the tagger on it have counted at one time, or between two.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(default)]
 struct Counts {
     /// Packets that the interface has sent.
     sent: u64,
-    /// Wire packets that have passed the tagger on the interface, or on one that shares its counter.
-    seen: u64,
+    sent_bytes: u64,
+    /// Packets that have passed the tagger on the interface, or on one that shares its counter: a
+    /// super-packet is one.
+    packets: u64,
+    /// The same with the segments of super-packets one by one.
+    wire_packets: u64,
+    wire_bytes: u64,
+}
+
+impl Counts {
+    fn new(sent: Sent, seen: types::seen_counters) -> Counts {
+        Counts {
+            sent: sent.packets,
+            sent_bytes: sent.bytes,
+            packets: seen.packets,
+            wire_packets: seen.wire_packets,
+            wire_bytes: seen.wire_bytes,
+        }
+    }
+
+    fn each(self, other: Counts, with: impl Fn(u64, u64) -> u64) -> Counts {
+        Counts {
+            sent: with(self.sent, other.sent),
+            sent_bytes: with(self.sent_bytes, other.sent_bytes),
+            packets: with(self.packets, other.packets),
+            wire_packets: with(self.wire_packets, other.wire_packets),
+            wire_bytes: with(self.wire_bytes, other.wire_bytes),
+        }
+    }
+
+    /// Whether the interface counts a super-packet as one packet, as virtual ones do. It has then sent far
+    /// fewer packets than passed on the wire, but hardly fewer bytes. (Packets that a queue behind
+    /// the tagger drops are missing from both.)
+    fn has_whole_super_packets(&self) -> bool {
+        let lack = |sent: u64, seen: u64| 1.0 - sent as f64 / seen.max(1) as f64;
+        let bytes = lack(self.sent_bytes, self.wire_bytes).max(0.0);
+        lack(self.sent, self.wire_packets) > 0.1 + 2.0 * bytes
+    }
+
+    /// Packets that have passed the tagger, as the interface counts them. If that is not certain, the
+    /// larger number.
+    fn seen(&self) -> u64 {
+        if self.has_whole_super_packets() { self.packets } else { self.wire_packets }
+    }
+
+    /// Packets that have left without passing the tagger, at least.
+    fn missed(&self) -> u64 {
+        self.sent.saturating_sub(self.seen())
+    }
+}
+
+/// The counts at some time.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(default)]
+struct Mark {
+    counts: Counts,
+    /// Packets that had passed since the tagger was attached.
+    passed: u64,
+}
+
+/// What is recorded of an interface.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(default)]
+struct Record {
+    /// Packets that the interface had sent when the tagger was attached.
+    sent: u64,
+    /// The start of the recent past.
+    recent: Mark,
+    /// The next start of it.
+    next: Mark,
+    /// The most packets that were ever said to have passed: the number never falls.
+    most: u64,
+}
+
+impl Record {
+    /// The tagger was attached, or its agent was started, at `mark`.
+    fn new(sent: u64, mark: Mark) -> Record {
+        Record { sent, recent: mark, next: mark, most: mark.passed }
+    }
 }
 
 /// An interface that is tagged.
@@ -40,28 +124,28 @@ pub(crate) struct Passed {
     pub(crate) sent: u64,
     /// Those of them that passed the tagger: no more than were sent.
     pub(crate) seen: u64,
+    /// Packets that it has sent in the recent past.
+    pub(crate) sent_recently: u64,
+    /// Those of them that left without passing the tagger.
+    pub(crate) missed_recently: u64,
     /// Programs that run before the tagger.
     pub(crate) before: Vec<String>,
 }
 
 impl Passed {
-    /// How many packets have left without passing the tagger.
-    pub(crate) fn missed(&self) -> u64 {
-        self.sent - self.seen
-    }
-
-    /// Whether so many that something keeps packets from the tagger.
+    /// Whether so many packets left untagged that something keeps packets from the tagger.
     pub(crate) fn is_bypassed(&self) -> bool {
-        self.missed() > FEW && self.missed() > self.sent / SELDOM
+        self.missed_recently > FEW && self.missed_recently > self.sent_recently / SELDOM
     }
 }
 
 impl fmt::Display for Passed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Passed { interface, hook, sent, seen, before } = self;
+        let Passed { interface, hook, sent, seen, before, .. } = self;
         write!(f, "{} by {hook}: {seen} of {sent} packets passed the tagger", interface.name)?;
         if self.is_bypassed() {
-            write!(f, "; WARNING: {} left without a tag", self.missed())?;
+            let (missed, sent) = (self.missed_recently, self.sent_recently);
+            write!(f, "; WARNING: {missed} of the last {sent} left without a tag")?;
         }
         if !before.is_empty() {
             write!(f, "; before the tagger: {}", before.join(", "))?;
@@ -70,25 +154,53 @@ impl fmt::Display for Passed {
     }
 }
 
-/// Notes both counts: the tagger was put on the interface just now.
+/// Begins to count: the tagger was put on the interface just now.
 pub(crate) fn begin(places: &Places, interface: &Interface) -> Result<(), AgentError> {
     let seen = stats::counters(places)?.seen[slot(interface)];
-    let sent = interfaces::sent_packets(&interface.name).unwrap_or(0);
-    let text = serde_json::to_string(&Counts { sent, seen }).unwrap_or_default();
-    places.write_record(&record(interface.index), &text)
+    let counts = Counts::new(interfaces::sent_by(&interface.name).unwrap_or_default(), seen);
+    let record = Record::new(counts.sent, Mark { counts, passed: 0 });
+    write(places, interface, record)
+}
+
+/// The recent past begins now on all interfaces: the agent was started, after something else may have
+/// kept packets from the tagger.
+pub(crate) fn renew(places: &Places) -> Result<(), AgentError> {
+    let all = read(places)?;
+    all.iter().try_for_each(|one| {
+        write(places, &one.interface, Record::new(one.record.sent, one.mark(&all)))
+    })
+}
+
+/// Records what has passed, so that the number never falls. `is_over`: whether the start of the recent
+/// past moves.
+pub(crate) fn follow(places: &Places, is_over: bool) -> Result<(), AgentError> {
+    let all = read(places)?;
+    all.iter().try_for_each(|one| {
+        let mark = one.mark(&all);
+        let mut record = Record { most: mark.passed, ..one.record };
+        if is_over {
+            (record.recent, record.next) = (record.next, mark);
+        }
+        if record == one.record { Ok(()) } else { write(places, &one.interface, record) }
+    })
 }
 
 /// The tagger is off the interface.
 pub(crate) fn end(places: &Places, interface: &Interface) -> Result<(), AgentError> {
-    let path = places.record(&record(interface.index));
+    let path = places.record(&name(interface.index));
     match std::fs::remove_file(&path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(AgentError::file(path, error)),
         _ => Ok(()),
     }
 }
 
-fn record(index: u32) -> String {
+fn name(index: u32) -> String {
     format!("{RECORD}{index}")
+}
+
+fn write(places: &Places, interface: &Interface, record: Record) -> Result<(), AgentError> {
+    let text = serde_json::to_string(&record).unwrap_or_default();
+    places.write_record(&name(interface.index), &text)
 }
 
 /// All tagged interfaces.
@@ -96,23 +208,19 @@ fn record(index: u32) -> String {
 /// # Errors
 /// If no tagger is installed, or its counters may not be read.
 pub(crate) fn all(places: &Places) -> Result<Vec<Passed>, AgentError> {
-    let attached = attach::attached(places);
-    // First what was sent: a packet passes the tagger before the interface counts it.
-    let sent: Vec<(Interface, u64)> = attached
+    let all = read(places)?;
+    let mut found: Vec<Passed> = all
         .iter()
-        .map(|(interface, _)| (interface.clone(), sent_since(places, interface)))
-        .collect();
-    let counters = stats::counters(places)?;
-    let mut found: Vec<Passed> = attached
-        .iter()
-        .map(|(interface, hook)| {
-            let (sent, seen) = seen_of(places, interface, &sent, &counters);
+        .map(|one| {
+            let (sent_recently, missed_recently) = one.recently(&all);
             Passed {
-                interface: interface.clone(),
-                hook: *hook,
-                sent,
-                seen,
-                before: attach::before(places, interface, *hook),
+                interface: one.interface.clone(),
+                hook: one.hook,
+                sent: one.sent(),
+                seen: one.passed(&all),
+                sent_recently,
+                missed_recently,
+                before: attach::before(places, &one.interface, one.hook),
             }
         })
         .collect();
@@ -120,33 +228,159 @@ pub(crate) fn all(places: &Places) -> Result<Vec<Passed>, AgentError> {
     Ok(found)
 }
 
-/// Packets that the interface has sent since the tagger is on it.
-fn sent_since(places: &Places, interface: &Interface) -> u64 {
-    let before = recorded(places, interface.index).sent;
-    interfaces::sent_packets(&interface.name).unwrap_or(0).saturating_sub(before)
+/// What is known of a tagged interface now.
+#[derive(Debug)]
+struct Known {
+    interface: Interface,
+    hook: Hook,
+    record: Record,
+    /// With what the interface had sent before the tagger's counts were read: a packet passes the
+    /// tagger before the interface counts it.
+    now: Counts,
+    /// What it had sent after that: from then on, every packet that it counts is counted by the tagger.
+    sent_after: Sent,
 }
 
-/// Packets that the interface has sent, and how many of them passed the tagger. Interfaces that share a
-/// counter have the same difference, that of all of them together.
-fn seen_of(
-    places: &Places,
-    interface: &Interface,
-    sent: &[(Interface, u64)],
-    counters: &types::counters,
-) -> (u64, u64) {
-    let sharing = || sent.iter().filter(|(other, _)| slot(other) == slot(interface));
-    let first_seen = sharing().map(|(other, _)| recorded(places, other.index).seen).min();
-    let seen = counters.seen[slot(interface)].saturating_sub(first_seen.unwrap_or(0));
-    let missed = sharing().map(|(_, sent)| sent).sum::<u64>().saturating_sub(seen);
-    let here = sent.iter().find(|(other, _)| other == interface).map_or(0, |(_, sent)| *sent);
-    (here, here.saturating_sub(missed))
+impl Known {
+    fn sent(&self) -> u64 {
+        self.now.sent.saturating_sub(self.record.sent)
+    }
+
+    /// Packets that the interface has sent in the recent past, and how many of them did not pass the
+    /// tagger. Interfaces that share a counter have missed what all of them together have.
+    fn recently(&self, all: &[Known]) -> (u64, u64) {
+        let sharing = || all.iter().filter(|other| slot(&other.interface) == slot(&self.interface));
+        let first = sharing().map(|other| other.record.recent.counts);
+        let first = first.reduce(|one, other| one.each(other, u64::min)).unwrap_or_default();
+        let sent = |one: &Known| one.now.each(one.record.recent.counts, u64::saturating_sub);
+        let together = sharing().map(sent).fold(Counts::default(), |sum, one| Counts {
+            sent: sum.sent + one.sent,
+            sent_bytes: sum.sent_bytes + one.sent_bytes,
+            ..self.now.each(first, u64::saturating_sub)
+        });
+        let here = sent(self).sent;
+        (here, together.missed().min(here))
+    }
+
+    /// Packets that have passed the tagger since it is on the interface.
+    fn passed(&self, all: &[Known]) -> u64 {
+        let (sent, missed) = self.recently(all);
+        let passed = self.record.recent.passed + sent - missed;
+        passed.max(self.record.most).min(self.sent())
+    }
+
+    fn mark(&self, all: &[Known]) -> Mark {
+        let (sent, sent_bytes) = (self.sent_after.packets, self.sent_after.bytes);
+        Mark { counts: Counts { sent, sent_bytes, ..self.now }, passed: self.passed(all) }
+    }
 }
 
-fn recorded(places: &Places, index: u32) -> Counts {
-    let text = places.read_record(&record(index)).ok().flatten().unwrap_or_default();
+fn read(places: &Places) -> Result<Vec<Known>, AgentError> {
+    let attached = attach::attached(places);
+    let sent = || -> Vec<Sent> {
+        let by = |interface: &Interface| interfaces::sent_by(&interface.name).unwrap_or_default();
+        attached.iter().map(|(interface, _)| by(interface)).collect()
+    };
+    let before = sent();
+    let counters = stats::counters(places)?;
+    let after = sent();
+    let all = attached.iter().zip(before.into_iter().zip(after));
+    Ok(all
+        .map(|((interface, hook), (before, sent_after))| Known {
+            interface: interface.clone(),
+            hook: *hook,
+            record: recorded(places, interface.index),
+            now: Counts::new(before, counters.seen[slot(interface)]),
+            sent_after,
+        })
+        .collect())
+}
+
+fn recorded(places: &Places, index: u32) -> Record {
+    let text = places.read_record(&name(index)).ok().flatten().unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
 
 fn slot(interface: &Interface) -> usize {
     interface.index as usize % types::counters::default().seen.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts of an interface through which `wire` packets of full size passed the tagger, in
+    /// super-packets of `segments`, and `missed` small packets did not.
+    fn counts(wire: u64, segments: u64, missed: u64, counts_segments: bool) -> Counts {
+        let packets = wire / segments;
+        let (sent, headers) = if counts_segments { (wire, wire) } else { (packets, packets) };
+        Counts {
+            sent: sent + missed,
+            sent_bytes: 1448 * wire + 66 * headers + 100 * missed,
+            packets,
+            wire_packets: wire,
+            wire_bytes: 1514 * wire,
+        }
+    }
+
+    #[test]
+    fn super_packets_are_counted_as_the_interface_counts_them() {
+        for missed in [0, 5_000, 50_000] {
+            assert_eq!(counts(100_000, 40, missed, false).missed(), missed);
+            assert_eq!(counts(100_000, 40, missed, true).missed(), missed);
+            assert_eq!(counts(100_000, 1, missed, true).missed(), missed);
+        }
+    }
+
+    #[test]
+    fn packets_that_a_queue_drops_are_not_missed() {
+        let mut dropped = counts(100_000, 40, 0, true);
+        dropped.sent -= 30_000;
+        dropped.sent_bytes -= 30_000 * 1514;
+        assert_eq!(dropped.missed(), 0);
+    }
+
+    fn known(record: Record, now: Counts) -> Known {
+        let sent_after = Sent { packets: now.sent, bytes: now.sent_bytes };
+        let interface = Interface { index: 7, name: "eth0".into() };
+        Known { interface, hook: Hook::Tcx, record, now, sent_after }
+    }
+
+    fn is_bypassed(known: Known) -> (bool, u64) {
+        let all = [known];
+        let (sent_recently, missed_recently) = all[0].recently(&all);
+        let passed = Passed {
+            interface: all[0].interface.clone(),
+            hook: Hook::Tcx,
+            sent: all[0].sent(),
+            seen: all[0].passed(&all),
+            sent_recently,
+            missed_recently,
+            before: Vec::new(),
+        };
+        (passed.is_bypassed(), passed.seen)
+    }
+
+    /// After days without a bypass.
+    #[test]
+    fn a_bypass_is_told_soon_and_forgotten_with_its_cause() {
+        let many = 10_000_000_000;
+        let mark = Mark { counts: counts(many, 1, 0, true), passed: many };
+        let record = Record::new(0, mark);
+        assert_eq!(is_bypassed(known(record, mark.counts)), (false, many));
+        let mut now = mark.counts;
+        now.sent += 10_000;
+        assert_eq!(is_bypassed(known(record, now)), (true, many));
+        // The cause is gone, and the agent is started again.
+        let all = [known(record, now)];
+        let record = Record::new(0, all[0].mark(&all));
+        assert_eq!(is_bypassed(known(record, now)), (false, many));
+    }
+
+    #[test]
+    fn what_has_passed_never_falls() {
+        let record = Record { most: 90, ..Record::default() };
+        let now = Counts { sent: 100, packets: 10, wire_packets: 10, ..Counts::default() };
+        assert_eq!(is_bypassed(known(record, now)).1, 90);
+    }
 }

@@ -117,6 +117,7 @@ fn prepare(
             passed::begin(places, &interface)?;
         }
     }
+    passed::renew(places)?;
     if had_rule {
         tagger.apply(config)?;
     }

@@ -91,7 +91,9 @@ pub(crate) fn counters(places: &Places) -> Result<types::counters, AgentError> {
             *sum += core;
         }
         for (sum, core) in sum.seen.iter_mut().zip(core.seen) {
-            *sum += core;
+            sum.packets += core.packets;
+            sum.wire_packets += core.wire_packets;
+            sum.wire_bytes += core.wire_bytes;
         }
         sum.messages_idle += core.messages_idle;
         sum.messages_application += core.messages_application;

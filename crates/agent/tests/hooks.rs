@@ -96,6 +96,43 @@ fn what_keeps_packets_from_the_tagger_is_told() {
     assert_eq!(datagrams(&pair, 4002), as_the_rule_says());
 }
 
+/// The interface counts a super-packet as one packet, so that their segments could hide what the filter
+/// keeps from the tagger.
+#[test]
+fn a_bypass_is_told_beside_super_packets_until_it_ends() {
+    if !lab::is_root("a_bypass_is_told_beside_super_packets_until_it_ends") {
+        return;
+    }
+    let pair = Pair::new();
+    sh(&format!(
+        "nsenter --net=/run/netns/{0} ethtool -K east tx on tso on gso on >/dev/null && \
+         ip -n {0} link set east gso_max_segs 65535 && tc -n {0} qdisc add dev east clsact && \
+         tc -n {0} filter add dev east egress prio 1 protocol ip \
+             u32 match ip protocol 17 0xff flowid 1:1",
+        pair.a
+    ));
+    lab::sink(&pair.b, "10.77.0.2:5001");
+    let mut agent = Agent::start(&pair, RULE, &["--clsact"]);
+    let passed = "flowsched_interface_packets_passed_total{interface=\"east\"}";
+    for number in 0..20 {
+        let stream = vec![1_000_000];
+        lab::send(&pair.a, "10.77.0.2:5001", stream, Duration::from_millis(20));
+        assert_eq!(datagrams(&pair, 4000 + number), vec![0; PACKETS]);
+    }
+    let status = agent.ok("status");
+    assert!(status.contains("left without a tag"), "{status}");
+    let before = agent.metric(passed);
+    // What the manual says: remove the filter, and start the agent anew.
+    sh(&format!("tc -n {} filter del dev east egress prio 1", pair.a));
+    agent.ok("stop");
+    agent.wait();
+    agent.launch(&["--clsact"]);
+    assert_eq!(datagrams(&pair, 5000), as_the_rule_says());
+    let status = agent.ok("status");
+    assert!(status.contains("packets passed the tagger\n"), "{status}");
+    assert!(agent.metric(passed) >= before + PACKETS as u64);
+}
+
 #[test]
 fn another_hook_leaves_one_tagger() {
     if !lab::is_root("another_hook_leaves_one_tagger") {

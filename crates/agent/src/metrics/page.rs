@@ -145,7 +145,15 @@ mod tests {
 
     fn tagged() -> Vec<Passed> {
         let interface = Interface { index: 3, name: "eth0".into() };
-        vec![Passed { interface, hook: Hook::Tcx, sent: 9, seen: 7, before: Vec::new() }]
+        vec![Passed {
+            interface,
+            hook: Hook::Tcx,
+            sent: 9,
+            seen: 7,
+            sent_recently: 9,
+            missed_recently: 2,
+            before: Vec::new(),
+        }]
     }
 
     fn sizes() -> Histogram {
