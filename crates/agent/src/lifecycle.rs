@@ -98,7 +98,7 @@ pub(crate) fn status(places: &Places) -> Result<(), AgentError> {
     let snapshot = Snapshot::read(places)?;
     let interfaces = passed::all(places)?;
     if interfaces.is_empty() {
-        println!("interfaces: none");
+        println!("interfaces: none, so no packet is tagged");
     }
     for interface in interfaces {
         println!("interface: {interface}");

@@ -1,6 +1,7 @@
 //! What a configuration would select on this machine as it is now: interfaces, control groups,
 //! connections.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,16 +15,17 @@ use crate::select;
 /// So many of a long list are shown.
 const SHOWN: usize = 8;
 
-/// The interfaces that would be tagged.
+/// The interfaces that would be tagged, each once.
 pub(crate) fn interfaces(config: &Config, hook: Option<Hook>) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let mut shown = BTreeSet::new();
     for pattern in &config.interfaces {
         let matching = interfaces::matching(std::slice::from_ref(pattern));
         if matching.is_empty() {
             let text = format!("no interface is called {pattern} yet");
             findings.push(Finding::warning("interfaces", text));
         }
-        for interface in matching {
+        for interface in matching.into_iter().filter(|one| shown.insert(one.index)) {
             let entry = attach::entry(&interface, Side::Egress).name();
             let by = hook.map_or_else(String::new, |hook| {
                 let others = attach::count_on_tcx(&interface);

@@ -120,9 +120,15 @@ fn what_would_be_selected_is_shown() {
     assert!(found[0].ends_with("/no-such-group does not exist yet"), "{found:?}");
     agent.configure(RULE);
     let text = std::fs::read_to_string(agent.config()).unwrap().replace("east", "west");
-    std::fs::write(agent.config(), text).unwrap();
+    std::fs::write(agent.config(), &text).unwrap();
     let output = agent.run(&dry_run);
     let found = about(&output, "interfaces");
     assert_eq!(found, ["warning interfaces no interface is called west yet"]);
+    let text = text.replace("\"west\"", "\"ea*\", \"east\"");
+    std::fs::write(agent.config(), text).unwrap();
+    let output = agent.run(&dry_run);
+    let found = about(&output, "interfaces");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("ok interfaces east ("), "{found:?}");
     assert!(!agent.is_installed());
 }

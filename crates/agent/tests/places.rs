@@ -101,6 +101,20 @@ fn an_exit_code_says_what_went_wrong() {
 }
 
 #[test]
+fn status_says_that_nothing_is_tagged() {
+    if !lab::is_root("status_says_that_nothing_is_tagged") {
+        return;
+    }
+    let pair = Pair::new();
+    let mut agent = Agent::prepare(&pair, RULE);
+    let text = fs::read_to_string(agent.config()).unwrap().replace("east", "elsewhere");
+    fs::write(agent.config(), text).unwrap();
+    agent.launch(&[]);
+    let status = agent.ok("status");
+    assert!(status.contains("interfaces: none, so no packet is tagged\n"), "{status}");
+}
+
+#[test]
 fn stop_and_uninstall_work_across_pid_namespaces() {
     if !lab::is_root("stop_and_uninstall_work_across_pid_namespaces") {
         return;
@@ -197,7 +211,8 @@ fn uninstall_forgets_interfaces_on_which_nothing_is_left() {
     }
     for take_away in ["ip -n {a} link del east", "tc -n {a} qdisc del dev east clsact"] {
         let pair = Pair::new();
-        let mut agent = Agent::start(&pair, RULE, &["--clsact"]);
+        let more = "[gso]\nmax-size = \"16KiB\"\n[nic]\nrate = \"1Gbps\"\n";
+        let mut agent = Agent::start(&pair, &format!("{RULE}{more}"), &["--clsact"]);
         agent.signal("-KILL");
         agent.wait();
         sh(&take_away.replace("{a}", &pair.a));
