@@ -3,6 +3,7 @@ run live offset
 run live vxlan
 run live datagrams
 run live link_layer
+run messages small_send_buffer
 run lone breaks_off
 run lone sent_again
 run faults killed
