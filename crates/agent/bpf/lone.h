@@ -85,6 +85,7 @@ static __always_inline bool is_lone(const struct packet *packet, struct bpf_sock
 {
 	return tcp->data_segs_out == 1 && segments_before(tcp) == SYN_ALONE &&
 	       !(packet->tcp_flags & TCP_FIN) &&
+	       packet->tcp_flags & TCP_PSH &&
 	       is_all_sent(socket, packet->seq + packet->payload);
 }
 

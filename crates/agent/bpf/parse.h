@@ -52,6 +52,7 @@ struct packet {
 #define TCP_FIN 0x01
 #define TCP_SYN 0x02
 #define TCP_RST 0x04
+#define TCP_PSH 0x08
 
 /* Pointers that the kernel's verifier knows as such only while no compiler treats them as the
  * 32-bit numbers that `struct __sk_buff` declares. */

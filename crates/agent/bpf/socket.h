@@ -26,17 +26,12 @@ static __always_inline struct tcp_sock *kernel_tcp(struct bpf_sock *socket)
 
 /* Whether the application may have more to write than the send buffer has room for. Either the buffer is
  * full; or TCP has noted that a write found it full, which it does before it sends what is in the buffer
- * and until there is room again; or a write waits for room, until its thread runs. (A function of its
- * own, which most packets do not need.) */
-static __noinline bool is_short_of_room(struct bpf_sock *socket)
+ * and until there is room again; or a write waits for room, until its thread runs. */
+static __always_inline bool is_short_of_room(struct tcp_sock *tcp)
 {
-	struct tcp_sock *tcp = kernel_tcp(socket);
+	struct sock *sock = &tcp->inet_conn.icsk_inet.sk;
 	struct socket *file;
-	struct sock *sock;
 
-	if (!tcp)
-		return false;
-	sock = &tcp->inet_conn.icsk_inet.sk;
 	if (sock->sk_write_pending || sock->sk_wmem_queued >= sock->sk_sndbuf)
 		return true;
 	file = sock->sk_socket;
@@ -44,14 +39,14 @@ static __noinline bool is_short_of_room(struct bpf_sock *socket)
 }
 
 /* Whether the packet that ends before `next_seq` is the last that the application has to send on a TCP
- * socket so far: all that it has written is sent, and no full buffer keeps it from writing more. */
-static __always_inline bool is_all_sent(struct bpf_sock *socket, __u32 next_seq)
+ * socket so far: all that it has written is sent, and no full buffer keeps it from writing more. To be
+ * asked of packets with PSH alone, which the last packet of a write has: what TCP sends before a write is
+ * over seldom has it. (A function of its own, which most packets do not need.) */
+static __noinline bool is_all_sent(struct bpf_sock *socket, __u32 next_seq)
 {
 	struct tcp_sock *tcp = kernel_tcp(socket);
 
-	if (!tcp || tcp->write_seq != next_seq)
-		return false;
-	return !is_short_of_room(socket);
+	return tcp && tcp->write_seq == next_seq && !is_short_of_room(tcp);
 }
 
 /* Whether a write of the application sends the packet. Acknowledgements and timers send what was written

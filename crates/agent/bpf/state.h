@@ -53,7 +53,10 @@ static __noinline int depart_socket(struct __sk_buff *skb, const struct packet *
 			 is_written_now(skb);
 	level = depart(rule, counters, packet, flow, &departure, ahead, token_of(skb, rule),
 		       rule->message_idle_ns);
-	flow->drained = skb->sk && is_all_sent(skb->sk, flow->next_seq);
+	/* What is sent again says nothing new. */
+	if (departure.offset + departure.payload == flow->next_offset)
+		flow->drained = packet->tcp_flags & TCP_PSH && skb->sk &&
+				is_all_sent(skb->sk, flow->next_seq);
 	if (trace)
 		log_level(skb, &departure, level);
 	return level;
