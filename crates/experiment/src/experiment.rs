@@ -7,7 +7,7 @@ use flowsched_workload::{PartError, Workload};
 use crate::engine::Engine;
 use crate::inputs::Input;
 use crate::parameters::KIND;
-use crate::results::{Order, Point};
+use crate::results::{NamedLink, Order, Point};
 use crate::scheme::SchemeOfScene;
 use crate::workload::WorkloadOfScene;
 
@@ -43,6 +43,8 @@ pub struct Scene {
     pub engine: Engine,
     /// How often ports are looked at.
     pub sample_interval: Time,
+    /// The links whose figures are wanted.
+    pub links: Vec<NamedLink>,
     /// When a run stops, if not with its last flow.
     pub until: Option<Time>,
     /// The network.

@@ -47,6 +47,17 @@ pub(crate) const ORDERS: Parameter = Parameter {
     source: "none; the claims of kind order in papers/claims.toml",
 };
 
+pub(crate) const LINKS: Parameter = Parameter {
+    name: "links",
+    kind: Kind::Text,
+    default: None,
+    about: "Links whose use and queue the summary states, each with a name, its two ends as \
+            ports.parquet names them, and, if not all of the run is meant, a time: \"bottleneck: \
+            switch 0 to host 51 from 10ms to 19ms; uplink: leaf 0 to spine 0\". The figures are \
+            of the samples that `sample_interval` takes.",
+    source: "the project",
+};
+
 pub(crate) const SAMPLE_INTERVAL: Parameter = Parameter {
     name: "sample_interval",
     kind: Kind::Time,
@@ -64,7 +75,8 @@ pub(crate) const UNTIL: Parameter = Parameter {
 };
 
 /// The keys before the first table of an experiment file.
-pub const PARAMETERS: &[Parameter] = &[NAME, SEEDS, SEED, ENGINE, ORDERS, SAMPLE_INTERVAL, UNTIL];
+pub const PARAMETERS: &[Parameter] =
+    &[NAME, SEEDS, SEED, ENGINE, ORDERS, LINKS, SAMPLE_INTERVAL, UNTIL];
 
 /// The key of a `[topology]` table beside those of its kind, `routing` and [`flowsched_topology::LOSS`].
 pub const KIND: Parameter = Parameter {

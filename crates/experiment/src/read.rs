@@ -1,11 +1,12 @@
 //! From a file and the command line to an experiment.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use flowsched_topology::ROUTING;
-use flowsched_topology::{Network, Routing, TOPOLOGIES};
+use flowsched_topology::{LinkEnd, Network, Routing, TOPOLOGIES};
 use flowsched_units::{Parameter, Settings, Time, Value};
 
 use crate::arguments::Arguments;
@@ -18,7 +19,7 @@ use crate::keys;
 use crate::mistake::{Mistake, Mistakes, Place, Source};
 use crate::parameters::{ENGINE, NAME, PARAMETERS, SAMPLE_INTERVAL, SEED, SEEDS, UNTIL};
 use crate::resolve::Resolver;
-use crate::results::{ORDER_FORM, Order, Point};
+use crate::results::{LINK_FORM, NamedLink, ORDER_FORM, Order, Point};
 use crate::thresholds::Thresholds;
 use crate::vary::{self, Variation};
 use crate::{scheme, workload};
@@ -105,6 +106,12 @@ fn label(variations: &[Variation], point: &[usize]) -> Point {
     Point(variations.iter().zip(point).map(value).collect())
 }
 
+fn has_link(network: &Network, owner: &str, peer: &str) -> bool {
+    let ends =
+        |port: &LinkEnd| network.name(port.owner) == owner && network.name(port.peer) == peer;
+    network.ports().iter().any(ends)
+}
+
 struct Reader<'a> {
     inputs: Inputs<'a>,
     thresholds: Thresholds,
@@ -144,6 +151,31 @@ impl Reader<'_> {
             }
         }
         orders
+    }
+
+    /// The links that are named, of those that there are.
+    fn links(&mut self, table: &Table, network: Option<&Network>) -> Vec<NamedLink> {
+        let Some(text) = table.text("links") else { return Vec::new() };
+        let place = table.place_of("links");
+        let mut refuse = |found: String, allowed: &str| {
+            self.mistakes.add(Mistake::found(place, "links", found, allowed));
+        };
+        let links = NamedLink::parse_all(text).unwrap_or_else(|part| {
+            refuse(format!("\"{part}\""), LINK_FORM);
+            Vec::new()
+        });
+        let mut names = BTreeSet::new();
+        for NamedLink { name, owner, peer, .. } in &links {
+            let is_there = network.is_none_or(|network| has_link(network, owner, peer));
+            if !is_there {
+                let link = format!("no link from \"{owner}\" to \"{peer}\"");
+                refuse(link, "ends as ports.parquet names them, such as \"leaf 0\" and \"host 3\"");
+            }
+            if !names.insert(name) {
+                refuse(format!("two links called \"{name}\""), "a name for each");
+            }
+        }
+        links
     }
 
     fn scene(&mut self, document: &Document, point: Point) -> Option<Scene> {
@@ -190,10 +222,12 @@ impl Reader<'_> {
             let help = "`flowsched list schemes` shows the presets to start from";
             self.mistakes.add(mistake.with_help(help));
         }
+        let links = self.links(&document.top, network.as_ref());
         let scene = Scene {
             point,
             engine,
             sample_interval: top.time(&SAMPLE_INTERVAL),
+            links,
             until: match top.get(&UNTIL) {
                 Some(Value::Time(time)) => Some(*time),
                 _ => None,

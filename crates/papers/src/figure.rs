@@ -1,41 +1,49 @@
 //! Figures of a run's summary by their names.
 
-use flowsched_experiment::results::{PartSummary, RunSummary};
-use serde_json::Value;
+use flowsched_experiment::results::{LinkFigures, PartSummary, RunSummary};
+use serde::Serialize;
 
 /// The name of the figures of one part of the workload, before the part's name.
 const PARTS: &str = "parts.";
+/// The name of the figures of one link, before the link's name.
+const LINKS: &str = "links.";
 
-/// The figure of that name: `"fct_us.small.mean"`, or `"parts.short.fct_us.p99"` of the part
-/// `short`.
+/// The figure of that name: `"fct_us.small.mean"`; `"parts.short.fct_us.p99"` of the part `short`;
+/// or `"links.uplink.utilisation"` of the link `uplink`.
 pub(crate) fn figure(run: &RunSummary, name: &str) -> Option<f64> {
-    match of_part(name) {
-        Some((part, rest)) => {
-            let part = run.parts.iter().find(|one| one.name == part)?;
-            number(&serde_json::to_value(part).ok()?, rest)
-        }
-        None => number(&serde_json::to_value(run).ok()?, name),
+    if let Some((part, rest)) = after(PARTS, name) {
+        return number(run.parts.iter().find(|one| one.name == part)?, rest);
+    }
+    match after(LINKS, name) {
+        Some((link, rest)) => number(run.links.iter().find(|one| one.name == link)?, rest),
+        None => number(run, name),
     }
 }
 
 /// Whether summaries of runs have such a figure.
 pub(crate) fn is_known(name: &str) -> bool {
-    let (figures, name) = match of_part(name) {
-        Some((_, rest)) => (serde_json::to_value(PartSummary::default()), rest),
-        None => (serde_json::to_value(RunSummary::default()), name),
-    };
-    let figures = figures.unwrap_or_default();
+    if let Some((_, rest)) = after(PARTS, name) {
+        return has(&PartSummary::default(), rest);
+    }
+    match after(LINKS, name) {
+        Some((_, rest)) => has(&LinkFigures::default(), rest),
+        None => has(&RunSummary::default(), name),
+    }
+}
+
+/// What follows `prefix`: a name and a figure.
+fn after<'a>(prefix: &str, name: &'a str) -> Option<(&'a str, &'a str)> {
+    name.strip_prefix(prefix)?.split_once('.')
+}
+
+fn has(figures: &impl Serialize, name: &str) -> bool {
+    let figures = serde_json::to_value(figures).unwrap_or_default();
     let found = figures.pointer(&pointer(name));
     found.is_some_and(|figure| figure.is_null() || figure.is_number())
 }
 
-/// The part's name and the figure's.
-fn of_part(name: &str) -> Option<(&str, &str)> {
-    name.strip_prefix(PARTS)?.split_once('.')
-}
-
-fn number(figures: &Value, name: &str) -> Option<f64> {
-    figures.pointer(&pointer(name))?.as_f64()
+fn number(figures: &impl Serialize, name: &str) -> Option<f64> {
+    serde_json::to_value(figures).ok()?.pointer(&pointer(name))?.as_f64()
 }
 
 fn pointer(name: &str) -> String {

@@ -46,6 +46,7 @@ impl<'a> Prepared<'a> {
             ports: ports(&self.network),
             arrivals: starts().min().zip(starts().max()),
             random_starts: self.workload.load_asked.is_some(),
+            links: self.scene.links.clone(),
             load_ports: load(self.scene, &self.network, &self.workload).ports,
         }
     }

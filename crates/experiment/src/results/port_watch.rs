@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use flowsched_units::Time;
 
+use super::link::LinkMeter;
 use super::load::UtilisationMeter;
-use super::{Distribution, PortRecord, PortSample};
+use super::run_folder::RunStart;
+use super::{Distribution, LinkFigures, PortSample};
 
 /// What the summary says of ports.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PortFigures {
     /// As [`super::RunSummary::queue_bytes`].
     pub queue_bytes: Distribution,
@@ -16,6 +18,8 @@ pub struct PortFigures {
     pub utilisation: Option<f64>,
     /// As [`super::RunSummary::convergence_us`].
     pub convergence_us: Option<f64>,
+    /// As [`super::RunSummary::links`].
+    pub links: Vec<LinkFigures>,
 }
 
 /// Looks at each sample once.
@@ -27,25 +31,23 @@ pub(super) struct PortWatch {
     /// How many samples saw so many bytes wait.
     waiting: BTreeMap<u64, u64>,
     utilisation: UtilisationMeter,
+    links: Vec<LinkMeter>,
     /// By port: its last sample.
     last: Vec<PortSample>,
 }
 
 impl PortWatch {
-    /// For these ports, some of which the load refers to, when flows start from the first to the
-    /// last of `arrivals`, at random times or at given ones.
-    pub(super) fn new(
-        ports: &[PortRecord],
-        arrivals: Option<(Time, Time)>,
-        random_starts: bool,
-        load_ports: &[u32],
-    ) -> PortWatch {
+    /// For the ports of the run that begins so.
+    pub(super) fn new(start: &RunStart) -> PortWatch {
+        let RunStart { ports, arrivals, random_starts, load_ports, links, .. } = start;
         let window = match random_starts {
-            true => arrivals,
+            true => *arrivals,
             false => arrivals.map(|(first, _)| (first, Time::MAX)),
         };
+        let meters = links.iter().filter_map(|link| LinkMeter::new(link.clone(), ports));
         PortWatch {
-            utilisation: UtilisationMeter::new(load_ports, ports, arrivals),
+            utilisation: UtilisationMeter::new(load_ports, ports, *arrivals),
+            links: meters.collect(),
             is_switch: ports.iter().map(|port| !port.class.starts_with("host to ")).collect(),
             window,
             waiting: BTreeMap::new(),
@@ -56,6 +58,7 @@ impl PortWatch {
     /// Takes the samples of the next time.
     pub(super) fn take(&mut self, samples: &[PortSample]) {
         self.utilisation.add(samples);
+        self.links.iter_mut().for_each(|link| link.add(samples));
         for sample in samples {
             let port = sample.port as usize;
             self.last[port] = *sample;
@@ -78,6 +81,11 @@ impl PortWatch {
         Distribution::of_counts(&self.waiting)
     }
 
+    /// The figures of the links that the experiment names.
+    pub(super) fn links(&self) -> Vec<LinkFigures> {
+        self.links.iter().map(LinkMeter::figures).collect()
+    }
+
     /// How far the links are used that the load refers to.
     pub(super) fn utilisation(&self) -> Option<f64> {
         self.utilisation.utilisation()
@@ -88,6 +96,7 @@ impl PortWatch {
 mod tests {
     use flowsched_units::Rate;
 
+    use super::super::PortRecord;
     use super::*;
 
     #[test]
@@ -105,10 +114,12 @@ mod tests {
             ..PortSample::default()
         };
         let ports = [port("host to leaf"), port("leaf to host")];
-        let watch = |random| {
-            let arrivals = Some((Time::from_us(10), Time::from_us(20)));
-            PortWatch::new(&ports, arrivals, random, &[])
+        let start = |arrivals, random_starts| {
+            let ports = ports.to_vec();
+            RunStart { ports, arrivals, random_starts, ..RunStart::default() }
         };
+        let arrivals = Some((Time::from_us(10), Time::from_us(20)));
+        let watch = |random| PortWatch::new(&start(arrivals, random));
         let mut watch_of_load = watch(true);
         let taken = [
             vec![sample(5, 1, 1_000_000), sample(10, 0, 2_000_000), sample(10, 1, 100)],
@@ -118,7 +129,7 @@ mod tests {
         let found = watch_of_load.queue_bytes();
         assert_eq!((found.count, found.mean, found.max), (2, Some(200.0), Some(300.0)));
         assert_eq!(watch_of_load.last()[1], sample(25, 1, 3_000_000));
-        assert_eq!(PortWatch::new(&ports, None, true, &[]).queue_bytes().count, 0);
+        assert_eq!(PortWatch::new(&start(None, true)).queue_bytes().count, 0);
         let mut watch_of_burst = watch(false);
         taken.iter().for_each(|samples| watch_of_burst.take(samples));
         assert_eq!(watch_of_burst.queue_bytes().max, Some(3_000_000.0));

@@ -15,8 +15,8 @@ use super::read::TableReader;
 use super::table::TableWriter;
 use super::varied::VariedKey;
 use super::{
-    FLOWS, PORTS, PortRecord, PortSample, PortsOfRun, Program, ResultsError, RunKey, RunRecord,
-    RunSummary, TableFile, Tables,
+    FLOWS, NamedLink, PORTS, PortRecord, PortSample, PortsOfRun, Program, ResultsError, RunKey,
+    RunRecord, RunSummary, TableFile, Tables,
 };
 
 const FIGURES_FILE: &str = "run.json";
@@ -37,6 +37,8 @@ pub struct RunStart {
     pub random_starts: bool,
     /// The ports that the load of its flows refers to, by their places.
     pub load_ports: Vec<u32>,
+    /// The links whose figures are wanted.
+    pub links: Vec<NamedLink>,
 }
 
 /// What [`FIGURES_FILE`] says.
@@ -107,8 +109,8 @@ impl RunWriter {
         let place = Place::new(finished)?;
         let path = place.partial.join(PORTS_FILE);
         let table = || TableWriter::new(File::create(&path)?, keys, PORTS);
-        let RunStart { key, ports, arrivals, random_starts, load_ports } = start;
-        let watch = PortWatch::new(&ports, arrivals, random_starts, &load_ports);
+        let watch = PortWatch::new(&start);
+        let RunStart { key, ports, .. } = start;
         Ok(RunWriter {
             ports: table().map_err(ResultsError::write(&path))?,
             place,
@@ -153,6 +155,7 @@ impl RunWriter {
         let figures = PortFigures {
             queue_bytes: watch.queue_bytes(),
             utilisation: watch.utilisation(),
+            links: watch.links(),
             convergence_us: match convergence {
                 None => None,
                 Some(convergence) => look_again(convergence, &path, tables.ports)?,

@@ -104,7 +104,8 @@ pub fn write(
         let arrivals = starts().min().zip(starts().max());
         let load_ports = run.load.ports.clone();
         let random_starts = run.load.requested.is_some();
-        let start = RunStart { key: run.key(), ports, arrivals, random_starts, load_ports };
+        let links = Vec::new();
+        let start = RunStart { key: run.key(), ports, arrivals, random_starts, load_ports, links };
         let written = writer.begin(place, start).and_then(|mut writer| {
             for at_one_time in samples.chunk_by(|one, next| one.time == next.time) {
                 writer.add_samples(at_one_time)?;

@@ -40,6 +40,7 @@ impl Top {
             }
             "engine" => Some(if self.is_fluid { "fluid" } else { "packet" }.into()),
             "orders" => (schemes.len() > 1 && draw.chance(0.2)).then(|| order(schemes)),
+            "links" => draw.chance(0.1).then(|| "a: host 0 to host 1; b: leaf 0 to host 0".into()),
             "sample_interval" => sample_interval(draw),
             "until" => draw.chance(0.5).then(|| until(draw)),
             _ => draw.chance(0.2).then(|| value::draw_value(draw, parameter)).flatten(),

@@ -96,6 +96,23 @@ pub const SUMMARY: &[Key] = &[
         "B",
         "Bytes that waited there, every port at every sample alike; null if there are none.",
     ),
+    key("runs[].links[].name", "", "The name of a link that the experiment's `links` name."),
+    key(
+        "runs[].links[].utilisation",
+        "",
+        "What it sent between the first and the last sample of its time, over what it can send; null \
+         with fewer than two samples.",
+    ),
+    key(
+        "runs[].links[].{queue_bytes,queue_packets}.count",
+        "",
+        "Samples of its queue in that time.",
+    ),
+    key(
+        "runs[].links[].{queue_bytes,queue_packets}.{mean,p50,p95,p99,p999,max}",
+        "B or packets",
+        "What waited there at these samples; null if there are none.",
+    ),
     key("runs[].fct_us.{all,small,medium,large}.count", "", "Flows of the class that finished."),
     key(
         "runs[].fct_us.{all,small,medium,large}.{mean,p50,p95,p99,p999,max}",

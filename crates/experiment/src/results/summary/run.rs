@@ -4,8 +4,8 @@ use flowsched_units::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::results::{
-    Distribution, FlowRow, LoadFigures, OneByOne, PacketFigures, PerClass, Point, PortFigures,
-    RunRecord, Schedule,
+    Distribution, FlowRow, LinkFigures, LoadFigures, OneByOne, PacketFigures, PerClass, Point,
+    PortFigures, RunRecord, Schedule,
 };
 
 /// The figures of one run.
@@ -68,6 +68,9 @@ pub struct RunSummary {
     /// Bytes that waited in switches' ports, at every sample while flows arrived.
     #[serde(default)]
     pub queue_bytes: Distribution,
+    /// The links that the experiment names.
+    #[serde(default)]
+    pub links: Vec<LinkFigures>,
     /// FCT at the sender, in microseconds.
     pub fct_us: PerClass<Distribution>,
     /// FCT over ideal FCT.
@@ -210,6 +213,7 @@ impl RunSummary {
             retransmissions: counters.retransmissions,
             convergence_us: ports.convergence_us,
             queue_bytes: ports.queue_bytes,
+            links: ports.links.clone(),
             fct_us: distribution(fct_us),
             slowdown: distribution(FlowRow::slowdown),
             goodput_gbps: distribution(goodput_gbps),

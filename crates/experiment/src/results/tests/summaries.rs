@@ -94,6 +94,7 @@ fn every_key_is_described_and_every_description_has_a_key() {
     let summary = summary_of(study.to_vec());
     let mut found = BTreeSet::new();
     paths(&summary, "", &mut found);
+    paths(&serde_json::to_value(LinkFigures::default()).unwrap(), "runs[].links[]", &mut found);
     let described: BTreeSet<String> = SUMMARY.iter().flat_map(|key| expand(key.path)).collect();
     assert_eq!(found, described);
 }
