@@ -6,7 +6,7 @@ use flowsched_topology::Network;
 use flowsched_units::{Parameter, SettingError, Settings, Value};
 use flowsched_workload::parameters::{COOL_DOWN_FLOWS, FLOWS, LOAD, SIZES, TRACE, WARM_UP_FLOWS};
 use flowsched_workload::sizes::SizeDistribution;
-use flowsched_workload::{Flow, PARAMETERS, PartError, WHOLE_KEYS, Workload};
+use flowsched_workload::{Flow, Load, PARAMETERS, PartError, WHOLE_KEYS, Workload};
 
 use crate::document::{Document, Table};
 use crate::drawn::{drawn, unreadable};
@@ -125,8 +125,7 @@ impl WorkloadOfScene {
         let sizes = SizeDistribution::from_weighted(flows.iter().map(|flow| (flow.size, 1.0)));
         match (sizes, load_measured) {
             (Some(sizes), Some(load)) => {
-                let load = load.host_links.max(load.core_links.unwrap_or(0.0));
-                Ok(Demand { name, workload, sizes, load })
+                Ok(Demand { name, workload, sizes, load: busiest_below_one(load) })
             }
             _ => {
                 let problem = "Thresholds are computed for a load, and flows that all start at \
@@ -135,6 +134,13 @@ impl WorkloadOfScene {
             }
         }
     }
+}
+
+/// The load of the busiest links that are not overloaded: a queue that grows without end has no mean
+/// that thresholds could lower.
+fn busiest_below_one(load: Load) -> f64 {
+    let core = load.core_links.filter(|core| *core < 1.0);
+    core.map_or(load.host_links, |core| load.host_links.max(core))
 }
 
 /// Reads the tables; `network` is there unless something is wrong with it.

@@ -219,6 +219,19 @@ fn a_load_that_overloads_the_core_is_told() {
     assert!(!warnings(&of_core).iter().any(|text| text.starts_with("workload")));
 }
 
+/// Of flows that have no one load, it is measured.
+#[test]
+fn thresholds_are_worked_out_beside_an_overloaded_core() {
+    let between_leaves = "start_s,src,dst,size_bytes\n0,0,4,1000000\n0.001,1,5,2000000\n";
+    let text = SOUND.replace(
+        "sizes = \"web-search-packets\"\nload = 0.5\nflows = 100\n",
+        "trace = \"flows.csv\"\n",
+    );
+    let set = ["topology.fabric_link=1Gbps", "scheme.pias.thresholds=optimal"];
+    let experiment = read(&text, &arguments(&set, &[]), &[("flows.csv", between_leaves)]);
+    assert!(experiment.is_ok(), "{}", experiment.unwrap_err());
+}
+
 #[test]
 fn a_contradiction_at_several_points_is_told_once() {
     let found = varied(&[], &["scheme.tcp.buffer=50KB,100KB,200KB"]);
