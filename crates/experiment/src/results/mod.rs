@@ -50,6 +50,7 @@ mod packets;
 mod point;
 mod port_watch;
 mod program;
+mod query;
 mod read;
 mod record;
 mod run_folder;
@@ -83,6 +84,7 @@ pub use packets::PacketFigures;
 pub use point::Point;
 pub use port_watch::PortFigures;
 pub use program::Program;
+pub(crate) use query::query_us;
 pub use read::FlowsOfRun;
 pub use record::{
     Counters, FlowRow, Passage, PortRecord, PortSample, PortsOfRun, RunKey, RunRecord, Schedule,

@@ -169,6 +169,18 @@ pub const SUMMARY: &[Key] = &[
         "FCT at the sender of those flows; null if there are none.",
     ),
     key(
+        "runs[].parts[].query_us.count",
+        "",
+        "Queries of which every flow finished. Flows of the part that start at the same time to the same \
+         host are one query, and other flows are a query each.",
+    ),
+    key(
+        "runs[].parts[].query_us.{mean,p50,p95,p99,p999,max}",
+        "us",
+        "From the start of a query until the last byte of all its flows has arrived (PIAS ToN 2017, \
+         V-A, Figs. 8 and 9); null if there are none.",
+    ),
+    key(
         "runs[].parts[].slowdown.{mean,p50,p95,p99,p999,max}",
         "",
         "FCT over ideal FCT of those flows; null if there are none.",

@@ -3,6 +3,7 @@
 use flowsched_units::Time;
 use serde::{Deserialize, Serialize};
 
+use crate::results::query_us;
 use crate::results::{
     Distribution, FlowRow, LinkFigures, LoadFigures, OneByOne, PacketFigures, PerClass, Point,
     PortFigures, RunRecord, Schedule,
@@ -107,6 +108,9 @@ pub struct PartSummary {
     pub application_throughput: Option<f64>,
     /// FCT at the sender, in microseconds.
     pub fct_us: Distribution,
+    /// Completion times of queries, in microseconds.
+    #[serde(default)]
+    pub query_us: Distribution,
     /// FCT over ideal FCT.
     pub slowdown: Distribution,
     /// Size over FCT, in Gbit/s.
@@ -156,6 +160,7 @@ impl PartSummary {
             deadlines_met: deadlines.met,
             application_throughput: deadlines.application_throughput(),
             fct_us: distribution(fct_us),
+            query_us: query_us(&flows),
             slowdown: distribution(FlowRow::slowdown),
             goodput_gbps: distribution(goodput_gbps),
             packets: PacketFigures::from_flows(&flows),
