@@ -14,7 +14,6 @@ use flowsched_papers::{
     Claim, Claims, Explored, Row, Study, as_table, as_text, explanation, explore, studies,
 };
 use flowsched_run::Progress;
-use serde_json::json;
 
 use crate::arguments::{Format, Reproduce, Scale};
 use crate::failure::Failure;
@@ -75,7 +74,7 @@ fn explore_all(wanted: &Reproduce, claims: &Claims, asked: &[&Claim]) -> Result<
         .filter(|variants| !variants.is_empty())
         .collect();
     print(&match wanted.format {
-        Format::Json => format!("{:#}\n", json!({ "explored": explored })),
+        Format::Json => record::record_explored(explored).to_json(),
         Format::Table => explored.iter().map(|one| as_text(one)).collect::<Vec<_>>().join("\n"),
     })
 }

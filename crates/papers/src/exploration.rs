@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use flowsched_experiment::results::Summary;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::assumption::{Variant, under, variants};
 use crate::claim::{Claim, ClaimedValue};
@@ -14,7 +14,7 @@ use crate::setting::Study;
 use crate::verdict::Verdict;
 
 /// A value's row under some readings.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Explored {
     /// The readings, each `"assumption: reading"`; none: the experiment as it is.
     pub readings: Vec<String>,

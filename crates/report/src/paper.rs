@@ -1,17 +1,26 @@
 //! A page of the book for each paper: every claim with its rows, its figure and its assumptions.
 
 mod chart;
+mod readings;
 
 use std::fmt::Write;
 
-use flowsched_papers::{Assumption, Bound, Claim, Kind, Recorded, Row, how, totals};
+use flowsched_papers::{Assumption, Bound, Claim, ExploredTable, Kind, Recorded, Row, how, totals};
 
 pub use chart::claim_chart;
+use readings::readings;
 
 /// The page of a paper in Markdown.
 ///
-/// `recorded` are the tables that the rows come from, each with the command that measured it.
-pub fn paper_page(paper: &str, claims: &[&Claim], rows: &[Row], recorded: &[&Recorded]) -> String {
+/// `recorded` are the tables that the rows come from, each with the command that measured it, and
+/// `explored` says what the readings of claims change.
+pub fn paper_page(
+    paper: &str,
+    claims: &[&Claim],
+    rows: &[Row],
+    recorded: &[&Recorded],
+    explored: Option<&ExploredTable>,
+) -> String {
     let title = title(paper);
     let of_paper: Vec<Row> =
         rows.iter().filter(|row| claims.iter().any(|one| one.id == row.id)).cloned().collect();
@@ -32,6 +41,7 @@ pub fn paper_page(paper: &str, claims: &[&Claim], rows: &[Row], recorded: &[&Rec
     for claim in claims {
         let own: Vec<&Row> = of_paper.iter().filter(|row| row.id == claim.id).collect();
         text.push_str(&section(claim, &own));
+        text.push_str(&explored.map_or(String::new(), |table| readings(&claim.id, table)));
     }
     text
 }

@@ -5,8 +5,12 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use flowsched_papers::{Claim, ClaimedValue, Claims, Recorded, Row, Study, largest_scale, totals};
+use flowsched_papers::{
+    Claim, ClaimedValue, Claims, Explored, ExploredTable, Recorded, Row, Study, largest_scale,
+    totals,
+};
 use flowsched_report::{claim_chart, paper_page};
+use serde::de::DeserializeOwned;
 
 use super::claims::read_claims;
 use crate::arguments::Scale;
@@ -17,10 +21,19 @@ use crate::program::program;
 /// The claim whose chart the front page shows.
 const FRONT: &str = "pias.sim.oversubscribed";
 
+/// What the readings of claims change at quick scale.
+const EXPLORED: &str = "papers/explored-quick.json";
+
 /// The rows with the day, the program and the machine.
 pub fn record(rows: Vec<Row>) -> Recorded {
     let date = chrono::Utc::now().date_naive().to_string();
     Recorded { date, program: program(), machine: machine_in_words(), claims: rows }
+}
+
+/// The variants with the day, the program and the machine.
+pub fn record_explored(explored: Vec<Vec<Explored>>) -> ExploredTable {
+    let date = chrono::Utc::now().date_naive().to_string();
+    ExploredTable { date, program: program(), machine: machine_in_words(), explored }
 }
 
 /// The largest scale that is recorded of every value; nothing without a table.
@@ -33,9 +46,13 @@ fn rows_of(quick: &Option<Recorded>, paper: &Option<Recorded>) -> Vec<Row> {
 }
 
 fn read(scale: Scale) -> Result<Option<Recorded>, Failure> {
-    let path = format!("papers/measured-{scale}.json");
+    read_json(&format!("papers/measured-{scale}.json"))
+}
+
+/// What the file at `path` says; nothing if there is none.
+fn read_json<T: DeserializeOwned>(path: &str) -> Result<Option<T>, Failure> {
     let failed = |source| Failure::System { what: format!("read {path}"), source };
-    match fs::read_to_string(&path) {
+    match fs::read_to_string(path) {
         Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| failed(error.into())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(failed(error)),
@@ -46,6 +63,7 @@ fn read(scale: Scale) -> Result<Option<Recorded>, Failure> {
 pub fn write_pages(folder: &Path) -> Result<(), Failure> {
     let claims = read_claims()?;
     let (quick, paper) = (read(Scale::Quick)?, read(Scale::Paper)?);
+    let explored: Option<ExploredTable> = read_json(EXPLORED)?;
     let rows = rows_of(&quick, &paper);
     let tables: Vec<&Recorded> = [&quick, &paper].into_iter().flatten().collect();
     let mut papers: BTreeMap<&str, Vec<&Claim>> = BTreeMap::new();
@@ -53,7 +71,8 @@ pub fn write_pages(folder: &Path) -> Result<(), Failure> {
         papers.entry(&claim.paper).or_default().push(claim);
     }
     for (paper, claims) in papers {
-        write(folder, &format!("{paper}.md"), &paper_page(paper, &claims, &rows, &tables))?;
+        let page = paper_page(paper, &claims, &rows, &tables, explored.as_ref());
+        write(folder, &format!("{paper}.md"), &page)?;
     }
     write(folder, "totals.md", &(totals(&rows) + "\n"))?;
     let front: Vec<&Row> = rows.iter().filter(|row| row.id == FRONT).collect();

@@ -1,0 +1,130 @@
+//! What the readings of a claim change: a line for each variant, a column for each value.
+
+use std::fmt::Write;
+
+use flowsched_papers::{Explored, ExploredTable, Verdict};
+
+/// The figures of a claim under every variant, and which values no variant reproduces; nothing if the
+/// claim was not explored.
+pub(super) fn readings(id: &str, table: &ExploredTable) -> String {
+    let values = table.of_claim(id);
+    let Some(variants) = values.first() else { return String::new() };
+    let ExploredTable { date, program, .. } = table;
+    let mut text = format!(
+        "**What the readings change.** {} Measured on {date} by flowsched {} (commit {}) with `{}`. In \
+         brackets is how far one reading alone moves the figure.\n\n",
+        summary(&values),
+        program.version,
+        program.commit,
+        program.command
+    );
+    let names: Vec<&str> = values.iter().map(|value| name(value)).collect();
+    let _ = writeln!(text, "| readings | {} |", names.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---|".repeat(values.len()));
+    for (place, variant) in variants.iter().enumerate() {
+        let cells: Vec<String> = values.iter().map(|value| cell(value, place)).collect();
+        let _ = writeln!(text, "| {} | {} |", label(variant), cells.join(" | "));
+    }
+    text.push('\n');
+    text
+}
+
+fn name(value: &[Explored]) -> &str {
+    match value.first().map_or("", |one| one.row.value.as_str()) {
+        "" => "the value",
+        name => name,
+    }
+}
+
+fn label(variant: &Explored) -> String {
+    match &variant.readings[..] {
+        [] => "as the experiment has it".to_owned(),
+        readings => readings.join("; "),
+    }
+}
+
+fn is_reproduced(one: &Explored) -> bool {
+    one.row.verdict == Verdict::Reproduced
+}
+
+/// How many values some variant reproduces, and the names of the others.
+fn summary(values: &[&[Explored]]) -> String {
+    let never: Vec<&str> = values
+        .iter()
+        .filter(|value| !value.iter().any(is_reproduced))
+        .map(|value| name(value))
+        .collect();
+    match (&never[..], values.len()) {
+        ([], _) => "Every value is reproduced under some reading.".to_owned(),
+        (never, all) if never.len() == all => "No reading reproduces a value.".to_owned(),
+        (never, _) => format!("No reading reproduces {}.", never.join(", ")),
+    }
+}
+
+/// The figure, bold where it reproduces the value.
+fn cell(value: &[Explored], place: usize) -> String {
+    let Some(one) = value.get(place) else { return String::new() };
+    let figure = one.row.measured_in_words().replace('|', "/");
+    let figure = if is_reproduced(one) { format!("**{figure}**") } else { figure };
+    let moved = match (one.readings.len(), one.row.measured.zip(value[0].row.measured)) {
+        (1, Some((measured, base))) => format!(" ({})", signed(one, measured - base)),
+        _ => String::new(),
+    };
+    figure + &moved
+}
+
+fn signed(one: &Explored, by: f64) -> String {
+    let words = one.row.kind.in_words(by);
+    if by > 0.0 { format!("+{words}") } else { words }
+}
+
+#[cfg(test)]
+mod tests {
+    use flowsched_papers::{Kind, Row};
+
+    use super::*;
+
+    fn explored(value: &str, readings: &[&str], measured: f64, verdict: Verdict) -> Explored {
+        Explored {
+            readings: readings.iter().map(|&name| name.to_owned()).collect(),
+            row: Row {
+                id: "a.b".to_owned(),
+                value: value.to_owned(),
+                kind: Kind::Value,
+                bound: None,
+                published: None,
+                measured: Some(measured),
+                interval: None,
+                verdict,
+                reason: None,
+                scale: "quick".to_owned(),
+                seeds: Some(5),
+                cpu_s: None,
+            },
+        }
+    }
+
+    #[test]
+    fn every_variant_is_a_line_and_every_value_a_column() {
+        let value = |name, second| {
+            vec![
+                explored(name, &[], 2.0, Verdict::NotReproduced),
+                explored(name, &["RTO: 1 ms"], 3.0, second),
+                explored(name, &["RTO: 1 ms", "window: 2"], 1.0, Verdict::NotReproduced),
+            ]
+        };
+        let table = ExploredTable {
+            date: "2026-11-24".to_owned(),
+            program: Default::default(),
+            machine: String::new(),
+            explored: vec![value("x", Verdict::Reproduced), value("y", Verdict::NotReproduced)],
+        };
+        let text = readings("a.b", &table);
+        assert!(text.contains("No reading reproduces y."), "{text}");
+        assert!(text.contains("| readings | x | y |"), "{text}");
+        assert!(text.contains("| as the experiment has it | 2 | 2 |"), "{text}");
+        assert!(text.contains("| RTO: 1 ms | **3** (+1) | 3 (+1) |"), "{text}");
+        assert!(text.contains("| RTO: 1 ms; window: 2 | 1 | 1 |"), "{text}");
+        assert_eq!(readings("a.c", &table), "");
+    }
+}
