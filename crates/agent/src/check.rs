@@ -1,7 +1,6 @@
 //! `flowsched agent check`: whether a configuration would work on this machine. Changes nothing and
 //! needs no agent. `start --dry-run` prints the same, and the rule in words.
 
-use std::fmt;
 use std::os::fd::AsFd;
 use std::path::Path;
 
@@ -10,59 +9,12 @@ use libbpf_rs::MapCore;
 use crate::attach::Hook;
 use crate::config::{Config, Metrics};
 use crate::error::AgentError;
+use crate::finding::Finding;
 use crate::folder::{self, Purpose};
 use crate::metrics::Server;
 use crate::pins::Places;
 use crate::tagger::{self, Entry, LoadOptions, Tagger, map};
 use crate::{capabilities, control, daemon, doctor, memory, nic, preview, sys};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    Ok,
-    Warning,
-    Error,
-}
-
-/// One line of what is printed.
-#[derive(Debug)]
-pub(crate) struct Finding {
-    verdict: Verdict,
-    about: &'static str,
-    text: String,
-}
-
-impl Finding {
-    pub(crate) fn ok(about: &'static str, text: String) -> Finding {
-        Finding { verdict: Verdict::Ok, about, text }
-    }
-
-    pub(crate) fn warning(about: &'static str, text: String) -> Finding {
-        Finding { verdict: Verdict::Warning, about, text }
-    }
-
-    pub(crate) fn error(about: &'static str, text: String) -> Finding {
-        Finding { verdict: Verdict::Error, about, text }
-    }
-
-    /// What `result` says.
-    fn new(about: &'static str, result: Result<String, AgentError>) -> Finding {
-        match result {
-            Ok(text) => Finding::ok(about, text),
-            Err(error) => Finding::error(about, error.to_string()),
-        }
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = match self.verdict {
-            Verdict::Ok => "ok",
-            Verdict::Warning => "warning",
-            Verdict::Error => "error",
-        };
-        write!(f, "{verdict:<8} {:<16} {}", self.about, self.text)
-    }
-}
 
 /// Prints a line a finding.
 ///
@@ -103,7 +55,7 @@ fn print_all(findings: &[Finding]) -> usize {
     for finding in findings {
         println!("{finding}");
     }
-    findings.iter().filter(|finding| finding.verdict == Verdict::Error).count()
+    findings.iter().filter(|finding| finding.is_error()).count()
 }
 
 fn refused(path: &Path, errors: usize) -> AgentError {

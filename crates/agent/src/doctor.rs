@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::attach::Hook;
-use crate::check::Finding;
 use crate::config::Config;
 use crate::error::AgentError;
+use crate::finding::Finding;
 use crate::nic::Kinds;
 use crate::pins::Places;
 use crate::tagger::{Entry, LoadOptions, Tagger};

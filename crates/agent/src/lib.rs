@@ -18,6 +18,7 @@ mod daemon;
 mod doctor;
 mod dscp;
 pub mod error;
+mod finding;
 mod folder;
 mod gso;
 mod histogram;

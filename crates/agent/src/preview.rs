@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::attach::{self, Hook, Side};
-use crate::check::Finding;
 use crate::config::{Config, Selection};
+use crate::finding::Finding;
 use crate::interfaces;
 use crate::select;
 
