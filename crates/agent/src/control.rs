@@ -144,6 +144,15 @@ pub(crate) fn running(places: &Places) -> Result<Option<u32>, AgentError> {
     ask(places, PID)
 }
 
+/// Takes the lock of the run directory.
+///
+/// # Errors
+/// If another agent holds it: names that agent's process, if it answers.
+pub(crate) fn take_lock(places: &Places) -> Result<Lock, AgentError> {
+    let lock = Lock::try_take(places)?;
+    lock.ok_or_else(|| AgentError::Running { pid: running(places).ok().flatten() })
+}
+
 /// Asks the agent to end. Its process, if there is one.
 pub(crate) fn stop(places: &Places) -> Result<Option<u32>, AgentError> {
     ask(places, STOP)
@@ -213,7 +222,7 @@ mod tests {
     fn an_agent_says_its_process_and_ends_when_it_is_asked() {
         let places = places("control");
         assert_eq!(running(&places).unwrap(), None);
-        let lock = Lock::take(&places).unwrap();
+        let lock = take_lock(&places).unwrap();
         let serving = serve(Control::listen(&places).unwrap());
         assert_eq!(running(&places).unwrap(), Some(process::id()));
         assert_eq!(stop(&places).unwrap(), Some(process::id()));
@@ -232,7 +241,7 @@ mod tests {
         // Closed without being removed, as the kernel does after a SIGKILL.
         drop(UnixListener::bind(path(&places)).unwrap());
         assert_eq!(stop(&places).unwrap(), None);
-        let _lock = Lock::take(&places).unwrap();
+        let _lock = take_lock(&places).unwrap();
         drop(serve(Control::listen(&places).unwrap()));
         assert_eq!(stop(&places).unwrap(), Some(process::id()));
         fs::remove_dir_all(&places.run).unwrap();

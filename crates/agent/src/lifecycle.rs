@@ -39,7 +39,7 @@ pub(crate) fn uninstall(places: &Places) -> Result<(), AgentError> {
         stop(places)?;
     }
     // Until the end, so that no agent starts meanwhile.
-    let _lock = places.run.exists().then(|| Lock::take(places)).transpose()?;
+    let _lock = places.run.exists().then(|| control::take_lock(places)).transpose()?;
     let was_installed = places.is_installed();
     attach::tidy(places);
     nic::stop(places, false)?;

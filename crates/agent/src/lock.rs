@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use nix::fcntl::{Flock, FlockArg};
 
-use crate::control;
 use crate::error::AgentError;
 use crate::pins::Places;
 
@@ -25,11 +24,8 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock.
-    ///
-    /// # Errors
-    /// If another agent holds it.
-    pub(crate) fn take(places: &Places) -> Result<Lock, AgentError> {
+    /// Takes the lock; `None` if another agent holds it.
+    pub(crate) fn try_take(places: &Places) -> Result<Option<Lock>, AgentError> {
         let path = path(places);
         let mut file = OpenOptions::new()
             .read(true)
@@ -45,12 +41,12 @@ impl Lock {
             .map_err(|e| AgentError::file(&path, e))?;
         for _ in 0..TRIES {
             match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-                Ok(held) => return Ok(Lock { _file: held }),
+                Ok(held) => return Ok(Some(Lock { _file: held })),
                 Err((back, _)) => file = back,
             }
             thread::sleep(BETWEEN);
         }
-        Err(AgentError::Running { pid: control::running(places).ok().flatten() })
+        Ok(None)
     }
 
     /// Whether an agent holds the lock.

@@ -12,12 +12,11 @@ use crate::daemon::{Agent, install, notify_systemd, watch_file};
 use crate::error::AgentError;
 use crate::inherit::Inheritance;
 use crate::interfaces::{self, Interface};
-use crate::lock::Lock;
 use crate::metrics::{self, Server};
 use crate::pins::Places;
 use crate::requests::{Requests, block_signals};
 use crate::tagger::{Earlier, LoadOptions, Tagger};
-use crate::{check, gso, log, nic, passed, sys};
+use crate::{check, control, gso, log, nic, passed, sys};
 
 /// Starts the agent and keeps it running.
 pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError> {
@@ -33,7 +32,7 @@ pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError>
     let signals = block_signals()?;
     let before = Before::see(places);
     places.create()?;
-    let _lock = Lock::take(places)?;
+    let _lock = control::take_lock(places)?;
     let prepared = Requests::listen(signals, places).and_then(|mut requests| {
         let (tagger, run_time) = prepare(places, &config, hook, &mut requests)?;
         Ok((tagger, run_time, requests))
