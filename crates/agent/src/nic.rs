@@ -5,8 +5,7 @@
 mod before;
 mod plan;
 mod qdiscs;
-
-use std::process::Command as Process;
+mod tc;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,18 +14,9 @@ use crate::error::AgentError;
 use crate::interfaces::{self, Interface};
 use crate::pins::Places;
 use crate::{capabilities, log};
+use plan::ROOT;
 pub(crate) use qdiscs::Kinds;
-
-/// The arguments of one call of `tc`.
-type Command = Vec<String>;
-
-/// The handle of the root that is made here.
-const ROOT: &str = "f5c0:";
-
-/// Splits at blanks.
-fn command(text: &str) -> Command {
-    text.split_whitespace().map(str::to_owned).collect()
-}
+use tc::{Command, command};
 
 fn setting(config: &Config) -> Result<Nic, AgentError> {
     config.nic.ok_or_else(|| {
@@ -130,13 +120,13 @@ fn replace(
     let before = match (is_ours(name), record(places, interface)?) {
         (true, Some(record)) if record.made == plan.commands => return Ok(None),
         (true, Some(record)) => {
-            tc(&delete)?;
+            tc::run(&delete)?;
             old = record.made;
             record.before
         }
         // Nothing is known but that the kernel has a queue of its own.
         (true, None) => {
-            tc(&delete)?;
+            tc::run(&delete)?;
             vec![delete]
         }
         // A record, if there is one, is of what has gone since.
@@ -145,7 +135,7 @@ fn replace(
     // As made only when all of it is: whoever is killed meanwhile begins anew.
     let mut record = Record { before, made: Vec::new() };
     write_record(places, interface, &record)?;
-    if let Err(error) = plan.commands.iter().try_for_each(|command| tc(command).map(|_| ())) {
+    if let Err(error) = plan.commands.iter().try_for_each(|command| tc::run(command).map(|_| ())) {
         make_again(places, interface, record, old)?;
         return Err(error);
     }
@@ -168,8 +158,8 @@ fn make_again(
     if old.is_empty() {
         return restore(places, interface.index, false);
     }
-    let _ = tc(&command(&format!("qdisc del dev {} root", interface.name)));
-    old.iter().try_for_each(|command| tc(command).map(|_| ()))?;
+    let _ = tc::run(&command(&format!("qdisc del dev {} root", interface.name)));
+    old.iter().try_for_each(|command| tc::run(command).map(|_| ()))?;
     record.made = old;
     write_record(places, interface, &record)
 }
@@ -205,7 +195,7 @@ pub(crate) fn restore(places: &Places, index: u32, dry: bool) -> Result<(), Agen
         if dry {
             println!("tc {}", command.join(" "));
         } else if is_there {
-            tc(command)?;
+            tc::run(command)?;
         }
     }
     if dry {
@@ -265,21 +255,8 @@ fn write_record(places: &Places, interface: &Interface, record: &Record) -> Resu
 
 /// Whether the interface's root is one that was made here: known by its handle.
 fn is_ours(name: &str) -> bool {
-    let shown = tc(&command(&format!("qdisc show dev {name}"))).unwrap_or_default();
+    let shown = tc::run(&command(&format!("qdisc show dev {name}"))).unwrap_or_default();
     shown.lines().any(|line| line.contains(&format!(" {ROOT} root ")))
-}
-
-fn tc(arguments: &[String]) -> Result<String, AgentError> {
-    log::debug(format_args!("tc {}", arguments.join(" ")));
-    let output = Process::new("tc")
-        .args(arguments)
-        .output()
-        .map_err(|e| AgentError::kernel("run tc (of iproute2)", e))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(AgentError::kernel(format!("tc {}", arguments.join(" ")), reason))
 }
 
 #[cfg(test)]

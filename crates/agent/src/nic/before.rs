@@ -1,7 +1,7 @@
 //! The previous queueing of an interface, as the `tc` commands that restore it. Queueing that could
 //! not be restored is refused before anything changes.
 
-use super::{Command, command, tc};
+use super::tc::{self, Command, command};
 use crate::error::AgentError;
 
 /// Disciplines whose options `tc` takes as it prints them, but for what [`options`] mends.
@@ -17,12 +17,12 @@ const CLASS_WORD: usize = 7;
 /// # Errors
 /// If there is something that cannot be put back.
 pub(super) fn read(interface: &str) -> Result<Vec<Command>, AgentError> {
-    let show = |what: &str| tc(&command(&format!("{what} show dev {interface}")));
+    let show = |what: &str| tc::run(&command(&format!("{what} show dev {interface}")));
     let qdiscs = show("qdisc")?;
     // Asked for an interface's filters, tc shows those of its root alone.
     let mut filters = String::new();
     for handle in own(&qdiscs).iter().map(|words| words[2]).filter(|handle| *handle != "0:") {
-        let shown = tc(&command(&format!("filter show dev {interface} parent {handle}")));
+        let shown = tc::run(&command(&format!("filter show dev {interface} parent {handle}")));
         // Some have no room for filters, and tc fails.
         filters.push_str(&shown.unwrap_or_default());
     }

@@ -1,9 +1,13 @@
 //! The `tc` commands for an interface: with PRIO (or ETS) and RED where the kernel has them, with
 //! HTB otherwise.
 
-use super::{Command, Kinds, ROOT, command};
+use super::qdiscs::Kinds;
+use super::tc::{Command, command};
 use crate::config::Nic;
 use crate::error::AgentError;
+
+/// The handle of the root that is made here.
+pub(super) const ROOT: &str = "f5c0:";
 
 /// Commands, and what the operator should know of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
