@@ -7,13 +7,11 @@ mod tcx;
 use std::fmt;
 use std::os::fd::BorrowedFd;
 
-use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcAttachPoint};
-
+use crate::entry::{Entry, Side};
 use crate::error::AgentError;
 use crate::interfaces::{self, Interface};
 use crate::pins::Places;
-use crate::tagger::Entry;
-use crate::{gso, nic, passed, sys};
+pub(crate) use clsact::RECORD;
 
 /// How programs are put on an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,34 +62,6 @@ impl Hook {
     }
 }
 
-/// Packets that leave an interface are tagged; of those that arrive it is noted that they did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// What leaves.
-    Egress,
-    /// What arrives.
-    Ingress,
-}
-
-impl Side {
-    pub(crate) const BOTH: [Side; 2] = [Side::Egress, Side::Ingress];
-
-    /// As pins and `tc` name it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Side::Egress => "egress",
-            Side::Ingress => "ingress",
-        }
-    }
-
-    fn point(self) -> TcAttachPoint {
-        match self {
-            Side::Egress => TC_EGRESS,
-            Side::Ingress => TC_INGRESS,
-        }
-    }
-}
-
 /// What [`attach`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attached {
@@ -121,7 +91,7 @@ pub(crate) fn attach<'a>(
 ) -> Result<Attached, AgentError> {
     let was_tagged = Hook::BOTH.iter().any(|hook| hook.has(places, interface, Side::Egress));
     for side in Side::BOTH {
-        let program = program(entry(interface, side));
+        let program = program(Entry::on(interface, side));
         put(program, places, hook, interface, side).map_err(|reason| {
             AgentError::kernel(format!("attach to {} ({hook})", interface.name), reason)
         })?;
@@ -148,10 +118,9 @@ pub(crate) fn is_attached(places: &Places, interface: &Interface) -> bool {
     Hook::BOTH.iter().any(|hook| Side::BOTH.iter().all(|side| hook.has(places, interface, *side)))
 }
 
-/// Takes the tagger off an interface, and what was made for it.
+/// Takes the tagger off an interface.
 pub(crate) fn detach(places: &Places, interface: &Interface) -> Result<(), AgentError> {
-    Hook::BOTH.iter().try_for_each(|hook| hook.remove(places, interface))?;
-    passed::end(places, interface)
+    Hook::BOTH.iter().try_for_each(|hook| hook.remove(places, interface))
 }
 
 /// Interfaces that a tagger runs on, and its hook.
@@ -175,40 +144,4 @@ pub(crate) fn before(places: &Places, interface: &Interface, hook: Hook) -> Vec<
 /// How many programs run on packets that leave the interface by tcx.
 pub(crate) fn count_on_tcx(interface: &Interface) -> usize {
     tcx::programs(interface.index, Side::Egress).map_or(0, |programs| programs.len())
-}
-
-/// Forgets pins and records of interfaces that no longer exist.
-pub(crate) fn tidy(places: &Places) {
-    let all = interfaces::all();
-    let is_gone = |index: u32| all.iter().all(|one| one.index != index);
-    for (index, side) in places.links() {
-        if is_gone(index) {
-            let _ = std::fs::remove_file(places.link(index, side));
-        }
-    }
-    for kind in [clsact::RECORD, gso::RECORD, nic::RECORD, passed::RECORD] {
-        for index in places.records(kind).into_iter().filter(|index| is_gone(*index)) {
-            let _ = std::fs::remove_file(places.record(&format!("{kind}{index}")));
-        }
-    }
-}
-
-/// Forgets what was recorded of interfaces on which nothing of the tagger is left. Somebody else may
-/// have taken it away, and a record that stays would later make the agent take away theirs.
-pub(crate) fn forget(places: &Places) {
-    for kind in [clsact::RECORD, passed::RECORD] {
-        for index in places.records(kind) {
-            let _ = std::fs::remove_file(places.record(&format!("{kind}{index}")));
-        }
-    }
-}
-
-/// The program for packets of that side, by what they look like on the interface.
-pub(crate) fn entry(interface: &Interface, side: Side) -> Entry {
-    match (sys::has_ethernet_header(&interface.name), side) {
-        (Ok(false), Side::Egress) => Entry::TagIp,
-        (Ok(false), Side::Ingress) => Entry::HearIp,
-        (Ok(true) | Err(_), Side::Egress) => Entry::TagEthernet,
-        (Ok(true) | Err(_), Side::Ingress) => Entry::HearEthernet,
-    }
 }

@@ -17,9 +17,10 @@ use nix::sys::socket::{setsockopt, sockopt};
 use nix::unistd::Pid;
 
 use crate::config::Config;
+use crate::entry::Entry;
 use crate::lab::{self, Pair};
 use crate::sys;
-use crate::tagger::{Entry, LoadOptions, Tagger};
+use crate::tagger::{LoadOptions, Tagger};
 use floors::Floors;
 
 const EACH: Duration = Duration::from_millis(200);

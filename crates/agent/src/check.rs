@@ -8,13 +8,14 @@ use libbpf_rs::MapCore;
 
 use crate::attach::Hook;
 use crate::config::{Config, Metrics};
+use crate::entry::Entry;
 use crate::error::AgentError;
 use crate::finding::Finding;
 use crate::folder::{self, Purpose};
 use crate::metrics::Server;
 use crate::pins::Places;
-use crate::tagger::{self, Entry, LoadOptions, Tagger, map};
-use crate::{capabilities, control, daemon, doctor, memory, nic, preview, sys};
+use crate::tagger::{LoadOptions, Tagger};
+use crate::{capabilities, control, daemon, doctor, map, memory, nic, preview, sys};
 
 /// Prints a line a finding.
 ///
@@ -95,7 +96,7 @@ fn folders(places: &Places) -> Finding {
 /// Whether there is memory for `flows.max`.
 fn flows(places: &Places, config: &Config) -> Finding {
     let about = "flows.max";
-    let in_use = tagger::pinned(places, map::FLOWS).map(|flows| flows.max_entries());
+    let in_use = places.open_map(map::FLOWS).map(|flows| flows.max_entries());
     let is_there = in_use.is_ok_and(|size| size == config.max_flows);
     let needed = memory::of_agent(config.max_flows);
     let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);

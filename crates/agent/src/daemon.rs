@@ -10,37 +10,17 @@ use std::time::{Duration, Instant};
 
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 
-use crate::attach::{self, Attached, Hook};
+use crate::attach::{self, Hook};
 use crate::config::Config;
 use crate::error::AgentError;
 use crate::interfaces::{self, Interface};
 use crate::pins::Places;
 use crate::requests::Requests;
 use crate::tagger::Tagger;
-use crate::{clock, gso, log, nic, passed, stats};
+use crate::{clock, gso, install, log, nic, passed, stats};
 
 const TICK_MS: u16 = 1000;
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
-
-/// Puts the tagger on one interface, and the cap on its super-packets.
-pub(crate) fn install(
-    tagger: &Tagger,
-    places: &Places,
-    hook: Hook,
-    config: &Config,
-    interface: &Interface,
-) -> Result<(), AgentError> {
-    let program = |entry| tagger.program(entry).as_fd();
-    let how = attach::attach(program, places, hook, interface)?;
-    if how == Attached::Fresh {
-        passed::begin(places, interface)?;
-    }
-    log::info(format_args!("{}: {how} by {hook}", interface.name));
-    for program in attach::before(places, interface, hook) {
-        log::warn(format_args!("{}: {program} runs before the tagger", interface.name));
-    }
-    gso::cap(places, interface, config.gso)
-}
 
 /// The rule in words.
 pub(crate) fn explain(config: &Config) -> String {
@@ -170,7 +150,7 @@ impl Agent<'_> {
         let wanted = interfaces::matching(&self.config.interfaces);
         for (interface, _) in attach::attached(self.places) {
             if !wanted.contains(&interface) {
-                attach::detach(self.places, &interface)?;
+                install::take_off(self.places, &interface)?;
                 gso::restore(self.places, interface.index)?;
                 nic::restore(self.places, interface.index, false)?;
                 log::info(format_args!("{}: no longer tagged", interface.name));
@@ -181,12 +161,13 @@ impl Agent<'_> {
 
     /// Attaches to interfaces that are new, or were gone and are back.
     fn check_interfaces(&mut self) {
-        attach::tidy(self.places);
+        install::tidy(self.places);
         for interface in interfaces::matching(&self.config.interfaces) {
             if self.refused.contains(&interface) || attach::is_attached(self.places, &interface) {
                 continue;
             }
-            let installed = install(self.tagger, self.places, self.hook, &self.config, &interface);
+            let installed =
+                install::put_on(self.tagger, self.places, self.hook, &self.config, &interface);
             let scheduled = installed.and_then(|()| match self.config.nic {
                 Some(_) => nic::program(self.places, &self.config, &interface),
                 None => Ok(()),

@@ -6,11 +6,12 @@ use std::process::Command;
 
 use crate::attach::Hook;
 use crate::config::Config;
+use crate::entry::Entry;
 use crate::error::AgentError;
 use crate::finding::Finding;
 use crate::nic::Kinds;
-use crate::pins::Places;
-use crate::tagger::{Entry, LoadOptions, Tagger};
+use crate::pins::{Places, is_bpf_file_system};
+use crate::tagger::{LoadOptions, Tagger};
 use crate::{capabilities, passed, select, sys};
 
 /// Enough to load the program.
@@ -35,7 +36,7 @@ pub(crate) fn run(places: &Places) -> Result<(), AgentError> {
         },
     );
     let parent = places.pins.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
-    let pins = if crate::tagger::is_bpf_file_system(parent) {
+    let pins = if is_bpf_file_system(parent) {
         format!("{} is in a BPF file system", places.pins.display())
     } else {
         format!("{} is in no BPF file system: mount -t bpf bpf /sys/fs/bpf", places.pins.display())

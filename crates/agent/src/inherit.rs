@@ -10,8 +10,7 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use crate::bpf::LAYOUT;
 use crate::error::AgentError;
 use crate::pins::Places;
-use crate::tagger::{self, map};
-use crate::{batch, log};
+use crate::{batch, log, map};
 
 /// A map as this agent makes it.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +32,11 @@ pub(crate) struct Inheritance {
 impl Inheritance {
     /// Looks at what is installed, and says in the log what is not taken over.
     pub(crate) fn find(places: &Places, wanted: &[Wanted]) -> Inheritance {
-        let layout = tagger::pinned(places, map::SETTINGS)
-            .and_then(|map| tagger::read_settings(&map))
+        let layout = places
+            .open_map(map::SETTINGS)
+            .and_then(|map| map::read_settings(&map))
             .map_or(0, |settings| settings.layout.0);
-        let pinned = |one: &Wanted| tagger::pinned(places, one.name).ok();
+        let pinned = |one: &Wanted| places.open_map(one.name).ok();
         let has_other_sizes = |one: &Wanted| {
             pinned(one).is_some_and(|there| {
                 (there.key_size(), there.value_size()) != (one.key_size, one.value_size)
@@ -85,7 +85,7 @@ impl Inheritance {
         if !self.has_flows_to_copy {
             return Ok(());
         }
-        let old: MapHandle = tagger::pinned(places, map::FLOWS)?;
+        let old: MapHandle = places.open_map(map::FLOWS)?;
         batch::for_each(&old, |key, state| {
             // A flow that has no room begins anew.
             let _ = new.update(key, state, MapFlags::ANY);

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use libbpf_rs::query::ProgInfoIter;
 
+use crate::entry::Entry;
 use crate::error::AgentError;
 use crate::lock::Lock;
 use crate::pins::Places;
 use crate::stats::{LEFT_ALONE, Snapshot};
-use crate::tagger::Entry;
-use crate::{attach, capabilities, control, gso, nic, passed};
+use crate::{attach, capabilities, control, gso, install, nic, passed};
 
 /// `flowsched agent stop`: the process ends, tagging stays on.
 pub(crate) fn stop(places: &Places) -> Result<(), AgentError> {
@@ -41,16 +41,16 @@ pub(crate) fn uninstall(places: &Places) -> Result<(), AgentError> {
     // Until the end, so that no agent starts meanwhile.
     let _lock = places.run.exists().then(|| control::take_lock(places)).transpose()?;
     let was_installed = places.is_installed();
-    attach::tidy(places);
+    install::tidy(places);
     nic::stop(places, false)?;
     for (interface, _) in attach::attached(places) {
-        attach::detach(places, &interface)?;
+        install::take_off(places, &interface)?;
         println!("{}: no longer tagged", interface.name);
     }
     for index in places.records(gso::RECORD) {
         gso::restore(places, index)?;
     }
-    attach::forget(places);
+    install::forget(places);
     let left = places.remove()?;
     report(places, was_installed, &left)
 }

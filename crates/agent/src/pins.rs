@@ -8,10 +8,12 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf, absolute};
 
-use crate::attach::Side;
+use libbpf_rs::MapHandle;
+
+use crate::entry::{Entry, Side};
 use crate::error::AgentError;
-use crate::folder::{self, Purpose};
-use crate::tagger::{Entry, is_bpf_file_system, map};
+use crate::folder::{self, Purpose, WHO_MAY};
+use crate::map;
 
 /// Where the pins are unless `start --pins` says otherwise.
 const DEFAULT_PINS: &str = "/sys/fs/bpf/flowsched";
@@ -74,6 +76,23 @@ impl Places {
 
     pub(crate) fn map(&self, name: &str) -> PathBuf {
         self.pins.join(name)
+    }
+
+    /// Opens the pinned map of that name.
+    ///
+    /// # Errors
+    /// If no tagger is installed; if the user may not look.
+    pub(crate) fn open_map(&self, name: &str) -> Result<MapHandle, AgentError> {
+        let path = self.map(name);
+        MapHandle::from_pinned_path(&path).map_err(|e| match e.kind() {
+            libbpf_rs::ErrorKind::PermissionDenied => {
+                AgentError::Denied(format!("{}: {e}\n{WHO_MAY}", path.display()))
+            }
+            _ => AgentError::NotInstalled(format!(
+                "{}: {e}\nno tagger is installed here; `flowsched agent start` installs one",
+                path.display()
+            )),
+        })
     }
 
     pub(crate) fn program(&self, name: &str) -> PathBuf {
@@ -216,6 +235,12 @@ impl Places {
     }
 }
 
+/// Whether `path` is in a BPF file system.
+pub(crate) fn is_bpf_file_system(path: &Path) -> bool {
+    nix::sys::statfs::statfs(path)
+        .is_ok_and(|found| found.filesystem_type() == nix::sys::statfs::BPF_FS_MAGIC)
+}
+
 /// Whose link is pinned by that name.
 fn link_named(name: &str) -> Option<(u32, Side)> {
     let (index, side) = name.strip_prefix("link_")?.split_once('_')?;
@@ -245,7 +270,7 @@ fn recorded(run: &Path) -> Result<Option<PathBuf>, AgentError> {
         Ok(pins) => Ok(Some(pins)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            Err(AgentError::Denied(format!("{}: {error}\n{}", path.display(), folder::WHO_MAY)))
+            Err(AgentError::Denied(format!("{}: {error}\n{WHO_MAY}", path.display())))
         }
         Err(error) => Err(AgentError::file(path, error)),
     }

@@ -6,8 +6,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::attach::{self, Hook, Side};
+use crate::attach::{self, Hook};
 use crate::config::{Config, Selection};
+use crate::entry::{Entry, Side};
 use crate::finding::Finding;
 use crate::interfaces;
 use crate::select;
@@ -26,7 +27,7 @@ pub(crate) fn interfaces(config: &Config, hook: Option<Hook>) -> Vec<Finding> {
             findings.push(Finding::warning("interfaces", text));
         }
         for interface in matching.into_iter().filter(|one| shown.insert(one.index)) {
-            let entry = attach::entry(&interface, Side::Egress).name();
+            let entry = Entry::on(&interface, Side::Egress).name();
             let by = hook.map_or_else(String::new, |hook| {
                 let others = attach::count_on_tcx(&interface);
                 format!(", by {hook}; {others} programs are there on tcx")

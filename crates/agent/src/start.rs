@@ -8,7 +8,7 @@ use crate::args::StartArgs;
 use crate::attach::{self, Attached, Hook};
 use crate::capabilities;
 use crate::config::Config;
-use crate::daemon::{Agent, install, notify_systemd, watch_file};
+use crate::daemon::{Agent, notify_systemd, watch_file};
 use crate::error::AgentError;
 use crate::inherit::Inheritance;
 use crate::interfaces::{self, Interface};
@@ -16,7 +16,7 @@ use crate::metrics::{self, Server};
 use crate::pins::Places;
 use crate::requests::{Requests, block_signals};
 use crate::tagger::{Earlier, LoadOptions, Tagger};
-use crate::{check, control, gso, log, nic, passed, sys};
+use crate::{check, control, gso, install, log, nic, passed, sys};
 
 /// Starts the agent and keeps it running.
 pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError> {
@@ -103,7 +103,7 @@ fn prepare(
         if requests.is_end_wanted() {
             return Err(AgentError::Ended);
         }
-        install(&tagger, places, hook, config, &interface)?;
+        install::put_on(&tagger, places, hook, config, &interface)?;
     }
     if config.nic.is_some() {
         nic::start(places, config, false)?;
@@ -168,7 +168,7 @@ impl Before {
         }
         for (interface, _) in attach::attached(places) {
             if self.tagged.iter().all(|(before, _)| *before != interface) {
-                results.push(attach::detach(places, &interface));
+                results.push(install::take_off(places, &interface));
             }
         }
         for index in since(places.records(gso::RECORD), &self.capped) {

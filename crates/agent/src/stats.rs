@@ -6,14 +6,14 @@ use std::path::Path;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle, Program};
 
-use crate::batch;
 use crate::bpf::types::left_alone;
 use crate::bpf::{LEVELS, Shared, types};
+use crate::entry::Entry;
 use crate::error::AgentError;
 use crate::histogram::{BUCKETS, Histogram};
 use crate::pins::Places;
 use crate::sys::{self, ProgramFacts};
-use crate::tagger::{self, Entry, map};
+use crate::{batch, map};
 
 /// All counters at one moment.
 #[derive(Clone, Debug, Default)]
@@ -35,9 +35,9 @@ impl Snapshot {
     /// # Errors
     /// If no tagger is installed, or its maps may not be read.
     pub(crate) fn read(places: &Places) -> Result<Snapshot, AgentError> {
-        let settings = tagger::read_settings(&tagger::pinned(places, map::SETTINGS)?)?;
+        let settings = map::read_settings(&places.open_map(map::SETTINGS)?)?;
         let rule = settings.rules[settings.active as usize % settings.rules.len()];
-        let flows = tagger::pinned(places, map::FLOWS)?;
+        let flows = places.open_map(map::FLOWS)?;
         Ok(Snapshot {
             counters: counters(places)?,
             agent: agent_counters(places)?,
@@ -74,7 +74,7 @@ pub(crate) const LEFT_ALONE: [(left_alone, &str, &str); left_alone::FS_LEFT_KIND
 ];
 
 pub(crate) fn counters(places: &Places) -> Result<types::counters, AgentError> {
-    let map = tagger::pinned(places, map::COUNTERS)?;
+    let map = places.open_map(map::COUNTERS)?;
     let cores = map
         .lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY)
         .map_err(|e| AgentError::kernel("read the counters", e))?
@@ -107,7 +107,7 @@ pub(crate) fn counters(places: &Places) -> Result<types::counters, AgentError> {
 }
 
 fn agent_counters(places: &Places) -> Result<types::agent_counters, AgentError> {
-    let map = tagger::pinned(places, map::AGENT)?;
+    let map = places.open_map(map::AGENT)?;
     let bytes = map
         .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
         .map_err(|e| AgentError::kernel("read the agent's counters", e))?;
@@ -121,7 +121,8 @@ pub(crate) fn count(
 ) -> Result<(), AgentError> {
     let mut counters = agent_counters(places)?;
     add(&mut counters);
-    tagger::pinned(places, map::AGENT)?
+    places
+        .open_map(map::AGENT)?
         .update(&0u32.to_ne_bytes(), counters.bytes(), MapFlags::ANY)
         .map_err(|e| AgentError::kernel("write the agent's counters", e))
 }
@@ -162,7 +163,7 @@ fn facts_of(pin: &Path) -> Result<ProgramFacts, AgentError> {
 
 /// Sizes of all messages that have ended.
 pub(crate) fn histogram(places: &Places) -> Result<Histogram, AgentError> {
-    let map = tagger::pinned(places, map::HISTOGRAM)?;
+    let map = places.open_map(map::HISTOGRAM)?;
     let mut counts = vec![0; BUCKETS];
     batch::for_each(&map, |key, value| counts[index(key) % BUCKETS] += number(value))
         .map_err(|e| AgentError::kernel("read the histogram", e))?;
@@ -172,8 +173,8 @@ pub(crate) fn histogram(places: &Places) -> Result<Histogram, AgentError> {
 /// Takes flows out of the map that have been idle for so long, and puts the sizes of their last
 /// messages into the histogram.
 pub(crate) fn sweep(places: &Places, now_ns: u64, idle_ns: u64) -> Result<u64, AgentError> {
-    let flows = tagger::pinned(places, map::FLOWS)?;
-    let histogram = tagger::pinned(places, map::HISTOGRAM)?;
+    let flows = places.open_map(map::FLOWS)?;
+    let histogram = places.open_map(map::HISTOGRAM)?;
     let mut swept = 0;
     let mut idle: Vec<Vec<u8>> = Vec::new();
     batch::for_each(&flows, |key, state| {

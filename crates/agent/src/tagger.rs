@@ -15,56 +15,11 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle, OpenObject, PrintLevel, Program, P
 
 use crate::bpf::{LAYOUT, OpenTaggerSkel, SLOTS, Shared, TaggerSkel, TaggerSkelBuilder, types};
 use crate::config::Config;
+use crate::entry::Entry;
 use crate::error::AgentError;
-use crate::folder::WHO_MAY;
 use crate::inherit::{Inheritance, Wanted};
 use crate::pins::Places;
-use crate::{clock, lone, select, sys};
-
-/// Names of the maps, which are also those of their pins.
-pub(crate) mod map {
-    pub(crate) const SETTINGS: &str = "settings";
-    pub(crate) const COUNTERS: &str = "counters_of_cpu";
-    pub(crate) const HISTOGRAM: &str = "histogram";
-    pub(crate) const SOCKETS: &str = "sockets";
-    pub(crate) const FLOWS: &str = "flows";
-    pub(crate) const PREFIXES: &str = "prefixes";
-    pub(crate) const CGROUPS: &str = "cgroups";
-    pub(crate) const AGENT: &str = "agent_counters";
-    pub(crate) const WRITERS: &str = "writers";
-
-    /// All of them. No other file among the pins is taken for a map.
-    pub(crate) const ALL: [&str; 9] =
-        [SETTINGS, COUNTERS, HISTOGRAM, SOCKETS, FLOWS, PREFIXES, CGROUPS, AGENT, WRITERS];
-}
-
-/// The entry points: what is to be done with a packet, and whether it has an Ethernet header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
-    /// Tags frames that leave.
-    TagEthernet,
-    /// Tags bare IP packets that leave.
-    TagIp,
-    /// Reads frames that arrive.
-    HearEthernet,
-    /// Reads bare IP packets that arrive.
-    HearIp,
-}
-
-impl Entry {
-    pub(crate) const TAGGERS: [Entry; 2] = [Entry::TagEthernet, Entry::TagIp];
-    pub(crate) const ALL: [Entry; 4] =
-        [Entry::TagEthernet, Entry::TagIp, Entry::HearEthernet, Entry::HearIp];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Entry::TagEthernet => "tag_ethernet",
-            Entry::TagIp => "tag_ip",
-            Entry::HearEthernet => "hear_ethernet",
-            Entry::HearIp => "hear_ip",
-        }
-    }
-}
+use crate::{clock, lone, map, select, sys};
 
 /// What is fixed when the program is loaded.
 #[derive(Clone, Copy, Debug, Default)]
@@ -185,7 +140,7 @@ impl Tagger {
     }
 
     fn settings(&self) -> Result<types::settings, AgentError> {
-        read_settings(&self.skel.maps.data_settings)
+        map::read_settings(&self.skel.maps.data_settings)
     }
 
     fn write_settings(&self, both: &types::settings) -> Result<(), AgentError> {
@@ -217,7 +172,7 @@ impl Earlier {
         let [tag_ethernet, tag_ip, hear_ethernet, hear_ip] = Entry::ALL.map(open);
         Some(Earlier {
             programs: [tag_ethernet?, tag_ip?, hear_ethernet?, hear_ip?],
-            writers: pinned(places, map::WRITERS).ok()?,
+            writers: places.open_map(map::WRITERS).ok()?,
         })
     }
 
@@ -243,27 +198,6 @@ fn pin_anew(object: BorrowedFd<'_>, path: &Path) -> Result<(), AgentError> {
     sys::pin(object, &fresh)
         .map_err(|e| AgentError::kernel(format!("pin {}", fresh.display()), e))?;
     std::fs::rename(&fresh, path).map_err(|e| AgentError::file(path, e))
-}
-
-pub(crate) fn read_settings(map: &impl MapCore) -> Result<types::settings, AgentError> {
-    let bytes = map
-        .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
-        .map_err(|e| AgentError::kernel("read the rule", e))?;
-    Ok(types::settings::from_bytes(&bytes.unwrap_or_default()))
-}
-
-/// The pinned map of that name.
-pub(crate) fn pinned(places: &Places, name: &str) -> Result<MapHandle, AgentError> {
-    let path = places.map(name);
-    MapHandle::from_pinned_path(&path).map_err(|e| match e.kind() {
-        libbpf_rs::ErrorKind::PermissionDenied => {
-            AgentError::Denied(format!("{}: {e}\n{WHO_MAY}", path.display()))
-        }
-        _ => AgentError::NotInstalled(format!(
-            "{}: {e}\nno tagger is installed here; `flowsched agent start` installs one",
-            path.display()
-        )),
-    })
 }
 
 fn open() -> Result<OpenTaggerSkel<'static>, AgentError> {
@@ -350,12 +284,6 @@ fn load_error(error: libbpf_rs::Error, log: String) -> AgentError {
 fn last_lines(text: &str, count: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(count)..].join("\n")
-}
-
-/// Whether `path` is in a BPF file system.
-pub(crate) fn is_bpf_file_system(path: &Path) -> bool {
-    nix::sys::statfs::statfs(path)
-        .is_ok_and(|found| found.filesystem_type() == nix::sys::statfs::BPF_FS_MAGIC)
 }
 
 #[cfg(test)]

@@ -7,8 +7,10 @@ use std::process::Command;
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder};
 use serde::Deserialize;
 
-use super::{Interface, Side, entry, tcx};
+use super::tcx;
+use crate::entry::{Entry, Side};
 use crate::error::AgentError;
+use crate::interfaces::Interface;
 use crate::pins::Places;
 use crate::sys;
 
@@ -20,7 +22,7 @@ const LAST_PRIORITY: u32 = 16;
 const OLD_PRIORITY: u32 = 0xf5c0;
 
 /// Records that clsact was made here begin with this.
-pub(super) const RECORD: &str = "clsact_";
+pub(crate) const RECORD: &str = "clsact_";
 
 fn record(interface: &Interface) -> String {
     format!("{RECORD}{}", interface.index)
@@ -156,7 +158,7 @@ fn filter(
 /// The filter on the interface and its priority. Known by its handle and the name of its program:
 /// the pinned programs may be those of a newer agent.
 fn ours(places: &Places, interface: &Interface, side: Side) -> Option<(u32, TcHook)> {
-    let name = entry(interface, side).name();
+    let name = Entry::on(interface, side).name();
     (FIRST_PRIORITY..=LAST_PRIORITY).chain([OLD_PRIORITY]).find_map(|priority| {
         // Looking for a filter and taking it away need no program, but the type wants one.
         let mut hook = TcHook::new(std::io::stdin().as_fd());

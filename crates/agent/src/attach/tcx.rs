@@ -7,8 +7,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 use libbpf_rs::Link;
 use libbpf_rs::query::LinkTypeInfo;
 
-use super::{Interface, Side};
+use crate::entry::Side;
 use crate::error::AgentError;
+use crate::interfaces::Interface;
 use crate::pins::Places;
 use crate::sys;
 

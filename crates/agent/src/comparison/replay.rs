@@ -14,9 +14,10 @@ use libbpf_rs::RingBufferBuilder;
 
 use crate::bpf::{Shared, types};
 use crate::config::Config;
+use crate::entry::Entry;
 use crate::lab::{self, Pair};
 use crate::sys;
-use crate::tagger::{Entry, LoadOptions, Tagger};
+use crate::tagger::{LoadOptions, Tagger};
 
 const SINK: &str = "10.77.0.2:5001";
 
