@@ -2,12 +2,19 @@
 
 use std::net::UdpSocket;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
 
 use libbpf_rs::Program;
 
 use super::floors::Floors;
-use super::*;
+use super::pairs::median;
+use super::setting::{ADDRESS, EACH, connect, receive, stay, tagger, transfer};
+use crate::entry::Entry;
+use crate::lab::{self, Pair};
+use crate::sys;
 
+/// [`ADDRESS`] at the other end of a tunnel.
+const TUNNELLED: &str = "10.88.0.2:5001";
 const RUNS: usize = 11;
 
 /// Datagrams that are under way before the sender hears from the receiver.
