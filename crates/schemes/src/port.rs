@@ -65,6 +65,19 @@ pub trait Port<F: Frame> {
         self.dequeue()
     }
 
+    /// Whether packets leave in the order in which they come, and whatever the port does to a packet
+    /// it does when the packet comes. Who runs such a port may keep the packets and call
+    /// [`Port::admit`] alone, in place of `enqueue`, `dequeue` and `pass`.
+    fn is_in_order(&self) -> bool {
+        false
+    }
+
+    /// Marks a packet that comes while `waiting` is ahead of it, if it is to be marked; false: it is
+    /// dropped. Only where [`Port::is_in_order`].
+    fn admit(&mut self, _frame: &mut F, _waiting: Backlog) -> bool {
+        unreachable!("a port without an order that is known on arrival")
+    }
+
     /// What waits.
     fn backlog(&self) -> Backlog;
 

@@ -25,6 +25,10 @@ pub(crate) struct Link<H, P> {
     pub(crate) peer: NodeId,
     /// Packets that wait in the port.
     waiting: u32,
+    /// Whether [`Link::take_in`] puts packets on the way before they leave.
+    is_in_order: bool,
+    /// The last ones of those on the way that had not begun to leave when this was last looked at.
+    early: Backlog,
     port: P,
     sent_bytes: u64,
     sent_packets: u64,
@@ -56,6 +60,8 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         let byte_time =
             (8_000_000_000_000_u128 << FRACTION_BITS) / u128::from(link.rate.as_bps().max(1));
         Link {
+            is_in_order: port.is_in_order(),
+            early: Backlog::default(),
             port,
             busy_until: Time::ZERO,
             on_the_way: Ring::default(),
@@ -99,6 +105,12 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     #[inline]
     fn send(&mut self, mut packet: Packet<H>, start: Time, departs: &mut impl Departs<H>) {
         departs(start, &mut packet, self.port.backlog());
+        self.put_on_the_way(packet, start);
+    }
+
+    /// The packet's first bit leaves at `start`.
+    #[inline]
+    fn put_on_the_way(&mut self, packet: Packet<H>, start: Time) {
         let bytes = packet.wire_bytes();
         let duration = (u128::from(bytes) * u128::from(self.byte_time)) >> FRACTION_BITS;
         self.busy_until = start.saturating_add(Time::from_ps(duration as u64));
@@ -106,6 +118,69 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         self.sent_packets += 1;
         let arrival = self.busy_until.saturating_add(self.delay);
         self.on_the_way.push(OnTheWay { arrival, packet });
+    }
+
+    /// A packet comes to the port; no later packet has come. Where packets leave in order, it is put
+    /// on the way at once.
+    #[inline]
+    pub(crate) fn take_in(
+        &mut self,
+        now: Time,
+        packet: Packet<H>,
+        lost: &mut impl FnMut(Packet<H>),
+    ) {
+        if self.is_in_order {
+            self.line_up(now, packet, lost);
+        } else {
+            self.catch_up(now, &mut unseen);
+            self.offer(now, packet, 0, lost, &mut unseen);
+        }
+    }
+
+    #[inline]
+    fn line_up(&mut self, now: Time, mut packet: Packet<H>, lost: &mut impl FnMut(Packet<H>)) {
+        self.begin_until(now);
+        if !self.port.admit(&mut packet, self.early) {
+            self.drops += 1;
+            return lost(packet);
+        }
+        if self.busy_until > now {
+            self.early.bytes += u64::from(packet.wire_bytes());
+            self.early.packets += 1;
+        }
+        self.put_on_the_way(packet, self.busy_until.max(now));
+    }
+
+    /// Finds which packets on the way have begun to leave up to `now`.
+    #[inline]
+    pub(crate) fn begin_until(&mut self, now: Time) {
+        if self.busy_until <= now {
+            self.early = Backlog::default();
+        }
+        while self.early.packets > 0 && self.begins_by(now) {
+            self.begin_one();
+        }
+    }
+
+    /// How many of the packets on the way have begun to leave.
+    #[inline]
+    fn begun(&self) -> usize {
+        self.on_the_way.len() - self.early.packets as usize
+    }
+
+    /// Whether the next packet begins to leave up to `now`: when the one before it has left.
+    #[inline]
+    fn begins_by(&self, now: Time) -> bool {
+        let before = self.begun().checked_sub(1).and_then(|place| self.on_the_way.get(place));
+        before.is_none_or(|before| before.arrival.saturating_sub(self.delay) <= now)
+    }
+
+    #[inline]
+    fn begin_one(&mut self) {
+        if let Some(next) = self.on_the_way.get(self.begun()) {
+            self.early.bytes -= u64::from(next.packet.wire_bytes());
+            self.early.packets -= 1;
+        }
     }
 
     /// A packet comes to the port, which has been caught up; `elsewhere` is what waits in the
@@ -135,7 +210,9 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     /// Takes the packet that arrives at the far end first.
     #[inline]
     pub(crate) fn deliver(&mut self) -> Option<OnTheWay<H>> {
-        self.on_the_way.pop()
+        let first = self.on_the_way.front().copied();
+        self.take_off(usize::from(first.is_some()));
+        first
     }
 
     /// The packets that arrive at the far end before `end`, in order, in two parts.
@@ -151,6 +228,9 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     /// Takes so many of the packets that arrive at the far end first off the link.
     #[inline]
     pub(crate) fn take_off(&mut self, count: usize) {
+        while self.begun() < count {
+            self.begin_one();
+        }
         self.on_the_way.skip(count);
     }
 
@@ -183,7 +263,8 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
 
     /// What waits in the port.
     pub(crate) fn backlog(&self) -> Backlog {
-        self.port.backlog()
+        let Backlog { bytes, packets } = self.port.backlog();
+        Backlog { bytes: bytes + self.early.bytes, packets: packets + self.early.packets }
     }
 
     pub(crate) fn drops(&self) -> u64 {
@@ -196,19 +277,16 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
 
     /// The port as it is; it has been caught up to `time`.
     pub(crate) fn sample(&self, time: Time, port: u32) -> PortSample {
-        let backlog = self.port.backlog();
+        let backlog = self.backlog();
+        let in_flight = self.on_the_way.iter().take(self.begun());
         PortSample {
             time,
             port,
             queue_bytes: backlog.bytes,
             queue_packets: backlog.packets,
-            sent_bytes: self.sent_bytes,
-            sent_packets: self.sent_packets,
-            in_flight_bytes: self
-                .on_the_way
-                .iter()
-                .map(|one| u64::from(one.packet.wire_bytes()))
-                .sum(),
+            sent_bytes: self.sent_bytes - self.early.bytes,
+            sent_packets: self.sent_packets - u64::from(self.early.packets),
+            in_flight_bytes: in_flight.map(|one| u64::from(one.packet.wire_bytes())).sum(),
             drops: self.drops,
             marks: self.port.marks(),
         }

@@ -22,8 +22,9 @@ pub struct Queues<F, D> {
     occupied: u64,
     backlog: Backlog,
     marks: u64,
-    /// Up to so many bytes, a packet passes the empty port whatever else holds.
-    unhindered: u32,
+    /// Up to this amount, the new packet counted, a packet has room and is not marked, whatever
+    /// else holds.
+    unhindered: u64,
     serving: D,
 }
 
@@ -177,10 +178,10 @@ impl<F: Frame + Copy, D: Serving> Port<F> for Queues<F, D> {
     #[inline]
     fn pass(&mut self, mut frame: F, elsewhere: u64, mut dropped: impl FnMut(F)) -> Option<F> {
         debug_assert_eq!(self.occupied, 0);
-        if frame.wire_bytes() <= self.unhindered {
+        let more = self.amount(u64::from(frame.wire_bytes()), 1);
+        if more <= self.unhindered {
             return Some(frame);
         }
-        let more = self.amount(u64::from(frame.wire_bytes()), 1);
         let Some(index) = self.place(&frame, more, elsewhere) else {
             dropped(frame);
             return None;
@@ -189,6 +190,33 @@ impl<F: Frame + Copy, D: Serving> Port<F> for Queues<F, D> {
             self.mark(&mut frame);
         }
         Some(frame)
+    }
+
+    /// Marking at dequeue depends on what comes later; shared memory depends on other ports.
+    fn is_in_order(&self) -> bool {
+        let settings = &self.settings;
+        let is_marked_early = settings.mark_at == MarkAt::Enqueue;
+        self.queues.len() == 1 && is_marked_early && !Port::<F>::shares_memory(self)
+    }
+
+    #[inline]
+    fn admit(&mut self, frame: &mut F, waiting: Backlog) -> bool {
+        let bytes = waiting.bytes + u64::from(frame.wire_bytes());
+        let after = self.amount(bytes, waiting.packets as usize + 1);
+        if after <= self.unhindered {
+            return true;
+        }
+        let (MemorySharing::Port(memory) | MemorySharing::Queue(memory)) = self.settings.sharing
+        else {
+            return false;
+        };
+        if after > memory {
+            return false;
+        }
+        if after > self.settings.ecn_threshold {
+            self.mark(frame);
+        }
+        true
     }
 
     #[inline]
@@ -206,18 +234,14 @@ impl<F: Frame + Copy, D: Serving> Port<F> for Queues<F, D> {
     }
 }
 
-/// How large a packet may be that finds room in the empty port and is not marked there.
-fn unhindered(settings: &PortSettings) -> u32 {
-    let room = match settings.sharing {
+/// The amount that finds room and is not marked.
+fn unhindered(settings: &PortSettings) -> u64 {
+    match settings.sharing {
         MemorySharing::Port(memory) | MemorySharing::Queue(memory) => {
             memory.min(settings.ecn_threshold)
         }
         // How much room there is depends on the other ports.
         MemorySharing::Switch { .. } => 0,
-    };
-    match settings.count {
-        Count::Bytes => u32::try_from(room).unwrap_or(u32::MAX),
-        Count::Packets => u32::from(room >= 1) * u32::MAX,
     }
 }
 

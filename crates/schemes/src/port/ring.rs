@@ -40,6 +40,13 @@ impl<T: Copy> Ring<T> {
         if self.len == 0 { None } else { self.items.get(self.head as usize) }
     }
 
+    /// The one that came after so many others.
+    #[inline]
+    pub fn get(&self, place: usize) -> Option<&T> {
+        let mask = self.items.len().wrapping_sub(1);
+        if place < self.len() { self.items.get((self.head as usize + place) & mask) } else { None }
+    }
+
     /// Adds one at the end.
     #[inline]
     pub fn push(&mut self, item: T) {
@@ -127,6 +134,7 @@ mod tests {
                 prop_assert_eq!(ring.is_empty(), queue.is_empty());
                 prop_assert_eq!(ring.front(), queue.front());
                 prop_assert!(ring.iter().eq(queue.iter()));
+                prop_assert_eq!(ring.get(queue.len() / 2), queue.get(queue.len() / 2));
                 let (first, second) = ring.as_slices();
                 prop_assert!(first.iter().chain(second).eq(queue.iter()));
                 let mut skipped = ring.clone();

@@ -116,9 +116,7 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
             } else {
                 self.router.only(bank.owner, HostId(packet.to))
             };
-            let link = &mut self.links[port.index()];
-            link.catch_up(now, &mut unseen);
-            link.offer(now, packet, 0, &mut |packet| note(lost, &packet), &mut unseen);
+            self.links[port.index()].take_in(now, packet, &mut |packet| note(lost, &packet));
         }
         bank.inbox.clear();
     }
@@ -273,10 +271,8 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
     #[inline]
     fn send(&mut self, host: HostId, packet: Packet<H>, now: Time) {
         let port = self.network.nic(host);
-        let link = &mut self.links[port.index()];
-        link.catch_up(now, &mut unseen);
         let lost = &mut self.crossed.lost;
-        link.offer(now, packet, 0, &mut |packet| note(lost, &packet), &mut unseen);
+        self.links[port.index()].take_in(now, packet, &mut |packet| note(lost, &packet));
         self.banks[self.layout.bank_of[port.index()] as usize].is_idle = false;
     }
 
@@ -322,6 +318,7 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
         self.carry();
         for link in &mut self.links {
             link.catch_up(now, &mut unseen);
+            link.begin_until(now);
         }
         sample_all(&self.links, now, samples);
     }
