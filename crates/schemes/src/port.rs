@@ -48,6 +48,17 @@ pub struct Backlog {
     pub packets: u32,
 }
 
+/// What becomes of a packet that comes to a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It is taken in as it is.
+    Taken,
+    /// It is taken in, and whoever runs the port marks it.
+    Marked,
+    /// It is dropped.
+    Dropped,
+}
+
 /// The queueing part of one egress port.
 pub trait Port<F: Frame> {
     /// Takes in a packet; hands every packet that it drops, this one or another, to `dropped`.
@@ -72,9 +83,9 @@ pub trait Port<F: Frame> {
         false
     }
 
-    /// Marks a packet that comes while `waiting` is ahead of it, if it is to be marked; false: it is
-    /// dropped. Only where [`Port::is_in_order`].
-    fn admit(&mut self, _frame: &mut F, _waiting: Backlog) -> bool {
+    /// What becomes of a packet that comes while `waiting` is ahead of it. Only where
+    /// [`Port::is_in_order`].
+    fn admit(&mut self, _frame: &F, _waiting: Backlog) -> Admission {
         unreachable!("a port without an order that is known on arrival")
     }
 

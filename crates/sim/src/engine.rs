@@ -14,12 +14,9 @@ use crate::fabric::{Fabric, Tally};
 use crate::hosts::Hosts;
 use crate::job::Job;
 
-/// Steps between looks at whether to stop. Where ports share memory, a step may visit all ports of
-/// a switch.
-const LOOK_EVERY: u64 = 1 << 8;
-
-/// Steps between reports of how many flows have ended.
-const REPORT_EVERY: u64 = 1 << 16;
+/// Arrivals between looks at whether to stop. Where ports share memory, an arrival may visit all
+/// ports of a switch.
+const LOOK_EVERY: u32 = 1 << 8;
 
 /// A simulation under way.
 pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, F> {
@@ -77,7 +74,6 @@ where
 
     pub(crate) fn run(mut self, watch: &mut Watch<'_>) -> Outcome {
         let mut outcome = Outcome::default();
-        let mut steps = 0_u64;
         loop {
             let (now, source) = self.next_event();
             let is_known = now < self.fabric.horizon();
@@ -93,23 +89,16 @@ where
             if is_known {
                 outcome.end = now;
                 outcome.events += u64::from(source != Source::Links);
-                if self.handle(now, source, watch).is_break() {
+                if self.handle(now, source, &mut outcome.end, watch).is_break() {
                     outcome.stopped = true;
                     break;
                 }
             }
-            steps += 1;
-            // Windows and samples visit many ports.
-            let is_long = !is_known || source == Source::Samples;
-            if is_long || steps.is_multiple_of(LOOK_EVERY) {
-                if watch.progress.stop.load(Ordering::Relaxed) {
-                    outcome.stopped = true;
-                    break;
-                }
-                if steps.is_multiple_of(REPORT_EVERY) {
-                    self.report(watch.progress);
-                }
+            if watch.progress.stop.load(Ordering::Relaxed) {
+                outcome.stopped = true;
+                break;
             }
+            self.report(watch.progress);
         }
         self.report(watch.progress);
         self.finish(outcome, watch)
@@ -122,9 +111,15 @@ where
     }
 
     #[inline]
-    fn handle(&mut self, now: Time, source: Source, watch: &mut Watch<'_>) -> ControlFlow<()> {
+    fn handle(
+        &mut self,
+        now: Time,
+        source: Source,
+        end: &mut Time,
+        watch: &mut Watch<'_>,
+    ) -> ControlFlow<()> {
         match source {
-            Source::Links => self.deliver(now),
+            Source::Links => *end = self.deliver(now),
             Source::FlowStarts => self.start_flow(now),
             Source::Timers => self.run_timer(now),
             Source::Controllers => self.run_controller(now),
@@ -166,8 +161,23 @@ where
         self.flows.get(self.next_flow).map_or(Time::MAX, |flow| flow.start)
     }
 
+    /// Delivers what arrives from `now` on before anything else happens, up to a limit: the time of
+    /// the last arrival.
+    fn deliver(&mut self, mut now: Time) -> Time {
+        for _ in 1..LOOK_EVERY {
+            self.deliver_one(now);
+            let next = self.fabric.next_arrival();
+            if next > self.next_other.min(self.until) || next >= self.fabric.horizon() {
+                return now;
+            }
+            now = next;
+        }
+        self.deliver_one(now);
+        now
+    }
+
     #[inline]
-    fn deliver(&mut self, now: Time) {
+    fn deliver_one(&mut self, now: Time) {
         if let Some((_, packet)) = self.fabric.deliver() {
             let fabric = &mut self.fabric;
             self.hosts.receive(&packet, now, |host, packet| fabric.send(host, packet, now));
@@ -216,7 +226,9 @@ where
 
     fn report(&mut self, progress: &Progress) {
         let ended = std::mem::take(&mut self.hosts.ended);
-        progress.finished_flows.fetch_add(ended, Ordering::Relaxed);
+        if ended > 0 {
+            progress.finished_flows.fetch_add(ended, Ordering::Relaxed);
+        }
     }
 
     fn finish(mut self, mut outcome: Outcome, watch: &mut Watch<'_>) -> Outcome {

@@ -7,7 +7,7 @@
 
 pub(crate) mod banks;
 pub(crate) mod events;
-mod sorter;
+mod inbox;
 pub(crate) mod windows;
 
 use flowsched_schemes::Packet;

@@ -2,7 +2,7 @@
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Frame, Header};
-use flowsched_schemes::port::{Backlog, Port, Ring};
+use flowsched_schemes::port::{Admission, Backlog, Port, Ring};
 use flowsched_topology::{LinkEnd, Loss, NodeId, mix};
 use flowsched_units::Time;
 
@@ -38,7 +38,7 @@ pub(crate) struct Link<H, P> {
 }
 
 /// A packet that left, and when it arrives at the far end; half a cache line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]
 pub(crate) struct OnTheWay<H> {
     pub(crate) arrival: Time,
@@ -105,19 +105,19 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     #[inline]
     fn send(&mut self, mut packet: Packet<H>, start: Time, departs: &mut impl Departs<H>) {
         departs(start, &mut packet, self.port.backlog());
-        self.put_on_the_way(packet, start);
+        self.put_on_the_way(&packet, start);
     }
 
     /// The packet's first bit leaves at `start`.
     #[inline]
-    fn put_on_the_way(&mut self, packet: Packet<H>, start: Time) {
+    fn put_on_the_way(&mut self, packet: &Packet<H>, start: Time) {
         let bytes = packet.wire_bytes();
         let duration = (u128::from(bytes) * u128::from(self.byte_time)) >> FRACTION_BITS;
         self.busy_until = start.saturating_add(Time::from_ps(duration as u64));
         self.sent_bytes += u64::from(bytes);
         self.sent_packets += 1;
         let arrival = self.busy_until.saturating_add(self.delay);
-        self.on_the_way.push(OnTheWay { arrival, packet });
+        self.on_the_way.push(OnTheWay { arrival, packet: *packet });
     }
 
     /// A packet comes to the port; no later packet has come. Where packets leave in order, it is put
@@ -126,21 +126,22 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     pub(crate) fn take_in(
         &mut self,
         now: Time,
-        packet: Packet<H>,
-        lost: &mut impl FnMut(Packet<H>),
+        packet: &Packet<H>,
+        lost: &mut impl FnMut(&Packet<H>),
     ) {
         if self.is_in_order {
             self.line_up(now, packet, lost);
         } else {
             self.catch_up(now, &mut unseen);
-            self.offer(now, packet, 0, lost, &mut unseen);
+            self.offer(now, *packet, 0, lost, &mut unseen);
         }
     }
 
     #[inline]
-    fn line_up(&mut self, now: Time, mut packet: Packet<H>, lost: &mut impl FnMut(Packet<H>)) {
+    fn line_up(&mut self, now: Time, packet: &Packet<H>, lost: &mut impl FnMut(&Packet<H>)) {
         self.begin_until(now);
-        if !self.port.admit(&mut packet, self.early) {
+        let admission = self.port.admit(packet, self.early);
+        if admission == Admission::Dropped {
             self.drops += 1;
             return lost(packet);
         }
@@ -149,6 +150,11 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
             self.early.packets += 1;
         }
         self.put_on_the_way(packet, self.busy_until.max(now));
+        if admission == Admission::Marked
+            && let Some(last) = self.on_the_way.back_mut()
+        {
+            last.packet.mark();
+        }
     }
 
     /// Finds which packets on the way have begun to leave up to `now`.
@@ -191,13 +197,13 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         now: Time,
         packet: Packet<H>,
         elsewhere: u64,
-        lost: &mut impl FnMut(Packet<H>),
+        lost: &mut impl FnMut(&Packet<H>),
         departs: &mut impl Departs<H>,
     ) {
         let drops = &mut self.drops;
         let dropped = |packet| {
             *drops += 1;
-            lost(packet);
+            lost(&packet);
         };
         if self.busy_until > now {
             self.port.enqueue(packet, elsewhere, dropped);
@@ -210,19 +216,13 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     /// Takes the packet that arrives at the far end first.
     #[inline]
     pub(crate) fn deliver(&mut self) -> Option<OnTheWay<H>> {
-        let first = self.on_the_way.front().copied();
-        self.take_off(usize::from(first.is_some()));
-        first
+        self.on_the_way.pop()
     }
 
-    /// The packets that arrive at the far end before `end`, in order, in two parts.
+    /// The packet that arrives at the far end after so many others, if that is before `end`.
     #[inline]
-    pub(crate) fn due(&self, end: Time) -> [&[OnTheWay<H>]; 2] {
-        let (first, second) = self.on_the_way.as_slices();
-        [first, second].map(|part| {
-            let later = part.iter().position(|packet| packet.arrival >= end);
-            &part[..later.unwrap_or(part.len())]
-        })
+    pub(crate) fn due(&self, after: usize, end: Time) -> Option<&OnTheWay<H>> {
+        self.on_the_way.get(after).filter(|one| one.arrival < end)
     }
 
     /// Takes so many of the packets that arrive at the far end first off the link.
@@ -242,13 +242,21 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         self.next_arrival().map_or(choice, |arrival| arrival.min(choice))
     }
 
-    /// Whether the packet that arrives now was lost on the way; `stream` tells the link's random
-    /// numbers from other links'.
-    pub(crate) fn loses(&mut self, stream: u64) -> bool {
-        let arrived = self.sent_packets - self.on_the_way.len() as u64;
-        let is_lost = self.loss.strikes((mix(mix(stream) ^ arrived) >> 32) as u32);
-        self.drops += u64::from(is_lost);
-        is_lost
+    /// Whether the packet that arrived last, with so many still on the way, was lost; `stream` tells
+    /// the link's random numbers from other links'.
+    pub(crate) fn loses(&self, stream: u64, on_the_way: usize) -> bool {
+        let arrived = self.sent_packets - on_the_way as u64;
+        self.loss.strikes((mix(mix(stream) ^ arrived) >> 32) as u32)
+    }
+
+    /// So many packets were lost on the way.
+    pub(crate) fn note_losses(&mut self, count: u64) {
+        self.drops += count;
+    }
+
+    /// How many packets are on the way.
+    pub(crate) fn on_the_way(&self) -> usize {
+        self.on_the_way.len()
     }
 
     /// When the next packet arrives at the far end.

@@ -1,6 +1,7 @@
 //! Which of several ports, or of several paths, a packet takes.
 
 mod path_sets;
+mod remembered;
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Flags, Header};
@@ -9,6 +10,7 @@ use flowsched_workload::Flow;
 
 use crate::job::Job;
 use path_sets::PathSets;
+pub(crate) use remembered::Remembered;
 
 /// The choices of all switches.
 #[derive(Clone, Debug)]
@@ -16,6 +18,7 @@ pub(crate) struct Router<'a> {
     network: &'a Network,
     flows: &'a [Flow],
     choice: Choice,
+    is_spread: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -52,14 +55,14 @@ impl<'a> Router<'a> {
                 Choice::RoundRobin { first, counters }
             }
         };
-        Router { network, flows: job.flows, choice }
+        Router { network, flows: job.flows, choice, is_spread }
     }
 
     /// The port through which `node` sends the packet on.
     #[inline]
     pub(crate) fn next<H: Header>(&mut self, node: NodeId, packet: &Packet<H>) -> PortId {
         let ports = self.network.routes().next(node, HostId(packet.to));
-        let is_back = packet.flags.has(Flags::ACK.with(Flags::MESSAGE));
+        let is_back = is_back(packet);
         let way = Way { flow: packet.flow, path: packet.header.path(), is_back };
         match &mut self.choice {
             Choice::Hash(ecmp) => ecmp.choose(node, way, ports),
@@ -82,10 +85,24 @@ impl<'a> Router<'a> {
         }
     }
 
-    /// The port through which `node` sends on what goes to a host to which there is one way only.
-    #[inline]
-    pub(crate) fn only(&self, node: NodeId, to: HostId) -> PortId {
-        self.network.routes().next(node, to)[0]
+    /// Whether the way of a packet depends on its flow and its direction alone.
+    fn goes_by_flow(&self) -> bool {
+        matches!(self.choice, Choice::Hash(_)) && !self.is_spread
+    }
+
+    /// Whether the way of a packet depends on those that came before it.
+    fn takes_turns(&self) -> bool {
+        matches!(self.choice, Choice::RoundRobin { .. })
+    }
+
+    /// The port that [`Router::next`] will choose; where packets take turns, the first of those that
+    /// it chooses from.
+    fn foresee<H: Header>(&mut self, node: NodeId, packet: &Packet<H>) -> PortId {
+        if self.takes_turns() {
+            self.network.routes().next(node, HostId(packet.to))[0]
+        } else {
+            self.next(node, packet)
+        }
     }
 
     /// The port of `node` that leads back along the path of the flow's data. The path is walked
@@ -98,6 +115,12 @@ impl<'a> Router<'a> {
         let came_by = path.find(|port| self.network.port(*port).peer == node);
         came_by.map_or(ports[0], |port| self.network.reverse(port))
     }
+}
+
+/// Whether the packet goes to the sender of its flow.
+#[inline]
+fn is_back<H>(packet: &Packet<H>) -> bool {
+    packet.flags.has(Flags::ACK.with(Flags::MESSAGE))
 }
 
 /// The port through which `node` sends on what goes along `path`, or back along it.

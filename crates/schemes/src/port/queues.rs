@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::parameters::MOST_QUEUES;
 use super::{
-    Backlog, Count, EcnScope, HighestFirst, MarkAt, MemorySharing, OnFull, Port, PortSettings,
-    Ring, Serving,
+    Admission, Backlog, Count, EcnScope, HighestFirst, MarkAt, MemorySharing, OnFull, Port,
+    PortSettings, Ring, Serving,
 };
 use crate::packet::Frame;
 
@@ -37,14 +37,14 @@ struct Queue<F> {
     bytes: u64,
 }
 
-impl<F: Frame + Copy> PriorityPort<F> {
+impl<F: Frame + Copy + Default> PriorityPort<F> {
     /// An empty port that serves by strict priority.
     pub fn new(settings: impl Into<Arc<PortSettings>>) -> PriorityPort<F> {
         Queues::with_serving(settings, HighestFirst)
     }
 }
 
-impl<F: Frame + Copy, D: Serving> Queues<F, D> {
+impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
     /// An empty port that serves by `serving`.
     pub fn with_serving(settings: impl Into<Arc<PortSettings>>, serving: D) -> Queues<F, D> {
         let settings = settings.into();
@@ -100,14 +100,34 @@ impl<F: Frame + Copy, D: Serving> Queues<F, D> {
         }
     }
 
-    /// The queue that takes the packet in, if one has room.
+    /// The queue that takes the packet in, if one has room; marks the packet if it is to be marked
+    /// there.
     #[inline]
-    fn place(&self, frame: &F, more: u64, elsewhere: u64) -> Option<usize> {
+    fn place(&mut self, frame: &mut F, elsewhere: u64) -> Option<usize> {
         let index = self.serving.queue_of(frame).min(self.queues.len() - 1);
-        if self.has_room(index, more, elsewhere) {
+        let more = self.amount(u64::from(frame.wire_bytes()), 1);
+        if self.port_amount() + more <= self.unhindered {
             return Some(index);
         }
-        self.place_below(index, more, elsewhere)
+        self.place_hindered(index, more, frame, elsewhere)
+    }
+
+    /// The same for a packet that may find no room, or be marked.
+    #[inline(never)]
+    fn place_hindered(
+        &mut self,
+        mut index: usize,
+        more: u64,
+        frame: &mut F,
+        elsewhere: u64,
+    ) -> Option<usize> {
+        if !self.has_room(index, more, elsewhere) {
+            index = self.place_below(index, more, elsewhere)?;
+        }
+        if self.settings.mark_at == MarkAt::Enqueue && self.above_threshold(index, more) {
+            self.mark(frame);
+        }
+        Some(index)
     }
 
     /// The next queue below a full one that has room, where packets are demoted.
@@ -137,15 +157,11 @@ impl<F: Frame + Copy, D: Serving> Queues<F, D> {
     }
 }
 
-impl<F: Frame + Copy, D: Serving> Port<F> for Queues<F, D> {
+impl<F: Frame + Copy + Default, D: Serving> Port<F> for Queues<F, D> {
     #[inline]
     fn enqueue(&mut self, mut frame: F, elsewhere: u64, mut dropped: impl FnMut(F)) {
+        let Some(index) = self.place(&mut frame, elsewhere) else { return dropped(frame) };
         let bytes = u64::from(frame.wire_bytes());
-        let more = self.amount(bytes, 1);
-        let Some(index) = self.place(&frame, more, elsewhere) else { return dropped(frame) };
-        if self.settings.mark_at == MarkAt::Enqueue && self.above_threshold(index, more) {
-            self.mark(&mut frame);
-        }
         let queue = &mut self.queues[index];
         queue.frames.push(frame);
         queue.bytes += bytes;
@@ -178,16 +194,12 @@ impl<F: Frame + Copy, D: Serving> Port<F> for Queues<F, D> {
     #[inline]
     fn pass(&mut self, mut frame: F, elsewhere: u64, mut dropped: impl FnMut(F)) -> Option<F> {
         debug_assert_eq!(self.occupied, 0);
-        let more = self.amount(u64::from(frame.wire_bytes()), 1);
-        if more <= self.unhindered {
+        if self.amount(u64::from(frame.wire_bytes()), 1) <= self.unhindered {
             return Some(frame);
         }
-        let Some(index) = self.place(&frame, more, elsewhere) else {
+        if self.place(&mut frame, elsewhere).is_none() {
             dropped(frame);
             return None;
-        };
-        if self.settings.mark_at == MarkAt::Enqueue && self.above_threshold(index, more) {
-            self.mark(&mut frame);
         }
         Some(frame)
     }
@@ -200,23 +212,24 @@ impl<F: Frame + Copy, D: Serving> Port<F> for Queues<F, D> {
     }
 
     #[inline]
-    fn admit(&mut self, frame: &mut F, waiting: Backlog) -> bool {
+    fn admit(&mut self, frame: &F, waiting: Backlog) -> Admission {
         let bytes = waiting.bytes + u64::from(frame.wire_bytes());
         let after = self.amount(bytes, waiting.packets as usize + 1);
         if after <= self.unhindered {
-            return true;
+            return Admission::Taken;
         }
         let (MemorySharing::Port(memory) | MemorySharing::Queue(memory)) = self.settings.sharing
         else {
-            return false;
+            return Admission::Dropped;
         };
         if after > memory {
-            return false;
+            return Admission::Dropped;
         }
-        if after > self.settings.ecn_threshold {
-            self.mark(frame);
+        if after > self.settings.ecn_threshold && frame.can_be_marked() {
+            self.marks += 1;
+            return Admission::Marked;
         }
-        true
+        Admission::Taken
     }
 
     #[inline]

@@ -21,7 +21,7 @@ impl<T> Default for Ring<T> {
     }
 }
 
-impl<T: Copy> Ring<T> {
+impl<T: Copy + Default> Ring<T> {
     /// How many wait.
     #[inline]
     pub fn len(&self) -> usize {
@@ -47,23 +47,31 @@ impl<T: Copy> Ring<T> {
         if place < self.len() { self.items.get((self.head as usize + place) & mask) } else { None }
     }
 
+    /// The one that came last.
+    #[inline]
+    pub fn back_mut(&mut self) -> Option<&mut T> {
+        let mask = self.items.len().wrapping_sub(1);
+        let place = (self.head + self.len).wrapping_sub(1) as usize & mask;
+        if self.len == 0 { None } else { self.items.get_mut(place) }
+    }
+
     /// Adds one at the end.
     #[inline]
     pub fn push(&mut self, item: T) {
         if self.len() == self.items.len() {
-            self.grow(item);
+            self.grow();
         }
         let place = (self.head + self.len) as usize & (self.items.len() - 1);
         self.items[place] = item;
         self.len += 1;
     }
 
-    /// Twice as many places, filled with `item`; those that wait come first.
+    /// Twice as many places; those that wait come first.
     #[cold]
-    fn grow(&mut self, item: T) {
+    fn grow(&mut self) {
         let mut items = std::mem::take(&mut self.items).into_vec();
         items.rotate_left(self.head as usize);
-        items.resize((2 * items.len()).max(FEWEST_PLACES), item);
+        items.resize((2 * items.len()).max(FEWEST_PLACES), T::default());
         self.items = items.into_boxed_slice();
         self.head = 0;
     }

@@ -114,7 +114,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Events<'a, H, P, C> {
         let link = &mut self.links[port.index()];
         let lost = &mut self.lost;
         let departs = &mut departures(&mut self.controllers, port);
-        link.offer(now, packet, elsewhere, &mut |packet| note(lost, &packet), departs);
+        link.offer(now, packet, elsewhere, &mut |packet| note(lost, packet), departs);
         if let Some(next) = link.next_arrival() {
             self.arrivals.add(port.index(), next, now);
         }
@@ -125,6 +125,14 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Events<'a, H, P, C> {
     fn catch_up(&mut self, port: PortId, now: Time) {
         let departs = &mut departures(&mut self.controllers, port);
         self.links[port.index()].catch_up(now, departs);
+    }
+
+    /// Whether the packet that has just arrived over the link is lost.
+    fn is_lost(&mut self, index: usize) -> bool {
+        let link = &mut self.links[index];
+        let is_lost = link.loses(self.seed ^ index as u64, link.on_the_way());
+        link.note_losses(u64::from(is_lost));
+        is_lost
     }
 
     /// Bytes that wait in the other ports of the same node.
@@ -176,7 +184,7 @@ impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Events<'_, H
         link.catch_up_if_empty(now, &mut departures(controllers, PortId(index as u32)));
         self.arrivals.replace_first(link.next_arrival(), now);
         let peer = link.peer;
-        if self.loses && self.links[index].loses(self.seed ^ index as u64) {
+        if self.loses && self.is_lost(index) {
             note(&mut self.lost, &packet);
             return None;
         }

@@ -17,23 +17,26 @@ use flowsched_schemes::world::PortSample;
 use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
 use flowsched_units::Time;
 
-use super::banks::{Bank, Behind, Inbox, Layout};
+use super::banks::{Bank, Layout};
+use super::inbox::{Cursor, Inbox, Slots};
 use super::{Fabric, Tally, loses, note, sample_all};
 use crate::job::Job;
 use crate::link::{Link, OnTheWay, unseen};
-use crate::routing::Router;
+use crate::routing::{Remembered, Router};
 
 /// All links, and what reaches hosts in the present window.
 #[derive(Debug)]
 pub(crate) struct Windows<'a, H, P> {
     network: &'a Network,
     links: Vec<Link<H, P>>,
-    router: Router<'a>,
+    router: Remembered<'a>,
     banks: Vec<Bank<H>>,
     layout: Layout,
-    /// What arrives at hosts in the window, and how much of it was delivered.
+    /// Of one inbox after the other.
+    slots: Slots,
+    /// What arrives at hosts in the window, and the first arrival that was not delivered.
     arrivals: Inbox<H>,
-    delivered: usize,
+    undelivered: Cursor,
     next_arrival: Time,
     start: Time,
     /// The first instant after the window.
@@ -66,17 +69,20 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
         if links.iter().any(Link::shares_memory) {
             return Err(links);
         }
-        let Some((layout, banks, arrivals)) = Layout::divide(job.network) else {
+        let Some((layout, banks)) = Layout::divide(job.network) else {
             return Err(links);
         };
+        let router = Router::new(job, false, H::IS_SPREAD);
+        let levels = banks.last().map_or(0, |bank| bank.level);
         Ok(Windows {
             network: job.network,
             links,
-            router: Router::new(job, false, H::IS_SPREAD),
+            router: Remembered::new(router, levels, job.flows.len()),
             banks,
             layout,
-            arrivals,
-            delivered: 0,
+            slots: Slots::default(),
+            arrivals: Inbox::default(),
+            undelivered: Cursor::END,
             next_arrival: Time::MAX,
             start: Time::ZERO,
             end: Time::ZERO,
@@ -107,16 +113,16 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
     /// The bank's ports take in what reaches them.
     fn take_in(&mut self, bank: usize) {
         let bank = &mut self.banks[bank];
+        let takes_turns = bank.has_choice && self.router.takes_turns();
         let lost = &mut self.crossed.lost;
-        bank.inbox.sort();
-        for (since_start, packet) in bank.inbox.in_order() {
-            let now = self.start + since_start;
-            let port = if bank.has_choice {
-                self.router.next(bank.owner, &packet)
-            } else {
-                self.router.only(bank.owner, HostId(packet.to))
-            };
-            self.links[port.index()].take_in(now, packet, &mut |packet| note(lost, &packet));
+        let mut cursor = self.slots.fill(&mut bank.inbox, self.limit - self.start);
+        while let Some(arrival) = cursor.pop(&self.slots, &bank.inbox) {
+            let (now, packet) = (self.start + arrival.since_start(), &arrival.packet);
+            let mut port = arrival.port;
+            if takes_turns {
+                port = self.router.take_turn(bank.owner, packet);
+            }
+            self.links[port.index()].take_in(now, packet, &mut |packet| note(lost, packet));
         }
         bank.inbox.clear();
     }
@@ -126,14 +132,13 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
     fn hand_on(&mut self, bank: usize) -> Time {
         let mut next_change = Time::MAX;
         let end = self.end_at(self.banks[bank].owner);
+        let level = self.banks[bank].level;
         let ports = std::mem::take(&mut self.banks[bank].ports);
         for port in &ports {
             let link = &mut self.links[port.index()];
             link.catch_up(end - INSTANT, &mut unseen);
-            match self.layout.behind[port.index()] {
-                Behind::Host => {}
-                Behind::Bank(next) => self.hand_to(*port, next),
-                Behind::Banks => self.hand_out(*port),
+            if !self.layout.leads_to_host[port.index()] {
+                self.hand_over(*port, level);
             }
             next_change = next_change.min(self.links[port.index()].next_change());
         }
@@ -143,30 +148,16 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
         next_change
     }
 
-    /// Hands what arrives behind the port to one bank.
-    fn hand_to(&mut self, port: PortId, next: u32) {
-        let end = self.end_at(self.banks[next as usize].owner);
-        let (link, bank) = (&mut self.links[port.index()], &mut self.banks[next as usize]);
-        let rank = self.layout.rank_of[port.index()];
-        let count = self.crossed.take(link, port, end, |packets| {
-            bank.inbox.extend(self.start, rank, packets);
-        });
-        bank.is_idle &= count == 0;
-    }
-
-    /// Hands what arrives behind the port to the banks that its destinations ask for.
-    fn hand_out(&mut self, port: PortId) {
-        let (node, routes) = (self.links[port.index()].peer, self.network.routes());
+    /// Hands what arrives at the switch behind a port of `level` to the banks through which it goes on.
+    fn hand_over(&mut self, port: PortId, level: usize) {
+        let node = self.links[port.index()].peer;
         let end = self.end_at(node);
-        let link = &mut self.links[port.index()];
         let rank = self.layout.rank_of[port.index()];
-        self.crossed.take(link, port, end, |packets| {
-            for one in packets {
-                let ports = routes.next(node, HostId(one.packet.to));
-                let bank = &mut self.banks[self.layout.bank_of[ports[0].index()] as usize];
-                bank.inbox.extend(self.start, rank, std::slice::from_ref(one));
-                bank.is_idle = false;
-            }
+        self.crossed.take(&mut self.links[port.index()], port, end, |one| {
+            let next = self.router.next(level, node, &one.packet);
+            let bank = &mut self.banks[self.layout.bank_of[next.index()] as usize];
+            bank.inbox.push(one.arrival - self.start, rank, &one.packet, next);
+            bank.is_idle = false;
         });
     }
 
@@ -198,70 +189,51 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
         self.arrivals.clear();
         for bank in self.banks.iter().filter(|bank| bank.leads_to_hosts && !bank.is_idle) {
             for port in &bank.ports {
-                if self.layout.behind[port.index()] == Behind::Host {
+                if self.layout.leads_to_host[port.index()] {
                     let link = &mut self.links[port.index()];
                     let rank = self.layout.rank_of[port.index()];
-                    self.crossed.take(link, *port, self.end, |packets| {
-                        self.arrivals.extend(self.start, rank, packets);
+                    self.crossed.take(link, *port, self.end, |one| {
+                        self.arrivals.push(one.arrival - self.start, rank, &one.packet, *port);
                     });
                 }
             }
         }
-        self.arrivals.sort();
-        self.delivered = 0;
+        self.undelivered = self.slots.fill(&mut self.arrivals, self.end - self.start);
         self.look_ahead();
     }
 
     #[inline]
     fn look_ahead(&mut self) {
-        let next = self.arrivals.since_start(self.delivered);
-        self.next_arrival = next.map_or(Time::MAX, |since_start| self.start + since_start);
+        let next = self.undelivered.peek(&self.arrivals);
+        self.next_arrival = next.map_or(Time::MAX, |next| self.start + next.since_start());
     }
 }
 
 impl Crossed {
-    /// Takes what arrives behind the port before `end` off its link, and hands on what is not lost;
-    /// how many packets arrive.
+    /// Takes what arrives behind the port before `end` off its link, and hands on what is not lost.
     #[inline]
     fn take<H: Header, P: Port<Packet<H>>>(
         &mut self,
         link: &mut Link<H, P>,
         port: PortId,
         end: Time,
-        mut hand_on: impl FnMut(&[OnTheWay<H>]),
-    ) -> usize {
-        let due = link.due(end);
-        let count = due[0].len() + due[1].len();
-        let Some(last) = due[1].last().or(due[0].last()) else { return 0 };
-        self.packet_hops += count as u64;
-        self.last_hop = self.last_hop.max(last.arrival);
-        if self.loses {
-            self.take_with_loss(link, port, count, hand_on);
-        } else {
-            let [first, second] = due;
-            hand_on(first);
-            hand_on(second);
-            link.take_off(count);
-        }
-        count
-    }
-
-    #[cold]
-    fn take_with_loss<H: Header, P: Port<Packet<H>>>(
-        &mut self,
-        link: &mut Link<H, P>,
-        port: PortId,
-        count: usize,
-        mut hand_on: impl FnMut(&[OnTheWay<H>]),
+        mut hand_on: impl FnMut(&OnTheWay<H>),
     ) {
-        for _ in 0..count {
-            let Some(one) = link.deliver() else { break };
-            if link.loses(self.seed ^ u64::from(port.0)) {
+        let (loses, mut count, mut losses) = (self.loses, 0, 0);
+        while let Some(one) = link.due(count, end) {
+            count += 1;
+            if loses && link.loses(self.seed ^ u64::from(port.0), link.on_the_way() - count) {
+                losses += 1;
                 note(&mut self.lost, &one.packet);
             } else {
-                hand_on(&[one]);
+                hand_on(one);
             }
         }
+        let last = count.checked_sub(1).and_then(|before| link.due(before, end));
+        self.last_hop = last.map_or(self.last_hop, |last| self.last_hop.max(last.arrival));
+        self.packet_hops += count as u64;
+        link.note_losses(losses);
+        link.take_off(count);
     }
 }
 
@@ -272,7 +244,7 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
     fn send(&mut self, host: HostId, packet: Packet<H>, now: Time) {
         let port = self.network.nic(host);
         let lost = &mut self.crossed.lost;
-        self.links[port.index()].take_in(now, packet, &mut |packet| note(lost, &packet));
+        self.links[port.index()].take_in(now, &packet, &mut |packet| note(lost, packet));
         self.banks[self.layout.bank_of[port.index()] as usize].is_idle = false;
     }
 
@@ -283,8 +255,7 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
 
     #[inline]
     fn deliver(&mut self) -> Option<(HostId, Packet<H>)> {
-        let packet = self.arrivals.packet(self.delivered);
-        self.delivered += 1;
+        let packet = self.undelivered.pop(&self.slots, &self.arrivals)?.packet;
         self.look_ahead();
         Some((HostId(packet.to), packet))
     }

@@ -1,0 +1,67 @@
+//! Which ports the packets of each flow pass, worked out once.
+
+use flowsched_schemes::Packet;
+use flowsched_schemes::packet::Header;
+use flowsched_topology::{NodeId, PortId};
+
+use super::{Router, is_back};
+
+/// A router for ports that have levels ([`flowsched_topology::Network::levels`]), which remembers
+/// its choices where these depend on the flow and the direction alone.
+#[derive(Clone, Debug)]
+pub(crate) struct Remembered<'a> {
+    router: Router<'a>,
+    levels: usize,
+    /// By flow, direction and level of the port that a packet has come through: the next port, or
+    /// [`UNKNOWN`]. Empty where nothing can be remembered.
+    ports: Vec<u32>,
+}
+
+/// No switch has this port: it is the first host's.
+const UNKNOWN: u32 = 0;
+
+impl<'a> Remembered<'a> {
+    /// For so many levels and flows.
+    pub(crate) fn new(router: Router<'a>, levels: usize, flows: usize) -> Remembered<'a> {
+        let places = if router.goes_by_flow() { flows * 2 * levels } else { 0 };
+        Remembered { router, levels, ports: vec![UNKNOWN; places] }
+    }
+
+    /// The port through which `node` sends on a packet that has come through a port of `level`. Where
+    /// packets take turns, it is the first of those among which [`Remembered::take_turn`] chooses.
+    #[inline]
+    pub(crate) fn next<H: Header>(
+        &mut self,
+        level: usize,
+        node: NodeId,
+        packet: &Packet<H>,
+    ) -> PortId {
+        let way = packet.flow as usize * 2 + usize::from(is_back(packet));
+        match self.ports.get(way * self.levels + level) {
+            Some(port) if *port != UNKNOWN => PortId(*port),
+            _ => self.look_up(way * self.levels + level, node, packet),
+        }
+    }
+
+    /// Works out the next port and remembers it at `place`, if it can be remembered.
+    #[cold]
+    #[inline(never)]
+    fn look_up<H: Header>(&mut self, place: usize, node: NodeId, packet: &Packet<H>) -> PortId {
+        let next = self.router.foresee(node, packet);
+        if let Some(port) = self.ports.get_mut(place) {
+            *port = next.0;
+        }
+        next
+    }
+
+    /// Whether packets take turns.
+    pub(crate) fn takes_turns(&self) -> bool {
+        self.router.takes_turns()
+    }
+
+    /// The port of the packet whose turn it is at `node`.
+    #[inline]
+    pub(crate) fn take_turn<H: Header>(&mut self, node: NodeId, packet: &Packet<H>) -> PortId {
+        self.router.next(node, packet)
+    }
+}
