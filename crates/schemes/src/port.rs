@@ -37,6 +37,8 @@ pub use slytherin::{CongestedFirst, Slytherin};
 pub use strict_priority::StrictPriority;
 pub use weighted_round_robin::{InTurn, WeightedRoundRobin, Weights};
 
+use flowsched_units::Bytes;
+
 use crate::packet::Frame;
 
 /// What waits in a port.
@@ -76,15 +78,16 @@ pub trait Port<F: Frame> {
         self.dequeue()
     }
 
-    /// Whether packets leave in the order in which they come, and whatever the port does to a packet
-    /// it does when the packet comes. Who runs such a port may keep the packets and call
-    /// [`Port::admit`] alone, in place of `enqueue`, `dequeue` and `pass`.
-    fn is_in_order(&self) -> bool {
-        false
+    /// If packets leave in the order in which they come, and whatever the port does to a packet it
+    /// does when the packet comes: up to how many waiting bytes, the new packet counted, it takes a
+    /// packet in as it is. Who runs such a port may keep the packets, and call [`Port::admit`] for
+    /// all others in place of `enqueue`, `dequeue` and `pass`.
+    fn in_order(&self) -> Option<Bytes> {
+        None
     }
 
-    /// What becomes of a packet that comes while `waiting` is ahead of it. Only where
-    /// [`Port::is_in_order`].
+    /// What becomes of a packet that comes while `waiting` is ahead of it. Only where there is a
+    /// [`Port::in_order`].
     fn admit(&mut self, _frame: &F, _waiting: Backlog) -> Admission {
         unreachable!("a port without an order that is known on arrival")
     }

@@ -21,17 +21,21 @@ pub(crate) struct Link<H, P> {
     /// Picoseconds a byte takes, in units of 2^-24 ps.
     byte_time: u64,
     delay: Time,
-    /// The far end.
-    pub(crate) peer: NodeId,
+    /// Bytes and packets at the end of those on the way that had not begun to leave when this was
+    /// last looked at: see [`Link::take_in`].
+    early_bytes: u64,
+    early_packets: u32,
+    /// Up to so many early bytes, a packet is put on the way without further questions.
+    unhindered: u32,
+    /// Whether the port puts packets on the way before they leave.
+    is_in_order: bool,
     /// Packets that wait in the port.
     waiting: u32,
-    /// Whether [`Link::take_in`] puts packets on the way before they leave.
-    is_in_order: bool,
-    /// The last ones of those on the way that had not begun to leave when this was last looked at.
-    early: Backlog,
+    /// The far end.
+    pub(crate) peer: NodeId,
     port: P,
-    sent_bytes: u64,
-    sent_packets: u64,
+    arrived_bytes: u64,
+    arrived_packets: u64,
     /// Packets dropped at the port or lost on the way.
     drops: u64,
     loss: Loss,
@@ -59,18 +63,21 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     pub(crate) fn new(port: P, link: LinkEnd) -> Link<H, P> {
         let byte_time =
             (8_000_000_000_000_u128 << FRACTION_BITS) / u128::from(link.rate.as_bps().max(1));
+        let in_order = port.in_order();
         Link {
-            is_in_order: port.is_in_order(),
-            early: Backlog::default(),
-            port,
             busy_until: Time::ZERO,
             on_the_way: Ring::default(),
             byte_time: u64::try_from(byte_time).unwrap_or(u64::MAX),
             delay: link.delay,
-            peer: link.peer,
+            early_bytes: 0,
+            early_packets: 0,
+            unhindered: in_order.map_or(0, |bytes| bytes.get().min(u64::from(u32::MAX)) as u32),
+            is_in_order: in_order.is_some(),
             waiting: 0,
-            sent_bytes: 0,
-            sent_packets: 0,
+            peer: link.peer,
+            port,
+            arrived_bytes: 0,
+            arrived_packets: 0,
             drops: 0,
             loss: link.loss,
         }
@@ -114,8 +121,6 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         let bytes = packet.wire_bytes();
         let duration = (u128::from(bytes) * u128::from(self.byte_time)) >> FRACTION_BITS;
         self.busy_until = start.saturating_add(Time::from_ps(duration as u64));
-        self.sent_bytes += u64::from(bytes);
-        self.sent_packets += 1;
         let arrival = self.busy_until.saturating_add(self.delay);
         self.on_the_way.push(OnTheWay { arrival, packet: *packet });
     }
@@ -129,31 +134,46 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         packet: &Packet<H>,
         lost: &mut impl FnMut(&Packet<H>),
     ) {
-        if self.is_in_order {
-            self.line_up(now, packet, lost);
+        let is_unhindered = self.unhindered > 0 && {
+            self.begin_until(now);
+            self.early_bytes + u64::from(packet.wire_bytes()) <= u64::from(self.unhindered)
+        };
+        if is_unhindered {
+            self.line_up(now, packet);
+        } else if self.is_in_order {
+            self.admit(now, packet, lost);
         } else {
             self.catch_up(now, &mut unseen);
             self.offer(now, *packet, 0, lost, &mut unseen);
         }
     }
 
+    /// Puts a packet on the way behind those that are there.
     #[inline]
-    fn line_up(&mut self, now: Time, packet: &Packet<H>, lost: &mut impl FnMut(&Packet<H>)) {
-        self.begin_until(now);
-        let admission = self.port.admit(packet, self.early);
-        if admission == Admission::Dropped {
-            self.drops += 1;
-            return lost(packet);
-        }
+    fn line_up(&mut self, now: Time, packet: &Packet<H>) {
         if self.busy_until > now {
-            self.early.bytes += u64::from(packet.wire_bytes());
-            self.early.packets += 1;
+            self.early_bytes += u64::from(packet.wire_bytes());
+            self.early_packets += 1;
         }
         self.put_on_the_way(packet, self.busy_until.max(now));
-        if admission == Admission::Marked
-            && let Some(last) = self.on_the_way.back_mut()
-        {
-            last.packet.mark();
+    }
+
+    /// Asks the port what becomes of a packet.
+    #[inline(never)]
+    fn admit(&mut self, now: Time, packet: &Packet<H>, lost: &mut impl FnMut(&Packet<H>)) {
+        self.begin_until(now);
+        let waiting = Backlog { bytes: self.early_bytes, packets: self.early_packets };
+        match self.port.admit(packet, waiting) {
+            Admission::Taken => self.line_up(now, packet),
+            Admission::Marked => {
+                let mut marked = *packet;
+                marked.mark();
+                self.line_up(now, &marked);
+            }
+            Admission::Dropped => {
+                self.drops += 1;
+                lost(packet);
+            }
         }
     }
 
@@ -161,9 +181,9 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     #[inline]
     pub(crate) fn begin_until(&mut self, now: Time) {
         if self.busy_until <= now {
-            self.early = Backlog::default();
+            (self.early_bytes, self.early_packets) = (0, 0);
         }
-        while self.early.packets > 0 && self.begins_by(now) {
+        while self.early_packets > 0 && self.begins_by(now) {
             self.begin_one();
         }
     }
@@ -171,7 +191,7 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     /// How many of the packets on the way have begun to leave.
     #[inline]
     fn begun(&self) -> usize {
-        self.on_the_way.len() - self.early.packets as usize
+        self.on_the_way.len() - self.early_packets as usize
     }
 
     /// Whether the next packet begins to leave up to `now`: when the one before it has left.
@@ -184,8 +204,8 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     #[inline]
     fn begin_one(&mut self) {
         if let Some(next) = self.on_the_way.get(self.begun()) {
-            self.early.bytes -= u64::from(next.packet.wire_bytes());
-            self.early.packets -= 1;
+            self.early_bytes -= u64::from(next.packet.wire_bytes());
+            self.early_packets -= 1;
         }
     }
 
@@ -216,7 +236,10 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     /// Takes the packet that arrives at the far end first.
     #[inline]
     pub(crate) fn deliver(&mut self) -> Option<OnTheWay<H>> {
-        self.on_the_way.pop()
+        let first = self.on_the_way.pop()?;
+        self.arrived_bytes += u64::from(first.packet.wire_bytes());
+        self.arrived_packets += 1;
+        Some(first)
     }
 
     /// The packet that arrives at the far end after so many others, if that is before `end`.
@@ -225,13 +248,15 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         self.on_the_way.get(after).filter(|one| one.arrival < end)
     }
 
-    /// Takes so many of the packets that arrive at the far end first off the link.
+    /// Takes so many of the packets that arrive at the far end first off the link; so many bytes.
     #[inline]
-    pub(crate) fn take_off(&mut self, count: usize) {
+    pub(crate) fn take_off(&mut self, count: usize, bytes: u64) {
         while self.begun() < count {
             self.begin_one();
         }
         self.on_the_way.skip(count);
+        self.arrived_bytes += bytes;
+        self.arrived_packets += count as u64;
     }
 
     /// When a packet arrives at the far end, or the port chooses the next one; [`Time::MAX`]: not
@@ -242,21 +267,16 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         self.next_arrival().map_or(choice, |arrival| arrival.min(choice))
     }
 
-    /// Whether the packet that arrived last, with so many still on the way, was lost; `stream` tells
+    /// Whether the packet that arrives at the far end after so many others is lost; `stream` tells
     /// the link's random numbers from other links'.
-    pub(crate) fn loses(&self, stream: u64, on_the_way: usize) -> bool {
-        let arrived = self.sent_packets - on_the_way as u64;
+    pub(crate) fn loses(&self, stream: u64, after: usize) -> bool {
+        let arrived = self.arrived_packets + after as u64 + 1;
         self.loss.strikes((mix(mix(stream) ^ arrived) >> 32) as u32)
     }
 
     /// So many packets were lost on the way.
     pub(crate) fn note_losses(&mut self, count: u64) {
         self.drops += count;
-    }
-
-    /// How many packets are on the way.
-    pub(crate) fn on_the_way(&self) -> usize {
-        self.on_the_way.len()
     }
 
     /// When the next packet arrives at the far end.
@@ -272,7 +292,7 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     /// What waits in the port.
     pub(crate) fn backlog(&self) -> Backlog {
         let Backlog { bytes, packets } = self.port.backlog();
-        Backlog { bytes: bytes + self.early.bytes, packets: packets + self.early.packets }
+        Backlog { bytes: bytes + self.early_bytes, packets: packets + self.early_packets }
     }
 
     pub(crate) fn drops(&self) -> u64 {
@@ -286,15 +306,16 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     /// The port as it is; it has been caught up to `time`.
     pub(crate) fn sample(&self, time: Time, port: u32) -> PortSample {
         let backlog = self.backlog();
-        let in_flight = self.on_the_way.iter().take(self.begun());
+        let begun = self.on_the_way.iter().take(self.begun());
+        let in_flight_bytes: u64 = begun.map(|one| u64::from(one.packet.wire_bytes())).sum();
         PortSample {
             time,
             port,
             queue_bytes: backlog.bytes,
             queue_packets: backlog.packets,
-            sent_bytes: self.sent_bytes - self.early.bytes,
-            sent_packets: self.sent_packets - u64::from(self.early.packets),
-            in_flight_bytes: in_flight.map(|one| u64::from(one.packet.wire_bytes())).sum(),
+            sent_bytes: self.arrived_bytes + in_flight_bytes,
+            sent_packets: self.arrived_packets + self.begun() as u64,
+            in_flight_bytes,
             drops: self.drops,
             marks: self.port.marks(),
         }

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use flowsched_units::Bytes;
+
 use super::parameters::MOST_QUEUES;
 use super::{
     Admission, Backlog, Count, EcnScope, HighestFirst, MarkAt, MemorySharing, OnFull, Port,
@@ -205,22 +207,23 @@ impl<F: Frame + Copy + Default, D: Serving> Port<F> for Queues<F, D> {
     }
 
     /// Marking at dequeue depends on what comes later; shared memory depends on other ports.
-    fn is_in_order(&self) -> bool {
+    fn in_order(&self) -> Option<Bytes> {
         let settings = &self.settings;
         let is_marked_early = settings.mark_at == MarkAt::Enqueue;
-        self.queues.len() == 1 && is_marked_early && !Port::<F>::shares_memory(self)
+        let is_in_order =
+            self.queues.len() == 1 && is_marked_early && !Port::<F>::shares_memory(self);
+        is_in_order.then_some(match settings.count {
+            Count::Bytes => Bytes::new(self.unhindered),
+            Count::Packets => Bytes::ZERO,
+        })
     }
 
-    #[inline]
     fn admit(&mut self, frame: &F, waiting: Backlog) -> Admission {
         let bytes = waiting.bytes + u64::from(frame.wire_bytes());
         let after = self.amount(bytes, waiting.packets as usize + 1);
-        if after <= self.unhindered {
-            return Admission::Taken;
-        }
-        let (MemorySharing::Port(memory) | MemorySharing::Queue(memory)) = self.settings.sharing
-        else {
-            return Admission::Dropped;
+        let memory = match self.settings.sharing {
+            MemorySharing::Port(memory) | MemorySharing::Queue(memory) => memory,
+            MemorySharing::Switch { .. } => 0,
         };
         if after > memory {
             return Admission::Dropped;
@@ -260,7 +263,6 @@ fn unhindered(settings: &PortSettings) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use flowsched_units::Bytes;
     use proptest::prelude::*;
 
     use super::*;

@@ -17,8 +17,6 @@ pub(super) struct Bank<H> {
     pub(super) has_choice: bool,
     /// Whether some of its ports lead to hosts.
     pub(super) leads_to_hosts: bool,
-    /// Whether nothing waits in its ports or is on its way from them.
-    pub(super) is_idle: bool,
 }
 
 /// Which ports are together, and what leads where.
@@ -109,7 +107,6 @@ fn group<H: Copy>(network: &Network, levels: &[u32]) -> (Vec<Bank<H>>, Vec<u32>)
             leads_to_hosts: ports.iter().any(leads_to_host),
             ports: ports.to_vec(),
             inbox: Inbox::default(),
-            is_idle: true,
         });
     }
     (banks, bank_of)

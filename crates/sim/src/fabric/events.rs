@@ -127,14 +127,6 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Events<'a, H, P, C> {
         self.links[port.index()].catch_up(now, departs);
     }
 
-    /// Whether the packet that has just arrived over the link is lost.
-    fn is_lost(&mut self, index: usize) -> bool {
-        let link = &mut self.links[index];
-        let is_lost = link.loses(self.seed ^ index as u64, link.on_the_way());
-        link.note_losses(u64::from(is_lost));
-        is_lost
-    }
-
     /// Bytes that wait in the other ports of the same node.
     fn elsewhere(&mut self, port: PortId, now: Time) -> u64 {
         let owner: NodeId = self.network.port(port).owner;
@@ -176,6 +168,7 @@ impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Events<'_, H
             self.arrivals.replace_first(link.next_arrival(), now);
             return None;
         }
+        let is_lost = self.loses && link.loses(self.seed ^ index as u64, 0);
         let mut packet = link.deliver()?.packet;
         self.packet_hops += 1;
         self.last_hop = now;
@@ -184,7 +177,8 @@ impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Events<'_, H
         link.catch_up_if_empty(now, &mut departures(controllers, PortId(index as u32)));
         self.arrivals.replace_first(link.next_arrival(), now);
         let peer = link.peer;
-        if self.loses && self.is_lost(index) {
+        if is_lost {
+            self.links[index].note_losses(1);
             note(&mut self.lost, &packet);
             return None;
         }

@@ -180,6 +180,7 @@ impl Cursor {
 
 #[cfg(test)]
 mod tests {
+    use flowsched_schemes::packet::Flags;
     use proptest::prelude::*;
 
     use super::*;
@@ -200,7 +201,7 @@ mod tests {
                 });
                 arrivals.dedup();
                 for (ps, rank) in &arrivals {
-                    let packet = Packet { seq: *rank, ..Packet::default() };
+                    let packet = Packet::data(0, 0, *rank, 1500, Flags::default());
                     inbox.push(Time::from_ps(*ps), *rank, &packet, PortId(*rank));
                 }
                 arrivals.sort_unstable();

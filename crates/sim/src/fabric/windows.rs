@@ -31,6 +31,8 @@ pub(crate) struct Windows<'a, H, P> {
     links: Vec<Link<H, P>>,
     router: Remembered<'a>,
     banks: Vec<Bank<H>>,
+    /// By bank: whether nothing waits in its ports or is on its way from them.
+    is_idle: Vec<bool>,
     layout: Layout,
     /// Of one inbox after the other.
     slots: Slots,
@@ -78,6 +80,7 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
             network: job.network,
             links,
             router: Remembered::new(router, levels, job.flows.len()),
+            is_idle: vec![true; banks.len()],
             banks,
             layout,
             slots: Slots::default(),
@@ -102,7 +105,7 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
     fn carry(&mut self) -> Time {
         let mut next_change = Time::MAX;
         for bank in 0..self.banks.len() {
-            if !self.banks[bank].is_idle {
+            if !self.is_idle[bank] {
                 self.take_in(bank);
                 next_change = next_change.min(self.hand_on(bank));
             }
@@ -142,9 +145,8 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
             }
             next_change = next_change.min(self.links[port.index()].next_change());
         }
-        let bank = &mut self.banks[bank];
-        bank.ports = ports;
-        bank.is_idle = next_change == Time::MAX;
+        self.banks[bank].ports = ports;
+        self.is_idle[bank] = next_change == Time::MAX;
         next_change
     }
 
@@ -155,9 +157,9 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
         let rank = self.layout.rank_of[port.index()];
         self.crossed.take(&mut self.links[port.index()], port, end, |one| {
             let next = self.router.next(level, node, &one.packet);
-            let bank = &mut self.banks[self.layout.bank_of[next.index()] as usize];
-            bank.inbox.push(one.arrival - self.start, rank, &one.packet, next);
-            bank.is_idle = false;
+            let bank = self.layout.bank_of[next.index()] as usize;
+            self.banks[bank].inbox.push(one.arrival - self.start, rank, &one.packet, next);
+            self.is_idle[bank] = false;
         });
     }
 
@@ -187,7 +189,8 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
     /// Gathers what arrives at hosts in the window.
     fn gather(&mut self) {
         self.arrivals.clear();
-        for bank in self.banks.iter().filter(|bank| bank.leads_to_hosts && !bank.is_idle) {
+        let banks = self.banks.iter().zip(&self.is_idle);
+        for (bank, _) in banks.filter(|(bank, is_idle)| bank.leads_to_hosts && !**is_idle) {
             for port in &bank.ports {
                 if self.layout.leads_to_host[port.index()] {
                     let link = &mut self.links[port.index()];
@@ -219,21 +222,22 @@ impl Crossed {
         end: Time,
         mut hand_on: impl FnMut(&OnTheWay<H>),
     ) {
-        let (loses, mut count, mut losses) = (self.loses, 0, 0);
+        let (loses, mut count, mut bytes, mut losses) = (self.loses, 0, 0, 0);
         while let Some(one) = link.due(count, end) {
-            count += 1;
-            if loses && link.loses(self.seed ^ u64::from(port.0), link.on_the_way() - count) {
+            if loses && link.loses(self.seed ^ u64::from(port.0), count) {
                 losses += 1;
                 note(&mut self.lost, &one.packet);
             } else {
                 hand_on(one);
             }
+            bytes += u64::from(one.packet.wire);
+            count += 1;
         }
         let last = count.checked_sub(1).and_then(|before| link.due(before, end));
         self.last_hop = last.map_or(self.last_hop, |last| self.last_hop.max(last.arrival));
         self.packet_hops += count as u64;
         link.note_losses(losses);
-        link.take_off(count);
+        link.take_off(count, bytes);
     }
 }
 
@@ -245,7 +249,7 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
         let port = self.network.nic(host);
         let lost = &mut self.crossed.lost;
         self.links[port.index()].take_in(now, &packet, &mut |packet| note(lost, packet));
-        self.banks[self.layout.bank_of[port.index()] as usize].is_idle = false;
+        self.is_idle[self.layout.bank_of[port.index()] as usize] = false;
     }
 
     #[inline]
@@ -295,7 +299,7 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
     }
 
     fn is_quiet(&self) -> bool {
-        self.banks.iter().all(|bank| bank.is_idle)
+        self.is_idle.iter().all(|is_idle| *is_idle)
     }
 
     fn last_hop(&self) -> Time {
