@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use flowsched_schemes::flow_level::Acceptance;
-use flowsched_schemes::world::{FlowOutcome, Outcome};
+use flowsched_schemes::world::{FlowOutcome, Outcome, Progress, Watch};
 use flowsched_topology::{Ecmp, PortId, Way};
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::{Flow, LONGEST_RUN};
@@ -12,6 +12,7 @@ use flowsched_workload::{Flow, LONGEST_RUN};
 use crate::acknowledgements::Acknowledgements;
 use crate::admissions::Admissions;
 use crate::agenda::Agenda;
+use crate::job::Job;
 use crate::latency::{Latency, ratio_back, round_trips, wire_bits};
 use crate::news::{Decided, News};
 use crate::noted::Noted;
@@ -20,7 +21,6 @@ use crate::paths::Paths;
 use crate::ports::Ports;
 use crate::sharing::{Allocator, Moment};
 use crate::transfers::{Transfer, Transfers};
-use crate::{Job, Progress, Watch, capacities};
 
 /// Events between reports of how many flows have ended.
 const REPORT_EVERY: u64 = 1 << 12;
@@ -83,7 +83,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
             next_flow: 0,
             transfers: Transfers::default(),
             paths: Paths::default(),
-            acknowledgements: Acknowledgements::new(capacities(job.network)),
+            acknowledgements: Acknowledgements::new(job.capacities()),
             admissions: Admissions::new(job.scheme.admission, links),
             news: job.scheme.admission.acceptance().map(news),
             latencies: Vec::new(),

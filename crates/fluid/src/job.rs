@@ -21,3 +21,10 @@ pub struct Job<'a> {
     /// When to stop; `None`: when nothing is left to happen.
     pub until: Option<Time>,
 }
+
+impl<'a> Job<'a> {
+    /// The rate of every port, bit/s.
+    pub(crate) fn capacities(&self) -> impl Iterator<Item = f64> + use<'a> {
+        self.network.ports().iter().map(|port| port.rate.as_bps() as f64)
+    }
+}

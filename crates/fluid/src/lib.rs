@@ -40,7 +40,6 @@ mod transfers;
 
 use flowsched_schemes::flow_level;
 use flowsched_schemes::world::collecting;
-use flowsched_topology::Network;
 use flowsched_units::Bytes;
 
 use engine::Engine;
@@ -59,7 +58,7 @@ pub fn run(job: &Job<'_>, progress: &Progress) -> Outcome {
 /// Runs a job to its end. Samples go to `watch`, so that memory does not grow with time, and
 /// [`Outcome::ports`] stays empty.
 pub fn run_watched(job: &Job<'_>, watch: &mut Watch<'_>) -> Outcome {
-    let capacities = || capacities(job.network).collect();
+    let capacities = || job.capacities().collect();
     let bits = |sizes: &[Bytes]| {
         sizes.iter().map(|size| latency::wire_bits(*size, job.scheme.header)).collect()
     };
@@ -74,11 +73,6 @@ pub fn run_watched(job: &Job<'_>, watch: &mut Watch<'_>) -> Outcome {
         }
         flow_level::Sharing::Reservations => with(job, Reservations::new(capacities()), watch),
     }
-}
-
-/// The rate of every port, bit/s.
-fn capacities(network: &Network) -> impl Iterator<Item = f64> {
-    network.ports().iter().map(|port| port.rate.as_bps() as f64)
 }
 
 fn with<S: Allocator>(job: &Job<'_>, sharing: S, watch: &mut Watch<'_>) -> Outcome {

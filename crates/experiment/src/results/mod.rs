@@ -64,6 +64,7 @@ mod table;
 mod table_file;
 #[cfg(test)]
 mod tests;
+mod utilisation;
 mod varied;
 mod warnings;
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use flowsched_units::Time;
 
 use super::link::LinkMeter;
-use super::load::UtilisationMeter;
 use super::run_folder::RunStart;
+use super::utilisation::UtilisationMeter;
 use super::{Distribution, LinkFigures, PortSample};
 
 /// What the summary says of ports.

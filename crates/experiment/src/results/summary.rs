@@ -1,5 +1,6 @@
 //! The summary of a study: what `--format json` prints and what reports start from.
 
+mod across_seeds;
 mod keys;
 mod run;
 
@@ -15,6 +16,7 @@ use super::{
     Comparison, Figure, OneByOne, Order, OrderFound, PerClass, Point, Program, SizeClass, Tables,
     Verdict, warnings,
 };
+pub use across_seeds::AcrossSeeds;
 pub use keys::{Key, SUMMARY};
 pub use run::{PartSummary, RunSummary};
 
@@ -43,21 +45,6 @@ pub struct Summary {
     pub warnings: Vec<String>,
     /// The tables that the figures are from.
     pub tables: Tables,
-}
-
-/// What the seeds of one scheme at one point say together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AcrossSeeds {
-    /// The point of the sweep.
-    pub point: Point,
-    /// The scheme.
-    pub scheme: String,
-    /// Seeds whose runs went to their end.
-    pub seeds: u64,
-    /// How many of these seeds differ in the FCT of any flow.
-    pub samples: u64,
-    /// Whether the runs are in steady state; `None` where this means nothing or cannot be said.
-    pub steady_state: Option<SteadyState>,
 }
 
 impl Summary {
@@ -120,7 +107,7 @@ impl Summary {
             let at_point = self.runs.iter_mut().filter(|run| run.point == point);
             at_point.zip(one_by_one).for_each(|(run, found)| run.one_by_one = found);
         }
-        self.warnings = warnings::all(self);
+        self.warnings = warnings::all(&self.runs, &self.across_seeds);
     }
 }
 

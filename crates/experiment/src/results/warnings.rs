@@ -5,25 +5,24 @@
 
 use std::collections::BTreeSet;
 
-use super::{AcrossSeeds, Point, RunSummary, SteadyState, Summary};
+use super::{AcrossSeeds, Point, RunSummary, SteadyState};
 
 /// The relative difference from the requested load that does not matter.
 const TOLERANCE: f64 = 0.05;
 
 /// The warnings of a study.
-pub(super) fn all(summary: &Summary) -> Vec<String> {
+pub(super) fn all(runs: &[RunSummary], across_seeds: &[AcrossSeeds]) -> Vec<String> {
     let warnings = [
-        nothing_is_random(summary),
-        realised_load(summary),
-        utilisation(summary),
-        no_steady_state(summary),
+        nothing_is_random(across_seeds),
+        realised_load(runs),
+        utilisation(runs),
+        no_steady_state(across_seeds),
     ];
     warnings.into_iter().flatten().collect()
 }
 
-fn nothing_is_random(summary: &Summary) -> Option<String> {
+fn nothing_is_random(all: &[AcrossSeeds]) -> Option<String> {
     let repeats = |of: &&AcrossSeeds| of.seeds > 1 && of.samples == 1;
-    let all = &summary.across_seeds;
     let repeated: Vec<&AcrossSeeds> = all.iter().filter(repeats).collect();
     let seeds = repeated.iter().map(|of| of.seeds).max()?;
     let of_some = match repeated.len() < all.len() {
@@ -67,10 +66,10 @@ fn off<'a>(
     (count, off)
 }
 
-fn realised_load(summary: &Summary) -> Option<String> {
+fn realised_load(runs: &[RunSummary]) -> Option<String> {
     // Every scheme of a point has the same flows.
     let mut seen = BTreeSet::new();
-    let complete = summary.runs.iter().filter(|run| run.complete);
+    let complete = runs.iter().filter(|run| run.complete);
     let sequences = complete.filter(|run| seen.insert((&run.point, run.seed)));
     let (count, off) = off(sequences, |run| run.load.realised);
     let Off { run, requested, found } = off.first()?;
@@ -84,8 +83,8 @@ fn realised_load(summary: &Summary) -> Option<String> {
     ))
 }
 
-fn utilisation(summary: &Summary) -> Option<String> {
-    let (count, off) = off(summary.runs.iter(), |run| run.load.utilisation);
+fn utilisation(runs: &[RunSummary]) -> Option<String> {
+    let (count, off) = off(runs.iter(), |run| run.load.utilisation);
     let worst = off.first()?;
     let why = match worst.relative() < 0.0 {
         true => {
@@ -106,8 +105,8 @@ fn utilisation(summary: &Summary) -> Option<String> {
     ))
 }
 
-fn no_steady_state(summary: &Summary) -> Option<String> {
-    let known = summary.across_seeds.iter().filter_map(|of| Some((of, of.steady_state?)));
+fn no_steady_state(all: &[AcrossSeeds]) -> Option<String> {
+    let known = all.iter().filter_map(|of| Some((of, of.steady_state?)));
     let known: Vec<(&AcrossSeeds, SteadyState)> = known.collect();
     let drifting: Vec<&(&AcrossSeeds, SteadyState)> =
         known.iter().filter(|(_, state)| !state.is_steady).collect();

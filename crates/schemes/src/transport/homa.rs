@@ -23,13 +23,15 @@ mod part;
 pub mod priorities;
 mod receiver;
 mod sender;
+mod settings;
 
 #[cfg(test)]
 mod tests;
 
-pub use part::{HomaHosts, HomaSettings};
+pub use part::HomaHosts;
 pub use receiver::Receiver;
 pub use sender::Sender;
+pub use settings::HomaSettings;
 
 use flowsched_units::{Bytes, Rate, Time};
 

@@ -5,7 +5,7 @@ use std::io::{self, Cursor, Read};
 use flate2::read::MultiGzDecoder;
 use zstd::stream::read::Decoder;
 
-use super::CaptureError;
+use super::error::CaptureError;
 
 /// The longest of the marks below.
 const LONGEST_MARK: u64 = 6;

@@ -5,6 +5,7 @@
 //! payload count for nothing, and neither do bytes that TCP sent again.
 
 mod compressed;
+mod error;
 mod packet;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,9 +15,9 @@ use std::net::IpAddr;
 use flowsched_topology::HostId;
 use flowsched_units::{Bytes, Time};
 use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
-use thiserror::Error;
 
 use crate::flow::{Flow, LARGEST_FLOW, LATEST};
+pub use error::CaptureError;
 use packet::{Connection, Packet, Protocol};
 
 /// Bytes that are looked at together: more than any packet has.
@@ -38,50 +39,8 @@ pub struct Capture {
     pub is_cut_off: bool,
 }
 
-/// Why a capture cannot be summarised.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum CaptureError {
-    /// It is no capture.
-    #[error(
-        "found no packet capture, expected a pcap or pcapng file, plain or compressed with gzip or \
-         zstd"
-    )]
-    NoCapture,
-    /// It is compressed in a format that is not read here.
-    #[error("found a capture compressed with {format}. Decompress it with `{command}` first.")]
-    Compressed {
-        /// The format.
-        format: &'static str,
-        /// The command that undoes it.
-        command: &'static str,
-    },
-    /// Its first bytes cannot be read.
-    #[error("cannot read the capture: {0}")]
-    Unreadable(String),
-    /// Its links are of a kind that is not known here.
-    #[error(
-        "found a capture of link type {0}, expected Ethernet (1), raw IP (101) or Linux cooked \
-         (113, 276)"
-    )]
-    LinkType(i32),
-    /// It cannot be read on.
-    #[error("found damage after packet {packets} ({reason}), expected a whole capture")]
-    Damaged {
-        /// Packets before it.
-        packets: u64,
-        /// What the parser says.
-        reason: String,
-    },
-    /// There are no bytes in it.
-    #[error("found no TCP or UDP payload in {packets} packets, expected at least one byte")]
-    NoFlows {
-        /// How many packets there are.
-        packets: u64,
-    },
-}
-
-/// Reads a capture, pcap or pcapng, plain or compressed with gzip or zstd. A flow that sends nothing for longer than `idle` has ended;
-/// what follows is another one.
+/// Reads a capture, pcap or pcapng, plain or compressed with gzip or zstd. A flow that sends nothing
+/// for longer than `idle` has ended; what follows is another one.
 ///
 /// # Errors
 /// [`CaptureError`].
