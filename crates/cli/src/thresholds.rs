@@ -21,12 +21,12 @@ use question::{Kind, Question};
 pub fn thresholds(wanted: &Thresholds) -> Result<String, Failure> {
     let question = Question::read(wanted)?;
     match question.kind() {
-        Kind::One(scene) => {
-            let answer = one::answer(wanted, &scene).map_err(mistake)?;
+        Kind::One(forecast) => {
+            let answer = one::answer(wanted, &forecast).map_err(mistake)?;
             shown(wanted, &answer, one::table, one::toml)
         }
-        Kind::Robust(scenes) => {
-            let answer = robust::answer(wanted, &scenes).map_err(mistake)?;
+        Kind::Robust(forecasts) => {
+            let answer = robust::answer(wanted, &forecasts).map_err(mistake)?;
             shown(wanted, &answer, robust::table, robust::toml)
         }
         Kind::Links(links) => {

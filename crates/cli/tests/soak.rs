@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use flowsched_soak::trial::Verdict;
+use flowsched_soak::trial::CaseReport;
 use flowsched_soak::{Soak, Subject};
 
 /// The seed of the first of these experiments.
@@ -25,8 +25,8 @@ fn random_experiments_end_in_results_or_errors() {
         side_by_side: 2,
         failures: failures.path().into(),
     };
-    let show = |seed, verdict: &Verdict| {
-        verdict.violations.iter().for_each(|violation| eprintln!("seed {seed}: {violation}"));
+    let show = |seed, report: &CaseReport| {
+        report.violations.iter().for_each(|violation| eprintln!("seed {seed}: {violation}"));
     };
     let tally = soak.run(&show).unwrap();
     let page = tally.page("", "", 0);

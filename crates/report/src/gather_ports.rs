@@ -1,6 +1,6 @@
 //! Port samples, gathered piece by piece: queue lengths, and what ports did while flows arrived.
 
-use flowsched_experiment::results::{PortRecord, PortSample, RunKey};
+use flowsched_experiment::results::{PortRecord, PortRow, RunKey};
 use flowsched_units::Time;
 
 use crate::gathered::{ByScheme, PortClass, PortsInRun};
@@ -23,11 +23,11 @@ struct Run {
 #[derive(Clone, Copy, Debug, Default)]
 struct PortSoFar {
     /// Its first sample in the window.
-    first: Option<PortSample>,
+    first: Option<PortRow>,
     /// Its last sample in the window.
-    last: Option<PortSample>,
+    last: Option<PortRow>,
     /// Its last sample.
-    end: Option<PortSample>,
+    end: Option<PortRow>,
 }
 
 impl PortGatherer {
@@ -40,7 +40,7 @@ impl PortGatherer {
         run: &RunKey,
         window: Option<(Time, Time)>,
         ports: &[PortRecord],
-        samples: &[PortSample],
+        samples: &[PortRow],
     ) {
         if self.current.as_ref().is_none_or(|current| current.key != *run) {
             self.finish(gathered);
@@ -96,7 +96,7 @@ fn within(window: Option<(Time, Time)>, time: Time) -> bool {
 }
 
 impl PortSoFar {
-    fn add(&mut self, sample: &PortSample, counts: bool) {
+    fn add(&mut self, sample: &PortRow, counts: bool) {
         self.end = Some(*sample);
         if counts {
             self.first.get_or_insert(*sample);
@@ -117,7 +117,7 @@ impl PortSoFar {
     fn utilisation(&self, bytes_per_second: f64) -> Option<f64> {
         let (first, last) = match (self.first?, self.last?) {
             (first, last) if first.time < last.time => (first, last),
-            _ => (PortSample::default(), self.end?),
+            _ => (PortRow::default(), self.end?),
         };
         let seconds = last.time.saturating_sub(first.time).as_secs_f64();
         let bytes = last.tx_bytes.saturating_sub(first.tx_bytes) as f64;
@@ -142,8 +142,8 @@ mod tests {
         vec![port("up"), port("down"), port("up")]
     }
 
-    fn samples() -> Vec<PortSample> {
-        let sample = |us: u64, port: u32| PortSample {
+    fn samples() -> Vec<PortRow> {
+        let sample = |us: u64, port: u32| PortRow {
             time: Time::from_us(us),
             port,
             queue_bytes: 100 * us,
@@ -152,7 +152,7 @@ mod tests {
             tx_packets: us,
             drops: us / 10,
             ecn_marks: u64::from(port) * us / 5,
-            ..PortSample::default()
+            ..PortRow::default()
         };
         (0..=20).flat_map(|us| (0..3).map(move |port| sample(us, port))).collect()
     }

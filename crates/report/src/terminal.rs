@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use flowsched_experiment::results::{
-    Change, Figure, OrderFound, Point, SizeClass, Summary, Verdict,
+    Change, Figure, OrderFound, OrderVerdict, Point, SizeClass, Summary,
 };
 
 use crate::format::{change, count, duration, interval, plural, share};
@@ -73,9 +73,9 @@ pub fn terminal(summary: &Summary, width: usize) -> String {
 fn orders(summary: &Summary) -> Vec<String> {
     let found = summary.orders.iter().map(|order| {
         let verdict = match order.verdict {
-            Verdict::Holds => "holds",
-            Verdict::Reversed => "reversed",
-            Verdict::Undecided => "undecided",
+            OrderVerdict::Holds => "holds",
+            OrderVerdict::Reversed => "reversed",
+            OrderVerdict::Undecided => "undecided",
         };
         let figure = match order.figure {
             Figure::Mean => "mean",

@@ -2,15 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use flowsched_experiment::results::{PortSample, RunKey, RunRecord, RunStart};
+use flowsched_experiment::results::{PortRow, RunKey, RunRecord, RunStart};
 use flowsched_experiment::{Run, Scene};
-use flowsched_schemes::world::{self, Progress, Watch};
+use flowsched_schemes::world::{PortSample, Progress, Watch};
 use flowsched_topology::Network;
 use flowsched_units::SettingError;
 use flowsched_workload::Workload;
 
 use crate::cost::Meter;
-use crate::record::{load, port_sample, ports, record};
+use crate::record::{load, port_row, ports, record};
 use crate::simulation::{Simulation, Simulator};
 
 /// A run whose network is built and whose flows are drawn.
@@ -60,13 +60,13 @@ impl<'a> Prepared<'a> {
         self,
         simulator: &Simulator,
         progress: &Progress,
-        samples: &mut dyn FnMut(&[PortSample]) -> ControlFlow<()>,
+        samples: &mut dyn FnMut(&[PortRow]) -> ControlFlow<()>,
     ) -> Result<RunRecord, SettingError> {
         let Prepared { scene, run, network, workload, meter } = self;
         let mut rows = Vec::new();
-        let mut hand_on = |of_ports: &[world::PortSample]| {
+        let mut hand_on = |of_ports: &[PortSample]| {
             rows.clear();
-            rows.extend(of_ports.iter().map(port_sample));
+            rows.extend(of_ports.iter().map(port_row));
             samples(&rows)
         };
         let watch = Watch { progress, samples: &mut hand_on };

@@ -1,10 +1,10 @@
 //! What an engine gives, as the record that results are made of.
 
 use flowsched_experiment::results::{
-    Counters, FlowRow, OfferedLoad, Passage, PortRecord, PortSample, RunRecord, Schedule,
+    Counters, FlowRow, OfferedLoad, PacketCounters, PortRecord, PortRow, RunRecord, Schedule,
 };
 use flowsched_experiment::{Run, Scene};
-use flowsched_schemes::world::{self, FlowOutcome, Outcome, Worth};
+use flowsched_schemes::world::{FlowOutcome, Outcome, Passage, PortSample, Worth};
 use flowsched_topology::{Network, NodeId};
 use flowsched_units::Time;
 use flowsched_workload::parameters::LOAD_OF;
@@ -37,9 +37,9 @@ pub fn record(
     }
 }
 
-/// A sample of a port.
-pub fn port_sample(sample: &world::PortSample) -> PortSample {
-    PortSample {
+/// The row of a port's sample.
+pub fn port_row(sample: &PortSample) -> PortRow {
+    PortRow {
         time: sample.time,
         port: sample.port,
         queue_bytes: sample.queue_bytes,
@@ -94,13 +94,13 @@ fn flow_row(network: &Network, flow: &Flow, outcome: &FlowOutcome) -> FlowRow {
         deadline: since_start(flow.deadline),
         retransmissions: outcome.retransmissions.into(),
         timeouts: outcome.timeouts.into(),
-        passage: passage(&outcome.passage),
+        packets: packets(&outcome.passage),
         measured: flow.measured,
     }
 }
 
-fn passage(passage: &world::Passage) -> Passage {
-    Passage {
+fn packets(passage: &Passage) -> PacketCounters {
+    PacketCounters {
         arrived: passage.arrived.into(),
         marked: passage.marked.into(),
         marked_again: passage.marked_again.into(),

@@ -7,9 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use flowsched_experiment::results::{
-    Ending, PortSample, ResultsError, RunSummary, Summary, Writer,
-};
+use flowsched_experiment::results::{Ending, PortRow, ResultsError, RunSummary, Summary, Writer};
 use flowsched_experiment::{Experiment, Run};
 use flowsched_schemes::world::Progress;
 
@@ -197,7 +195,7 @@ impl Work {
     fn simulate(&self, place: usize, run: Prepared<'_>) -> Result<RunSummary, RunError> {
         let mut writer = self.writer.begin(place, run.start())?;
         let mut failure = None;
-        let mut add = |samples: &[PortSample]| match writer.add_samples(samples) {
+        let mut add = |samples: &[PortRow]| match writer.add_samples(samples) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 failure = Some(error);

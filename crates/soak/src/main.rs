@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use clap::Parser;
-use flowsched_soak::trial::Verdict;
+use flowsched_soak::trial::CaseReport;
 use flowsched_soak::{Soak, Subject};
 
 /// Run random experiments with flowsched, and check what becomes of them
@@ -78,8 +78,8 @@ fn run(arguments: &Arguments) -> io::Result<bool> {
     Ok(!tally.has_failures())
 }
 
-fn show(seed: u64, verdict: &Verdict) {
-    for violation in &verdict.violations {
+fn show(seed: u64, report: &CaseReport) {
+    for violation in &report.violations {
         eprintln!("seed {seed}: {}", violation.kind);
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::generate::Case;
 use crate::tally::Tally;
-use crate::trial::{Subject, Verdict, carry_out};
+use crate::trial::{CaseReport, Subject, carry_out};
 
 /// What is run for how long.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Soak {
     ///
     /// # Errors
     /// If a case cannot be written or started.
-    pub fn run(&self, show: &(dyn Fn(u64, &Verdict) + Sync)) -> io::Result<Tally> {
+    pub fn run(&self, show: &(dyn Fn(u64, &CaseReport) + Sync)) -> io::Result<Tally> {
         let (start, next) = (Instant::now(), AtomicU64::new(0));
         let tally = Mutex::new(Tally::default());
         let work = || -> io::Result<()> {
@@ -44,9 +44,9 @@ impl Soak {
                     return Ok(());
                 }
                 let seed = self.first_seed + index;
-                let verdict = self.one(seed)?;
-                show(seed, &verdict);
-                tally.lock().unwrap_or_else(PoisonError::into_inner).add(seed, &verdict);
+                let report = self.one(seed)?;
+                show(seed, &report);
+                tally.lock().unwrap_or_else(PoisonError::into_inner).add(seed, &report);
             }
         };
         thread::scope(|scope| {
@@ -59,28 +59,28 @@ impl Soak {
         Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn one(&self, seed: u64) -> io::Result<Verdict> {
+    fn one(&self, seed: u64) -> io::Result<CaseReport> {
         let case = Case::new(seed);
         let folder = tempfile::tempdir()?;
-        let verdict = carry_out(&case, &self.subject, folder.path())?;
-        if !verdict.violations.is_empty() {
-            keep(&case, &verdict, &self.failures.join(seed.to_string()))?;
+        let report = carry_out(&case, &self.subject, folder.path())?;
+        if !report.violations.is_empty() {
+            keep(&case, &report, &self.failures.join(seed.to_string()))?;
         }
-        Ok(verdict)
+        Ok(report)
     }
 }
 
 /// Writes down what is needed to see the failure again.
-fn keep(case: &Case, verdict: &Verdict, folder: &Path) -> io::Result<()> {
+fn keep(case: &Case, report: &CaseReport, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     for (name, text) in &case.files {
         fs::write(folder.join(name), text)?;
     }
     let mut text = format!("flowsched-soak --seed {}\n\n", case.seed);
-    for line in &verdict.commands {
+    for line in &report.commands {
         text += &format!("{line}\n");
     }
-    for violation in &verdict.violations {
+    for violation in &report.violations {
         text += &format!("\n{violation}\n");
     }
     fs::write(folder.join("failure.txt"), text)

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use flowsched_experiment::results::{FlowRow, Folder, PortRecord, PortSample, RunSummary};
+use flowsched_experiment::results::{FlowRow, Folder, PortRecord, PortRow, RunSummary};
 use flowsched_experiment::{Arguments, Experiment, Level, Scene, SchemeOfScene};
 use flowsched_schemes::flow_level::{Admission, FlowLevel};
 use flowsched_topology::{PROBABILITY, Routing};
@@ -36,7 +36,7 @@ pub struct RunView {
     /// Its ports.
     pub ports: Vec<PortRecord>,
     /// The ports' counters, those of the end last; empty where the table is too large to read.
-    pub samples: Vec<PortSample>,
+    pub samples: Vec<PortRow>,
 }
 
 /// What holds for a run because of its experiment.
@@ -120,7 +120,7 @@ impl RunView {
     }
 
     /// The counters of every port at the end of the run; none where they were not read.
-    pub fn last(&self) -> &[PortSample] {
+    pub fn last(&self) -> &[PortRow] {
         &self.samples[self.samples.len().saturating_sub(self.ports.len())..]
     }
 

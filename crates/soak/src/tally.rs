@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::oracle::ending::Outcome;
-use crate::trial::Verdict;
+use crate::trial::CaseReport;
 
 /// What became of all cases so far.
 #[derive(Clone, Debug, Default)]
@@ -28,22 +28,22 @@ pub struct Tally {
 
 impl Tally {
     /// Adds the case of `seed`.
-    pub fn add(&mut self, seed: u64, verdict: &Verdict) {
-        let count = |outcome| verdict.runs.iter().filter(|run| **run == outcome).count() as u64;
+    pub fn add(&mut self, seed: u64, report: &CaseReport) {
+        let count = |outcome| report.runs.iter().filter(|run| **run == outcome).count() as u64;
         self.cases += 1;
-        self.refused += u64::from(verdict.is_refused);
-        self.runs += verdict.runs.len() as u64;
+        self.refused += u64::from(report.is_refused);
+        self.runs += report.runs.len() as u64;
         self.done += count(Outcome::Done);
         self.refused_late += count(Outcome::Refused);
         self.stopped += count(Outcome::Stopped);
         self.killed += count(Outcome::Killed);
-        self.resumed += verdict.resumed;
-        self.compared += verdict.compared;
-        self.over_time += verdict.over_time;
+        self.resumed += report.resumed;
+        self.compared += report.compared;
+        self.over_time += report.over_time;
         self.out_of_memory += count(Outcome::OutOfMemory);
         self.out_of_disk += count(Outcome::OutOfDisk);
         self.out_of_time += count(Outcome::OutOfTime);
-        let mut kinds: Vec<&String> = verdict.violations.iter().map(|one| &one.kind).collect();
+        let mut kinds: Vec<&String> = report.violations.iter().map(|one| &one.kind).collect();
         kinds.sort();
         kinds.dedup();
         for kind in kinds {
@@ -109,11 +109,11 @@ mod tests {
     #[test]
     fn cases_and_failures_are_counted() {
         let mut tally = Tally::default();
-        let refused = Verdict { is_refused: true, ..Verdict::default() };
-        let failed = Verdict {
+        let refused = CaseReport { is_refused: true, ..CaseReport::default() };
+        let failed = CaseReport {
             runs: vec![Outcome::Done, Outcome::Killed],
             violations: vec![Violation::new("late stop", "a"), Violation::new("late stop", "b")],
-            ..Verdict::default()
+            ..CaseReport::default()
         };
         tally.add(7, &failed);
         tally.add(3, &failed);

@@ -1,4 +1,4 @@
-//! A case from its file to its verdict: checked, run, run again with trouble, resumed, compared.
+//! A case from its file to its report: checked, run, run again with trouble, resumed, compared.
 //!
 //! What lives here: which commands are run in which order. What may not: what must hold of their
 //! results, which the oracles know.
@@ -50,7 +50,7 @@ impl Subject {
 
 /// What became of a case.
 #[derive(Clone, Debug, Default)]
-pub struct Verdict {
+pub struct CaseReport {
     /// `flowsched check` refused the file.
     pub is_refused: bool,
     /// What became of every `flowsched run`.
@@ -71,16 +71,16 @@ pub struct Verdict {
 ///
 /// # Errors
 /// If the folder cannot be written or a process cannot be started.
-pub fn carry_out(case: &Case, subject: &Subject, folder: &Path) -> io::Result<Verdict> {
+pub fn carry_out(case: &Case, subject: &Subject, folder: &Path) -> io::Result<CaseReport> {
     for (name, text) in &case.files {
         fs::write(folder.join(name), text)?;
     }
     let program = Program { binary: subject.binary.clone(), folder: folder.to_owned() };
     let limits = Limits { memory: MEMORY, cpu: subject.cpu, file: LARGEST_FILE };
     let plan = Plan::new(case.seed);
-    let mut trial = Trial { case, subject, program, limits, plan, verdict: Verdict::default() };
+    let mut trial = Trial { case, subject, program, limits, plan, report: CaseReport::default() };
     trial.carry_out()?;
-    Ok(trial.verdict)
+    Ok(trial.report)
 }
 
 struct Trial<'a> {
@@ -89,7 +89,7 @@ struct Trial<'a> {
     program: Program,
     limits: Limits,
     plan: Plan,
-    verdict: Verdict,
+    report: CaseReport,
 }
 
 impl Trial<'_> {
@@ -112,7 +112,7 @@ impl Trial<'_> {
         let mut arguments = vec!["check".to_owned(), FILE.to_owned()];
         arguments.extend(self.case.arguments.clone());
         let (ended, outcome) = self.flowsched(&arguments, self.limits, None, "")?;
-        self.verdict.is_refused = outcome == Outcome::Refused;
+        self.report.is_refused = outcome == Outcome::Refused;
         if ended.is_over_time {
             self.add("check does not end", "check was stopped after its processor time");
         }
@@ -136,7 +136,7 @@ impl Trial<'_> {
         }
         if is_cut_short && self.subject.can_resume {
             (_, outcome) = self.run("second", threads, self.limits, None, &["--resume"])?;
-            self.verdict.resumed += 1;
+            self.report.resumed += 1;
             if outcome != Outcome::Done {
                 self.add("resume", format!("a run that was cut short became {outcome:?}"));
             }
@@ -162,8 +162,8 @@ impl Trial<'_> {
         arguments.push(threads.to_string());
         arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
         let (ended, outcome) = self.flowsched(&arguments, limits, disturbance, out)?;
-        self.verdict.runs.push(outcome);
-        self.verdict.over_time += u64::from(ended.is_over_time);
+        self.report.runs.push(outcome);
+        self.report.over_time += u64::from(ended.is_over_time);
         Ok((ended, outcome))
     }
 
@@ -182,8 +182,8 @@ impl Trial<'_> {
         let command = format!("flowsched {}", arguments.join(" "));
         let (outcome, violations) = ending::judge(&ended, &command);
         let trouble = ended.sent.map(|signal| format!("  # {signal} after {:?}", ended.wall));
-        self.verdict.commands.push(command + &trouble.unwrap_or_default());
-        self.verdict.violations.extend(violations);
+        self.report.commands.push(command + &trouble.unwrap_or_default());
+        self.report.violations.extend(violations);
         Ok((ended, outcome))
     }
 
@@ -200,7 +200,7 @@ impl Trial<'_> {
                 if ended_well && !study.is_complete {
                     self.add("completeness", "the command succeeded with incomplete results");
                 }
-                self.verdict.violations.extend(judge(&study));
+                self.report.violations.extend(judge(&study));
             }
             Err(reason) => self.add("unreadable results", reason),
         }
@@ -214,7 +214,7 @@ impl Trial<'_> {
 
     /// Both results have the same tables, byte for byte.
     fn compare(&mut self) {
-        self.verdict.compared += 1;
+        self.report.compared += 1;
         for table in TABLES {
             let [first, second] =
                 ["first", "second"].map(|out| fs::read(self.program.folder.join(out).join(table)));
@@ -229,6 +229,6 @@ impl Trial<'_> {
     }
 
     fn add(&mut self, kind: &str, detail: impl Into<String>) {
-        self.verdict.violations.push(Violation::new(kind, detail));
+        self.report.violations.push(Violation::new(kind, detail));
     }
 }

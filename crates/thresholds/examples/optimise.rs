@@ -2,7 +2,7 @@
 //! models that can be compared with other solvers. `--json` prints it for programs, with the
 //! points of the distributions.
 
-use flowsched_thresholds::{ModelName, Objective, Scene, optimal_for};
+use flowsched_thresholds::{Forecast, ModelName, Objective, optimal_for};
 use flowsched_workload::sizes::by_name;
 use serde_json::json;
 
@@ -32,8 +32,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for model in MODELS {
             for queues in [2, 4, 8] {
                 let start = cpu_ms();
-                let scene = Scene::new(&sizes, LOAD);
-                let found = optimal_for(&scene, queues, model, &Objective::MeanFct)?;
+                let forecast = Forecast::new(&sizes, LOAD);
+                let found = optimal_for(&forecast, queues, model, &Objective::MeanFct)?;
                 let cpu_ms = cpu_ms() - start;
                 let (value, candidates) = (found.objective_value / PACKET_US, found.candidates);
                 if !as_json {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::io;
 
-use flowsched_thresholds::{MODELS, Objective, Scene, Solution};
+use flowsched_thresholds::{Forecast, MODELS, Objective, Solution};
 use flowsched_units::Bytes;
 use flowsched_workload::sizes::by_name;
 
@@ -17,12 +17,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (sizes, load) = (by_name(workload)?, load.parse()?);
         let thresholds = words.map(|word| Ok(Bytes::new(word.parse()?)));
         let thresholds = thresholds.collect::<Result<Vec<Bytes>, Box<dyn Error>>>()?;
-        let scene = Scene::new(&sizes, load);
+        let forecast = Forecast::new(&sizes, load);
         let mut said = BTreeMap::new();
         for model in MODELS {
             let mut values = BTreeMap::new();
             for objective in [Objective::MeanFct, Objective::MeanSlowdown] {
-                let value = Solution::evaluate(&scene, *model, &objective, &thresholds);
+                let value = Solution::evaluate(&forecast, *model, &objective, &thresholds);
                 let value = value.map(|solution| solution.objective_value).ok();
                 values.insert(objective.to_string(), value);
             }

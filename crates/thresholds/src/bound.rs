@@ -7,10 +7,10 @@
 use crate::ThresholdsError;
 use crate::candidates;
 use crate::edge::Edge;
+use crate::forecast::Forecast;
 use crate::level_costs::LevelCosts;
 use crate::model::PiasMm1Bound;
 use crate::objective::Objective;
-use crate::scene::Scene;
 use crate::shortest_path::{self, Cuts};
 use crate::term::{self, CANDIDATES as CANDIDATES_FOR_STABILITY, Term};
 
@@ -61,12 +61,15 @@ pub(crate) struct MostStable {
 }
 
 /// The most stable thresholds for `queues` queues.
-pub(crate) fn most_stable(scene: &Scene, queues: usize) -> Result<MostStable, ThresholdsError> {
-    let sizes = candidates::grid(std::slice::from_ref(scene), &[], CANDIDATES_FOR_STABILITY);
-    let terms = term::terms(&[(scene.clone(), 1.0)], &Objective::MeanFct, &sizes)?;
+pub(crate) fn most_stable(
+    forecast: &Forecast,
+    queues: usize,
+) -> Result<MostStable, ThresholdsError> {
+    let sizes = candidates::grid(std::slice::from_ref(forecast), &[], CANDIDATES_FOR_STABILITY);
+    let terms = term::terms(&[(forecast.clone(), 1.0)], &Objective::MeanFct, &sizes)?;
     let cuts = shortest_path::cheapest(&BoundedTraffic(&terms[0].edges.edges), queues);
     let thresholds = cuts.places.iter().map(|place| sizes[place - 1]).collect();
-    Ok(MostStable { thresholds, load: scene.sizes.mean() / cuts.cost })
+    Ok(MostStable { thresholds, load: forecast.sizes.mean() / cuts.cost })
 }
 
 /// A way to a place.

@@ -5,14 +5,14 @@ use serde::Serialize;
 
 use crate::ThresholdsError;
 use crate::baseline::{self, EXPONENTIAL_BASE, EXPONENTIAL_FACTOR};
+use crate::forecast::Forecast;
 use crate::names::ModelName;
 use crate::objective::Objective;
 use crate::optimal::{Solution, optimal_for};
-use crate::scene::Scene;
 
 /// The optimum and what it is compared with.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
+pub struct ThresholdComparison {
     /// The optimum.
     pub optimal: Solution,
     /// Other thresholds.
@@ -40,16 +40,16 @@ pub struct Other {
 /// # Errors
 /// As [`optimal_for`].
 pub fn compare(
-    scene: &Scene,
+    forecast: &Forecast,
     name: Option<&str>,
     queues: usize,
     model: ModelName,
     objective: &Objective,
-) -> Result<Comparison, ThresholdsError> {
-    let optimal = optimal_for(scene, queues, model, objective)?;
+) -> Result<ThresholdComparison, ThresholdsError> {
+    let optimal = optimal_for(forecast, queues, model, objective)?;
     let mut others = Vec::new();
     let mut add = |name, source: String, thresholds: Vec<Bytes>| {
-        let solution = Solution::evaluate(scene, model, objective, &thresholds).ok();
+        let solution = Solution::evaluate(forecast, model, objective, &thresholds).ok();
         let gain = |other: &Solution| 1.0 - optimal.objective_value / other.objective_value;
         others.push(Other {
             name,
@@ -60,14 +60,14 @@ pub fn compare(
         });
     };
     add("one-queue", "no thresholds".to_owned(), Vec::new());
-    let split = baseline::equal_split(scene.sizes, queues);
+    let split = baseline::equal_split(forecast.sizes, queues);
     add("equal-split", "PIAS ToN 2017, V-B".to_owned(), split);
     let doubled = baseline::exponential(EXPONENTIAL_BASE, EXPONENTIAL_FACTOR, queues);
     let source = format!("EPN 2018: from {EXPONENTIAL_BASE}, factor {EXPONENTIAL_FACTOR}");
     add("exponential", source, doubled);
-    let published = name.and_then(|name| baseline::published(name, scene.path.load()));
+    let published = name.and_then(|name| baseline::published(name, forecast.path.load()));
     if let Some(published) = published.filter(|row| row.packets.len() + 1 == queues) {
         add("published", published.source(), published.thresholds());
     }
-    Ok(Comparison { optimal, others })
+    Ok(ThresholdComparison { optimal, others })
 }

@@ -2,8 +2,8 @@
 
 use flowsched_units::PACKET_PAYLOAD;
 
+use crate::forecast::{Forecast, Link};
 use crate::objective::Weight;
-use crate::scene::{Link, Scene};
 
 /// Running sums over all flows up to a size, on one link. Times are in bytes of service.
 #[derive(Clone, Copy, Debug)]
@@ -53,10 +53,11 @@ impl Edges {
     }
 
     /// At size 0, at the rising `sizes` in bytes, and at the end.
-    pub(crate) fn new(scene: &Scene, link: &Link, weight: &Weight, sizes: &[f64]) -> Edges {
-        let law = scene.sizes;
+    pub(crate) fn new(forecast: &Forecast, link: &Link, weight: &Weight, sizes: &[f64]) -> Edges {
+        let law = forecast.sizes;
         let arrival_rate = link.load / law.mean();
-        let half_packet = if scene.path.whole_packets { PACKET_PAYLOAD as f64 / 2.0 } else { 0.0 };
+        let half_packet =
+            if forecast.path.whole_packets { PACKET_PAYLOAD as f64 / 2.0 } else { 0.0 };
         let mut sums = [0.0; 3];
         let mut from = 0.0;
         let mut edges = Vec::with_capacity(sizes.len() + 2);

@@ -88,7 +88,7 @@ pub enum ThresholdsError {
         /// The one after it.
         next: Bytes,
     },
-    /// A model that cannot be asked about several scenes at once.
+    /// A model that cannot be asked about several forecasts at once.
     #[error(
         "{model}: its delays are no sum over levels; expected a model whose are, such as {} or {}",
         ModelName::PiasMm1,
@@ -98,7 +98,7 @@ pub enum ThresholdsError {
         /// Which.
         model: ModelName,
     },
-    /// A list of scenes or links with nothing in it.
-    #[error("scenes: found none, expected at least one load, distribution or link")]
-    NoScene,
+    /// A list of forecasts or links with nothing in it.
+    #[error("forecasts: found none, expected at least one load, distribution or link")]
+    NoForecast,
 }

@@ -1,13 +1,13 @@
-//! A question for the optimiser: scenes with what they count, a model, an objective.
+//! A question for the optimiser: forecasts with what they count, a model, an objective.
 
 use crate::ThresholdsError;
 use crate::bound;
 use crate::candidates;
+use crate::forecast::Forecast;
 use crate::level_costs::LevelCosts;
 use crate::model::{LevelModel, MultilevelFcfs, MultilevelPs, PiasMm1};
 use crate::names::ModelName;
 use crate::objective::Objective;
-use crate::scene::Scene;
 use crate::shortest_path::{self, Cuts};
 use crate::term::{Term, terms};
 
@@ -71,22 +71,22 @@ impl<M: LevelModel> LevelCosts for Costs<'_, M> {
 }
 
 /// The thresholds, at most one fewer than `queues`, that minimise the weighted sum over
-/// `scenes`: the global optimum among `candidates` sizes, then made finer around it down to a
+/// `forecasts`: the global optimum among `candidates` sizes, then made finer around it down to a
 /// whole packet or byte. `None` if no thresholds have a steady state.
 pub(crate) fn minimise(
-    scenes: &[(Scene, f64)],
+    forecasts: &[(Forecast, f64)],
     queues: usize,
     model: ModelName,
     objective: &Objective,
     candidates: usize,
 ) -> Result<Option<Chosen>, ThresholdsError> {
-    let plain: Vec<Scene> = scenes.iter().map(|(scene, _)| scene.clone()).collect();
+    let plain: Vec<Forecast> = forecasts.iter().map(|(forecast, _)| forecast.clone()).collect();
     let mut fixed = Vec::new();
-    for scene in &plain {
-        fixed.extend(objective.weight(scene)?.jumps());
+    for forecast in &plain {
+        fixed.extend(objective.weight(forecast)?.jumps());
         if model == ModelName::PiasMm1Bound {
             // Few candidates might all be unstable.
-            fixed.extend(bound::most_stable(scene, queues)?.thresholds);
+            fixed.extend(bound::most_stable(forecast, queues)?.thresholds);
         }
     }
     let unit = candidates::unit(&plain);
@@ -94,7 +94,7 @@ pub(crate) fn minimise(
     let mut sizes = candidates::grid(&plain, &fixed, candidates);
     let mut best = Chosen { candidates: sizes.len(), ..Chosen::default() };
     loop {
-        let terms = terms(scenes, objective, &sizes)?;
+        let terms = terms(forecasts, objective, &sizes)?;
         let Some(cuts) = cheapest(model, &terms, queues) else { return Ok(None) };
         best.update(&cuts, &sizes, steps);
         if best.widths.iter().all(|width| *width <= unit) {

@@ -12,7 +12,7 @@ use flowsched_workload::sizes::SizeDistribution;
 
 use crate::candidates;
 use crate::error::{MOST_QUEUES, ThresholdsError};
-use crate::scene::Scene;
+use crate::forecast::Forecast;
 
 /// Sizes among which the optimum is found for certain.
 const SIZES: usize = 1_000;
@@ -47,7 +47,7 @@ fn optimal_among(
     if !(1..=MOST_QUEUES).contains(&queues) {
         return Err(ThresholdsError::Queues { found: queues });
     }
-    let grid = candidates::grid(&[Scene::new(sizes, load)], &[], count);
+    let grid = candidates::grid(&[Forecast::new(sizes, load)], &[], count);
     let places = [0.0].into_iter().chain(grid).chain([sizes.max()]);
     let places: Vec<Place> = places.map(|size| Place::new(sizes, load, size)).collect();
     Ok(cheapest(&places, queues).into_iter().map(|index| places[index].size).collect())
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn nothing_is_better_among_the_same_sizes() {
         let sizes = by_name("web-search-bytes").unwrap();
-        let grid = candidates::grid(&[Scene::new(&sizes, 0.7)], &[], 40);
+        let grid = candidates::grid(&[Forecast::new(&sizes, 0.7)], &[], 40);
         let found = mean(&sizes, 0.7, &optimal_among(&sizes, 0.7, 3, 40).unwrap());
         let mut best = f64::INFINITY;
         for (index, first) in grid.iter().enumerate() {

@@ -15,6 +15,7 @@ mod candidates;
 mod comparison;
 mod edge;
 mod error;
+mod forecast;
 mod instance;
 mod known_size;
 mod level_costs;
@@ -24,7 +25,6 @@ mod objective;
 mod optimal;
 mod prediction;
 mod robust;
-mod scene;
 mod sensitivity;
 mod shortest_path;
 mod term;
@@ -33,15 +33,15 @@ pub use baseline::{
     EXPONENTIAL_BASE, EXPONENTIAL_FACTOR, PUBLISHED, PUBLISHED_QUEUES, Published, equal_split,
     exponential, published,
 };
-pub use comparison::{Comparison, Other, compare};
+pub use comparison::{Other, ThresholdComparison, compare};
 pub use error::{MOST_QUEUES, ThresholdsError};
+pub use forecast::{DEFAULT_LINK, Forecast, Link, Path};
 pub use known_size::optimal_known_sizes;
 pub use names::{DEFAULT_MODEL, MODELS, ModelName, OBJECTIVES};
 pub use objective::{Objective, SMALL};
 pub use optimal::{Solution, optimal_for};
 pub use prediction::{ByClass, Predicted, Predictor};
 pub use robust::{LinkThresholds, PerLink, Regret, Robust, per_link, robust};
-pub use scene::{DEFAULT_LINK, Link, Path, Scene};
 pub use sensitivity::{Deviation, Loss, sensitivity, usual_deviations};
 pub use term::CANDIDATES;
 
@@ -60,6 +60,6 @@ pub fn optimal(
     model: ModelName,
     objective: &Objective,
 ) -> Result<Vec<Bytes>, ThresholdsError> {
-    let solution = optimal_for(&Scene::new(sizes, load), queues, model, objective)?;
+    let solution = optimal_for(&Forecast::new(sizes, load), queues, model, objective)?;
     Ok(solution.thresholds())
 }

@@ -7,7 +7,7 @@ use flowsched_units::Bytes;
 use serde::{Serialize, Serializer};
 
 use crate::ThresholdsError;
-use crate::scene::Scene;
+use crate::forecast::Forecast;
 
 /// The size up to which `small-fct` counts a flow, unless said otherwise: 100 KB.
 pub const SMALL: Bytes = Bytes::new(100_000);
@@ -47,30 +47,31 @@ impl Objective {
     }
 
     /// What a second of delay of a flow adds to the objective, by the flow's size.
-    pub(crate) fn weight(&self, scene: &Scene) -> Result<Weight, ThresholdsError> {
+    pub(crate) fn weight(&self, forecast: &Forecast) -> Result<Weight, ThresholdsError> {
         let mut parts = Vec::new();
         match self {
             Objective::Mixture(mixed) => {
                 for (factor, part) in mixed {
-                    let weight = part.part(scene)?;
-                    let idle = Weight { parts: vec![weight], path: scene.path.clone() }.idle(scene);
+                    let weight = part.part(forecast)?;
+                    let idle =
+                        Weight { parts: vec![weight], path: forecast.path.clone() }.idle(forecast);
                     parts.push(Part { factor: factor * weight.factor / idle, ..weight });
                 }
             }
-            plain => parts.push(plain.part(scene)?),
+            plain => parts.push(plain.part(forecast)?),
         }
-        Ok(Weight { parts, path: scene.path.clone() })
+        Ok(Weight { parts, path: forecast.path.clone() })
     }
 
-    fn part(&self, scene: &Scene) -> Result<Part, ThresholdsError> {
+    fn part(&self, forecast: &Forecast) -> Result<Part, ThresholdsError> {
         match self {
             Objective::SmallFct(limit) => {
                 let limit = limit.get() as f64;
-                let share = scene.sizes.cdf(limit);
+                let share = forecast.sizes.cdf(limit);
                 if share <= 0.0 {
                     return Err(ThresholdsError::NoSmallFlow {
                         limit: Bytes::new(limit as u64),
-                        smallest: Bytes::new(scene.sizes.quantile(0.0).ceil() as u64),
+                        smallest: Bytes::new(forecast.sizes.quantile(0.0).ceil() as u64),
                     });
                 }
                 Ok(Part { factor: 1.0 / share, limit, over_ideal: false })
@@ -95,7 +96,7 @@ struct Part {
 #[derive(Clone, Debug)]
 pub struct Weight {
     parts: Vec<Part>,
-    path: crate::scene::Path,
+    path: crate::forecast::Path,
 }
 
 impl Weight {
@@ -119,14 +120,14 @@ impl Weight {
     }
 
     /// The objective on the idle path.
-    pub(crate) fn idle(&self, scene: &Scene) -> f64 {
+    pub(crate) fn idle(&self, forecast: &Forecast) -> f64 {
         let mut from = 0.0;
         let mut total = 0.0;
         let mut cuts: Vec<f64> = self.jumps().collect();
         cuts.sort_by(f64::total_cmp);
         for to in cuts.into_iter().chain([f64::INFINITY]) {
             let value = |size: f64| [self.of_size(size) * self.path.ideal_seconds(size)];
-            let [part] = scene.sizes.expectations(from, to, value);
+            let [part] = forecast.sizes.expectations(from, to, value);
             total += part;
             from = to;
         }

@@ -6,11 +6,11 @@ use serde::Serialize;
 use crate::ThresholdsError;
 use crate::bound;
 use crate::error::MOST_QUEUES;
+use crate::forecast::Forecast;
 use crate::instance::{self, Chosen};
 use crate::names::ModelName;
 use crate::objective::Objective;
 use crate::prediction::{Predicted, Predictor};
-use crate::scene::Scene;
 use crate::term::CANDIDATES;
 
 /// Thresholds with what a model says of them.
@@ -47,24 +47,24 @@ impl Solution {
     /// # Errors
     /// [`ThresholdsError`] if there is no steady state or the thresholds fall.
     pub fn evaluate(
-        scene: &Scene,
+        forecast: &Forecast,
         model: ModelName,
         objective: &Objective,
         thresholds: &[Bytes],
     ) -> Result<Solution, ThresholdsError> {
         objective.check()?;
-        let predictor = Predictor::new(scene, model, thresholds)?;
+        let predictor = Predictor::new(forecast, model, thresholds)?;
         let unit = if objective.is_time() { 1e6 } else { 1.0 };
-        let percentile = |threshold: &Bytes| 100.0 * scene.sizes.cdf(threshold.get() as f64);
+        let percentile = |threshold: &Bytes| 100.0 * forecast.sizes.cdf(threshold.get() as f64);
         Ok(Solution {
             model,
             objective: objective.clone(),
-            load: scene.path.load(),
+            load: forecast.path.load(),
             queues: thresholds.len() + 1,
             thresholds_bytes: thresholds.iter().map(|threshold| threshold.get()).collect(),
             thresholds_percentile: thresholds.iter().map(percentile).collect(),
             candidates: None,
-            unused_queues: unused(scene, thresholds),
+            unused_queues: unused(forecast, thresholds),
             objective_value: unit * predictor.objective(objective)?,
             predicted: predictor.predicted(),
         })
@@ -77,10 +77,10 @@ impl Solution {
 }
 
 /// How many levels hold no size.
-fn unused(scene: &Scene, thresholds: &[Bytes]) -> usize {
+fn unused(forecast: &Forecast, thresholds: &[Bytes]) -> usize {
     let starts = [0].into_iter().chain(thresholds.iter().map(|threshold| threshold.get()));
     let ends = thresholds.iter().map(|threshold| threshold.get()).chain([u64::MAX]);
-    let largest = scene.sizes.max();
+    let largest = forecast.sizes.max();
     starts.zip(ends).filter(|(start, end)| start == end || *start as f64 >= largest).count()
 }
 
@@ -94,15 +94,15 @@ fn unused(scene: &Scene, thresholds: &[Bytes]) -> usize {
 /// [`ThresholdsError`] for a load or a number of queues out of range, an objective that no flow
 /// counts for, or a model without a steady state.
 pub fn optimal_for(
-    scene: &Scene,
+    forecast: &Forecast,
     queues: usize,
     model: ModelName,
     objective: &Objective,
 ) -> Result<Solution, ThresholdsError> {
     let bounded = model == ModelName::PiasMm1Bound;
     let candidates = if bounded { bound::CANDIDATES } else { CANDIDATES };
-    let chosen = minimise(&[(scene.clone(), 1.0)], queues, model, objective, candidates)?;
-    let solution = Solution::evaluate(scene, model, objective, &chosen.thresholds)?;
+    let chosen = minimise(&[(forecast.clone(), 1.0)], queues, model, objective, candidates)?;
+    let solution = Solution::evaluate(forecast, model, objective, &chosen.thresholds)?;
     Ok(Solution { candidates: Some(chosen.candidates), ..solution })
 }
 
@@ -112,9 +112,9 @@ pub(crate) struct Minimum {
     candidates: usize,
 }
 
-/// The thresholds that minimise a weighted sum over scenes, padded to one fewer than queues.
+/// The thresholds that minimise a weighted sum over forecasts, padded to one fewer than queues.
 pub(crate) fn minimise(
-    scenes: &[(Scene, f64)],
+    forecasts: &[(Forecast, f64)],
     queues: usize,
     model: ModelName,
     objective: &Objective,
@@ -124,27 +124,27 @@ pub(crate) fn minimise(
         return Err(ThresholdsError::Queues { found: queues });
     }
     objective.check()?;
-    for (scene, _) in scenes {
-        scene.check()?;
+    for (forecast, _) in forecasts {
+        forecast.check()?;
     }
-    let found = instance::minimise(scenes, queues, model, objective, candidates)?;
+    let found = instance::minimise(forecasts, queues, model, objective, candidates)?;
     let Some(Chosen { mut thresholds, candidates, .. }) = found else {
-        return Err(unstable(scenes, queues, model));
+        return Err(unstable(forecasts, queues, model));
     };
-    let ceilings = scenes.iter().map(|(scene, _)| scene.ceiling().get());
+    let ceilings = forecasts.iter().map(|(forecast, _)| forecast.ceiling().get());
     thresholds.resize(queues - 1, ceilings.max().unwrap_or(0) as f64);
     let thresholds = thresholds.into_iter().map(|threshold| Bytes::new(threshold as u64));
     Ok(Minimum { thresholds: thresholds.collect(), candidates })
 }
 
 /// Up to where the model would have a steady state, as an error.
-fn unstable(scenes: &[(Scene, f64)], queues: usize, model: ModelName) -> ThresholdsError {
-    let highest = |(scene, _): &(Scene, f64)| {
-        let highest = bound::most_stable(scene, queues).map_or(0.0, |stable| stable.load);
-        (scene.path.load(), highest)
+fn unstable(forecasts: &[(Forecast, f64)], queues: usize, model: ModelName) -> ThresholdsError {
+    let highest = |(forecast, _): &(Forecast, f64)| {
+        let highest = bound::most_stable(forecast, queues).map_or(0.0, |stable| stable.load);
+        (forecast.path.load(), highest)
     };
     let margin = |(load, highest): &(f64, f64)| highest / load;
-    let least = scenes.iter().map(highest).min_by(|a, b| margin(a).total_cmp(&margin(b)));
+    let least = forecasts.iter().map(highest).min_by(|a, b| margin(a).total_cmp(&margin(b)));
     let (load, highest) = least.unwrap_or_default();
     ThresholdsError::Unstable { model, load, queues, highest }
 }

@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use crate::ThresholdsError;
 use crate::edge::Edges;
+use crate::forecast::Forecast;
 use crate::model::Delay;
 use crate::names::ModelName;
 use crate::objective::Objective;
-use crate::scene::Scene;
 
 /// Up to here a flow is small, in bytes.
 const SMALL: f64 = 100e3;
@@ -49,7 +49,7 @@ pub enum Predicted {
 /// A model with thresholds on a path.
 #[derive(Clone, Debug)]
 pub struct Predictor<'a> {
-    scene: Scene<'a>,
+    forecast: Forecast<'a>,
     model: ModelName,
     thresholds: Vec<f64>,
     /// Delays by level, for each link, with the seconds that a byte takes there.
@@ -62,32 +62,32 @@ impl<'a> Predictor<'a> {
     /// # Errors
     /// [`ThresholdsError`] if there is no steady state or the thresholds fall.
     pub fn new(
-        scene: &Scene<'a>,
+        forecast: &Forecast<'a>,
         model: ModelName,
         thresholds: &[Bytes],
     ) -> Result<Predictor<'a>, ThresholdsError> {
-        scene.check()?;
+        forecast.check()?;
         if let Some(pair) = thresholds.windows(2).find(|pair| pair[0] > pair[1]) {
             return Err(ThresholdsError::Falling { before: pair[0], next: pair[1] });
         }
-        let largest = scene.sizes.max();
+        let largest = forecast.sizes.max();
         let sizes: Vec<f64> = thresholds.iter().map(|t| (t.get() as f64).min(largest)).collect();
-        let weight = Objective::MeanFct.weight(scene)?;
+        let weight = Objective::MeanFct.weight(forecast)?;
         let mut delays = Vec::new();
-        for link in &scene.path.links {
-            let edges = Edges::new(scene, link, &weight, &sizes);
+        for link in &forecast.path.links {
+            let edges = Edges::new(forecast, link, &weight, &sizes);
             let unstable = ThresholdsError::UnstableThresholds { model, load: link.load };
             let levels = model.model().delays(&edges).ok_or(unstable)?;
-            delays.push((scene.seconds_per_byte(link), levels));
+            delays.push((forecast.seconds_per_byte(link), levels));
         }
-        Ok(Predictor { scene: scene.clone(), model, thresholds: sizes, delays })
+        Ok(Predictor { forecast: forecast.clone(), model, thresholds: sizes, delays })
     }
 
     /// By how many seconds others delay a flow of `size` bytes on average, or, for the models of
     /// packet delays, how many it meets.
     pub fn delay_seconds(&self, size: f64) -> f64 {
         let level = self.thresholds.partition_point(|threshold| *threshold < size);
-        let served = self.scene.sizes.partial_mean(size);
+        let served = self.forecast.sizes.partial_mean(size);
         let delay = |(seconds, levels): &(f64, Vec<Delay>)| {
             let Delay { constant, per_byte, per_served_byte } = levels[level];
             seconds * (constant + per_byte * size + per_served_byte * served)
@@ -99,7 +99,7 @@ impl<'a> Predictor<'a> {
     /// models that predict no more.
     pub fn seconds(&self, size: f64) -> f64 {
         let alone =
-            if self.model.predicts_fct() { self.scene.path.ideal_seconds(size) } else { 0.0 };
+            if self.model.predicts_fct() { self.forecast.path.ideal_seconds(size) } else { 0.0 };
         alone + self.delay_seconds(size)
     }
 
@@ -108,7 +108,7 @@ impl<'a> Predictor<'a> {
     /// # Errors
     /// [`ThresholdsError`] for an objective over small flows where there are none.
     pub fn objective(&self, objective: &Objective) -> Result<f64, ThresholdsError> {
-        let weight = objective.weight(&self.scene)?;
+        let weight = objective.weight(&self.forecast)?;
         let cuts: Vec<f64> = weight.jumps().collect();
         let [value] =
             self.mean(0.0, f64::INFINITY, &cuts, |size, time| [weight.of_size(size) * time]);
@@ -138,12 +138,12 @@ impl<'a> Predictor<'a> {
 
     /// Mean time and mean slowdown of flows in `(from, to]`, if there are any.
     fn class(&self, from: f64, to: f64) -> Option<[f64; 2]> {
-        let share = self.scene.sizes.cdf(to) - self.scene.sizes.cdf(from);
+        let share = self.forecast.sizes.cdf(to) - self.forecast.sizes.cdf(from);
         if share <= 0.0 {
             return None;
         }
         let means = self.mean(from, to, &[SMALL, MEDIUM], |size, time| {
-            [time, time / self.scene.path.ideal_seconds(size)]
+            [time, time / self.forecast.path.ideal_seconds(size)]
         });
         Some(means.map(|mean| mean / share))
     }
@@ -163,8 +163,10 @@ impl<'a> Predictor<'a> {
         let mut total = [0.0; N];
         let mut start = from;
         for end in ends {
-            let part =
-                self.scene.sizes.expectations(start, end, |size| values(size, self.seconds(size)));
+            let part = self
+                .forecast
+                .sizes
+                .expectations(start, end, |size| values(size, self.seconds(size)));
             for (total, part) in total.iter_mut().zip(part) {
                 *total += part;
             }

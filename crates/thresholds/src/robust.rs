@@ -1,8 +1,8 @@
-//! One set of thresholds for several scenes: a range of loads, several distributions, links that
+//! One set of thresholds for several forecasts: a range of loads, several distributions, links that
 //! differ.
 //!
-//! The regret of a scene is how much more its objective is than with its own best thresholds, as
-//! a part of that. The mean regret is a sum over scenes, thus over levels, and its minimum is
+//! The regret of a forecast is how much more its objective is than with its own best thresholds, as
+//! a part of that. The mean regret is a sum over forecasts, thus over levels, and its minimum is
 //! found for certain. The worst regret is not: it is bounded from below by the minimum of every
 //! weighted mean of the regrets, and the weights that bound it most are looked for.
 
@@ -10,28 +10,28 @@ use flowsched_units::Bytes;
 use serde::Serialize;
 
 use crate::ThresholdsError;
+use crate::forecast::Forecast;
 use crate::names::ModelName;
 use crate::objective::Objective;
 use crate::optimal::{self, Solution, optimal_for};
-use crate::scene::Scene;
 use crate::term::CANDIDATES;
 
 /// Which regret is to be small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Regret {
-    /// The largest of all scenes.
+    /// The largest of all forecasts.
     Worst,
-    /// The mean over the scenes.
+    /// The mean over the forecasts.
     Mean,
 }
 
-/// One set of thresholds for several scenes.
+/// One set of thresholds for several forecasts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Robust {
     /// One fewer than queues.
     pub thresholds_bytes: Vec<u64>,
-    /// The regret of each scene.
+    /// The regret of each forecast.
     pub regrets: Vec<f64>,
     /// The largest regret.
     pub worst: f64,
@@ -41,43 +41,45 @@ pub struct Robust {
     pub at_least: f64,
 }
 
-/// Rounds of looking for weights, each an optimum for all scenes together.
+/// Rounds of looking for weights, each an optimum for all forecasts together.
 const ROUNDS: usize = 24;
 
 /// Sizes to choose from in each round.
 const CANDIDATES_A_ROUND: usize = 2_000;
 
-/// The thresholds for `queues` queues that have the smallest regret over `scenes`.
+/// The thresholds for `queues` queues that have the smallest regret over `forecasts`.
 ///
 /// # Errors
-/// As [`optimal_for`] for each scene, and for a model whose costs are not sums over levels.
+/// As [`optimal_for`] for each forecast, and for a model whose costs are not sums over levels.
 pub fn robust(
-    scenes: &[Scene],
+    forecasts: &[Forecast],
     queues: usize,
     model: ModelName,
     objective: &Objective,
     regret: Regret,
 ) -> Result<Robust, ThresholdsError> {
-    if scenes.is_empty() {
-        return Err(ThresholdsError::NoScene);
+    if forecasts.is_empty() {
+        return Err(ThresholdsError::NoForecast);
     }
-    if model == ModelName::PiasMm1Bound && scenes.len() > 1 {
+    if model == ModelName::PiasMm1Bound && forecasts.len() > 1 {
         return Err(ThresholdsError::NotASum { model });
     }
-    let best: Vec<f64> = scenes
+    let best: Vec<f64> = forecasts
         .iter()
-        .map(|scene| optimal_for(scene, queues, model, objective).map(|best| best.objective_value))
+        .map(|forecast| {
+            optimal_for(forecast, queues, model, objective).map(|best| best.objective_value)
+        })
         .collect::<Result<_, _>>()?;
-    let search = Search { scenes, best, queues, model, objective };
+    let search = Search { forecasts, best, queues, model, objective };
     match regret {
-        Regret::Mean => search.weighted(&vec![1.0; scenes.len()], CANDIDATES),
+        Regret::Mean => search.weighted(&vec![1.0; forecasts.len()], CANDIDATES),
         Regret::Worst => search.worst(),
     }
 }
 
 struct Search<'a> {
-    scenes: &'a [Scene<'a>],
-    /// The objective of each scene with its own best thresholds.
+    forecasts: &'a [Forecast<'a>],
+    /// The objective of each forecast with its own best thresholds.
     best: Vec<f64>,
     queues: usize,
     model: ModelName,
@@ -87,10 +89,10 @@ struct Search<'a> {
 impl Search<'_> {
     /// The thresholds with the smallest mean regret, weighted by `weights`.
     fn weighted(&self, weights: &[f64], candidates: usize) -> Result<Robust, ThresholdsError> {
-        let parts = self.scenes.iter().zip(weights.iter().zip(&self.best));
-        let counted: Vec<(Scene, f64)> = parts
+        let parts = self.forecasts.iter().zip(weights.iter().zip(&self.best));
+        let counted: Vec<(Forecast, f64)> = parts
             .filter(|(_, (weight, _))| **weight > 0.0)
-            .map(|(scene, (weight, best))| (scene.clone(), weight / best))
+            .map(|(forecast, (weight, best))| (forecast.clone(), weight / best))
             .collect();
         let found =
             optimal::minimise(&counted, self.queues, self.model, self.objective, candidates)?;
@@ -102,12 +104,12 @@ impl Search<'_> {
     }
 
     fn regrets(&self, thresholds: &[Bytes]) -> Result<Robust, ThresholdsError> {
-        let regret = |(scene, best): (&Scene, &f64)| {
-            let solution = Solution::evaluate(scene, self.model, self.objective, thresholds)?;
+        let regret = |(forecast, best): (&Forecast, &f64)| {
+            let solution = Solution::evaluate(forecast, self.model, self.objective, thresholds)?;
             Ok(solution.objective_value / best - 1.0)
         };
         let regrets: Vec<f64> =
-            self.scenes.iter().zip(&self.best).map(regret).collect::<Result<_, _>>()?;
+            self.forecasts.iter().zip(&self.best).map(regret).collect::<Result<_, _>>()?;
         Ok(Robust {
             thresholds_bytes: thresholds.iter().map(|threshold| threshold.get()).collect(),
             worst: regrets.iter().copied().fold(f64::NEG_INFINITY, f64::max),
@@ -117,10 +119,10 @@ impl Search<'_> {
         })
     }
 
-    /// Moves weight to the scenes that lose more, round by round by less (multiplicative
+    /// Moves weight to the forecasts that lose more, round by round by less (multiplicative
     /// weights), and keeps the thresholds with the smallest worst regret.
     fn worst(&self) -> Result<Robust, ThresholdsError> {
-        let mut weights = vec![1.0; self.scenes.len()];
+        let mut weights = vec![1.0; self.forecasts.len()];
         let mut best = self.weighted(&weights, CANDIDATES_A_ROUND)?;
         let mut at_least = best.at_least;
         let mut found = best.clone();
@@ -171,17 +173,17 @@ pub struct PerLink {
 /// # Errors
 /// As [`robust`].
 pub fn per_link(
-    links: &[(String, Scene)],
+    links: &[(String, Forecast)],
     queues: usize,
     model: ModelName,
     objective: &Objective,
 ) -> Result<PerLink, ThresholdsError> {
-    let scenes: Vec<Scene> = links.iter().map(|(_, scene)| scene.clone()).collect();
-    let common = robust(&scenes, queues, model, objective, Regret::Mean)?;
-    let of_link = |((link, scene), regret): (&(String, Scene), &f64)| {
+    let forecasts: Vec<Forecast> = links.iter().map(|(_, forecast)| forecast.clone()).collect();
+    let common = robust(&forecasts, queues, model, objective, Regret::Mean)?;
+    let of_link = |((link, forecast), regret): (&(String, Forecast), &f64)| {
         Ok(LinkThresholds {
             link: link.clone(),
-            own: optimal_for(scene, queues, model, objective)?,
+            own: optimal_for(forecast, queues, model, objective)?,
             loss_with_common: *regret,
         })
     };

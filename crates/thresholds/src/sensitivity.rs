@@ -4,10 +4,10 @@ use flowsched_units::Bytes;
 use serde::Serialize;
 
 use crate::ThresholdsError;
+use crate::forecast::Forecast;
 use crate::names::ModelName;
 use crate::objective::Objective;
 use crate::optimal::{Solution, optimal_for};
-use crate::scene::Scene;
 
 /// How traffic differs from the forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -50,7 +50,7 @@ pub fn usual_deviations(load: f64) -> Vec<Deviation> {
 /// # Errors
 /// As [`optimal_for`], but for a missing steady state.
 pub fn sensitivity(
-    scene: &Scene,
+    forecast: &Forecast,
     thresholds: &[Bytes],
     model: ModelName,
     objective: &Objective,
@@ -58,10 +58,10 @@ pub fn sensitivity(
 ) -> Result<Vec<Loss>, ThresholdsError> {
     let loss = |deviation: &Deviation| {
         let sizes = match deviation {
-            Deviation::Load(_) => scene.sizes.clone(),
-            Deviation::SizesTimes(factor) => scene.sizes.scaled(*factor),
+            Deviation::Load(_) => forecast.sizes.clone(),
+            Deviation::SizesTimes(factor) => forecast.sizes.scaled(*factor),
         };
-        let other = Scene { sizes: &sizes, path: scene.path.clone() };
+        let other = Forecast { sizes: &sizes, path: forecast.path.clone() };
         let other = match deviation {
             Deviation::Load(load) => other.at_load(*load),
             Deviation::SizesTimes(_) => other,

@@ -1,7 +1,7 @@
 //! Bad and odd input: a clear error, or an answer that makes sense; never NaN, never a panic.
 
 use flowsched_thresholds::{
-    ByClass, MODELS, ModelName, Objective, Path, Predicted, Predictor, Regret, Scene, Solution,
+    ByClass, Forecast, MODELS, ModelName, Objective, Path, Predicted, Predictor, Regret, Solution,
     ThresholdsError, compare, optimal, optimal_for, robust, sensitivity, usual_deviations,
 };
 use flowsched_units::{Bytes, Rate};
@@ -28,8 +28,8 @@ fn refuses_a_path_without_links_or_rates() {
     let sizes = by_name("web-search-bytes").unwrap();
     let mut path = Path::of_link(Rate::from_bps(0), 0.5);
     let at = |path: &Path| {
-        let scene = Scene { sizes: &sizes, path: path.clone() };
-        optimal_for(&scene, 2, ModelName::MultilevelFcfs, &MEAN_FCT).unwrap_err()
+        let forecast = Forecast { sizes: &sizes, path: path.clone() };
+        optimal_for(&forecast, 2, ModelName::MultilevelFcfs, &MEAN_FCT).unwrap_err()
     };
     assert_eq!(at(&path), ThresholdsError::NoRate);
     path.links.clear();
@@ -40,8 +40,8 @@ fn refuses_a_path_without_links_or_rates() {
 fn one_size_needs_one_queue() {
     let sizes = SizeDistribution::fixed(Bytes::new(20_000));
     for model in [ModelName::PiasMm1, ModelName::MultilevelFcfs, ModelName::MultilevelPs] {
-        let scene = Scene::new(&sizes, 0.8);
-        let solution = optimal_for(&scene, 4, model, &MEAN_FCT).unwrap();
+        let forecast = Forecast::new(&sizes, 0.8);
+        let solution = optimal_for(&forecast, 4, model, &MEAN_FCT).unwrap();
         assert_eq!(solution.thresholds_bytes, [20_000, 20_000, 20_000], "{model}");
         assert_eq!(solution.unused_queues, 3, "{model}");
     }
@@ -50,8 +50,8 @@ fn one_size_needs_one_queue() {
 #[test]
 fn more_queues_than_sizes_leave_some_unused() {
     let sizes = parse_cdf("1460 0.9\n1460 0.9\n146000 0.9\n146000 1\n").unwrap();
-    let scene = Scene::new(&sizes, 0.8);
-    let solution = optimal_for(&scene, 8, ModelName::MultilevelFcfs, &MEAN_FCT).unwrap();
+    let forecast = Forecast::new(&sizes, 0.8);
+    let solution = optimal_for(&forecast, 8, ModelName::MultilevelFcfs, &MEAN_FCT).unwrap();
     assert_eq!(solution.thresholds_bytes[0], 1460);
     assert_eq!(solution.unused_queues, 6);
     assert_eq!(solution.thresholds_percentile[0], 90.0);
@@ -85,25 +85,26 @@ fn reads_and_refuses_objectives_and_models() {
 fn refuses_thresholds_that_fall() {
     let sizes = by_name("web-search-bytes").unwrap();
     let thresholds = [Bytes::new(2000), Bytes::new(1000)];
-    let scene = Scene::new(&sizes, 0.5);
-    let error = Predictor::new(&scene, ModelName::MultilevelFcfs, &thresholds).unwrap_err();
+    let forecast = Forecast::new(&sizes, 0.5);
+    let error = Predictor::new(&forecast, ModelName::MultilevelFcfs, &thresholds).unwrap_err();
     assert!(matches!(error, ThresholdsError::Falling { .. }));
 }
 
 #[test]
 fn unstable_models_give_no_numbers_anywhere() {
     let sizes = by_name("web-search-packets").unwrap();
-    let scene = Scene::new(&sizes, 0.7);
+    let forecast = Forecast::new(&sizes, 0.7);
     let model = ModelName::PiasMm1Bound;
-    let comparison = compare(&scene, Some("web-search-packets"), 8, model, &MEAN_FCT).unwrap();
+    let comparison = compare(&forecast, Some("web-search-packets"), 8, model, &MEAN_FCT).unwrap();
     let one_queue = &comparison.others[0];
     assert!(one_queue.solution.is_none() && one_queue.gain.is_none());
     let thresholds = comparison.optimal.thresholds();
     let losses =
-        sensitivity(&scene, &thresholds, model, &MEAN_FCT, &usual_deviations(0.7)).unwrap();
+        sensitivity(&forecast, &thresholds, model, &MEAN_FCT, &usual_deviations(0.7)).unwrap();
     let at_0_85 = losses.iter().find(|loss| loss.best_value.is_none());
     assert!(at_0_85.is_some_and(|loss| loss.loss.is_none()), "{losses:?}");
-    let error = robust(&[scene.clone(), scene], 8, model, &MEAN_FCT, Regret::Mean).unwrap_err();
+    let error =
+        robust(&[forecast.clone(), forecast], 8, model, &MEAN_FCT, Regret::Mean).unwrap_err();
     assert_eq!(error, ThresholdsError::NotASum { model });
 }
 
@@ -111,7 +112,7 @@ fn unstable_models_give_no_numbers_anywhere() {
 fn an_empty_class_has_no_mean() {
     let sizes = by_name("uniform 2KB 98KB").unwrap();
     let solution =
-        optimal_for(&Scene::new(&sizes, 0.5), 2, ModelName::MultilevelFcfs, &MEAN_FCT).unwrap();
+        optimal_for(&Forecast::new(&sizes, 0.5), 2, ModelName::MultilevelFcfs, &MEAN_FCT).unwrap();
     let Predicted::Fct { fct_us: ByClass { all, small, medium, large }, .. } = solution.predicted
     else {
         panic!("no FCT");
@@ -123,15 +124,15 @@ fn an_empty_class_has_no_mean() {
 #[test]
 fn the_json_is_what_others_read() {
     let sizes = by_name("web-search-packets").unwrap();
-    let scene = Scene::new(&sizes, 0.8);
-    let solution = optimal_for(&scene, 2, ModelName::MultilevelFcfs, &MEAN_FCT).unwrap();
+    let forecast = Forecast::new(&sizes, 0.8);
+    let solution = optimal_for(&forecast, 2, ModelName::MultilevelFcfs, &MEAN_FCT).unwrap();
     let json = serde_json::to_value(&solution).unwrap();
     assert_eq!(json["model"], "multilevel-fcfs");
     assert_eq!(json["objective"], "mean-fct");
     assert_eq!(json["thresholds_bytes"], serde_json::json!([1333 * 1460]));
     assert!(json["predicted"]["fct_us"]["all"].as_f64().unwrap() > 7000.0);
     assert!(json["predicted"]["slowdown"]["small"].as_f64().unwrap() > 1.0);
-    let pias = optimal_for(&scene, 2, ModelName::PiasMm1, &MEAN_FCT).unwrap();
+    let pias = optimal_for(&forecast, 2, ModelName::PiasMm1, &MEAN_FCT).unwrap();
     let json = serde_json::to_value(&pias).unwrap();
     assert!(json["predicted"]["fct_us"].is_null());
     assert!(json["predicted"]["packet_delays_us"]["all"].as_f64().unwrap() > 1.0);
@@ -167,9 +168,9 @@ proptest! {
         objective in prop_oneof![Just(MEAN_FCT), Just(Objective::MeanSlowdown)],
     ) {
         let sizes = by_name(&form).unwrap();
-        let scene = Scene::new(&sizes, load);
+        let forecast = Forecast::new(&sizes, load);
         for model in MODELS {
-            match optimal_for(&scene, queues, *model, &objective) {
+            match optimal_for(&forecast, queues, *model, &objective) {
                 Ok(solution) => {
                     prop_assert!(all_finite(&solution), "{form} {model}: {solution:?}");
                     prop_assert_eq!(solution.thresholds_bytes.len(), queues - 1);

@@ -2,7 +2,8 @@
 
 use flowsched_theory::{Mg1, MultilevelFcfs, MultilevelPs};
 use flowsched_thresholds::{
-    ModelName, Objective, Path, Predicted, Predictor, Scene, Solution, ThresholdsError, optimal_for,
+    Forecast, ModelName, Objective, Path, Predicted, Predictor, Solution, ThresholdsError,
+    optimal_for,
 };
 use flowsched_units::{Bytes, Rate, Time};
 use flowsched_workload::sizes::{SizeDistribution, by_name};
@@ -29,8 +30,8 @@ fn multilevel_fcfs_is_the_formula() {
     for name in ["web-search-packets", "web-search-bytes", "exponential 100KB"] {
         let sizes = sizes(name);
         let thresholds = [20_440.0, 200_020.0, 1_460_000.0];
-        let scene = Scene::new(&sizes, 0.7);
-        let predictor = Predictor::new(&scene, ModelName::MultilevelFcfs, &bytes(&thresholds));
+        let forecast = Forecast::new(&sizes, 0.7);
+        let predictor = Predictor::new(&forecast, ModelName::MultilevelFcfs, &bytes(&thresholds));
         let predictor = predictor.unwrap();
         let theory = MultilevelFcfs::new(Mg1::new(&sizes, 0.7), &thresholds);
         for size in [1460.0, 20_440.0, 21_900.0, 1_460_000.0, 2_920_000.0] {
@@ -43,9 +44,9 @@ fn multilevel_fcfs_is_the_formula() {
 #[test]
 fn one_queue_is_pollaczek_khinchine_or_processor_sharing() {
     let sizes = sizes("web-search-packets");
-    let scene = Scene::new(&sizes, 0.8);
+    let forecast = Forecast::new(&sizes, 0.8);
     let mean = |model| {
-        let solution = optimal_for(&scene, 1, model, &Objective::MeanFct).unwrap();
+        let solution = optimal_for(&forecast, 1, model, &Objective::MeanFct).unwrap();
         assert!(solution.thresholds_bytes.is_empty());
         solution.objective_value / 1.2
     };
@@ -58,13 +59,13 @@ fn one_queue_is_pollaczek_khinchine_or_processor_sharing() {
 #[test]
 fn ever_finer_levels_tend_to_foreground_background() {
     let sizes = sizes("web-search-bytes");
-    let scene = Scene::new(&sizes, 0.8);
+    let forecast = Forecast::new(&sizes, 0.8);
     let queue = Mg1::new(&sizes, 0.8);
     for model in [ModelName::MultilevelFcfs, ModelName::MultilevelPs] {
         let error = |levels: u64| {
             let step = 30_000_000 / levels;
             let thresholds: Vec<Bytes> = (1..levels).map(|i| Bytes::new(i * step)).collect();
-            let predictor = Predictor::new(&scene, model, &thresholds).unwrap();
+            let predictor = Predictor::new(&forecast, model, &thresholds).unwrap();
             let mean = predictor.objective(&Objective::MeanFct).unwrap();
             (mean / (BYTE * queue.fb_mean()) - 1.0).abs()
         };
@@ -90,8 +91,8 @@ fn multilevel_ps_is_near_the_solution_of_its_integral_equation() {
         ("pareto 1.2 1KB 100MB", 0.8, vec![1e4, 1e6]),
     ] {
         let sizes = sizes(name);
-        let scene = Scene::new(&sizes, load);
-        let predictor = Predictor::new(&scene, ModelName::MultilevelPs, &bytes(&thresholds));
+        let forecast = Forecast::new(&sizes, load);
+        let predictor = Predictor::new(&forecast, ModelName::MultilevelPs, &bytes(&thresholds));
         let predictor = predictor.unwrap();
         let theory = MultilevelPs::new(Mg1::new(&sizes, load), &thresholds);
         let (mut from, mut sums) = (0.0, [0.0; 2]);
@@ -124,8 +125,9 @@ fn multilevel_ps_is_near_the_solution_of_its_integral_equation() {
 /// The model's best thresholds for the mean FCT.
 fn best(name: &str, load: f64, queues: usize) -> Vec<f64> {
     let sizes = sizes(name);
-    let scene = Scene::new(&sizes, load);
-    let best = optimal_for(&scene, queues, ModelName::MultilevelPs, &Objective::MeanFct).unwrap();
+    let forecast = Forecast::new(&sizes, load);
+    let best =
+        optimal_for(&forecast, queues, ModelName::MultilevelPs, &Objective::MeanFct).unwrap();
     best.thresholds_bytes.iter().map(|threshold| *threshold as f64).collect()
 }
 
@@ -133,8 +135,8 @@ fn best(name: &str, load: f64, queues: usize) -> Vec<f64> {
 fn the_papers_bound_is_unstable_above_a_load() {
     let sizes = sizes("web-search-packets");
     let optimum = |load| {
-        let scene = Scene::new(&sizes, load);
-        optimal_for(&scene, 8, ModelName::PiasMm1Bound, &Objective::MeanFct)
+        let forecast = Forecast::new(&sizes, load);
+        optimal_for(&forecast, 8, ModelName::PiasMm1Bound, &Objective::MeanFct)
     };
     let Err(ThresholdsError::Unstable { highest, .. }) = optimum(0.8) else {
         panic!("stable at 0.8");
@@ -146,23 +148,24 @@ fn the_papers_bound_is_unstable_above_a_load() {
     assert!(matches!(found.predicted, Predicted::PacketDelays { .. }));
     assert!(found.objective_value.is_finite() && found.objective_value > 0.0);
     // The bound is above the exact traffic, and so are its delays.
-    let scene = Scene::new(&sizes, 0.7);
-    let exact = optimal_for(&scene, 8, ModelName::PiasMm1, &Objective::MeanFct).unwrap();
+    let forecast = Forecast::new(&sizes, 0.7);
+    let exact = optimal_for(&forecast, 8, ModelName::PiasMm1, &Objective::MeanFct).unwrap();
     assert!(exact.objective_value < found.objective_value);
 }
 
 #[test]
 fn the_papers_bound_is_no_worse_than_any_of_many_tries() {
     let sizes = sizes("web-search-bytes");
-    let scene = Scene::new(&sizes, 0.5);
+    let forecast = Forecast::new(&sizes, 0.5);
     let model = ModelName::PiasMm1Bound;
-    let best = optimal_for(&scene, 4, model, &Objective::MeanFct).unwrap().objective_value;
+    let best = optimal_for(&forecast, 4, model, &Objective::MeanFct).unwrap().objective_value;
     let grid: Vec<Bytes> =
         (1..24).map(|step| Bytes::new(200 << step).min(Bytes::new(30_000_000))).collect();
     for (i, a) in grid.iter().enumerate() {
         for (j, b) in grid.iter().enumerate().skip(i) {
             for c in &grid[j..] {
-                let tried = Solution::evaluate(&scene, model, &Objective::MeanFct, &[*a, *b, *c]);
+                let tried =
+                    Solution::evaluate(&forecast, model, &Objective::MeanFct, &[*a, *b, *c]);
                 let value = tried.map_or(f64::INFINITY, |tried| tried.objective_value);
                 assert!(best <= value * (1.0 + 1e-12), "{best} for {value} of {a} {b} {c}");
             }
@@ -174,10 +177,10 @@ fn the_papers_bound_is_no_worse_than_any_of_many_tries() {
 #[test]
 fn web_search_at_load_0_8() {
     let sizes = sizes("web-search-packets");
-    let scene = Scene::new(&sizes, 0.8);
+    let forecast = Forecast::new(&sizes, 0.8);
     let mean = |queues| {
         let model = ModelName::MultilevelFcfs;
-        optimal_for(&scene, queues, model, &Objective::MeanFct).unwrap().objective_value / 1.2
+        optimal_for(&forecast, queues, model, &Objective::MeanFct).unwrap().objective_value / 1.2
     };
     for (queues, expected) in [(1, 15_679.0), (2, 5_887.0), (4, 4_468.0), (8, 4_466.0)] {
         let found = mean(queues);
@@ -190,9 +193,9 @@ fn packets_and_round_trips_lower_the_slowdown() {
     let sizes = sizes("web-search-packets");
     let mut path = Path::of_link(Rate::from_gbps(10), 0.8);
     let slowdown = |path: &Path| {
-        let scene = Scene { sizes: &sizes, path: path.clone() };
+        let forecast = Forecast { sizes: &sizes, path: path.clone() };
         let model = ModelName::MultilevelFcfs;
-        optimal_for(&scene, 4, model, &Objective::MeanSlowdown).unwrap().objective_value
+        optimal_for(&forecast, 4, model, &Objective::MeanSlowdown).unwrap().objective_value
     };
     let fluid = slowdown(&path);
     path.whole_packets = true;

@@ -1,7 +1,7 @@
 //! Comparison, sensitivity and robust thresholds.
 
 use flowsched_thresholds::{
-    Deviation, ModelName, Objective, PUBLISHED, Regret, Scene, Solution, compare, equal_split,
+    Deviation, Forecast, ModelName, Objective, PUBLISHED, Regret, Solution, compare, equal_split,
     exponential, optimal_for, per_link, published, robust, sensitivity,
 };
 use flowsched_units::Bytes;
@@ -31,9 +31,9 @@ fn baselines_are_what_the_papers_say() {
 fn the_optimum_is_the_best_of_the_comparison() {
     for name in ["web-search-packets", "data-mining-packets"] {
         let sizes = by_name(name).unwrap();
-        let scene = Scene::new(&sizes, 0.8);
+        let forecast = Forecast::new(&sizes, 0.8);
         for model in [MODEL, ModelName::MultilevelPs, ModelName::PiasMm1] {
-            let comparison = compare(&scene, Some(name), 8, model, &MEAN_FCT).unwrap();
+            let comparison = compare(&forecast, Some(name), 8, model, &MEAN_FCT).unwrap();
             let names: Vec<&str> = comparison.others.iter().map(|other| other.name).collect();
             assert_eq!(names, ["one-queue", "equal-split", "exponential", "published"]);
             for other in &comparison.others {
@@ -46,15 +46,15 @@ fn the_optimum_is_the_best_of_the_comparison() {
 #[test]
 fn nothing_is_lost_where_nothing_is_other() {
     let sizes = by_name("web-search-bytes").unwrap();
-    let scene = Scene::new(&sizes, 0.6);
-    let thresholds = optimal_for(&scene, 3, MODEL, &MEAN_FCT).unwrap().thresholds();
+    let forecast = Forecast::new(&sizes, 0.6);
+    let thresholds = optimal_for(&forecast, 3, MODEL, &MEAN_FCT).unwrap().thresholds();
     let deviations = [
         Deviation::Load(0.6),
         Deviation::SizesTimes(1.0),
         Deviation::Load(0.95),
         Deviation::SizesTimes(2.0),
     ];
-    let losses = sensitivity(&scene, &thresholds, MODEL, &MEAN_FCT, &deviations).unwrap();
+    let losses = sensitivity(&forecast, &thresholds, MODEL, &MEAN_FCT, &deviations).unwrap();
     let losses: Vec<f64> = losses.iter().map(|loss| loss.loss.unwrap()).collect();
     assert!(losses[0].abs() < 1e-9 && losses[1].abs() < 1e-9, "{losses:?}");
     assert!(losses[2] >= 0.0 && losses[3] > 1e-3, "{losses:?}");
@@ -64,19 +64,20 @@ fn nothing_is_lost_where_nothing_is_other() {
 fn robust_thresholds_lose_least() {
     let (search, mining) =
         (by_name("web-search-bytes").unwrap(), by_name("data-mining-bytes").unwrap());
-    let scenes = [Scene::new(&search, 0.5), Scene::new(&search, 0.9), Scene::new(&mining, 0.7)];
-    let mean = robust(&scenes, 3, MODEL, &MEAN_FCT, Regret::Mean).unwrap();
-    let worst = robust(&scenes, 3, MODEL, &MEAN_FCT, Regret::Worst).unwrap();
+    let forecasts =
+        [Forecast::new(&search, 0.5), Forecast::new(&search, 0.9), Forecast::new(&mining, 0.7)];
+    let mean = robust(&forecasts, 3, MODEL, &MEAN_FCT, Regret::Mean).unwrap();
+    let worst = robust(&forecasts, 3, MODEL, &MEAN_FCT, Regret::Worst).unwrap();
     assert!((mean.mean - mean.at_least).abs() < 1e-9);
     assert!(worst.mean >= mean.mean - 1e-9 && worst.worst <= mean.worst + 1e-9);
     assert!(worst.at_least <= worst.worst + 1e-9, "{worst:?}");
-    for own in &scenes {
+    for own in &forecasts {
         let thresholds = optimal_for(own, 3, MODEL, &MEAN_FCT).unwrap().thresholds();
-        let regrets: Vec<f64> = scenes
+        let regrets: Vec<f64> = forecasts
             .iter()
-            .map(|scene| {
-                let best = optimal_for(scene, 3, MODEL, &MEAN_FCT).unwrap().objective_value;
-                Solution::evaluate(scene, MODEL, &MEAN_FCT, &thresholds).unwrap().objective_value
+            .map(|forecast| {
+                let best = optimal_for(forecast, 3, MODEL, &MEAN_FCT).unwrap().objective_value;
+                Solution::evaluate(forecast, MODEL, &MEAN_FCT, &thresholds).unwrap().objective_value
                     / best
                     - 1.0
             })
@@ -92,8 +93,8 @@ fn links_that_differ_have_thresholds_of_their_own() {
     let (search, mining) =
         (by_name("web-search-bytes").unwrap(), by_name("data-mining-bytes").unwrap());
     let links = [
-        ("leaf 1".to_owned(), Scene::new(&search, 0.8)),
-        ("leaf 2".to_owned(), Scene::new(&mining, 0.5)),
+        ("leaf 1".to_owned(), Forecast::new(&search, 0.8)),
+        ("leaf 2".to_owned(), Forecast::new(&mining, 0.5)),
     ];
     let found = per_link(&links, 4, MODEL, &MEAN_FCT).unwrap();
     assert_ne!(found.links[0].own.thresholds_bytes, found.links[1].own.thresholds_bytes);

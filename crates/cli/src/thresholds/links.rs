@@ -1,7 +1,7 @@
 //! Thresholds for each of several links, and the best common ones.
 
 use flowsched_thresholds::{
-    LinkThresholds, ModelName, Objective, PerLink, Scene, Solution, ThresholdsError, per_link,
+    Forecast, LinkThresholds, ModelName, Objective, PerLink, Solution, ThresholdsError, per_link,
 };
 use serde::Serialize;
 
@@ -34,9 +34,9 @@ struct OfLink {
 /// Works the thresholds out.
 pub fn answer(wanted: &Thresholds, named: &[Named]) -> Result<Answer, ThresholdsError> {
     let Thresholds { queues, model, objective, .. } = wanted;
-    let scenes: Vec<(String, Scene)> =
-        named.iter().map(|named| (named.rate.to_string(), named.scene.clone())).collect();
-    let PerLink { links, common } = per_link(&scenes, *queues, *model, objective)?;
+    let forecasts: Vec<(String, Forecast)> =
+        named.iter().map(|named| (named.rate.to_string(), named.forecast.clone())).collect();
+    let PerLink { links, common } = per_link(&forecasts, *queues, *model, objective)?;
     let of_link =
         |LinkThresholds { link, own, loss_with_common }| OfLink { link, loss_with_common, own };
     Ok(Answer {
@@ -50,14 +50,14 @@ pub fn answer(wanted: &Thresholds, named: &[Named]) -> Result<Answer, Thresholds
 }
 
 impl Answer {
-    fn scene(&self) -> String {
+    fn forecast(&self) -> String {
         format!("{} on {} links", self.workload, self.links.len())
     }
 }
 
 /// The common thresholds as a line for a `[[scheme]]` table, and a table a link.
 pub fn toml(wanted: &Thresholds, answer: &Answer) -> String {
-    let mut text = text::comment(wanted, &answer.scene());
+    let mut text = text::comment(wanted, &answer.forecast());
     text.push_str("# For all links:\n");
     text.push_str(&setting(&answer.thresholds_bytes));
     for OfLink { link, own, .. } in &answer.links {
@@ -69,7 +69,7 @@ pub fn toml(wanted: &Thresholds, answer: &Answer) -> String {
 
 /// A table to read.
 pub fn table(wanted: &Thresholds, answer: &Answer) -> String {
-    let mut text = heading(wanted, &answer.scene());
+    let mut text = heading(wanted, &answer.forecast());
     let head = |OfLink { link, own, .. }: &OfLink| format!("{link}, load {}", own.load);
     let heads: Vec<String> = answer.links.iter().map(head).collect();
     let line = |text: &mut String, name: &str, cells: Vec<String>, common: &str| {

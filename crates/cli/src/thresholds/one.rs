@@ -1,8 +1,8 @@
 //! Thresholds for one workload at one load on one link.
 
 use flowsched_thresholds::{
-    ByClass, Comparison, Deviation, Loss, Other, Predicted, Scene, Solution, ThresholdsError,
-    compare, optimal_for, sensitivity, usual_deviations,
+    ByClass, Deviation, Forecast, Loss, Other, Predicted, Solution, ThresholdComparison,
+    ThresholdsError, compare, optimal_for, sensitivity, usual_deviations,
 };
 use serde::Serialize;
 
@@ -23,36 +23,36 @@ pub struct Answer {
 }
 
 /// Works the thresholds out.
-pub fn answer(wanted: &Thresholds, scene: &Scene) -> Result<Answer, ThresholdsError> {
+pub fn answer(wanted: &Thresholds, forecast: &Forecast) -> Result<Answer, ThresholdsError> {
     let Thresholds { queues, model, objective, .. } = wanted;
     let workload = wanted.workload.join(", ");
     let (optimal, others, sensitivity) = if wanted.compare {
-        let Comparison { optimal, others } =
-            compare(scene, Some(&workload), *queues, *model, objective)?;
-        let deviations = usual_deviations(scene.path.load());
-        let losses = sensitivity(scene, &optimal.thresholds(), *model, objective, &deviations)?;
+        let ThresholdComparison { optimal, others } =
+            compare(forecast, Some(&workload), *queues, *model, objective)?;
+        let deviations = usual_deviations(forecast.path.load());
+        let losses = sensitivity(forecast, &optimal.thresholds(), *model, objective, &deviations)?;
         (optimal, Some(others), Some(losses))
     } else {
-        (optimal_for(scene, *queues, *model, objective)?, None, None)
+        (optimal_for(forecast, *queues, *model, objective)?, None, None)
     };
-    let link = scene.path.links.iter().map(|link| link.rate);
+    let link = forecast.path.links.iter().map(|link| link.rate);
     Ok(Answer { workload, link: text::list(link), optimal, others, sensitivity })
 }
 
 impl Answer {
-    fn scene(&self) -> String {
+    fn forecast(&self) -> String {
         format!("{} at load {}", self.workload, self.optimal.load)
     }
 }
 
 /// A line for a `[[scheme]]` table or the host agent's configuration.
 pub fn toml(wanted: &Thresholds, answer: &Answer) -> String {
-    text::comment(wanted, &answer.scene()) + &setting(&answer.optimal.thresholds_bytes)
+    text::comment(wanted, &answer.forecast()) + &setting(&answer.optimal.thresholds_bytes)
 }
 
 /// A table to read.
 pub fn table(wanted: &Thresholds, answer: &Answer) -> String {
-    let mut text = heading(wanted, &answer.scene());
+    let mut text = heading(wanted, &answer.forecast());
     text.push_str("threshold            bytes  flows up to it\n");
     let optimal = &answer.optimal;
     let shares = optimal.thresholds_bytes.iter().zip(&optimal.thresholds_percentile);

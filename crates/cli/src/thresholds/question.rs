@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 
 use flowsched_experiment::{Mistake, Mistakes, Place, Source, values};
-use flowsched_thresholds::{Path, Scene};
+use flowsched_thresholds::{Forecast, Path};
 use flowsched_units::Rate;
 use flowsched_workload::sizes::SizeDistribution;
 
@@ -18,7 +18,7 @@ pub struct Question {
     links: Vec<(Rate, Vec<f64>)>,
 }
 
-/// A scene and what it is called.
+/// A forecast and what it is called.
 pub struct Named<'a> {
     /// The sizes as they were given.
     pub workload: &'a str,
@@ -26,15 +26,15 @@ pub struct Named<'a> {
     pub rate: Rate,
     /// The load of the link.
     pub load: f64,
-    /// The scene.
-    pub scene: Scene<'a>,
+    /// The forecast.
+    pub forecast: Forecast<'a>,
 }
 
 /// What is to be found.
 pub enum Kind<'a> {
-    /// Thresholds for one scene.
-    One(Scene<'a>),
-    /// One set for several scenes.
+    /// Thresholds for one forecast.
+    One(Forecast<'a>),
+    /// One set for several forecasts.
     Robust(Vec<Named<'a>>),
     /// A set for each of several links.
     Links(Vec<Named<'a>>),
@@ -84,23 +84,23 @@ impl Question {
         let mut refuse = |argument: String, what: &str, allowed: &str| {
             found.push(Mistake::found(&Place::Argument(argument), "", what, allowed));
         };
-        let (several_links, scenes) = (self.links.len() > 1, self.scenes().len());
+        let (several_links, forecasts) = (self.links.len() > 1, self.forecasts().len());
         if let Some(load) = &wanted.load
             && wanted.link.iter().all(|link| link.load.is_some())
         {
             let allowed = "no --load, or a --link without one";
             refuse(format!("--load {load}"), "a load although every --link has its own", allowed);
         }
-        if several_links && scenes > self.links.len() {
+        if several_links && forecasts > self.links.len() {
             let what = "several links, and several loads of a link or several workloads";
             let allowed = "one load for each link and one workload, or one link";
             refuse("--link".into(), what, allowed);
         }
-        if wanted.compare && scenes > 1 {
+        if wanted.compare && forecasts > 1 {
             let allowed = "one workload, one load and one link to compare at";
             refuse("--compare".into(), "several workloads, loads or links", allowed);
         }
-        if wanted.regret.is_some() && (several_links || scenes == 1) {
+        if wanted.regret.is_some() && (several_links || forecasts == 1) {
             let allowed = "several loads or workloads on one link, which is where there is regret";
             let what = if several_links { "several links" } else { "one workload and one load" };
             refuse("--regret".into(), what, allowed);
@@ -110,28 +110,28 @@ impl Question {
 
     /// What is to be found.
     pub fn kind(&self) -> Kind<'_> {
-        let mut scenes = self.scenes();
-        match (self.links.len(), scenes.len()) {
-            (2.., _) => Kind::Links(scenes),
-            (_, 1) => Kind::One(scenes.remove(0).scene),
-            _ => Kind::Robust(scenes),
+        let mut forecasts = self.forecasts();
+        match (self.links.len(), forecasts.len()) {
+            (2.., _) => Kind::Links(forecasts),
+            (_, 1) => Kind::One(forecasts.remove(0).forecast),
+            _ => Kind::Robust(forecasts),
         }
     }
 
     /// Every workload on every link at each of its loads.
-    fn scenes(&self) -> Vec<Named<'_>> {
-        let mut scenes = Vec::new();
+    fn forecasts(&self) -> Vec<Named<'_>> {
+        let mut forecasts = Vec::new();
         for (workload, sizes) in &self.workloads {
             for (rate, loads) in &self.links {
-                scenes.extend(loads.iter().map(|load| Named {
+                forecasts.extend(loads.iter().map(|load| Named {
                     workload,
                     rate: *rate,
                     load: *load,
-                    scene: Scene { sizes, path: Path::of_link(*rate, *load) },
+                    forecast: Forecast { sizes, path: Path::of_link(*rate, *load) },
                 }));
             }
         }
-        scenes
+        forecasts
     }
 }
 

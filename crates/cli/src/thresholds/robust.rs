@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use flowsched_thresholds::{
-    ModelName, Objective, Predicted, Regret, Robust, Scene, Solution, ThresholdsError,
+    Forecast, ModelName, Objective, Predicted, Regret, Robust, Solution, ThresholdsError,
 };
 use flowsched_units::Bytes;
 use serde::Serialize;
@@ -21,20 +21,21 @@ pub struct Answer {
     queues: usize,
     regret: Regret,
     thresholds_bytes: Vec<u64>,
-    /// The largest of the scenes' regrets, and their mean.
+    /// The largest of the forecasts' regrets, and their mean.
     worst_regret: f64,
     mean_regret: f64,
     /// No set has less of the regret that was asked for.
     at_least: f64,
-    scenes: Vec<OfScene>,
+    #[serde(rename = "scenes")]
+    forecasts: Vec<OfForecast>,
 }
 
-/// What the common thresholds are in one scene.
+/// What the common thresholds are in one forecast.
 #[derive(Serialize)]
-struct OfScene {
+struct OfForecast {
     workload: String,
     load: f64,
-    /// How much more the objective is than with the scene's own best, as a part of that.
+    /// How much more the objective is than with the forecast's own best, as a part of that.
     regret: f64,
     objective_value: f64,
     /// How many queues no packet ever uses.
@@ -49,13 +50,13 @@ pub fn answer(wanted: &Thresholds, named: &[Named]) -> Result<Answer, Thresholds
         Some(AskedRegret::Mean) => Regret::Mean,
         Some(AskedRegret::Worst) | None => Regret::Worst,
     };
-    let scenes: Vec<Scene> = named.iter().map(|named| named.scene.clone()).collect();
-    let found = flowsched_thresholds::robust(&scenes, *queues, *model, objective, regret)?;
+    let forecasts: Vec<Forecast> = named.iter().map(|named| named.forecast.clone()).collect();
+    let found = flowsched_thresholds::robust(&forecasts, *queues, *model, objective, regret)?;
     let Robust { thresholds_bytes, regrets, worst, mean, at_least } = found;
     let thresholds: Vec<Bytes> = thresholds_bytes.iter().copied().map(Bytes::new).collect();
-    let of_scene = |(named, regret): (&Named, &f64)| {
-        let solution = Solution::evaluate(&named.scene, *model, objective, &thresholds)?;
-        Ok(OfScene {
+    let of_forecast = |(named, regret): (&Named, &f64)| {
+        let solution = Solution::evaluate(&named.forecast, *model, objective, &thresholds)?;
+        Ok(OfForecast {
             workload: named.workload.to_owned(),
             load: named.load,
             regret: *regret,
@@ -70,7 +71,7 @@ pub fn answer(wanted: &Thresholds, named: &[Named]) -> Result<Answer, Thresholds
         objective: objective.clone(),
         queues: *queues,
         regret,
-        scenes: named.iter().zip(&regrets).map(of_scene).collect::<Result<_, _>>()?,
+        forecasts: named.iter().zip(&regrets).map(of_forecast).collect::<Result<_, _>>()?,
         thresholds_bytes,
         worst_regret: worst,
         mean_regret: mean,
@@ -79,9 +80,9 @@ pub fn answer(wanted: &Thresholds, named: &[Named]) -> Result<Answer, Thresholds
 }
 
 impl Answer {
-    fn scene(&self, wanted: &Thresholds) -> String {
+    fn forecast(&self, wanted: &Thresholds) -> String {
         let loads: BTreeSet<String> =
-            self.scenes.iter().map(|scene| scene.load.to_string()).collect();
+            self.forecasts.iter().map(|forecast| forecast.load.to_string()).collect();
         let word = if loads.len() == 1 { "load" } else { "loads" };
         format!("{} at {word} {}", list(&wanted.workload), list(loads))
     }
@@ -104,24 +105,24 @@ impl Answer {
 /// A line for a `[[scheme]]` table or the host agent's configuration.
 pub fn toml(wanted: &Thresholds, answer: &Answer) -> String {
     let more = format!("# More than with each one's own best: {}.\n", answer.summary());
-    text::comment(wanted, &answer.scene(wanted)) + &more + &setting(&answer.thresholds_bytes)
+    text::comment(wanted, &answer.forecast(wanted)) + &more + &setting(&answer.thresholds_bytes)
 }
 
 /// A table to read.
 pub fn table(wanted: &Thresholds, answer: &Answer) -> String {
-    let mut text = heading(wanted, &answer.scene(wanted));
+    let mut text = heading(wanted, &answer.forecast(wanted));
     text.push_str("threshold            bytes\n");
     for (index, bytes) in answer.thresholds_bytes.iter().enumerate() {
         row(&mut text, &format!("{:>9} {bytes:>16}", index + 1));
     }
-    let longest = answer.scenes.iter().map(|scene| scene.workload.chars().count()).max();
+    let longest = answer.forecasts.iter().map(|forecast| forecast.workload.chars().count()).max();
     let width = longest.unwrap_or(0).max("workload".len());
     let at = format!("{} at {}", wanted.objective, answer.link);
     let value_width = at.chars().count();
     text.push('\n');
     row(&mut text, &format!("{:<width$}  load  {at}  more than with its own best", "workload"));
-    for scene in &answer.scenes {
-        let OfScene { workload, load, regret, objective_value, .. } = scene;
+    for forecast in &answer.forecasts {
+        let OfForecast { workload, load, regret, objective_value, .. } = forecast;
         let value = text::value(wanted, *objective_value);
         let regret = percent(*regret);
         row(&mut text, &format!("{workload:<width$}  {load:<4}  {value:>value_width$}  {regret}"));

@@ -6,22 +6,22 @@ use flowsched_units::Bytes;
 
 use crate::arguments::Thresholds;
 
-/// What was asked, in a line; `scene` says for what.
-pub fn headline(wanted: &Thresholds, scene: &str) -> String {
+/// What was asked, in a line; `forecast` says for what.
+pub fn headline(wanted: &Thresholds, forecast: &str) -> String {
     let Thresholds { queues, model, objective, .. } = wanted;
-    format!("{scene}, {queues} queues: {objective} under {model}")
+    format!("{forecast}, {queues} queues: {objective} under {model}")
 }
 
 /// The headline of a table with what the model is.
-pub fn heading(wanted: &Thresholds, scene: &str) -> String {
+pub fn heading(wanted: &Thresholds, forecast: &str) -> String {
     let model = format!("{}: {} [{}]", wanted.model, wanted.model.about(), wanted.model.source());
     let model = textwrap::fill(&model, textwrap::termwidth().min(100));
-    format!("{}\n{model}\n\n", headline(wanted, scene))
+    format!("{}\n{model}\n\n", headline(wanted, forecast))
 }
 
 /// The head of a TOML text; nothing in it can end the comment.
-pub fn comment(wanted: &Thresholds, scene: &str) -> String {
-    let headline = headline(wanted, scene);
+pub fn comment(wanted: &Thresholds, forecast: &str) -> String {
+    let headline = headline(wanted, forecast);
     let headline: String = headline.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("# {headline}\n# In a [[scheme]] table they go with queues = {}.\n", wanted.queues)
 }

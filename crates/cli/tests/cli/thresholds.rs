@@ -55,7 +55,7 @@ const MIXED: [&str; 9] = [
     "4",
 ];
 
-/// What the thresholds of one scene are worth in another, asked one by one, is what one set for
+/// What the thresholds of one forecast are worth in another, asked one by one, is what one set for
 /// both is beside.
 #[test]
 fn several_loads_and_workloads_have_one_set() {

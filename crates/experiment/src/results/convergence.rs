@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use flowsched_units::Time;
 
-use super::{FlowRow, PortRecord, PortSample, RunRecord};
+use super::{FlowRow, PortRecord, PortRow, RunRecord};
 
 /// Convergence time: from the last start of a flow until those that were under way before have
 /// come down to their fair share, as Slytherin 2018, V-C and Figure 7, measures it.
@@ -27,7 +27,7 @@ pub(super) struct Convergence {
 struct Sender {
     end: Option<Time>,
     /// Its port's last sample since the last start.
-    before: Option<PortSample>,
+    before: Option<PortRow>,
     /// When it was first seen to have made room.
     made_room: Option<Time>,
 }
@@ -38,7 +38,7 @@ impl Convergence {
     pub(super) fn new(
         run: &RunRecord,
         ports: &[PortRecord],
-        last: &[PortSample],
+        last: &[PortRow],
     ) -> Option<Convergence> {
         let last_start = run.flows.iter().map(|flow| flow.start).max()?;
         let is_under_way = |flow: &&FlowRow| end(flow).is_none_or(|end| end > last_start);
@@ -49,7 +49,7 @@ impl Convergence {
     }
 
     /// Takes the next samples.
-    pub(super) fn take(&mut self, samples: &[PortSample]) {
+    pub(super) fn take(&mut self, samples: &[PortRow]) {
         for sample in samples.iter().filter(|sample| sample.time >= self.last_start) {
             let Some(sender) = self.senders.get_mut(&sample.port) else { continue };
             if let Some(before) = sender.before.replace(*sample)
@@ -96,10 +96,10 @@ fn end(flow: &FlowRow) -> Option<Time> {
 }
 
 /// Bits per second of the slowest port that has sent what all flows have.
-fn slowest_shared_link(run: &RunRecord, ports: &[PortRecord], last: &[PortSample]) -> Option<f64> {
+fn slowest_shared_link(run: &RunRecord, ports: &[PortRecord], last: &[PortRow]) -> Option<f64> {
     let finished = run.flows.iter().filter(|flow| flow.finished());
     let bytes: u64 = finished.map(|flow| flow.size.get()).sum();
-    let is_of_all = |sample: &&PortSample| bytes > 0 && sample.tx_bytes >= bytes;
+    let is_of_all = |sample: &&PortRow| bytes > 0 && sample.tx_bytes >= bytes;
     let shared = last.iter().filter(is_of_all).filter_map(|sample| ports.get(sample.port as usize));
     shared.map(|port| port.rate.as_bps() as f64).reduce(f64::min)
 }
@@ -129,8 +129,8 @@ mod tests {
         for (place, bytes) in sent.iter().enumerate() {
             so_far += bytes;
             let time = Time::from_us(10 * place as u64);
-            samples.push(PortSample { time, port: 0, tx_bytes: so_far, ..PortSample::default() });
-            samples.push(PortSample { time, port: 3, tx_bytes: 99_000, ..PortSample::default() });
+            samples.push(PortRow { time, port: 0, tx_bytes: so_far, ..PortRow::default() });
+            samples.push(PortRow { time, port: 3, tx_bytes: 99_000, ..PortRow::default() });
         }
         let run = RunRecord { flows, ..RunRecord::default() };
         let last = &samples[samples.len().saturating_sub(2)..];

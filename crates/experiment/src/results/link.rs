@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use flowsched_units::{Kind, Time, Value};
 use serde::{Deserialize, Serialize};
 
-use super::{Distribution, PortRecord, PortSample};
+use super::{Distribution, PortRecord, PortRow};
 
 /// How links are named in an experiment.
 pub(crate) const FORM: &str = "links such as \"bottleneck: switch 0 to host 51 from 10ms to 19ms; uplink: leaf 0 to spine 0\"";
@@ -86,8 +86,8 @@ pub(super) struct LinkMeter {
     link: NamedLink,
     port: usize,
     bytes_per_second: f64,
-    first: Option<PortSample>,
-    last: Option<PortSample>,
+    first: Option<PortRow>,
+    last: Option<PortRow>,
     bytes: BTreeMap<u64, u64>,
     packets: BTreeMap<u64, u64>,
 }
@@ -102,7 +102,7 @@ impl LinkMeter {
     }
 
     /// Adds the samples of one sample time, one for each port in their order.
-    pub(super) fn add(&mut self, samples: &[PortSample]) {
+    pub(super) fn add(&mut self, samples: &[PortRow]) {
         let Some(sample) = samples.get(self.port) else { return };
         if !(self.link.from..=self.link.to).contains(&sample.time) {
             return;
@@ -171,13 +171,13 @@ mod tests {
         for (us, tx_bytes, queue_packets) in
             [(5, 0, 9), (10, 1_000, 2), (20, 6_000, 4), (30, 16_000, 6), (40, 99_000, 9)]
         {
-            let sample = |port| PortSample {
+            let sample = |port| PortRow {
                 time: Time::from_us(us),
                 port,
                 tx_bytes: tx_bytes * u64::from(port),
                 queue_packets,
                 queue_bytes: 1_500 * queue_packets,
-                ..PortSample::default()
+                ..PortRow::default()
             };
             meter.add(&[sample(0), sample(1)]);
         }

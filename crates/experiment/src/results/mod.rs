@@ -79,7 +79,7 @@ pub use link::{LinkFigures, NamedLink};
 pub use load::{LoadFigures, LoadOf, OfferedLoad};
 pub use one_by_one::OneByOne;
 pub(crate) use order::FORM as ORDER_FORM;
-pub use order::{Figure, Order, OrderFound, Verdict};
+pub use order::{Figure, Order, OrderFound, OrderVerdict};
 pub use over_seeds::OverSeeds;
 pub use packets::PacketFigures;
 pub use point::Point;
@@ -88,7 +88,7 @@ pub use program::Program;
 pub(crate) use query::query_us;
 pub use read::FlowsOfRun;
 pub use record::{
-    Counters, FlowRow, Passage, PortRecord, PortSample, PortsOfRun, RunKey, RunRecord, Schedule,
+    Counters, FlowRow, PacketCounters, PortRecord, PortRow, PortsOfRun, RunKey, RunRecord, Schedule,
 };
 pub use run_folder::{RunStart, RunWriter};
 pub use size_class::{PerClass, SizeClass};

@@ -73,13 +73,13 @@ pub struct OrderFound {
     /// How much more the latter has, paired by flow and seed.
     pub change: Change,
     /// What follows.
-    pub verdict: Verdict,
+    pub verdict: OrderVerdict,
 }
 
 /// What a comparison says of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum OrderVerdict {
     /// The whole interval is on the stated side, or the change is and nothing is random.
     Holds,
     /// The whole interval is on the other side, or the change is and nothing is random.
@@ -88,15 +88,15 @@ pub enum Verdict {
     Undecided,
 }
 
-impl Verdict {
+impl OrderVerdict {
     /// The verdict on the relative excess of the scheme that is said to have more. A change without
     /// an interval decides only if `nothing_is_random`.
-    pub fn from_change(excess: &Change, nothing_is_random: bool) -> Verdict {
+    pub fn from_change(excess: &Change, nothing_is_random: bool) -> OrderVerdict {
         let exact = excess.change.filter(|_| nothing_is_random);
         match (excess.low.or(exact), excess.high.or(exact)) {
-            (Some(low), _) if low > 0.0 => Verdict::Holds,
-            (_, Some(high)) if high < 0.0 => Verdict::Reversed,
-            _ => Verdict::Undecided,
+            (Some(low), _) if low > 0.0 => OrderVerdict::Holds,
+            (_, Some(high)) if high < 0.0 => OrderVerdict::Reversed,
+            _ => OrderVerdict::Undecided,
         }
     }
 }
@@ -121,22 +121,22 @@ mod tests {
     #[test]
     fn an_interval_on_one_side_decides() {
         let change = |low, high| Change { change: Some(0.1), low, high };
-        let verdict = |low, high| Verdict::from_change(&change(low, high), false);
-        assert_eq!(verdict(Some(0.05), Some(0.15)), Verdict::Holds);
-        assert_eq!(verdict(Some(-0.3), Some(-0.1)), Verdict::Reversed);
-        assert_eq!(verdict(Some(-0.1), Some(0.1)), Verdict::Undecided);
-        assert_eq!(verdict(None, None), Verdict::Undecided);
+        let verdict = |low, high| OrderVerdict::from_change(&change(low, high), false);
+        assert_eq!(verdict(Some(0.05), Some(0.15)), OrderVerdict::Holds);
+        assert_eq!(verdict(Some(-0.3), Some(-0.1)), OrderVerdict::Reversed);
+        assert_eq!(verdict(Some(-0.1), Some(0.1)), OrderVerdict::Undecided);
+        assert_eq!(verdict(None, None), OrderVerdict::Undecided);
     }
 
     #[test]
     fn an_exact_change_decides() {
         let verdict = |change| {
             let change = Change { change: Some(change), low: None, high: None };
-            Verdict::from_change(&change, true)
+            OrderVerdict::from_change(&change, true)
         };
         assert_eq!(
             [0.1, -0.1, 0.0].map(verdict),
-            [Verdict::Holds, Verdict::Reversed, Verdict::Undecided]
+            [OrderVerdict::Holds, OrderVerdict::Reversed, OrderVerdict::Undecided]
         );
     }
 }

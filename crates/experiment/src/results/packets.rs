@@ -29,20 +29,20 @@ pub struct PacketFigures {
 impl PacketFigures {
     /// Of these flows.
     pub(super) fn from_flows(flows: &[&FlowRow]) -> PacketFigures {
-        let whole = |flow: &&FlowRow| flow.passage.lost == 0;
+        let whole = |flow: &&FlowRow| flow.packets.lost == 0;
         let safe: Vec<&FlowRow> = flows.iter().copied().filter(whole).collect();
         let tail = tail(flows);
         PacketFigures {
-            arrived: flows.iter().map(|flow| flow.passage.arrived).sum(),
-            marked: share(flows, |flow| (flow.passage.marked, flow.passage.arrived)),
-            marked_again: share(flows, |flow| (flow.passage.marked_again, flow.passage.arrived)),
+            arrived: flows.iter().map(|flow| flow.packets.arrived).sum(),
+            marked: share(flows, |flow| (flow.packets.marked, flow.packets.arrived)),
+            marked_again: share(flows, |flow| (flow.packets.marked_again, flow.packets.arrived)),
             marked_again_in_tail: share(&tail, |flow| {
-                (flow.passage.marked_again, flow.passage.arrived)
+                (flow.packets.marked_again, flow.packets.arrived)
             }),
-            reordered: share(flows, |flow| (flow.passage.reordered, flow.passage.arrived)),
-            duplicate_acks: share(&safe, |flow| (flow.passage.duplicate_acks, flow.passage.acks)),
+            reordered: share(flows, |flow| (flow.packets.reordered, flow.packets.arrived)),
+            duplicate_acks: share(&safe, |flow| (flow.packets.duplicate_acks, flow.packets.acks)),
             third_duplicate_acks: share(&safe, |flow| {
-                (flow.passage.third_duplicate_acks, flow.passage.acks)
+                (flow.packets.third_duplicate_acks, flow.packets.acks)
             }),
         }
     }
@@ -70,18 +70,24 @@ mod tests {
     use flowsched_units::Time;
 
     use super::*;
-    use crate::results::Passage;
+    use crate::results::PacketCounters;
 
-    fn flow(fct_us: u64, passage: Passage) -> FlowRow {
-        FlowRow { fct: Some(Time::from_us(fct_us)), passage, ..FlowRow::default() }
+    fn flow(fct_us: u64, packets: PacketCounters) -> FlowRow {
+        FlowRow { fct: Some(Time::from_us(fct_us)), packets, ..FlowRow::default() }
     }
 
     #[test]
     fn the_tail_is_the_slowest_twentieth_and_losers_send_no_acks_that_count() {
-        let calm = Passage { arrived: 10, marked: 5, acks: 10, ..Passage::default() };
-        let slow =
-            Passage { arrived: 10, marked: 8, marked_again: 6, acks: 10, ..Passage::default() };
-        let loser = Passage { lost: 1, duplicate_acks: 9, acks: 10, ..Passage::default() };
+        let calm = PacketCounters { arrived: 10, marked: 5, acks: 10, ..PacketCounters::default() };
+        let slow = PacketCounters {
+            arrived: 10,
+            marked: 8,
+            marked_again: 6,
+            acks: 10,
+            ..PacketCounters::default()
+        };
+        let loser =
+            PacketCounters { lost: 1, duplicate_acks: 9, acks: 10, ..PacketCounters::default() };
         let mut flows: Vec<FlowRow> = (0..18).map(|us| flow(us, calm)).collect();
         flows.extend([flow(99, slow), flow(5, loser)]);
         let figures = PacketFigures::from_flows(&flows.iter().collect::<Vec<_>>());

@@ -7,7 +7,7 @@ use flowsched_units::Time;
 use super::link::LinkMeter;
 use super::run_folder::RunStart;
 use super::utilisation::UtilisationMeter;
-use super::{Distribution, LinkFigures, PortSample};
+use super::{Distribution, LinkFigures, PortRow};
 
 /// What the summary says of ports.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,7 +33,7 @@ pub(super) struct PortWatch {
     utilisation: UtilisationMeter,
     links: Vec<LinkMeter>,
     /// By port: its last sample.
-    last: Vec<PortSample>,
+    last: Vec<PortRow>,
 }
 
 impl PortWatch {
@@ -51,12 +51,12 @@ impl PortWatch {
             is_switch: ports.iter().map(|port| !port.class.starts_with("host to ")).collect(),
             window,
             waiting: BTreeMap::new(),
-            last: vec![PortSample::default(); ports.len()],
+            last: vec![PortRow::default(); ports.len()],
         }
     }
 
     /// Takes the samples of the next time.
-    pub(super) fn take(&mut self, samples: &[PortSample]) {
+    pub(super) fn take(&mut self, samples: &[PortRow]) {
         self.utilisation.add(samples);
         self.links.iter_mut().for_each(|link| link.add(samples));
         for sample in samples {
@@ -70,7 +70,7 @@ impl PortWatch {
     }
 
     /// Every port as it was when it was last looked at.
-    pub(super) fn last(&self) -> &[PortSample] {
+    pub(super) fn last(&self) -> &[PortRow] {
         &self.last
     }
 
@@ -107,11 +107,11 @@ mod tests {
             class: class.to_owned(),
             rate: Rate::from_gbps(10),
         };
-        let sample = |us, port, queue_bytes| PortSample {
+        let sample = |us, port, queue_bytes| PortRow {
             time: Time::from_us(us),
             port,
             queue_bytes,
-            ..PortSample::default()
+            ..PortRow::default()
         };
         let ports = [port("host to leaf"), port("leaf to host")];
         let start = |arrivals, random_starts| {

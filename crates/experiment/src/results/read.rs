@@ -14,7 +14,7 @@ use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::error::ResultsError;
-use super::record::{FlowRow, Passage, PortRecord, PortSample, PortsOfRun, RunKey};
+use super::record::{FlowRow, PacketCounters, PortRecord, PortRow, PortsOfRun, RunKey};
 use super::table::{Sink, TableWriter};
 use super::varied::{self, Cell};
 use super::{Point, TableFile};
@@ -137,7 +137,7 @@ impl Rows<'_> {
         let gave_up = self.all::<BoolType>("gave_up")?;
         let retransmissions = self.counts("retransmissions")?;
         let timeouts = self.counts("timeouts")?;
-        let passages = self.passages()?;
+        let packet_counters = self.packet_counters()?;
         let measured = self.all::<BoolType>("measured")?;
         let flow = |(row, flow): (usize, u64)| {
             Ok(FlowRow {
@@ -153,7 +153,7 @@ impl Rows<'_> {
                 deadline: deadline[row].map(Time::from_ps),
                 retransmissions: retransmissions[row],
                 timeouts: timeouts[row],
-                passage: passages[row],
+                packets: packet_counters[row],
                 measured: measured[row],
             })
         };
@@ -165,25 +165,25 @@ impl Rows<'_> {
     }
 
     /// What the packets of each flow met.
-    fn passages(&self) -> Result<Vec<Passage>, ResultsError> {
-        let mut passages = vec![Passage::default(); self.rows()];
-        type Place = fn(&mut Passage) -> &mut u64;
+    fn packet_counters(&self) -> Result<Vec<PacketCounters>, ResultsError> {
+        let mut packet_counters = vec![PacketCounters::default(); self.rows()];
+        type Place = fn(&mut PacketCounters) -> &mut u64;
         let places: [(&str, Place); 8] = [
-            ("packets_arrived", |passage| &mut passage.arrived),
-            ("packets_marked", |passage| &mut passage.marked),
-            ("packets_marked_again", |passage| &mut passage.marked_again),
-            ("packets_reordered", |passage| &mut passage.reordered),
-            ("packets_lost", |passage| &mut passage.lost),
-            ("acks", |passage| &mut passage.acks),
-            ("duplicate_acks", |passage| &mut passage.duplicate_acks),
-            ("third_duplicate_acks", |passage| &mut passage.third_duplicate_acks),
+            ("packets_arrived", |packets| &mut packets.arrived),
+            ("packets_marked", |packets| &mut packets.marked),
+            ("packets_marked_again", |packets| &mut packets.marked_again),
+            ("packets_reordered", |packets| &mut packets.reordered),
+            ("packets_lost", |packets| &mut packets.lost),
+            ("acks", |packets| &mut packets.acks),
+            ("duplicate_acks", |packets| &mut packets.duplicate_acks),
+            ("third_duplicate_acks", |packets| &mut packets.third_duplicate_acks),
         ];
         for (name, place) in places {
-            for (passage, count) in passages.iter_mut().zip(self.counts(name)?) {
-                *place(passage) = count;
+            for (packets, count) in packet_counters.iter_mut().zip(self.counts(name)?) {
+                *place(packets) = count;
             }
         }
-        Ok(passages)
+        Ok(packet_counters)
     }
 
     /// The ports and their samples.
@@ -198,7 +198,7 @@ impl Rows<'_> {
         let ecn_marks = self.counts("ecn_marks")?;
         let number = self.counts("port")?;
         let sample = |(row, port): (usize, u64)| {
-            Ok(PortSample {
+            Ok(PortRow {
                 time: Time::from_ps(time[row]),
                 port: self.small(port)?,
                 queue_bytes: queue_bytes[row],
@@ -214,7 +214,7 @@ impl Rows<'_> {
     }
 
     /// Every port once, by its number.
-    fn port_names(&self, samples: &[PortSample]) -> Result<Vec<PortRecord>, ResultsError> {
+    fn port_names(&self, samples: &[PortRow]) -> Result<Vec<PortRecord>, ResultsError> {
         let mut first = BTreeMap::new();
         for (row, sample) in samples.iter().enumerate() {
             first.entry(sample.port).or_insert(row);

@@ -75,7 +75,7 @@ pub struct PortsOfRun {
     /// Its ports.
     pub ports: Vec<PortRecord>,
     /// Samples by time, every port at each time; those at the end of the run come last.
-    pub samples: Vec<PortSample>,
+    pub samples: Vec<PortRow>,
 }
 
 impl PortsOfRun {
@@ -149,14 +149,14 @@ pub struct FlowRow {
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// What its packets met on their way.
-    pub passage: Passage,
+    pub packets: PacketCounters,
     /// Whether it counts: neither warm-up nor cool-down.
     pub measured: bool,
 }
 
 /// What the packets of a flow met on their way; all 0 where an engine knows no packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Passage {
+pub struct PacketCounters {
     /// Data packets that arrived while the flow was under way.
     pub arrived: u64,
     /// Those of them that some port marked.
@@ -213,7 +213,7 @@ pub struct PortRecord {
 
 /// The counters of one port at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct PortSample {
+pub struct PortRow {
     /// When.
     pub time: Time,
     /// The port, by its place in [`PortsOfRun::ports`].

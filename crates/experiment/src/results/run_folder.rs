@@ -15,7 +15,7 @@ use super::read::TableReader;
 use super::table::TableWriter;
 use super::varied::VariedKey;
 use super::{
-    FLOWS, NamedLink, PORTS, PortRecord, PortSample, PortsOfRun, Program, ResultsError, RunKey,
+    FLOWS, NamedLink, PORTS, PortRecord, PortRow, PortsOfRun, Program, ResultsError, RunKey,
     RunRecord, RunSummary, TableFile, Tables,
 };
 
@@ -125,7 +125,7 @@ impl RunWriter {
     ///
     /// # Errors
     /// [`ResultsError::Write`]; then nothing more can be added.
-    pub fn add_samples(&mut self, samples: &[PortSample]) -> Result<(), ResultsError> {
+    pub fn add_samples(&mut self, samples: &[PortRow]) -> Result<(), ResultsError> {
         self.watch.take(samples);
         self.pending.samples.extend_from_slice(samples);
         if self.pending.samples.len() >= ROWS_OF_GROUP { self.write_samples() } else { Ok(()) }

@@ -13,8 +13,8 @@ use super::outcomes::Outcomes;
 use super::samples::distinct;
 use super::steady_state::{Course, SteadyState};
 use super::{
-    Comparison, Figure, OneByOne, Order, OrderFound, PerClass, Point, Program, SizeClass, Tables,
-    Verdict, warnings,
+    Comparison, Figure, OneByOne, Order, OrderFound, OrderVerdict, PerClass, Point, Program,
+    SizeClass, Tables, warnings,
 };
 pub use across_seeds::AcrossSeeds;
 pub use keys::{Key, SUMMARY};
@@ -169,7 +169,7 @@ impl RunsOfPoint<'_> {
                 lower: pair[0].clone(),
                 higher: pair[1].clone(),
                 change,
-                verdict: Verdict::from_change(&change, compared.nothing_is_random()),
+                verdict: OrderVerdict::from_change(&change, compared.nothing_is_random()),
             }
         });
         found.collect()

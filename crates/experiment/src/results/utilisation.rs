@@ -3,7 +3,7 @@
 
 use flowsched_units::{Bytes, Time};
 
-use super::{PortRecord, PortSample};
+use super::{PortRecord, PortRow};
 
 /// The share of the time in which flows start that samples must cover to stand for all of it.
 const ENOUGH: f64 = 0.9;
@@ -46,12 +46,12 @@ impl UtilisationMeter {
 
     /// Adds the samples of one sample time, one for each port. Sample times never fall from one
     /// call to the next.
-    pub(super) fn add(&mut self, samples: &[PortSample]) {
+    pub(super) fn add(&mut self, samples: &[PortRow]) {
         let Some(time) = samples.first().map(|sample| sample.time) else { return };
         if self.window.is_none_or(|(first, last)| time < first || time > last) {
             return;
         }
-        let counts = |sample: &&PortSample| self.counts.get(sample.port as usize) == Some(&true);
+        let counts = |sample: &&PortRow| self.counts.get(sample.port as usize) == Some(&true);
         let bytes = samples.iter().filter(counts).map(|sample| sample.tx_bytes).sum();
         self.sent = Some((time, Bytes::new(bytes)));
     }
@@ -88,12 +88,12 @@ mod tests {
         UtilisationMeter::new(&[0, 1], &vec![port; 3], arrivals)
     }
 
-    fn samples(us: u64, sent: [u64; 3]) -> Vec<PortSample> {
-        let sample = |(port, tx_bytes)| PortSample {
+    fn samples(us: u64, sent: [u64; 3]) -> Vec<PortRow> {
+        let sample = |(port, tx_bytes)| PortRow {
             time: Time::from_us(us),
             port,
             tx_bytes,
-            ..PortSample::default()
+            ..PortRow::default()
         };
         (0..).zip(sent).map(sample).collect()
     }

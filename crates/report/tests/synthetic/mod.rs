@@ -1,7 +1,7 @@
 //! A made-up study that looks like a real one: three schemes on a small leaf-spine fabric.
 
 use flowsched_experiment::results::{
-    Counters, FlowRow, Meta, Passage, Point, PortRecord, PortSample, PortsOfRun, Program,
+    Counters, FlowRow, Meta, PacketCounters, Point, PortRecord, PortRow, PortsOfRun, Program,
     RunRecord, VariedKey,
 };
 use flowsched_units::{Bytes, Rate, Time};
@@ -84,9 +84,8 @@ impl Study {
         let flows = self.flow_rows(place, seed, load);
         let end = flows.last().map_or(Time::ZERO, |flow| flow.start);
         let (ports, samples) = port_samples(place, seed, load, end);
-        let sum = |of: fn(&PortSample) -> u64| {
-            samples.iter().rev().take(ports.len()).map(of).sum::<u64>()
-        };
+        let sum =
+            |of: fn(&PortRow) -> u64| samples.iter().rev().take(ports.len()).map(of).sum::<u64>();
         let run = RunRecord {
             scheme: scheme.to_owned(),
             seed,
@@ -136,7 +135,7 @@ impl Study {
                 deadline: None,
                 retransmissions: if unlucky { 12 } else { 0 },
                 timeouts: u64::from(unlucky),
-                passage: Passage::default(),
+                packets: PacketCounters::default(),
                 measured: number >= self.flows / 20,
             }
         };
@@ -144,12 +143,7 @@ impl Study {
     }
 }
 
-fn port_samples(
-    place: usize,
-    seed: u64,
-    load: f64,
-    end: Time,
-) -> (Vec<PortRecord>, Vec<PortSample>) {
+fn port_samples(place: usize, seed: u64, load: f64, end: Time) -> (Vec<PortRecord>, Vec<PortRow>) {
     let mut ports = Vec::new();
     let mut add = |owner: String, peer: String, class: &str, rate| {
         ports.push(PortRecord {
@@ -173,7 +167,7 @@ fn port_samples(
     }
     let mut random = ChaCha8Rng::seed_from_u64(seed * 31 + place as u64);
     let shares: Vec<f64> = ports.iter().map(|_| load * random.random_range(0.8..1.15)).collect();
-    let mut samples: Vec<PortSample> = Vec::new();
+    let mut samples: Vec<PortRow> = Vec::new();
     for step in 0..=SAMPLES + 4 {
         let time = end * step / SAMPLES;
         for (number, (port, share)) in ports.iter().zip(&shares).enumerate() {
@@ -188,7 +182,7 @@ fn port_samples(
             let packets = bytes as u64 / 1_200;
             let marked =
                 if place.is_multiple_of(3) { 0 } else { (packets as f64 * 0.08 * waits) as u64 };
-            samples.push(PortSample {
+            samples.push(PortRow {
                 time,
                 port: number as u32,
                 queue_bytes: queue * 1_500,

@@ -23,7 +23,7 @@ use crate::transport::Transport;
 use crate::transport::pdq::multipath::MultipathHeader;
 use crate::transport::pdq::{Pauser, PdqHeader, Scheduled};
 
-use flow_controller::{FlowControl, FlowController, LinkState, Name, Verdict};
+use flow_controller::{Decision, FlowControl, FlowController, LinkState, Name};
 use leftover::Leftover;
 use rate_controller::RateController;
 
@@ -142,8 +142,8 @@ impl<H: Scheduled> Controller<H> for PdqController {
         }
         let mean_rtt = self.mean_rtt.unwrap_or(TYPICAL_RTT);
         let link = LinkState { capacity: self.rate.rate(), mean_rtt };
-        let verdict = self.flows.on_data(now, name, packet.header.scheduling(), link);
-        if verdict == Verdict::OneOfTheRest {
+        let decision = self.flows.on_data(now, name, packet.header.scheduling(), link);
+        if decision == Decision::WithTheRest {
             self.share(now, packet, backlog.bytes);
         }
     }

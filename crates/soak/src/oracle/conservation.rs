@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flowsched_experiment::results::{FlowRow, PortSample};
+use flowsched_experiment::results::{FlowRow, PortRow};
 use flowsched_units::PACKET_PAYLOAD;
 
 use crate::study::{Back, RunView};
@@ -26,7 +26,7 @@ pub fn judge(run: &RunView, found: &mut Violations) {
     }
 }
 
-fn sum_of(run: &RunView, counter: fn(&PortSample) -> u64) -> u64 {
+fn sum_of(run: &RunView, counter: fn(&PortRow) -> u64) -> u64 {
     run.last().iter().map(counter).sum()
 }
 
@@ -77,8 +77,8 @@ fn packets_on_links(run: &RunView, found: &mut Violations) {
     let queued = sum_of(run, |sample| sample.queue_packets);
     let drops = sum_of(run, |sample| sample.drops);
     let hops = run.summary.packet_hops;
-    let lost: u64 = run.flows.iter().map(|flow| flow.passage.lost).sum();
-    let arrived: u64 = run.flows.iter().map(|flow| flow.passage.arrived).sum();
+    let lost: u64 = run.flows.iter().map(|flow| flow.packets.lost).sum();
+    let arrived: u64 = run.flows.iter().map(|flow| flow.packets.arrived).sum();
     let has_all = !(run.promises.is_lossless && run.is_over()) || (hops, queued) == (sent, 0);
     let is_bounded = hops <= sent && lost <= drops && arrived <= hops;
     found.require(has_all && is_bounded, "packets on links", || {
@@ -178,12 +178,8 @@ mod tests {
             port("s", "b", "switch to host"),
         ];
         let (data, acks) = (3_000, 80);
-        let sample = |(port, bytes)| PortSample {
-            port,
-            tx_bytes: bytes,
-            tx_packets: 2,
-            ..PortSample::default()
-        };
+        let sample =
+            |(port, bytes)| PortRow { port, tx_bytes: bytes, tx_packets: 2, ..PortRow::default() };
         let mut flow = FlowRow {
             src: 0,
             dst: 1,
@@ -192,7 +188,7 @@ mod tests {
             receiver_fct: Some(Time::from_us(1)),
             ..FlowRow::default()
         };
-        flow.passage.arrived = 2;
+        flow.packets.arrived = 2;
         let samples = [(0, data), (1, acks), (2, acks), (3, data)].into_iter().map(sample);
         let mut run =
             RunView { flows: vec![flow], ports, samples: samples.collect(), ..RunView::default() };
@@ -248,7 +244,7 @@ mod tests {
             run.promises.until = Some(Time::from_us(2));
         };
         assert!(kinds(good(), in_flight).is_empty());
-        assert_eq!(kinds(good(), |run| run.flows[0].passage.lost = 1), ["packets on links"]);
+        assert_eq!(kinds(good(), |run| run.flows[0].packets.lost = 1), ["packets on links"]);
         let swallowed = |run: &mut RunView| {
             (run.samples[3].tx_packets, run.summary.packet_hops) = (1, 7);
         };

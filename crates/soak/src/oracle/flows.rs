@@ -97,23 +97,23 @@ fn is_faster_than_alone(run: &RunView, flow: &FlowRow) -> bool {
 
 /// Whether the counters of packets fit each other and the size.
 fn counts_fit(run: &RunView, flow: &FlowRow) -> bool {
-    let passage = flow.passage;
+    let packets = flow.packets;
     if !run.promises.has_packets {
-        return passage == Default::default() && (flow.retransmissions, flow.timeouts) == (0, 0);
+        return packets == Default::default() && (flow.retransmissions, flow.timeouts) == (0, 0);
     }
     let needed = flow.size.get().div_ceil(PACKET_PAYLOAD);
-    let has_all = flow.receiver_fct.is_none() || passage.arrived >= needed;
+    let has_all = flow.receiver_fct.is_none() || packets.arrived >= needed;
     has_all
-        && passage.marked_again <= passage.marked
-        && passage.marked <= passage.arrived
-        && passage.reordered <= passage.arrived
-        && passage.third_duplicate_acks <= passage.duplicate_acks
-        && passage.duplicate_acks <= passage.acks
+        && packets.marked_again <= packets.marked
+        && packets.marked <= packets.arrived
+        && packets.reordered <= packets.arrived
+        && packets.third_duplicate_acks <= packets.duplicate_acks
+        && packets.duplicate_acks <= packets.acks
 }
 
 #[cfg(test)]
 mod tests {
-    use flowsched_experiment::results::{PortRecord, PortSample};
+    use flowsched_experiment::results::{PortRecord, PortRow};
     use flowsched_units::{Bytes, Rate};
 
     use super::*;
@@ -128,7 +128,7 @@ mod tests {
             rate: Rate::from_gbps(10),
         };
         let ports = vec![port("a", "s"), port("b", "s"), port("s", "a"), port("s", "b")];
-        let sample = |port| PortSample { time: Time::from_us(200), port, ..Default::default() };
+        let sample = |port| PortRow { time: Time::from_us(200), port, ..Default::default() };
         let mut flow = FlowRow {
             src: 0,
             dst: 1,
@@ -140,7 +140,7 @@ mod tests {
             measured: true,
             ..Default::default()
         };
-        flow.passage.arrived = 10;
+        flow.packets.arrived = 10;
         let mut run = RunView {
             promises: Promises { has_packets: true, is_one_path: true, ..Promises::default() },
             flows: vec![flow],
@@ -202,7 +202,7 @@ mod tests {
         let fluid = |by: u64| {
             kinds(|run| {
                 run.promises.has_packets = false;
-                run.flows[0].passage = Default::default();
+                run.flows[0].packets = Default::default();
                 let fct = run.flows[0].fct.unwrap();
                 let slack = (fct.as_ps() as f64 * ROUNDING) as u64 + 10 + MOST_LINKS;
                 run.flows[0].ideal_fct = fct + Time::from_ps(slack + by);
@@ -214,9 +214,9 @@ mod tests {
 
     #[test]
     fn packets_are_enough_and_counted_once() {
-        assert_eq!(kinds(|run| run.flows[0].passage.arrived = 9), ["packets of a flow"]);
-        assert_eq!(kinds(|run| run.flows[0].passage.marked = 11), ["packets of a flow"]);
-        assert_eq!(kinds(|run| run.flows[0].passage.duplicate_acks = 1), ["packets of a flow"]);
+        assert_eq!(kinds(|run| run.flows[0].packets.arrived = 9), ["packets of a flow"]);
+        assert_eq!(kinds(|run| run.flows[0].packets.marked = 11), ["packets of a flow"]);
+        assert_eq!(kinds(|run| run.flows[0].packets.duplicate_acks = 1), ["packets of a flow"]);
         assert_eq!(kinds(|run| run.promises.has_packets = false), ["packets of a flow"]);
     }
 

@@ -1,6 +1,6 @@
 //! What must hold of each port at each sample.
 
-use flowsched_experiment::results::PortSample;
+use flowsched_experiment::results::PortRow;
 use flowsched_units::{PACKET_HEADER, Time};
 
 use crate::study::RunView;
@@ -16,7 +16,7 @@ const ROUNDING: f64 = 1e-6;
 
 /// Checks all samples of the run.
 pub fn judge(run: &RunView, found: &mut Violations) {
-    let mut before = vec![PortSample::default(); run.ports.len()];
+    let mut before = vec![PortRow::default(); run.ports.len()];
     let mut last_time = Time::ZERO;
     for sample in &run.samples {
         let port = sample.port as usize;
@@ -37,7 +37,7 @@ pub fn judge(run: &RunView, found: &mut Violations) {
 }
 
 /// Whether bytes and packets fit each other; fluids have no packets.
-fn is_plausible(run: &RunView, sample: &PortSample) -> bool {
+fn is_plausible(run: &RunView, sample: &PortRow) -> bool {
     if !run.promises.has_packets {
         let packets = [sample.queue_bytes, sample.queue_packets, sample.tx_packets];
         return packets == [0; 3] && (sample.drops, sample.ecn_marks) == (0, 0);
@@ -48,7 +48,7 @@ fn is_plausible(run: &RunView, sample: &PortSample) -> bool {
     fits(sample.queue_bytes, sample.queue_packets) && fits(sample.tx_bytes, sample.tx_packets)
 }
 
-fn has_not_fallen(earlier: &PortSample, sample: &PortSample) -> bool {
+fn has_not_fallen(earlier: &PortRow, sample: &PortRow) -> bool {
     earlier.tx_bytes <= sample.tx_bytes
         && earlier.tx_packets <= sample.tx_packets
         && earlier.drops <= sample.drops
@@ -57,7 +57,7 @@ fn has_not_fallen(earlier: &PortSample, sample: &PortSample) -> bool {
 
 /// Whether the link could carry what was sent between two samples. A packet counts as sent from
 /// its first bit on.
-fn keeps_rate(has_packets: bool, rate: u64, earlier: &PortSample, sample: &PortSample) -> bool {
+fn keeps_rate(has_packets: bool, rate: u64, earlier: &PortRow, sample: &PortRow) -> bool {
     let sent = sample.tx_bytes.saturating_sub(earlier.tx_bytes) as f64 * 8.0;
     let seconds = sample.time.saturating_sub(earlier.time).as_secs_f64();
     let (part, slack) =
@@ -77,11 +77,11 @@ mod tests {
         let ends = ("a".to_owned(), "b".to_owned());
         let rate = Rate::from_gbps(1);
         let port = PortRecord { owner: ends.0, peer: ends.1, class: String::new(), rate };
-        let sample = |us, packets| PortSample {
+        let sample = |us, packets| PortRow {
             time: Time::from_us(us),
             tx_bytes: 1_500 * packets,
             tx_packets: packets,
-            ..PortSample::default()
+            ..PortRow::default()
         };
         let mut run = RunView {
             ports: vec![port],

@@ -4,9 +4,9 @@ use flowsched_workload::sizes::{SizeDistribution, parse_cdf};
 use proptest::prelude::*;
 
 use super::*;
+use crate::forecast::Path;
 use crate::names::MODELS;
 use crate::prediction::Predictor;
-use crate::scene::Path;
 use flowsched_units::{Bytes, Rate};
 
 /// A CDF with jumps, flats and atoms.
@@ -47,20 +47,20 @@ fn choices(sizes: &[f64], most: usize) -> Vec<Vec<f64>> {
 
 /// What a prediction says of `thresholds`, which are whole bytes.
 fn value(
-    scene: &Scene,
+    forecast: &Forecast,
     model: ModelName,
     objective: &Objective,
     thresholds: &[f64],
 ) -> Option<f64> {
     let thresholds: Vec<Bytes> = thresholds.iter().map(|size| Bytes::new(*size as u64)).collect();
-    Predictor::new(scene, model, &thresholds).ok()?.objective(objective).ok()
+    Predictor::new(forecast, model, &thresholds).ok()?.objective(objective).ok()
 }
 
-fn scene(sizes: &SizeDistribution, load: f64, packets: bool, links: usize) -> Scene<'_> {
+fn forecast(sizes: &SizeDistribution, load: f64, packets: bool, links: usize) -> Forecast<'_> {
     let mut path = Path::of_link(Rate::from_gbps(10), load);
     path.whole_packets = packets;
-    path.links.resize(links, crate::scene::Link { rate: Rate::from_gbps(40), load: load / 2.0 });
-    Scene { sizes, path }
+    path.links.resize(links, crate::forecast::Link { rate: Rate::from_gbps(40), load: load / 2.0 });
+    Forecast { sizes, path }
 }
 
 proptest! {
@@ -77,23 +77,23 @@ proptest! {
         packets: bool,
         links in 1usize..3,
     ) {
-        let scene = scene(&sizes, load, packets, links);
-        let all = candidates::grid(std::slice::from_ref(&scene), &[], count);
+        let forecast = forecast(&sizes, load, packets, links);
+        let all = candidates::grid(std::slice::from_ref(&forecast), &[], count);
         let step = all.len().div_ceil(count).max(1);
         let chosen: Vec<f64> = all.into_iter().step_by(step).collect();
-        let terms = terms(&[(scene.clone(), 1.0)], &objective, &chosen).unwrap();
+        let terms = terms(&[(forecast.clone(), 1.0)], &objective, &chosen).unwrap();
         for model in MODELS {
             let found = cheapest(*model, &terms, queues);
             let values = choices(&chosen, queues - 1)
                 .into_iter()
-                .filter_map(|choice| value(&scene, *model, &objective, &choice));
+                .filter_map(|choice| value(&forecast, *model, &objective, &choice));
             let best = values.fold(f64::INFINITY, f64::min);
             let Some(found) = found else {
                 prop_assert!(best.is_infinite(), "{model}: there is one with {best}");
                 continue;
             };
             let places: Vec<f64> = found.places.iter().map(|place| chosen[place - 1]).collect();
-            let of_found = value(&scene, *model, &objective, &places).unwrap();
+            let of_found = value(&forecast, *model, &objective, &places).unwrap();
             prop_assert!(of_found <= best * (1.0 + 1e-9), "{model}: {of_found} for {best}");
         }
     }
@@ -101,10 +101,10 @@ proptest! {
     /// On 40 sizes and 4 queues, by costs of levels on both sides.
     #[test]
     fn no_choice_of_forty_is_better(sizes in sizes(), load in 0.05f64..0.95) {
-        let scene = scene(&sizes, load, false, 1);
-        let all = candidates::grid(std::slice::from_ref(&scene), &[], 40);
+        let forecast = forecast(&sizes, load, false, 1);
+        let all = candidates::grid(std::slice::from_ref(&forecast), &[], 40);
         let chosen: Vec<f64> = all.iter().copied().take(40).collect();
-        let terms = terms(&[(scene.clone(), 1.0)], &Objective::MeanFct, &chosen).unwrap();
+        let terms = terms(&[(forecast.clone(), 1.0)], &Objective::MeanFct, &chosen).unwrap();
         let costs = Costs { model: MultilevelFcfs, terms: &terms };
         let last = costs.last();
         let mut best = f64::INFINITY;
@@ -129,9 +129,9 @@ proptest! {
         objective in objective(),
         packets: bool,
     ) {
-        let scene = scene(&sizes, load, packets, 1);
-        let chosen = candidates::grid(std::slice::from_ref(&scene), &[], 300);
-        let terms = terms(&[(scene.clone(), 1.0)], &objective, &chosen).unwrap();
+        let forecast = forecast(&sizes, load, packets, 1);
+        let chosen = candidates::grid(std::slice::from_ref(&forecast), &[], 300);
+        let terms = terms(&[(forecast.clone(), 1.0)], &objective, &chosen).unwrap();
         check_layers(&Costs { model: PiasMm1, terms: &terms })?;
         check_layers(&Costs { model: MultilevelFcfs, terms: &terms })?;
         check_layers(&Costs { model: MultilevelPs, terms: &terms })?;
@@ -140,9 +140,9 @@ proptest! {
     /// The factors of a level come to its cost, but for what does not change with its beginning.
     #[test]
     fn factors_come_to_the_cost(sizes in sizes(), load in 0.05f64..0.95, packets: bool) {
-        let scene = scene(&sizes, load, packets, 2);
-        let chosen = candidates::grid(std::slice::from_ref(&scene), &[], 12);
-        let terms = terms(&[(scene.clone(), 1.0)], &Objective::MeanFct, &chosen).unwrap();
+        let forecast = forecast(&sizes, load, packets, 2);
+        let chosen = candidates::grid(std::slice::from_ref(&forecast), &[], 12);
+        let terms = terms(&[(forecast.clone(), 1.0)], &Objective::MeanFct, &chosen).unwrap();
         check_factors(&Costs { model: PiasMm1, terms: &terms })?;
         check_factors(&Costs { model: MultilevelFcfs, terms: &terms })?;
         check_factors(&Costs { model: MultilevelPs, terms: &terms })?;
@@ -151,9 +151,9 @@ proptest! {
     /// What makes divide and conquer possible is there for the one model that claims it.
     #[test]
     fn monge_is_monge(sizes in sizes(), load in 0.05f64..0.95) {
-        let scene = scene(&sizes, load, false, 1);
-        let chosen = candidates::grid(std::slice::from_ref(&scene), &[], 12);
-        let terms = terms(&[(scene.clone(), 1.0)], &Objective::MeanFct, &chosen).unwrap();
+        let forecast = forecast(&sizes, load, false, 1);
+        let chosen = candidates::grid(std::slice::from_ref(&forecast), &[], 12);
+        let terms = terms(&[(forecast.clone(), 1.0)], &Objective::MeanFct, &chosen).unwrap();
         let costs = Costs { model: PiasMm1, terms: &terms };
         prop_assert!(costs.is_monge());
         let other = Costs { model: MultilevelFcfs, terms: &terms };

@@ -12,7 +12,7 @@ const BINS_PER_DOUBLING: u64 = 1 << BINS_PER_DOUBLING_LOG2;
 ///
 /// Each bin keeps the sum of its sizes, so the mean of the whole is exact as well.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Histogram {
+pub struct SizeHistogram {
     bins: Vec<Bin>,
 }
 
@@ -22,10 +22,10 @@ struct Bin {
     sum: f64,
 }
 
-impl Histogram {
+impl SizeHistogram {
     /// Nothing yet.
-    pub fn new() -> Histogram {
-        Histogram::default()
+    pub fn new() -> SizeHistogram {
+        SizeHistogram::default()
     }
 
     /// Adds a flow of `size` that counts `weight` times. A size of 0 or a weight that is not
@@ -43,7 +43,7 @@ impl Histogram {
     }
 
     /// Adds all that `other` has seen.
-    pub fn merge(&mut self, other: &Histogram) {
+    pub fn merge(&mut self, other: &SizeHistogram) {
         if other.bins.len() > self.bins.len() {
             self.bins.resize(other.bins.len(), Bin::default());
         }

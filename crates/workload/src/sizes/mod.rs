@@ -28,7 +28,7 @@ use flowsched_units::{Bytes, PACKET_HEADER, PACKET_PAYLOAD};
 pub use built_in::{BUILT_IN, BuiltIn};
 pub use cdf_file::{CdfError, parse_cdf};
 pub use error::SizesError;
-pub use histogram::Histogram;
+pub use histogram::SizeHistogram;
 pub use table::Point;
 pub use words::{FORMS, Form, by_name};
 

@@ -136,7 +136,7 @@ fn exponential_in_whole_packets_is_geometric_but_for_its_head() {
 #[test]
 fn a_histogram_keeps_the_mean_and_the_shape() {
     let sizes = named("web-search-bytes");
-    let (mut one, mut other, mut exact) = (Histogram::new(), Histogram::new(), 0.0);
+    let (mut one, mut other, mut exact) = (SizeHistogram::new(), SizeHistogram::new(), 0.0);
     for draw in 0..10_000 {
         let size = sizes.sample(f64::from(draw) / 10_000.0);
         exact += size.get() as f64 / 10_000.0;
@@ -152,7 +152,7 @@ fn a_histogram_keeps_the_mean_and_the_shape() {
     for p in [0.1, 0.5, 0.9, 0.99] {
         close(seen.quantile(p), sizes.quantile(p), 0.01);
     }
-    assert!(Histogram::new().distribution().is_none());
+    assert!(SizeHistogram::new().distribution().is_none());
 }
 
 #[test]

@@ -194,8 +194,8 @@ fn an_order_is_reported_for_each_two_neighbours() {
     let meta = Meta { orders: Order::parse_all(orders).unwrap(), ..meta() };
     let dir = tempdir().unwrap();
     let found = write_all(dir.path(), &meta, runs).unwrap().orders;
-    let verdicts: Vec<Verdict> = found.iter().map(|order| order.verdict).collect();
-    use Verdict::{Holds, Reversed, Undecided};
+    let verdicts: Vec<OrderVerdict> = found.iter().map(|order| order.verdict).collect();
+    use OrderVerdict::{Holds, Reversed, Undecided};
     assert_eq!(verdicts, [Reversed, Holds, Holds, Undecided]);
     let ratios = 1000.0f64.powi(3) / (900.0 * 890.0 * 880.0);
     near(found[1].change.change, libm::cbrt(ratios) - 1.0);
@@ -212,5 +212,5 @@ fn where_nothing_is_random_the_change_decides_on_an_order() {
     let dir = tempdir().unwrap();
     let found = write_all(dir.path(), &Meta { orders, ..meta() }, runs).unwrap().orders;
     assert_eq!(found[0].change.low, None);
-    assert_eq!((found[0].verdict, found[1].verdict), (Verdict::Holds, Verdict::Reversed));
+    assert_eq!((found[0].verdict, found[1].verdict), (OrderVerdict::Holds, OrderVerdict::Reversed));
 }

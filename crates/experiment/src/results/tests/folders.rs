@@ -30,7 +30,7 @@ prop_compose! {
             retransmissions: numbers.3.into(),
             gave_up: ends.is_none(),
             timeouts: numbers.0.into(),
-            passage: Passage::default(),
+            packets: PacketCounters::default(),
             measured: numbers.4,
         }
     }

@@ -28,7 +28,7 @@ fn flow(number: u64, size: u64, fct_us: u64) -> FlowRow {
         deadline: None,
         retransmissions: 0,
         timeouts: 0,
-        passage: Passage::default(),
+        packets: PacketCounters::default(),
         measured: true,
     }
 }
@@ -45,7 +45,7 @@ fn samples_of(run: &RunRecord) -> PortsOfRun {
         class: "host to leaf".to_owned(),
         rate: Rate::from_gbps(10),
     };
-    let sample = |time, port| PortSample {
+    let sample = |time, port| PortRow {
         time: Time::from_us(time),
         port,
         queue_bytes: 1500 * time,

@@ -118,12 +118,12 @@ fn many_samples_are_written_in_pieces_and_read_back() {
     let start = RunStart { key: key.clone(), ports, ..RunStart::default() };
     let mut samples = writer.begin(0, start).unwrap();
     let at = |time: u64| {
-        [0, 1].map(|port| PortSample {
+        [0, 1].map(|port| PortRow {
             time: Time::from_us(time),
             port,
             queue_bytes: time % 7,
             tx_bytes: time,
-            ..PortSample::default()
+            ..PortRow::default()
         })
     };
     let path = dir.path().join("runs/000000.partial/ports.parquet");

@@ -54,13 +54,14 @@ pub struct LinkState {
     pub mean_rtt: Time,
 }
 
-/// What the flow controller says of a flow that it has no room to remember.
+/// What a flow controller decides on for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It has decided.
-    Decided,
-    /// The flow is one of the rest, which share what the remembered flows leave.
-    OneOfTheRest,
+pub enum Decision {
+    /// The flow: its rate and its pauser are in the header.
+    ForTheFlow,
+    /// Nothing yet: there is no room to remember the flow. It is one of the rest, which share what
+    /// the remembered flows leave.
+    WithTheRest,
 }
 
 impl FlowController {
@@ -81,18 +82,18 @@ impl FlowController {
         name: Name,
         header: &mut PdqHeader,
         link: LinkState,
-    ) -> Verdict {
+    ) -> Decision {
         if header.paused_by.is_some_and(|pauser| pauser != self.me) {
             self.pass_by(name, header, link.capacity);
-            return Verdict::Decided;
+            return Decision::ForTheFlow;
         }
         let Some(place) = self.find_or_add(now, name, header) else {
             if self.list.entries().len() < self.settings.most_flows {
                 // There is memory for it, only no need: those in the list fill the link.
                 header.paused_by = Some(self.me);
-                return Verdict::Decided;
+                return Decision::ForTheFlow;
             }
-            return Verdict::OneOfTheRest;
+            return Decision::WithTheRest;
         };
         let rate = self.available(place, link.capacity).min(header.rate);
         if rate > Rate::from_bps(0) && !self.is_dampened(now, name, place) {
@@ -108,7 +109,7 @@ impl FlowController {
             entry.paused_by = Some(self.me);
             entry.rate = Rate::from_bps(0);
         }
-        Verdict::Decided
+        Decision::ForTheFlow
     }
 
     /// A flow that another switch has paused is forgotten, but leaves with no higher rate than

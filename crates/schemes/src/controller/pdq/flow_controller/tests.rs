@@ -280,8 +280,8 @@ fn beyond_the_memory_flows_are_the_rest() {
     let slow = PdqHeader { rate: Rate::from_bps(300_000_000), ..header(50.0) };
     there_and_back(&mut controller, Time::ZERO, 1, slow);
     let mut second = header(60.0);
-    let verdict = controller.on_data(Time::ZERO, name(2), &mut second, LINK);
-    assert_eq!(verdict, Verdict::OneOfTheRest);
+    let decision = controller.on_data(Time::ZERO, name(2), &mut second, LINK);
+    assert_eq!(decision, Decision::WithTheRest);
     assert_eq!(controller.left_over(LINK.capacity), Rate::from_bps(700_000_000));
 }
 

@@ -67,24 +67,24 @@ impl Path {
 /// From here on the ideal time is a smooth function of the size.
 const MANY_PACKETS: f64 = 64.0;
 
-/// Flow sizes on a path.
+/// The traffic that thresholds are for: flow sizes on a path.
 #[derive(Clone, Debug)]
-pub struct Scene<'a> {
+pub struct Forecast<'a> {
     /// Of the flows.
     pub sizes: &'a SizeDistribution,
     /// That all of them take.
     pub path: Path,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> Forecast<'a> {
     /// Flows of these sizes on one 10 Gbps link at `load`.
-    pub fn new(sizes: &'a SizeDistribution, load: f64) -> Scene<'a> {
-        Scene { sizes, path: Path::of_link(DEFAULT_LINK, load) }
+    pub fn new(sizes: &'a SizeDistribution, load: f64) -> Forecast<'a> {
+        Forecast { sizes, path: Path::of_link(DEFAULT_LINK, load) }
     }
 
     /// The same at another highest load, all links in proportion.
-    pub fn at_load(&self, load: f64) -> Scene<'a> {
-        Scene { sizes: self.sizes, path: self.path.with_load_times(load / self.path.load()) }
+    pub fn at_load(&self, load: f64) -> Forecast<'a> {
+        Forecast { sizes: self.sizes, path: self.path.with_load_times(load / self.path.load()) }
     }
 
     /// Refuses what has no steady state.
