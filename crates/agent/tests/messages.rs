@@ -3,6 +3,8 @@
 
 #[path = "support/agent.rs"]
 mod agent;
+#[path = "support/crowded.rs"]
+mod crowded;
 #[path = "support/lab.rs"]
 mod lab;
 #[path = "support/seen.rs"]
@@ -12,11 +14,11 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
 
 use agent::Agent;
+use crowded::Crowded;
 use lab::{Capture, Pair, sh};
 use nix::sys::socket::{setsockopt, sockopt};
 use seen::Seen;
@@ -172,32 +174,6 @@ fn a_small_send_buffer_does_not_return_its_sender_to_the_top() {
     }
 }
 
-/// Keeps the processor that the caller runs on busy until it is dropped, and gives the caller what others
-/// leave of it.
-struct Crowded(Vec<Child>);
-
-impl Crowded {
-    fn new() -> Crowded {
-        let thread = nix::unistd::gettid();
-        sh(&format!("taskset --cpu-list --pid 0 {thread} && chrt --idle --pid 0 {thread}"));
-        let busy = || {
-            let words =
-                ["--cpu-list", "0", "chrt", "--other", "0", "sh", "-c", "while :; do :; done"];
-            Command::new("taskset").args(words).spawn().unwrap()
-        };
-        Crowded((0..3).map(|_| busy()).collect())
-    }
-}
-
-impl Drop for Crowded {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
 /// The send buffer drains while the writer, which is to fill it again, waits for a processor.
 #[test]
 fn a_writer_that_runs_late_does_not_return_to_the_top() {
@@ -213,7 +189,7 @@ fn a_writer_that_runs_late_does_not_return_to_the_top() {
         let sending = lab::on(&pair.a, || {
             let mut stream = TcpStream::connect(SINK).unwrap();
             setsockopt(&stream, sockopt::SndBufForce, &16_384).unwrap();
-            let crowded = Crowded::new();
+            let crowded = Crowded::new(3);
             stream.write_all(&vec![7; LATE_BYTES]).unwrap();
             drop(crowded);
             stream.shutdown(std::net::Shutdown::Write).unwrap();

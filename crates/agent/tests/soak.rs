@@ -1,4 +1,4 @@
-//! Random life cycles of the agent under TCP, UDP and QUIC, with slow readers and narrow links. The
+//! Random life cycles of the agent under TCP, UDP and QUIC, with slow readers, starved senders and narrow links. The
 //! tag of every packet that arrives at the far end of the cable is compared with the rule, and
 //! nothing may be left after `uninstall`. Needs root.
 //!
@@ -8,6 +8,8 @@
 mod agent;
 #[path = "soak/capture.rs"]
 mod capture;
+#[path = "support/crowded.rs"]
+mod crowded;
 #[path = "soak/draw.rs"]
 mod draw;
 #[path = "soak/foreign.rs"]
@@ -69,7 +71,14 @@ fn a_short_soak_finds_nothing() {
     let case = Case::short();
     let verdict = carry_out(&case, &|| false);
     let packets = &verdict.findings.packets;
-    let kinds = ["bulk TCP", "request and response TCP", "UDP", "QUIC", "TCP without payload"];
+    let kinds = [
+        "bulk TCP",
+        "TCP of starved senders",
+        "request and response TCP",
+        "UDP",
+        "QUIC",
+        "TCP without payload",
+    ];
     assert!(
         verdict.findings.violations.is_empty(),
         "{}\n{}",

@@ -47,6 +47,16 @@ pub struct Bulk {
     pub read_pause: Duration,
 }
 
+/// A TCP connection whose sender is starved of the processor: one write waits for room in a small
+/// send buffer, and fills it late.
+#[derive(Clone, Debug)]
+pub struct Starved {
+    pub stream: Bulk,
+    pub send_buffer: usize,
+    /// The link that acknowledgements come by, bits per second.
+    pub acknowledgements: u64,
+}
+
 /// A TCP connection whose client waits for an answer to each message, and then pauses for much
 /// longer than `message.idle`.
 #[derive(Clone, Debug)]
@@ -100,6 +110,9 @@ pub enum Event {
     Rename,
     /// The interface is removed and comes back.
     Away,
+    /// The interface is deleted and made again at once, so many times. The agent may see none, one or
+    /// several of these interfaces. The last one may have the index of the first.
+    Replaced { times: u64, has_old_index: bool },
     /// Somebody else attaches a program.
     Foreign(Foreign),
     /// `uninstall`, and a start with the other rule.
@@ -117,6 +130,7 @@ impl Event {
             Event::HookChange => "change of hook",
             Event::Rename => "interface renamed and back",
             Event::Away => "interface removed and back",
+            Event::Replaced { .. } => "interface replaced",
             Event::Foreign(_) => "other program attached",
             Event::Reinstall => "`uninstall` and start anew",
         }
@@ -139,6 +153,7 @@ pub struct Case {
     /// There when the agent first starts.
     pub foreign: Option<Foreign>,
     pub bulks: Vec<Bulk>,
+    pub starved: Option<Starved>,
     pub conversations: Vec<Conversation>,
     pub datagrams: Vec<Datagrams>,
     pub quic: Option<Quic>,
@@ -169,6 +184,7 @@ impl Case {
             hook: draw.pick(&[Hook::Tcx, Hook::Clsact]),
             foreign: draw.chance(0.3).then(|| draw.foreign()),
             bulks: (0..draw.count(1, 3)).map(|_| draw.bulk()).collect(),
+            starved: draw.chance(0.3).then(|| draw.starved()),
             conversations: (0..draw.count(0, 2)).map(|_| draw.conversation()).collect(),
             datagrams: (0..if has_datagrams { draw.count(0, 2) } else { 0 })
                 .map(|_| draw.datagrams(flow_idle))
@@ -189,6 +205,7 @@ impl Case {
             Event::Foreign(Foreign::Filter(10)),
             Event::Reinstall,
             Event::Away,
+            Event::Replaced { times: 2, has_old_index: true },
         ];
         Case {
             hook: Hook::Tcx,
@@ -201,6 +218,16 @@ impl Case {
                     read_pause: Duration::from_millis(read_pause),
                 })
                 .to_vec(),
+            starved: Some(Starved {
+                stream: Bulk {
+                    bytes: 300_000,
+                    receive_buffer: 16 << 10,
+                    read_at_once: 64 << 10,
+                    read_pause: Duration::ZERO,
+                },
+                send_buffer: 16 << 10,
+                acknowledgements: 1_000_000,
+            }),
             message_idle: Duration::from_millis(5),
             events: events.map(|event| (quiet, event)).to_vec(),
             link: Link::Away(20_000_000, 60_000),
@@ -270,6 +297,19 @@ impl Draw {
         }
     }
 
+    fn starved(&mut self) -> Starved {
+        let stream = Bulk {
+            bytes: self.count(200_000, 500_000) as usize,
+            read_pause: self.milliseconds(&[0, 2]),
+            ..self.bulk()
+        };
+        Starved {
+            stream,
+            send_buffer: self.pick(&[8, 16, 32]) << 10,
+            acknowledgements: self.pick(&[200_000, 1_000_000]),
+        }
+    }
+
     fn conversation(&mut self) -> Conversation {
         let size = |draw: &mut Draw| match draw.count(0, 2) {
             0 => draw.count(100, 3_000),
@@ -311,7 +351,7 @@ impl Draw {
     }
 
     fn event(&mut self) -> Event {
-        match self.count(0, 9) {
+        match self.count(0, 10) {
             0 | 1 => Event::Kill { other_rule: self.chance(0.5) },
             2 => Event::Stop,
             3 => Event::Reload,
@@ -320,6 +360,7 @@ impl Draw {
             6 => Event::Rename,
             7 => Event::Away,
             8 => Event::Foreign(self.foreign()),
+            9 => Event::Replaced { times: self.count(1, 4), has_old_index: self.chance(0.5) },
             _ => Event::Reinstall,
         }
     }
@@ -341,6 +382,9 @@ fn a_seed_gives_one_case_and_seeds_give_every_event_and_link() {
         "HookChange",
         "Rename",
         "Away)",
+        "has_old_index: true",
+        "has_old_index: false",
+        "starved: Some",
         "Foreign(Tcx",
         "Filter(0)",
         "Reinstall",

@@ -132,6 +132,7 @@ impl Life<'_> {
             Event::HookChange => self.change_hook(),
             Event::Rename => self.rename(),
             Event::Away => self.away(),
+            Event::Replaced { times, has_old_index } => self.replace(times, has_old_index),
             Event::Foreign(kind) => self.add_foreign(kind),
             Event::Reinstall => {
                 self.uninstall();
@@ -243,6 +244,32 @@ impl Life<'_> {
         self.history.push(change, self.tagged());
     }
 
+    /// Each of the interfaces may be tagged for some time, or none but the last.
+    fn replace(&mut self, times: u64, has_old_index: bool) {
+        let untagged = Phase { rule: None, life: self.lives };
+        let index = self.world.index();
+        self.change(untagged, true, |life| life.world.remove_interface());
+        self.foreign = None;
+        let before = now();
+        for _ in 1..times {
+            self.world.restore_interface();
+            self.world.remove_interface();
+        }
+        match has_old_index {
+            true => self.world.restore_interface_with_index(index),
+            false => self.world.restore_interface(),
+        }
+        self.before = Setup::read(&self.world.pair, "east");
+        for _ in 0..100 {
+            if self.count_attached("east") > 0 {
+                break;
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+        let change = Change { before, after: now(), blurs: times > 1 };
+        self.history.push(change, self.tagged());
+    }
+
     fn add_foreign(&mut self, kind: Foreign) {
         if self.foreign.is_some() {
             return;
@@ -258,12 +285,17 @@ impl Life<'_> {
     }
 
     fn check_attached_to(&mut self, interface: &str, when: &str) {
-        self.loaded.add(&self.agent);
-        let count = self.loaded.attached(&self.world.pair, interface);
+        let count = self.count_attached(interface);
         if count != 1 {
             let text = format!("{count} after {when}");
             self.violations.push(Violation::new("not one tagger on the hook", text));
         }
+    }
+
+    /// How many taggers run on what leaves the interface.
+    fn count_attached(&mut self, interface: &str) -> usize {
+        self.loaded.add(&self.agent);
+        self.loaded.attached(&self.world.pair, interface)
     }
 }
 

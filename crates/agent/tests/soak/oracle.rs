@@ -132,7 +132,10 @@ pub fn judge(case: &Case, history: &History, packets: &[Packet]) -> Findings {
         let to = packets.first().map_or(0, |packet| packet.seen.to);
         match port::conversation(to).and_then(|number| case.conversations.get(number)) {
             Some(conversation) => stream::conversation(&mut judge, conversation, packets),
-            None => stream::bulk(&mut judge, packets),
+            None if to == port::STARVED => {
+                stream::bulk(&mut judge, "TCP of starved senders", packets)
+            }
+            None => stream::bulk(&mut judge, "bulk TCP", packets),
         }
     }
     for ((_, to), packets) in &flows {

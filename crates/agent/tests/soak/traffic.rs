@@ -20,6 +20,7 @@ use crate::world::World;
 /// The receiver's ports, by which packets are told apart.
 pub mod port {
     pub const BULK: u16 = 5100;
+    pub const STARVED: u16 = 5150;
     pub const CONVERSATION: u16 = 5200;
     pub const DATAGRAMS: u16 = 5300;
     pub const QUIC: u16 = 5400;
@@ -74,6 +75,13 @@ impl Traffic {
             let [at_reader, at_writer] = stops;
             run(&world.far, Box::new(move || stream::read_slowly(to, &reader, &at_reader)));
             run(&world.pair.a, Box::new(move || stream::write_at_once(to, &writer, &at_writer)));
+        }
+        if let Some(starved) = &case.starved {
+            let to = world.address(port::STARVED);
+            let (reader, writer) = (starved.stream.clone(), starved.clone());
+            let [at_reader, at_writer] = [stop.clone(), stop.clone()];
+            run(&world.far, Box::new(move || stream::read_slowly(to, &reader, &at_reader)));
+            run(&world.pair.a, Box::new(move || stream::write_late(to, &writer, &at_writer)));
         }
         for (number, conversation) in case.conversations.iter().enumerate() {
             let to = world.address(port::CONVERSATION + number as u16);

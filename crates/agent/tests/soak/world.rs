@@ -14,6 +14,8 @@ pub struct World {
     /// The receiver's namespace.
     pub far: String,
     link: Link,
+    /// The link that acknowledgements come by, bits per second.
+    acknowledgements: Option<u64>,
     ipv6: bool,
 }
 
@@ -21,7 +23,8 @@ impl World {
     pub fn new(case: &Case) -> World {
         let pair = Pair::new();
         let far = format!("{}c", pair.b);
-        let world = World { pair, far, link: case.link, ipv6: case.ipv6 };
+        let acknowledgements = case.starved.as_ref().map(|starved| starved.acknowledgements);
+        let world = World { pair, far, link: case.link, acknowledgements, ipv6: case.ipv6 };
         let (router, far) = (&world.pair.b, &world.far);
         sh(&format!(
             "ip netns add {far} && ip -n {far} link set lo up && \
@@ -57,6 +60,12 @@ impl World {
         if let Link::Here(rate, queue) = self.link {
             narrow(host, "east", rate, queue);
         }
+        if let Some(rate) = self.acknowledgements {
+            sh(&format!(
+                "tc -n {} qdisc add dev west root tbf rate {rate}bit burst 1600 limit 20000",
+                self.pair.b
+            ));
+        }
     }
 
     /// The receiver's address.
@@ -74,6 +83,18 @@ impl World {
     pub fn restore_interface(&self) {
         self.pair.connect();
         self.route();
+    }
+
+    /// Makes another one, with this index.
+    pub fn restore_interface_with_index(&self, index: u32) {
+        self.pair.connect_with_index(index);
+        self.route();
+    }
+
+    /// The tagged interface's index.
+    pub fn index(&self) -> u32 {
+        let text = sh(&format!("ip -n {} -oneline link show dev east", self.pair.a));
+        text.split(':').next().unwrap().parse().unwrap()
     }
 }
 

@@ -65,8 +65,17 @@ impl Pair {
 
     /// Lays the cable.
     pub fn connect(&self) {
+        self.connect_as("");
+    }
+
+    /// Lays the cable; the first host's interface has this index.
+    pub fn connect_with_index(&self, index: u32) {
+        self.connect_as(&format!("index {index}"));
+    }
+
+    fn connect_as(&self, index: &str) {
         let (a, b) = (&self.a, &self.b);
-        sh(&format!("ip link add east netns {a} type veth peer name west netns {b}"));
+        sh(&format!("ip -n {a} link add east {index} type veth peer name west netns {b}"));
         for (host, interface, number) in [(a, "east", 1), (b, "west", 2)] {
             sh(&format!("ip -n {host} addr add 10.77.0.{number}/24 dev {interface}"));
             sh(&format!("ip -n {host} addr add fd77::{number}/64 dev {interface} nodad"));

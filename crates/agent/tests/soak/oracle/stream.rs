@@ -28,8 +28,9 @@ fn earned(offset: u64) -> Place {
     Place::From(offset, offset + 1)
 }
 
-/// A connection whose send buffer was never empty: all of it is one message.
-pub(super) fn bulk(judge: &mut Judge<'_>, packets: &[&Packet]) {
+/// A connection whose one write lasted until its end, or left data in the send buffer until then: all of
+/// it is one message.
+pub(super) fn bulk(judge: &mut Judge<'_>, kind: &'static str, packets: &[&Packet]) {
     for packet in packets {
         if packet.seen.payload == 0 {
             judge_bare(judge, packet);
@@ -37,7 +38,7 @@ pub(super) fn bulk(judge: &mut Judge<'_>, packets: &[&Packet]) {
         }
         let offset = offset(packets, packet);
         let is_older = |phase: &Phase| packets[0].at < judge.history.birth(phase.life).1;
-        judge.judge("bulk TCP", packet, |phase| {
+        judge.judge(kind, packet, |phase| {
             if is_older(phase) { earned(offset) } else { Place::From(offset, offset) }
         });
     }

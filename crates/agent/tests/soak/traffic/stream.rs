@@ -11,9 +11,14 @@ use nix::sys::socket::{
 };
 
 use super::Stop;
-use crate::draw::{Bulk, Conversation};
+use crate::crowded::Crowded;
+use crate::draw::{Bulk, Conversation, Starved};
 
 const LOOK_UP: Duration = Duration::from_millis(100);
+/// After so long without an acknowledgement a connection is given up, so that every write ends.
+const GIVE_UP_MS: u32 = 10_000;
+/// Threads that keep the processor of a starved sender busy.
+const BUSY: usize = 2;
 const BETWEEN_CONNECTIONS: Duration = Duration::from_millis(200);
 
 /// A server whose connections have this receive buffer; the window is scaled by it.
@@ -111,6 +116,24 @@ pub(super) fn write_at_once(to: SocketAddr, bulk: &Bulk, stop: &Stop) {
             || !read(&mut stream, 1, 1, Duration::ZERO, stop)
             || stop.is_set()
         {
+            break_off(&stream);
+        }
+        drop(stream);
+        stop.sleep(BETWEEN_CONNECTIONS);
+    }
+}
+
+/// Hands everything to the kernel in one call, which waits for room in the send buffer again and
+/// again, and each time gets the processor late.
+pub(super) fn write_late(to: SocketAddr, starved: &Starved, stop: &Stop) {
+    let data = vec![7; starved.stream.bytes];
+    while let Some(mut stream) = connect(to, stop) {
+        setsockopt(&stream, sockopt::SndBufForce, &starved.send_buffer).unwrap();
+        setsockopt(&stream, sockopt::TcpUserTimeout, &GIVE_UP_MS).unwrap();
+        let crowded = Crowded::new(BUSY);
+        let is_written = stream.write_all(&data).is_ok();
+        drop(crowded);
+        if !is_written || !read(&mut stream, 1, 1, Duration::ZERO, stop) || stop.is_set() {
             break_off(&stream);
         }
         drop(stream);
