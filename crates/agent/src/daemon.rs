@@ -54,7 +54,8 @@ pub(crate) struct Agent<'a> {
     pub(crate) config: Config,
     /// The configuration file.
     pub(crate) path: PathBuf,
-    /// Interfaces that could not be attached to: said once. (One that comes back has another index.)
+    /// Interfaces that could not be attached to: said once, and tried again with each sweep. One that comes
+    /// back may have its old index.
     pub(crate) refused: BTreeSet<Interface>,
 }
 
@@ -72,13 +73,14 @@ impl Agent<'_> {
             if is_changed(changes, &self.path) | requests.take_reload() {
                 self.reload();
             }
-            self.check_interfaces();
+            self.check_interfaces(false);
             if let Err(error) = self.tagger.refresh_cgroups(&self.config) {
                 log::warn(error);
             }
             if swept.elapsed() >= SWEEP_EVERY {
                 swept = Instant::now();
                 self.sweep();
+                self.check_interfaces(true);
                 let is_over = recent.elapsed() >= passed::RECENT;
                 if is_over {
                     recent = Instant::now();
@@ -124,7 +126,7 @@ impl Agent<'_> {
         self.config = config;
         self.detach_unwanted()?;
         self.refused.clear();
-        self.check_interfaces();
+        self.check_interfaces(false);
         stats::count(self.places, |counters| counters.reloads += 1)?;
         Ok(true)
     }
@@ -159,11 +161,12 @@ impl Agent<'_> {
         Ok(())
     }
 
-    /// Attaches to interfaces that are new, or were gone and are back.
-    fn check_interfaces(&mut self) {
+    /// Attaches to interfaces that are new, or were gone and are back. `again`: to those that refused, too.
+    fn check_interfaces(&mut self, again: bool) {
         install::tidy(self.places);
         for interface in interfaces::matching(&self.config.interfaces) {
-            if self.refused.contains(&interface) || attach::is_attached(self.places, &interface) {
+            let is_left_out = self.refused.contains(&interface) && !again;
+            if is_left_out || attach::is_attached(self.places, &interface) {
                 continue;
             }
             let installed =
@@ -172,9 +175,15 @@ impl Agent<'_> {
                 Some(_) => nic::program(self.places, &self.config, &interface),
                 None => Ok(()),
             });
-            if let Err(error) = scheduled {
-                log::error(error);
-                self.refused.insert(interface);
+            match scheduled {
+                Ok(()) => {
+                    self.refused.remove(&interface);
+                }
+                Err(error) => {
+                    if self.refused.insert(interface) {
+                        log::error(error);
+                    }
+                }
             }
         }
         if let Err(error) = self.detach_unwanted() {

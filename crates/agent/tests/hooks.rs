@@ -194,3 +194,35 @@ fn a_renamed_interface_keeps_its_one_tagger() {
         assert_eq!(other::count_on_tcx(&pair.a, "east"), 0);
     }
 }
+
+/// The agent's `ip` fails, which caps super-packets, as it does while an interface is being deleted.
+#[test]
+fn an_interface_that_was_refused_is_tagged_if_it_comes_back_with_its_index() {
+    if !lab::is_root("an_interface_that_was_refused_is_tagged_if_it_comes_back_with_its_index") {
+        return;
+    }
+    const INDEX: u32 = 77;
+    let pair = Pair::new();
+    pair.disconnect();
+    let mut agent = Agent::prepare(&pair, &format!("{RULE}[gso]\nmax-segments = 20\n"));
+    let tools = agent.folder.join("bin");
+    let ip = tools.join("ip");
+    sh(&format!(
+        "mkdir {} && printf '#!/bin/sh\\nexit 1\\n' > {ip} && chmod +x {ip}",
+        tools.display(),
+        ip = ip.display()
+    ));
+    let path = format!("PATH={}:{}", tools.display(), std::env::var("PATH").unwrap());
+    let mut command = agent.command_after(&["env", &path]);
+    command.args(["start", "--config"]).arg(agent.config());
+    agent.launch_as(command);
+    agent.wait_for("ready");
+    pair.connect_with_index(INDEX);
+    agent.wait_for("read the limits of east");
+    pair.disconnect();
+    std::fs::remove_file(ip).unwrap();
+    agent.forget();
+    pair.connect_with_index(INDEX);
+    agent.wait_for("east: tagged");
+    assert_eq!(datagrams(&pair, 40_009), as_the_rule_says());
+}
