@@ -24,13 +24,13 @@ mod admissions;
 mod agenda;
 mod engine;
 mod fair;
-#[cfg(test)]
-mod from_scratch;
 mod job;
 mod latency;
 mod news;
 mod noted;
 mod optimum;
+#[cfg(test)]
+mod oracle;
 mod paths;
 mod ports;
 mod requests;

@@ -15,8 +15,6 @@
 //! leaf-spine fabrics, there is no queue of events: in each window of time, the ports take in their
 //! packets level by level (`fabric`).
 
-#[cfg(test)]
-mod agreement;
 mod engine;
 mod fabric;
 mod hosts;
@@ -24,6 +22,8 @@ mod job;
 mod link;
 mod passage;
 mod routing;
+#[cfg(test)]
+mod tests;
 mod timers;
 mod tournament;
 

@@ -6,8 +6,8 @@ use flowsched_units::{Bytes, PACKET_HEADER, Rate, Time};
 use flowsched_workload::Flow;
 use proptest::prelude::*;
 
-use crate::from_scratch::{Demand, max_min, waterfill};
 use crate::latency::wire_bits;
+use crate::oracle::from_scratch::{Demand, max_min, waterfill};
 use crate::{Job, Progress};
 
 /// Two switches with three hosts each, of unlike links, so that flows are held back in part.

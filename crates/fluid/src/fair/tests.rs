@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::from_scratch::{Demand, max_min};
+use crate::oracle::from_scratch::{Demand, max_min};
 
 /// What happens to the flows of a network of a few links.
 #[derive(Clone, Debug)]

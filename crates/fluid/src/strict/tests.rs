@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::from_scratch::waterfill;
+use crate::oracle::from_scratch::waterfill;
 
 const LINKS: u32 = 7;
 

@@ -355,3 +355,38 @@ fn what_windows_cannot_do_is_left_to_events() {
     let close: Changes = &[("hosts", "3"), ("host_delay", "0us"), ("link_delay", "0.5us")];
     assert!(!can(&network(("star", close), 0.0), &[]), "hosts that are next to their switch");
 }
+
+/// Every scheme of the catalogue, as it is by default.
+#[test]
+fn windows_change_nothing_under_any_preset() {
+    use flowsched_schemes::PRESETS;
+    use flowsched_schemes::port::parameters::QUEUES;
+    use flowsched_schemes::tagger::THRESHOLDS;
+
+    let network = network(TOPOLOGIES[0], 0.0);
+    let drawn =
+        (0..40).map(|n: u32| (n, n / 6, n.is_multiple_of(2), 1 + 5_000 * u64::from(n), n.into()));
+    let flows = flows(drawn.collect(), network.host_count(), Time::from_us(10));
+    let job = Job {
+        network: &network,
+        routing: Routing::Ecmp,
+        flows: &flows,
+        seed: 1,
+        sample_interval: Time::ZERO,
+        until: None,
+    };
+    for preset in PRESETS.iter().filter(|preset| preset.sends_packets()) {
+        let mut settings = Combination::new(preset.name, [None; 4]).unwrap().defaults("none");
+        if let Some(Value::Text(_)) = settings.get(&THRESHOLDS) {
+            let sizes = (1..settings.count(&QUEUES)).map(|queue| Bytes::new(queue * 20_000));
+            settings.set(&THRESHOLDS, Value::Sizes(sizes.collect()));
+        }
+        let scheme = Scheme::from_settings(&settings).unwrap();
+        if scheme.facts().has_controllers {
+            continue;
+        }
+        let (windows, events) = both_of_scheme(&job, &scheme);
+        assert!(events.flows.iter().all(|flow| flow.finished_at_sender.is_some()));
+        assert!(windows == Some(events), "{}", preset.name);
+    }
+}
