@@ -67,9 +67,9 @@ impl OfferedLoad {
 pub struct LoadFigures {
     /// The links.
     pub links: LoadOf,
-    /// As [`OfferedLoad::requested`].
+    /// The load that the experiment asks for; `None` if start times are not random.
     pub requested: Option<f64>,
-    /// As [`OfferedLoad::realised`].
+    /// The load of the flows from the first start to the last; `None` if all start at once.
     pub realised: Option<f64>,
     /// What the links sent while flows arrived; `None` if samples are missing or too far apart.
     pub utilisation: Option<f64>,

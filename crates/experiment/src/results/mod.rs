@@ -1,20 +1,15 @@
 //! Results: what runs leave behind in a folder, and the figures worked out from it.
 //!
 //! A folder holds four files. `flows.parquet` has a row for every flow of every run,
-//! `ports.parquet` a row for every port at every sample time ([`FLOWS`] and [`PORTS`] say what
-//! the columns mean), `summary.json` the [`Summary`] ([`SUMMARY`] says what its keys mean), and
-//! `experiment.toml` the experiment with every default filled in. The two tables are the same
-//! byte for byte whenever the runs are the same; the summary also holds what the runs cost,
-//! which never is.
+//! `ports.parquet` a row for every port at every sample time, `summary.json` the [`Summary`], and
+//! `experiment.toml` the experiment with every default filled in. The page "Results" of the
+//! reference says what columns and keys mean. The two tables are the same byte for byte whenever the
+//! runs are the same; the summary also holds what the runs cost, which never is.
 //!
 //! What lives here: the record of a run, writing and reading folders, percentiles and paired
 //! comparisons. What may not: anything that runs an experiment, and anything that draws.
 //!
-//! A [`Writer`] begins runs, several at a time if need be. A [`RunWriter`] takes a run's port samples
-//! as they come, so that memory does not grow with simulated time, and leaves the finished run in a
-//! folder of its own. When all have finished, their tables are put together; after an interruption
-//! the finished runs are there to go on from. [`write()`] is the same for runs that are at hand, and
-//! [`Folder`] reads back.
+//! [`Folder`] reads a folder. `flowsched_run` writes one.
 //!
 //! # Definitions
 //! - *FCT*, the flow completion time, is from the flow's start until its sender knows that the
@@ -69,33 +64,42 @@ mod varied;
 mod warnings;
 
 pub use change::Change;
-pub use columns::{Column, FLOWS, PORTS, Value};
 pub use comparison::{ClassComparison, Comparison};
 pub use distribution::Distribution;
 pub use error::ResultsError;
 pub use folder::Folder;
 pub(crate) use link::FORM as LINK_FORM;
 pub use link::{LinkFigures, NamedLink};
-pub use load::{LoadFigures, LoadOf, OfferedLoad};
+pub use load::{LoadFigures, LoadOf};
 pub use one_by_one::OneByOne;
 pub(crate) use order::FORM as ORDER_FORM;
 pub use order::{Figure, Order, OrderFound, OrderVerdict};
-pub use over_seeds::OverSeeds;
 pub use packets::PacketFigures;
 pub use point::Point;
 pub use port_watch::PortFigures;
 pub use program::Program;
 pub(crate) use query::query_us;
 pub use read::FlowsOfRun;
-pub use record::{
-    Counters, FlowRow, PacketCounters, PortRecord, PortRow, PortsOfRun, RunKey, RunRecord, Schedule,
-};
-pub use run_folder::{RunStart, RunWriter};
+pub use record::{FlowRow, PacketCounters, PortRecord, PortRow, PortsOfRun, RunKey, Schedule};
 pub use size_class::{PerClass, SizeClass};
 pub use steady_state::SteadyState;
-pub use study::{Earlier, Ending, Meta, Writer, write};
-#[doc(hidden)]
-pub use study::{check_free, runs_left};
-pub use summary::{AcrossSeeds, Key, PartSummary, RunSummary, SUMMARY, Summary};
+pub use summary::{AcrossSeeds, PartSummary, RunSummary, Summary};
 pub use table_file::{TableFile, Tables};
+
+// What only the project's own crates need: writing folders, and describing them in the reference.
+#[doc(hidden)]
+pub use columns::{Column, FLOWS, PORTS, Value};
+#[doc(hidden)]
+pub use load::OfferedLoad;
+#[doc(hidden)]
+pub use over_seeds::OverSeeds;
+#[doc(hidden)]
+pub use record::{Counters, RunRecord};
+#[doc(hidden)]
+pub use run_folder::{RunStart, RunWriter};
+#[doc(hidden)]
+pub use study::{Earlier, Ending, Meta, Writer, check_free, runs_left, write};
+#[doc(hidden)]
+pub use summary::{Key, SUMMARY};
+#[doc(hidden)]
 pub use varied::VariedKey;

@@ -23,7 +23,7 @@ pub struct RunSummary {
     /// When its last event was, in microseconds of simulated time; `None` in older summaries.
     #[serde(default)]
     pub simulated_us: Option<f64>,
-    /// As [`RunRecord::schedule`].
+    /// What the scheme is worth as a schedule, if it is one and not a protocol.
     #[serde(default)]
     pub schedule: Option<Schedule>,
     /// Measured flows.
@@ -44,23 +44,23 @@ pub struct RunSummary {
     /// The load, and how far the links are used.
     #[serde(default)]
     pub load: LoadFigures,
-    /// As [`crate::results::Counters::packet_hops`].
+    /// Packets, data or ACK, that reached the far end of a link, in unmeasured flows as well.
     pub packet_hops: u64,
-    /// As [`crate::results::Counters::events`].
+    /// Events that the engine handled.
     pub events: u64,
-    /// As [`crate::results::Counters::cpu_s`].
+    /// User CPU time in seconds.
     pub cpu_s: f64,
-    /// As [`crate::results::Counters::wall_s`].
+    /// Elapsed time in seconds.
     pub wall_s: f64,
-    /// As [`crate::results::Counters::peak_rss_bytes`].
+    /// The largest resident memory of the process until the end of the run.
     pub peak_rss_bytes: u64,
-    /// As [`crate::results::Counters::drops`].
+    /// Packets dropped.
     pub drops: u64,
-    /// As [`crate::results::Counters::ecn_marks`].
+    /// Packets marked by ECN.
     pub ecn_marks: u64,
-    /// As [`crate::results::Counters::timeouts`].
+    /// Retransmission timeouts.
     pub timeouts: u64,
-    /// As [`crate::results::Counters::retransmissions`].
+    /// Data packets sent again.
     pub retransmissions: u64,
     /// How long flows took to make room for those that came last, in microseconds; `None` where
     /// that cannot be said.
@@ -180,6 +180,7 @@ fn fct_us(flow: &FlowRow) -> Option<f64> {
 
 impl RunSummary {
     /// Of a run, and of what was worked out of its port samples.
+    #[doc(hidden)]
     pub fn new(run: &RunRecord, ports: &PortFigures) -> RunSummary {
         let measured: Vec<&FlowRow> = run.flows.iter().filter(|flow| flow.measured).collect();
         let distribution = |value: fn(&FlowRow) -> Option<f64>| {
