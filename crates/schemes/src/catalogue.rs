@@ -142,6 +142,9 @@ pub fn schedule(settings: &Settings) -> Option<FlowLevel> {
     Omniscient::PART.is_named_by(settings).then(Omniscient::flow_level)
 }
 
+/// The parts that a schedule of flows may stand beside.
+pub(crate) const BESIDE_SCHEDULES: &[Part] = &Omniscient::BESIDE;
+
 /// Whether the part is a schedule of flows, which has no packets to run.
 #[doc(hidden)]
 pub fn is_schedule(part: &Part) -> bool {

@@ -145,9 +145,9 @@ impl FlowLevel {
         let Some(schedule) = catalogue::schedule(settings) else {
             return Scheme::from_settings(settings)?.flow_level();
         };
-        let [tagger, _, port, controller] = Role::ALL.map(Role::parameter);
-        let plain = [(tagger, "none"), (port, "fifo"), (controller, "none"), (&COMPAT, "none")];
-        for (parameter, only) in plain {
+        let of_parts =
+            catalogue::BESIDE_SCHEDULES.iter().map(|part| (part.role.parameter(), part.name));
+        for (parameter, only) in of_parts.chain([(&COMPAT, "none")]) {
             let found = settings.text(parameter);
             if found != only {
                 let key = parameter.name;

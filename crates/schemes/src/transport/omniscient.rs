@@ -3,8 +3,12 @@
 
 use flowsched_units::Bytes;
 
+use crate::controller::{ControllerPart, NoController};
 use crate::flow_level::{Acknowledgements, FlowLevel, Sharing};
 use crate::part::{Part, Role};
+use crate::port::{Fifo, PortPart};
+use crate::tagger::TaggerPart;
+use crate::tagger::none::NoTagger;
 
 /// The omniscient schedule.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +25,10 @@ impl Omniscient {
         source: "PDQ 2012, 3 and 5.2.1",
         parameters: &[],
     };
+
+    /// The parts that it may stand beside: they do nothing to packets.
+    pub const BESIDE: [Part; 3] =
+        [NoTagger::PART, <Fifo as PortPart>::PART, <NoController as ControllerPart<()>>::PART];
 
     /// As few late flows as possible, then as little waiting, without headers.
     pub fn flow_level() -> FlowLevel {
