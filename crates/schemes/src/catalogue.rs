@@ -1,9 +1,9 @@
 //! The parts there are, with their parameters: what `flowsched list schemes` prints and what
 //! an experiment file may say.
 //!
-//! A new transport is a line in `transports!` below. New taggers, ports and controllers are a line
-//! in the families of [`tagger`](crate::tagger), [`port`](crate::port) and
-//! [`controller`](crate::controller).
+//! A new transport is a line in `transports!` below. New taggers, ports, controllers and congestion
+//! controls of TCP are a line in the families of [`tagger`](crate::tagger), [`port`](crate::port),
+//! [`controller`](crate::controller) and [`congestion`](crate::transport::tcp::congestion).
 
 use std::any::Any;
 
@@ -26,8 +26,8 @@ use crate::transport::omniscient::Omniscient;
 use crate::transport::pdq::multipath::MultipathPdq;
 use crate::transport::pdq::{Pdq, PdqHeader};
 use crate::transport::phost::{PhostHosts, PhostPriorities};
-use crate::transport::tcp::congestion::{D2tcp, Dctcp, EcnStar, L2dct, Reno};
-use crate::transport::{Hosts, TransportPart};
+use crate::transport::tcp::congestion::AnyAlgorithm;
+use crate::transport::{Hosts, TransportFamily};
 use crate::world::World;
 
 /// Writes the type that is any transport of the catalogue, with the other three parts.
@@ -35,22 +35,23 @@ macro_rules! transports {
     ($($Name:ident),* $(,)?) => {
         /// Any transport, with a controller, a tagger and ports that it works with.
         #[derive(Clone, Debug)]
+        #[allow(clippy::large_enum_variant, reason = "a scheme has one")]
         pub(crate) enum AnyTransport {
-            $($Name(Hosts<<$Name as TransportPart>::Transport>)),*
+            $($Name(Hosts<<$Name as TransportFamily>::Transport>)),*
         }
 
         impl AnyTransport {
-            const PARTS: &[Part] = &[$(<$Name as TransportPart>::PART),*];
+            const PARTS: &[&[Part]] = &[$(<$Name as TransportFamily>::PARTS),*];
 
             /// The parts that complete and checked settings name.
             pub(crate) fn from_settings(settings: &Settings) -> Result<AnyTransport, SettingError> {
-                $(if <$Name as TransportPart>::PART.is_named_by(settings) {
+                $(if <$Name as TransportFamily>::PARTS.iter().any(|part| part.is_named_by(settings)) {
                     let controllers = ControllerFamily::from_settings(settings)?;
-                    let transport = <$Name as TransportPart>::build(settings)?;
+                    let transport = <$Name as TransportFamily>::from_settings(settings)?;
                     return Ok(AnyTransport::$Name(Hosts { transport, controllers }));
                 })*
                 let (role, beside) = (Role::Transport, Role::Controller);
-                Err(part::does_not_fit(role, &[beside], settings, AnyTransport::PARTS))
+                Err(part::does_not_fit(role, &[beside], settings, &AnyTransport::PARTS.concat()))
             }
 
             pub(crate) fn run_in<W: World>(&self, world: W) -> W::Output {
@@ -65,7 +66,7 @@ macro_rules! transports {
                 match self {
                     $(AnyTransport::$Name(hosts) => {
                         let shares = hosts.controllers.shares();
-                        <$Name as TransportPart>::fluid(&hosts.transport, settings, shares)
+                        <$Name as TransportFamily>::fluid(&hosts.transport, settings, shares)
                     })*
                 }
             }
@@ -89,28 +90,12 @@ macro_rules! transports {
         /// Whether senders of the transport that the settings name slow down on marks.
         #[doc(hidden)]
         pub fn heeds_marks(settings: &Settings) -> bool {
-            $(if <$Name as TransportPart>::PART.is_named_by(settings) {
-                return <$Name as TransportPart>::HEEDS_MARKS;
-            })*
-            false
+            $(<$Name as TransportFamily>::heeds_marks(settings))||*
         }
     };
 }
 
-transports!(
-    Reno,
-    EcnStar,
-    Dctcp,
-    L2dct,
-    D2tcp,
-    Pdq,
-    MultipathPdq,
-    D3Hosts,
-    RcpHosts,
-    HomaHosts,
-    HpccHosts,
-    PhostHosts
-);
+transports!(AnyAlgorithm, Pdq, MultipathPdq, D3Hosts, RcpHosts, HomaHosts, HpccHosts, PhostHosts);
 
 /// The controllers of the catalogue.
 const CONTROLLERS: &[Part] = &[
@@ -126,9 +111,9 @@ pub fn parts() -> impl Iterator<Item = &'static Part> {
     const OF_HEADERS: &[Part] =
         &[PriorityMapper::PART, HomaPriorities::PART, PhostPriorities::PART];
     const SCHEDULES: &[Part] = &[Omniscient::PART];
-    let all =
-        [AnyTagger::PARTS, OF_HEADERS, AnyTransport::PARTS, SCHEDULES, AnyPort::PARTS, CONTROLLERS];
-    all.into_iter().flatten()
+    let taggers = [AnyTagger::PARTS, OF_HEADERS].into_iter();
+    let transports = AnyTransport::PARTS.iter().copied().chain([SCHEDULES]);
+    taggers.chain(transports).chain([AnyPort::PARTS, CONTROLLERS]).flatten()
 }
 
 /// The part of that role and name.

@@ -99,6 +99,7 @@ pub trait PlainTagger {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<H: Header, G: PlainTagger> Tagging<H> for G {
     type Flow = G::Memory;
 
@@ -123,4 +124,6 @@ impl<H: Header, G: PlainTagger> Tagging<H> for G {
     fn ack_priority(&self, acknowledged: u8) -> u8 {
         PlainTagger::ack_priority(self, acknowledged)
     }
+
+    fn on_message(&self, _memory: &mut G::Memory, _message: &Packet<H>) {}
 }

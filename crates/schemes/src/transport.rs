@@ -15,7 +15,7 @@ pub mod phost;
 pub mod tcp;
 
 pub use carrying::{Carried, Carrying};
-pub use part::{Hosts, TransportPart};
+pub use part::{Hosts, TransportFamily, TransportPart};
 
 use flowsched_units::{Bytes, Rate, Time};
 

@@ -13,6 +13,8 @@ use crate::packet::Header;
 use crate::part::{self, Part, Role};
 
 /// Writes a type that is any of some plain taggers, so that they share one compiled engine.
+///
+/// Lints refuse a method of [`PlainTagger`] that it does not forward.
 macro_rules! any_tagger {
     ($($Name:ident: $memory:ident),*) => {
         /// Any of the taggers that know nothing of headers.
@@ -32,6 +34,7 @@ macro_rules! any_tagger {
             $($memory: <$Name as PlainTagger>::Memory),*
         }
 
+        #[deny(clippy::missing_trait_methods)]
         impl PlainTagger for AnyTagger {
             type Memory = AnyMemory;
 

@@ -1,4 +1,6 @@
 //! A transport whose packets carry a header that it knows nothing of.
+//!
+//! Lints refuse a method of the transport, its ends or its hosts that is not forwarded.
 
 use std::marker::PhantomData;
 
@@ -26,6 +28,7 @@ impl<T, H> Carrying<T, H> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<T: Transport<Header = ()>, H: Header> Transport for Carrying<T, H> {
     type Header = H;
     type Connection = T::Connection;
@@ -64,6 +67,7 @@ impl<T: Transport<Header = ()>, H: Header> Transport for Carrying<T, H> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<T: Transport<Header = ()>, H: Header> Hosting<Carrying<T, H>> for Carried<T::Host> {
     fn on_timer(&mut self, carrying: &Carrying<T, H>, now: Time, mut send: impl FnMut(Packet<H>)) {
         self.0.on_timer(&carrying.transport, now, |grant| send(headed(grant)));
@@ -78,6 +82,7 @@ impl<T: Transport<Header = ()>, H: Header> Hosting<Carrying<T, H>> for Carried<T
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<T: Transport<Header = ()>, H: Header> Sending<Carrying<T, H>> for Carried<T::Sender> {
     #[inline]
     fn poll(
@@ -130,6 +135,7 @@ impl<T: Transport<Header = ()>, H: Header> Sending<Carrying<T, H>> for Carried<T
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<T: Transport<Header = ()>, H: Header> Receiving<Carrying<T, H>> for Carried<T::Receiver> {
     #[inline]
     fn on_data(

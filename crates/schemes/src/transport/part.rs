@@ -5,7 +5,7 @@ use flowsched_units::{SettingError, Settings};
 use super::Transport;
 use crate::controller::Language;
 use crate::flow_level::{FlowLevel, Fluid, Shares};
-use crate::part::Part;
+use crate::part::{self, Part, Role};
 
 /// A transport of the catalogue.
 pub trait TransportPart {
@@ -25,6 +25,49 @@ pub trait TransportPart {
     /// The scheme where flows are fluids, given what the tagger and the port come down to; or the
     /// reason why there is nothing like it.
     fn fluid(transport: &Self::Transport, settings: &Settings, shares: Shares) -> Fluid<FlowLevel>;
+}
+
+/// Transports that share one compiled engine: one of them, which the settings name.
+pub trait TransportFamily {
+    /// What experiment files and catalogues say of them.
+    const PARTS: &[Part];
+    /// What they build.
+    type Transport: Transport<Header: Language> + Clone + std::fmt::Debug + 'static;
+
+    /// Whether the settings name one of the family whose senders slow down on marks.
+    fn heeds_marks(settings: &Settings) -> bool;
+
+    /// The transport that complete and checked settings describe.
+    ///
+    /// # Errors
+    /// If it is not one of the family, or its values do not fit each other.
+    fn from_settings(settings: &Settings) -> Result<Self::Transport, SettingError>;
+
+    /// As [`TransportPart::fluid`].
+    fn fluid(transport: &Self::Transport, settings: &Settings, shares: Shares) -> Fluid<FlowLevel>;
+}
+
+/// A family of one.
+impl<P: TransportPart> TransportFamily for P {
+    const PARTS: &[Part] = &[P::PART];
+    type Transport = P::Transport;
+
+    fn heeds_marks(settings: &Settings) -> bool {
+        P::PART.is_named_by(settings) && P::HEEDS_MARKS
+    }
+
+    fn from_settings(settings: &Settings) -> Result<P::Transport, SettingError> {
+        if P::PART.is_named_by(settings) { P::build(settings) } else { Err(refusal::<P>(settings)) }
+    }
+
+    fn fluid(transport: &P::Transport, settings: &Settings, shares: Shares) -> Fluid<FlowLevel> {
+        P::fluid(transport, settings, shares)
+    }
+}
+
+/// Refuses the transport that the settings name, which is not one of the family.
+pub(super) fn refusal<F: TransportFamily>(settings: &Settings) -> SettingError {
+    part::does_not_fit(Role::Transport, &[Role::Controller], settings, F::PARTS)
 }
 
 /// Hosts, and the switches that understand them.

@@ -22,10 +22,11 @@ pub use sender::{Connection, Sender};
 
 use flowsched_units::{Bytes, PACKET_PAYLOAD, Rate, SettingError, Settings, Time};
 
-use congestion::{Algorithm, AnyAlgorithm, CongestionControl};
+use congestion::{AnyAlgorithm, CongestionControl};
 use settings::{FastRetransmit, TcpSettings};
 
-use super::{Hosting, Outgoing, Phase, Receiving, Sending, Start, Transport, TransportPart};
+use super::part::refusal;
+use super::{Hosting, Outgoing, Phase, Receiving, Sending, Start, Transport, TransportFamily};
 use crate::flow_level::{FlowLevel, Fluid, Shares};
 use crate::packet::Packet;
 use crate::part::Part;
@@ -157,21 +158,23 @@ impl<A: CongestionControl> Receiving<Tcp<A>> for Receiver {
     }
 }
 
-/// Every algorithm is a transport of the catalogue.
-impl<A: Algorithm> TransportPart for A
-where
-    AnyAlgorithm: From<A>,
-{
-    const PART: Part = <A as Algorithm>::PART;
-    const HEEDS_MARKS: bool = A::HEEDS_MARKS;
+/// TCP under any algorithm of the catalogue.
+impl TransportFamily for AnyAlgorithm {
+    const PARTS: &[Part] = AnyAlgorithm::PARTS;
     type Transport = Tcp;
 
-    fn build(settings: &Settings) -> Result<Tcp, SettingError> {
-        Ok(Tcp::new(TcpSettings::from_settings(settings), A::from_settings(settings).into()))
+    fn heeds_marks(settings: &Settings) -> bool {
+        AnyAlgorithm::heeds_marks(settings)
+    }
+
+    fn from_settings(settings: &Settings) -> Result<Tcp, SettingError> {
+        let algorithm = AnyAlgorithm::from_settings(settings);
+        let algorithm = algorithm.ok_or_else(|| refusal::<AnyAlgorithm>(settings))?;
+        Ok(Tcp::new(TcpSettings::from_settings(settings), algorithm))
     }
 
     fn fluid(tcp: &Tcp, _settings: &Settings, shares: Shares) -> Fluid<FlowLevel> {
-        A::FLUID?;
+        tcp.congestion.fluid()?;
         let mut level = shares.sharing?.alone();
         level.acknowledgements.packets = tcp.settings.ack_ratio;
         Ok(level)

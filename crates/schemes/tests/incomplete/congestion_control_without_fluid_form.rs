@@ -10,6 +10,7 @@ impl CongestionControl for Mine {}
 impl Algorithm for Mine {
     const PART: Part =
         Part { role: Role::Transport, name: "mine", about: "", source: "", parameters: &[] };
+    const HEEDS_MARKS: bool = true;
 
     fn from_settings(_settings: &Settings) -> Mine {
         Mine

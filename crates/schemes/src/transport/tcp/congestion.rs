@@ -87,7 +87,7 @@ pub trait Algorithm: CongestionControl {
     /// What experiment files and catalogues say of it.
     const PART: Part;
     /// Whether senders slow down on marks.
-    const HEEDS_MARKS: bool = true;
+    const HEEDS_MARKS: bool;
     /// Why its flows have no counterpart among fluid flows, if they have none.
     const FLUID: Result<(), NoFluid>;
 
@@ -96,6 +96,8 @@ pub trait Algorithm: CongestionControl {
 }
 
 /// Writes a type that is any of the algorithms, so that all TCPs share one compiled engine.
+///
+/// Lints refuse a method of [`CongestionControl`] that it does not forward.
 macro_rules! any_algorithm {
     ($($Name:ident),*) => {
         /// Any of the algorithms of the catalogue.
@@ -110,6 +112,30 @@ macro_rules! any_algorithm {
             }
         })*
 
+        impl AnyAlgorithm {
+            /// All of them.
+            pub const PARTS: &[Part] = &[$(<$Name as Algorithm>::PART),*];
+
+            /// The one that the settings name, at the start of a connection.
+            pub(crate) fn from_settings(settings: &Settings) -> Option<AnyAlgorithm> {
+                $(if <$Name as Algorithm>::PART.is_named_by(settings) {
+                    return Some(<$Name as Algorithm>::from_settings(settings).into());
+                })*
+                None
+            }
+
+            /// Whether the settings name one under which senders slow down on marks.
+            pub(crate) fn heeds_marks(settings: &Settings) -> bool {
+                $((<$Name as Algorithm>::PART.is_named_by(settings) && <$Name as Algorithm>::HEEDS_MARKS))||*
+            }
+
+            /// Why its flows have no counterpart among fluid flows, if they have none.
+            pub(crate) fn fluid(&self) -> Result<(), NoFluid> {
+                match self { $(AnyAlgorithm::$Name(_) => <$Name as Algorithm>::FLUID),* }
+            }
+        }
+
+        #[deny(clippy::missing_trait_methods)]
         impl CongestionControl for AnyAlgorithm {
             #[inline]
             fn uses_ecn(&self) -> bool {

@@ -67,6 +67,7 @@ impl Algorithm for D2tcp {
         source: "Vamanan et al., SIGCOMM 2012",
         parameters: &[parameters::PARAMETERS, parameters::DCTCP],
     };
+    const HEEDS_MARKS: bool = true;
     const FLUID: Result<(), NoFluid> = Err(BY_WINDOWS);
 
     fn from_settings(settings: &Settings) -> D2tcp {

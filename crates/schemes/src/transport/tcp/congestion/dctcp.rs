@@ -72,6 +72,7 @@ impl Algorithm for Dctcp {
         source: "RFC 8257",
         parameters: &[parameters::PARAMETERS, parameters::DCTCP],
     };
+    const HEEDS_MARKS: bool = true;
     const FLUID: Result<(), NoFluid> = Ok(());
 
     fn from_settings(settings: &Settings) -> Dctcp {

@@ -29,6 +29,7 @@ impl Algorithm for EcnStar {
         source: "RFC 3168; Wu et al., CoNEXT 2012",
         parameters: &[parameters::PARAMETERS],
     };
+    const HEEDS_MARKS: bool = true;
     const FLUID: Result<(), NoFluid> = Ok(());
 
     fn from_settings(_settings: &Settings) -> EcnStar {

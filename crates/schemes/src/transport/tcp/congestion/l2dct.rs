@@ -97,6 +97,7 @@ impl Algorithm for L2dct {
         source: "Munir et al., INFOCOM 2013 (PIAS ToN 2017, V-C.1)",
         parameters: &[parameters::PARAMETERS, parameters::DCTCP, parameters::L2DCT],
     };
+    const HEEDS_MARKS: bool = true;
     const FLUID: Result<(), NoFluid> = Err(BY_WINDOWS);
 
     fn from_settings(settings: &Settings) -> L2dct {
