@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use flowsched_schemes::flow_level::Acceptance;
-use flowsched_schemes::world::{FlowOutcome, Outcome, Progress, Watch};
+use flowsched_schemes::world::{FlowOutcome, Outcome, Overhead, Progress, Watch};
 use flowsched_topology::{Ecmp, PortId, Way};
-use flowsched_units::{Bytes, Time};
+use flowsched_units::{Bytes, PACKET_HEADER, Time};
 use flowsched_workload::{Flow, LONGEST_RUN};
 
 use crate::acknowledgements::Acknowledgements;
@@ -410,6 +410,8 @@ impl<'a, S: Allocator> Engine<'a, S> {
             outcome.stopped |= self.hand_on_samples(outcome.end, watch).is_break();
         }
         outcome.flows = self.outcomes;
+        let header = self.job.scheme.header.saturating_sub(Bytes::new(PACKET_HEADER));
+        outcome.overhead = Overhead { header, ..Overhead::default() };
         outcome
     }
 }

@@ -1,12 +1,13 @@
 //! What an engine gives, as the record that results are made of.
 
 use flowsched_experiment::results::{
-    Counters, FlowRow, OfferedLoad, PacketCounters, PortRecord, PortRow, RunRecord, Schedule,
+    Counters, FlowRow, OfferedLoad, Overhead, PacketCounters, PortRecord, PortRow, RunRecord,
+    Schedule,
 };
 use flowsched_experiment::{Run, Scene};
-use flowsched_schemes::world::{FlowOutcome, Outcome, Passage, PortSample, Worth};
+use flowsched_schemes::world::{self, FlowOutcome, Outcome, Passage, PortSample, Worth};
 use flowsched_topology::{Network, NodeId};
-use flowsched_units::Time;
+use flowsched_units::{Bytes, Time};
 use flowsched_workload::parameters::LOAD_OF;
 use flowsched_workload::{Flow, Workload};
 
@@ -70,6 +71,16 @@ fn counters(outcome: &Outcome, cost: Cost) -> Counters {
         ecn_marks: outcome.ecn_marks,
         timeouts: outcome.timeouts,
         retransmissions: outcome.retransmissions,
+        overhead: overhead(&outcome.overhead),
+    }
+}
+
+fn overhead(overhead: &world::Overhead) -> Overhead {
+    Overhead {
+        header_bytes: overhead.header.get(),
+        probe_bytes: overhead.probes.get(),
+        port_state_bytes: overhead.port_state.map(Bytes::get),
+        switch_state_bytes: overhead.switch_state.map(Bytes::get),
     }
 }
 

@@ -19,7 +19,7 @@ pub use part::{ControllerPart, Language};
 #[doc(hidden)]
 pub use uninformed::Uninformed;
 
-use flowsched_units::{Rate, Time};
+use flowsched_units::{Bytes, Rate, Time};
 
 use crate::packet::{Header, Packet};
 use crate::port::Backlog;
@@ -71,4 +71,10 @@ pub trait Controller<H: Header> {
 
     /// The deadline may have come.
     fn on_timer(&mut self, _now: Time, _send: impl FnMut(Packet<H>)) {}
+
+    /// The most memory that it has needed for flows so far, as a switch would lay it out; `None` if
+    /// it does not count that.
+    fn largest_state(&self) -> Option<Bytes> {
+        None
+    }
 }

@@ -3,7 +3,7 @@
 mod outcome;
 mod watch;
 
-pub use outcome::{FlowOutcome, Outcome, Passage, PortSample, Worth};
+pub use outcome::{FlowOutcome, Outcome, Overhead, Passage, PortSample, Worth};
 pub use watch::{Progress, SampleSink, Watch, collecting};
 
 use crate::controller::{Controller, Site};

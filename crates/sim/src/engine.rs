@@ -3,11 +3,12 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
+use flowsched_schemes::packet::Header;
 use flowsched_schemes::port::Connections;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
-use flowsched_schemes::world::{Outcome, PortSample, Progress, Watch};
-use flowsched_units::Time;
+use flowsched_schemes::world::{Outcome, Overhead, PortSample, Progress, Watch};
+use flowsched_units::{Bytes, Time};
 use flowsched_workload::{Flow, LONGEST_RUN};
 
 use crate::fabric::{Fabric, Tally};
@@ -238,6 +239,11 @@ where
         if !is_sampled {
             outcome.stopped |= self.hand_on_samples(end, watch).is_break();
         }
+        let overhead = Overhead {
+            header: Bytes::new(T::Header::WIRE_BYTES.into()),
+            probes: self.hosts.probes,
+            ..self.fabric.overhead()
+        };
         let Tally { packet_hops, drops, marks, lost } = self.fabric.tally();
         let mut flows = self.hosts.outcomes;
         for flow in lost {
@@ -249,6 +255,7 @@ where
             ecn_marks: marks,
             timeouts: flows.iter().map(|flow| u64::from(flow.timeouts)).sum(),
             retransmissions: flows.iter().map(|flow| u64::from(flow.retransmissions)).sum(),
+            overhead,
             flows,
             events: outcome.events + packet_hops,
             end,

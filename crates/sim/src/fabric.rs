@@ -14,8 +14,7 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Site;
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::{Connections, Port};
-use flowsched_schemes::world::PortSample;
-use flowsched_schemes::world::Ports;
+use flowsched_schemes::world::{Overhead, PortSample, Ports};
 use flowsched_topology::{HostId, LinkEnd, Loss};
 use flowsched_units::{Rate, Time};
 
@@ -62,6 +61,11 @@ pub(crate) trait Fabric<H: Header> {
 
     /// When a packet last reached the far end of a link.
     fn last_hop(&self) -> Time;
+
+    /// What controllers needed at most; nothing where there are none.
+    fn overhead(&self) -> Overhead {
+        Overhead::default()
+    }
 
     /// What crossed the links and what became of it.
     fn tally(self) -> Tally;

@@ -38,7 +38,12 @@ pub(crate) struct Hosts<'a, T: Transport, G: Tagging<T::Header>> {
     pub(crate) timers: Timers<(u32, Side)>,
     /// Flows that ended since this was last set to zero.
     pub(crate) ended: u64,
+    /// Probes sent, headers included.
+    pub(crate) probes: Bytes,
 }
+
+/// What a probe is not: it carries the flag of one, but opens or ends a flow.
+const NO_PROBE: Flags = Flags::SYN.with(Flags::TERM);
 
 const ABSENT: u32 = u32::MAX;
 
@@ -89,6 +94,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
             states,
             timers: Timers::default(),
             ended: 0,
+            probes: Bytes::ZERO,
         }
     }
 
@@ -288,6 +294,9 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         while let Some(outgoing) = running.sender.poll(&self.transport, host, now) {
             let flow = &mut running.tagger_flow;
             let packet = tagged(id, running.dst, &outgoing, now, &self.tagger, flow);
+            if packet.flags.has(Flags::PROBE) & !packet.flags.has(NO_PROBE) {
+                self.probes += Bytes::new(packet.wire.into());
+            }
             send(running.src, packet);
         }
         if size_of::<T::Host>() > 0 {

@@ -39,7 +39,7 @@ use engine::Engine;
 use fabric::events::Events;
 use fabric::windows::Windows;
 pub use flowsched_schemes::world::{
-    FlowOutcome, Outcome, Parts, Passage, PortSample, Progress, SampleSink, Watch,
+    FlowOutcome, Outcome, Overhead, Parts, Passage, PortSample, Progress, SampleSink, Watch,
 };
 pub use job::Job;
 

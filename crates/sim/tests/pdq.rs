@@ -444,3 +444,22 @@ fn tables_of_settings() {
     ["0", "1", "1.5", "2", "3"].iter().for_each(|value| row(&[("early_start", value)]));
     ["0", "0.1", "0.2", "0.5", "1"].iter().for_each(|value| row(&[("probe_spacing", value)]));
 }
+
+/// PDQ 2012, 3.3.1 and 3.3.2: a switch remembers 2 kappa flows, 20 bytes each, and paused flows probe.
+#[test]
+fn what_it_costs_is_counted() {
+    let network = single_bottleneck("4", "0");
+    let flows = [to_aggregator(0, 5_000_000, Time::ZERO), to_aggregator(1, 6_000_000, Time::ZERO)];
+    let overhead =
+        |preset, flows: &[Flow]| run(&network, flows, &plain(preset), Time::ZERO).overhead;
+    let alone = overhead("pdq-es-et", &flows[..1]);
+    assert_eq!((alone.header, alone.probes), (Bytes::new(16), Bytes::ZERO));
+    assert_eq!(alone.switch_state, Some(Bytes::new(20)));
+    let both = overhead("pdq-es-et", &flows);
+    assert_eq!(both.port_state, Some(Bytes::new(40)), "the port to the aggregator");
+    // The second waits for 41 ms, in which it sends a probe of 56 bytes about every 113 us.
+    let probes = both.probes.get() / 56;
+    assert!((320..400).contains(&probes), "{probes}");
+    let tcp = overhead("tcp", &flows);
+    assert_eq!((tcp.header, tcp.probes, tcp.port_state), (Bytes::ZERO, Bytes::ZERO, None));
+}

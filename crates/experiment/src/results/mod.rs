@@ -80,7 +80,9 @@ pub use port_watch::PortFigures;
 pub use program::Program;
 pub(crate) use query::query_us;
 pub use read::FlowsOfRun;
-pub use record::{FlowRow, PacketCounters, PortRecord, PortRow, PortsOfRun, RunKey, Schedule};
+pub use record::{
+    FlowRow, Overhead, PacketCounters, PortRecord, PortRow, PortsOfRun, RunKey, Schedule,
+};
 pub use size_class::{PerClass, SizeClass};
 pub use steady_state::SteadyState;
 pub use summary::{AcrossSeeds, PartSummary, RunSummary, Summary};

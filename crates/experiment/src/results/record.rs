@@ -118,6 +118,21 @@ pub struct Counters {
     pub timeouts: u64,
     /// Data packets sent again.
     pub retransmissions: u64,
+    /// What the scheme cost beside its data.
+    pub overhead: Overhead,
+}
+
+/// What a scheme cost beside its data, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overhead {
+    /// What its header adds to every packet.
+    pub header_bytes: u64,
+    /// Probes that senders sent, headers included.
+    pub probe_bytes: u64,
+    /// The largest state of a switch's port; `None` if the scheme's controllers do not count theirs.
+    pub port_state_bytes: Option<u64>,
+    /// The largest sum of these over the ports of one switch, which never needed more.
+    pub switch_state_bytes: Option<u64>,
 }
 
 /// One flow.

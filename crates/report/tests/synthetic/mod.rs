@@ -99,6 +99,7 @@ impl Study {
                 ecn_marks: sum(|s| s.ecn_marks),
                 timeouts: flows.iter().map(|flow| flow.timeouts).sum(),
                 retransmissions: flows.iter().map(|flow| flow.retransmissions).sum(),
+                ..Counters::default()
             },
             flows,
             ..RunRecord::default()

@@ -11,7 +11,7 @@ pub mod leftover;
 pub mod rate_controller;
 pub mod settings;
 
-use flowsched_units::{Rate, SettingError, Settings, Time};
+use flowsched_units::{Bytes, Rate, SettingError, Settings, Time};
 
 use crate::controller::{Controlled, Controller, ControllerPart, Language, Site};
 use crate::flow_level::Fluid;
@@ -24,6 +24,7 @@ use crate::transport::pdq::multipath::MultipathHeader;
 use crate::transport::pdq::{Pauser, PdqHeader, Scheduled};
 
 use flow_controller::{Decision, FlowControl, FlowController, LinkState, Name};
+use flow_list::Entry;
 use leftover::Leftover;
 use rate_controller::RateController;
 
@@ -80,6 +81,8 @@ pub struct PdqController {
     me: Pauser,
     /// The mean round-trip time of the flows, as of the last update that knew any.
     mean_rtt: Option<Time>,
+    /// The most flows that it has remembered at once.
+    most_remembered: usize,
 }
 
 impl PdqController {
@@ -92,6 +95,7 @@ impl PdqController {
             rest: Leftover::default(),
             me,
             mean_rtt: None,
+            most_remembered: 0,
         }
     }
 
@@ -143,6 +147,7 @@ impl<H: Scheduled> Controller<H> for PdqController {
         let mean_rtt = self.mean_rtt.unwrap_or(TYPICAL_RTT);
         let link = LinkState { capacity: self.rate.rate(), mean_rtt };
         let decision = self.flows.on_data(now, name, packet.header.scheduling(), link);
+        self.most_remembered = self.most_remembered.max(self.flows.list().entries().len());
         if decision == Decision::WithTheRest {
             self.share(now, packet, backlog.bytes);
         }
@@ -152,5 +157,9 @@ impl<H: Scheduled> Controller<H> for PdqController {
         if packet.flags.has(Flags::ACK) {
             self.flows.on_ack(name(packet), packet.header.scheduling());
         }
+    }
+
+    fn largest_state(&self) -> Option<Bytes> {
+        Some(Entry::WIDTH * self.most_remembered as u64)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Worlds without packets leave the counters of packets at 0.
 
-use flowsched_units::Time;
+use flowsched_units::{Bytes, Time};
 
 /// What became of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +81,21 @@ pub enum Worth {
     Heuristic,
 }
 
+/// What a scheme costs beside its data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overhead {
+    /// What its header adds to every packet.
+    pub header: Bytes,
+    /// Probes that senders sent, headers included: packets without data, or with one byte of it, that
+    /// neither open nor end a flow.
+    pub probes: Bytes,
+    /// The largest state of a switch's port; `None` if controllers do not count theirs.
+    pub port_state: Option<Bytes>,
+    /// The largest sum of these over the ports of one switch. The ports may have had their largest
+    /// states at different times, so that the switch never needed more than this.
+    pub switch_state: Option<Bytes>,
+}
+
 /// What a run gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
@@ -102,6 +117,8 @@ pub struct Outcome {
     pub timeouts: u64,
     /// Packets sent again.
     pub retransmissions: u64,
+    /// What the scheme costs beside its data.
+    pub overhead: Overhead,
     /// Whether the run was stopped before its end.
     pub stopped: bool,
     /// When the last event was, or the run was cut off.

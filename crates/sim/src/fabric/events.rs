@@ -4,9 +4,9 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::controller::{Controller, Site};
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::Port;
-use flowsched_schemes::world::PortSample;
+use flowsched_schemes::world::{Overhead, PortSample};
 use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
-use flowsched_units::Time;
+use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
 
 use super::{Fabric, Tally, loses, note, sample_all, site};
@@ -234,6 +234,20 @@ impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Events<'_, H
 
     fn last_hop(&self) -> Time {
         self.last_hop
+    }
+
+    fn overhead(&self) -> Overhead {
+        let state = |port: &PortId| {
+            let (controller, _) = self.controllers.get(port.index())?;
+            controller.largest_state()
+        };
+        let of_switch = |node| self.network.ports_of(node).iter().filter_map(state);
+        let switches = || self.network.switches().filter(|node| of_switch(*node).next().is_some());
+        Overhead {
+            port_state: switches().flat_map(of_switch).max(),
+            switch_state: switches().map(|node| of_switch(node).sum::<Bytes>()).max(),
+            ..Overhead::default()
+        }
     }
 
     fn tally(self) -> Tally {

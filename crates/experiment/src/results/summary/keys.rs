@@ -78,6 +78,26 @@ pub const SUMMARY: &[Key] = &[
     key("runs[].ecn_marks", "", "Packets marked by ECN."),
     key("runs[].timeouts", "", "Retransmission timeouts."),
     key("runs[].retransmissions", "", "Data packets sent again."),
+    key("runs[].overhead.header_bytes", "B", "What the scheme's header adds to every packet."),
+    key(
+        "runs[].overhead.probe_bytes",
+        "B",
+        "Probes that senders sent, headers included: packets without data, or with one byte of it, \
+         that neither open nor end a flow.",
+    ),
+    key(
+        "runs[].overhead.port_state_bytes",
+        "B",
+        "The largest state of a switch's port: the flows that its controller remembered at once, \
+         times the bytes of each (PDQ: 20, for R, P, D, T and RTT). Null if the controllers do not \
+         count that.",
+    ),
+    key(
+        "runs[].overhead.switch_state_bytes",
+        "B",
+        "The largest sum of these over the ports of one switch. Ports may have their largest states \
+         at different times, so that no switch needed more.",
+    ),
     key(
         "runs[].convergence_us",
         "us",

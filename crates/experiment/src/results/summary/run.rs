@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::results::query_us;
 use crate::results::{
-    Distribution, FlowRow, LinkFigures, LoadFigures, OneByOne, PacketFigures, PerClass, Point,
-    PortFigures, RunRecord, Schedule,
+    Distribution, FlowRow, LinkFigures, LoadFigures, OneByOne, Overhead, PacketFigures, PerClass,
+    Point, PortFigures, RunRecord, Schedule,
 };
 
 /// The figures of one run.
@@ -62,6 +62,9 @@ pub struct RunSummary {
     pub timeouts: u64,
     /// Data packets sent again.
     pub retransmissions: u64,
+    /// What the scheme cost beside its data.
+    #[serde(default)]
+    pub overhead: Overhead,
     /// How long flows took to make room for those that came last, in microseconds; `None` where
     /// that cannot be said.
     #[serde(default)]
@@ -217,6 +220,7 @@ impl RunSummary {
             ecn_marks: counters.ecn_marks,
             timeouts: counters.timeouts,
             retransmissions: counters.retransmissions,
+            overhead: counters.overhead,
             convergence_us: ports.convergence_us,
             queue_bytes: ports.queue_bytes,
             links: ports.links.clone(),
