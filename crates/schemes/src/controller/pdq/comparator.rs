@@ -24,7 +24,7 @@ pub enum Comparator {
 pub struct Criticality {
     /// When it should have finished.
     pub deadline: Option<Time>,
-    /// Its expected transmission time.
+    /// Its expected transmission time, less what it is ahead by waiting.
     pub transmission: Time,
     /// Its number.
     pub flow: u32,

@@ -144,8 +144,7 @@ impl FlowList {
         let flow = entry.criticality.flow;
         entry.criticality = criticality(flow, header);
         if entry.rtt > Time::ZERO {
-            entry.round_trips =
-                entry.criticality.transmission.as_ps() as f64 / entry.rtt.as_ps() as f64;
+            entry.round_trips = header.transmission.as_ps() as f64 / entry.rtt.as_ps() as f64;
         }
         self.sort(place)
     }
@@ -189,5 +188,6 @@ impl FlowList {
 /// What a header says about how critical its flow is.
 #[inline]
 pub fn criticality(flow: u32, header: &PdqHeader) -> Criticality {
-    Criticality { deadline: header.deadline, transmission: header.transmission, flow }
+    let transmission = header.transmission.saturating_sub(header.head_start);
+    Criticality { deadline: header.deadline, transmission, flow }
 }

@@ -19,9 +19,30 @@ pub enum Knowledge {
     Random,
 }
 
+/// What ageing reduces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgeingOf {
+    /// T, which switches copy from the header (Algorithm 1) and compare with K round trips (Early
+    /// Start): "by reducing T_H" (Figure 12).
+    TransmissionTime,
+    /// The place among other flows alone: "the operator could gradually increase the criticality of a
+    /// flow based on its waiting time" (7).
+    Criticality,
+}
+
 /// The longest random transmission time: so long that next to no flow counts as nearly completed
 /// (Early Start), which no one could know.
 const LONGEST_RANDOM: Time = Time::from_ms(1_000);
+
+/// T of a flow that is announced with this random number.
+pub fn random_transmission(random: u64) -> Time {
+    Time::from_ps(random % LONGEST_RANDOM.as_ps() + 1)
+}
+
+/// By what ageing divides T after a flow has waited so long.
+pub fn age_divisor(waited: Time, ageing: f64) -> f64 {
+    libm::exp2(ageing * (waited.as_secs_f64() / 0.1))
+}
 
 /// What decides the announced time.
 #[derive(Clone, Copy, Debug)]
@@ -39,22 +60,25 @@ pub struct Announced {
 }
 
 impl Announced {
-    /// T, with ageing: "the PDQ sender increases flow criticality by reducing T by a factor of
-    /// 2^(alpha t), where ... t is the flow waiting time (in terms of 100 ms)" (Figure 12).
-    pub fn transmission(&self, knowledge: Knowledge, ageing: f64) -> Time {
-        let time = match knowledge {
+    /// T, without ageing.
+    pub fn transmission(&self, knowledge: Knowledge) -> Time {
+        match knowledge {
             Knowledge::Known => self.rate.transmission_time(self.remaining),
             Knowledge::Estimated { step } => {
                 let steps = self.sent.get() / step.get() + 1;
                 self.rate.transmission_time(step * steps)
             }
-            Knowledge::Random => Time::from_ps(self.random % LONGEST_RANDOM.as_ps() + 1),
-        };
+            Knowledge::Random => random_transmission(self.random),
+        }
+    }
+
+    /// What is left of `time` with ageing: "the PDQ sender increases flow criticality by reducing T by
+    /// a factor of 2^(alpha t), where ... t is the flow waiting time (in terms of 100 ms)" (Figure 12).
+    pub fn aged(&self, time: Time, ageing: f64) -> Time {
         if ageing == 0.0 {
             return time;
         }
-        let waited = self.waited.as_secs_f64() / 0.1;
-        Time::from_ps((time.as_ps() as f64 / libm::exp2(ageing * waited)) as u64)
+        Time::from_ps((time.as_ps() as f64 / age_divisor(self.waited, ageing)) as u64)
     }
 }
 
@@ -74,27 +98,27 @@ mod tests {
 
     #[test]
     fn a_known_size_is_what_remains_at_full_rate() {
-        let time = announced(125_000, 0).transmission(Knowledge::Known, 0.0);
+        let time = announced(125_000, 0).transmission(Knowledge::Known);
         assert_eq!(time, Time::from_ms(1));
     }
 
     #[test]
     fn an_estimate_rises_every_50_kilobytes_sent() {
         let estimated = Knowledge::Estimated { step: Bytes::new(50_000) };
-        let time = |sent| announced(1, sent).transmission(estimated, 0.0);
+        let time = |sent| announced(1, sent).transmission(estimated);
         assert_eq!([0, 49_999, 50_000].map(time), [400, 400, 800].map(Time::from_us));
     }
 
     #[test]
     fn a_random_criticality_stays() {
-        let time = |sent| announced(1, sent).transmission(Knowledge::Random, 0.0);
+        let time = |sent| announced(1, sent).transmission(Knowledge::Random);
         assert_eq!(time(0), time(1_000_000));
     }
 
     /// Figure 12: alpha 0.5 after 200 ms is a factor of 2.
     #[test]
     fn waiting_makes_critical() {
-        let time = announced(125_000, 0).transmission(Knowledge::Known, 0.5);
+        let time = announced(125_000, 0).aged(Time::from_ms(1), 0.5);
         assert_eq!(time, Time::from_us(500));
     }
 }

@@ -33,6 +33,9 @@ pub struct PdqHeader {
     pub deadline: Option<Time>,
     /// T: how long the rest of the flow takes at the sender's highest rate.
     pub transmission: Time,
+    /// How much less than T counts in the order of flows; ageing makes it more than zero where it
+    /// leaves T as it is. It has no bytes on the wire: the paper has no such field.
+    pub head_start: Time,
     /// The sender's round-trip time; zero while it is not known.
     pub rtt: Time,
     /// P: who paused the flow.

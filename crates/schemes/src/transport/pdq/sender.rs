@@ -2,7 +2,7 @@
 
 use flowsched_units::{Bytes, Rate, Time};
 
-use super::{Announced, Outlook, Pauser, PdqHeader, PdqSettings};
+use super::{AgeingOf, Announced, Outlook, Pauser, PdqHeader, PdqSettings};
 use crate::packet::{Flags, Header, Packet};
 use crate::transport::explicit::{Delivery, ExplicitSender, Pacing, Receiver};
 use crate::transport::{Outgoing, Phase, Start};
@@ -240,19 +240,21 @@ impl Sender {
     /// sending rate."
     #[inline]
     fn header(&self, settings: &PdqSettings, now: Time) -> PdqHeader {
+        let (transmission, head_start) = self.transmission(settings, now);
         PdqHeader {
             rate: self.highest,
             deadline: self.due,
-            transmission: self.transmission(settings, now),
+            transmission,
+            head_start,
             rtt: self.delivery.round_trip().unwrap_or(Time::ZERO),
             paused_by: self.paused_by,
             probe_interval: 0.0,
         }
     }
 
-    /// T_S, as it is announced.
+    /// T_S as it is announced, and how much less of it counts in the order of flows.
     #[inline]
-    fn transmission(&self, settings: &PdqSettings, now: Time) -> Time {
+    fn transmission(&self, settings: &PdqSettings, now: Time) -> (Time, Time) {
         let waiting = self.paused_since.map_or(Time::ZERO, |since| now.saturating_sub(since));
         let announced = Announced {
             remaining: self.delivery.remaining() + self.others,
@@ -261,7 +263,12 @@ impl Sender {
             random: self.random,
             waited: self.waited + waiting,
         };
-        announced.transmission(settings.knowledge, settings.ageing)
+        let time = announced.transmission(settings.knowledge);
+        let aged = announced.aged(time, settings.ageing);
+        match settings.ageing_of {
+            AgeingOf::TransmissionTime => (aged, Time::ZERO),
+            AgeingOf::Criticality => (time, time.saturating_sub(aged)),
+        }
     }
 
     fn consider_termination(&mut self, settings: &PdqSettings, now: Time) {

@@ -2,7 +2,7 @@
 
 use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, Rate, Settings};
 
-use super::Knowledge;
+use super::{AgeingOf, Knowledge};
 use crate::transport::explicit::ExplicitSettings;
 
 pub(crate) const EARLY_TERMINATION: Parameter = Parameter {
@@ -39,6 +39,16 @@ pub(crate) const AGEING: Parameter = Parameter {
     source: "PDQ 2012, 7 and Figure 12: alpha",
 };
 
+pub(crate) const AGEING_OF: Parameter = Parameter {
+    name: "ageing_of",
+    kind: Kind::Choice(&["transmission-time", "criticality"]),
+    default: Some("transmission-time"),
+    about: "What ageing reduces: the expected transmission time, which Early Start reads too; or \
+            the flow's place in the order of criticality alone.",
+    source: "PDQ 2012: the caption of Figure 12 says the former (\"by reducing T_H\"), the text of \
+             section 7 the latter (\"increase the criticality of a flow\")",
+};
+
 pub(crate) const RECEIVER_RATE: Parameter = Parameter {
     name: "receiver_rate",
     kind: Kind::Rate,
@@ -48,7 +58,7 @@ pub(crate) const RECEIVER_RATE: Parameter = Parameter {
 };
 
 pub(super) const PARAMETERS: &[Parameter] =
-    &[EARLY_TERMINATION, FLOW_SIZE, ESTIMATE_STEP, AGEING, RECEIVER_RATE];
+    &[EARLY_TERMINATION, FLOW_SIZE, ESTIMATE_STEP, AGEING, AGEING_OF, RECEIVER_RATE];
 
 /// What may be set of PDQ's hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,6 +71,8 @@ pub struct PdqSettings {
     pub knowledge: Knowledge,
     /// Alpha: how fast waiting flows become critical.
     pub ageing: f64,
+    /// What that reduces.
+    pub ageing_of: AgeingOf,
     /// The highest rate that a receiver takes data at.
     pub receiver_rate: Rate,
 }
@@ -78,6 +90,10 @@ impl PdqSettings {
                 _ => Knowledge::Known,
             },
             ageing: settings.number(&AGEING),
+            ageing_of: match settings.text(&AGEING_OF).as_str() {
+                "criticality" => AgeingOf::Criticality,
+                _ => AgeingOf::TransmissionTime,
+            },
             receiver_rate: settings.rate(&RECEIVER_RATE),
         }
     }

@@ -323,3 +323,24 @@ fn a_flow_that_ends_is_forgotten() {
     controller.on_term(name(1));
     assert_eq!(flows(&controller), []);
 }
+
+/// Section 7 has waiting flows become more critical. That alone does not let the next flow start.
+#[test]
+fn a_head_start_changes_the_order_and_not_early_start() {
+    let after_one_of = |first: PdqHeader| {
+        let mut controller = controller(settings());
+        for flow in [1, 2] {
+            let mut there = if flow == 1 { first } else { header(50.0) };
+            controller.on_data(Time::from_ms(flow.into()), name(flow), &mut there, LINK);
+            if flow == 2 {
+                return there.paused_by.is_none();
+            }
+            controller.on_ack(name(flow), &mut there);
+        }
+        false
+    };
+    let aged = PdqHeader { head_start: RTT * 99, ..header(100.0) };
+    assert!(!after_one_of(aged), "the first takes one round trip in the order, and goes before");
+    assert!(after_one_of(header(1.0)), "it really takes one: the second starts early");
+    assert!(after_one_of(header(100.0)), "the second is more critical");
+}
