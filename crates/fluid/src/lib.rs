@@ -58,7 +58,8 @@ pub fn run(job: &Job<'_>, progress: &Progress) -> Outcome {
 /// Runs a job to its end. Samples go to `watch`, so that memory does not grow with time, and
 /// [`Outcome::ports`] stays empty.
 pub fn run_watched(job: &Job<'_>, watch: &mut Watch<'_>) -> Outcome {
-    let capacities = || job.capacities().collect();
+    let share = job.scheme.link_share;
+    let capacities = || job.capacities().map(|rate| rate * share).collect();
     let bits = |sizes: &[Bytes]| {
         sizes.iter().map(|size| latency::wire_bits(*size, job.scheme.header)).collect()
     };

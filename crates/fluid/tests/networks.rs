@@ -343,6 +343,19 @@ fn who_is_given_up_while_waiting_takes_nobodys_turn() {
     }
 }
 
+/// PDQ's flows leave a part of every link to other traffic.
+#[test]
+fn flows_fill_their_share_of_a_link() {
+    let network = network("star", &[("hosts", "3"), ("link_delay", "1ns"), ("host_delay", "0us")]);
+    let flows = [flow(0, 0, 2, 10_000, Time::ZERO), flow(1, 1, 2, 10_000, Time::ZERO)];
+    let last = |link_share| {
+        let scheme = FlowLevel { link_share, ..scheme(Sharing::MOST_CRITICAL_FIRST) };
+        run(&network, &flows, &scheme).flows[1].finished_at_sender.unwrap().as_secs_f64()
+    };
+    let ratio = last(0.25) / last(1.0);
+    assert!((3.9..4.01).contains(&ratio), "{ratio}");
+}
+
 fn by_itself(network: &Network, flow: &Flow) -> Time {
     network.ideal_fct(flow.src, flow.dst, flow.size)
 }

@@ -18,6 +18,8 @@ use crate::part::Role;
 pub struct FlowLevel {
     /// How flows share links.
     pub sharing: Sharing,
+    /// The share of every link's rate that they share; acknowledgements and probes use the rest too.
+    pub link_share: f64,
     /// Whether the rates are those of an omniscient schedule, which is a bound where it is exact.
     pub is_omniscient: bool,
     /// Round trips before a flow's first byte.
@@ -130,6 +132,7 @@ impl Sharing {
         let acknowledgements = Acknowledgements { size: header, packets: 1, same_way_back: false };
         FlowLevel {
             sharing: self,
+            link_share: 1.0,
             is_omniscient: false,
             round_trips_before: 0,
             admission: Admission::AtOnce,

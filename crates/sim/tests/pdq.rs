@@ -463,3 +463,19 @@ fn what_it_costs_is_counted() {
     let tcp = overhead("tcp", &flows);
     assert_eq!((tcp.header, tcp.probes, tcp.port_state), (Bytes::ZERO, Bytes::ZERO, None));
 }
+
+/// PDQ 2012, 3.3.3: r_PDQ below the link's rate leaves the rest of the link to other traffic.
+#[test]
+fn a_share_of_the_links_is_left_to_others() {
+    for share in ["0.5", "0.8"] {
+        let scheme = scheme("pdq", "none", &[("link_share", share)]);
+        let (network, outcome) = five_flows(&scheme);
+        assert_eq!(outcome.drops, 0);
+        let last = *ends(&outcome).iter().max().unwrap();
+        let bottleneck = Bottleneck::measured(&network, &outcome);
+        let used = bottleneck.utilisation(Time::from_ms(2), last - Time::from_ms(2));
+        let share: f64 = share.parse().unwrap();
+        // Probes are beside it.
+        assert!((share - 0.03..share + 0.03).contains(&used), "{used} of {share}");
+    }
+}

@@ -27,6 +27,7 @@ fn flow(id: u32, src: u32, dst: u32, deadline_us: Option<u64>) -> Flow {
 fn optimum(network: &Network, flows: &[Flow], until: Option<Time>) -> Optimum {
     let scheme = &FlowLevel {
         sharing: Sharing::LEAST_TIME_LEFT_FIRST,
+        link_share: 1.0,
         is_omniscient: true,
         round_trips_before: 0,
         admission: Admission::AtOnce,

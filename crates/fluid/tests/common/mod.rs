@@ -67,6 +67,7 @@ pub fn scheme(sharing: Sharing) -> FlowLevel {
     FlowLevel {
         is_omniscient: sharing == Sharing::LEAST_TIME_LEFT_FIRST,
         sharing,
+        link_share: 1.0,
         round_trips_before: 0,
         admission: Admission::AtOnce,
         header,

@@ -91,7 +91,7 @@ impl PdqController {
         let me = Pauser::of_port(site.port);
         PdqController {
             flows: FlowController::new(settings, me),
-            rate: RateController::new(site.rate),
+            rate: RateController::new(settings.share_of(site.rate)),
             rest: Leftover::default(),
             me,
             mean_rtt: None,

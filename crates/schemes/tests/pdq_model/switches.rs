@@ -25,6 +25,7 @@ const CONTROL: FlowControl = FlowControl {
     probe_spacing: 0.2,
     dampening: 0.0,
     most_flows: 100,
+    link_share: 1.0,
 };
 
 /// Whether headers have the field that says who paused a flow.

@@ -24,6 +24,15 @@ pub struct FlowControl {
     pub dampening: f64,
     /// M: a switch remembers at most so many flows of a link.
     pub most_flows: usize,
+    /// r_PDQ over the link's rate.
+    pub link_share: f64,
+}
+
+impl FlowControl {
+    /// r_PDQ of a link with this rate.
+    pub fn share_of(&self, rate: Rate) -> Rate {
+        Rate::from_bps((rate.as_bps() as f64 * self.link_share) as u64)
+    }
 }
 
 /// A flow as switches tell them apart: its number, and which of its paths.

@@ -1,8 +1,9 @@
 //! The rate controller: how much all PDQ flows of a link may send together (PDQ 2012, 3.3.3).
 //!
 //! "The rate controller updates C to max{0, r_PDQ - q / (2 x RTT)}, where q is the instantaneous
-//! queue size", "every 2 RTTs because of the feedback-loop delay". All traffic is PDQ's here, so
-//! that r_PDQ is the link's rate. Updates come when packets do: no one is told a rate in between.
+//! queue size", "every 2 RTTs because of the feedback-loop delay". r_PDQ is the link's rate, or a
+//! share of it (`link_share`) that leaves the rest to other traffic. Updates come when packets do: no
+//! one is told a rate in between.
 
 use flowsched_units::{Rate, Time};
 
@@ -16,7 +17,7 @@ pub struct RateController {
 }
 
 impl RateController {
-    /// Of a link with this rate.
+    /// With this r_PDQ.
     pub fn new(full: Rate) -> RateController {
         RateController { full, rate: full, due: Time::ZERO }
     }

@@ -51,9 +51,19 @@ pub(crate) const MAX_FLOWS: Parameter = Parameter {
     source: "PDQ 2012, 3.3.1; 100 is common in simulators",
 };
 
+pub(crate) const LINK_SHARE: Parameter = Parameter {
+    name: "link_share",
+    kind: Kind::Number { from: 0.001, to: 1.0 },
+    default: Some("1"),
+    about: "r_PDQ: the share of every link's rate that PDQ's flows may use together; the rest is \
+            for other traffic.",
+    source: "PDQ 2012, 3.3.3: \"if all traffic is transported using PDQ, one can configure the \
+             r_PDQ to be equal to the link rate\"",
+};
+
 /// The keys of PDQ's switches.
 pub const PARAMETERS: &[Parameter] =
-    &[COMPARATOR, EARLY_START, PROBE_SPACING, DAMPENING, MAX_FLOWS];
+    &[COMPARATOR, EARLY_START, PROBE_SPACING, DAMPENING, MAX_FLOWS, LINK_SHARE];
 
 impl FlowControl {
     /// Reads the keys.
@@ -67,6 +77,7 @@ impl FlowControl {
             probe_spacing: settings.number(&PROBE_SPACING),
             dampening: settings.number(&DAMPENING),
             most_flows: settings.count(&MAX_FLOWS) as usize,
+            link_share: settings.number(&LINK_SHARE),
         }
     }
 }

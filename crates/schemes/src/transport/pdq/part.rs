@@ -42,9 +42,11 @@ impl TransportPart for Pdq {
                 instead: "0",
             });
         }
-        let admission = Admission::ByAcceptance(acceptance(&FlowControl::from_settings(settings)));
+        let control = FlowControl::from_settings(settings);
+        let admission = Admission::ByAcceptance(acceptance(&control));
         let gives_up = pdq.settings.early_termination;
-        Ok(FlowLevel { gives_up, admission, ..by_critical_flows() })
+        let link_share = control.link_share;
+        Ok(FlowLevel { gives_up, admission, link_share, ..by_critical_flows() })
     }
 }
 

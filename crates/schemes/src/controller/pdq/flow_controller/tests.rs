@@ -26,6 +26,7 @@ fn settings() -> FlowControl {
         probe_spacing: 0.2,
         dampening: 0.0,
         most_flows: 100,
+        link_share: 1.0,
     }
 }
 
