@@ -44,6 +44,8 @@ pub(crate) struct Engine<'a, S> {
     optimum: Option<Optimum>,
     /// Whether a flow is given up once it cannot meet its deadline.
     gives_up: bool,
+    /// Whether flows know what they have left, and so that they will be late.
+    knows_sizes: bool,
     next_flow: usize,
     transfers: Transfers,
     paths: Paths,
@@ -80,6 +82,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
             sharing,
             optimum,
             gives_up: job.scheme.gives_up && !is_settled,
+            knows_sizes: job.scheme.sharing.knows_sizes(),
             next_flow: 0,
             transfers: Transfers::default(),
             paths: Paths::default(),
@@ -177,7 +180,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
             self.leave(slot, now);
         } else if transfer.end() <= now {
             self.finish_flow(slot, now);
-        } else if self.gives_up && transfer.lost_at(now) <= now {
+        } else if self.lost_at(transfer, now) <= now {
             self.outcomes[transfer.id as usize].gave_up = Some(now);
             let after = self.after_giving_up(slot, transfer.rate() > 0.0);
             self.end(slot, now, after);
@@ -287,6 +290,16 @@ impl<'a, S: Allocator> Engine<'a, S> {
         self.end(slot, now, latency.after);
     }
 
+    /// When the flow is given up, if its rate stays as it is: as soon as it must be late, or when it is
+    /// (PDQ 2012, 3.1: the second condition needs the remaining size, the first does not).
+    fn lost_at(&self, transfer: &Transfer, now: Time) -> Time {
+        match (self.gives_up, self.knows_sizes) {
+            (false, _) => Time::MAX,
+            (true, true) => transfer.lost_at(now),
+            (true, false) => transfer.deadline.saturating_add(Time::from_ps(1)),
+        }
+    }
+
     /// From when the flow in `slot` is given up until others have its share.
     fn after_giving_up(&self, slot: u32, sends: bool) -> Time {
         let Latency { after, round_trip, .. } = self.latencies[slot as usize];
@@ -340,7 +353,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
             let Some(transfer) = self.transfers.get(slot) else { continue };
             if self.phases[slot as usize] == Phase::Sends {
                 let turn = self.sharing.turning_point(slot, moment);
-                let lost = if self.gives_up { transfer.lost_at(now) } else { Time::MAX };
+                let lost = self.lost_at(transfer, now);
                 let news = self.news.as_ref().map_or(Time::MAX, |n| n.next(slot, now, transfer));
                 self.agenda.set(slot, transfer.end().min(turn).min(lost).min(news));
             }

@@ -1,7 +1,9 @@
 //! The parts of a flow's completion time besides its bytes: headers, announcement, and the delivery
 //! of the last packet.
 
-use flowsched_schemes::flow_level::{Acceptance, Acknowledgements, Admission, FlowLevel};
+use flowsched_schemes::flow_level::{
+    Acceptance, Acknowledgements, Admission, CriticalBy, FlowLevel, Sharing, SizeBy,
+};
 use flowsched_topology::{Network, PortId};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_PAYLOAD, Time};
 use flowsched_workload::{Flow, wire_bytes};
@@ -19,6 +21,19 @@ pub(crate) fn ratio_back(size: Bytes, scheme: &FlowLevel) -> f64 {
     let Acknowledgements { size: of_each, packets, .. } = scheme.acknowledgements;
     let count = size.get().div_ceil(PACKET_PAYLOAD).div_ceil(u64::from(packets));
     8.0 * (count * of_each.get()) as f64 / wire_bits(size, scheme.header)
+}
+
+/// The bits that a flow of `size` bytes of payload says are left when it ends.
+fn last_announced(size: Bytes, scheme: &FlowLevel) -> f64 {
+    match scheme.sharing {
+        Sharing::InOrder(CriticalBy { size: SizeBy::Estimated { step }, .. }) => {
+            let steps = size.get() / step.get() + 1;
+            steps as f64 * wire_bits(step, scheme.header)
+        }
+        // Next to no random size is that small.
+        Sharing::InOrder(CriticalBy { size: SizeBy::Random, .. }) => f64::INFINITY,
+        _ => 0.0,
+    }
 }
 
 /// Times of one flow that do not depend on others.
@@ -83,7 +98,14 @@ impl Latency {
                 Admission::AtOnce => Time::ZERO,
                 Admission::ByRequest => until_noticed(round_trip),
                 Admission::ByAcceptance(acceptance) => {
-                    round_trips(acceptance.hand_over, round_trip)
+                    let peak = bottleneck.as_bps() as f64;
+                    let announced = last_announced(flow.size, scheme) / peak;
+                    let is_foreseen = announced < acceptance.early_start * round_trip.as_secs_f64();
+                    let count = match is_foreseen {
+                        true => acceptance.hand_over,
+                        false => acceptance.hand_over_unforeseen,
+                    };
+                    round_trips(count, round_trip)
                 }
             },
             before: match scheme.round_trips_before {

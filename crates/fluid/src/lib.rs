@@ -48,7 +48,7 @@ pub use flowsched_schemes::world::{
 };
 pub use job::Job;
 use optimum::Optimum;
-use sharing::{Allocator, ClassBy, Classes, Priority, Reservations};
+use sharing::{Allocator, ClassBy, Classes, Priority, Reservations, Sizes};
 
 /// Runs a job to its end and keeps all samples in [`Outcome::ports`].
 pub fn run(job: &Job<'_>, progress: &Progress) -> Outcome {
@@ -70,7 +70,8 @@ pub fn run_watched(job: &Job<'_>, watch: &mut Watch<'_>) -> Outcome {
         flow_level::Sharing::BytesSent(most) => with(job, alike(ClassBy::Sent, bits(most)), watch),
         flow_level::Sharing::Sizes(most) => with(job, alike(ClassBy::Size, bits(most)), watch),
         flow_level::Sharing::InOrder(order) => {
-            with(job, Priority::new(capacities(), *order, hear_late), watch)
+            let sizes = Sizes::new(*order, job.scheme.header, job.seed, hear_late);
+            with(job, Priority::new(capacities(), sizes), watch)
         }
         flow_level::Sharing::Reservations => with(job, Reservations::new(capacities()), watch),
     }

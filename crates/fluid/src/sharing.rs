@@ -6,10 +6,12 @@
 mod classes;
 mod priority;
 mod reservations;
+mod sizes;
 
 pub(crate) use classes::{ClassBy, Classes};
 pub(crate) use priority::Priority;
 pub(crate) use reservations::Reservations;
+pub(crate) use sizes::Sizes;
 
 use flowsched_units::Time;
 

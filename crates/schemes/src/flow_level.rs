@@ -73,8 +73,11 @@ pub struct Acceptance {
     pub dampening: f64,
     /// From when a flow has sent its last bit until the first of the next one is there.
     pub hand_over: f64,
-    /// The same after an end that nobody has foreseen: a flow is given up.
+    /// The same after an end that nobody has foreseen: a flow is given up, or has announced a size that
+    /// is not its own.
     pub hand_over_unforeseen: f64,
+    /// An end is foreseen if the flow has announced that it takes less than this (K of Early Start).
+    pub early_start: f64,
     /// Until a flow that comes next has probed, in the mean.
     pub until_probed: f64,
     /// Between the probes of a flow that waits.

@@ -21,12 +21,15 @@ pub enum Sharing {
 }
 
 /// What makes a flow critical: the most critical one goes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CriticalBy {
     /// An early deadline, before all else; flows without one come after those with one.
     pub deadline: bool,
     /// Then a small size.
     pub size: SizeBy,
+    /// The size counts for half as much after every 100 ms over this number that the flow has waited;
+    /// 0: waiting changes nothing (PDQ 2012, 7 and Figure 12: alpha).
+    pub ageing: f64,
 }
 
 /// What counts as a flow's size.
@@ -38,24 +41,43 @@ pub enum SizeBy {
     Left,
     /// The time that what it has left takes at its highest rate, T in PDQ 2012, 3.
     TimeLeft,
+    /// What it has sent, rounded up to the next of these steps (PDQ 2012, 5.6).
+    Estimated {
+        /// Payload.
+        step: Bytes,
+    },
+    /// A random number that stays (PDQ 2012, 5.6).
+    Random,
+}
+
+impl SizeBy {
+    /// Whether flows have to know their sizes for it.
+    pub fn is_known(self) -> bool {
+        matches!(self, SizeBy::Whole | SizeBy::Left | SizeBy::TimeLeft)
+    }
+
+    /// Whether it shrinks as the flow sends.
+    pub fn shrinks(self) -> bool {
+        matches!(self, SizeBy::Left | SizeBy::TimeLeft)
+    }
 }
 
 impl Sharing {
     /// One after the other by size.
     pub const SHORTEST_FIRST: Sharing =
-        Sharing::InOrder(CriticalBy { deadline: false, size: SizeBy::Whole });
+        Sharing::InOrder(CriticalBy { deadline: false, size: SizeBy::Whole, ageing: 0.0 });
     /// One after the other by what is left.
     pub const SHORTEST_REMAINING_FIRST: Sharing =
-        Sharing::InOrder(CriticalBy { deadline: false, size: SizeBy::Left });
+        Sharing::InOrder(CriticalBy { deadline: false, size: SizeBy::Left, ageing: 0.0 });
     /// One after the other by deadline, then by size.
     pub const EARLIEST_DEADLINE_FIRST: Sharing =
-        Sharing::InOrder(CriticalBy { deadline: true, size: SizeBy::Whole });
+        Sharing::InOrder(CriticalBy { deadline: true, size: SizeBy::Whole, ageing: 0.0 });
     /// One after the other by deadline, then by what is left.
     pub const MOST_CRITICAL_FIRST: Sharing =
-        Sharing::InOrder(CriticalBy { deadline: true, size: SizeBy::Left });
+        Sharing::InOrder(CriticalBy { deadline: true, size: SizeBy::Left, ageing: 0.0 });
     /// One after the other by deadline, then by the time that what is left takes.
     pub const LEAST_TIME_LEFT_FIRST: Sharing =
-        Sharing::InOrder(CriticalBy { deadline: true, size: SizeBy::TimeLeft });
+        Sharing::InOrder(CriticalBy { deadline: true, size: SizeBy::TimeLeft, ageing: 0.0 });
 
     /// What it is, in a few words.
     pub fn about(&self) -> &'static str {
@@ -66,6 +88,11 @@ impl Sharing {
             Sharing::InOrder(by) => by.about(),
             Sharing::Reservations => "reservations, first come, first served, then fair shares",
         }
+    }
+
+    /// Whether flows know, or need not know, how much they have to send.
+    pub fn knows_sizes(&self) -> bool {
+        !matches!(self, Sharing::InOrder(by) if !by.size.is_known())
     }
 
     /// Least attained service: one class up to the first packet, each of the others up to a
@@ -89,6 +116,12 @@ impl CriticalBy {
             (true, SizeBy::Whole) => "one after the other by deadline, then size",
             (true, SizeBy::Left) => "one after the other by deadline, then what is left",
             (true, SizeBy::TimeLeft) => "one after the other by deadline, then the time left",
+            (false, SizeBy::Estimated { .. }) => "one after the other by estimated size",
+            (true, SizeBy::Estimated { .. }) => {
+                "one after the other by deadline, then estimated size"
+            }
+            (false, SizeBy::Random) => "one after the other at random",
+            (true, SizeBy::Random) => "one after the other by deadline, then at random",
         }
     }
 }

@@ -5,7 +5,7 @@ use flowsched_units::{Bytes, Value};
 use super::*;
 use crate::combination::Combination;
 use crate::discipline::{DISCIPLINE, DISCIPLINES};
-use crate::flow_level::Sharing;
+use crate::flow_level::{Sharing, SizeBy};
 
 fn flow_level_of(preset: &str, discipline: Option<&str>) -> Result<FlowLevel, SettingError> {
     let mut settings = Combination::new(preset, [None; 4]).unwrap().defaults("none");
@@ -73,7 +73,7 @@ fn explicit_rates_have_their_header_on_every_packet_and_on_its_acknowledgement()
 }
 
 #[test]
-fn pdq_as_a_fluid_knows_sizes_does_not_age_and_gives_up_if_it_terminates_early() {
+fn pdq_as_a_fluid_gives_up_if_it_terminates_early_and_ages_by_criticality() {
     assert!(flow_level_of("pdq", None).unwrap().gives_up);
     assert!(!flow_level_of("pdq-es", None).unwrap().gives_up);
     let with = |key: &'static str, value| {
@@ -83,9 +83,13 @@ fn pdq_as_a_fluid_knows_sizes_does_not_age_and_gives_up_if_it_terminates_early()
     };
     let admission = with("dampening", Value::Number(0.7)).unwrap().admission;
     assert_eq!(admission.acceptance().unwrap().dampening, 0.7);
-    let random = Value::Text("random".into());
-    assert_eq!(with("flow_size", random).unwrap_err().key, "flow_size");
-    assert_eq!(with("ageing", Value::Number(2.0)).unwrap_err().key, "ageing");
+    let size = |word: &str| match with("flow_size", Value::Text(word.into())).unwrap().sharing {
+        Sharing::InOrder(by) => by.size,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!([size("known"), size("random")], [SizeBy::Left, SizeBy::Random]);
+    assert_eq!(size("estimated"), SizeBy::Estimated { step: Bytes::new(50_000) });
+    assert_eq!(with("ageing", Value::Number(2.0)).unwrap_err().key, "ageing_of");
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use flowsched_units::{SettingError, Settings};
 
-use super::settings::{AGEING, FLOW_SIZE};
-use super::{Knowledge, Pdq, PdqHeader, PdqSettings, settings};
+use super::settings::AGEING_OF;
+use super::{AgeingOf, Knowledge, Pdq, PdqHeader, PdqSettings, settings};
 use crate::controller::pdq::flow_controller::FlowControl;
 use crate::flow_level::{
-    Acceptance, Acknowledgements, Admission, FlowLevel, Fluid, NoFluid, Shares, Sharing,
+    Acceptance, Acknowledgements, Admission, CriticalBy, FlowLevel, Fluid, NoFluid, Shares,
+    Sharing, SizeBy,
 };
 use crate::part::{Part, Role};
 use crate::transport::{TransportPart, explicit};
@@ -26,27 +27,27 @@ impl TransportPart for Pdq {
         Ok(Pdq { settings: PdqSettings::from_settings(settings) })
     }
 
-    /// As far as flows know their sizes and do not age.
+    /// As far as ageing does not let flows end early: fluids have no end in sight but their own.
     fn fluid(pdq: &Pdq, settings: &Settings, _shares: Shares) -> Fluid<FlowLevel> {
-        if pdq.settings.knowledge != Knowledge::Known {
+        let PdqSettings { ageing, ageing_of, knowledge, .. } = pdq.settings;
+        if ageing > 0.0 && ageing_of == AgeingOf::TransmissionTime {
             return Err(NoFluid {
-                key: FLOW_SIZE.name,
-                why: "it depends on the packets that were sent",
-                instead: "known",
+                key: AGEING_OF.name,
+                why: "flows that have waited would count as nearly completed and send together",
+                instead: "criticality",
             });
         }
-        if pdq.settings.ageing > 0.0 {
-            return Err(NoFluid {
-                key: AGEING.name,
-                why: "criticality then changes between events",
-                instead: "0",
-            });
-        }
+        let size = match knowledge {
+            Knowledge::Known => SizeBy::Left,
+            Knowledge::Estimated { step } => SizeBy::Estimated { step },
+            Knowledge::Random => SizeBy::Random,
+        };
+        let sharing = Sharing::InOrder(CriticalBy { deadline: true, size, ageing });
         let control = FlowControl::from_settings(settings);
         let admission = Admission::ByAcceptance(acceptance(&control));
         let gives_up = pdq.settings.early_termination;
         let link_share = control.link_share;
-        Ok(FlowLevel { gives_up, admission, link_share, ..by_critical_flows() })
+        Ok(FlowLevel { sharing, gives_up, admission, link_share, ..by_critical_flows() })
     }
 }
 
@@ -74,6 +75,7 @@ pub fn acceptance(control: &FlowControl) -> Acceptance {
         dampening,
         hand_over: f64::max(0.0, 1.0 - f64::max(0.0, early_start - 1.0) + until_probed),
         hand_over_unforeseen: 1.0 + until_probed,
+        early_start,
         until_probed,
         // Switches remember the flow that comes next, and give all others the interval of the one
         // behind it.

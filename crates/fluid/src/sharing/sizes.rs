@@ -1,0 +1,169 @@
+//! What counts as each flow's size in the order of criticality ([`SizeBy`]), and what ageing takes off
+//! it.
+
+use flowsched_schemes::flow_level::{CriticalBy, SizeBy};
+use flowsched_schemes::transport::pdq::{age_divisor, random_transmission};
+use flowsched_topology::mix;
+use flowsched_units::{Bytes, Time};
+
+use crate::latency::wire_bits;
+use crate::transfers::{ROUNDING, Transfer};
+
+/// A flow that waits says how critical it is whenever its size has fallen to 2^(-1/32) of what it said
+/// last, by 2%: switches hear of it from its probes, not at once.
+const WORDS_A_HALVING: f64 = 32.0;
+
+/// The unit of waiting in PDQ 2012, Figure 12.
+const HUNDRED_MS: f64 = 0.1;
+
+/// The sizes of all active flows.
+#[derive(Clone, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) by: CriticalBy,
+    seed: u64,
+    /// Bits on the wire of a step of an estimate.
+    step: f64,
+    /// Whether flows that wait are known by what they said last.
+    pub(crate) keeps_word: bool,
+    /// By slot.
+    flows: Vec<Known>,
+}
+
+/// What there is to know of a flow beside its transfer.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// Steps of its estimated size.
+    steps: f64,
+    /// For how long it has waited, and since when it does again; [`Time::MAX`]: it sends.
+    waited: Time,
+    since: Time,
+    /// While it waits: the size that it has said last, and when. Switches order it by that, whatever it
+    /// sends on.
+    said: Option<(f64, Time)>,
+}
+
+impl Sizes {
+    /// Of no flows, whose packets have this header. Flows may hear late that they are to wait.
+    pub(crate) fn new(by: CriticalBy, header: Bytes, seed: u64, hear_late: bool) -> Sizes {
+        let step = match by.size {
+            SizeBy::Estimated { step } => wire_bits(step, header),
+            _ => 0.0,
+        };
+        let keeps_word = hear_late || by.ageing > 0.0;
+        Sizes { by, seed: mix(seed), step, keeps_word, flows: Vec::new() }
+    }
+
+    /// The flow starts to compete.
+    pub(crate) fn start(&mut self, slot: u32, transfer: &Transfer, now: Time) {
+        let new = Known { steps: 1.0, waited: Time::ZERO, since: now, said: None };
+        if slot as usize >= self.flows.len() {
+            self.flows.resize(slot as usize + 1, new);
+        }
+        self.flows[slot as usize] = new;
+        if self.by.ageing > 0.0 {
+            self.say(slot, transfer, now);
+        }
+    }
+
+    /// The flow may send from `now` on.
+    pub(crate) fn sends(&mut self, slot: u32, now: Time) {
+        let known = &mut self.flows[slot as usize];
+        known.said = None;
+        if known.since < Time::MAX {
+            known.waited += now.saturating_sub(known.since);
+            known.since = Time::MAX;
+        }
+    }
+
+    /// The flow is to wait from `now` on, if it does not yet.
+    pub(crate) fn waits(&mut self, slot: u32, transfer: &Transfer, now: Time) {
+        let known = &mut self.flows[slot as usize];
+        if known.since == Time::MAX {
+            known.since = now;
+        }
+        if self.keeps_word && known.said.is_none() {
+            self.say(slot, transfer, now);
+        }
+    }
+
+    /// The flow says what its size is now.
+    pub(crate) fn say(&mut self, slot: u32, transfer: &Transfer, now: Time) {
+        if self.keeps_word {
+            self.flows[slot as usize].said = Some((self.now(slot, transfer, now), now));
+        }
+    }
+
+    /// The flow's size, as others know it.
+    #[inline]
+    pub(crate) fn known(&self, slot: u32, transfer: &Transfer, now: Time) -> f64 {
+        let said = self.flows[slot as usize].said;
+        said.map_or_else(|| self.now(slot, transfer, now), |(size, _)| size)
+    }
+
+    /// The flow's size at `now`.
+    #[inline]
+    pub(crate) fn now(&self, slot: u32, transfer: &Transfer, now: Time) -> f64 {
+        let size = match self.by.size {
+            SizeBy::Whole => transfer.size,
+            SizeBy::Left => transfer.left_at(now),
+            SizeBy::TimeLeft => transfer.left_at(now) / transfer.peak,
+            SizeBy::Estimated { .. } => self.flows[slot as usize].steps * self.step,
+            // As the packet engine's senders draw it.
+            SizeBy::Random => {
+                let random = mix(self.seed ^ (u64::from(transfer.id) << 32));
+                random_transmission(random).as_ps() as f64
+            }
+        };
+        size * self.age(slot, now)
+    }
+
+    /// What the flow's waiting multiplies its size by.
+    #[inline]
+    fn age(&self, slot: u32, now: Time) -> f64 {
+        if self.by.ageing == 0.0 {
+            return 1.0;
+        }
+        let Known { waited, since, .. } = self.flows[slot as usize];
+        let waited = waited.saturating_add(now.saturating_sub(since));
+        1.0 / age_divisor(waited, self.by.ageing)
+    }
+
+    /// How fast the flow's size shrinks at `rate`.
+    #[inline]
+    pub(crate) fn pace(&self, slot: u32, transfer: &Transfer, rate: f64, now: Time) -> f64 {
+        let unit = if self.by.size == SizeBy::TimeLeft { transfer.peak } else { 1.0 };
+        rate / unit * self.age(slot, now)
+    }
+
+    /// When the flow's estimate will be too small, at its rate.
+    pub(crate) fn next_step(&self, slot: u32, transfer: &Transfer, now: Time) -> Time {
+        let sent = self.flows[slot as usize].steps * self.step;
+        let has_more = self.step > 0.0 && transfer.rate() > 0.0 && sent < transfer.size;
+        if has_more { transfer.time_of(sent, now) } else { Time::MAX }
+    }
+
+    /// Whether the flow's estimate is too small now.
+    pub(crate) fn is_too_small(&self, slot: u32, transfer: &Transfer, now: Time) -> bool {
+        let sent = self.flows[slot as usize].steps * self.step;
+        self.step > 0.0 && sent < transfer.size && transfer.sent_at(now) >= sent - ROUNDING
+    }
+
+    /// Raises the flow's estimate by a step.
+    pub(crate) fn raise(&mut self, slot: u32, transfer: &Transfer, now: Time) {
+        self.flows[slot as usize].steps += 1.0;
+        if self.flows[slot as usize].said.is_some() {
+            self.say(slot, transfer, now);
+        }
+    }
+
+    /// When the flow, which waits, says its size again because it has aged.
+    pub(crate) fn next_word(&self, slot: u32) -> Time {
+        match self.flows[slot as usize].said {
+            Some((_, at)) if self.by.ageing > 0.0 => {
+                let seconds = HUNDRED_MS / (self.by.ageing * WORDS_A_HALVING);
+                at.saturating_add(Time::from_secs_f64(seconds).max(Time::from_ns(1)))
+            }
+            _ => Time::MAX,
+        }
+    }
+}
