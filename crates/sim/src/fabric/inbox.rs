@@ -60,7 +60,7 @@ impl<H: Copy> Inbox<H> {
 /// No arrival.
 const NONE: u32 = u32::MAX;
 
-/// Puts the arrivals of a window in order: divides the window into slots, two or more for each
+/// Puts the arrivals of a window in order: divides the window into slots, four or more for each
 /// arrival, so that most have one or none. A slot is a circular list of arrivals in their order.
 /// Inboxes use the same slots one after the other, which stay in the cache.
 #[derive(Clone, Debug, Default)]
@@ -86,7 +86,7 @@ impl Slots {
     /// Puts the arrivals of an inbox in order, all of them within `span`: where to start.
     pub(super) fn fill<H>(&mut self, inbox: &mut Inbox<H>, span: Time) -> Cursor {
         let arrivals = &mut inbox.arrivals[..];
-        let count = (2 * arrivals.len()).div_ceil(GROUP).next_power_of_two().min(MOST_GROUPS);
+        let count = (4 * arrivals.len()).div_ceil(GROUP).next_power_of_two().min(MOST_GROUPS);
         self.groups.resize(count, Group { occupied: 0, last: [NONE; GROUP] });
         self.groups.iter_mut().for_each(|group| group.occupied = 0);
         let key_bits = u64::BITS - span.as_ps().leading_zeros() + RANK_BITS;
