@@ -94,3 +94,24 @@ impl Hosting<Phost> for Host {
         self.source.deadline().min(self.sink.deadline())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::sink::tests::SETTINGS;
+    use super::source::Claim;
+    use super::*;
+
+    /// A host that sends at half of its card's rate takes twice as long for a packet.
+    #[test]
+    fn a_source_sends_at_its_share_of_the_card() {
+        let free_after = |host_rate| {
+            let phost = Phost { settings: PhostSettings { host_rate, ..SETTINGS } };
+            let Host { mut source, .. } = phost.host(Rate::from_gbps(10));
+            source.wait(Claim { flow: 1, missing: 1, until: Time::MAX });
+            source.sent(Time::ZERO, PACKET_WIRE as u32);
+            source.deadline()
+        };
+        assert_eq!(free_after(1.0), Time::from_ns(1_200));
+        assert_eq!(free_after(0.5), Time::from_ns(2_400));
+    }
+}

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use flowsched_schemes::combination::Combination;
 use flowsched_schemes::controller::{NoController, Site};
-use flowsched_schemes::port::{Port, parameters::QUEUES};
-use flowsched_schemes::tagger::{AnyTagger, THRESHOLDS};
+use flowsched_schemes::port::Port;
+use flowsched_schemes::tagger::AnyTagger;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::{Packet, Parts, Scheme};
 use flowsched_sim::{Job, Outcome, Progress};
@@ -34,14 +34,12 @@ pub fn scheme(preset: &str, compat: &str, changes: &[(&str, &str)]) -> Scheme {
 
 /// A preset with thresholds that random flows cross, where it has any.
 pub fn scheme_of(preset: &str, changes: &[(&str, &str)]) -> Scheme {
-    let defaults = Combination::new(preset, [None; 4]).unwrap().defaults("none");
-    // Thresholds by name are worked out where experiments are read.
-    let is_named = matches!(defaults.get(&THRESHOLDS), Some(Value::Text(_)));
-    let queues = if is_named { defaults.count(&QUEUES) } else { 0 };
-    let thresholds: Vec<String> = (1..queues).map(|n| format!("{}pkt", 5 << (n - 1))).collect();
-    let thresholds = (THRESHOLDS.name, &*thresholds.join(" "));
-    let own = if is_named { &[thresholds][..] } else { &[] };
-    scheme(preset, "none", &[own, changes].concat())
+    let thresholds: &[(&str, &str)] = match preset {
+        "pias" | "tcp8q" => &[("thresholds", "5pkt 10pkt 20pkt 40pkt 80pkt 160pkt 320pkt")],
+        "tcp2q" => &[("thresholds", "20pkt")],
+        _ => &[],
+    };
+    scheme(preset, "none", &[thresholds, changes].concat())
 }
 
 /// Two racks of three hosts.

@@ -179,10 +179,10 @@ impl Sink {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    const SETTINGS: PhostSettings = PhostSettings {
+    pub(in crate::transport::phost) const SETTINGS: PhostSettings = PhostSettings {
         free_tokens: 8,
         all_have_free_tokens: false,
         token_life: 1.5,
