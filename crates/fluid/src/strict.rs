@@ -222,15 +222,16 @@ impl Strict {
         }
     }
 
-    /// Puts a flow that waits where it belongs among the others.
+    /// Puts a flow that waits where it belongs among the others. It comes off its links first: others
+    /// are put in order on them, for which those before them must be.
     pub(crate) fn put_in_order(&mut self, slot: u32, order: &impl Order) {
         debug_assert!(self.rate(slot) == 0.0, "it waits");
         self.go_on_behind(slot, order);
         let critical = order.criticality(slot);
         for hop in 0..self.paths.path(slot).len() {
             let link = self.paths.path(slot)[hop];
-            self.sort(link, order);
             self.take_off(slot, link, order);
+            self.sort(link, order);
             let link = &mut self.links[link as usize];
             let ahead = link.search(critical, order);
             link.members.insert(ahead, Member { slot, rate: 0.0 });

@@ -49,6 +49,8 @@ enum Happening {
     Ask(prop::sample::Index, u8),
     /// Time passes: flows send at their rates for so long.
     Send(u8),
+    /// Time passes, and a flow that waits has a smaller share of its size then.
+    Say(u8, prop::sample::Index, f64),
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -65,6 +67,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         2 => index().prop_map(Happening::End),
         1 => (index(), 0u8..4).prop_map(|(flow, asked)| Happening::Ask(flow, asked)),
         3 => (1u8..9).prop_map(Happening::Send),
+        4 => (1u8..9, index(), 0.1f64..1.0).prop_map(|(long, flow, share)| Happening::Say(long, flow, share)),
     ]
 }
 
@@ -94,20 +97,34 @@ fn check(happenings: &[Happening]) {
                 strict.look_at(slot as u32);
             }
             Happening::Send(long) => {
-                strict.settle(&Flows(&slots), |_| {});
-                for slot in active {
-                    let flow = slots[slot].as_mut().unwrap();
-                    // Nobody ends here, so that only orders change.
-                    let sent = strict.rate(slot as u32) * f64::from(*long) / 16.0;
-                    flow.left = (flow.left - sent).max(0.5);
-                    // Whoever sends may pass another and is to be looked at then.
-                    strict.look_at(slot as u32);
+                send(&mut strict, &mut slots, *long);
+            }
+            Happening::Say(long, index, share) => {
+                send(&mut strict, &mut slots, *long);
+                let waits = |slot: &usize| strict.rate(*slot as u32) == 0.0;
+                let waiting: Vec<usize> = active.into_iter().filter(waits).collect();
+                if !waiting.is_empty() {
+                    let slot = waiting[index.index(waiting.len())];
+                    slots[slot].as_mut().unwrap().left *= share;
+                    strict.put_in_order(slot as u32, &Flows(&slots));
                 }
             }
             _ => {}
         }
         strict.settle(&Flows(&slots), |_| {});
         compare(&capacities, &slots, &strict);
+    }
+}
+
+/// Flows send at their rates, and nobody ends, so that only orders change.
+fn send(strict: &mut Strict, slots: &mut [Option<Flow>], long: u8) {
+    strict.settle(&Flows(slots), |_| {});
+    for (slot, flow) in (0u32..).zip(slots) {
+        let Some(flow) = flow else { continue };
+        let sent = strict.rate(slot) * f64::from(long) / 16.0;
+        flow.left = (flow.left - sent).max(flow.left.min(0.5));
+        // Whoever sends may pass another and is to be looked at then.
+        strict.look_at(slot);
     }
 }
 
@@ -127,11 +144,13 @@ fn compare(capacities: &[f64], slots: &[Option<Flow>], strict: &Strict) {
         let rates = active.iter().map(|slot| strict.rate(*slot)).zip(&flows);
         let on_link = rates.filter(|(_, (path, _))| path.contains(&(link as u32)));
         assert!(on_link.map(|(rate, _)| rate).sum::<f64>() <= capacity * (1.0 + 1e-9));
+        let waiting = strict.on(link as u32).filter(|(_, rate)| *rate == 0.0);
+        assert!(waiting.is_sorted_by_key(|(slot, _)| order.criticality(slot)), "link {link}");
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
     fn rates_are_those_from_scratch_whatever_happens(
@@ -139,4 +158,29 @@ proptest! {
     ) {
         check(&happenings);
     }
+}
+
+/// While flow 1 waits for link 0, flow 3 sends behind it and flow 2 on link 1 and passes flow 1; at the
+/// same instant flow 2 says that it has less left than both, and flow 4 takes link 1 from all of them.
+#[test]
+fn a_flow_that_says_its_size_hides_nobody_from_those_that_pass() {
+    let flow = |path: &[u32], left| {
+        Some(Flow { path: path.to_vec(), deadline: 0, left, asked: f64::INFINITY })
+    };
+    let mut slots =
+        vec![flow(&[0], 1.0), flow(&[0, 1], 10.0), flow(&[0, 1], 11.0), flow(&[1], 12.0), None];
+    let mut strict = Strict::new(vec![1.0, 1.0]);
+    for slot in 0..4 {
+        strict.add(slot, &slots[slot as usize].clone().unwrap().path, &Flows(&slots));
+    }
+    strict.settle(&Flows(&slots), |_| {});
+    for (slot, left) in [(2, 9.0), (3, 9.5)] {
+        slots[slot].as_mut().unwrap().left = left;
+    }
+    strict.put_in_order(2, &Flows(&slots));
+    slots[4] = flow(&[1], 2.0);
+    strict.add(4, &[1], &Flows(&slots));
+    strict.settle(&Flows(&slots), |_| {});
+    let order: Vec<u32> = strict.on(1).map(|(slot, _)| slot).collect();
+    assert_eq!(order, [4, 2, 3, 1]);
 }
