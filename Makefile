@@ -49,6 +49,7 @@ test-install:
 	scripts/test-install.sh "$${CARGO_TARGET_DIR:-target}/debug/flowsched"
 
 lint:
+	scripts/circles.py
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) fmt --manifest-path examples/own-scheme/Cargo.toml --check

@@ -49,6 +49,7 @@ mod query;
 mod read;
 mod record;
 mod run_folder;
+mod run_start;
 mod samples;
 mod size_class;
 mod steady_state;
@@ -98,7 +99,9 @@ pub use over_seeds::OverSeeds;
 #[doc(hidden)]
 pub use record::{Counters, RunRecord};
 #[doc(hidden)]
-pub use run_folder::{RunStart, RunWriter};
+pub use run_folder::RunWriter;
+#[doc(hidden)]
+pub use run_start::RunStart;
 #[doc(hidden)]
 pub use study::{Earlier, Ending, Meta, Writer, check_free, runs_left, write};
 #[doc(hidden)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use flowsched_units::Time;
 
 use super::link::LinkMeter;
-use super::run_folder::RunStart;
+use super::run_start::RunStart;
 use super::utilisation::UtilisationMeter;
 use super::{Distribution, LinkFigures, PortRow};
 

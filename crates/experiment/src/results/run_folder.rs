@@ -4,7 +4,6 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use flowsched_units::Time;
 use serde::{Deserialize, Serialize};
 
 use super::convergence::Convergence;
@@ -12,34 +11,18 @@ use super::files::{FLOWS_FILE, PORTS_FILE, sync, write_whole};
 use super::outcomes::Outcomes;
 use super::port_watch::{PortFigures, PortWatch};
 use super::read::TableReader;
+use super::run_start::RunStart;
 use super::table::TableWriter;
 use super::varied::VariedKey;
 use super::{
-    FLOWS, NamedLink, PORTS, PortRecord, PortRow, PortsOfRun, Program, ResultsError, RunKey,
-    RunRecord, RunSummary, TableFile, Tables,
+    FLOWS, PORTS, PortRow, PortsOfRun, Program, ResultsError, RunRecord, RunSummary, TableFile,
+    Tables,
 };
 
 const FIGURES_FILE: &str = "run.json";
 /// A row group of port samples is written when it has so many rows or more: whole sample times, in
 /// memory of about ten megabytes.
 const ROWS_OF_GROUP: usize = 1 << 17;
-
-/// What is known of a run before it begins.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RunStart {
-    /// Which run it is.
-    pub key: RunKey,
-    /// Its ports.
-    pub ports: Vec<PortRecord>,
-    /// The first and the last start of a flow; `None` if there is no flow.
-    pub arrivals: Option<(Time, Time)>,
-    /// Whether start times are random, so that the load stays the same while flows arrive.
-    pub random_starts: bool,
-    /// The ports that the load of its flows refers to, by their places.
-    pub load_ports: Vec<u32>,
-    /// The links whose figures are wanted.
-    pub links: Vec<NamedLink>,
-}
 
 /// What [`FIGURES_FILE`] says.
 #[derive(Serialize, Deserialize)]

@@ -13,7 +13,8 @@ use super::files::{
 };
 use super::lock::Lock;
 use super::outcomes::Outcomes;
-use super::run_folder::{RunFolder, RunStart, RunWriter, remove_folder, remove_leftovers};
+use super::run_folder::{RunFolder, RunWriter, remove_folder, remove_leftovers};
+use super::run_start::RunStart;
 use super::table::TableWriter;
 use super::varied::VariedKey;
 use super::{
