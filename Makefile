@@ -4,12 +4,14 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 CARGO := cargo
 BINARY := target/release/flowsched
+# Every command that the binary can have.
+ALL_FEATURES := flowsched/agent,flowsched/lab
 PREFIX ?= /usr/local
 DESTDIR ?=
 # A tool is built once, quickly: it is used for seconds.
 TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 $(CARGO) install --locked
 
-.PHONY: run build install uninstall agent test test-install lint deny docs reference bench soak mutants clean dependencies
+.PHONY: run build install uninstall agent lab test test-install lint deny docs reference bench soak mutants clean dependencies
 
 run: build
 	$(BINARY) run experiments/pias-vs-dctcp.toml
@@ -30,6 +32,11 @@ agent: dependencies
 	scripts/install-agent-deps.sh
 	$(CARGO) build --release -p flowsched --features agent
 
+## The same binary with `flowsched lab`, real packets between namespaces, and the agent.
+lab: dependencies
+	scripts/install-agent-deps.sh
+	$(CARGO) build --release -p flowsched --features $(ALL_FEATURES)
+
 dependencies:
 	scripts/install-build-deps.sh
 
@@ -38,7 +45,7 @@ test: dependencies
 	scripts/install-report-deps.sh
 	scripts/install-agent-deps.sh --test
 	$(MAKE) --no-print-directory lint deny
-	$(CARGO) test --workspace
+	$(CARGO) test --workspace --features $(ALL_FEATURES)
 	$(MAKE) --no-print-directory test-install
 	$(MAKE) --no-print-directory test-agent-kernels test-packaging
 	$(MAKE) --no-print-directory docs
@@ -51,7 +58,7 @@ test-install:
 lint:
 	scripts/circles.py
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features $(ALL_FEATURES) -- -D warnings
 	$(CARGO) fmt --manifest-path examples/own-scheme/Cargo.toml --check
 
 deny:

@@ -72,6 +72,10 @@ pub enum Command {
     /// Summarise a packet capture to a trace of flows
     #[command(after_help = FLOWS_EXAMPLES)]
     Flows(Flows),
+    /// Run an experiment with real packets, between network namespaces of this machine
+    #[cfg(feature = "lab")]
+    #[command(subcommand)]
+    Lab(Lab),
     /// Tag this host's packets with PIAS priorities, in eBPF
     #[cfg(feature = "agent")]
     Agent(flowsched_agent::AgentArgs),
@@ -119,7 +123,7 @@ written within a second, marked as incomplete; --resume then runs the rest. Fini
 a crash or a kill of the program.";
 
 /// An experiment file and what is said beside it.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct ExperimentFile {
     /// The experiment
     #[arg(value_name = "FILE.toml")]
@@ -154,6 +158,45 @@ pub struct Run {
     /// How many runs go side by side; by default as many as there are cores
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
+    /// What is printed at the end
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+#[cfg(feature = "lab")]
+const LAB_EXAMPLES: &str = "\
+Examples:
+  flowsched lab run experiments/lab-pias.toml
+  flowsched lab run my.toml --set workload.load=0.6 --out results/lab
+
+Every host of the topology is a network namespace with the TCP of this machine's kernel. The ports,
+links and routes of the experiment are those of the simulator, in real time. Runs go one after the
+other. Beside what `flowsched run` writes, the folder gets lab.json: how late the lab was in each run.";
+
+/// `flowsched lab`.
+#[cfg(feature = "lab")]
+#[derive(Debug, Subcommand)]
+pub enum Lab {
+    /// Run an experiment with real packets
+    #[command(after_help = LAB_EXAMPLES)]
+    Run(LabRun),
+    /// Remove what labs left that are no more
+    Down,
+}
+
+/// `flowsched lab run`.
+#[cfg(feature = "lab")]
+#[derive(Args, Debug)]
+pub struct LabRun {
+    /// The experiment.
+    #[command(flatten)]
+    pub experiment: ExperimentFile,
+    /// Where results go; by default results/ and the file's name
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Keep the finished runs of the same interrupted experiment, and run the others
+    #[arg(long)]
+    pub resume: bool,
     /// What is printed at the end
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,

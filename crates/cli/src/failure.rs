@@ -23,6 +23,9 @@ pub enum Failure {
     /// What was asked to be printed could not be.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] io::Error),
+    /// What runs the packets cannot go on.
+    #[error(transparent)]
+    World(Box<dyn std::error::Error + Send + Sync>),
     /// Something else that the system refused.
     #[error("cannot {what}: {source}")]
     System {

@@ -5,6 +5,8 @@
 mod arguments;
 mod failure;
 mod flows;
+#[cfg(feature = "lab")]
+mod lab;
 mod list;
 mod machine;
 mod memory;
@@ -57,6 +59,8 @@ fn carry_out(command: Command) -> Result<ExitCode, Failure> {
         Command::Explain { claim } => reproduce::explain(&claim)?,
         Command::Flows(wanted) => flows::flows(&wanted)?,
         Command::Thresholds(wanted) => print(&thresholds::thresholds(&wanted)?)?,
+        #[cfg(feature = "lab")]
+        Command::Lab(lab) => lab::lab(&lab)?,
         #[cfg(feature = "agent")]
         Command::Agent(arguments) => return Ok(flowsched_agent::run(arguments)),
         Command::Completions { shell } => {

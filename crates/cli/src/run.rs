@@ -7,7 +7,9 @@ use std::sync::atomic::Ordering;
 
 use flowsched_experiment::results::{Earlier, Folder, Summary, Writer, runs_left};
 use flowsched_experiment::{Experiment, Mistake, Mistakes, Place, Run};
-use flowsched_run::{Progress, RunError, SettingError, Simulation, Work, folder};
+use flowsched_run::{
+    Outcome, Progress, RunError, SettingError, Simulation, Simulator, Work, folder,
+};
 
 use crate::arguments::{self, ExperimentFile};
 use crate::failure::Failure;
@@ -17,14 +19,26 @@ use crate::progress::{Display, say};
 use crate::signals::Interrupts;
 use crate::size::Size;
 
-/// Runs the experiment and prints the comparison.
+/// Simulates the experiment and prints the comparison.
 pub fn run(arguments: &arguments::Run) -> Result<(), Failure> {
-    let experiment = Arc::new(output::read(&arguments.experiment)?);
+    let experiment = output::read(&arguments.experiment)?;
     size(&arguments.experiment, &experiment, threads(arguments.threads))?;
-    let dir = match &arguments.out {
-        Some(dir) => dir.clone(),
-        None => default_folder(&arguments.experiment.file),
-    };
+    run_by(arguments, experiment, Box::new(simulate))
+}
+
+/// As the experiment file says.
+fn simulate(run: Simulation<'_>) -> Result<Outcome, RunError> {
+    Ok(run.run()?)
+}
+
+/// Has `simulator` do each run of the experiment and prints the comparison.
+pub fn run_by(
+    arguments: &arguments::Run,
+    experiment: Experiment,
+    simulator: Box<Simulator>,
+) -> Result<(), Failure> {
+    let experiment = Arc::new(experiment);
+    let dir = arguments.out.clone().unwrap_or_else(|| folder_of(&arguments.experiment.file));
     if arguments.resume && finished(&dir, &experiment).is_some() {
         say("every run is there already");
         return output::report(&dir, arguments.format);
@@ -32,7 +46,7 @@ pub fn run(arguments: &arguments::Run) -> Result<(), Failure> {
     let progress = Arc::new(Progress::default());
     let interrupts = Interrupts::listen(&progress, "`flowsched run --resume`")?;
     let writer = create(&dir, &experiment, arguments.resume)?;
-    let work = work(experiment, writer, &progress)?;
+    let work = Arc::new(Work::new(experiment, writer, progress.clone(), simulator)?);
     let done = do_all(&work, &progress, threads(arguments.threads));
     interrupts.simulations_ended();
     let summary = work.finish(done).map_err(|error| failed(&arguments.experiment.file, error))?;
@@ -45,7 +59,8 @@ pub fn run(arguments: &arguments::Run) -> Result<(), Failure> {
     }
 }
 
-fn default_folder(file: &Path) -> PathBuf {
+/// Where the results of an experiment go if nothing else is said.
+pub fn folder_of(file: &Path) -> PathBuf {
     Path::new("results").join(file.file_stem().unwrap_or(file.as_os_str()))
 }
 
@@ -70,18 +85,9 @@ pub fn complete(
 ) -> Result<Summary, Failure> {
     let experiment = Arc::new(experiment);
     let writer = create(dir, &experiment, true)?;
-    let work = work(experiment, writer, progress)?;
+    let work = Arc::new(Work::new(experiment, writer, progress.clone(), Box::new(simulate))?);
     let done = do_all(&work, progress, threads);
     work.finish(done).map_err(|error| failed(file, error))
-}
-
-fn work(
-    experiment: Arc<Experiment>,
-    writer: Writer,
-    progress: &Arc<Progress>,
-) -> Result<Arc<Work>, Failure> {
-    let simulator = Box::new(|run: Simulation<'_>| run.run());
-    Ok(Arc::new(Work::new(experiment, writer, progress.clone(), simulator)?))
 }
 
 fn create(dir: &Path, experiment: &Experiment, resume: bool) -> Result<Writer, Failure> {
@@ -107,10 +113,11 @@ fn do_all(work: &Arc<Work>, progress: &Arc<Progress>, threads: usize) -> Result<
 }
 
 /// Why the runs of the experiment in `file` fail.
-fn failed(file: &Path, error: RunError) -> Failure {
+pub(crate) fn failed(file: &Path, error: RunError) -> Failure {
     match error {
         RunError::Setting(error) => unforeseen(file, &error),
         RunError::Results(error) => error.into(),
+        RunError::World(error) => Failure::World(error),
         RunError::Threads(source) => Failure::System { what: "start threads".into(), source },
     }
 }

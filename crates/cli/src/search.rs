@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use flowsched_experiment::results::{PortFigures, RunSummary};
 use flowsched_experiment::{Arguments, Experiment, Mistake, Mistakes, Place, Run};
-use flowsched_run::{Prepared, Progress, Simulation};
+use flowsched_run::{Prepared, Progress, RunError, Simulation};
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde_json::json;
@@ -14,7 +14,7 @@ use crate::arguments::{Format, Search};
 use crate::failure::Failure;
 use crate::output::print;
 use crate::progress::say;
-use crate::run::{threads, unforeseen};
+use crate::run::{failed, threads};
 
 /// What was found for one scheme at one point.
 struct Found {
@@ -87,14 +87,15 @@ fn share_met(wanted: &Search, scene: usize, scheme: usize, value: u64) -> Result
     let progress = Progress::default();
     let summary_of = |run: Run| {
         let run = Prepared::new(&experiment.scenes[run.scene], run)?;
-        let simulator = |run: Simulation<'_>| run.run();
+        let simulator = |run: Simulation<'_>| Ok(run.run()?);
         let record = run.simulate(&simulator, &progress, &mut |_| ControlFlow::Continue(()))?;
         Ok(RunSummary::new(&record, &PortFigures::default()))
     };
-    let summaries: Result<Vec<RunSummary>, _> = runs.into_par_iter().map(summary_of).collect();
+    let summaries: Result<Vec<RunSummary>, RunError> =
+        runs.into_par_iter().map(summary_of).collect();
     let file = &wanted.experiment.file;
     let (mut flows, mut met) = (0, 0);
-    for summary in summaries.map_err(|error| unforeseen(file, &error))? {
+    for summary in summaries.map_err(|error| failed(file, error))? {
         flows += summary.deadline_flows;
         met += summary.deadlines_met;
     }

@@ -16,6 +16,9 @@ pub enum RunError {
     /// Results cannot be written.
     #[error(transparent)]
     Results(#[from] ResultsError),
+    /// What runs the packets cannot go on.
+    #[error(transparent)]
+    World(Box<dyn std::error::Error + Send + Sync>),
     /// The system gives no threads.
     #[error("cannot start threads: {0}")]
     Threads(#[source] io::Error),

@@ -72,6 +72,8 @@ pub use flowsched_units::SettingError;
 pub use prepared::Prepared;
 pub use simulation::Simulation;
 #[doc(hidden)]
+pub use simulation::{Simulator, no_packets};
+#[doc(hidden)]
 pub use work::Work;
 
 /// Does every run of `experiment` on all cores, writes the results folder `dir`, and returns the
@@ -91,7 +93,8 @@ pub fn run(
 ) -> Result<Summary, RunError> {
     let writer = folder::create(dir, &experiment, program, Earlier::Discarded)?;
     let (experiment, progress) = (Arc::new(experiment), Arc::default());
-    let work = Arc::new(Work::new(experiment, writer, progress, Box::new(simulate))?);
+    let simulator = Box::new(move |run: Simulation<'_>| Ok(simulate(run)?));
+    let work = Arc::new(Work::new(experiment, writer, progress, simulator)?);
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let done = work.do_all(cores.get(), |_| ());
     work.finish(done)

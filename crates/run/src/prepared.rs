@@ -10,6 +10,7 @@ use flowsched_units::SettingError;
 use flowsched_workload::Workload;
 
 use crate::cost::Meter;
+use crate::error::RunError;
 use crate::record::{load, port_row, ports, record};
 use crate::simulation::{Simulation, Simulator};
 
@@ -61,7 +62,7 @@ impl<'a> Prepared<'a> {
         simulator: &Simulator,
         progress: &Progress,
         samples: &mut dyn FnMut(&[PortRow]) -> ControlFlow<()>,
-    ) -> Result<RunRecord, SettingError> {
+    ) -> Result<RunRecord, RunError> {
         let Prepared { scene, run, network, workload, meter } = self;
         let mut rows = Vec::new();
         let mut hand_on = |of_ports: &[PortSample]| {

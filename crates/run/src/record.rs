@@ -1,7 +1,7 @@
 //! What an engine gives, as the record that results are made of.
 
 use flowsched_experiment::results::{
-    Counters, FlowRow, OfferedLoad, Overhead, PacketCounters, PortRecord, PortRow, RunRecord,
+    Counters, FlowRow, OfferedLoad, OverheadRecord, PacketCounters, PortRecord, PortRow, RunRecord,
     Schedule,
 };
 use flowsched_experiment::{Run, Scene};
@@ -12,6 +12,9 @@ use flowsched_workload::parameters::LOAD_OF;
 use flowsched_workload::{Flow, Workload};
 
 use crate::cost::Cost;
+
+/// Timeouts in a row after which a Linux host ends a connection (`tcp_retries2`).
+const RETRIES: u32 = 15;
 
 /// The record of a run of `scene` that gave `outcome`.
 pub fn record(
@@ -61,6 +64,7 @@ fn schedule(worth: Worth) -> Schedule {
 }
 
 fn counters(outcome: &Outcome, cost: Cost) -> Counters {
+    let timeouts = outcome.flows.iter().map(|flow| flow.timeouts);
     Counters {
         packet_hops: outcome.packet_hops,
         events: outcome.events,
@@ -70,13 +74,16 @@ fn counters(outcome: &Outcome, cost: Cost) -> Counters {
         drops: outcome.drops,
         ecn_marks: outcome.ecn_marks,
         timeouts: outcome.timeouts,
+        repeated_timeouts: timeouts.clone().map(|flow| u64::from(flow.repeated)).sum(),
+        longest_timeouts: timeouts.clone().map(|flow| flow.longest).max().unwrap_or(0),
+        terminations: timeouts.filter(|flow| flow.longest > RETRIES).count() as u64,
         retransmissions: outcome.retransmissions,
         overhead: overhead(&outcome.overhead),
     }
 }
 
-fn overhead(overhead: &world::Overhead) -> Overhead {
-    Overhead {
+fn overhead(overhead: &world::Overhead) -> OverheadRecord {
+    OverheadRecord {
         header_bytes: overhead.header.get(),
         probe_bytes: overhead.probes.get(),
         port_state_bytes: overhead.port_state.map(Bytes::get),
@@ -104,7 +111,7 @@ fn flow_row(network: &Network, flow: &Flow, outcome: &FlowOutcome) -> FlowRow {
         ideal_fct: network.ideal_fct(flow.src, flow.dst, flow.size),
         deadline: since_start(flow.deadline),
         retransmissions: outcome.retransmissions.into(),
-        timeouts: outcome.timeouts.into(),
+        timeouts: outcome.timeouts.all.into(),
         packets: packets(&outcome.passage),
         measured: flow.measured,
     }

@@ -1,6 +1,8 @@
 //! A run that is ready to be simulated, with the engine of its scheme's level.
 
+use flowsched_experiment::results::RunKey;
 use flowsched_experiment::{Level, Run, Scene, SchemeOfScene};
+use flowsched_schemes::Scheme;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::world::{Controllers, Outcome, Parts, Ports, Watch};
@@ -8,8 +10,10 @@ use flowsched_topology::{Network, Routing};
 use flowsched_units::SettingError;
 use flowsched_workload::Flow;
 
+use crate::error::RunError;
+
 /// Simulates a run.
-pub type Simulator = dyn Fn(Simulation<'_>) -> Result<Outcome, SettingError> + Send + Sync;
+pub type Simulator = dyn Fn(Simulation<'_>) -> Result<Outcome, RunError> + Send + Sync;
 
 /// A run that is ready to be simulated, once.
 pub struct Simulation<'a> {
@@ -20,10 +24,28 @@ pub struct Simulation<'a> {
     pub(crate) watch: Watch<'a>,
 }
 
+/// Refuses `engine = "fluid"` and schedules where packets are needed.
+#[doc(hidden)]
+pub fn no_packets() -> SettingError {
+    let problem = "Fluids and schedules have no packets. Use `engine = \"packet\"` and a transport that \
+                   sends packets.";
+    SettingError::sentence("engine", problem)
+}
+
 impl<'a> Simulation<'a> {
     /// The scheme of the run, as the experiment file says: its name, and a value for each of its keys.
     pub fn scheme(&self) -> &'a SchemeOfScene {
         &self.scene.schemes[self.run.scheme]
+    }
+
+    /// Which run of the experiment it is.
+    #[doc(hidden)]
+    pub fn key(&self) -> RunKey {
+        RunKey {
+            point: self.scene.point.clone(),
+            scheme: self.scheme().name.clone(),
+            seed: self.run.seed,
+        }
     }
 
     /// Simulates the run as the experiment file says.
@@ -72,6 +94,21 @@ impl<'a> Simulation<'a> {
             return Err(SettingError::sentence("topology.routing", problem));
         }
         Ok(flowsched_sim::run_parts_watched(&job, parts, &mut self.watch))
+    }
+
+    /// What the run's packets are to go through, for a world that is not one of ours: the job, the scheme,
+    /// and who follows the run.
+    ///
+    /// # Errors
+    /// If the file asks for `engine = "fluid"` or for a schedule, which have no packets.
+    #[doc(hidden)]
+    pub fn into_packets(
+        self,
+    ) -> Result<(flowsched_sim::Job<'a>, &'a Scheme, Watch<'a>), SettingError> {
+        let Level::Packets(scheme) = &self.scheme().level else {
+            return Err(no_packets());
+        };
+        Ok((self.packet_job(), scheme, self.watch))
     }
 
     fn packet_job(&self) -> flowsched_sim::Job<'a> {

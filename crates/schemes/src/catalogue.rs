@@ -14,6 +14,7 @@ use crate::controller::{
     ControllerFamily, ControllerPart, NoController, d3, epn, pdq as pdq_switch,
 };
 use crate::flow_level::{FlowLevel, Fluid};
+use crate::on_linux::{HostTags, KernelControl, OnLinux};
 use crate::part::{self, Part, Role};
 use crate::port::{AnyPort, PortFamily, PortSettings};
 use crate::tagger::priority_mapper::PriorityMapper;
@@ -67,6 +68,16 @@ macro_rules! transports {
                     $(AnyTransport::$Name(hosts) => {
                         let shares = hosts.controllers.shares();
                         <$Name as TransportFamily>::fluid(&hosts.transport, settings, shares)
+                    })*
+                }
+            }
+
+            /// The congestion control and the tags that hosts have whose TCP is the kernel's.
+            pub(crate) fn on_linux(&self) -> OnLinux<(KernelControl, HostTags)> {
+                match self {
+                    $(AnyTransport::$Name(Hosts { transport, controllers }) => {
+                        let control = <$Name as TransportFamily>::on_linux(transport)?;
+                        Ok((control, controllers.on_linux()?))
                     })*
                 }
             }

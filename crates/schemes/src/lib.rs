@@ -45,12 +45,14 @@ pub mod discipline;
 pub mod flow_level;
 pub mod knowledge;
 mod limits;
+pub mod on_linux;
 pub mod packet;
 pub mod part;
 pub mod port;
 pub mod preset;
 pub mod scheme;
 pub mod tagger;
+mod timeouts;
 pub mod transport;
 pub mod world;
 

@@ -31,7 +31,7 @@ pub use queues::{PriorityPort, Queues};
 pub use ring::Ring;
 pub use serving::{HighestFirst, Serving};
 pub use settings::{
-    Count, EcnScope, HostPort, MarkAt, MemorySharing, OnFull, PortSettings, SameFlow,
+    Count, EcnScope, HostPort, MarkAt, MemorySharing, OnFull, PortSettings, SameFlow, WithoutEct,
 };
 pub use slytherin::{CongestedFirst, Slytherin};
 pub use strict_priority::StrictPriority;

@@ -8,11 +8,13 @@ use crate::controller::Controller;
 use crate::discipline::{self, DISCIPLINE};
 use crate::flow_level::{FlowLevel, Fluid};
 use crate::limits;
+use crate::on_linux::{HostTags, KernelControl, LinuxHosts};
 use crate::packet::Header;
 use crate::part::Role;
 use crate::port::{HostPort, PortSettings};
 use crate::tagger::Tagging;
 use crate::transport::Transport;
+use crate::transport::tcp::settings::TcpSettings;
 use crate::world::{Controllers, Parts, Ports, World};
 
 /// A scheme, ready to run.
@@ -28,6 +30,7 @@ pub struct Scheme {
     /// topology says.
     pub ns2_routing: bool,
     parts: AnyTransport,
+    on_linux: Result<LinuxHosts, SettingError>,
     fluid: Result<FlowLevel, SettingError>,
 }
 
@@ -68,6 +71,10 @@ impl Scheme {
             port: parts.port_settings(),
             host_port: HostPort::from_settings(settings),
             ns2_routing,
+            on_linux: parts
+                .on_linux()
+                .map(|(control, tags)| linux_hosts(settings, control, tags))
+                .map_err(|reason| reason.into_error(settings)),
             fluid: flow_level(settings, ns2_routing, || parts.fluid(settings)),
             parts,
         })
@@ -90,6 +97,14 @@ impl Scheme {
     /// If its parts are such that nothing of the scheme would be left: the key and why.
     pub fn flow_level(&self) -> Result<FlowLevel, SettingError> {
         self.fluid.clone()
+    }
+
+    /// What the scheme's hosts are where TCP is the kernel's.
+    ///
+    /// # Errors
+    /// If its parts do not run there: the key and why.
+    pub fn on_linux(&self) -> Result<LinuxHosts, SettingError> {
+        self.on_linux.clone()
     }
 
     /// What others need to know of its parts.
@@ -117,6 +132,13 @@ impl Scheme {
 
         self.run_in(Asks)
     }
+}
+
+/// Hosts with this congestion control and these tags, and what the settings say of TCP.
+fn linux_hosts(settings: &Settings, control: KernelControl, tags: HostTags) -> LinuxHosts {
+    let TcpSettings { initial_window, rto_min, persistent, .. } =
+        TcpSettings::from_settings(settings);
+    LinuxHosts { control, tags, initial_window, rto_min, persistent }
 }
 
 fn flow_level(

@@ -23,6 +23,7 @@ use flowsched_units::{SettingError, Settings};
 use crate::flow_level::Tagged;
 use crate::knowledge::Start;
 pub use crate::knowledge::{Departure, Work};
+use crate::on_linux::{HostTags, OnLinux};
 use crate::packet::{Header, Packet};
 use crate::part::Part;
 
@@ -80,6 +81,9 @@ pub trait TaggerPart: Clone + std::fmt::Debug + 'static {
 
     /// What its tags come down to where flows are fluids.
     fn fluid(&self) -> Tagged;
+
+    /// What hosts write whose TCP is the kernel's, or the reason why they cannot.
+    fn on_linux(&self) -> OnLinux<HostTags>;
 }
 
 /// A tagger that knows nothing of headers: what it writes is a [`Tag`].

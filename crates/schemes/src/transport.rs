@@ -22,6 +22,7 @@ use flowsched_units::{Bytes, Rate, Time};
 pub use crate::knowledge::Start;
 use crate::knowledge::Work;
 use crate::packet::{Flags, Header, Packet};
+pub use crate::timeouts::Timeouts;
 
 /// How far a sender is with its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +120,7 @@ pub trait Sending<T: Transport> {
     /// Packets sent again so far.
     fn retransmissions(&self) -> u32;
     /// Timeouts so far.
-    fn timeouts(&self) -> u32;
+    fn timeouts(&self) -> Timeouts;
 }
 
 /// The receiving side of one flow.

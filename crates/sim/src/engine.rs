@@ -253,7 +253,7 @@ where
             packet_hops,
             drops,
             ecn_marks: marks,
-            timeouts: flows.iter().map(|flow| u64::from(flow.timeouts)).sum(),
+            timeouts: flows.iter().map(|flow| u64::from(flow.timeouts.all)).sum(),
             retransmissions: flows.iter().map(|flow| u64::from(flow.retransmissions)).sum(),
             overhead,
             flows,

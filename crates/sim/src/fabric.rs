@@ -112,9 +112,33 @@ fn loses(job: &Job<'_>) -> bool {
 /// What carries no data of a flow.
 const NOT_DATA: Flags = Flags::ACK.with(Flags::MESSAGE).with(Flags::SYN).with(Flags::PROBE);
 
-fn note<H>(lost: &mut Vec<u32>, packet: &Packet<H>) {
-    if !packet.flags.has(NOT_DATA) {
-        lost.push(packet.flow);
+/// Who is told of every packet that a port drops or a link loses.
+pub trait Losses<H> {
+    /// The packet is gone.
+    fn lose(&mut self, packet: &Packet<H>);
+
+    /// The flow of every data packet that is gone, if somebody has kept them.
+    fn flows(self) -> Vec<u32>
+    where
+        Self: Sized,
+    {
+        Vec::new()
+    }
+}
+
+/// Keeps the flows of data packets that are gone.
+#[derive(Debug, Default)]
+pub(crate) struct LostData(Vec<u32>);
+
+impl<H> Losses<H> for LostData {
+    fn lose(&mut self, packet: &Packet<H>) {
+        if !packet.flags.has(NOT_DATA) {
+            self.0.push(packet.flow);
+        }
+    }
+
+    fn flows(self) -> Vec<u32> {
+        self.0
     }
 }
 

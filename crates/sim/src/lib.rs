@@ -20,6 +20,8 @@ mod fabric;
 mod hosts;
 mod job;
 mod link;
+#[doc(hidden)]
+pub mod live;
 mod passage;
 mod routing;
 #[cfg(test)]
@@ -36,6 +38,9 @@ use flowsched_schemes::world::{Controllers, Ports, World, collecting};
 use flowsched_topology::Routing;
 
 use engine::Engine;
+#[doc(hidden)]
+pub use fabric::Losses;
+use fabric::LostData;
 use fabric::events::Events;
 use fabric::windows::Windows;
 pub use flowsched_schemes::world::{
@@ -118,7 +123,8 @@ impl World for Run<'_, '_, '_, '_> {
             Ok(fabric) => Engine::new(job, transport, tagger, fabric, connections).run(watch),
             Err(links) => {
                 let new_controller = |site| controllers.controller(site);
-                let fabric = Events::new(job, links, new_controller, ports.host_rate());
+                let fabric =
+                    Events::new(job, links, new_controller, ports.host_rate(), LostData::default());
                 Engine::new(job, transport, tagger, fabric, connections).run(watch)
             }
         }

@@ -64,6 +64,7 @@ fn table(outcome: &Outcome) -> String {
     let flow = |flow: &FlowOutcome| {
         let (sender, receiver) = (time(flow.finished_at_sender), time(flow.finished_at_receiver));
         let FlowOutcome { retransmissions, timeouts, connection, .. } = flow;
+        let timeouts = timeouts.all;
         format!("{sender},{receiver},{retransmissions},{timeouts},{connection}\n")
     };
     let flows: String = outcome.flows.iter().map(flow).collect();

@@ -86,7 +86,7 @@ fn starved(bookkeeping: &str) -> (u32, Vec<Packet>) {
     let scheme = scheme_of("pias", &[("bookkeeping", bookkeeping)]);
     let flows = [flow(0, 0, 5, 30, Time::ZERO)];
     let (outcome, came) = blocked(&flows, &scheme, 22..31, || PriorityPort::new(scheme.port));
-    (outcome.flows[0].timeouts, came)
+    (outcome.flows[0].timeouts.all, came)
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_pause_on_a_connection_with_nothing_under_way_begins_a_pias_message() {
     // packet under way.
     let (outcome, came) = blocked(&flows, &scheme, 29..30, || PriorityPort::new(scheme.port));
     assert!(outcome.flows.iter().all(|flow| flow.connection == 0));
-    assert_eq!(outcome.flows.iter().map(|flow| flow.timeouts).collect::<Vec<_>>(), [0, 0, 1]);
+    assert_eq!(outcome.flows.iter().map(|flow| flow.timeouts.all).collect::<Vec<_>>(), [0, 0, 1]);
     let priorities: Vec<u8> = came.iter().map(|packet| packet.priority).collect();
     // Thresholds of 5, 10 and 20 packets; the second flow belongs to the first one's message.
     let expected = [[0; 5], [1; 5], [2; 5], [2; 5], [0; 5], [1; 5]].concat();
@@ -131,7 +131,7 @@ fn blocked_pfabric(packets: u64, drops: usize) -> (Time, u32, Vec<Packet>) {
     let flows = [flow(0, 0, 5, packets, Time::ZERO)];
     let (outcome, came) = blocked(&flows, &scheme, 0..drops, || PfabricPort::new(scheme.port));
     let outcome = outcome.flows[0];
-    (outcome.finished_at_sender.unwrap(), outcome.timeouts, came)
+    (outcome.finished_at_sender.unwrap(), outcome.timeouts.all, came)
 }
 
 #[test]

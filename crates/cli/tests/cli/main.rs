@@ -5,6 +5,8 @@ mod common;
 mod digests;
 mod flows;
 mod interrupted;
+#[cfg(all(feature = "agent", feature = "lab"))]
+mod lab;
 mod manual;
 mod reproduce;
 mod run;

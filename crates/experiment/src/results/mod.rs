@@ -82,7 +82,7 @@ pub use program::Program;
 pub(crate) use query::query_us;
 pub use read::FlowsOfRun;
 pub use record::{
-    FlowRow, Overhead, PacketCounters, PortRecord, PortRow, PortsOfRun, RunKey, Schedule,
+    FlowRow, OverheadRecord, PacketCounters, PortRecord, PortRow, PortsOfRun, RunKey, Schedule,
 };
 pub use size_class::{PerClass, SizeClass};
 pub use steady_state::SteadyState;

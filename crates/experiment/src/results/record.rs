@@ -116,15 +116,21 @@ pub struct Counters {
     pub ecn_marks: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Rows of two or more timeouts of a flow, with nothing acknowledged between them.
+    pub repeated_timeouts: u64,
+    /// Timeouts of the longest such row.
+    pub longest_timeouts: u32,
+    /// Flows whose connection a host would have ended for its timeouts.
+    pub terminations: u64,
     /// Data packets sent again.
     pub retransmissions: u64,
     /// What the scheme cost beside its data.
-    pub overhead: Overhead,
+    pub overhead: OverheadRecord,
 }
 
 /// What a scheme cost beside its data, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Overhead {
+pub struct OverheadRecord {
     /// What its header adds to every packet.
     pub header_bytes: u64,
     /// Probes that senders sent, headers included.

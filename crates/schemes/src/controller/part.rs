@@ -7,6 +7,7 @@ use flowsched_units::{SettingError, Settings};
 
 use super::{Controller, Site};
 use crate::flow_level::{Fluid, Shares};
+use crate::on_linux::{HostTags, OnLinux};
 use crate::packet::Header;
 use crate::part::{self, Part, Role};
 use crate::port::{PortFamily, PortSettings};
@@ -50,6 +51,9 @@ pub trait ControllerPart<H: Header>: Clone + std::fmt::Debug + 'static {
     /// Whether it has a counterpart where flows are fluids, or the reason why not. A transport that
     /// is told its rate says what it and its controller come down to together.
     fn fluid(&self) -> Fluid<()>;
+
+    /// Whether it works with hosts whose TCP is the kernel's, or the reason why not.
+    fn on_linux(&self) -> OnLinux<()>;
 }
 
 /// The controllers that understand `H`: one of them, with a tagger and ports that it works with.
@@ -75,6 +79,9 @@ pub trait ControllerFamily<H: Header>: Clone + std::fmt::Debug {
 
     /// What they come down to where flows are fluids.
     fn shares(&self) -> Shares;
+
+    /// What hosts write whose TCP is the kernel's, or the reason why they cannot.
+    fn on_linux(&self) -> OnLinux<HostTags>;
 }
 
 /// A controller, with a tagger and ports that it works with.
@@ -113,6 +120,10 @@ impl<H: Header, C: ControllerPart<H>> ControllerFamily<H> for Controlled<H, C> {
 
     fn control(&self) -> &dyn Any {
         &self.control
+    }
+
+    fn on_linux(&self) -> OnLinux<HostTags> {
+        self.control.on_linux().and_then(|()| self.tagger.on_linux())
     }
 
     fn shares(&self) -> Shares {

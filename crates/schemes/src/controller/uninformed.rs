@@ -8,6 +8,7 @@ use super::epn::EpnSettings;
 use super::none::NoController;
 use super::{Controlled, ControllerFamily, ControllerPart, Language};
 use crate::flow_level::Shares;
+use crate::on_linux::{HostTags, OnLinux};
 use crate::part::{self, Role};
 use crate::port::PortSettings;
 use crate::transport::Transport;
@@ -55,6 +56,10 @@ macro_rules! controller_family {
 
             fn shares(&self) -> Shares {
                 match self { $($Family::$Name(parts) => parts.shares()),* }
+            }
+
+            fn on_linux(&self) -> OnLinux<HostTags> {
+                match self { $($Family::$Name(parts) => parts.on_linux()),* }
             }
         }
     };

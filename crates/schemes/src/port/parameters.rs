@@ -145,6 +145,16 @@ pub const ECN_AT: Parameter = Parameter {
     source: "PIAS ToN 2017, III-B.2",
 };
 
+/// What becomes of packets that cannot be marked.
+pub const WITHOUT_ECT: Parameter = Parameter {
+    name: "without_ect",
+    kind: Kind::Choice(&["queue", "drop"]),
+    default: Some("queue"),
+    about: "What becomes of a packet without ECT that comes while more than the marking threshold \
+            waits: it is queued as any other, or dropped as by the switch of PIAS's testbed.",
+    source: "PIAS ToN 2017, IV-A.3",
+};
+
 /// The unit of memory and of the marking threshold.
 pub const COUNT_IN: Parameter = Parameter {
     name: "count_in",
@@ -156,8 +166,16 @@ pub const COUNT_IN: Parameter = Parameter {
 };
 
 /// The keys of every port that drops and marks by what waits in it.
-pub const QUEUED: &[Parameter] =
-    &[BUFFER, BUFFER_SHARING, SWITCH_MEMORY, DYNAMIC_ALPHA, ECN_THRESHOLD, ECN_AT, COUNT_IN];
+pub const QUEUED: &[Parameter] = &[
+    BUFFER,
+    BUFFER_SHARING,
+    SWITCH_MEMORY,
+    DYNAMIC_ALPHA,
+    ECN_THRESHOLD,
+    ECN_AT,
+    WITHOUT_ECT,
+    COUNT_IN,
+];
 
 const RANKED_BUFFER: Parameter = Parameter {
     default: Some("210KB"),

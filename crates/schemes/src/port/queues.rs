@@ -10,7 +10,7 @@ use flowsched_units::Bytes;
 use super::parameters::MOST_QUEUES;
 use super::{
     Admission, Backlog, Count, EcnScope, HighestFirst, MarkAt, MemorySharing, OnFull, Port,
-    PortSettings, Ring, Serving,
+    PortSettings, Ring, Serving, WithoutEct,
 };
 use crate::packet::Frame;
 
@@ -126,8 +126,13 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         if !self.has_room(index, more, elsewhere) {
             index = self.place_below(index, more, elsewhere)?;
         }
-        if self.settings.mark_at == MarkAt::Enqueue && self.above_threshold(index, more) {
-            self.mark(frame);
+        if self.above_threshold(index, more) {
+            if self.refuses(frame) {
+                return None;
+            }
+            if self.settings.mark_at == MarkAt::Enqueue {
+                self.mark(frame);
+            }
         }
         Some(index)
     }
@@ -148,6 +153,12 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
             EcnScope::Queue => self.queue_amount(index),
         };
         waiting + more > self.settings.ecn_threshold
+    }
+
+    /// Whether a packet is dropped if more than the threshold waits.
+    #[inline]
+    fn refuses(&self, frame: &F) -> bool {
+        self.settings.without_ect == WithoutEct::Drop && !frame.can_be_marked()
     }
 
     #[inline]
@@ -228,11 +239,16 @@ impl<F: Frame + Copy + Default, D: Serving> Port<F> for Queues<F, D> {
         if after > memory {
             return Admission::Dropped;
         }
-        if after > self.settings.ecn_threshold && frame.can_be_marked() {
+        if after <= self.settings.ecn_threshold {
+            Admission::Taken
+        } else if frame.can_be_marked() {
             self.marks += 1;
-            return Admission::Marked;
+            Admission::Marked
+        } else if self.refuses(frame) {
+            Admission::Dropped
+        } else {
+            Admission::Taken
         }
-        Admission::Taken
     }
 
     #[inline]
@@ -355,6 +371,28 @@ mod tests {
     }
 
     #[test]
+    fn above_the_threshold_packets_without_ect_may_be_dropped() {
+        // PIAS ToN 2017, IV-A.3: "our switch drops any non-ECT packets from ECN-enabled queues, when
+        // the instant queue length is larger than the ECN marking threshold".
+        for mark_at in [MarkAt::Enqueue, MarkAt::Dequeue] {
+            let mut port = PriorityPort::new(PortSettings {
+                ecn_threshold: 3000,
+                mark_at,
+                without_ect: WithoutEct::Drop,
+                ..settings(1, MemorySharing::Port(u64::MAX))
+            });
+            let mut dropped = Vec::new();
+            for seq in 0..6 {
+                let flags = if seq % 2 == 0 { Flags::default() } else { Flags::ECT };
+                let packet = Packet::<()> { flags, ..packet(seq, 0, 1500) };
+                port.enqueue(packet, 0, |packet| dropped.push(packet.seq));
+            }
+            assert_eq!(dropped, [2, 4], "{mark_at:?}");
+            assert_eq!(drain(&mut port), [0, 1, 3, 5], "{mark_at:?}");
+        }
+    }
+
+    #[test]
     fn packets_count_alike_when_counted_in_packets() {
         let mut port = PriorityPort::new(PortSettings {
             count: Count::Packets,
@@ -389,6 +427,7 @@ mod tests {
             (queues, wire, priority) in (1usize..9, 40u16..1501, 0u8..10),
             (memory, ecn_threshold, elsewhere) in (0u64..3_000, 0u64..3_000, 0u64..3_000),
             (kind, in_packets, scope, mark_at) in (0u8..3, any::<bool>(), any::<bool>(), any::<bool>()),
+            (has_ect, refuses) in any::<(bool, bool)>(),
         ) {
             // In packets: 0 to 2 of them.
             let unit = if in_packets { 1000 } else { 1 };
@@ -403,9 +442,11 @@ mod tests {
                 count: if in_packets { Count::Packets } else { Count::Bytes },
                 ecn_scope: if scope { EcnScope::Port } else { EcnScope::Queue },
                 mark_at: if mark_at { MarkAt::Enqueue } else { MarkAt::Dequeue },
+                without_ect: if refuses { WithoutEct::Drop } else { WithoutEct::Queue },
                 ..settings(queues, sharing)
             };
-            let packet = packet(7, priority, wire);
+            let flags = if has_ect { Flags::ECT } else { Flags::default() };
+            let packet = Packet::<()> { flags, ..packet(7, priority, wire) };
             let (mut passed, mut entered) = (PriorityPort::new(settings), PriorityPort::new(settings));
             let (mut drops, mut drops_of_entered) = (0, 0);
             let through = passed.pass(packet, elsewhere, |_| drops += 1);
@@ -414,6 +455,39 @@ mod tests {
             prop_assert_eq!(drops, drops_of_entered);
             prop_assert_eq!(passed.marks(), entered.marks());
             prop_assert_eq!(passed.backlog(), Backlog::default());
+        }
+
+        /// What a port in order says of a packet is what becomes of it in the queue.
+        #[test]
+        fn what_is_admitted_is_what_would_enter(
+            packets in prop::collection::vec((40u16..1501, any::<bool>()), 1..40),
+            (memory, ecn_threshold) in (0u64..20_000, 0u64..20_000),
+            (in_packets, refuses) in any::<(bool, bool)>(),
+        ) {
+            let unit = if in_packets { 1000 } else { 1 };
+            let settings = PortSettings {
+                ecn_threshold: ecn_threshold / unit,
+                count: if in_packets { Count::Packets } else { Count::Bytes },
+                without_ect: if refuses { WithoutEct::Drop } else { WithoutEct::Queue },
+                ..settings(1, MemorySharing::Port(memory / unit))
+            };
+            let (mut asked, mut entered) = (PriorityPort::new(settings), PriorityPort::new(settings));
+            prop_assert!(Port::<Packet>::in_order(&asked).is_some());
+            for (wire, has_ect) in packets {
+                let flags = if has_ect { Flags::ECT } else { Flags::default() };
+                let packet = Packet::<()> { flags, ..packet(7, 0, wire) };
+                let (before, marks) = (entered.backlog(), entered.marks());
+                entered.enqueue(packet, 0, |_| ());
+                let expected = if entered.backlog() == before {
+                    Admission::Dropped
+                } else if entered.marks() > marks {
+                    Admission::Marked
+                } else {
+                    Admission::Taken
+                };
+                prop_assert_eq!(asked.admit(&packet, before), expected);
+                prop_assert_eq!(asked.marks(), entered.marks());
+            }
         }
 
         #[test]

@@ -4,7 +4,7 @@ use flowsched_units::{Bytes, PACKET_WIRE, Settings};
 
 use super::parameters::{
     BUFFER, BUFFER_SHARING, COUNT_IN, DYNAMIC_ALPHA, ECN_AT, ECN_SCOPE, ECN_THRESHOLD, HOST_PORT,
-    HOST_RATE, OVERFLOW, SAME_FLOW, SWITCH_MEMORY,
+    HOST_RATE, OVERFLOW, SAME_FLOW, SWITCH_MEMORY, WITHOUT_ECT,
 };
 
 /// What a port that keeps a flow's packets in order takes for one flow.
@@ -87,6 +87,15 @@ pub enum MarkAt {
     Dequeue,
 }
 
+/// What becomes of a packet without ECT that comes while more than the threshold waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WithoutEct {
+    /// It is queued, and not marked.
+    Queue,
+    /// It is dropped (PIAS ToN 2017, IV-A.3).
+    Drop,
+}
+
 /// What memory and thresholds are counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
@@ -109,6 +118,8 @@ pub struct PortSettings {
     pub ecn_scope: EcnScope,
     /// When.
     pub mark_at: MarkAt,
+    /// What becomes of packets above the threshold that cannot be marked.
+    pub without_ect: WithoutEct,
     /// What amounts are counted in.
     pub count: Count,
     /// What becomes of a packet whose queue has no room.
@@ -124,6 +135,7 @@ impl PortSettings {
             ecn_threshold: ecn_threshold.get(),
             ecn_scope: EcnScope::Port,
             mark_at: MarkAt::Enqueue,
+            without_ect: WithoutEct::Queue,
             count: Count::Bytes,
             on_full: OnFull::Drop,
         }
@@ -164,6 +176,11 @@ impl PortSettings {
                 MarkAt::Dequeue
             } else {
                 MarkAt::Enqueue
+            },
+            without_ect: if settings.is(&WITHOUT_ECT, "drop") {
+                WithoutEct::Drop
+            } else {
+                WithoutEct::Queue
             },
             count,
             on_full: if settings.is(&OVERFLOW, "demote") { OnFull::Demote } else { OnFull::Drop },

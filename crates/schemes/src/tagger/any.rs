@@ -9,6 +9,7 @@ use super::remaining::Remaining;
 use super::size_known::SizeKnown;
 use super::{Departure, PlainTagger, Tag, TaggerFamily, TaggerPart, Work};
 use crate::flow_level::Tagged;
+use crate::on_linux::{HostTags, OnLinux};
 use crate::packet::Header;
 use crate::part::{self, Part, Role};
 
@@ -73,6 +74,10 @@ macro_rules! any_tagger {
 
             fn fluid(&self) -> Tagged {
                 match self { $(AnyTagger::$Name(tagger) => TaggerPart::fluid(tagger)),* }
+            }
+
+            fn on_linux(&self) -> OnLinux<HostTags> {
+                match self { $(AnyTagger::$Name(tagger) => TaggerPart::on_linux(tagger)),* }
             }
         }
     };

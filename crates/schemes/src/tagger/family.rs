@@ -4,6 +4,7 @@ use flowsched_units::{SettingError, Settings};
 
 use super::{TaggerPart, Tagging};
 use crate::flow_level::Tagged;
+use crate::on_linux::{HostTags, OnLinux};
 use crate::packet::Header;
 use crate::part::{self, Role};
 
@@ -17,6 +18,9 @@ pub trait TaggerFamily<H: Header>: Tagging<H> + Clone + std::fmt::Debug + 'stati
 
     /// What its tags come down to where flows are fluids.
     fn fluid(&self) -> Tagged;
+
+    /// As [`TaggerPart::on_linux`].
+    fn on_linux(&self) -> OnLinux<HostTags>;
 }
 
 /// A family of one.
@@ -35,5 +39,9 @@ impl<H: Header, G: TaggerPart + Tagging<H>> TaggerFamily<H> for G {
 
     fn fluid(&self) -> Tagged {
         TaggerPart::fluid(self)
+    }
+
+    fn on_linux(&self) -> OnLinux<HostTags> {
+        TaggerPart::on_linux(self)
     }
 }

@@ -4,6 +4,7 @@ use flowsched_units::{SettingError, Settings};
 
 use super::{Departure, PlainTagger, Tag, TaggerPart, Work};
 use crate::flow_level::{Sharing, Tagged};
+use crate::on_linux::{HostTags, OnLinux};
 use crate::part::{Part, Role};
 
 /// Every packet has the highest priority.
@@ -25,6 +26,10 @@ impl TaggerPart for NoTagger {
 
     fn fluid(&self) -> Tagged {
         Tagged::without_ranks(Sharing::MaxMin)
+    }
+
+    fn on_linux(&self) -> OnLinux<HostTags> {
+        Ok(HostTags::None)
     }
 }
 

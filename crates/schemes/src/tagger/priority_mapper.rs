@@ -13,6 +13,7 @@ use super::{Departure, TaggerPart, Tagging, Work};
 use crate::controller::epn::header::{Br, Dp, EpnHeader, INITIAL_TTL, MOST_DP_BITS, Tp};
 use crate::flow_level::{Sharing, Tagged};
 use crate::knowledge::Start;
+use crate::on_linux::{HostTags, NOT_BY_THE_AGENT, OnLinux};
 use crate::packet::{Flags, Packet};
 use crate::part::{Part, Role};
 
@@ -196,6 +197,10 @@ impl TaggerPart for PriorityMapper {
 
     fn fluid(&self) -> Tagged {
         Tagged::without_ranks(Sharing::MaxMin)
+    }
+
+    fn on_linux(&self) -> OnLinux<HostTags> {
+        Err(NOT_BY_THE_AGENT)
     }
 }
 

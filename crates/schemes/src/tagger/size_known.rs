@@ -9,6 +9,7 @@ use flowsched_units::{Kind, PACKET_PAYLOAD, PacketMeaning, Parameter, SettingErr
 use super::thresholds::{self, Thresholds};
 use super::{Departure, PlainTagger, Tag, TaggerPart, Work};
 use crate::flow_level::{Sharing, Tagged};
+use crate::on_linux::{HostTags, NOT_BY_THE_AGENT, OnLinux};
 use crate::part::{Part, Role};
 
 /// Words that may stand for thresholds; whoever reads the experiment puts sizes in their place.
@@ -54,6 +55,10 @@ impl TaggerPart for SizeKnown {
             by_priority: Sharing::Sizes(self.thresholds.sizes()),
             by_rank: Ok(Sharing::SHORTEST_FIRST),
         }
+    }
+
+    fn on_linux(&self) -> OnLinux<HostTags> {
+        Err(NOT_BY_THE_AGENT)
     }
 }
 

@@ -78,3 +78,18 @@ impl Thresholds {
         self.0.iter().take_while(|threshold| count > **threshold).count() as u8
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_one_threshold_fewer_than_queues_and_none_falls() {
+        let thresholds = |count: u64| Thresholds((0..count).collect());
+        let most = MAX_PRIORITIES as u64;
+        assert!(thresholds(most - 1).check(MAX_PRIORITIES).is_ok());
+        assert!(thresholds(most).check(MAX_PRIORITIES + 1).is_err());
+        assert!(thresholds(7).check(7).is_err());
+        assert!(Thresholds(vec![2, 1]).check(3).is_err());
+    }
+}

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use flowsched_units::{Bytes, Rate, Time};
 
-use super::{Hosting, Outgoing, Phase, Receiving, Sending, Start, Transport};
+use super::{Hosting, Outgoing, Phase, Receiving, Sending, Start, Timeouts, Transport};
 use crate::packet::{Header, Packet};
 
 /// `T`, whose packets also carry a header `H`: for schemes whose hosts and switches talk to each
@@ -130,7 +130,7 @@ impl<T: Transport<Header = ()>, H: Header> Sending<Carrying<T, H>> for Carried<T
         self.0.retransmissions()
     }
 
-    fn timeouts(&self) -> u32 {
+    fn timeouts(&self) -> Timeouts {
         self.0.timeouts()
     }
 }

@@ -5,6 +5,7 @@ use flowsched_units::{SettingError, Settings};
 use super::Transport;
 use crate::controller::Language;
 use crate::flow_level::{FlowLevel, Fluid, Shares};
+use crate::on_linux::{KernelControl, OnLinux};
 use crate::part::{self, Part, Role};
 
 /// A transport of the catalogue.
@@ -13,6 +14,8 @@ pub trait TransportPart {
     const PART: Part;
     /// Whether its senders slow down on marks.
     const HEEDS_MARKS: bool = false;
+    /// The kernel's congestion control that is the same, or the reason why there is none.
+    const ON_LINUX: OnLinux<KernelControl>;
     /// What it builds.
     type Transport: Transport<Header: Language> + Clone + std::fmt::Debug + 'static;
 
@@ -37,6 +40,9 @@ pub trait TransportFamily {
     /// Whether the settings name one of the family whose senders slow down on marks.
     fn heeds_marks(settings: &Settings) -> bool;
 
+    /// As [`TransportPart::ON_LINUX`].
+    fn on_linux(transport: &Self::Transport) -> OnLinux<KernelControl>;
+
     /// The transport that complete and checked settings describe.
     ///
     /// # Errors
@@ -54,6 +60,10 @@ impl<P: TransportPart> TransportFamily for P {
 
     fn heeds_marks(settings: &Settings) -> bool {
         P::PART.is_named_by(settings) && P::HEEDS_MARKS
+    }
+
+    fn on_linux(_transport: &P::Transport) -> OnLinux<KernelControl> {
+        P::ON_LINUX
     }
 
     fn from_settings(settings: &Settings) -> Result<P::Transport, SettingError> {

@@ -26,8 +26,11 @@ use congestion::{AnyAlgorithm, CongestionControl};
 use settings::{FastRetransmit, TcpSettings};
 
 use super::part::refusal;
-use super::{Hosting, Outgoing, Phase, Receiving, Sending, Start, Transport, TransportFamily};
+use super::{
+    Hosting, Outgoing, Phase, Receiving, Sending, Start, Timeouts, Transport, TransportFamily,
+};
 use crate::flow_level::{FlowLevel, Fluid, Shares};
+use crate::on_linux::{KernelControl, OnLinux};
 use crate::packet::Packet;
 use crate::part::Part;
 
@@ -125,7 +128,7 @@ impl<A: CongestionControl> Sending<Tcp<A>> for Sender<A> {
         self.retransmissions
     }
 
-    fn timeouts(&self) -> u32 {
+    fn timeouts(&self) -> Timeouts {
         self.timeouts
     }
 }
@@ -171,6 +174,10 @@ impl TransportFamily for AnyAlgorithm {
         let algorithm = AnyAlgorithm::from_settings(settings);
         let algorithm = algorithm.ok_or_else(|| refusal::<AnyAlgorithm>(settings))?;
         Ok(Tcp::new(TcpSettings::from_settings(settings), algorithm))
+    }
+
+    fn on_linux(tcp: &Tcp) -> OnLinux<KernelControl> {
+        tcp.congestion.on_linux()
     }
 
     fn fluid(tcp: &Tcp, _settings: &Settings, shares: Shares) -> Fluid<FlowLevel> {

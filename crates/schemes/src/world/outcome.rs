@@ -4,6 +4,8 @@
 
 use flowsched_units::{Bytes, Time};
 
+use crate::timeouts::Timeouts;
+
 /// What became of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowOutcome {
@@ -16,7 +18,7 @@ pub struct FlowOutcome {
     /// Packets sent again.
     pub retransmissions: u32,
     /// Retransmission timeouts.
-    pub timeouts: u32,
+    pub timeouts: Timeouts,
     /// Which of its pair's connections carried it: 0 is the one that is open from the start.
     pub connection: u32,
     /// What its packets met on their way.

@@ -1,3 +1,4 @@
+use flowsched_schemes::on_linux::{KernelControl, NOT_IN_KERNELS, OnLinux};
 use flowsched_schemes::transport::tcp::congestion::{Algorithm, CongestionControl};
 use flowsched_schemes::{Part, Role};
 use flowsched_units::Settings;
@@ -11,6 +12,7 @@ impl Algorithm for Mine {
     const PART: Part =
         Part { role: Role::Transport, name: "mine", about: "", source: "", parameters: &[] };
     const HEEDS_MARKS: bool = true;
+    const ON_LINUX: OnLinux<KernelControl> = Err(NOT_IN_KERNELS);
 
     fn from_settings(_settings: &Settings) -> Mine {
         Mine

@@ -1,4 +1,5 @@
 use flowsched_schemes::flow_level::{Sharing, Tagged};
+use flowsched_schemes::on_linux::{HostTags, OnLinux};
 use flowsched_schemes::tagger::TaggerPart;
 use flowsched_schemes::{Part, Role};
 
@@ -11,6 +12,10 @@ impl TaggerPart for Mine {
 
     fn fluid(&self) -> Tagged {
         Tagged::by_rank(Sharing::MaxMin)
+    }
+
+    fn on_linux(&self) -> OnLinux<HostTags> {
+        Ok(HostTags::None)
     }
 }
 

@@ -1,3 +1,4 @@
+use flowsched_schemes::on_linux::{HostTags, OnLinux};
 use flowsched_schemes::tagger::TaggerPart;
 use flowsched_schemes::{Part, Role};
 use flowsched_units::{SettingError, Settings};
@@ -11,6 +12,10 @@ impl TaggerPart for Mine {
 
     fn build(_settings: &Settings, _queues: usize) -> Result<Mine, SettingError> {
         Ok(Mine)
+    }
+
+    fn on_linux(&self) -> OnLinux<HostTags> {
+        Ok(HostTags::None)
     }
 }
 

@@ -9,7 +9,7 @@ use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
 
-use super::{Fabric, Tally, loses, note, sample_all, site};
+use super::{Fabric, Losses, Tally, loses, sample_all, site};
 use crate::job::Job;
 use crate::link::{Departs, Link};
 use crate::routing::Router;
@@ -18,7 +18,7 @@ use crate::tournament::Tournament;
 
 /// All links, and which of them has the next arrival.
 #[derive(Debug)]
-pub(crate) struct Events<'a, H, P, C> {
+pub(crate) struct Events<'a, H, P, C, L> {
     network: &'a Network,
     flows: &'a [Flow],
     links: Vec<Link<H, P>>,
@@ -36,19 +36,25 @@ pub(crate) struct Events<'a, H, P, C> {
     timers: Timers<u32>,
     /// Messages of a controller that are yet to be sent.
     messages: Vec<Packet<H>>,
-    /// The flow of every data packet that was dropped or lost.
-    lost: Vec<u32>,
+    losses: L,
     packet_hops: u64,
     last_hop: Time,
 }
 
-impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Events<'a, H, P, C> {
+impl<'a, H, P, C, L> Events<'a, H, P, C, L>
+where
+    H: Header,
+    P: Port<Packet<H>>,
+    C: Controller<H>,
+    L: Losses<H>,
+{
     pub(crate) fn new(
         job: &Job<'a>,
         links: Vec<Link<H, P>>,
         new_controller: impl Fn(Site) -> C,
         host_rate: f64,
-    ) -> Events<'a, H, P, C> {
+        losses: L,
+    ) -> Events<'a, H, P, C, L> {
         let network = job.network;
         let mut controllers = Vec::new();
         if C::IS_THERE {
@@ -68,10 +74,15 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Events<'a, H, P, C> {
             controllers,
             timers: Timers::default(),
             messages: Vec::new(),
-            lost: Vec::new(),
+            losses,
             packet_hops: 0,
             last_hop: Time::ZERO,
         }
+    }
+
+    /// Who is told of the packets that do not arrive.
+    pub(crate) fn losses(&mut self) -> &mut L {
+        &mut self.losses
     }
 
     #[inline]
@@ -112,9 +123,9 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Events<'a, H, P, C> {
         let elsewhere = if self.shares_memory { self.elsewhere(port, now) } else { 0 };
         self.catch_up(port, now);
         let link = &mut self.links[port.index()];
-        let lost = &mut self.lost;
+        let losses = &mut self.losses;
         let departs = &mut departures(&mut self.controllers, port);
-        link.offer(now, packet, elsewhere, &mut |packet| note(lost, packet), departs);
+        link.offer(now, packet, elsewhere, &mut |packet| losses.lose(packet), departs);
         if let Some(next) = link.next_arrival() {
             self.arrivals.add(port.index(), next, now);
         }
@@ -141,7 +152,13 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Events<'a, H, P, C> {
     }
 }
 
-impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Events<'_, H, P, C> {
+impl<H, P, C, L> Fabric<H> for Events<'_, H, P, C, L>
+where
+    H: Header,
+    P: Port<Packet<H>>,
+    C: Controller<H>,
+    L: Losses<H>,
+{
     const HAS_TIMERS: bool = C::IS_THERE;
 
     #[inline]
@@ -179,7 +196,7 @@ impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Events<'_, H
         let peer = link.peer;
         if is_lost {
             self.links[index].note_losses(1);
-            note(&mut self.lost, &packet);
+            self.losses.lose(&packet);
             return None;
         }
         if C::IS_THERE {
@@ -255,7 +272,7 @@ impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Events<'_, H
             packet_hops: self.packet_hops,
             drops: self.links.iter().map(Link::drops).sum(),
             marks: self.links.iter().map(Link::marks).sum(),
-            lost: self.lost,
+            lost: self.losses.flows(),
         }
     }
 }

@@ -19,7 +19,7 @@ use flowsched_units::Time;
 
 use super::banks::{Bank, Layout};
 use super::inbox::{Cursor, Inbox, Slots};
-use super::{Fabric, Tally, loses, note, sample_all};
+use super::{Fabric, Losses, LostData, Tally, loses, sample_all};
 use crate::job::Job;
 use crate::link::{Link, OnTheWay, unseen};
 use crate::routing::{Remembered, Router};
@@ -54,7 +54,7 @@ struct Crossed {
     /// Whether some links lose packets.
     loses: bool,
     seed: u64,
-    lost: Vec<u32>,
+    lost: LostData,
     packet_hops: u64,
     last_hop: Time,
 }
@@ -93,7 +93,7 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
             crossed: Crossed {
                 loses: loses(job),
                 seed: mix(job.seed),
-                lost: Vec::new(),
+                lost: LostData::default(),
                 packet_hops: 0,
                 last_hop: Time::ZERO,
             },
@@ -125,7 +125,7 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
             if takes_turns {
                 port = self.router.take_turn(bank.owner, packet);
             }
-            self.links[port.index()].take_in(now, packet, &mut |packet| note(lost, packet));
+            self.links[port.index()].take_in(now, packet, &mut |packet| lost.lose(packet));
         }
         bank.inbox.clear();
     }
@@ -226,7 +226,7 @@ impl Crossed {
         while let Some(one) = link.due(count, end) {
             if loses && link.loses(self.seed ^ u64::from(port.0), count) {
                 losses += 1;
-                note(&mut self.lost, &one.packet);
+                self.lost.lose(&one.packet);
             } else {
                 hand_on(one);
             }
@@ -248,7 +248,7 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
     fn send(&mut self, host: HostId, packet: Packet<H>, now: Time) {
         let port = self.network.nic(host);
         let lost = &mut self.crossed.lost;
-        self.links[port.index()].take_in(now, &packet, &mut |packet| note(lost, packet));
+        self.links[port.index()].take_in(now, &packet, &mut |packet| lost.lose(packet));
         self.is_idle[self.layout.bank_of[port.index()] as usize] = false;
     }
 
@@ -311,7 +311,7 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
             packet_hops: self.crossed.packet_hops,
             drops: self.links.iter().map(Link::drops).sum(),
             marks: self.links.iter().map(Link::marks).sum(),
-            lost: self.crossed.lost,
+            lost: Losses::<H>::flows(self.crossed.lost),
         }
     }
 }

@@ -103,7 +103,13 @@ impl World for InEvents<'_, '_> {
         let connections = Connections::new(self.0.flows.len());
         let links = fabric::links(self.0, &parts.ports, &connections);
         let new_controller = |site| parts.controllers.controller(site);
-        let fabric = Events::new(self.0, links, new_controller, parts.ports.host_rate());
+        let fabric = Events::new(
+            self.0,
+            links,
+            new_controller,
+            parts.ports.host_rate(),
+            LostData::default(),
+        );
         let transport = on_routing(self.0, parts.transport);
         let engine = Engine::new(self.0, transport, parts.tagger, fabric, connections);
         collecting(&Progress::default(), |watch| engine.run(watch))

@@ -2,7 +2,7 @@
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::transport::{
-    Hosting, Outgoing, Phase, Receiving, Sending, Start, Transport,
+    Hosting, Outgoing, Phase, Receiving, Sending, Start, Timeouts, Transport,
 };
 use flowsched_units::{Bytes, Rate, Time};
 
@@ -108,7 +108,7 @@ where
         self.0.retransmissions()
     }
 
-    fn timeouts(&self) -> u32 {
+    fn timeouts(&self) -> Timeouts {
         self.0.timeouts()
     }
 }

@@ -77,6 +77,19 @@ pub const SUMMARY: &[Key] = &[
     key("runs[].drops", "", "Packets dropped at ports or lost on links."),
     key("runs[].ecn_marks", "", "Packets marked by ECN."),
     key("runs[].timeouts", "", "Retransmission timeouts."),
+    key(
+        "runs[].repeated_timeouts",
+        "",
+        "Rows of two or more timeouts of a flow, with nothing acknowledged between them (PIAS ToN 2017, \
+         III-B.3).",
+    ),
+    key("runs[].longest_timeouts", "", "Timeouts of the longest such row."),
+    key(
+        "runs[].terminations",
+        "",
+        "Flows with a row of more than 15 timeouts, after which Linux ends a connection \
+         (`tcp_retries2`). Simulated flows go on.",
+    ),
     key("runs[].retransmissions", "", "Data packets sent again."),
     key("runs[].overhead.header_bytes", "B", "What the scheme's header adds to every packet."),
     key(

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::results::query_us;
 use crate::results::{
-    Distribution, FlowRow, LinkFigures, LoadFigures, OneByOne, Overhead, PacketFigures, PerClass,
-    Point, PortFigures, RunRecord, Schedule,
+    Distribution, FlowRow, LinkFigures, LoadFigures, OneByOne, OverheadRecord, PacketFigures,
+    PerClass, Point, PortFigures, RunRecord, Schedule,
 };
 
 /// The figures of one run.
@@ -60,11 +60,20 @@ pub struct RunSummary {
     pub ecn_marks: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+    /// Rows of two or more timeouts of a flow, with nothing acknowledged between them.
+    #[serde(default)]
+    pub repeated_timeouts: u64,
+    /// Timeouts of the longest such row.
+    #[serde(default)]
+    pub longest_timeouts: u32,
+    /// Flows whose connection a host would have ended for its timeouts.
+    #[serde(default)]
+    pub terminations: u64,
     /// Data packets sent again.
     pub retransmissions: u64,
     /// What the scheme cost beside its data.
     #[serde(default)]
-    pub overhead: Overhead,
+    pub overhead: OverheadRecord,
     /// How long flows took to make room for those that came last, in microseconds; `None` where
     /// that cannot be said.
     #[serde(default)]
@@ -219,6 +228,9 @@ impl RunSummary {
             drops: counters.drops,
             ecn_marks: counters.ecn_marks,
             timeouts: counters.timeouts,
+            repeated_timeouts: counters.repeated_timeouts,
+            longest_timeouts: counters.longest_timeouts,
+            terminations: counters.terminations,
             retransmissions: counters.retransmissions,
             overhead: counters.overhead,
             convergence_us: ports.convergence_us,

@@ -10,10 +10,10 @@ use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
 use super::ExplicitSettings;
 use crate::packet::{Flags, Header, Packet};
 use crate::tagger::Work;
-use crate::transport::Outgoing;
 use crate::transport::tcp::scoreboard::Scoreboard;
 use crate::transport::tcp::segments_of;
 use crate::transport::tcp::timeout::RoundTrip;
+use crate::transport::{Outgoing, Timeouts};
 
 /// Doublings of the timeout, at most.
 const MOST_DOUBLINGS: u32 = 10;
@@ -59,11 +59,10 @@ pub struct Delivery {
     probes: u32,
     /// When the timeout is due.
     deadline: Time,
-    timeouts_in_a_row: u32,
     /// Segments sent again.
     pub retransmissions: u32,
     /// Timeouts.
-    pub timeouts: u32,
+    pub timeouts: Timeouts,
 }
 
 impl Delivery {
@@ -81,9 +80,8 @@ impl Delivery {
             timed: None,
             probes: 0,
             deadline: Time::MAX,
-            timeouts_in_a_row: 0,
             retransmissions: 0,
-            timeouts: 0,
+            timeouts: Timeouts::default(),
         }
     }
 
@@ -275,7 +273,7 @@ impl Delivery {
             offset: u64::from(seq) * PACKET_PAYLOAD,
             flags,
             idle: false,
-            timeouts_in_a_row: self.timeouts_in_a_row,
+            timeouts_in_a_row: self.timeouts.in_a_row,
             work: Work { size: self.size(), remaining: self.missing() },
             header,
         }
@@ -289,7 +287,7 @@ impl Delivery {
         now: Time,
         ack: &Packet<H>,
     ) -> Answered {
-        self.timeouts_in_a_row = 0;
+        self.timeouts.end_row();
         if ack.flags.has(Flags::PROBE)
             && let Some((Timed::Probe(timed), sent)) = self.timed
             && timed <= ack.word
@@ -341,8 +339,7 @@ impl Delivery {
         }
         self.deadline = Time::MAX;
         self.timed = None;
-        self.timeouts += 1;
-        self.timeouts_in_a_row += 1;
+        self.timeouts.add();
         if self.is_open {
             self.board.lose_all();
         } else {
@@ -352,7 +349,10 @@ impl Delivery {
 
     fn start_timer(&mut self, settings: &ExplicitSettings, now: Time) {
         let patience = self.round_trip.patience().unwrap_or(Time::ZERO).max(settings.rto_min);
-        let timeout = patience.saturating_mul(1 << self.timeouts_in_a_row.min(MOST_DOUBLINGS));
+        let timeout = patience.saturating_mul(1 << self.timeouts.in_a_row.min(MOST_DOUBLINGS));
         self.deadline = now.saturating_add(timeout);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use flowsched_units::{Bytes, Rate, Time};
 
 use crate::packet::{Header, Packet};
-use crate::transport::{Hosting, Outgoing, Phase, Receiving, Sending, Start, Transport};
+use crate::transport::{Hosting, Outgoing, Phase, Receiving, Sending, Start, Timeouts, Transport};
 
 /// The sending side of one flow: how the rate comes about, and when the flow is given up.
 pub trait ExplicitSender: Sized {
@@ -29,7 +29,7 @@ pub trait ExplicitSender: Sized {
     /// Segments sent again so far.
     fn retransmissions(&self) -> u32;
     /// Timeouts so far.
-    fn timeouts(&self) -> u32;
+    fn timeouts(&self) -> Timeouts;
 
     /// What the receiver does to the header that it sends back.
     #[inline]
@@ -122,7 +122,7 @@ impl<S: ExplicitSender> Sending<Explicit<S>> for S {
         ExplicitSender::retransmissions(self)
     }
 
-    fn timeouts(&self) -> u32 {
+    fn timeouts(&self) -> Timeouts {
         ExplicitSender::timeouts(self)
     }
 }

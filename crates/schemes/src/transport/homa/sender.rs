@@ -11,7 +11,7 @@ use super::{Homa, HomaSettings, Host};
 use crate::knowledge::Work;
 use crate::packet::{Flags, Packet};
 use crate::transport::tcp::segments_of;
-use crate::transport::{Outgoing, Phase, Sending, Start};
+use crate::transport::{Outgoing, Phase, Sending, Start, Timeouts};
 
 /// The sender of one message.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub struct Sender {
     heard: Time,
     is_done: bool,
     retransmissions: u32,
-    timeouts: u32,
+    timeouts: Timeouts,
     wait: Time,
 }
 
@@ -60,7 +60,7 @@ impl Sender {
             heard: start.now,
             is_done: false,
             retransmissions: 0,
-            timeouts: 0,
+            timeouts: Timeouts::default(),
             wait: settings.resend_interval,
         }
     }
@@ -115,7 +115,7 @@ impl Sender {
             self.bare = Some(Kind::Busy);
             return;
         }
-        self.timeouts += 1;
+        self.timeouts.add();
         // What was never sent was granted by a packet that got lost.
         self.granted = self.granted.max(missing.end.min(self.segments));
         self.again = missing.start..missing.end.min(self.next);
@@ -156,6 +156,7 @@ impl Sending<Homa> for Sender {
         match kind {
             Kind::Grant if until > self.granted => {
                 (self.granted, self.priority) = (until, priority);
+                self.timeouts.end_row();
             }
             Kind::Resend => self.on_resend(ack.seq..until),
             Kind::Done => self.is_done = true,
@@ -190,7 +191,7 @@ impl Sending<Homa> for Sender {
         self.retransmissions
     }
 
-    fn timeouts(&self) -> u32 {
+    fn timeouts(&self) -> Timeouts {
         self.timeouts
     }
 }

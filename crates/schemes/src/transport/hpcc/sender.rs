@@ -5,7 +5,7 @@ use flowsched_units::{Bytes, PACKET_WIRE, Time};
 use super::{HpccHeader, HpccSettings, Window};
 use crate::packet::{Header, Packet};
 use crate::transport::explicit::{Delivery, ExplicitSender, Pacing, Receiver};
-use crate::transport::{Outgoing, Phase, Start};
+use crate::transport::{Outgoing, Phase, Start, Timeouts};
 
 /// The sender of one flow.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl ExplicitSender for Sender {
         self.delivery.retransmissions
     }
 
-    fn timeouts(&self) -> u32 {
+    fn timeouts(&self) -> Timeouts {
         self.delivery.timeouts
     }
 

@@ -5,7 +5,7 @@ use flowsched_units::{Bytes, Rate, Time};
 use super::{AgeingOf, Announced, Outlook, Pauser, PdqHeader, PdqSettings};
 use crate::packet::{Flags, Header, Packet};
 use crate::transport::explicit::{Delivery, ExplicitSender, Pacing, Receiver};
-use crate::transport::{Outgoing, Phase, Start};
+use crate::transport::{Outgoing, Phase, Start, Timeouts};
 
 /// The sender of one flow.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ impl ExplicitSender for Sender {
         self.delivery.retransmissions
     }
 
-    fn timeouts(&self) -> u32 {
+    fn timeouts(&self) -> Timeouts {
         self.delivery.timeouts
     }
 

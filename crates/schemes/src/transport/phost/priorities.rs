@@ -5,6 +5,7 @@ use flowsched_units::{Bytes, Kind as ValueKind, PacketMeaning, Parameter, Settin
 
 use super::{Kind, PhostHeader};
 use crate::flow_level::{Sharing, Tagged};
+use crate::on_linux::{HostTags, NOT_BY_THE_AGENT, OnLinux};
 use crate::packet::Packet;
 use crate::part::{Part, Role};
 use crate::tagger::{Departure, TaggerPart, Tagging, Work};
@@ -40,6 +41,10 @@ impl TaggerPart for PhostPriorities {
 
     fn fluid(&self) -> Tagged {
         Tagged::without_ranks(Sharing::SHORTEST_REMAINING_FIRST)
+    }
+
+    fn on_linux(&self) -> OnLinux<HostTags> {
+        Err(NOT_BY_THE_AGENT)
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Host, Kind, Phost, PhostHeader, PhostSettings};
 use crate::packet::{Flags, Packet};
 use crate::tagger::Work;
 use crate::transport::tcp::{SegmentSet, segments_of};
-use crate::transport::{Outgoing, Phase, Sending, Start};
+use crate::transport::{Outgoing, Phase, Sending, Start, Timeouts};
 
 /// Doublings of the time between requests, at most.
 const MOST_DOUBLINGS: u32 = 10;
@@ -46,10 +46,9 @@ pub struct Sender {
     request_is_due: bool,
     /// When the source asks again.
     deadline: Time,
-    /// Requests in a row without an answer.
-    unanswered: u32,
     retransmissions: u32,
-    timeouts: u32,
+    /// Requests without an answer.
+    timeouts: Timeouts,
 }
 
 impl Sender {
@@ -74,9 +73,8 @@ impl Sender {
             is_done: false,
             request_is_due: true,
             deadline: Time::MAX,
-            unanswered: 0,
             retransmissions: 0,
-            timeouts: 0,
+            timeouts: Timeouts::default(),
         }
     }
 
@@ -88,7 +86,7 @@ impl Sender {
     }
 
     fn start_timer(&mut self, settings: &PhostSettings, now: Time) {
-        let doublings = self.unanswered.min(MOST_DOUBLINGS);
+        let doublings = self.timeouts.in_a_row.min(MOST_DOUBLINGS);
         let interval = settings.request_interval.saturating_mul(1 << doublings);
         self.deadline = now.saturating_add(interval);
     }
@@ -114,7 +112,7 @@ impl Sender {
             offset: u64::from(seq) * PACKET_PAYLOAD,
             flags,
             idle: false,
-            timeouts_in_a_row: self.unanswered,
+            timeouts_in_a_row: self.timeouts.in_a_row,
             work: Work { size: self.size, remaining: self.missing },
             header,
         }
@@ -182,7 +180,7 @@ impl Sending<Phost> for Sender {
         }
         self.sent.advance(packet.seq);
         self.missing = missing;
-        self.unanswered = 0;
+        self.timeouts.end_row();
         self.start_timer(&phost.settings, now);
         if segment < self.segments {
             let expires = now.saturating_add(self.life);
@@ -196,8 +194,7 @@ impl Sending<Phost> for Sender {
     fn on_timer(&mut self, _: &Phost, _host: &mut Host, now: Time) {
         if now >= self.deadline {
             self.deadline = Time::MAX;
-            self.timeouts += 1;
-            self.unanswered += 1;
+            self.timeouts.add();
             self.request_is_due = true;
         }
     }
@@ -218,7 +215,42 @@ impl Sending<Phost> for Sender {
         self.retransmissions
     }
 
-    fn timeouts(&self) -> u32 {
+    fn timeouts(&self) -> Timeouts {
         self.timeouts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::header::to_sender;
+    use super::super::sink::tests::SETTINGS;
+    use super::*;
+    use crate::transport::Transport;
+    use flowsched_units::Rate;
+
+    const RATE: Rate = Rate::from_gbps(10);
+    /// Of [`SETTINGS`]: 1.5 packets of 1.2 us.
+    const LIFE: Time = Time::from_ns(1_800);
+    const PICOSECOND: Time = Time::from_ps(1);
+
+    /// Whether a packet leaves at `now` for a token of `granted`. The flow is too long for free ones.
+    fn is_worth_something(granted: Time, now: Time) -> bool {
+        let phost = Phost { settings: SETTINGS };
+        let mut host = phost.host(RATE);
+        let size = Bytes::new(20 * PACKET_PAYLOAD);
+        let start = Start { flow: 0, now: Time::ZERO, size, deadline: None, rate: RATE, random: 0 };
+        let mut sender = phost.sender(&start, ());
+        let request = sender.poll(&phost, &mut host, Time::ZERO);
+        assert_eq!(request.map(|outgoing| outgoing.payload), Some(0));
+        let header = PhostHeader { kind: Kind::Token, missing: 20, ..PhostHeader::default() };
+        sender.on_ack(&phost, &mut host, granted, &to_sender(0, 0, header));
+        sender.poll(&phost, &mut host, now).is_some()
+    }
+
+    #[test]
+    fn a_token_is_worth_something_up_to_the_instant_at_which_it_expires() {
+        let granted = Time::from_us(10);
+        assert!(is_worth_something(granted, granted + LIFE));
+        assert!(!is_worth_something(granted, granted + LIFE + PICOSECOND));
     }
 }

@@ -20,6 +20,7 @@ pub use window::Window;
 use flowsched_units::{Settings, Time};
 
 use crate::flow_level::NoFluid;
+use crate::on_linux::{KernelControl, OnLinux};
 use crate::part::Part;
 
 /// What an ACK tells congestion control.
@@ -33,6 +34,41 @@ pub struct Acked {
     pub unacknowledged: u32,
     /// The first segment never sent.
     pub next: u32,
+    /// The time.
+    pub now: Time,
+    /// The window before it.
+    pub window: Window,
+    /// Whether the window may grow with it: it acknowledges new data outside fast recovery, and is not one
+    /// of the marked ACKs that the setting `growth` leaves out.
+    pub may_grow: bool,
+    /// The smoothed round-trip time; zero before the first measurement.
+    pub round_trip: Time,
+}
+
+#[cfg(test)]
+impl Acked {
+    /// An ACK without a mark, under a window of ten.
+    fn plain() -> Acked {
+        Acked {
+            segments: 1,
+            marked: false,
+            unacknowledged: 0,
+            next: 0,
+            now: Time::ZERO,
+            window: Window::new(10, 1_000_000),
+            may_grow: true,
+            round_trip: Time::ZERO,
+        }
+    }
+}
+
+/// How a loss was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// Later segments arrived (RFC 6675).
+    Reported,
+    /// Nothing arrived for too long.
+    TimedOut,
 }
 
 /// What a flow has ahead of it when marks tell it to slow down.
@@ -76,6 +112,12 @@ pub trait CongestionControl: Copy + std::fmt::Debug + PartialEq {
         1.0
     }
 
+    /// A loss is found under this window: the factor that multiplies what is outstanding, which gives the
+    /// slow-start threshold (RFC 5681, 3.1).
+    fn on_loss(&mut self, _loss: Loss, _window: Window) -> f64 {
+        0.5
+    }
+
     /// The factor that multiplies the window when marks report congestion.
     fn mark_factor(&self, _ahead: &Ahead) -> f64 {
         1.0
@@ -90,6 +132,8 @@ pub trait Algorithm: CongestionControl {
     const HEEDS_MARKS: bool;
     /// Why its flows have no counterpart among fluid flows, if they have none.
     const FLUID: Result<(), NoFluid>;
+    /// The kernel's congestion control that is the same, or the reason why there is none.
+    const ON_LINUX: OnLinux<KernelControl>;
 
     /// The algorithm at the start of a connection.
     fn from_settings(settings: &Settings) -> Self;
@@ -129,6 +173,11 @@ macro_rules! any_algorithm {
                 $((<$Name as Algorithm>::PART.is_named_by(settings) && <$Name as Algorithm>::HEEDS_MARKS))||*
             }
 
+            /// The kernel's congestion control that is the same.
+            pub(crate) fn on_linux(&self) -> OnLinux<KernelControl> {
+                match self { $(AnyAlgorithm::$Name(_) => <$Name as Algorithm>::ON_LINUX),* }
+            }
+
             /// Why its flows have no counterpart among fluid flows, if they have none.
             pub(crate) fn fluid(&self) -> Result<(), NoFluid> {
                 match self { $(AnyAlgorithm::$Name(_) => <$Name as Algorithm>::FLUID),* }
@@ -159,6 +208,10 @@ macro_rules! any_algorithm {
             #[inline]
             fn growth(&self) -> f64 {
                 match self { $(AnyAlgorithm::$Name(algorithm) => algorithm.growth()),* }
+            }
+
+            fn on_loss(&mut self, loss: Loss, window: Window) -> f64 {
+                match self { $(AnyAlgorithm::$Name(algorithm) => algorithm.on_loss(loss, window)),* }
             }
 
             fn mark_factor(&self, ahead: &Ahead) -> f64 {

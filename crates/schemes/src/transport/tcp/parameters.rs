@@ -111,6 +111,15 @@ pub const PROBE_TIMEOUTS: Parameter = Parameter {
     source: "the PIAS authors' simulator: 5",
 };
 
+pub const ECT_ON: Parameter = Parameter {
+    name: "ect_on",
+    kind: Kind::Choice(&["data", "new-data", "every-packet"]),
+    default: Some("data"),
+    about: "Which packets of a sender that heeds marks may be marked (ECT): those with data; those with \
+            data that is sent for the first time, as under Linux; or SYNs and probes too.",
+    source: "new-data: RFC 3168, 6.1.1 and 6.1.5; every-packet: PIAS ToN 2017, IV-A.3",
+};
+
 pub const ACK_ECN: Parameter = Parameter {
     name: "ack_ecn",
     kind: Kind::Flag,
@@ -134,6 +143,7 @@ pub const PARAMETERS: &[Parameter] = &[
     RESTART,
     GROWTH,
     PROBE_TIMEOUTS,
+    ECT_ON,
     ACK_ECN,
 ];
 

@@ -2,14 +2,14 @@
 
 use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
 
-use super::congestion::{Acked, Ahead, AnyAlgorithm, CongestionControl, Window};
+use super::congestion::{Acked, Ahead, AnyAlgorithm, CongestionControl, Loss, Window};
 use super::scoreboard::Scoreboard;
-use super::settings::{Growth, Restart};
+use super::settings::{EctOn, Growth, Restart};
 use super::timeout::RoundTrip;
 use super::{Tcp, segments_of};
 use crate::packet::{Flags, Packet};
 use crate::tagger::Work;
-use crate::transport::{Outgoing, Start};
+use crate::transport::{Outgoing, Start, Timeouts};
 
 /// What stays when a flow ends and the next begins on the same connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,11 +89,10 @@ pub struct Sender<A = AnyAlgorithm> {
     /// The segment whose round trip is being timed, and when it was sent.
     timed: Option<(u32, Time)>,
     deadline: Time,
-    timeouts_in_a_row: u32,
     /// Segments sent again.
     pub retransmissions: u32,
     /// Timeouts.
-    pub timeouts: u32,
+    pub timeouts: Timeouts,
 }
 
 impl<A: CongestionControl> Sender<A> {
@@ -115,9 +114,8 @@ impl<A: CongestionControl> Sender<A> {
             was_marked: false,
             timed: None,
             deadline: Time::MAX,
-            timeouts_in_a_row: 0,
             retransmissions: 0,
-            timeouts: 0,
+            timeouts: Timeouts::default(),
         }
     }
 
@@ -163,7 +161,9 @@ impl<A: CongestionControl> Sender<A> {
             return None;
         }
         let idle = self.board.outstanding() == 0;
-        let mut flags = Flags::default().with_if(tcp.congestion.uses_ecn(), Flags::ECT);
+        let may_mark =
+            tcp.congestion.uses_ecn() && (lost.is_none() || tcp.settings.ect_on != EctOn::NewData);
+        let mut flags = Flags::default().with_if(may_mark, Flags::ECT);
         if lost.is_some() {
             self.board.sent_again();
             self.resend_at_once = false;
@@ -191,7 +191,7 @@ impl<A: CongestionControl> Sender<A> {
             offset: u64::from(seq) * PACKET_PAYLOAD,
             flags,
             idle,
-            timeouts_in_a_row: self.timeouts_in_a_row,
+            timeouts_in_a_row: self.timeouts.in_a_row,
             work: Work { size: self.size(), remaining: self.segments - self.board.delivered() },
             header: (),
         }
@@ -206,11 +206,13 @@ impl<A: CongestionControl> Sender<A> {
     /// A SYN, or a probe of one byte.
     fn poll_special(&mut self, tcp: &Tcp<A>, now: Time) -> Option<Outgoing> {
         let flags = self.special.take()?;
-        if flags.has(Flags::SYN) && self.timeouts_in_a_row == 0 {
+        if flags.has(Flags::SYN) && self.timeouts.in_a_row == 0 {
             self.timed = Some((0, now));
         }
         self.start_timer(tcp, now);
         let payload = u32::from(flags.has(Flags::PROBE));
+        let may_mark = tcp.congestion.uses_ecn() && tcp.settings.ect_on == EctOn::EveryPacket;
+        let flags = flags.with_if(may_mark, Flags::ECT);
         let seq = self.board.unacknowledged();
         Some(Outgoing { payload, ..self.outgoing(seq, flags, false) })
     }
@@ -247,7 +249,7 @@ impl<A: CongestionControl> Sender<A> {
         if !block.is_empty() {
             self.board.report(block);
         }
-        self.timeouts_in_a_row = 0;
+        self.timeouts.end_row();
         self.is_probing = false;
         self.special = None;
         if fresh > 0 {
@@ -263,7 +265,8 @@ impl<A: CongestionControl> Sender<A> {
         let next = self.board.next();
         self.recovery = Recovery::Fast(next);
         self.resend_at_once = self.board.lost() == Some(self.board.unacknowledged());
-        self.connection.window.halve(self.board.outstanding());
+        let Connection { congestion, window, .. } = &mut self.connection;
+        window.cut(self.board.outstanding(), congestion.on_loss(Loss::Reported, *window));
         // RFC 3168, 6.1.2: marks of this window do not cut it again.
         self.cut_at = next;
     }
@@ -274,7 +277,7 @@ impl<A: CongestionControl> Sender<A> {
         }
         self.connection.is_open = true;
         self.special = None;
-        self.timeouts_in_a_row = 0;
+        self.timeouts.end_row();
         self.deadline = Time::MAX;
         if let Some((_, sent)) = self.timed.take() {
             self.connection.round_trip.measure(now - sent);
@@ -304,18 +307,21 @@ impl<A: CongestionControl> Sender<A> {
 
     #[inline]
     fn control_congestion(&mut self, tcp: &Tcp<A>, now: Time, marked: bool, fresh: u32) {
+        let grows_on_marks = tcp.settings.growth == Growth::Ns2 && self.was_marked;
         let acked = Acked {
             segments: fresh.max(1),
             marked,
             unacknowledged: self.board.unacknowledged(),
             next: self.board.next(),
+            now,
+            window: self.connection.window,
+            may_grow: fresh > 0
+                && (!marked || grows_on_marks)
+                && !matches!(self.recovery, Recovery::Fast(_)),
+            round_trip: self.connection.round_trip.smoothed().unwrap_or_default(),
         };
         self.connection.congestion.on_ack(&acked);
-        let may_grow = match tcp.settings.growth {
-            Growth::Rfc => !marked,
-            Growth::Ns2 => !marked || self.was_marked,
-        };
-        if fresh > 0 && may_grow && !matches!(self.recovery, Recovery::Fast(_)) {
+        if acked.may_grow {
             self.connection.window.grow_by(self.connection.congestion.growth());
         }
         if marked && acked.unacknowledged > self.cut_at {
@@ -323,7 +329,7 @@ impl<A: CongestionControl> Sender<A> {
                 now,
                 segments: self.segments - acked.unacknowledged,
                 window: self.connection.window.segments(),
-                round_trip: self.connection.round_trip.smoothed().unwrap_or_default(),
+                round_trip: acked.round_trip,
             };
             self.connection.window.shrink(self.connection.congestion.mark_factor(&ahead));
             self.cut_at = acked.next;
@@ -338,8 +344,7 @@ impl<A: CongestionControl> Sender<A> {
             return;
         }
         self.deadline = Time::MAX;
-        self.timeouts += 1;
-        self.timeouts_in_a_row += 1;
+        self.timeouts.add();
         self.connection.round_trip.back_off(&tcp.settings);
         if !self.connection.is_open {
             self.special = Some(Flags::SYN);
@@ -348,14 +353,15 @@ impl<A: CongestionControl> Sender<A> {
             self.connection.window.resize(1);
             return;
         }
-        let window = &mut self.connection.window;
-        window.collapse(self.board.outstanding().min(window.segments()));
+        let Connection { congestion, window, .. } = &mut self.connection;
+        let outstanding = self.board.outstanding().min(window.segments());
+        window.collapse(outstanding, congestion.on_loss(Loss::TimedOut, *window));
         self.recovery = Recovery::Timeout(self.board.next());
         self.resend_at_once = false;
         self.board.lose_all();
         self.timed = None;
         let probe_after = tcp.settings.probe_timeouts;
-        if probe_after > 0 && self.timeouts_in_a_row >= probe_after {
+        if probe_after > 0 && self.timeouts.in_a_row >= probe_after {
             self.is_probing = true;
             self.special = Some(Flags::PROBE);
         }

@@ -4,9 +4,10 @@ use flowsched_units::{Bytes, PACKET_PAYLOAD, Settings, Time};
 
 use super::congestion::{DctcpSettings, L2dctSettings};
 use super::parameters::{
-    ACK_DELAY, ACK_ECN, ACK_RATIO, CONNECTIONS, FAST_RETRANSMIT, G, GROWTH, GROWTH_PER_WINDOW,
-    INITIAL_ALPHA, INITIAL_WINDOW, LARGEST_WEIGHT, MAX_WINDOW, PROBE_TIMEOUTS, RECEIVE_WINDOW,
-    RESTART, RTO, RTO_BACKOFF, RTO_MIN, SMALLEST_WEIGHT, WEIGHT_FALLS_FROM, WEIGHT_FALLS_TO,
+    ACK_DELAY, ACK_ECN, ACK_RATIO, CONNECTIONS, ECT_ON, FAST_RETRANSMIT, G, GROWTH,
+    GROWTH_PER_WINDOW, INITIAL_ALPHA, INITIAL_WINDOW, LARGEST_WEIGHT, MAX_WINDOW, PROBE_TIMEOUTS,
+    RECEIVE_WINDOW, RESTART, RTO, RTO_BACKOFF, RTO_MIN, SMALLEST_WEIGHT, WEIGHT_FALLS_FROM,
+    WEIGHT_FALLS_TO,
 };
 
 impl DctcpSettings {
@@ -28,6 +29,17 @@ impl L2dctSettings {
             growth_weighted: settings.text(&GROWTH_PER_WINDOW) == "weighted",
         }
     }
+}
+
+/// Which packets of a sender that heeds marks may be marked (ECT).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EctOn {
+    /// Those with data.
+    Data,
+    /// Those with data that is sent for the first time (RFC 3168, 6.1.5).
+    NewData,
+    /// SYNs and probes too (PIAS ToN 2017, IV-A.3).
+    EveryPacket,
 }
 
 /// When a persistent connection's window falls back to the initial one.
@@ -90,6 +102,8 @@ pub struct TcpSettings {
     pub growth: Growth,
     /// Timeouts in a row after which the sender probes; 0: never.
     pub probe_timeouts: u32,
+    /// Which packets of a sender may be marked, if it heeds marks.
+    pub ect_on: EctOn,
     /// Whether pure ACKs may be marked.
     pub ack_ecn: bool,
 }
@@ -126,6 +140,11 @@ impl TcpSettings {
                 _ => Growth::Rfc,
             },
             probe_timeouts: settings.count(&PROBE_TIMEOUTS) as u32,
+            ect_on: match settings.text(&ECT_ON).as_str() {
+                "new-data" => EctOn::NewData,
+                "every-packet" => EctOn::EveryPacket,
+                _ => EctOn::Data,
+            },
             ack_ecn: settings.flag(&ACK_ECN),
         }
     }

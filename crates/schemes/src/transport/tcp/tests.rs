@@ -238,9 +238,9 @@ impl Channel<'_> {
                 }
             }
         } else {
-            let timeouts = sender.timeouts;
+            let timeouts = sender.timeouts.all;
             sender.on_timer(tcp, self.now);
-            if sender.timeouts > timeouts {
+            if sender.timeouts.all > timeouts {
                 self.board.on_timeout();
             }
             receiver.on_timer(tcp, self.now, |ack| answers.push(ack));

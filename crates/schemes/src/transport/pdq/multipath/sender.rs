@@ -9,7 +9,7 @@ use crate::tagger::Work;
 use crate::transport::explicit::ExplicitSender;
 use crate::transport::pdq::{Outlook, Sender};
 use crate::transport::tcp::segments_of;
-use crate::transport::{Outgoing, Phase, Start};
+use crate::transport::{Outgoing, Phase, Start, Timeouts};
 
 /// The sender of one flow.
 #[derive(Clone, Debug)]
@@ -61,8 +61,9 @@ impl ExplicitSender for MultipathSender {
         self.subflows.iter().map(|subflow| subflow.sender.retransmissions()).sum()
     }
 
-    fn timeouts(&self) -> u32 {
-        self.subflows.iter().map(|subflow| subflow.sender.timeouts()).sum()
+    fn timeouts(&self) -> Timeouts {
+        let timeouts = self.subflows.iter().map(|subflow| subflow.sender.timeouts());
+        timeouts.fold(Timeouts::default(), Timeouts::and)
     }
 
     #[inline]

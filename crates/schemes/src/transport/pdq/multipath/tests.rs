@@ -214,6 +214,19 @@ fn a_flow_is_given_up_when_all_its_paths_are_too_slow() {
     assert!(scene.now < alone, "{}", scene.now);
 }
 
+/// PDQ 2012, 3.1, Early Termination, 3: the flow is paused, "and the time to deadline is smaller
+/// than an RTT".
+#[test]
+fn a_paused_flow_is_given_up_a_round_trip_before_its_deadline() {
+    let (round_trip, due) = (DELAY * 2, Time::from_us(3_050));
+    let mut scene = Scene::new(2 * 1460, "2", Some(due));
+    scene.grants = vec![NOTHING; 64];
+    scene.run();
+    assert_eq!(scene.sender.phase(), Phase::GaveUp);
+    let rest = GBPS.transmission_time(Bytes::new(1516));
+    assert!((due - round_trip..due - rest).contains(&scene.now), "{}", scene.now);
+}
+
 #[test]
 fn every_subflow_tells_the_switches_that_it_ends() {
     for (size, blocked) in [(1, 64), (5000, 64), (300 * 1460, 1), (300 * 1460, 0)] {

@@ -10,6 +10,7 @@ use flowsched_units::{Settings, Time};
 
 use super::{Acked, Ahead, Algorithm, CongestionControl, Dctcp, DctcpSettings};
 use crate::flow_level::{BY_WINDOWS, NoFluid};
+use crate::on_linux::{KernelControl, NOT_IN_KERNELS, OnLinux};
 use crate::part::{Part, Role};
 use crate::transport::tcp::parameters;
 
@@ -69,6 +70,7 @@ impl Algorithm for D2tcp {
     };
     const HEEDS_MARKS: bool = true;
     const FLUID: Result<(), NoFluid> = Err(BY_WINDOWS);
+    const ON_LINUX: OnLinux<KernelControl> = Err(NOT_IN_KERNELS);
 
     fn from_settings(settings: &Settings) -> D2tcp {
         D2tcp::new(DctcpSettings::from_settings(settings))

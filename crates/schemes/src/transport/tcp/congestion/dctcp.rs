@@ -4,6 +4,7 @@ use flowsched_units::{Settings, Time};
 
 use super::{Acked, Ahead, Algorithm, CongestionControl};
 use crate::flow_level::NoFluid;
+use crate::on_linux::{KernelControl, NOT_IN_KERNELS, OnLinux};
 use crate::part::{Part, Role};
 use crate::transport::tcp::parameters;
 
@@ -74,6 +75,7 @@ impl Algorithm for Dctcp {
     };
     const HEEDS_MARKS: bool = true;
     const FLUID: Result<(), NoFluid> = Ok(());
+    const ON_LINUX: OnLinux<KernelControl> = Err(NOT_IN_KERNELS);
 
     fn from_settings(settings: &Settings) -> Dctcp {
         Dctcp::new(DctcpSettings::from_settings(settings))
@@ -88,7 +90,7 @@ mod tests {
     fn the_estimate_moves_once_a_window_by_the_share_of_marks() {
         let mut dctcp = Dctcp::new(DctcpSettings { g: 0.5, initial_alpha: 1.0 });
         let mut observe = |unacknowledged, next, marked| {
-            dctcp.on_ack(&Acked { segments: 1, marked, unacknowledged, next });
+            dctcp.on_ack(&Acked { marked, unacknowledged, next, ..Acked::plain() });
             dctcp.alpha()
         };
         assert_eq!(observe(1, 10, false), 0.5, "the first window ends with the first ACK");

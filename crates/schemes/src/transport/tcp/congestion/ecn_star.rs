@@ -4,6 +4,7 @@ use flowsched_units::Settings;
 
 use super::{Ahead, Algorithm, CongestionControl};
 use crate::flow_level::NoFluid;
+use crate::on_linux::{KernelControl, OnLinux};
 use crate::part::{Part, Role};
 use crate::transport::tcp::parameters;
 
@@ -31,6 +32,7 @@ impl Algorithm for EcnStar {
     };
     const HEEDS_MARKS: bool = true;
     const FLUID: Result<(), NoFluid> = Ok(());
+    const ON_LINUX: OnLinux<KernelControl> = Ok(KernelControl { name: "reno", uses_ecn: true });
 
     fn from_settings(_settings: &Settings) -> EcnStar {
         EcnStar

@@ -8,6 +8,7 @@ use flowsched_units::{Bytes, PACKET_PAYLOAD, Settings, Time};
 
 use super::{Acked, Ahead, Algorithm, CongestionControl, Dctcp, DctcpSettings};
 use crate::flow_level::{BY_WINDOWS, NoFluid};
+use crate::on_linux::{KernelControl, NOT_IN_KERNELS, OnLinux};
 use crate::part::{Part, Role};
 use crate::transport::tcp::parameters;
 
@@ -99,6 +100,7 @@ impl Algorithm for L2dct {
     };
     const HEEDS_MARKS: bool = true;
     const FLUID: Result<(), NoFluid> = Err(BY_WINDOWS);
+    const ON_LINUX: OnLinux<KernelControl> = Err(NOT_IN_KERNELS);
 
     fn from_settings(settings: &Settings) -> L2dct {
         L2dct::new(L2dctSettings::from_settings(settings))
@@ -125,11 +127,11 @@ mod tests {
     /// After ACKs of a flow that has sent `next` segments, half of them marked.
     fn after(next: u32, settings: L2dctSettings) -> L2dct {
         let mut l2dct = L2dct::new(settings);
-        let first = Acked { segments: 1, marked: false, unacknowledged: 1, next: 2 };
+        let first = Acked { unacknowledged: 1, next: 2, ..Acked::plain() };
         l2dct.on_ack(&first);
         for unacknowledged in 2..=3 {
             let marked = unacknowledged == 2;
-            l2dct.on_ack(&Acked { segments: 1, marked, unacknowledged, next });
+            l2dct.on_ack(&Acked { marked, unacknowledged, next, ..Acked::plain() });
         }
         l2dct
     }
@@ -169,7 +171,7 @@ mod tests {
     fn a_new_flow_on_the_connection_has_the_largest_weight_again() {
         let mut l2dct = after(1000, settings());
         l2dct.start_flow(Time::MAX);
-        l2dct.on_ack(&Acked { segments: 1, marked: false, unacknowledged: 0, next: 70 });
+        l2dct.on_ack(&Acked { next: 70, ..Acked::plain() });
         assert_eq!((l2dct.growth(), l2dct.marks.alpha()), (1.0, 0.5), "alpha stays");
     }
 }

@@ -4,6 +4,7 @@ use flowsched_units::Settings;
 
 use super::{Algorithm, CongestionControl};
 use crate::flow_level::NoFluid;
+use crate::on_linux::{KernelControl, OnLinux};
 use crate::part::{Part, Role};
 use crate::transport::tcp::parameters;
 
@@ -27,6 +28,7 @@ impl Algorithm for Reno {
     };
     const HEEDS_MARKS: bool = false;
     const FLUID: Result<(), NoFluid> = Ok(());
+    const ON_LINUX: OnLinux<KernelControl> = Ok(KernelControl { name: "reno", uses_ecn: false });
 
     fn from_settings(_settings: &Settings) -> Reno {
         Reno

@@ -24,6 +24,18 @@ impl Window {
         self.size as u32
     }
 
+    /// The size in segments, with the part of one that has grown.
+    #[inline]
+    pub fn size(&self) -> f64 {
+        self.size
+    }
+
+    /// Whether an ACK adds a whole segment.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.size < self.slow_start_threshold
+    }
+
     /// Sets the size, at least one segment.
     pub fn resize(&mut self, segments: u32) {
         self.size = f64::from(segments).clamp(1.0, self.largest);
@@ -42,8 +54,7 @@ impl Window {
         if self.size >= self.largest {
             return;
         }
-        let in_slow_start = self.size < self.slow_start_threshold;
-        let growth = if in_slow_start { 1.0 } else { segments / self.size };
+        let growth = if self.in_slow_start() { 1.0 } else { segments / self.size };
         self.size = (self.size + growth).min(self.largest);
     }
 
@@ -53,17 +64,17 @@ impl Window {
         self.slow_start_threshold = self.size.max(SMALLEST_THRESHOLD);
     }
 
-    /// A loss that later segments report, with `outstanding` segments in flight (RFC 6675, 5,
-    /// step 4.2).
-    pub fn halve(&mut self, outstanding: u32) {
-        self.slow_start_threshold = (f64::from(outstanding) / 2.0).max(SMALLEST_THRESHOLD);
+    /// A loss that later segments report, with `outstanding` segments in flight, which `factor`
+    /// multiplies (RFC 6675, 5, step 4.2).
+    pub fn cut(&mut self, outstanding: u32, factor: f64) {
+        self.slow_start_threshold = (f64::from(outstanding) * factor).max(SMALLEST_THRESHOLD);
         self.size = self.slow_start_threshold;
     }
 
-    /// A timeout with `outstanding` segments in flight: slow start from one segment (RFC 5681,
-    /// 3.1).
-    pub fn collapse(&mut self, outstanding: u32) {
-        self.slow_start_threshold = (f64::from(outstanding) / 2.0).max(SMALLEST_THRESHOLD);
+    /// A timeout with `outstanding` segments in flight: slow start from one segment to `factor` of
+    /// these (RFC 5681, 3.1).
+    pub fn collapse(&mut self, outstanding: u32, factor: f64) {
+        self.cut(outstanding, factor);
         self.size = 1.0;
     }
 }
@@ -79,13 +90,13 @@ mod tests {
             window.grow();
         }
         assert_eq!(window.segments(), 10);
-        window.halve(10);
+        window.cut(10, 0.5);
         assert_eq!(window.segments(), 5);
         for _ in 0..6 {
             window.grow();
         }
         assert_eq!(window.segments(), 6, "one more after a window of ACKs");
-        window.collapse(6);
+        window.collapse(6, 0.5);
         assert_eq!(window.segments(), 1);
         window.grow();
         window.grow();

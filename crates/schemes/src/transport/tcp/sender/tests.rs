@@ -4,7 +4,7 @@ use flowsched_units::{Rate, Settings};
 
 use super::super::congestion::{AnyAlgorithm, Dctcp, DctcpSettings, EcnStar, Reno};
 use super::super::parameters::PARAMETERS;
-use super::super::settings::{FastRetransmit, TcpSettings};
+use super::super::settings::{EctOn, FastRetransmit, TcpSettings};
 use super::*;
 
 const RTT: Time = Time::from_us(100);
@@ -83,7 +83,7 @@ fn fast_retransmit_comes_after_three_later_segments() {
     sender.on_ack(&tcp, us(100), &sacked(0, 1..4));
     let sent = all(&tcp, &mut sender, us(100));
     assert_eq!(sent.first(), Some(&0), "{sent:?}");
-    assert_eq!((sender.retransmissions, sender.timeouts), (1, 0));
+    assert_eq!((sender.retransmissions, sender.timeouts.all), (1, 0));
 }
 
 /// RFC 6675, 5, step 4.2: "ssthresh = cwnd = (FlightSize / 2)", and step 4.3: "Retransmit the
@@ -106,9 +106,9 @@ fn a_timeout_sends_one_segment_again() {
     let due = sender.deadline();
     assert_eq!(due, tcp.settings.rto_min);
     sender.on_timer(&tcp, due - us(1));
-    assert_eq!(sender.timeouts, 0, "too early");
+    assert_eq!(sender.timeouts.all, 0, "too early");
     sender.on_timer(&tcp, due);
-    assert_eq!((sender.timeouts, sender.window().segments()), (1, 1));
+    assert_eq!((sender.timeouts.all, sender.window().segments()), (1, 1));
     assert_eq!(all(&tcp, &mut sender, due), [0]);
     sender.on_ack(&tcp, due + us(100), &plain(1));
     assert_eq!(all(&tcp, &mut sender, due + us(100)), [1, 2], "slow start");
@@ -255,6 +255,32 @@ fn dctcp_cuts_by_half_of_alpha() {
     assert_eq!(sender.window().segments(), 62, "100 * (1 - 0.75 / 2)");
 }
 
+/// PIAS ToN 2017, IV-A.3: Linux "does not set the ECN-capable (ECT) codepoint on TCP SYN packets and
+/// retransmitted packets", so that PIAS sets "ECT on every TCP packet".
+#[test]
+fn ect_is_on_the_packets_that_the_settings_name() {
+    let cases = [
+        (EctOn::NewData, [false, true, false]),
+        (EctOn::Data, [false, true, true]),
+        (EctOn::EveryPacket, [true; 3]),
+    ];
+    for (ect_on, expected) in cases {
+        let tcp = tcp(TcpSettings { ect_on, ..settings() }, EcnStar);
+        let size = Bytes::new(10 * PACKET_PAYLOAD);
+        let mut sender = Sender::new(&tcp, &start(size, Time::ZERO), Connection::closed(&tcp));
+        let syn = sender.poll(&tcp, Time::ZERO).unwrap();
+        sender.on_ack(&tcp, us(80), &ack(0, Flags::SYN, 0..0));
+        let first = sender.poll(&tcp, us(80)).unwrap();
+        all(&tcp, &mut sender, us(80));
+        let due = sender.deadline();
+        sender.on_timer(&tcp, due);
+        let again = sender.poll(&tcp, due).unwrap();
+        assert!(again.flags.has(Flags::RETRANSMISSION));
+        let found = [syn, first, again].map(|outgoing| outgoing.flags.has(Flags::ECT));
+        assert_eq!(found, expected, "{ect_on:?}");
+    }
+}
+
 /// RFC 9293, 3.5: a SYN first, data when it is answered. RFC 6298, 2.1: one second before a
 /// sample; 5.5 holds for the SYN as well.
 #[test]
@@ -288,7 +314,7 @@ fn a_lost_syn_is_sent_again_and_costs_the_initial_window() {
     assert_eq!(sender.deadline(), second * 3, "backed off");
     sender.on_ack(&tcp, second + us(80), &ack(0, Flags::SYN, 0..0));
     assert_eq!(all(&tcp, &mut sender, second + us(80)), [0]);
-    assert_eq!((sender.timeouts, sender.retransmissions), (1, 0));
+    assert_eq!((sender.timeouts.all, sender.retransmissions), (1, 0));
 }
 
 /// The receive window bounds new data, not what is sent again.

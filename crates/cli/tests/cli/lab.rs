@@ -1,0 +1,124 @@
+//! `flowsched lab`: real packets, the agent's tags, and what a lab leaves behind.
+
+use std::fs;
+use std::process::Stdio;
+
+use crate::common::Place;
+
+/// A flow of 100 packets, on a port with three strict priorities.
+const ONE_FLOW: &str = r#"name = "one flow"
+seeds = 1
+sample_interval = "0us"
+
+[topology]
+kind = "star"
+hosts = 3
+host_link = "50Mbps"
+
+[workload]
+pattern = "permutation"
+sizes = "fixed 100pkt"
+flows = 1
+at = "0ms"
+
+[[scheme]]
+name = "pias"
+preset = "pias"
+transport = "ecn-star"
+queues = 3
+thresholds = "10pkt 50pkt"
+buffer = "1MB"
+ecn_threshold = "500KB"
+initial_window = 10
+rto_min = "200ms"
+"#;
+
+fn is_root(test: &str) -> bool {
+    let root = nix::unistd::geteuid().is_root();
+    if !root {
+        eprintln!("skipped: {test} needs root");
+    }
+    root
+}
+
+fn number(value: &serde_json::Value) -> u64 {
+    value.as_u64().unwrap()
+}
+
+/// 10 packets of data leave at the top priority, with what opens connections and acknowledges, 40 at the
+/// second and 50 at the third: no other, but those that the kernel sends again on a busy machine.
+#[test]
+fn the_agent_tags_what_the_ports_of_the_lab_serve() {
+    if !is_root("the_agent_tags_what_the_ports_of_the_lab_serve") {
+        return;
+    }
+    let place = Place::new();
+    place.write("one.toml", ONE_FLOW);
+    let output = place.command(&["lab", "run", "one.toml", "--out", "out"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let text = fs::read_to_string(place.path("out/lab.json")).unwrap();
+    let runs: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let priorities: Vec<u64> =
+        runs[0]["priorities"].as_array().unwrap().iter().map(number).collect();
+    let summary = fs::read_to_string(place.path("out/summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    let run = &summary["runs"][0];
+    assert_eq!(number(&run["finished"]), 1);
+    let resent = number(&run["retransmissions"]);
+    for (found, sent) in priorities.iter().zip([11, 40, 50]) {
+        assert!(*found >= sent, "{priorities:?}");
+    }
+    assert!(priorities[1] + priorities[2] <= 90 + resent, "{priorities:?}, {resent} resent");
+    assert_eq!(priorities[3..], [0; 5], "{priorities:?}");
+}
+
+#[test]
+fn parts_that_real_hosts_do_not_have_are_refused_by_name() {
+    let place = Place::new();
+    place.write("one.toml", ONE_FLOW);
+    for (key, part) in [("transport", "dctcp"), ("transport", "l2dct")] {
+        let change = format!("scheme.pias.{key}={part}");
+        let output = place.command(&["lab", "run", "one.toml", "--set", &change]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success());
+        assert!(said.contains(&format!("`{key} = \"{part}\"`")), "{said}");
+        assert!(!said.contains("panicked"), "{said}");
+    }
+}
+
+/// Processes of this machine whose command line has `text`.
+fn processes_with(text: &str) -> usize {
+    let folders = fs::read_dir("/proc").unwrap().flatten();
+    let lines = folders.filter_map(|folder| fs::read(folder.path().join("cmdline")).ok());
+    lines.filter(|line| String::from_utf8_lossy(line).contains(text)).count()
+}
+
+/// Killed while its agents run: they end, and the next lab removes the folder.
+#[test]
+fn a_killed_lab_leaves_no_agent() {
+    if !is_root("a_killed_lab_leaves_no_agent") {
+        return;
+    }
+    let place = Place::new();
+    place.write("one.toml", &ONE_FLOW.replace("fixed 100pkt", "fixed 1GB"));
+    let mut lab = place
+        .command(&["lab", "run", "one.toml", "--out", "out"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let folder = format!("/run/flowsched-lab/{}-0/", lab.id());
+    while processes_with(&folder) < 3 {
+        assert!(lab.try_wait().unwrap().is_none(), "the lab ended before its agents started");
+        std::thread::yield_now();
+    }
+    lab.kill().unwrap();
+    lab.wait().unwrap();
+    while processes_with(&folder) > 0 {
+        std::thread::yield_now();
+    }
+    let output = place.command(&["lab", "down"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("removed "));
+    assert!(!fs::exists(&folder).unwrap());
+}

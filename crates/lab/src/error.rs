@@ -1,0 +1,80 @@
+//! Why the lab cannot do what it is asked to.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use flowsched_units::SettingError;
+use thiserror::Error;
+
+/// Why the lab cannot do what it is asked to.
+#[derive(Debug, Error)]
+pub enum LabError {
+    /// The kernel refuses, for want of privileges.
+    #[error(
+        "the lab makes network namespaces, for which it needs root: run it again as root, for \
+         example with `sudo`"
+    )]
+    NeedsRoot,
+    /// More hosts than the lab has room for, or too few to send anything.
+    #[error(
+        "the lab runs 2 to {most} hosts, and `topology` has {found}. Change its number of hosts."
+    )]
+    Hosts {
+        /// How many the topology has.
+        found: u32,
+        /// How many there may be.
+        most: u32,
+    },
+    /// The scheme tags packets, and there is no agent to do it.
+    #[error(
+        "the scheme tags packets on the hosts, which takes the agent, and this flowsched was built \
+         without it: build it with `make lab`, or use `tagger = \"none\"`"
+    )]
+    NoAgent,
+    /// An agent does not start.
+    #[error("the agent on a host does not start: {said}")]
+    Agent {
+        /// The last that it said.
+        said: String,
+    },
+    /// The scheme has no form on real packets.
+    #[error("{0}")]
+    Setting(#[from] SettingError),
+    /// A file or folder that cannot be made, read or removed.
+    #[error("cannot {what} {path}: {source}")]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// On which file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Something else that the system refused.
+    #[error("cannot {what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl LabError {
+    /// `source` ended the attempt to do `what`. Want of privileges is [`LabError::NeedsRoot`].
+    pub(crate) fn system(what: impl Into<String>, source: impl Into<io::Error>) -> LabError {
+        let source = source.into();
+        match source.kind() {
+            io::ErrorKind::PermissionDenied => LabError::NeedsRoot,
+            _ => LabError::System { what: what.into(), source },
+        }
+    }
+
+    /// `source` ended the attempt to do `what` with the file or folder `path`.
+    pub(crate) fn file(what: &'static str, path: &Path, source: io::Error) -> LabError {
+        match source.kind() {
+            io::ErrorKind::PermissionDenied => LabError::NeedsRoot,
+            _ => LabError::File { what, path: path.to_owned(), source },
+        }
+    }
+}

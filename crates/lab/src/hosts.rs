@@ -1,0 +1,94 @@
+//! The lab's hosts: a namespace each, with one network card whose other end the switch has.
+
+use std::fs;
+use std::path::Path;
+
+use flowsched_schemes::on_linux::LinuxHosts;
+use flowsched_topology::HostId;
+
+use crate::address::MOST_HOSTS;
+use crate::error::LabError;
+use crate::interface;
+use crate::namespaces::Namespace;
+use crate::namespaces::owner::{Owner, clean_up};
+use crate::tap::Tap;
+
+/// Kernel settings of every host, as paths under /proc/sys/net.
+const SETTINGS: &[(&str, &str)] = &[
+    // Hosts say nothing of their own: no duplicate address detection, no router solicitations.
+    ("ipv6/conf/all/accept_dad", "0"),
+    ("ipv6/conf/default/accept_dad", "0"),
+    ("ipv6/conf/default/addr_gen_mode", "1"),
+    ("ipv6/conf/default/router_solicitations", "0"),
+    ("ipv6/conf/default/accept_ra", "0"),
+    // A full packet carries 1460 B, as in the simulator: timestamps would take 12 of them.
+    ("ipv4/tcp_timestamps", "0"),
+    // What one connection learned of the path does not start the next one.
+    ("ipv4/tcp_no_metrics_save", "1"),
+];
+
+/// Hosts that are up, and who owns them. Everything goes when this is dropped.
+#[derive(Debug)]
+pub struct Hosts {
+    namespaces: Vec<Namespace>,
+    owner: Owner,
+}
+
+impl Hosts {
+    /// Removes what dead labs left in the folder `all`, and makes `hosts` hosts with this TCP. Also returns the
+    /// other end of each one's cable.
+    ///
+    /// # Errors
+    /// [`LabError::NeedsRoot`] without root, [`LabError::Hosts`] for a number that the lab does not
+    /// run, or what the system refuses. What was made until then is gone.
+    pub fn up(
+        hosts: u32,
+        on_linux: &LinuxHosts,
+        all: &Path,
+    ) -> Result<(Hosts, Vec<Tap>), LabError> {
+        if !(2..=MOST_HOSTS).contains(&hosts) {
+            return Err(LabError::Hosts { found: hosts, most: MOST_HOSTS });
+        }
+        if !nix::unistd::geteuid().is_root() {
+            return Err(LabError::NeedsRoot);
+        }
+        clean_up(all)?;
+        let owner = Owner::claim(all)?;
+        let (mut namespaces, mut taps) = (Vec::new(), Vec::new());
+        for host in (0..hosts).map(HostId) {
+            let namespace = Namespace::new()?;
+            taps.push(namespace.run(|| set_up(host, hosts, on_linux))?);
+            owner.name(&namespace, &format!("host-{}", host.0))?;
+            namespaces.push(namespace);
+        }
+        Ok((Hosts { namespaces, owner }, taps))
+    }
+
+    /// A host's namespace; `None` if there is no such host.
+    pub fn namespace(&self, host: HostId) -> Option<&Namespace> {
+        self.namespaces.get(host.index())
+    }
+
+    /// How many hosts there are.
+    pub fn count(&self) -> u32 {
+        self.namespaces.len() as u32
+    }
+
+    /// The lab's folder.
+    pub fn folder(&self) -> &Path {
+        self.owner.folder()
+    }
+}
+
+fn set_up(host: HostId, hosts: u32, on_linux: &LinuxHosts) -> Result<Tap, LabError> {
+    for (setting, value) in SETTINGS {
+        let path = Path::new("/proc/sys/net").join(setting);
+        fs::write(&path, value).map_err(|e| LabError::file("write", &path, e))?;
+    }
+    let ecn = if on_linux.control.uses_ecn { "1" } else { "0" };
+    let path = Path::new("/proc/sys/net/ipv4/tcp_ecn");
+    fs::write(path, ecn).map_err(|e| LabError::file("write", path, e))?;
+    let tap = Tap::new()?;
+    interface::configure(host, hosts, on_linux)?;
+    Ok(tap)
+}

@@ -1,0 +1,24 @@
+//! The papers' testbeds on one machine: network namespaces as hosts, for real packets.
+//!
+//! A host is a network namespace ([`namespaces`]) whose only network card is a TAP interface
+//! ([`tap`]). The other end of the card is a file of this process ([`hosts`]), through which a
+//! switch in user space is to read and write whole Ethernet frames.
+//!
+//! What lives here: real packets, real time, and the life of namespaces. What may not: anything
+//! about one scheme, and what an experiment file says.
+
+pub mod address;
+pub mod agents;
+pub mod clock;
+pub mod conduct;
+mod error;
+pub mod hosts;
+mod interface;
+pub mod namespaces;
+pub mod run;
+pub mod switch;
+mod sys;
+pub mod tap;
+pub mod traffic;
+
+pub use error::LabError;

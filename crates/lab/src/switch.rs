@@ -1,0 +1,213 @@
+//! The switch: brings real frames through a network of simulated ports and links, in real time.
+//!
+//! A frame that a host sends comes to the port of its card at the time at which the switch reads it.
+//! From there on the network of the experiment decides: [`Live`] runs the same ports, links and routing
+//! as a simulation. What arrives at a host is written to its card when it is due. Times of departure
+//! follow from times of arrival alone, so that a switch that is late with one frame delays no other.
+//!
+//! What may not live here: anything about one scheme, and what hosts do.
+
+pub mod flows;
+pub mod headers;
+pub mod lateness;
+pub mod memory;
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use flowsched_schemes::Packet;
+use flowsched_schemes::controller::Controller;
+use flowsched_schemes::packet::{Flags, Header};
+use flowsched_schemes::port::{Connection, Connections, Port};
+use flowsched_schemes::world::{Controllers, Ports};
+use flowsched_sim::Job;
+use flowsched_sim::live::Live;
+use flowsched_topology::HostId;
+use flowsched_units::Time;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+
+use crate::clock::{Clock, to_duration};
+use crate::sys::Precedence;
+use crate::tap::Cable;
+use flows::{FlowNumbers, MOST_FLOWS};
+use headers::Headers;
+use lateness::Lateness;
+use memory::{LONGEST_FRAME, Memory};
+
+/// Frames read from one host before others have their turn.
+const BATCH: usize = 32;
+/// The system wakes a thread up to so long after it asked for it: less is waited for awake.
+const SLEEPS_OVER: Time = Time::from_us(200);
+/// The longest that the switch does not look whether it is to stop.
+const LONGEST_SLEEP: Time = Time::from_ms(5);
+
+/// The queue of each code point: 0 is the highest priority.
+pub type Levels = [u8; 64];
+
+/// What the switch has counted.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Frames read from hosts.
+    pub read: u64,
+    /// Of these: malformed, with a foreign sender, or for nobody of the lab.
+    pub refused: u64,
+    /// Frames taken in, by their priority: the last counts all that are lower.
+    pub priorities: [u64; 8],
+    /// Frames handed to hosts.
+    pub delivered: u64,
+    /// Frames that a host had no room for.
+    pub overrun: u64,
+    /// How late frames were handed over.
+    pub lateness: Lateness,
+    /// The longest time that the switch did not look at its cables while frames were under way.
+    pub longest_absence: Time,
+}
+
+/// A switch with a cable to each host.
+#[derive(Debug)]
+pub struct Switch<'a, K, H, P, C> {
+    network: Live<'a, H, P, C, Memory>,
+    /// By host.
+    cables: Vec<K>,
+    flows: FlowNumbers,
+    /// Every flow that has a number is a connection of its own to the ports.
+    connections: Connections,
+    levels: Levels,
+    clock: Clock,
+    counts: Counts,
+}
+
+impl<'a, K, H, P, C> Switch<'a, K, H, P, C>
+where
+    K: Cable,
+    H: Header,
+    P: Port<Packet<H>>,
+    C: Controller<H>,
+{
+    /// A switch that brings what comes from `cables`, one for each host, through the job's network.
+    /// `levels` gives the priority of each code point. Time is `clock`'s.
+    pub fn new(
+        job: &Job<'a>,
+        ports: &impl Ports<H, Port = P>,
+        controllers: &impl Controllers<H, Controller = C>,
+        cables: Vec<K>,
+        levels: Levels,
+        clock: Clock,
+    ) -> Switch<'a, K, H, P, C> {
+        let connections = Connections::new(MOST_FLOWS as usize);
+        let network = Live::new(job, ports, controllers, &connections, Memory::default());
+        let (flows, counts) = (FlowNumbers::default(), Counts::default());
+        Switch { network, cables, flows, connections, levels, clock, counts }
+    }
+
+    /// Brings frames to their hosts until `stop` is set. What is under way then does not arrive.
+    /// `look` is called every `interval`, unless that is zero, when all that happened before is settled.
+    ///
+    /// # Errors
+    /// What the system says of a cable, or of the thread's priority, which is raised.
+    pub fn run(
+        &mut self,
+        stop: &AtomicBool,
+        interval: Time,
+        mut look: impl FnMut(&mut Live<'a, H, P, C, Memory>, Time),
+    ) -> io::Result<()> {
+        let _precedence = Precedence::take()?;
+        let mut next_look = if interval == Time::ZERO { Time::MAX } else { interval };
+        let mut last = self.clock.now();
+        while !stop.load(Ordering::Relaxed) {
+            let now = self.clock.now();
+            while next_look <= now {
+                self.deliver_until(next_look)?;
+                look(&mut self.network, next_look);
+                next_look = next_look.saturating_add(interval);
+            }
+            self.deliver_until(now)?;
+            if self.network.losses().waiting() > 0 {
+                self.counts.longest_absence =
+                    self.counts.longest_absence.max(now.saturating_sub(last));
+            }
+            last = now;
+            let next = self.network.next().min(next_look);
+            for host in ready(&self.cables, next.saturating_sub(self.clock.now()))? {
+                self.take_in(host)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What has been counted.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// The network.
+    pub fn network(&mut self) -> &mut Live<'a, H, P, C, Memory> {
+        &mut self.network
+    }
+
+    /// Hands over all that is due at `now`.
+    fn deliver_until(&mut self, now: Time) -> io::Result<()> {
+        while self.network.next() <= now {
+            let Some(delivery) = self.network.advance() else { continue };
+            let is_marked = delivery.packet.flags.has(Flags::CE);
+            let frame = self.network.losses().take(&delivery.packet, is_marked);
+            let has_room = self.cables[delivery.host.index()].send(frame)?;
+            self.counts.delivered += u64::from(has_room);
+            self.counts.overrun += u64::from(!has_room);
+            let done = self.clock.now();
+            self.counts.lateness.note(delivery.at, done);
+        }
+        Ok(())
+    }
+
+    /// Reads what the host has sent.
+    fn take_in(&mut self, host: HostId) -> io::Result<()> {
+        let mut buffer = [0; LONGEST_FRAME];
+        for _ in 0..BATCH {
+            let Some(length) = self.cables[host.index()].receive(&mut buffer)? else { break };
+            self.counts.read += 1;
+            let frame = buffer.get(..length).unwrap_or_default();
+            match Headers::read(frame, host, self.cables.len() as u32) {
+                Some(headers) => self.send(host, headers, frame)?,
+                None => self.counts.refused += 1,
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, host: HostId, headers: Headers, frame: &[u8]) -> io::Result<()> {
+        let now = self.clock.now();
+        self.deliver_until(now)?;
+        let (flow, is_back) = self.flows.of(headers.key);
+        if !is_back {
+            let connection = Connection { from: host.0, to: headers.to.0, number: flow };
+            self.connections.note(flow, connection);
+        }
+        let slot = self.network.losses().store(headers, frame);
+        let flags = Flags::default()
+            .with_if(is_back, Flags::ACK)
+            .with_if(headers.is_ect, Flags::ECT)
+            .with_if(headers.is_marked, Flags::CE);
+        let mut packet = Packet::data(flow, headers.to.0, slot, headers.wire, flags);
+        packet.priority = self.levels[usize::from(headers.dscp & 63)];
+        let priority = usize::from(packet.priority).min(self.counts.priorities.len() - 1);
+        self.counts.priorities[priority] += 1;
+        self.network.send(host, packet, now);
+        Ok(())
+    }
+}
+
+/// Waits until a host has sent something, for `time` at most: which hosts have.
+fn ready<K: Cable>(cables: &[K], time: Time) -> io::Result<Vec<HostId>> {
+    let mut polled: Vec<PollFd<'_>> =
+        cables.iter().map(|cable| PollFd::new(cable.readable(), PollFlags::POLLIN)).collect();
+    let asleep = time.min(LONGEST_SLEEP).saturating_sub(SLEEPS_OVER);
+    let timeout = TimeSpec::from_duration(to_duration(asleep));
+    match ppoll(&mut polled, Some(timeout), None) {
+        Ok(_) | Err(nix::Error::EINTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let hosts = (0..).map(HostId).zip(&polled);
+    Ok(hosts.filter(|(_, fd)| fd.any().unwrap_or(false)).map(|(host, _)| host).collect())
+}

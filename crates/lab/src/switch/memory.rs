@@ -1,0 +1,70 @@
+//! Where frames wait while the network decides on them.
+
+use flowsched_schemes::Packet;
+use flowsched_sim::Losses;
+
+use super::headers::Headers;
+
+/// Bytes of the longest Ethernet frame: a full packet with its header and a VLAN tag.
+pub const LONGEST_FRAME: usize = 1518;
+
+/// A frame and what the switch has read of it.
+#[derive(Clone, Debug)]
+struct Stored {
+    headers: Headers,
+    bytes: Vec<u8>,
+}
+
+/// Frames by slot. The slot of a frame is its packet's number ([`Packet::seq`]).
+#[derive(Debug, Default)]
+pub struct Memory {
+    slots: Vec<Stored>,
+    free: Vec<u32>,
+    lost: u64,
+}
+
+impl Memory {
+    /// Keeps a frame: its slot.
+    pub fn store(&mut self, headers: Headers, frame: &[u8]) -> u32 {
+        match self.free.pop() {
+            Some(slot) => {
+                let stored = &mut self.slots[slot as usize];
+                stored.headers = headers;
+                stored.bytes.clear();
+                stored.bytes.extend_from_slice(frame);
+                slot
+            }
+            None => {
+                self.slots.push(Stored { headers, bytes: frame.to_vec() });
+                self.slots.len() as u32 - 1
+            }
+        }
+    }
+
+    /// The frame of a packet that has arrived, marked if the packet is. Its slot is free from now on.
+    pub fn take<H>(&mut self, packet: &Packet<H>, is_marked: bool) -> &[u8] {
+        self.free.push(packet.seq);
+        let stored = &mut self.slots[packet.seq as usize];
+        if is_marked && !stored.headers.is_marked {
+            stored.headers.mark(&mut stored.bytes);
+        }
+        &stored.bytes
+    }
+
+    /// Packets that ports dropped or links lost.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Frames that are in the network.
+    pub fn waiting(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
+
+impl<H> Losses<H> for Memory {
+    fn lose(&mut self, packet: &Packet<H>) {
+        self.free.push(packet.seq);
+        self.lost += 1;
+    }
+}

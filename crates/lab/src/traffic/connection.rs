@@ -1,0 +1,250 @@
+//! A TCP connection of two hosts, which carries one flow after the other.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::time::Duration;
+
+use flowsched_topology::HostId;
+use flowsched_workload::Flow;
+use nix::sys::socket::sockopt::{Priority, TcpCongestion, Timestamping};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, TimestampingFlag, recvmsg, setsockopt};
+use socket2::Socket;
+
+use crate::sys::retransmissions;
+
+/// Bytes given to the kernel at a time.
+const CHUNK: usize = 1 << 18;
+static ZEROS: [u8; CHUNK] = [0; CHUNK];
+
+/// Priorities that a socket takes without a privilege; flows take turns with them.
+const PRIORITIES: u32 = 7;
+
+/// How connections behave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manners {
+    /// The kernel's name of the congestion control.
+    pub congestion_control: &'static str,
+    /// Whether a connection carries many flows; otherwise each flow has one of its own.
+    pub are_persistent: bool,
+    /// Connections that are open from the start, from each host to each that it sends to; only where
+    /// they are persistent.
+    pub first: u32,
+    /// Whether a connection tells the agent of every new flow: by another priority of the socket.
+    pub announce_flows: bool,
+}
+
+/// Both ends of a connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    /// Who sends, and who receives.
+    pub(super) pair: (HostId, HostId),
+    sender: Socket,
+    receiver: Option<Socket>,
+    is_open: bool,
+    carried: Option<Carried>,
+    announce_flows: bool,
+    flows: u32,
+    /// Bytes since it was opened.
+    written: u64,
+}
+
+/// A flow under way.
+#[derive(Clone, Copy, Debug)]
+struct Carried {
+    flow: u32,
+    unsent: u64,
+    to_come: u64,
+    is_acknowledged: bool,
+    resent_before: u32,
+}
+
+/// What there is to tell of the flow that a connection carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum News {
+    /// Its last byte has come.
+    Received { flow: u32 },
+    /// Its last byte was acknowledged, so long after the beginning of 1970, and so many of its
+    /// segments were sent again.
+    Acknowledged { flow: u32, at: Duration, resent: u32 },
+}
+
+impl Connection {
+    /// Begins to open a connection with a socket of the sender's.
+    pub(super) fn open(
+        pair: (HostId, HostId),
+        sender: Socket,
+        to: SocketAddr,
+        manners: &Manners,
+    ) -> io::Result<Connection> {
+        sender.set_nonblocking(true)?;
+        sender.set_tcp_nodelay(true)?;
+        setsockopt(&sender, TcpCongestion, &manners.congestion_control.into())?;
+        match sender.connect(&to.into()) {
+            Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
+            _ => {}
+        }
+        Ok(Connection {
+            pair,
+            sender,
+            receiver: None,
+            is_open: false,
+            carried: None,
+            announce_flows: manners.announce_flows,
+            flows: 0,
+            written: 0,
+        })
+    }
+
+    /// The sender's address.
+    pub(super) fn address(&self) -> io::Result<SocketAddr> {
+        self.sender.local_addr()?.as_socket().ok_or_else(|| ErrorKind::Unsupported.into())
+    }
+
+    /// The sender's end.
+    pub(super) fn sender(&self) -> BorrowedFd<'_> {
+        self.sender.as_fd()
+    }
+
+    /// Its other end was accepted.
+    pub(super) fn accept(&mut self, receiver: Socket) -> io::Result<BorrowedFd<'_>> {
+        receiver.set_nonblocking(true)?;
+        let receiver: &Socket = self.receiver.insert(receiver);
+        Ok(receiver.as_fd())
+    }
+
+    /// The sender's end is open.
+    fn opened(&mut self) -> io::Result<()> {
+        if !std::mem::replace(&mut self.is_open, true) {
+            setsockopt(&self.sender, Timestamping, &stamps(false))?;
+        }
+        Ok(())
+    }
+
+    /// A flow begins.
+    pub(super) fn begin(&mut self, flow: &Flow) -> io::Result<()> {
+        let size = flow.size.get();
+        if self.announce_flows {
+            self.flows += 1;
+            setsockopt(&self.sender, Priority, &((self.flows % PRIORITIES) as i32))?;
+        }
+        let resent_before = retransmissions(self.sender.as_raw_fd())?;
+        self.carried = Some(Carried {
+            flow: flow.id,
+            unsent: size,
+            to_come: size,
+            is_acknowledged: false,
+            resent_before,
+        });
+        self.write()
+    }
+
+    /// Writes as much of the flow as the kernel takes.
+    fn write(&mut self) -> io::Result<()> {
+        let Some(carried) = self.carried.as_mut().filter(|_| self.is_open) else { return Ok(()) };
+        while carried.unsent > 0 {
+            let chunk = carried.unsent.min(CHUNK as u64) as usize;
+            let is_last = chunk as u64 == carried.unsent;
+            if is_last {
+                setsockopt(&self.sender, Timestamping, &stamps(true))?;
+            }
+            let written = (&self.sender).write(&ZEROS[..chunk]);
+            if is_last {
+                setsockopt(&self.sender, Timestamping, &stamps(false))?;
+            }
+            match written {
+                Ok(bytes) => {
+                    carried.unsent -= bytes as u64;
+                    self.written += bytes as u64;
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what has come.
+    pub(super) fn read(
+        &mut self,
+        buffer: &mut [u8],
+        tell: &mut impl FnMut(News),
+    ) -> io::Result<()> {
+        let (Some(receiver), Some(carried)) = (&self.receiver, &mut self.carried) else {
+            return Ok(());
+        };
+        while carried.to_come > 0 {
+            let bytes = match (&*receiver).read(buffer) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(bytes) => bytes as u64,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            carried.to_come = carried.to_come.saturating_sub(bytes);
+            if carried.to_come == 0 {
+                tell(News::Received { flow: carried.flow });
+            }
+        }
+        Ok(())
+    }
+
+    /// The sender's end is open, has room again, or has timestamps.
+    pub(super) fn handle_sender(&mut self, tell: &mut impl FnMut(News)) -> io::Result<()> {
+        if let Some(error) = self.sender.take_error()? {
+            return Err(error);
+        }
+        while let Some(news) = self.read_stamps()? {
+            tell(news);
+        }
+        self.opened()?;
+        self.write()
+    }
+
+    /// Reads which bytes were acknowledged, up to the flow's last.
+    fn read_stamps(&mut self) -> io::Result<Option<News>> {
+        while let Some((byte, at)) = self.next_stamp()? {
+            let is_last = byte == (self.written as u32).wrapping_sub(1);
+            if let Some(carried) = self.carried.as_mut().filter(|one| is_last && one.unsent == 0) {
+                carried.is_acknowledged = true;
+                let resent = retransmissions(self.sender.as_raw_fd())? - carried.resent_before;
+                return Ok(Some(News::Acknowledged { flow: carried.flow, at, resent }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next timestamp: of which byte, the connection's first being 0, and when.
+    fn next_stamp(&self) -> io::Result<Option<(u32, Duration)>> {
+        let mut space = nix::cmsg_space!(libc::sock_extended_err, [libc::timespec; 3], [u8; 64]);
+        let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
+        let fd = self.sender.as_raw_fd();
+        let message = match recvmsg::<()>(fd, &mut [], Some(&mut space), flags) {
+            Ok(message) => message,
+            Err(nix::Error::EAGAIN) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let (mut byte, mut at) = (0, Duration::ZERO);
+        for part in message.cmsgs()? {
+            match part {
+                ControlMessageOwned::ScmTimestampsns(stamps) => at = stamps.system.into(),
+                ControlMessageOwned::Ipv4RecvErr(error, _) => byte = error.ee_data,
+                _ => {}
+            }
+        }
+        Ok(Some((byte, at)))
+    }
+
+    /// Whether its flow has come and is acknowledged: it carries none from now on.
+    pub(super) fn end_flow(&mut self) -> bool {
+        self.carried.take_if(|carried| carried.to_come == 0 && carried.is_acknowledged).is_some()
+    }
+}
+
+/// Timestamps by the number of a byte, of acknowledgements if `now` is set.
+fn stamps(now: bool) -> TimestampingFlag {
+    let ack = if now { libc::SOF_TIMESTAMPING_TX_ACK } else { 0 };
+    let always = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
+        | TimestampingFlag::SOF_TIMESTAMPING_OPT_ID
+        | TimestampingFlag::SOF_TIMESTAMPING_OPT_TSONLY;
+    always | TimestampingFlag::from_bits_retain(ack)
+}

@@ -1,0 +1,222 @@
+//! The connections between hosts: who has an idle one, and what is to be looked at.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+
+use flowsched_topology::HostId;
+use flowsched_workload::Flow;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+
+use super::connection::{Connection, Manners, News};
+use crate::address::ipv4;
+use crate::error::LabError;
+use crate::hosts::Hosts;
+
+/// The port on which every host accepts connections.
+const PORT: u16 = 5_000;
+/// Sockets made at a time: entering a namespace takes longer than making a socket.
+const SPARE: usize = 32;
+/// Connections that wait to be accepted, at most.
+const BACKLOG: i32 = 4_096;
+/// Bytes read at a time.
+const BUFFER: usize = 1 << 18;
+
+/// What an event of [`Epoll`] is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum About {
+    Listener(usize),
+    Sender(usize),
+    Receiver(usize),
+}
+
+impl About {
+    fn to_word(self) -> u64 {
+        let (kind, number) = match self {
+            About::Listener(number) => (0, number),
+            About::Sender(number) => (1, number),
+            About::Receiver(number) => (2, number),
+        };
+        (number as u64) << 2 | kind
+    }
+
+    fn from_word(word: u64) -> About {
+        let number = (word >> 2) as usize;
+        match word & 3 {
+            0 => About::Listener(number),
+            1 => About::Sender(number),
+            _ => About::Receiver(number),
+        }
+    }
+}
+
+/// All connections.
+#[derive(Debug)]
+pub(super) struct Pool<'a> {
+    hosts: &'a Hosts,
+    manners: Manners,
+    listeners: Vec<TcpListener>,
+    connections: Vec<Connection>,
+    /// By sender's address: connections whose other end was not accepted yet.
+    to_accept: HashMap<SocketAddr, usize>,
+    /// By sender and receiver: connections that carry no flow.
+    idle: HashMap<(HostId, HostId), Vec<usize>>,
+    /// By host: sockets to come.
+    spare: Vec<Vec<Socket>>,
+    epoll: Epoll,
+    buffer: Vec<u8>,
+}
+
+impl<'a> Pool<'a> {
+    /// Has every host accept connections, and opens those that are there from the start.
+    pub(super) fn new(hosts: &'a Hosts, manners: Manners) -> Result<Pool<'a>, LabError> {
+        let refused = |error| LabError::system("accept connections", error);
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(refused)?;
+        let mut listeners = Vec::new();
+        for host in (0..hosts.count()).map(HostId) {
+            let listener = inside(hosts, host, || listen(host))?;
+            let about = About::Listener(host.index());
+            let event = EpollEvent::new(EpollFlags::EPOLLIN, about.to_word());
+            epoll.add(&listener, event).map_err(refused)?;
+            listeners.push(listener);
+        }
+        Ok(Pool {
+            hosts,
+            manners,
+            listeners,
+            connections: Vec::new(),
+            to_accept: HashMap::new(),
+            idle: HashMap::new(),
+            spare: (0..hosts.count()).map(|_| Vec::new()).collect(),
+            epoll,
+            buffer: vec![0; BUFFER],
+        })
+    }
+
+    /// What epoll is to be asked through.
+    pub(super) fn epoll(&self) -> &Epoll {
+        &self.epoll
+    }
+
+    /// Opens the connections that are there from the start, for flows of these.
+    pub(super) fn open_first(&mut self, flows: &[Flow]) -> Result<(), LabError> {
+        if !self.manners.are_persistent {
+            return Ok(());
+        }
+        for flow in flows {
+            let pair = (flow.src, flow.dst);
+            if !self.idle.contains_key(&pair) {
+                let opened: Result<Vec<_>, _> =
+                    (0..self.manners.first).map(|_| self.open(pair)).collect();
+                self.idle.insert(pair, opened?);
+            }
+        }
+        Ok(())
+    }
+
+    /// A flow begins, on a connection that is idle or new: the number of the connection.
+    pub(super) fn begin(&mut self, flow: &Flow) -> Result<u32, LabError> {
+        let pair = (flow.src, flow.dst);
+        let idle = self.idle.get_mut(&pair).and_then(Vec::pop);
+        let number = idle.map_or_else(|| self.open(pair), Ok)?;
+        let begun = self.connections[number].begin(flow);
+        begun.map_err(|error| LabError::system("write to a connection", error))?;
+        Ok(number as u32)
+    }
+
+    fn open(&mut self, pair: (HostId, HostId)) -> Result<usize, LabError> {
+        let refused = |error: io::Error| LabError::system("open a connection", error);
+        let (from, to) = pair;
+        let socket = self.socket(from)?;
+        let to = (ipv4(to), PORT).into();
+        let connection = Connection::open(pair, socket, to, &self.manners).map_err(refused)?;
+        let number = self.connections.len();
+        let flags = EpollFlags::EPOLLOUT | EpollFlags::EPOLLERR | EpollFlags::EPOLLET;
+        let event = EpollEvent::new(flags, About::Sender(number).to_word());
+        self.epoll.add(connection.sender(), event).map_err(|e| refused(e.into()))?;
+        self.to_accept.insert(connection.address().map_err(refused)?, number);
+        self.connections.push(connection);
+        Ok(number)
+    }
+
+    /// A new socket of the host's.
+    fn socket(&mut self, host: HostId) -> Result<Socket, LabError> {
+        if let Some(socket) = self.spare[host.index()].pop() {
+            return Ok(socket);
+        }
+        let make = || (0..SPARE).map(|_| bound(host)).collect::<io::Result<Vec<Socket>>>();
+        let mut made = inside(self.hosts, host, make)?;
+        let socket = made.pop();
+        self.spare[host.index()] = made;
+        socket.ok_or_else(|| LabError::system("make a socket", io::ErrorKind::OutOfMemory))
+    }
+
+    /// Handles what epoll says of `word`, and tells what is new of a flow: how many flows are over.
+    pub(super) fn handle(
+        &mut self,
+        word: u64,
+        tell: &mut impl FnMut(News),
+    ) -> Result<usize, LabError> {
+        let failed = |error: io::Error| LabError::system("use a connection", error);
+        let number = match About::from_word(word) {
+            About::Listener(host) => return self.accept(host).map(|()| 0).map_err(failed),
+            About::Sender(number) => {
+                self.connections[number].handle_sender(tell).map_err(failed)?;
+                number
+            }
+            About::Receiver(number) => {
+                self.connections[number].read(&mut self.buffer, tell).map_err(failed)?;
+                number
+            }
+        };
+        let is_over = self.connections[number].end_flow();
+        if is_over && self.manners.are_persistent {
+            self.idle.entry(self.connections[number].pair).or_default().push(number);
+        }
+        Ok(is_over.into())
+    }
+
+    fn accept(&mut self, host: usize) -> io::Result<()> {
+        loop {
+            let (stream, address) = match self.listeners[host].accept() {
+                Ok(accepted) => accepted,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            let Some(number) = self.to_accept.remove(&address) else { continue };
+            let receiver = self.connections[number].accept(stream.into())?;
+            let about = About::Receiver(number);
+            self.epoll.add(receiver, EpollEvent::new(EpollFlags::EPOLLIN, about.to_word()))?;
+        }
+    }
+}
+
+/// Does `action` in a host's namespace.
+fn inside<T: Send>(
+    hosts: &Hosts,
+    host: HostId,
+    action: impl FnOnce() -> io::Result<T> + Send,
+) -> Result<T, LabError> {
+    let failed = |error| LabError::system(format!("make sockets of host {}", host.0), error);
+    let missing = || failed(io::ErrorKind::NotFound.into());
+    hosts.namespace(host).ok_or_else(missing)?.run(|| action().map_err(failed))
+}
+
+fn listen(host: HostId) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    socket.bind(&address(host, PORT))?;
+    socket.listen(BACKLOG)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
+}
+
+fn bound(host: HostId) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    socket.bind(&address(host, 0))?;
+    Ok(socket)
+}
+
+fn address(host: HostId, port: u16) -> SockAddr {
+    SocketAddr::from((ipv4(host), port)).into()
+}

@@ -1,0 +1,208 @@
+//! What the lab makes is there while it lives, and gone however it ends.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use flowsched_lab::LabError;
+use flowsched_lab::hosts::Hosts;
+use flowsched_lab::namespaces::owner::clean_up;
+use flowsched_schemes::on_linux::{HostTags, KernelControl, LinuxHosts};
+use flowsched_topology::HostId;
+use flowsched_units::Time;
+
+/// Set for the process that [`hold_a_lab`] runs in: the folder of labs.
+const HOLD: &str = "FLOWSCHED_LAB_TEST_HOLD";
+
+const RENO: LinuxHosts = LinuxHosts {
+    control: KernelControl { name: "reno", uses_ecn: false },
+    tags: HostTags::None,
+    initial_window: 10,
+    rto_min: Time::from_ms(10),
+    persistent: true,
+};
+
+fn is_root(test: &str) -> bool {
+    let root = nix::unistd::geteuid().is_root();
+    if !root {
+        eprintln!("skipped: {test} needs root");
+    }
+    root
+}
+
+fn sh(text: &str) -> String {
+    let output = Command::new("sh").args(["-c", text]).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}: {error}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What a program that ends badly could leave behind on this machine.
+#[derive(Debug, PartialEq, Eq)]
+struct Surroundings {
+    links: String,
+    names: String,
+    mounts: usize,
+}
+
+impl Surroundings {
+    fn look() -> Surroundings {
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+        Surroundings {
+            links: sh("ip -o link show | cut -d: -f1,2"),
+            names: sh("ip netns list"),
+            mounts: mounts.lines().filter(|line| line.contains("nsfs")).count(),
+        }
+    }
+}
+
+/// The network namespaces in which a process has a thread or an open file, by inode.
+fn namespaces_of(process: u32) -> BTreeSet<String> {
+    let links = format!("ls -l /proc/{process}/fd /proc/{process}/task/*/ns/net 2>/dev/null");
+    let text = sh(&format!("{links} | grep -o 'net:\\[[0-9]*\\]' || true"));
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn hosts_have_a_card_each_and_take_everything_along() {
+    if !is_root("hosts_have_a_card_each_and_take_everything_along") {
+        return;
+    }
+    let all = tempfile::tempdir().unwrap();
+    let before = Surroundings::look();
+    let (hosts, taps) = Hosts::up(3, &RENO, all.path()).unwrap();
+    assert_eq!((hosts.count(), taps.len()), (3, 3));
+    let net = hosts.folder().join("host-1");
+    let inside = |command: &str| sh(&format!("nsenter --net={} {command}", net.display()));
+    let addresses = inside("ip -o addr show eth0");
+    assert!(addresses.contains("10.99.0.2/24") && addresses.contains("fd99::2/64"), "{addresses}");
+    let neighbours = inside("ip neigh show");
+    assert!(neighbours.contains("10.99.0.3 dev eth0 lladdr 02:00:00:00:00:03 PERMANENT"));
+    let offloads = inside("ethtool -k eth0");
+    for offload in ["tcp-segmentation-offload", "tx-checksumming", "rx-gro-hw"] {
+        assert!(offloads.contains(&format!("{offload}: off")), "{offloads}");
+    }
+    assert!(hosts.namespace(HostId(3)).is_none());
+    drop((hosts, taps));
+    assert_eq!(Surroundings::look(), before);
+    let left: Vec<_> = fs::read_dir(all.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left, ["turn.lock"]);
+}
+
+#[test]
+fn a_lab_of_no_or_too_many_hosts_is_refused() {
+    let all = tempfile::tempdir().unwrap();
+    for hosts in [0, 1, 65] {
+        let error = Hosts::up(hosts, &RENO, all.path()).unwrap_err();
+        assert!(matches!(error, LabError::Hosts { found, most: 64 } if found == hosts), "{error}");
+    }
+}
+
+#[test]
+fn without_root_the_error_says_so() {
+    if nix::unistd::geteuid().is_root() {
+        eprintln!("skipped: without_root_the_error_says_so needs a user other than root");
+        return;
+    }
+    let all = tempfile::tempdir().unwrap();
+    let error = Hosts::up(2, &RENO, all.path()).unwrap_err();
+    assert!(error.to_string().contains("sudo"), "{error}");
+}
+
+/// Not a test: the lab that [`a_killed_lab_leaves_nothing`] kills.
+#[test]
+fn hold_a_lab() {
+    let Some(all) = std::env::var_os(HOLD) else { return };
+    let _lab = Hosts::up(4, &RENO, Path::new(&all)).unwrap();
+    println!("\nup");
+    // Until the one who started this kills it or goes away.
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+}
+
+#[test]
+fn a_killed_lab_leaves_nothing() {
+    if !is_root("a_killed_lab_leaves_nothing") {
+        return;
+    }
+    let all = tempfile::tempdir().unwrap();
+    let before = Surroundings::look();
+    let mut holder = Command::new(std::env::current_exe().unwrap())
+        .args(["hold_a_lab", "--exact", "--nocapture"])
+        .env(HOLD, all.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(holder.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap() == "up"), "the lab did not come up");
+    let own = namespaces_of(std::process::id());
+    let held = namespaces_of(holder.id());
+    assert_eq!(held.difference(&own).count(), 4, "{held:?}");
+    assert_eq!(clean_up(all.path()).unwrap(), 0, "a living lab keeps its folder");
+    let (other, taps) = Hosts::up(2, &RENO, all.path()).unwrap();
+    assert_eq!(labs(all.path()), 2, "two labs at once");
+
+    // Each of the killed lab's namespaces gets a number here, which the kernel takes back when the
+    // namespace is gone.
+    let watcher = watch(holder.id(), &held, &own);
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    while watcher.numbers() > 0 {
+        std::thread::yield_now();
+    }
+    assert_eq!(clean_up(all.path()).unwrap(), 1);
+    assert_eq!(labs(all.path()), 1, "the other lab's folder stays");
+    drop((other, taps));
+    assert_eq!(labs(all.path()), 0);
+    assert_eq!(Surroundings::look(), before);
+}
+
+fn labs(all: &Path) -> usize {
+    fs::read_dir(all).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir()).count()
+}
+
+/// A namespace of the test's own, which has numbers for others.
+struct Watcher(std::process::Child);
+
+impl Watcher {
+    fn numbers(&self) -> usize {
+        let list = format!("nsenter --net=/proc/{}/ns/net ip netns list-id", self.0.id());
+        sh(&list).lines().filter(|line| line.contains("nsid")).count()
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn watch(holder: u32, held: &BTreeSet<String>, own: &BTreeSet<String>) -> Watcher {
+    let mut shell = Command::new("unshare")
+        .args(["--net", "sh", "-c", "echo ready; exec sleep infinity"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = [0; 5];
+    shell.stdout.take().unwrap().read_exact(&mut ready).unwrap();
+    let watcher = Watcher(shell);
+    let wanted: Vec<&String> = held.difference(own).collect();
+    for entry in fs::read_dir(format!("/proc/{holder}/fd")).unwrap() {
+        let path = entry.unwrap().path();
+        let target = fs::read_link(&path).unwrap().to_string_lossy().into_owned();
+        if let Some(number) = wanted.iter().position(|name| **name == target) {
+            let enter = format!("nsenter --net=/proc/{}/ns/net unshare --mount", watcher.0.id());
+            // `ip` takes names in /run/netns alone: a link there, in a /run that only it sees.
+            let link = format!("ln -s {} /run/netns/it", path.display());
+            let script = format!(
+                "mount -t tmpfs none /run && mkdir /run/netns && {link} && ip netns set it {number}"
+            );
+            sh(&format!("{enter} sh -c '{script}'"));
+        }
+    }
+    assert_eq!(watcher.numbers(), wanted.len());
+    watcher
+}

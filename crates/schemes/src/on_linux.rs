@@ -1,0 +1,106 @@
+//! What a scheme's hosts come down to on Linux: a congestion control of the kernel's, and its settings.
+
+use flowsched_units::{Bytes, SettingError, Settings, Time};
+
+use crate::part::Role;
+
+/// A congestion control of the Linux kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelControl {
+    /// What the kernel calls it.
+    pub name: &'static str,
+    /// Whether its connections negotiate ECN (RFC 3168).
+    pub uses_ecn: bool,
+}
+
+/// What hosts write on the packets of the kernel's TCP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HostTags {
+    /// Nothing.
+    None,
+    /// A priority that falls with the bytes that a flow has sent, as the agent writes it.
+    BytesSent(AgentTags),
+}
+
+/// How the agent is to tag packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentTags {
+    /// The thresholds in payload bytes, one fewer than priorities.
+    pub thresholds: Vec<Bytes>,
+    /// The idle time after which a connection's next packet is the top priority's again; `None`: that of
+    /// every new flow is, which the application announces.
+    pub message_idle: Option<Time>,
+    /// Whether all bytes sent count, retransmissions too, rather than a packet's place in its flow.
+    pub is_cumulative: bool,
+    /// Timeouts in a row after which a flow starts again at the top; 0: never.
+    pub ageing_timeouts: u32,
+}
+
+/// Hosts whose TCP is the kernel's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinuxHosts {
+    /// The congestion control.
+    pub control: KernelControl,
+    /// What they write on packets.
+    pub tags: HostTags,
+    /// Segments sent before the first ACK.
+    pub initial_window: u32,
+    /// The shortest retransmission timeout.
+    pub rto_min: Time,
+    /// Whether a connection carries many flows.
+    pub persistent: bool,
+}
+
+/// Why a part does not run on Linux hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoLinux {
+    /// Whose part.
+    pub role: Role,
+    /// Why, as a clause.
+    pub why: &'static str,
+    /// What to write instead.
+    pub instead: &'static str,
+}
+
+/// What a part comes down to on Linux hosts, or why it does not run there.
+pub type OnLinux<T> = Result<T, NoLinux>;
+
+/// Of transports whose senders are not TCP.
+pub const OWN_SENDERS: NoLinux = NoLinux {
+    role: Role::Transport,
+    why: "its hosts do not speak TCP",
+    instead: "reno, ecn-star or cubic",
+};
+
+/// Of congestion controls that no kernel has.
+pub const NOT_IN_KERNELS: NoLinux = NoLinux {
+    role: Role::Transport,
+    why: "the kernel has no such congestion control",
+    instead: "reno, ecn-star or cubic",
+};
+
+/// Of taggers that need to know more than the agent sees of a packet.
+pub const NOT_BY_THE_AGENT: NoLinux = NoLinux {
+    role: Role::Tagger,
+    why: "the agent on the hosts cannot tag packets in this way",
+    instead: "none or mlfq",
+};
+
+/// Of controllers, whose switches speak with hosts of their own.
+pub const OWN_HEADERS: NoLinux = NoLinux {
+    role: Role::Controller,
+    why: "its switches write into headers that the kernel's TCP does not have",
+    instead: "none",
+};
+
+impl NoLinux {
+    /// As the error of a scheme with these settings.
+    pub(crate) fn into_error(self, settings: &Settings) -> SettingError {
+        let NoLinux { role, why, instead } = self;
+        let parameter = role.parameter();
+        let (key, found) = (parameter.name, settings.text(parameter));
+        let problem =
+            format!("`{key} = \"{found}\"` does not run on real packets: {why}. Use {instead}.");
+        SettingError::sentence(parameter, problem)
+    }
+}

@@ -1,0 +1,71 @@
+//! Retransmission timeouts of a flow, and how many of them came in a row.
+
+/// How often a sender ran out of patience.
+///
+/// Timeouts are in a row if nothing of the flow is acknowledged between them (PIAS ToN 2017,
+/// III-B.3: "two consecutive timeout events").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timeouts {
+    /// All of them.
+    pub all: u32,
+    /// Those since the last acknowledgement.
+    pub in_a_row: u32,
+    /// Rows of two or more.
+    pub repeated: u32,
+    /// Timeouts of the longest row.
+    pub longest: u32,
+}
+
+impl Timeouts {
+    /// One more.
+    #[inline]
+    pub fn add(&mut self) {
+        self.all += 1;
+        self.in_a_row += 1;
+        self.repeated += u32::from(self.in_a_row == 2);
+        self.longest = self.longest.max(self.in_a_row);
+    }
+
+    /// Something was acknowledged.
+    #[inline]
+    pub fn end_row(&mut self) {
+        self.in_a_row = 0;
+    }
+
+    /// Those of two parts of one flow, which have rows of their own.
+    pub fn and(self, other: Timeouts) -> Timeouts {
+        Timeouts {
+            all: self.all + other.all,
+            in_a_row: self.in_a_row.max(other.in_a_row),
+            repeated: self.repeated + other.repeated,
+            longest: self.longest.max(other.longest),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `!`: a timeout; `.`: an acknowledgement.
+    fn noted(events: &str) -> Timeouts {
+        let mut timeouts = Timeouts::default();
+        for event in events.chars() {
+            if event == '!' { timeouts.add() } else { timeouts.end_row() }
+        }
+        timeouts
+    }
+
+    #[test]
+    fn a_row_of_two_or_more_is_repeated_once() {
+        let expected = Timeouts { all: 7, in_a_row: 1, repeated: 2, longest: 3 };
+        assert_eq!(noted("!.!!.!!!..!"), expected);
+        assert_eq!(noted("!.!.!.").repeated, 0);
+    }
+
+    #[test]
+    fn rows_of_two_parts_stay_apart() {
+        let both = noted("!!.!").and(noted("!!!"));
+        assert_eq!(both, Timeouts { all: 6, in_a_row: 3, repeated: 2, longest: 3 });
+    }
+}

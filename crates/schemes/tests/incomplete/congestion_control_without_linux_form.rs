@@ -1,0 +1,22 @@
+use flowsched_schemes::flow_level::NoFluid;
+use flowsched_schemes::transport::tcp::congestion::{Algorithm, CongestionControl};
+use flowsched_schemes::{Part, Role};
+use flowsched_units::Settings;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Mine;
+
+impl CongestionControl for Mine {}
+
+impl Algorithm for Mine {
+    const PART: Part =
+        Part { role: Role::Transport, name: "mine", about: "", source: "", parameters: &[] };
+    const HEEDS_MARKS: bool = true;
+    const FLUID: Result<(), NoFluid> = Ok(());
+
+    fn from_settings(_settings: &Settings) -> Mine {
+        Mine
+    }
+}
+
+fn main() {}

@@ -1,0 +1,87 @@
+//! A network whose hosts are elsewhere: for worlds that bring packets of their own.
+//!
+//! Ports, links, routing and controllers are those of a simulation. The caller brings every packet when
+//! a host sends it, and takes it where it arrives. Time is the caller's, and may be that of a clock: what
+//! is done late is computed for the time at which it was due.
+
+use flowsched_schemes::Packet;
+use flowsched_schemes::controller::Controller;
+use flowsched_schemes::packet::Header;
+use flowsched_schemes::port::{Connections, Port};
+use flowsched_schemes::world::{Controllers, PortSample, Ports};
+use flowsched_topology::HostId;
+use flowsched_units::Time;
+
+use crate::fabric::events::Events;
+use crate::fabric::{Fabric, Losses, links};
+use crate::job::Job;
+
+/// A network that packets cross from host to host.
+#[derive(Debug)]
+pub struct Live<'a, H, P, C, L> {
+    events: Events<'a, H, P, C, L>,
+}
+
+/// A packet at the host it goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery<H> {
+    /// The host.
+    pub host: HostId,
+    /// When its last bit arrived.
+    pub at: Time,
+    /// The packet.
+    pub packet: Packet<H>,
+}
+
+impl<'a, H, P, C, L> Live<'a, H, P, C, L>
+where
+    H: Header,
+    P: Port<Packet<H>>,
+    C: Controller<H>,
+    L: Losses<H>,
+{
+    /// The job's network, with these parts and without packets. `losses` is told of every packet that
+    /// does not arrive; `connections` of the flows' connections.
+    pub fn new(
+        job: &Job<'a>,
+        ports: &impl Ports<H, Port = P>,
+        controllers: &impl Controllers<H, Controller = C>,
+        connections: &Connections,
+        losses: L,
+    ) -> Live<'a, H, P, C, L> {
+        let links = links(job, ports, connections);
+        let new_controller = |site| controllers.controller(site);
+        Live { events: Events::new(job, links, new_controller, ports.host_rate(), losses) }
+    }
+
+    /// A host sends a packet at `now`: not before what was done last, and not after [`Live::next`].
+    pub fn send(&mut self, host: HostId, packet: Packet<H>, now: Time) {
+        self.events.send(host, packet, now);
+    }
+
+    /// When something happens next in the network; [`Time::MAX`]: not before a host sends.
+    pub fn next(&self) -> Time {
+        self.events.next_arrival().min(self.events.next_timer())
+    }
+
+    /// What happens next happens: a packet that has come to its host.
+    pub fn advance(&mut self) -> Option<Delivery<H>> {
+        let (arrival, timer) = (self.events.next_arrival(), self.events.next_timer());
+        if timer < arrival {
+            self.events.on_timer(timer);
+            return None;
+        }
+        let (host, packet) = self.events.deliver()?;
+        Some(Delivery { host, at: arrival, packet })
+    }
+
+    /// Who is told of the packets that do not arrive.
+    pub fn losses(&mut self) -> &mut L {
+        self.events.losses()
+    }
+
+    /// Every port at `now`, which must not be after [`Live::next`].
+    pub fn sample(&mut self, now: Time, samples: &mut Vec<PortSample>) {
+        self.events.sample(now, samples);
+    }
+}
