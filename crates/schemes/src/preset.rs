@@ -49,6 +49,13 @@ pub const PRESETS: &[Preset] = &[
         settings: &[(&ECN_THRESHOLD, "unlimited")],
     },
     Preset {
+        name: "cubic",
+        about: "TCP CUBIC, the default of Linux, over drop-tail FIFO ports, without ECN.",
+        source: "RFC 9438",
+        parts: ["none", "cubic", "fifo", "none"],
+        settings: &[(&ECN_THRESHOLD, "unlimited")],
+    },
+    Preset {
         name: "ecn-star",
         about: "TCP that halves its window on ECN marks, at a threshold tuned to the link.",
         source: "RFC 3168; Wu et al., CoNEXT 2012 (PIAS ToN 2017, III-B.3)",

@@ -3,6 +3,7 @@
 //! One algorithm for each file, behind [`CongestionControl`]. The transport's settings hold an
 //! algorithm as it is at the start of a connection; every connection has a copy of its own.
 
+mod cubic;
 mod d2tcp;
 mod dctcp;
 mod ecn_star;
@@ -10,6 +11,7 @@ mod l2dct;
 mod reno;
 mod window;
 
+pub use cubic::Cubic;
 pub use d2tcp::D2tcp;
 pub use dctcp::{Dctcp, DctcpSettings};
 pub use ecn_star::EcnStar;
@@ -221,4 +223,4 @@ macro_rules! any_algorithm {
     };
 }
 
-any_algorithm!(Reno, EcnStar, Dctcp, L2dct, D2tcp);
+any_algorithm!(Reno, Cubic, EcnStar, Dctcp, L2dct, D2tcp);
