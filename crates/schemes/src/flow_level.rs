@@ -4,8 +4,11 @@
 //! Windows, marks, buffers and losses have no place there. A part whose point is one of these says
 //! so ([`NoFluid`]), and its scheme is refused with the reason.
 
+mod criticality;
 mod sharing;
 
+#[doc(hidden)]
+pub use criticality::{age_divisor, random_transmission};
 pub use sharing::{CriticalBy, Shares, Sharing, SizeBy, Tagged};
 
 use flowsched_units::{Bytes, PACKET_HEADER, SettingError, Settings};

@@ -1,8 +1,7 @@
 //! What counts as each flow's size in the order of criticality ([`SizeBy`]), and what ageing takes off
 //! it.
 
-use flowsched_schemes::flow_level::{CriticalBy, SizeBy};
-use flowsched_schemes::transport::pdq::{age_divisor, random_transmission};
+use flowsched_schemes::flow_level::{CriticalBy, SizeBy, age_divisor, random_transmission};
 use flowsched_topology::mix;
 use flowsched_units::{Bytes, Time};
 

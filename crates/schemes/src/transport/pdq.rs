@@ -9,7 +9,7 @@ mod sender;
 pub mod settings;
 mod termination;
 
-pub use criticality::{AgeingOf, Announced, Knowledge, age_divisor, random_transmission};
+pub use criticality::{AgeingOf, Announced, Knowledge};
 pub use header::{Pauser, PdqHeader, Scheduled};
 pub use part::{acceptance, by_critical_flows};
 pub use sender::Sender;

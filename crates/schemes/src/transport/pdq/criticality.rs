@@ -2,6 +2,8 @@
 
 use flowsched_units::{Bytes, Rate, Time};
 
+use crate::flow_level::{age_divisor, random_transmission};
+
 /// What a sender knows of its flow's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knowledge {
@@ -28,20 +30,6 @@ pub enum AgeingOf {
     /// The place among other flows alone: "the operator could gradually increase the criticality of a
     /// flow based on its waiting time" (7).
     Criticality,
-}
-
-/// The longest random transmission time: so long that next to no flow counts as nearly completed
-/// (Early Start), which no one could know.
-const LONGEST_RANDOM: Time = Time::from_ms(1_000);
-
-/// T of a flow that is announced with this random number.
-pub fn random_transmission(random: u64) -> Time {
-    Time::from_ps(random % LONGEST_RANDOM.as_ps() + 1)
-}
-
-/// By what ageing divides T after a flow has waited so long.
-pub fn age_divisor(waited: Time, ageing: f64) -> f64 {
-    libm::exp2(ageing * (waited.as_secs_f64() / 0.1))
 }
 
 /// What decides the announced time.
