@@ -46,7 +46,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn of(agent: &Agent, frames: &[Vec<u8>]) -> Outcome {
+    fn new(agent: &Agent, frames: &[Vec<u8>]) -> Outcome {
         Outcome {
             packets: packets(frames),
             flows: agent.metric("flowsched_socket_flows_total"),
@@ -119,7 +119,7 @@ fn outcome(more: &str, client: Client) -> Outcome {
     .join()
     .unwrap();
     thread::sleep(MOMENT);
-    Outcome::of(&agent, &capture.end())
+    Outcome::new(&agent, &capture.end())
 }
 
 /// Runs `client` without state and with it: what both come to.

@@ -9,7 +9,6 @@ use flowsched_topology::{Ecmp, PortId, Way};
 use flowsched_units::{Bytes, PACKET_HEADER, Time};
 use flowsched_workload::{Flow, LONGEST_RUN};
 
-use crate::acknowledgements::Acknowledgements;
 use crate::admissions::Admissions;
 use crate::agenda::Agenda;
 use crate::job::Job;
@@ -20,6 +19,7 @@ use crate::optimum::Optimum;
 use crate::paths::Paths;
 use crate::ports::Ports;
 use crate::sharing::{Allocator, Moment};
+use crate::side_traffic::SideTraffic;
 use crate::transfers::{Transfer, Transfers};
 
 /// Events between reports of how many flows have ended.
@@ -49,7 +49,7 @@ pub(crate) struct Engine<'a, S> {
     next_flow: usize,
     transfers: Transfers,
     paths: Paths,
-    acknowledgements: Acknowledgements,
+    side_traffic: SideTraffic,
     admissions: Admissions,
     /// When flows hear of their rates; at once without it.
     news: Option<News>,
@@ -86,7 +86,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
             next_flow: 0,
             transfers: Transfers::default(),
             paths: Paths::default(),
-            acknowledgements: Acknowledgements::new(job.capacities()),
+            side_traffic: SideTraffic::new(job.capacities()),
             admissions: Admissions::new(job.scheme.admission, links),
             news: job.scheme.admission.acceptance().map(news),
             latencies: Vec::new(),
@@ -239,7 +239,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         self.find_way_back(flow);
         let ratio = ratio_back(flow.size, self.job.scheme);
         let probes = latency.probe_rate(self.job.scheme);
-        self.acknowledgements.start(slot, self.paths.path(slot), &self.links, ratio, probes);
+        self.side_traffic.start(slot, self.paths.path(slot), &self.links, ratio, probes);
         if slot as usize >= self.latencies.len() {
             self.latencies.resize(slot as usize + 1, latency);
             self.phases.resize(slot as usize + 1, Phase::Announces);
@@ -314,7 +314,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
     fn end(&mut self, slot: u32, now: Time, after: Time) {
         if let Some(transfer) = self.transfers.get_mut(slot) {
             transfer.stop(now);
-            self.acknowledgements.end(slot, self.paths.path(slot));
+            self.side_traffic.end(slot, self.paths.path(slot));
         }
         if let Some(news) = &mut self.news {
             news.end(slot, self.paths.path(slot));
@@ -335,7 +335,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         if let Some(transfer) = self.transfers.get(slot) {
             let sent = transfer.sent_at(now);
             self.ports.add(self.paths.path(slot), sent);
-            let (way_back, ratio) = self.acknowledgements.way_back(slot);
+            let (way_back, ratio) = self.side_traffic.way_back(slot);
             self.ports.add(way_back, sent * ratio);
         }
         if let Some(news) = &mut self.news {
@@ -363,8 +363,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
     /// Finds what flows have and what acknowledgements leave them of it; whose rate may be another
     /// is among the `changed`.
     fn share(&mut self, now: Time) {
-        let Engine { sharing, transfers, paths, phases, changed, news, acknowledgements, .. } =
-            self;
+        let Engine { sharing, transfers, paths, phases, changed, news, side_traffic, .. } = self;
         sharing.settle(Moment { now, transfers }, |slot| changed.note(slot));
         for slot in changed.iter() {
             let path = paths.path(slot);
@@ -375,11 +374,11 @@ impl<'a, S: Allocator> Engine<'a, S> {
             if let (Some(news), Some(transfer)) = (&mut *news, transfers.get(slot)) {
                 let round_trip = self.latencies[slot as usize].round_trip;
                 rate = news.hear(slot, now, Decided { rate, path, transfer, round_trip });
-                acknowledgements.set_waiting(slot, path, rate == 0.0);
+                side_traffic.set_waiting(slot, path, rate == 0.0);
             }
-            acknowledgements.set_rate(slot, path, rate);
+            side_traffic.set_rate(slot, path, rate);
         }
-        acknowledgements.settle(|link| {
+        side_traffic.settle(|link| {
             sharing.on(link, |slot| changed.note(slot));
             if let Some(news) = news {
                 news.sending_on(link, |slot| changed.note(slot));
@@ -400,7 +399,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
             if self.phases[slot as usize] != Phase::Sends {
                 continue;
             }
-            let rate = self.acknowledgements.rate(slot, self.paths.path(slot));
+            let rate = self.side_traffic.rate(slot, self.paths.path(slot));
             if rate != transfer.rate() {
                 transfer.set_rate(rate, now);
                 let changed = &mut self.changed;
@@ -410,8 +409,8 @@ impl<'a, S: Allocator> Engine<'a, S> {
     }
 
     fn hand_on_samples(&mut self, now: Time, watch: &mut Watch<'_>) -> ControlFlow<()> {
-        let Engine { ports, transfers, paths, acknowledgements, .. } = self;
-        (watch.samples)(ports.sample(now, transfers, paths, acknowledgements))
+        let Engine { ports, transfers, paths, side_traffic, .. } = self;
+        (watch.samples)(ports.sample(now, transfers, paths, side_traffic))
     }
 
     fn report(&mut self, progress: &Progress) {

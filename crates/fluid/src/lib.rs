@@ -19,7 +19,6 @@
 //! Times are whole picoseconds, and all that is due at one is handled before rates are found
 //! anew. The same job gives the same outcome on every machine.
 
-mod acknowledgements;
 mod admissions;
 mod agenda;
 mod engine;
@@ -35,6 +34,7 @@ mod paths;
 mod ports;
 mod requests;
 mod sharing;
+mod side_traffic;
 mod strict;
 mod transfers;
 

@@ -3,8 +3,8 @@
 use flowsched_schemes::world::PortSample;
 use flowsched_units::Time;
 
-use crate::acknowledgements::Acknowledgements;
 use crate::paths::Paths;
+use crate::side_traffic::SideTraffic;
 use crate::transfers::Transfers;
 
 /// Counters of all ports. Flows that have ended are counted; what active ones have sent is added
@@ -33,13 +33,13 @@ impl Ports {
         now: Time,
         transfers: &Transfers,
         paths: &Paths,
-        acknowledgements: &Acknowledgements,
+        side_traffic: &SideTraffic,
     ) -> &[PortSample] {
         let mut sent = self.sent.clone();
         for (slot, transfer) in transfers.iter() {
             let bits = transfer.sent_at(now);
             paths.path(slot).iter().for_each(|port| sent[*port as usize] += bits);
-            let (way_back, ratio) = acknowledgements.way_back(slot);
+            let (way_back, ratio) = side_traffic.way_back(slot);
             way_back.iter().for_each(|port| sent[*port as usize] += bits * ratio);
         }
         let sample = |(port, bits): (usize, &f64)| PortSample {

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Controller;
 use flowsched_schemes::packet::{Flags, Header};
-use flowsched_schemes::port::{Connection, Connections, Port};
+use flowsched_schemes::port::{ConnectionId, Connections, Port};
 use flowsched_schemes::world::{Controllers, Ports};
 use flowsched_sim::Job;
 use flowsched_sim::live::Live;
@@ -179,9 +179,9 @@ where
     fn send(&mut self, host: HostId, headers: Headers, frame: &[u8]) -> io::Result<()> {
         let now = self.clock.now();
         self.deliver_until(now)?;
-        let (flow, is_back) = self.flows.of(headers.key);
+        let (flow, is_back) = self.flows.number(headers.key);
         if !is_back {
-            let connection = Connection { from: host.0, to: headers.to.0, number: flow };
+            let connection = ConnectionId { from: host.0, to: headers.to.0, number: flow };
             self.connections.note(flow, connection);
         }
         let slot = self.network.losses().store(headers, frame);

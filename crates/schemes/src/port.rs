@@ -1,7 +1,7 @@
 //! Ports: which packet goes next, which is marked, which is dropped.
 //!
-//! A port is the queueing part of one egress, of a switch or of a host's network card; the link
-//! behind it, with its rate and delay, belongs to whoever runs it.
+//! A port is the queue of one egress, of a switch or of a host's network card. The link behind it,
+//! with its rate and delay, belongs to the world that runs the port.
 
 mod connections;
 mod families;
@@ -18,7 +18,7 @@ mod slytherin;
 mod strict_priority;
 mod weighted_round_robin;
 
-pub use connections::{Connection, Connections};
+pub use connections::{ConnectionId, Connections};
 #[doc(hidden)]
 pub use families::{AnyPort, InOrder, Queued};
 pub use fifo::Fifo;
@@ -52,10 +52,10 @@ pub struct Backlog {
 
 /// What becomes of a packet that comes to a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Admission {
+pub enum Fate {
     /// It is taken in as it is.
     Taken,
-    /// It is taken in, and whoever runs the port marks it.
+    /// It is taken in, and the world that runs the port marks it.
     Marked,
     /// It is dropped.
     Dropped,
@@ -78,17 +78,17 @@ pub trait Port<F: Frame> {
         self.dequeue()
     }
 
-    /// If packets leave in the order in which they come, and whatever the port does to a packet it
-    /// does when the packet comes: up to how many waiting bytes, the new packet counted, it takes a
-    /// packet in as it is. Who runs such a port may keep the packets, and call [`Port::admit`] for
-    /// all others in place of `enqueue`, `dequeue` and `pass`.
+    /// The waiting bytes, with the new packet, up to which the port takes a packet in without a mark.
+    /// `None` unless packets leave in the order in which they come, and the port decides all about a
+    /// packet on arrival. A world may keep the packets of such a port itself, and call
+    /// [`Port::admit`] beyond these bytes in place of `enqueue`, `dequeue` and `pass`.
     fn in_order(&self) -> Option<Bytes> {
         None
     }
 
     /// What becomes of a packet that comes while `waiting` is ahead of it. Only where there is a
     /// [`Port::in_order`].
-    fn admit(&mut self, _frame: &F, _waiting: Backlog) -> Admission {
+    fn admit(&mut self, _frame: &F, _waiting: Backlog) -> Fate {
         unreachable!("a port without an order that is known on arrival")
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Flags, Header};
-use flowsched_schemes::port::{Connection, Connections};
+use flowsched_schemes::port::{ConnectionId, Connections};
 use flowsched_schemes::tagger::{Departure, Tagging};
 use flowsched_schemes::transport::{
     Hosting, Outgoing, Phase, Receiving, Sending, Start, Transport,
@@ -135,7 +135,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         };
         self.place_of[id as usize] = place;
         self.outcomes[id as usize].connection = number;
-        self.connections.note(id, Connection { from: flow.src.0, to: flow.dst.0, number });
+        self.connections.note(id, ConnectionId { from: flow.src.0, to: flow.dst.0, number });
         self.pump(id, place, now, send);
     }
 

@@ -2,7 +2,7 @@
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Frame, Header};
-use flowsched_schemes::port::{Admission, Backlog, Port, Ring};
+use flowsched_schemes::port::{Backlog, Fate, Port, Ring};
 use flowsched_topology::{LinkEnd, Loss, NodeId, mix};
 use flowsched_units::Time;
 
@@ -164,13 +164,13 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         self.begin_until(now);
         let waiting = Backlog { bytes: self.early_bytes, packets: self.early_packets };
         match self.port.admit(packet, waiting) {
-            Admission::Taken => self.line_up(now, packet),
-            Admission::Marked => {
+            Fate::Taken => self.line_up(now, packet),
+            Fate::Marked => {
                 let mut marked = *packet;
                 marked.mark();
                 self.line_up(now, &marked);
             }
-            Admission::Dropped => {
+            Fate::Dropped => {
                 self.drops += 1;
                 lost(packet);
             }

@@ -1,4 +1,4 @@
-//! Numbers for the flows that cross the switch: ports know flows by numbers.
+//! Gives numbers to the flows that cross the switch, because ports know flows by numbers.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub struct FlowNumbers {
 impl FlowNumbers {
     /// The number of a packet's flow, which is also that of what comes back, and whether the packet
     /// is what comes back: the first packet seen goes there.
-    pub fn of(&mut self, key: FlowKey) -> (u32, bool) {
+    pub fn number(&mut self, key: FlowKey) -> (u32, bool) {
         if let Some(number) = self.numbers.get(&key) {
             return (*number, false);
         }
@@ -57,14 +57,14 @@ mod tests {
     #[test]
     fn both_directions_have_one_number_and_the_table_is_bounded() {
         let mut flows = FlowNumbers::default();
-        assert_eq!(flows.of(key(1)), (0, false));
-        assert_eq!(flows.of(key(1).reversed()), (0, true));
+        assert_eq!(flows.number(key(1)), (0, false));
+        assert_eq!(flows.number(key(1).reversed()), (0, true));
         for port in 2..=MOST_FLOWS {
-            assert_eq!(flows.of(key(port)), (port - 1, false));
+            assert_eq!(flows.number(key(port)), (port - 1, false));
         }
-        assert_eq!(flows.of(key(1)), (0, false), "it is still known");
-        assert_eq!(flows.of(key(MOST_FLOWS + 1)), (0, false), "the oldest gives its number up");
-        assert_eq!(flows.of(key(1)), (1, false));
+        assert_eq!(flows.number(key(1)), (0, false), "it is still known");
+        assert_eq!(flows.number(key(MOST_FLOWS + 1)), (0, false), "the oldest gives its number up");
+        assert_eq!(flows.number(key(1)), (1, false));
         assert_eq!(flows.numbers.len(), MOST_FLOWS as usize);
     }
 }

@@ -7,11 +7,11 @@ use std::rc::Rc;
 /// By flow: the connection that carries it, once it has started. The world that starts the flows
 /// notes their connections.
 #[derive(Clone, Debug)]
-pub struct Connections(Rc<[Cell<Connection>]>);
+pub struct Connections(Rc<[Cell<ConnectionId>]>);
 
-/// A connection of two hosts.
+/// Which connection of which two hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Connection {
+pub struct ConnectionId {
     /// The host that sends the flows' data.
     pub from: u32,
     /// The host that receives it.
@@ -28,13 +28,13 @@ impl Connections {
 
     /// The flow starts on this connection.
     #[inline]
-    pub fn note(&self, flow: u32, connection: Connection) {
+    pub fn note(&self, flow: u32, connection: ConnectionId) {
         self.0[flow as usize].set(connection);
     }
 
     /// The flow's connection.
     #[inline]
-    pub(super) fn connection_of(&self, flow: u32) -> Connection {
+    pub(super) fn connection_of(&self, flow: u32) -> ConnectionId {
         self.0[flow as usize].get()
     }
 }

@@ -8,7 +8,7 @@
 
 use super::PfabricPort;
 use crate::packet::{Flags, Frame, Header, Packet};
-use crate::port::connections::Connection;
+use crate::port::connections::ConnectionId;
 use crate::port::{Backlog, Connections, Port, PortSettings};
 
 /// pFabric's port, with everything between two hosts on connections of one number as one flow.
@@ -32,7 +32,7 @@ impl<H: Header> ByConnection<H> {
     }
 
     fn label(&self, packet: Packet<H>) -> Labelled<H> {
-        let Connection { mut from, mut to, number } = self.connections.connection_of(packet.flow);
+        let ConnectionId { mut from, mut to, number } = self.connections.connection_of(packet.flow);
         if packet.flags.has(Flags::ACK) {
             (from, to) = (to, from);
         }

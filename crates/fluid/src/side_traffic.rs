@@ -25,7 +25,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// What all active flows, their acknowledgements and their probes want of the links.
 #[derive(Clone, Debug)]
-pub(crate) struct Acknowledgements {
+pub(crate) struct SideTraffic {
     /// By slot: the links that acknowledgements pass.
     ways: Paths,
     /// By slot: bits that go back for every bit that is sent.
@@ -92,12 +92,12 @@ impl Touched {
     }
 }
 
-impl Acknowledgements {
+impl SideTraffic {
     /// None, on links of these rates in bit/s.
-    pub(crate) fn new(capacities: impl Iterator<Item = f64>) -> Acknowledgements {
+    pub(crate) fn new(capacities: impl Iterator<Item = f64>) -> SideTraffic {
         let link = |capacity| Link { capacity, data: 0.0, rest: 0.0, usable: 1.0 };
         let links: Vec<Link> = capacities.map(link).collect();
-        Acknowledgements {
+        SideTraffic {
             ways: Paths::default(),
             ratios: Vec::new(),
             rates: Vec::new(),
