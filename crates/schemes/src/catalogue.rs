@@ -1,54 +1,52 @@
-//! The parts there are, with their parameters: what `flowsched list schemes` prints and what
-//! an experiment file may say.
+//! The catalogue of parts with their parameters, which `flowsched list schemes` prints and experiment
+//! files name.
 //!
-//! A new transport is a line in `transports!` below. New taggers, ports, controllers and congestion
-//! controls of TCP are a line in the families of [`tagger`](crate::tagger), [`port`](crate::port),
+//! A new transport is a line in `transports!` below, with the controllers and taggers that its header
+//! names. New taggers, ports, controllers and congestion controls for the hosts that exist are a line
+//! in the families of [`tagger`](crate::tagger), [`port`](crate::port),
 //! [`controller`](crate::controller) and [`congestion`](crate::transport::tcp::congestion).
 
 use std::any::Any;
 
 use flowsched_units::{SettingError, Settings};
 
-use crate::controller::telemetry::TelemetryControl;
-use crate::controller::{
-    ControllerFamily, ControllerPart, NoController, d3, epn, pdq as pdq_switch,
-};
+use crate::controller::{ControllerFamily, Language};
 use crate::flow_level::{FlowLevel, Fluid};
 use crate::on_linux::{HostTags, KernelControl, OnLinux};
 use crate::part::{self, Part, Role};
 use crate::port::{AnyPort, PortFamily, PortSettings};
-use crate::tagger::priority_mapper::PriorityMapper;
-use crate::tagger::{AnyTagger, TaggerPart};
-use crate::transport::d3::{D3Hosts, RcpHosts};
-use crate::transport::homa::HomaHosts;
-use crate::transport::homa::priorities::HomaPriorities;
-use crate::transport::hpcc::HpccHosts;
 use crate::transport::omniscient::Omniscient;
-use crate::transport::pdq::multipath::MultipathPdq;
-use crate::transport::pdq::{Pdq, PdqHeader};
-use crate::transport::phost::{PhostHosts, PhostPriorities};
-use crate::transport::tcp::congestion::AnyAlgorithm;
-use crate::transport::{Hosts, TransportFamily};
+use crate::transport::{Hosts, Transport, TransportFamily};
 use crate::world::World;
+
+/// The header of the packets of a transport of the catalogue.
+type HeaderOf<F> = <<F as TransportFamily>::Transport as Transport>::Header;
+
+/// The controllers that understand it.
+type ControllersOf<F> = <HeaderOf<F> as Language>::Controllers;
 
 /// Writes the type that is any transport of the catalogue, with the other three parts.
 macro_rules! transports {
-    ($($Name:ident),* $(,)?) => {
+    ($($Name:ident: $Family:ty),* $(,)?) => {
         /// Any transport, with a controller, a tagger and ports that it works with.
         #[derive(Clone, Debug)]
         #[allow(clippy::large_enum_variant, reason = "a scheme has one")]
         pub(crate) enum AnyTransport {
-            $($Name(Hosts<<$Name as TransportFamily>::Transport>)),*
+            $($Name(Hosts<<$Family as TransportFamily>::Transport>)),*
         }
 
         impl AnyTransport {
-            const PARTS: &[&[Part]] = &[$(<$Name as TransportFamily>::PARTS),*];
+            const PARTS: &[&[Part]] = &[$(<$Family as TransportFamily>::PARTS),*];
+            const CONTROLLERS: &[&[Part]] =
+                &[$(<ControllersOf<$Family> as ControllerFamily<HeaderOf<$Family>>>::CONTROLLERS),*];
+            const TAGGERS: &[&[&[Part]]] =
+                &[$(<ControllersOf<$Family> as ControllerFamily<HeaderOf<$Family>>>::TAGGERS),*];
 
             /// The parts that complete and checked settings name.
             pub(crate) fn from_settings(settings: &Settings) -> Result<AnyTransport, SettingError> {
-                $(if <$Name as TransportFamily>::PARTS.iter().any(|part| part.is_named_by(settings)) {
+                $(if <$Family as TransportFamily>::PARTS.iter().any(|part| part.is_named_by(settings)) {
                     let controllers = ControllerFamily::from_settings(settings)?;
-                    let transport = <$Name as TransportFamily>::from_settings(settings)?;
+                    let transport = <$Family as TransportFamily>::from_settings(settings)?;
                     return Ok(AnyTransport::$Name(Hosts { transport, controllers }));
                 })*
                 let (role, beside) = (Role::Transport, Role::Controller);
@@ -67,7 +65,7 @@ macro_rules! transports {
                 match self {
                     $(AnyTransport::$Name(hosts) => {
                         let shares = hosts.controllers.shares();
-                        <$Name as TransportFamily>::fluid(&hosts.transport, settings, shares)
+                        <$Family as TransportFamily>::fluid(&hosts.transport, settings, shares)
                     })*
                 }
             }
@@ -76,7 +74,7 @@ macro_rules! transports {
             pub(crate) fn on_linux(&self) -> OnLinux<(KernelControl, HostTags)> {
                 match self {
                     $(AnyTransport::$Name(Hosts { transport, controllers }) => {
-                        let control = <$Name as TransportFamily>::on_linux(transport)?;
+                        let control = <$Family as TransportFamily>::on_linux(transport)?;
                         Ok((control, controllers.on_linux()?))
                     })*
                 }
@@ -101,30 +99,37 @@ macro_rules! transports {
         /// Whether senders of the transport that the settings name slow down on marks.
         #[doc(hidden)]
         pub fn heeds_marks(settings: &Settings) -> bool {
-            $(<$Name as TransportFamily>::heeds_marks(settings))||*
+            $(<$Family as TransportFamily>::heeds_marks(settings))||*
         }
     };
 }
 
-transports!(AnyAlgorithm, Pdq, MultipathPdq, D3Hosts, RcpHosts, HomaHosts, HpccHosts, PhostHosts);
-
-/// The controllers of the catalogue.
-const CONTROLLERS: &[Part] = &[
-    <NoController as ControllerPart<()>>::PART,
-    <epn::EpnSettings as ControllerPart<()>>::PART,
-    <pdq_switch::flow_controller::FlowControl as ControllerPart<PdqHeader>>::PART,
-    d3::D3Control::PART,
-    TelemetryControl::PART,
-];
+transports!(
+    Tcp: crate::transport::tcp::congestion::AnyAlgorithm,
+    Pdq: crate::transport::pdq::Pdq,
+    MultipathPdq: crate::transport::pdq::multipath::MultipathPdq,
+    D3: crate::transport::d3::D3Hosts,
+    Rcp: crate::transport::d3::RcpHosts,
+    Homa: crate::transport::homa::HomaHosts,
+    Hpcc: crate::transport::hpcc::HpccHosts,
+    Phost: crate::transport::phost::PhostHosts,
+);
 
 /// All parts, by role.
 pub fn parts() -> impl Iterator<Item = &'static Part> {
-    const OF_HEADERS: &[Part] =
-        &[PriorityMapper::PART, HomaPriorities::PART, PhostPriorities::PART];
     const SCHEDULES: &[Part] = &[Omniscient::PART];
-    let taggers = [AnyTagger::PARTS, OF_HEADERS].into_iter();
-    let transports = AnyTransport::PARTS.iter().copied().chain([SCHEDULES]);
-    taggers.chain(transports).chain([AnyPort::PARTS, CONTROLLERS]).flatten()
+    let taggers = AnyTransport::TAGGERS.iter().copied().flatten();
+    let transports = AnyTransport::PARTS.iter().chain([&SCHEDULES]);
+    let controllers = AnyTransport::CONTROLLERS.iter();
+    let listed = taggers.chain(transports).chain([&AnyPort::PARTS]).chain(controllers);
+    let mut parts: Vec<&'static Part> = Vec::new();
+    for part in listed.copied().flatten() {
+        // Several transports may work with one tagger or controller.
+        if !parts.iter().any(|known| known.name == part.name && known.about == part.about) {
+            parts.push(part);
+        }
+    }
+    parts.into_iter()
 }
 
 /// The part of that role and name.

@@ -5,8 +5,10 @@ use flowsched_units::{Bytes, PACKET_WIRE, Parameter, SettingError, Settings, Tim
 use crate::port::parameters::{BUFFER, SWITCH_MEMORY};
 use crate::transport::tcp::parameters::RTO_MIN;
 
-/// The least buffer: a full packet with the largest header of any transport, EPN's 50 B.
-const LEAST_BUFFER: Bytes = Bytes::new(PACKET_WIRE + 50);
+/// The largest header of a scheme, EPN's. A scheme with a larger one does not compile.
+pub(crate) const LARGEST_HEADER: u32 = 50;
+/// The least buffer: a full packet with the largest header.
+const LEAST_BUFFER: Bytes = Bytes::new(PACKET_WIRE + LARGEST_HEADER as u64);
 /// The least time-out. With a shorter one a sender would retransmit without end while almost no
 /// simulated time passes.
 const LEAST_TIMEOUT: Time = Time::from_us(1);

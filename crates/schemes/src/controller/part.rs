@@ -7,6 +7,7 @@ use flowsched_units::{SettingError, Settings};
 
 use super::{Controller, Site};
 use crate::flow_level::{Fluid, Shares};
+use crate::limits::LARGEST_HEADER;
 use crate::on_linux::{HostTags, OnLinux};
 use crate::packet::Header;
 use crate::part::{self, Part, Role};
@@ -58,6 +59,11 @@ pub trait ControllerPart<H: Header>: Clone + std::fmt::Debug + 'static {
 
 /// The controllers that understand `H`: one of them, with a tagger and ports that it works with.
 pub trait ControllerFamily<H: Header>: Clone + std::fmt::Debug {
+    /// What experiment files and catalogues say of the controllers.
+    const CONTROLLERS: &[Part];
+    /// What they say of the taggers that these work with, by controller.
+    const TAGGERS: &[&[Part]];
+
     /// The controller, the tagger and the ports that the settings name.
     ///
     /// # Errors
@@ -94,10 +100,14 @@ pub struct Controlled<H: Header, C: ControllerPart<H>> {
 
 /// A family of one.
 impl<H: Header, C: ControllerPart<H>> ControllerFamily<H> for Controlled<H, C> {
+    const CONTROLLERS: &[Part] = &[C::PART];
+    const TAGGERS: &[&[Part]] = &[<C::Tagger as TaggerFamily<C::Header>>::PARTS];
+
     fn from_settings(settings: &Settings) -> Result<Self, SettingError> {
+        const { assert!(C::Header::WIRE_BYTES <= LARGEST_HEADER, "raise `LARGEST_HEADER`") }
         if !C::PART.is_named_by(settings) {
             let (role, beside) = (Role::Controller, Role::Transport);
-            return Err(part::does_not_fit(role, &[beside], settings, &[C::PART]));
+            return Err(part::does_not_fit(role, &[beside], settings, Self::CONTROLLERS));
         }
         let ports = C::Ports::from_settings(settings)?;
         let tagger = C::Tagger::from_settings(settings, ports.settings().queues)?;

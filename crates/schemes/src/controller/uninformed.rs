@@ -9,7 +9,7 @@ use super::none::NoController;
 use super::{Controlled, ControllerFamily, ControllerPart, Language};
 use crate::flow_level::Shares;
 use crate::on_linux::{HostTags, OnLinux};
-use crate::part::{self, Role};
+use crate::part::{self, Part, Role};
 use crate::port::PortSettings;
 use crate::transport::Transport;
 use crate::world::World;
@@ -25,13 +25,16 @@ macro_rules! controller_family {
         }
 
         impl ControllerFamily<$Header> for $Family {
+            const CONTROLLERS: &[Part] = &[$(<$Control as ControllerPart<$Header>>::PART),*];
+            const TAGGERS: &[&[Part]] =
+                &[$(<Controlled<$Header, $Control> as ControllerFamily<$Header>>::TAGGERS[0]),*];
+
             fn from_settings(settings: &Settings) -> Result<$Family, SettingError> {
                 $(if <$Control as ControllerPart<$Header>>::PART.is_named_by(settings) {
                     return Controlled::from_settings(settings).map($Family::$Name);
                 })*
-                let parts = [$(<$Control as ControllerPart<$Header>>::PART),*];
                 let (role, beside) = (Role::Controller, Role::Transport);
-                Err(part::does_not_fit(role, &[beside], settings, &parts))
+                Err(part::does_not_fit(role, &[beside], settings, Self::CONTROLLERS))
             }
 
             fn run_in<W, T>(&self, world: W, transport: T) -> W::Output

@@ -24,11 +24,6 @@ macro_rules! any_tagger {
             $(#[allow(missing_docs, reason = "the type says it")] $Name($Name)),*
         }
 
-        impl AnyTagger {
-            /// All of them.
-            pub const PARTS: &[Part] = &[$($Name::PART),*];
-        }
-
         /// What any of them remembers of one connection, from flow to flow.
         #[derive(Clone, Copy, Debug, Default, PartialEq)]
         pub struct AnyMemory {
@@ -65,11 +60,13 @@ macro_rules! any_tagger {
         }
 
         impl<H: Header> TaggerFamily<H> for AnyTagger {
+            const PARTS: &[Part] = &[$($Name::PART),*];
+
             fn from_settings(settings: &Settings, queues: usize) -> Result<AnyTagger, SettingError> {
                 $(if $Name::PART.is_named_by(settings) {
                     return $Name::build(settings, queues).map(AnyTagger::$Name);
                 })*
-                Err(part::does_not_fit(Role::Tagger, &[Role::Transport, Role::Controller], settings, AnyTagger::PARTS))
+                Err(part::does_not_fit(Role::Tagger, &[Role::Transport, Role::Controller], settings, <AnyTagger as TaggerFamily<H>>::PARTS))
             }
 
             fn fluid(&self) -> Tagged {

@@ -6,10 +6,13 @@ use super::{TaggerPart, Tagging};
 use crate::flow_level::Tagged;
 use crate::on_linux::{HostTags, OnLinux};
 use crate::packet::Header;
-use crate::part::{self, Role};
+use crate::part::{self, Part, Role};
 
 /// The taggers that hosts may have whose packets carry `H`: one of them.
 pub trait TaggerFamily<H: Header>: Tagging<H> + Clone + std::fmt::Debug + 'static {
+    /// What experiment files and catalogues say of them.
+    const PARTS: &[Part];
+
     /// The tagger that the settings name, for ports with so many queues.
     ///
     /// # Errors
@@ -25,6 +28,8 @@ pub trait TaggerFamily<H: Header>: Tagging<H> + Clone + std::fmt::Debug + 'stati
 
 /// A family of one.
 impl<H: Header, G: TaggerPart + Tagging<H>> TaggerFamily<H> for G {
+    const PARTS: &[Part] = &[G::PART];
+
     fn from_settings(settings: &Settings, queues: usize) -> Result<G, SettingError> {
         if !G::PART.is_named_by(settings) {
             return Err(part::does_not_fit(
