@@ -71,7 +71,7 @@ pub fn as_fluid(preset: &Preset) -> String {
         if let Some(Value::Text(_)) = settings.get(&THRESHOLDS) {
             // Any will do: what they are does not matter here.
             let thresholds = vec![Bytes::ZERO; settings.count(&QUEUES) as usize - 1];
-            settings.set("thresholds", Value::Sizes(thresholds));
+            settings.set(&THRESHOLDS, Value::Sizes(thresholds));
         }
         FlowLevel::from_settings(&settings)
     });
@@ -89,7 +89,12 @@ fn workloads(text: &mut String) {
     for form in FORMS {
         entry(text, form.usage, form.about, "");
     }
-    entry(text, "FILE", "a CDF file: a pair of a size in bytes and a probability a line", "");
+    entry(
+        text,
+        "FILE",
+        "a CDF file: one size in bytes and its cumulative probability per line",
+        "",
+    );
     title(text, "Deadlines: deadlines = \"FORM\"");
     for form in DEADLINE_FORMS {
         entry(text, form.usage, form.about, "");

@@ -1,10 +1,14 @@
-//! What the command line changes of a document: `--set`, `--vary`, `--seed`.
+//! Applies the command line to a document: `--set`, `--vary`, `--seed`, `--quick`.
+
+use flowsched_schemes::combination::NAME;
+use flowsched_workload::PART_NAME;
 
 use crate::document::{Document, Entry, Table};
 use crate::mistake::{Mistake, Mistakes, Place};
+use crate::parameters::{self, SEED, SEEDS};
 use crate::vary::Variation;
 
-/// What the command line says beside the file.
+/// Changes of an experiment file from the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
     /// Each `--set`: a key, dotted, and its value, with `=` between them.
@@ -35,7 +39,7 @@ enum Which {
 }
 
 /// Keys that belong to an experiment as a whole, not to a run.
-const SHARED: [&str; 3] = ["name", "seed", "seeds"];
+const SHARED: [&str; 3] = [parameters::NAME.name, SEED.name, SEEDS.name];
 
 impl Key {
     /// Its one spelling.
@@ -75,7 +79,7 @@ impl Document {
         }
         if let Some(seed) = arguments.seed {
             let place = Place::Argument(format!("--seed {seed}"));
-            let key = Key { table: Which::Top, name: "seed".into() };
+            let key = Key { table: Which::Top, name: SEED.name.into() };
             self.insert(&key, &seed.to_string(), &place);
         }
         variations
@@ -216,7 +220,8 @@ impl Document {
         let shared = match key.table {
             Which::Top => SHARED.contains(&key.name.as_str()),
             Which::Topology | Which::Workload | Which::Listed(_) => false,
-            Which::Scheme(_) | Which::Part(_) => key.name == "name",
+            Which::Scheme(_) => key.name == NAME.name,
+            Which::Part(_) => key.name == PART_NAME.name,
         };
         if shared {
             let found = format!("\"{}\", which every run shares", key.name);

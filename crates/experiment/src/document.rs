@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use flowsched_schemes::combination::{NAME, PRESET};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
@@ -89,7 +90,7 @@ impl Table {
 
     /// What a table of a list is called.
     pub fn name(&self) -> Option<&str> {
-        self.text("name").or(self.text("preset"))
+        self.text(NAME.name).or(self.text(PRESET.name))
     }
 
     /// Where `key`'s value is, or the table if it has none.
@@ -323,7 +324,7 @@ fn name_of<'a>(value: &'a DeValue<'_>) -> Option<&'a str> {
         Some(DeValue::String(text)) => Some(text.as_ref()),
         _ => None,
     };
-    text("name").or(text("preset"))
+    text(NAME.name).or(text(PRESET.name))
 }
 
 /// Whether it is what `[name]` or `[[name]]` make.

@@ -1,11 +1,13 @@
 //! The keys of a table against the list of those there are.
 
+use flowsched_schemes::combination::PRESET;
 use flowsched_schemes::parts;
 use flowsched_topology::TOPOLOGIES;
 use flowsched_units::{Kind, Parameter, Settings};
 
 use crate::document::{Document, Table};
 use crate::mistake::{Mistake, Mistakes, Place};
+use crate::parameters::KIND;
 
 /// Puts what `table` gives over `settings`; refuses keys that are not in `parameters` and
 /// values that are not of their kind. Whether there were none of these.
@@ -56,13 +58,13 @@ fn home_of(key: &str) -> Option<&'static str> {
     let of_scheme = parts().any(|part| part.parameters().any(|p| p.name == key));
     let of_topology = || {
         let mut kinds = TOPOLOGIES.iter();
-        key == "kind" || kinds.any(|kind| kind.parameters.iter().any(|p| p.name == key))
+        key == KIND.name || kinds.any(|kind| kind.parameters.iter().any(|p| p.name == key))
     };
     let of_workload = || {
         ["part", "flow"].contains(&key)
             || flowsched_workload::PARAMETERS.iter().any(|p| p.name == key)
     };
-    if of_scheme || key == "preset" {
+    if of_scheme || key == PRESET.name {
         Some("scheme.NAME")
     } else if of_workload() {
         Some("workload")

@@ -4,7 +4,7 @@
 
 use flowsched_topology::Network;
 use flowsched_units::{Parameter, Settings, Value};
-use flowsched_workload::parameters::{FLOWS, PATTERN};
+use flowsched_workload::parameters::{AT, FLOWS, LOAD, PATTERN, TRACE};
 use flowsched_workload::{
     LISTED_PARAMETERS, Listed, PARAMETERS, PART_NAME, Part, SHARE, WHOLE_KEYS,
 };
@@ -71,7 +71,7 @@ fn parameters() -> impl Iterator<Item = &'static Parameter> {
 /// The keys that shape a part's flows, for the resolved experiment.
 pub(crate) fn relevant(part: &Part) -> Vec<&'static Parameter> {
     let is_relevant = |parameter: &&Parameter| match parameter.name {
-        "flows" => part.flows.is_some(),
+        key if key == FLOWS.name => part.flows.is_some(),
         key => misplaced(&part.settings, key).is_none(),
     };
     parameters().filter(is_relevant).collect()
@@ -86,10 +86,10 @@ pub(crate) fn read(
     warnings: &mut Vec<String>,
 ) -> Option<WorkloadParts> {
     let whole = &document.workload;
-    if let Some(entry) = whole.entries.get("trace") {
+    if let Some(entry) = whole.entries.get(TRACE.name) {
         let problem = "`trace` conflicts with parts and listed flows: the trace has all flows. Remove \
                        one or the other.";
-        mistakes.add(Mistake::new(&entry.key_place, whole.label_of("trace"), problem));
+        mistakes.add(Mistake::new(&entry.key_place, whole.label_of(TRACE.name), problem));
         return None;
     }
     check_names(&document.parts, mistakes);
@@ -109,15 +109,15 @@ pub(crate) fn read(
 /// The part's table with what it takes from the whole.
 fn inherit(part: &Table, whole: &Table) -> Table {
     let mut table = part.clone();
-    let pattern = part.text("pattern").or(whole.text("pattern"));
+    let pattern = part.text(PATTERN.name).or(whole.text(PATTERN.name));
     let mut settings = Settings::defaults(parameters());
     if let Some(pattern) = pattern {
         settings.set(&PATTERN, Value::Text(pattern.to_owned()));
     }
     for (key, entry) in &whole.entries {
-        let is_of_part = parameters().any(|parameter| parameter.name == key) && key != "flows";
+        let is_of_part = parameters().any(|parameter| parameter.name == key) && key != FLOWS.name;
         let is_excluded = part.entries.keys().any(|own| exclude_each_other(own, key));
-        let is_of_other_pattern = part.entries.contains_key("pattern")
+        let is_of_other_pattern = part.entries.contains_key(PATTERN.name)
             && owner_other_than(&settings.text(&PATTERN), key).is_some();
         if is_of_part && !is_excluded && !is_of_other_pattern {
             table.entries.entry(key.clone()).or_insert_with(|| entry.clone());
@@ -130,7 +130,9 @@ fn warn_of_unused(document: &Document, tables: &[Table], warnings: &mut Vec<Stri
     for (key, entry) in &document.workload.entries {
         let is_known = PARAMETERS.iter().any(|parameter| parameter.name == key);
         let is_used = match key.as_str() {
-            "flows" => tables.iter().any(|table| !table.entries.contains_key("flows")),
+            key if key == FLOWS.name => {
+                tables.iter().any(|table| !table.entries.contains_key(FLOWS.name))
+            }
             key if WHOLE_KEYS.contains(&key) => true,
             key => tables.iter().any(|table| {
                 table.entries.get(key).is_some_and(|used| used.key_place == entry.key_place)
@@ -151,14 +153,14 @@ fn part(table: &Table, inputs: &mut Inputs<'_>, mistakes: &mut Mistakes) -> Opti
     let all: Vec<&Parameter> = parameters().collect();
     let is_sound = keys::check(table, &all, &mut settings, mistakes);
     let sizes = drawn(table, &settings, inputs, mistakes);
-    let flows = table.entries.contains_key("flows").then(|| settings.count(&FLOWS));
-    if starts_of(&settings) == Starts::LaidDown && flows.is_none() {
-        let path = table.label_of("flows");
+    let flows = table.entries.contains_key(FLOWS.name).then(|| settings.count(&FLOWS));
+    if starts_of(&settings) == Starts::Fixed && flows.is_none() {
+        let path = table.label_of(FLOWS.name);
         let allowed = "the number of flows, which a part with fixed start times must give";
         mistakes.add(Mistake::found(&table.place, path, "nothing", allowed));
         return None;
     }
-    let name = table.text("name").unwrap_or_default().to_owned();
+    let name = table.text(PART_NAME.name).unwrap_or_default().to_owned();
     is_sound.then_some(Part { name, settings, sizes: sizes?, flows })
 }
 
@@ -187,22 +189,22 @@ const ROUNDING: f64 = 1e-6;
 /// Refuses shares of the load of the whole that do not add up to 1: the load would not be the one
 /// that is written. Parts with a load of their own, or with starts that are fixed, have no share.
 fn check_shares(parts: &[Table], whole: &Table, mistakes: &mut Mistakes) {
-    if !whole.entries.contains_key("load") {
+    if !whole.entries.contains_key(LOAD.name) {
         return;
     }
     let has_own_starts =
-        |part: &&Table| ["load", "at"].iter().any(|key| part.entries.contains_key(*key));
+        |part: &&Table| [LOAD, AT].iter().any(|key| part.entries.contains_key(key.name));
     let sharing: Vec<&Table> = parts.iter().filter(|part| !has_own_starts(part)).collect();
     // What is no number is refused where values are read.
     let share = |part: &&Table| {
-        part.text("share").unwrap_or("1").parse::<f64>().ok().filter(|share| share.is_finite())
+        part.text(SHARE.name).unwrap_or("1").parse::<f64>().ok().filter(|share| share.is_finite())
     };
     let Some(shares) = sharing.iter().map(share).collect::<Option<Vec<f64>>>() else { return };
     let sum: f64 = shares.iter().sum();
     if sharing.is_empty() || (sum - 1.0).abs() <= ROUNDING {
         return;
     }
-    let place = sharing.iter().find(|part| part.entries.contains_key("share"));
+    let place = sharing.iter().find(|part| part.entries.contains_key(SHARE.name));
     let part = place.unwrap_or(&sharing[0]);
     let terms: Vec<String> = sharing
         .iter()
@@ -215,19 +217,21 @@ fn check_shares(parts: &[Table], whole: &Table, mistakes: &mut Mistakes) {
         (sum * 1e6).round() / 1e6,
         terms.join(", ")
     );
-    mistakes.add(Mistake::new(part.place_of("share"), part.label_of("share"), problem));
+    mistakes.add(Mistake::new(part.place_of(SHARE.name), part.label_of(SHARE.name), problem));
 }
 
 /// Refuses parts without a name, and names that several have.
 fn check_names(tables: &[Table], mistakes: &mut Mistakes) {
     for (index, table) in tables.iter().enumerate() {
-        let (path, place) = (table.label_of("name"), table.place_of("name"));
-        match table.text("name") {
+        let (path, place) = (table.label_of(PART_NAME.name), table.place_of(PART_NAME.name));
+        match table.text(PART_NAME.name) {
             None => mistakes.add(Mistake::found(place, path, "nothing", "a name")),
             Some(name) if name.trim().is_empty() => {
                 mistakes.add(Mistake::found(place, path, "\"\"", "a name"));
             }
-            Some(name) if tables[..index].iter().any(|other| other.text("name") == Some(name)) => {
+            Some(name)
+                if tables[..index].iter().any(|other| other.text(PART_NAME.name) == Some(name)) =>
+            {
                 let found = format!("\"{name}\", the name of another part");
                 mistakes.add(Mistake::found(place, path, found, "a name that no other part has"));
             }

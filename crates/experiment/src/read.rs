@@ -17,7 +17,9 @@ use crate::experiment::{Experiment, Scene, Topology};
 use crate::inputs::Inputs;
 use crate::keys;
 use crate::mistake::{Mistake, Mistakes, Place, Source};
-use crate::parameters::{ENGINE, NAME, PARAMETERS, SAMPLE_INTERVAL, SEED, SEEDS, UNTIL};
+use crate::parameters::{
+    ENGINE, KIND, LINKS, NAME, ORDERS, PARAMETERS, SAMPLE_INTERVAL, SEED, SEEDS, UNTIL,
+};
 use crate::resolve::Resolver;
 use crate::results::{LINK_FORM, NamedLink, ORDER_FORM, Order, Point};
 use crate::thresholds::Thresholds;
@@ -134,10 +136,10 @@ impl Reader<'_> {
 
     /// The orders that are stated, of schemes that there are.
     fn orders(&mut self, table: &Table, scenes: &[Scene]) -> Vec<Order> {
-        let Some(text) = table.text("orders") else { return Vec::new() };
-        let place = table.place_of("orders");
+        let Some(text) = table.text(ORDERS.name) else { return Vec::new() };
+        let place = table.place_of(ORDERS.name);
         let mut refuse = |found: String, allowed: String| {
-            self.mistakes.add(Mistake::found(place, "orders", found, allowed));
+            self.mistakes.add(Mistake::found(place, ORDERS.name, found, allowed));
         };
         let orders = Order::parse_all(text).unwrap_or_else(|part| {
             refuse(format!("\"{part}\""), ORDER_FORM.to_owned());
@@ -155,10 +157,10 @@ impl Reader<'_> {
 
     /// The links that are named, of those that there are.
     fn links(&mut self, table: &Table, network: Option<&Network>) -> Vec<NamedLink> {
-        let Some(text) = table.text("links") else { return Vec::new() };
-        let place = table.place_of("links");
+        let Some(text) = table.text(LINKS.name) else { return Vec::new() };
+        let place = table.place_of(LINKS.name);
         let mut refuse = |found: String, allowed: &str| {
-            self.mistakes.add(Mistake::found(place, "links", found, allowed));
+            self.mistakes.add(Mistake::found(place, LINKS.name, found, allowed));
         };
         let links = NamedLink::parse_all(text).unwrap_or_else(|part| {
             refuse(format!("\"{part}\""), LINK_FORM);
@@ -242,7 +244,7 @@ impl Reader<'_> {
 
     fn topology(&mut self, table: &Table) -> Option<Topology> {
         let names: Vec<&str> = TOPOLOGIES.iter().map(|kind| kind.name).collect();
-        let name = keys::word(table, "kind", &names, &mut self.mistakes)?;
+        let name = keys::word(table, KIND.name, &names, &mut self.mistakes)?;
         let kind = flowsched_topology::kind(name)?;
         let mut topology = Topology { kind, settings: Settings::new(), routing: Routing::Ecmp };
         let parameters: Vec<&Parameter> = topology.parameters().collect();

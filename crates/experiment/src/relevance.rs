@@ -2,7 +2,7 @@
 
 use flowsched_units::Settings;
 use flowsched_workload::PATTERNS;
-use flowsched_workload::parameters::{AT, PATTERN};
+use flowsched_workload::parameters::{AT, EVERY, LOAD, LOAD_OF, PATTERN, SHARE, STAGGER};
 
 /// Where the starts of flows come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,20 +10,20 @@ pub(crate) enum Starts {
     /// From a load.
     Poisson,
     /// From `at`.
-    LaidDown,
+    Fixed,
 }
 
-const OF_POISSON: [&str; 3] = ["load", "load_of", "share"];
-const OF_LAID_DOWN: [&str; 3] = ["at", "every", "stagger"];
+const OF_POISSON: [&str; 3] = [LOAD.name, LOAD_OF.name, SHARE.name];
+const OF_FIXED: [&str; 3] = [AT.name, EVERY.name, STAGGER.name];
 
 /// Where the starts of flows with these settings come from.
 pub(crate) fn starts_of(settings: &Settings) -> Starts {
-    if settings.get(&AT).is_some() { Starts::LaidDown } else { Starts::Poisson }
+    if settings.get(&AT).is_some() { Starts::Fixed } else { Starts::Poisson }
 }
 
 /// Whether both keys say how flows start, one by a load, the other at given times.
 pub(crate) fn exclude_each_other(one: &str, other: &str) -> bool {
-    let apart = |one, other| OF_POISSON.contains(one) && OF_LAID_DOWN.contains(other);
+    let apart = |one, other| OF_POISSON.contains(one) && OF_FIXED.contains(other);
     apart(&one, &other) || apart(&other, &one)
 }
 
@@ -37,10 +37,10 @@ pub(crate) fn misplaced(settings: &Settings, key: &str) -> Option<String> {
         ));
     }
     match starts_of(settings) {
-        Starts::Poisson if key != "at" && OF_LAID_DOWN.contains(&key) => Some(format!(
+        Starts::Poisson if key != AT.name && OF_FIXED.contains(&key) => Some(format!(
             "`{key}` needs `at`, the time of the first start. Add `at` or remove `{key}`."
         )),
-        Starts::LaidDown if OF_POISSON.contains(&key) => Some(format!(
+        Starts::Fixed if OF_POISSON.contains(&key) => Some(format!(
             "`{key}` conflicts with `at`: start times are either random or fixed. Remove one of \
                  them."
         )),

@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 use flowsched_units::{Parameter, Settings, Value};
 use flowsched_workload::LISTED_PARAMETERS;
+use flowsched_workload::parameters::{SIZES, TRACE};
 
 use crate::document::{Document, Table};
 use crate::experiment::Scene;
@@ -26,7 +27,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// The keys that may name files.
-const PATHS: [&str; 2] = ["sizes", "trace"];
+const PATHS: [&str; 2] = [SIZES.name, TRACE.name];
 
 /// A table as it is at one point: its keys and their values.
 type TableAtPoint<'a> = (Vec<&'a Parameter>, &'a Settings);

@@ -2,7 +2,7 @@
 
 use flowsched_schemes::catalogue;
 use flowsched_schemes::combination::{COMMON, Combination};
-use flowsched_schemes::combination::{NAME, PRESET};
+use flowsched_schemes::combination::{COMPAT, NAME, PRESET};
 use flowsched_schemes::discipline::DISCIPLINE;
 use flowsched_schemes::flow_level::FlowLevel;
 use flowsched_schemes::port::parameters::QUEUES;
@@ -62,7 +62,7 @@ pub(crate) fn read(
     mistakes: &mut Mistakes,
 ) -> Option<SchemeOfScene> {
     let combination = combination(table, mistakes)?;
-    let compat = table.text("compat").unwrap_or("none");
+    let compat = table.text(COMPAT.name).unwrap_or("none");
     let mut settings = combination.defaults(compat);
     if !keys::check(table, &parameters(&combination), &mut settings, mistakes) {
         return None;
@@ -106,7 +106,7 @@ pub(crate) fn combination_of(settings: &Settings) -> Option<Combination> {
 
 fn combination(table: &Table, mistakes: &mut Mistakes) -> Option<Combination> {
     let presets: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-    let preset = keys::word(table, "preset", &presets, mistakes);
+    let preset = keys::word(table, PRESET.name, &presets, mistakes);
     let mut parts = [None; 4];
     let mut known = true;
     for (part, role) in parts.iter_mut().zip(Role::ALL) {
@@ -138,9 +138,9 @@ fn resolve_thresholds(
 pub(crate) fn check_names(tables: &[Table], mistakes: &mut Mistakes) {
     for (index, table) in tables.iter().enumerate() {
         let Some(name) = table.name() else { continue };
-        let path = table.label_of("name");
-        let key = if table.entries.contains_key("name") { "name" } else { "preset" };
-        let place = table.place_of(key);
+        let path = table.label_of(NAME.name);
+        let key = if table.entries.contains_key(NAME.name) { NAME } else { PRESET };
+        let place = table.place_of(key.name);
         if name.trim().is_empty() {
             mistakes.add(Mistake::found(place, path, "\"\"", "a name"));
         } else if tables[..index].iter().any(|other| other.name() == Some(name)) {

@@ -157,7 +157,7 @@ pub(crate) fn read(
     keys::check(table, &parameters, &mut settings, mistakes);
     let traffic = if !document.parts.is_empty() || !document.listed.is_empty() {
         parts::read(document, network, inputs, mistakes, warnings).map(Traffic::Parts)
-    } else if table.entries.contains_key("trace") {
+    } else if table.entries.contains_key(TRACE.name) {
         warn_of_unused(table, warnings);
         trace(table, network, inputs, mistakes)
     } else {
@@ -171,10 +171,10 @@ pub(crate) fn read(
 /// The keys of the table that shape the flows, for the resolved experiment.
 pub(crate) fn relevant(workload: &WorkloadOfScene) -> Vec<&'static Parameter> {
     let is_relevant = |key: &str| match &workload.traffic {
-        Traffic::Drawn(_) => key != "trace" && misplaced(&workload.settings, key).is_none(),
+        Traffic::Drawn(_) => key != TRACE.name && misplaced(&workload.settings, key).is_none(),
         Traffic::Trace(_) => WHOLE_KEYS.contains(&key),
         Traffic::Parts(parts) => {
-            WHOLE_KEYS.contains(&key) || key == "flows" && parts.share_a_count()
+            WHOLE_KEYS.contains(&key) || key == FLOWS.name && parts.share_a_count()
         }
     };
     PARAMETERS.iter().filter(|parameter| is_relevant(parameter.name)).collect()
@@ -200,11 +200,11 @@ fn trace(
     inputs: &mut Inputs<'_>,
     mistakes: &mut Mistakes,
 ) -> Option<Traffic> {
-    let (path, place) = (table.text("trace")?, table.place_of("trace"));
+    let (path, place) = (table.text(TRACE.name)?, table.place_of(TRACE.name));
     let source = match inputs.read(path) {
         Ok(source) => source,
         Err(error) => {
-            mistakes.add(unreadable(place, table.label_of("trace"), path, &error, "a CSV file"));
+            mistakes.add(unreadable(place, table.label_of(TRACE.name), path, &error, "a CSV file"));
             return None;
         }
     };
