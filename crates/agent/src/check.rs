@@ -126,7 +126,7 @@ fn listens(places: &Places, settings: &Metrics) -> Finding {
     match Server::bind(settings) {
         Ok(_) => Finding::ok(about, "can be served".into()),
         Err(error) if matches!(control::running(places), Ok(Some(_))) => {
-            Finding::warning(about, format!("{error}; maybe the agent that runs has the address"))
+            Finding::warning(about, format!("{error}; the running agent may use the address"))
         }
         Err(error) => Finding::error(about, error.to_string()),
     }

@@ -96,7 +96,7 @@ impl Agent<'_> {
     fn reload(&mut self) {
         match self.try_reload() {
             Ok(true) => log::info("the new configuration is in force"),
-            Ok(false) => log::debug("the configuration file says the same as before"),
+            Ok(false) => log::debug("the configuration file is unchanged"),
             Err(error) => {
                 log::error(format_args!(
                     "the new configuration is refused, the old one stays:\n{error}"
@@ -113,7 +113,7 @@ impl Agent<'_> {
         }
         if needs_restart(&self.config, &config) {
             return Err(AgentError::Missing(
-                "flows.max and metrics change only when the agent is started anew".into(),
+                "flows.max and metrics change only when the agent starts again".into(),
             ));
         }
         if let Err(error) = self.put_in_force(&config) {

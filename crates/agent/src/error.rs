@@ -10,7 +10,7 @@ pub enum AgentError {
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
@@ -28,9 +28,9 @@ pub enum AgentError {
     Setting {
         /// The key in the configuration.
         key: String,
-        /// What it was.
+        /// Its value.
         found: String,
-        /// What may be.
+        /// The values that are allowed.
         allowed: String,
     },
     /// The kernel refused the program.
@@ -43,7 +43,7 @@ pub enum AgentError {
         /// What libbpf and the verifier said.
         log: String,
     },
-    /// Something else that the kernel refused.
+    /// The kernel refused another request.
     #[error("{action}: {reason}")]
     Kernel {
         /// What was tried.
@@ -66,11 +66,11 @@ pub enum AgentError {
     /// The process lacks capabilities, or is another user's.
     #[error("{0}")]
     Denied(String),
-    /// What is on the machine stands in the way.
+    /// Something on the machine prevents it.
     #[error("{0}")]
     Refused(String),
     /// A signal or a command ended the agent before it was ready.
-    #[error("ended before it was ready")]
+    #[error("the agent ended before it was ready")]
     Ended,
     /// What the command needs is not there.
     #[error("{0}")]

@@ -45,8 +45,8 @@ impl Inheritance {
         if (layout != 0 && layout != LAYOUT.0) || wanted.iter().any(has_other_sizes) {
             log::warn(format_args!(
                 "the installed tagger is of another version: its maps have layout {layout}, this \
-                 agent's have {}. Counters begin anew. Open connections keep the level that \
-                 they have earned; all other flows begin anew.",
+                 agent's have {}. Counters start again. Open connections keep their level; all \
+                 other flows start again.",
                 LAYOUT.0
             ));
             let there = wanted.iter().filter(|one| pinned(one).is_some());

@@ -11,7 +11,7 @@ use thiserror::Error;
 /// Why a command fails.
 #[derive(Debug, Error)]
 pub enum Failure {
-    /// The input cannot be.
+    /// The input has mistakes.
     #[error(transparent)]
     Mistakes(#[from] Mistakes),
     /// A results folder cannot be read or written.
@@ -20,13 +20,13 @@ pub enum Failure {
     /// A report cannot be written.
     #[error(transparent)]
     Report(#[from] ReportError),
-    /// What was asked to be printed could not be.
+    /// Standard output cannot be written.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] io::Error),
-    /// What runs the packets cannot go on.
+    /// The lab cannot continue.
     #[error(transparent)]
     World(Box<dyn std::error::Error + Send + Sync>),
-    /// Something else that the system refused.
+    /// The system refused another request.
     #[error("cannot {what}: {source}")]
     System {
         /// What was tried.
@@ -40,10 +40,10 @@ pub enum Failure {
         /// The estimate, what there is, and what to change.
         reason: String,
     },
-    /// A run came to the end of time.
+    /// A run reached the end of simulated time.
     #[error(
         "a run was cut short at {LONGEST_RUN} of simulated time, the most that results can hold; \
-         {folder} has what was run until then, marked as incomplete"
+         {folder} has the results until then, marked as incomplete"
     )]
     TooLong {
         /// The results folder.
@@ -51,15 +51,15 @@ pub enum Failure {
     },
     /// Ctrl-C, or a termination signal.
     #[error(
-        "interrupted; {folder} has what was run until then, marked as incomplete; `--resume` runs \
-         the rest"
+        "interrupted; {folder} has the results until then, marked as incomplete; `--resume` runs the \
+         rest"
     )]
     Interrupted {
         /// The results folder.
         folder: String,
     },
-    /// The same while claims were measured.
-    #[error("interrupted; the same command goes on from what was run until then")]
+    /// The same while `flowsched reproduce` measured claims.
+    #[error("interrupted; run the same command again to continue")]
     ReproductionInterrupted,
 }
 

@@ -69,7 +69,7 @@ fn summary(capture: &Capture) -> String {
     let cut_off = if *is_cut_off { "; the capture ends in the middle of one" } else { "" };
     let (flows, hosts) = (flows.len(), hosts.len());
     format!(
-        "{flows} flows between {hosts} hosts, from {packets} packets, {others} of which are of no \
-         flow{cut_off}"
+        "{flows} flows between {hosts} hosts, from {packets} packets, {others} of them \
+         ignored{cut_off}"
     )
 }

@@ -70,7 +70,7 @@ pub fn lab(command: &arguments::Lab) -> Result<(), Failure> {
         arguments::Lab::Down => {
             let removed = owner::clean_up(Path::new(owner::FOLDER)).map_err(world)?;
             let what = if removed == 1 { "folder" } else { "folders" };
-            output::print(&format!("removed {removed} {what} of labs that are no more\n"))
+            output::print(&format!("removed {removed} {what} of ended labs\n"))
         }
     }
 }
@@ -187,8 +187,8 @@ fn table(kept: &[Kept], file: &Path) -> String {
         text.push('\n');
     }
     text + &format!(
-        "Late: packets that came to their hosts more than {:.0} us after they were due.\nAll of \
-         it: {}\n",
+        "Late: packets that reached their hosts more than {:.0} us after they were due.\nAll \
+         figures: {}\n",
         kept.first().map_or(0.0, |run| run.limit_us),
         file.display()
     )

@@ -14,8 +14,8 @@ struct OrError;
 #[global_allocator]
 static ALLOCATOR: OrError = OrError;
 
-const MESSAGE: &str = "error: memory ran out; runs that had finished are kept, and `flowsched run \
-                       --resume` goes on from them\n";
+const MESSAGE: &str = "error: memory ran out; finished runs are kept, and `flowsched run --resume` \
+                       runs the rest\n";
 
 // SAFETY: every call goes to `System` as it is; a null pointer is never returned.
 unsafe impl GlobalAlloc for OrError {

@@ -96,7 +96,7 @@ fn create(dir: &Path, experiment: &Experiment, resume: bool) -> Result<Writer, F
     let writer = folder::create(dir, experiment, program(), earlier)?;
     if !resume && left > 0 {
         say(&format!(
-            "note: runs again what an earlier run had finished ({left}); --resume keeps it"
+            "note: finished runs of an earlier attempt are run again ({left}); --resume keeps them"
         ));
     }
     Ok(writer)

@@ -56,7 +56,8 @@ impl Interrupts {
                 let is_second = progress.stop.swap(true, Ordering::SeqCst);
                 if is_second {
                     say(&format!(
-                        "error: interrupted without results; {remedy} goes on from the finished runs"
+                        "error: interrupted without results; {remedy} keeps the finished runs and \
+                         runs the rest"
                     ));
                     std::process::exit(1);
                 }
@@ -89,7 +90,8 @@ pub fn make_file_limits_errors() -> Result<(), Failure> {
 fn end_soon(remedy: &str) {
     std::thread::sleep(GRACE);
     say(&format!(
-        "error: interrupted before all results were written; {remedy} goes on from the finished runs"
+        "error: interrupted before all results were written; {remedy} keeps the finished runs and \
+         runs the rest"
     ));
     std::process::exit(1);
 }

@@ -9,10 +9,9 @@ use thiserror::Error;
 /// Why the lab cannot do what it is asked to.
 #[derive(Debug, Error)]
 pub enum LabError {
-    /// The kernel refuses, for want of privileges.
+    /// The process lacks privileges.
     #[error(
-        "the lab makes network namespaces, for which it needs root: run it again as root, for \
-         example with `sudo`"
+        "the lab needs root to make network namespaces; run it again as root, for example with `sudo`"
     )]
     NeedsRoot,
     /// More hosts than the lab has room for, or too few to send anything.
@@ -25,16 +24,16 @@ pub enum LabError {
         /// How many there may be.
         most: u32,
     },
-    /// The scheme tags packets, and there is no agent to do it.
+    /// The scheme tags packets, and there is no agent to tag them.
     #[error(
-        "the scheme tags packets on the hosts, which takes the agent, and this flowsched was built \
-         without it: build it with `make lab`, or use `tagger = \"none\"`"
+        "the scheme needs the agent to tag packets on the hosts, and this flowsched was built without \
+         it; build it with `make lab`, or use `tagger = \"none\"`"
     )]
     NoAgent,
     /// An agent does not start.
     #[error("the agent on a host does not start: {said}")]
     Agent {
-        /// The last that it said.
+        /// Its last message.
         said: String,
     },
     /// The scheme has no form on real packets.
@@ -50,7 +49,7 @@ pub enum LabError {
         /// What the system says.
         source: io::Error,
     },
-    /// Something else that the system refused.
+    /// The system refused another request.
     #[error("cannot {what}: {source}")]
     System {
         /// What was tried.
@@ -61,7 +60,7 @@ pub enum LabError {
 }
 
 impl LabError {
-    /// `source` ended the attempt to do `what`. Want of privileges is [`LabError::NeedsRoot`].
+    /// `source` ended the attempt to do `what`. Missing privileges are [`LabError::NeedsRoot`].
     pub(crate) fn system(what: impl Into<String>, source: impl Into<io::Error>) -> LabError {
         let source = source.into();
         match source.kind() {

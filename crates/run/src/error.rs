@@ -9,14 +9,14 @@ use thiserror::Error;
 /// Why an experiment's runs fail.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// Settings that cannot be, which only drawing all flows of a seed or building a caller's own
-    /// parts could show.
+    /// Settings that do not fit each other, as found while drawing the flows of a seed or building a
+    /// caller's own parts.
     #[error(transparent)]
     Setting(#[from] SettingError),
     /// Results cannot be written.
     #[error(transparent)]
     Results(#[from] ResultsError),
-    /// What runs the packets cannot go on.
+    /// The lab cannot continue.
     #[error(transparent)]
     World(Box<dyn std::error::Error + Send + Sync>),
     /// The system gives no threads.

@@ -58,8 +58,8 @@ pub enum ThresholdsError {
     /// A model that has no steady state although the link has.
     #[error(
         "{model} has no steady state at load {load} with {queues} queues: its upper bound on the \
-         traffic of a queue comes to more than the link carries, whatever the thresholds; it has \
-         one up to load {highest:.3} at most. Use {}, or a lower load",
+         traffic of a queue exceeds what the link carries, whatever the thresholds. Use {}, or a load \
+         of at most {highest:.3}",
         ModelName::PiasMm1
     )]
     Unstable {
@@ -72,8 +72,8 @@ pub enum ThresholdsError {
         /// The load up to which the best choice of thresholds is stable.
         highest: f64,
     },
-    /// Thresholds given for evaluation that are no thresholds for a model.
-    #[error("thresholds: {model} has no steady state with them at load {load}")]
+    /// Thresholds given for evaluation under which a model has no steady state.
+    #[error("thresholds: {model} has no steady state with these thresholds at load {load}")]
     UnstableThresholds {
         /// Which.
         model: ModelName,
@@ -88,9 +88,10 @@ pub enum ThresholdsError {
         /// The one after it.
         next: Bytes,
     },
-    /// A model that cannot be asked about several forecasts at once.
+    /// A model that has no thresholds for several forecasts at once.
     #[error(
-        "{model}: its delays are no sum over levels; expected a model whose are, such as {} or {}",
+        "{model}: its delays are not a sum over levels, so it has no thresholds for several loads, \
+         workloads or links. Use {} or {}.",
         ModelName::PiasMm1,
         ModelName::MultilevelFcfs
     )]

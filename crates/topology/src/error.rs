@@ -22,15 +22,15 @@ pub(crate) const SLOWEST: Rate = Rate::from_bps(1_000);
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NetworkError {
     /// There is no host.
-    #[error("found no host, expected at least one")]
+    #[error("the network has no host. Add at least one.")]
     NoHosts,
     /// A link carries next to nothing, or a byte in less than a picosecond.
-    #[error("found a link of {0}, expected a rate from {SLOWEST} to {FASTEST}")]
+    #[error("a link has a rate of {0}. Use a rate from {SLOWEST} to {FASTEST}.")]
     Rate(Rate),
     /// Too many ports, or too many switches for a routing table.
     #[error(
-        "found {ports} ports and {table} routes, expected at most {LARGEST_PORT_COUNT} ports and \
-         {LARGEST_TABLE} routes; make the network smaller"
+        "the network has {ports} ports and {table} routes, more than {LARGEST_PORT_COUNT} ports or \
+         {LARGEST_TABLE} routes. Make it smaller."
     )]
     TooLarge {
         /// How many ports there are.
@@ -39,7 +39,7 @@ pub enum NetworkError {
         table: u64,
     },
     /// A host cannot reach another.
-    #[error("found no path from host {} to host {}, expected a connected network", .from.0, .to.0)]
+    #[error("no path leads from host {} to host {}. Add links that connect them.", .from.0, .to.0)]
     Unreachable {
         /// Where from.
         from: HostId,

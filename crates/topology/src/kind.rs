@@ -53,12 +53,8 @@ pub fn build(kind: &str, settings: &Settings) -> Result<Network, SettingError> {
     }
     let builder = (topology.connect)(settings)?;
     let finished = builder.finish();
-    let mut network = finished.map_err(|error| {
-        let text = error.to_string();
-        let (found, allowed) = text.split_once(", expected ").unwrap_or((&text, "a network"));
-        let found = found.trim_start_matches("found ");
-        SettingError::new("kind", format!("{kind} with {found}"), allowed)
-    })?;
+    let mut network =
+        finished.map_err(|error| SettingError::sentence("kind", error.to_string()))?;
     network.lose(settings)?;
     Ok(network)
 }

@@ -131,7 +131,7 @@ fn what_does_not_go_together_is_refused() {
         (vec!["--load", "0.5", "--regret", "mean"], "one workload and one load"),
         (vec!["--load", "0.5", "--link", "10Gbps@0.8"], "every --link has its own"),
         (vec!["--load", "0.5,0.8", "--link", "1Gbps", "--link", "2Gbps"], "one load for each link"),
-        (vec!["--load", "0.5,0.8", "--model", "pias-mm1-bound"], "no sum over levels"),
+        (vec!["--load", "0.5,0.8", "--model", "pias-mm1-bound"], "not a sum over levels"),
     ] {
         let done = place.flowsched(&[&workload[..], &more].concat());
         assert_eq!(done.status, Some(2), "{more:?}: {}", done.errors);

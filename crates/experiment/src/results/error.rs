@@ -54,7 +54,7 @@ pub enum ResultsError {
         run: RunKey,
     },
     /// Not a folder that `flowsched run` wrote.
-    #[error("{} is no results folder: {reason}; `flowsched run --out` writes one", path.display())]
+    #[error("{} is not a results folder: {reason}; `flowsched run --out` writes one", path.display())]
     NotResults {
         /// The folder or file.
         path: PathBuf,

@@ -338,7 +338,7 @@ fn networks_that_cannot_be_are_refused() {
     assert_snapshot!(topology("kind = \"jellyfish\"\nswitches = 7\ndegree = 3"), @"a.toml:7:10: topology.degree: found 3, for 7 switches: an odd number of ends of links, expected an even degree, or an even number of switches");
     assert_snapshot!(topology("kind = \"jellyfish\"\nswitches = 7\ndegree = 9"), @"a.toml:7:10: topology.degree: found 9, for 7 switches, expected at most 6, all others");
     assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\""), @"a.toml:4:2: topology.links: found nothing, expected text");
-    assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\"\nlinks = \"a S; b T\""), @"a.toml:5:8: topology.kind: found custom with no path from host 1 to host 0, expected a connected network");
+    assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\"\nlinks = \"a S; b T\""), @"a.toml:5:8: topology.kind: no path leads from host 1 to host 0. Add links that connect them.");
     assert_snapshot!(topology("kind = \"custom\"\nhosts = \"a b\"\nlinks = \"\"\"\na S\nb S 3Gbp\n\"\"\""), @r#"a.toml:7:9: topology.links: found "b S 3Gbp" as link number 2, expected a rate from 1Kbps to 8Tbps, such as 1Gbps, after its ends"#);
     assert_snapshot!(topology("kind = \"star\"\nloss = 1"), @"a.toml:6:8: topology.loss: found 1, expected less than 1, so that something arrives");
     assert_snapshot!(topology("kind = \"star\"\nloss_on = \"host 99 - switch 0\""), @r#"a.toml:6:11: topology.loss_on: found "host 99", expected a node of the topology, such as "host 0" or "switch 0""#);

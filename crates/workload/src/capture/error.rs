@@ -7,12 +7,12 @@ use thiserror::Error;
 pub enum CaptureError {
     /// It is no capture.
     #[error(
-        "found no packet capture, expected a pcap or pcapng file, plain or compressed with gzip or \
-         zstd"
+        "the file is not a packet capture. Use a pcap or pcapng file, plain or compressed with gzip \
+         or zstd."
     )]
     NoCapture,
     /// It is compressed in a format that is not read here.
-    #[error("found a capture compressed with {format}. Decompress it with `{command}` first.")]
+    #[error("the capture is compressed with {format}. Decompress it with `{command}` first.")]
     Compressed {
         /// The format.
         format: &'static str,
@@ -24,12 +24,14 @@ pub enum CaptureError {
     Unreadable(String),
     /// Its links are of a kind that is not known here.
     #[error(
-        "found a capture of link type {0}, expected Ethernet (1), raw IP (101) or Linux cooked \
-         (113, 276)"
+        "the capture has link type {0}. Use a capture of Ethernet (1), raw IP (101) or Linux cooked \
+         (113, 276)."
     )]
     LinkType(i32),
-    /// It cannot be read on.
-    #[error("found damage after packet {packets} ({reason}), expected a whole capture")]
+    /// Its rest cannot be read.
+    #[error(
+        "the capture is damaged after packet {packets}: {reason}. Capture again, or cut the file there."
+    )]
     Damaged {
         /// Packets before it.
         packets: u64,
@@ -37,7 +39,9 @@ pub enum CaptureError {
         reason: String,
     },
     /// There are no bytes in it.
-    #[error("found no TCP or UDP payload in {packets} packets, expected at least one byte")]
+    #[error(
+        "the {packets} packets of the capture have no TCP or UDP payload, so that there are no flows."
+    )]
     NoFlows {
         /// How many packets there are.
         packets: u64,
