@@ -26,14 +26,14 @@ pub fn page(page: Page) -> String {
 }
 
 fn experiment() -> String {
-    let intro = "Keys before the first table. Times are written with a unit (ps, ns, us, ms, s), \
-                 rates too (bps, Kbps, Mbps, Gbps, Tbps), and so are sizes (B, KB, MB, GB in powers \
-                 of 1000, KiB, MiB, GiB in powers of 1024, pkt).";
-    let vary = "## What varies\n\nA table `[vary]` gives keys several values, as `--vary` does: \
+    let intro = "This page lists the keys before the first table. Times, rates and sizes have units: \
+                 ps, ns, us, ms, s; bps, Kbps, Mbps, Gbps, Tbps; B, KB, MB, GB (powers of 1000), \
+                 KiB, MiB, GiB (powers of 1024) and pkt.";
+    let vary = "## Varied keys\n\nThe table `[vary]` gives keys several values, as `--vary` does: \
                 `workload.load = \"0.5..0.9:0.1\"` or `topology.routing = \"spray,ecmp\"`. Every \
-                combination is a point.\n\n## A small form\n\nA table `[quick]` gives keys other \
-                values, which `--quick` puts in the place of the file's own, varied ones \
-                included: `workload.flows = 1000`. `--set` and `--vary` go before it.\n";
+                combination is a point.\n\n## The small form\n\nThe table `[quick]` has other values \
+                for keys, varied keys included: `workload.flows = 1000`. They apply with `--quick`. \
+                `--set` and `--vary` take precedence.\n";
     let keys = parameters(flowsched_experiment::PARAMETERS);
     format!("# The experiment file\n\n{intro}\n\n{keys}\n{vary}")
 }
@@ -55,29 +55,30 @@ fn schemes() -> String {
             preset.source.into(),
         ]
     });
-    let heads = ["preset", "what it is", "tagger, transport, port, controller", "with", "source"];
+    let heads =
+        ["preset", "description", "tagger, transport, port, controller", "settings", "source"];
     text.push_str(&table(&heads, rows));
     text.push_str("\n## Keys of every scheme\n\n");
     text.push_str(&parameters(COMMON));
     text.push_str(
-        "\n## As fluids\n\nWith `engine = \"fluid\"` a scheme is what its parts come down to, and \
-         keys that are about packets have no effect.\n\n",
+        "\n## As fluids\n\nWith `engine = \"fluid\"` the discipline of a scheme follows from its \
+         parts. Keys that concern packets have no effect.\n\n",
     );
     let rows = PRESETS.iter().map(|preset| vec![format!("`{}`", preset.name), as_fluid(preset)]);
-    text.push_str(&table(&["preset", "flows share links by"], rows));
+    text.push_str(&table(&["preset", "discipline"], rows));
     text.push('\n');
     let rows = DISCIPLINES.iter().map(|discipline| {
         let (about, source) = (discipline.about.into(), discipline.source.into());
         vec![format!("`{}`", discipline.name), about, source]
     });
-    text.push_str(&table(&["`discipline`", "what it is", "source"], rows));
+    text.push_str(&table(&["`discipline`", "description", "source"], rows));
     for role in Role::ALL {
         text.push_str(&format!("\n## {} parts\n\n", capitalised(role.key())));
         let parts = parts().filter(|part| part.role == role);
         let rows = parts
             .map(|part| vec![format!("`{}`", part.name), part.about.into(), part.source.into()]);
         let head = format!("`{}`", role.key());
-        text.push_str(&table(&[&head, "what it is", "source"], rows));
+        text.push_str(&table(&[&head, "description", "source"], rows));
         for (owners, keys) in groups(role) {
             let owners: Vec<String> = owners.iter().map(|name| format!("`{name}`")).collect();
             text.push_str(&format!("\n### Keys of {}\n\n", owners.join(", ")));
@@ -91,10 +92,10 @@ fn workloads() -> String {
     let mut text = String::from("# Workloads\n\n## Keys of `[workload]`\n\n");
     text.push_str(&parameters(PARAMETERS));
     text.push_str(
-        "\n## Parts\n\nA `[[workload.part]]` has every key of `[workload]` but `trace`, \
-         `warm_up_flows` and `cool_down_flows`, and takes from there what it does not say itself. \
-         Only `flows` is its own: parts without it share those of `[workload]`, as their arrivals \
-         come. With parts, or flows that are listed, `[workload]` itself has no flows.\n\n",
+        "\n## Parts\n\nA `[[workload.part]]` has the keys of `[workload]` except `trace`, \
+         `warm_up_flows` and `cool_down_flows`, and takes missing keys from there. The exception is \
+         `flows`: parts without it share the flows of `[workload]`, in the order of their arrivals. \
+         With parts or listed flows, `[workload]` itself has no flows.\n\n",
     );
     text.push_str(&parameters(&[PART_NAME, SHARE]));
     text.push_str("\n## Keys of `[[workload.flow]]`\n\n");
@@ -106,13 +107,13 @@ fn workloads() -> String {
     let forms = FORMS
         .iter()
         .map(|form| vec![format!("`{}`", form.usage), form.about.into(), String::new()]);
-    let file = "a CDF file: a pair of a size in bytes and a probability a line".to_owned();
+    let file = "a CDF file: one size in bytes and its cumulative probability per line".to_owned();
     let file = std::iter::once(vec!["a file's path".to_owned(), file, String::new()]);
-    text.push_str(&table(&["`sizes`", "what it is", "source"], built_in.chain(forms).chain(file)));
+    text.push_str(&table(&["`sizes`", "description", "source"], built_in.chain(forms).chain(file)));
     text.push_str("\n## Deadlines\n\n");
     let forms =
         DEADLINE_FORMS.iter().map(|form| vec![format!("`{}`", form.usage), form.about.into()]);
-    text.push_str(&table(&["`deadlines`", "what it is"], forms));
+    text.push_str(&table(&["`deadlines`", "description"], forms));
     text.push_str("\n## Patterns\n\n");
     let patterns = PATTERNS.iter().map(|pattern| {
         let keys: Vec<String> = pattern.own_keys.iter().map(|key| format!("`{key}`")).collect();
@@ -123,7 +124,7 @@ fn workloads() -> String {
             pattern.source.into(),
         ]
     });
-    text.push_str(&table(&["`pattern`", "what it is", "its own keys", "source"], patterns));
+    text.push_str(&table(&["`pattern`", "description", "own keys", "source"], patterns));
     text
 }
 
@@ -145,11 +146,11 @@ fn results() -> String {
         .iter()
         .map(|key| vec![format!("`{}`", key.path), key.unit.to_owned(), key.about.to_owned()]);
     format!(
-        "# Results\n\nWith `engine = \"fluid\"` there are no packets, and what is about them is 0: \
+        "# Results\n\nWith `engine = \"fluid\"` there are no packets, and packet columns are 0: \
          `retransmissions`, `timeouts`, `queue_bytes`, `queue_packets`, `tx_packets`, `drops`, \
          `ecn_marks`, `packet_hops`. A flow that was given up for its deadline is unfinished.\n\n\
-         ## flows.parquet\n\nOne row per flow and run. Before these columns stands one for each varied \
-         key, named after it: integers, floats or text, as all its values can be read.\n\n{}\n\
+         ## flows.parquet\n\nOne row per flow and run. Varied keys come first, a column for each, with \
+         the key's name: integers, floats or text, whatever fits all values.\n\n{}\n\
          ## ports.parquet\n\nOne row per port, sample time and run, with the columns of varied keys as \
          in flows.parquet.\n\n{}\n## summary.json\n\n{}",
         columns(FLOWS),
@@ -176,7 +177,7 @@ fn parameters(parameters: &[Parameter]) -> String {
             parameter.source.to_owned(),
         ]
     });
-    table(&["key", "what is allowed", "default", "meaning", "source of the default"], rows)
+    table(&["key", "values", "default", "meaning", "source of the default"], rows)
 }
 
 fn table(heads: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {

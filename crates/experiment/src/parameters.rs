@@ -8,7 +8,7 @@ pub(crate) const NAME: Parameter = Parameter {
     name: "name",
     kind: Kind::Text,
     default: None,
-    about: "What the report is headed with; by default the file's name.",
+    about: "The title of the report; by default the file's name.",
     source: "the project",
 };
 
@@ -16,7 +16,7 @@ pub(crate) const SEEDS: Parameter = Parameter {
     name: "seeds",
     kind: Kind::Count { from: 1, to: 1_000_000 },
     default: Some("1"),
-    about: "How many seeds: each is a flow sequence that every scheme runs once.",
+    about: "Number of seeds. Every scheme runs the flows of each seed once.",
     source: "the project",
 };
 
@@ -32,7 +32,7 @@ pub(crate) const ENGINE: Parameter = Parameter {
     name: "engine",
     kind: Kind::Choice(Engine::WORDS),
     default: Some("packet"),
-    about: "What runs it: \"packet\" simulates every packet, \"fluid\" the rates of flows, for \
+    about: "The engine: \"packet\" simulates every packet, \"fluid\" the rates of flows, for \
             networks of up to a hundred thousand hosts.",
     source: "the project",
 };
@@ -42,7 +42,7 @@ pub(crate) const ORDERS: Parameter = Parameter {
     kind: Kind::Text,
     default: None,
     about: "Orders of schemes that a paper states, the lowest FCT first, \"small mean: pias < \
-            dctcp; all p99: pias < l2dct < dctcp\"; of each two neighbours the results say \
+            dctcp; all p99: pias < l2dct < dctcp\". For each two neighbours the results say \
             whether the order holds, is reversed or is undecided.",
     source: "none; the claims of kind order in papers/claims.toml",
 };
@@ -51,10 +51,10 @@ pub(crate) const LINKS: Parameter = Parameter {
     name: "links",
     kind: Kind::Text,
     default: None,
-    about: "Links whose use and queue the summary states, each with a name, its two ends as \
-            ports.parquet names them, and, if not all of the run is meant, a time: \"bottleneck: \
-            switch 0 to host 51 from 10ms to 19ms; uplink: leaf 0 to spine 0\". The figures are \
-            of the samples that `sample_interval` takes.",
+    about: "Links whose utilisation and queue the summary states. Each has a name, its two ends as \
+            in ports.parquet and, optionally, a time: \"bottleneck: switch 0 to host 51 from 10ms \
+            to 19ms; uplink: leaf 0 to spine 0\". The figures come from the samples that \
+            `sample_interval` takes.",
     source: "the project",
 };
 
@@ -62,7 +62,7 @@ pub(crate) const SAMPLE_INTERVAL: Parameter = Parameter {
     name: "sample_interval",
     kind: Kind::Time,
     default: Some("1ms"),
-    about: "How often the queue of every port is looked at; \"0us\": only at the end.",
+    about: "Time between two samples of every port; \"0us\": one sample, at the end.",
     source: "the project",
 };
 

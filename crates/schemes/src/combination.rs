@@ -27,7 +27,7 @@ pub const NAME: Parameter = Parameter {
     name: "name",
     kind: Kind::Text,
     default: None,
-    about: "What tables and charts call it; by default the preset's name.",
+    about: "The scheme's name in tables and charts; by default the preset's.",
     source: "the project",
 };
 

@@ -12,8 +12,8 @@ pub const DISCIPLINE: Parameter = Parameter {
     name: "discipline",
     kind: Kind::Choice(WORDS),
     default: None,
-    about: "With engine = \"fluid\": how flows share links, in place of what the scheme's parts \
-            come down to.",
+    about: "With engine = \"fluid\": how flows share links, instead of the discipline that follows \
+            from the parts.",
     source: "PDQ 2012, 5.5",
 };
 
@@ -55,42 +55,43 @@ pub const DISCIPLINES: &[Discipline] = &[
     },
     Discipline {
         name: "sjf",
-        about: "One flow after the other by size, as far as each can fill what is left.",
+        about: "The smallest flow first; each flow takes what the flows before it leave.",
         source: "PDQ 2012, 2.1",
         flow_level: || Sharing::SHORTEST_FIRST.alone(),
     },
     Discipline {
         name: "srpt",
-        about: "One flow after the other by what is left to send.",
+        about: "The flow with the least left to send first.",
         source: "Alizadeh et al., SIGCOMM 2013",
         flow_level: || Sharing::SHORTEST_REMAINING_FIRST.alone(),
     },
     Discipline {
         name: "edf",
-        about: "One flow after the other by deadline, then by size; those without one last.",
+        about: "The flow with the earliest deadline first, then the smallest; flows without a \
+                deadline last.",
         source: "PDQ 2012, 2.1",
         flow_level: || Sharing::EARLIEST_DEADLINE_FIRST.alone(),
     },
     Discipline {
         name: "pdq",
-        about: "One flow after the other by deadline, then by what is left, after a round trip \
-                and with 16 B of header a packet; what cannot meet its deadline is given up.",
+        about: "The earliest deadline first, then the least left to send; after a round trip, with \
+                a header of 16 B per packet. Flows that cannot meet their deadlines are given up.",
         source: "PDQ 2012, 3 and 5.5",
         flow_level: pdq::by_critical_flows,
     },
     Discipline {
         name: "d3",
-        about: "First come, first served, what flows need to meet their deadlines is reserved; \
+        about: "Flows reserve the rates that meet their deadlines, first come, first served, and \
                 all share the rest; after a round trip.",
         source: "Wilson et al., SIGCOMM 2011; PDQ 2012, 2.1",
         flow_level: || Sharing::Reservations.by_request::<D3Header>(),
     },
     Discipline {
         name: "optimal",
-        about: "An omniscient schedule, without headers: by deadline, then by the time that what is \
-                left takes. On one bottleneck flows that start together lose as few deadlines as \
-                can be, and none has a lower mean FCT where there are no deadlines; elsewhere it \
-                is a heuristic.",
+        about: "An omniscient schedule without headers: the earliest deadline first, then the flow \
+                that needs the least time. On one bottleneck no schedule meets more deadlines of \
+                flows that start together, and none has a lower mean FCT without deadlines; \
+                elsewhere it is a heuristic.",
         source: "PDQ 2012, 3 and 5.2.1",
         flow_level: Omniscient::flow_level,
     },

@@ -138,15 +138,15 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "epn",
-        about: "EPN: of the flows at each link those that want it most have one of two queues, \
-                by what remains of them; TCP with ECN.",
+        about: "EPN: at each link, the flows with the least left to send use the first of two \
+                queues; TCP with ECN.",
         source: "EPN 2018",
         parts: ["priority-mapper", "ecn-star", "weighted-round-robin", "epn"],
         settings: EPN_PORT,
     },
     Preset {
         name: "epn-agnostic",
-        about: "EPN that knows no flow's size: 16 exponential levels by bytes sent.",
+        about: "EPN without known sizes: 16 exponential levels by bytes sent.",
         source: "EPN 2018, IV-C and VI-C",
         parts: ["priority-mapper", "ecn-star", "weighted-round-robin", "epn"],
         settings: &[EPN_PORT[0], EPN_PORT[1], (&DP, "sent")],
@@ -195,8 +195,7 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "d3",
-        about: "D3: switches grant the rates that meet deadlines in the order in which they are \
-                asked for.",
+        about: "D3: switches grant rates that meet deadlines, in the order of the requests.",
         source: "Wilson et al., SIGCOMM 2011; PDQ 2012, 5.1",
         parts: ["none", "d3", "fifo", "d3"],
         settings: PDQ_PORT,
@@ -210,8 +209,8 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "homa",
-        about: "Homa: receivers grant the shortest messages, each at a priority of its own; \
-                what is sent without a grant has the priority of its size.",
+        about: "Homa: receivers grant the shortest messages, each at its own priority; packets \
+                sent without a grant have the priority of the message's size.",
         source: "Montazeri et al., SIGCOMM 2018",
         parts: ["homa", "homa", "strict-priority", "none"],
         settings: &[(&ECN_THRESHOLD, "unlimited")],
@@ -227,15 +226,15 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "phost",
-        about: "pHost: receivers send tokens to the flow that lacks the fewest packets, one in the \
-                time of a packet; short flows begin with tokens.",
+        about: "pHost: receivers send one token per packet time, to the flow with the fewest \
+                missing packets; short flows begin with tokens.",
         source: "Gao et al., CoNEXT 2015",
         parts: ["phost", "phost", "strict-priority", "none"],
         settings: &[(&QUEUES, "3"), (&ECN_THRESHOLD, "unlimited")],
     },
     Preset {
         name: "optimal",
-        about: "No protocol but what an omniscient scheduler could do, at the level of flows: as \
+        about: "Not a protocol: the schedule of an omniscient scheduler at the level of flows. As \
                 few late flows as possible, then the shortest remaining flow first. A bound on one \
                 bottleneck, elsewhere a heuristic.",
         source: "PDQ 2012, 3 and 5.2.1",

@@ -15,7 +15,7 @@ pub const DEADLINE_FORMS: &[Form] = &[
     Form {
         word: "fixed",
         usage: "fixed TIME",
-        about: "every flow is due that long after its start",
+        about: "every flow is due this long after its start",
     },
     Form {
         word: "uniform",
@@ -25,8 +25,8 @@ pub const DEADLINE_FORMS: &[Form] = &[
     Form {
         word: "exponential",
         usage: "exponential MEAN FLOOR",
-        about: "exponential of this mean, and what is below the floor raised to it: \
-                \"exponential 20ms 3ms\" in PDQ 2012, 5.1",
+        about: "exponential with this mean; values below the floor are raised to it: \"exponential \
+                20ms 3ms\" in PDQ 2012, 5.1",
     },
 ];
 

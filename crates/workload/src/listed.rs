@@ -20,7 +20,7 @@ const START: Parameter = Parameter {
     name: "start",
     kind: Kind::Time,
     default: Some("0ms"),
-    about: "When it starts, since the start of the run.",
+    about: "Its start time, from the start of the run.",
     source: "none: with the run",
 };
 
@@ -52,7 +52,7 @@ const DEADLINE: Parameter = Parameter {
     name: "deadline",
     kind: Kind::Time,
     default: None,
-    about: "The instant by which it is due, since the start of the run, as in a trace.",
+    about: "Its deadline, as a time from the start of the run, as in a trace.",
     source: "none: no deadline",
 };
 
@@ -60,7 +60,7 @@ const COPIES: Parameter = Parameter {
     name: "copies",
     kind: Kind::Count { from: 1, to: 1_000_000 },
     default: Some("1"),
-    about: "How many such flows there are.",
+    about: "Number of such flows.",
     source: "none; Slytherin 2018, V-C starts 20 at once",
 };
 
@@ -68,7 +68,7 @@ const PART: Parameter = Parameter {
     name: "part",
     kind: Kind::Text,
     default: None,
-    about: "Which part it counts to in results.",
+    about: "The part that it belongs to in results.",
     source: "none; \"listed\" where there are parts",
 };
 

@@ -28,8 +28,7 @@ pub const AT: Parameter = Parameter {
     name: "at",
     kind: Kind::Time,
     default: None,
-    about: "When the first flow starts, or the first burst: start times are then fixed, \
-            not drawn for a load.",
+    about: "Start time of the first flow or burst. Start times are then fixed instead of random.",
     source: "none: starts are drawn",
 };
 
@@ -37,7 +36,7 @@ pub const EVERY: Parameter = Parameter {
     name: "every",
     kind: Kind::Time,
     default: Some("0ms"),
-    about: "With `at`: from one start, or burst, to the next; \"0ms\": all start at once.",
+    about: "With `at`: time from one flow or burst to the next; \"0ms\": all start at once.",
     source: "PDQ 2012, 5.2: all flows at the same time",
 };
 
@@ -45,7 +44,7 @@ pub const STAGGER: Parameter = Parameter {
     name: "stagger",
     kind: Kind::Time,
     default: Some("0ms"),
-    about: "With `at`: every flow starts later by a random time below this.",
+    about: "With `at`: each flow starts later by a random time below this.",
     source: "none: exactly then",
 };
 
@@ -53,8 +52,8 @@ pub const TRACE: Parameter = Parameter {
     name: "trace",
     kind: Kind::Text,
     default: None,
-    about: "A CSV file of flows, start_s,src,dst,size_bytes and perhaps deadline_s, in place \
-            of drawn ones.",
+    about: "A CSV file of flows that replaces random flows; its columns are \
+            start_s,src,dst,size_bytes and, optionally, deadline_s.",
     source: "none: flows are drawn",
 };
 
@@ -70,8 +69,8 @@ pub const LOAD_OF: Parameter = Parameter {
     name: "load_of",
     kind: Kind::Choice(&["hosts", "core"]),
     default: Some("hosts"),
-    about: "What the load is a share of: the busiest host links (the receiver's where all \
-            flows have the same one), or the links between switches, on average.",
+    about: "The links that the load refers to: the busiest host links (the receiver's if all flows \
+            go to one host), or the links between switches, on average.",
     source: "PIAS ToN 2017, V-C",
 };
 
@@ -79,7 +78,7 @@ pub const FLOWS: Parameter = Parameter {
     name: "flows",
     kind: Kind::Count { from: 1, to: 100_000_000 },
     default: Some("10000"),
-    about: "How many flows there are.",
+    about: "Number of flows.",
     source: "none; PIAS ToN 2017, V-C runs 100000",
 };
 
@@ -87,7 +86,7 @@ pub const WARM_UP_FLOWS: Parameter = Parameter {
     name: "warm_up_flows",
     kind: Kind::Count { from: 0, to: 100_000_000 },
     default: Some("0"),
-    about: "The first so many flows are run and kept out of the statistics.",
+    about: "This many first flows are simulated but not measured.",
     source: "none: every flow counts",
 };
 
@@ -95,7 +94,7 @@ pub const COOL_DOWN_FLOWS: Parameter = Parameter {
     name: "cool_down_flows",
     kind: Kind::Count { from: 0, to: 100_000_000 },
     default: Some("0"),
-    about: "The last so many flows are run and kept out of the statistics.",
+    about: "This many last flows are simulated but not measured.",
     source: "none: every flow counts",
 };
 
@@ -103,7 +102,7 @@ pub const DEADLINES: Parameter = Parameter {
     name: "deadlines",
     kind: Kind::Text,
     default: Some("none"),
-    about: "How long after its start a flow is due: \"none\", or a form such as \"exponential \
+    about: "Time from a flow's start to its deadline: \"none\", or a form such as \"exponential \
             20ms 3ms\".",
     source: "none; PDQ 2012, 5.1 has \"exponential 20ms 3ms\"",
 };
@@ -159,7 +158,7 @@ pub const PART_NAME: Parameter = Parameter {
     name: "name",
     kind: Kind::Text,
     default: None,
-    about: "What the part is called in results.",
+    about: "The part's name in results.",
     source: "none: must be given",
 };
 

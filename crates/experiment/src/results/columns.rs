@@ -128,7 +128,7 @@ pub const FLOWS: &[Column<RunRecord>] = &[
         "ideal_fct_ps",
         "ps",
         Value::Count(|run, i| run.flows[i].ideal_fct.as_ps()),
-        "What fct_ps is for the same flow alone on the idle network.",
+        "fct_ps of the same flow alone on the idle network.",
     ),
     column(
         "fct_us",
@@ -146,7 +146,7 @@ pub const FLOWS: &[Column<RunRecord>] = &[
         "deadline_ps",
         "ps",
         Value::MaybeCount(|run, i| run.flows[i].deadline.map(|t| t.as_ps())),
-        "The time that the flow has, from its start. Null if it has no deadline.",
+        "Time from the flow's start to its deadline. Null if it has no deadline.",
     ),
     column(
         "deadline_met",
@@ -182,19 +182,19 @@ pub const FLOWS: &[Column<RunRecord>] = &[
         "packets_marked",
         "",
         Value::Count(|run, i| run.flows[i].packets.marked),
-        "Those of them that some port marked.",
+        "Arrived packets that some port marked.",
     ),
     column(
         "packets_marked_again",
         "",
         Value::Count(|run, i| run.flows[i].packets.marked_again),
-        "Those that more than one port marked.",
+        "Arrived packets that more than one port marked.",
     ),
     column(
         "packets_reordered",
         "",
         Value::Count(|run, i| run.flows[i].packets.reordered),
-        "Those, sent for the first time, that came after one sent later.",
+        "Arrived packets, sent for the first time, that came after a packet sent later.",
     ),
     column(
         "packets_lost",
@@ -212,13 +212,13 @@ pub const FLOWS: &[Column<RunRecord>] = &[
         "duplicate_acks",
         "",
         Value::Count(|run, i| run.flows[i].packets.duplicate_acks),
-        "Those of them that acknowledged nothing new.",
+        "ACKs that acknowledged nothing new.",
     ),
     column(
         "third_duplicate_acks",
         "",
         Value::Count(|run, i| run.flows[i].packets.third_duplicate_acks),
-        "Those that were the third or later such one in a row.",
+        "ACKs that were at least the third duplicate in a row.",
     ),
     column(
         "measured",
@@ -262,7 +262,7 @@ pub const PORTS: &[Column<PortsOfRun>] = &[
         "class",
         "",
         Value::Text(|rows, i| &rows.port_of(i).class),
-        "What such ports are called together.",
+        "The group of ports that it belongs to.",
     ),
     column(
         "rate_bps",

@@ -52,7 +52,7 @@ pub(crate) fn queues(summary: &Summary, gathered: &ByScheme, point: &Point) -> V
         Figure {
             title: format!("Queue length, ports {name}"),
             context: context(Some(point)),
-            caption: "Share of samples, while flows arrive, with at most so many bytes waiting."
+            caption: "Share of samples, while flows arrive, with at most this many bytes waiting."
                 .to_owned(),
             plot: plotted(x, y, curves, false, NO_SAMPLES),
         }

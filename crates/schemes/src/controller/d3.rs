@@ -26,7 +26,7 @@ pub(crate) const ALPHA: Parameter = Parameter {
     name: "alpha",
     kind: Kind::Number { from: 0.0, to: 10.0 },
     default: Some("0.1"),
-    about: "How fast the granted capacity follows the spare one.",
+    about: "How fast the granted capacity follows the spare capacity.",
     source: "PDQ 2012, 5.1: \"the suggested parameters alpha = 0.1 and beta = 1\"",
 };
 
@@ -75,8 +75,8 @@ impl ControllerPart<D3Header> for D3Control {
     const PART: Part = Part {
         role: Role::Controller,
         name: "d3",
-        about: "D3's router: grants each flow the rate that it asks for as long as there is any, and \
-                a fair share of what is left; with RCP's hosts, who ask for nothing, the fair share.",
+        about: "D3's router: grants each flow the rate that it asks for while capacity lasts, and \
+                a fair share of the rest. RCP's hosts ask for nothing and get the fair share.",
         source: "Wilson et al., SIGCOMM 2011; PDQ 2012, 5.1",
         parameters: &[PARAMETERS],
     };
@@ -137,7 +137,7 @@ impl Grant {
     }
 }
 
-/// A flow is forgotten after so many round-trip times without a request.
+/// A flow is forgotten after this many round-trip times without a request.
 const SILENT_ROUND_TRIPS: u64 = 4;
 
 /// D3's controller of one egress port; rates are in bits per second.

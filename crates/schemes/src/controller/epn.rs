@@ -27,7 +27,7 @@ pub(crate) const PROCESSING_DELAY: Parameter = Parameter {
     name: "processing_delay",
     kind: Kind::Time,
     default: Some("10us"),
-    about: "From a packet's coming to a switch until its controller has acted upon it.",
+    about: "Time from a packet's arrival at a switch until its controller acts on it.",
     source: "EPN 2018, V-B: software, on a server or the switch's CPU; how long is not said",
 };
 
@@ -35,8 +35,8 @@ pub(crate) const COUNTER_INTERVAL: Parameter = Parameter {
     name: "counter_interval",
     kind: Kind::Time,
     default: Some("2ms"),
-    about: "How often the byte counters of flows in the HIGH queue are read, and messages \
-            that were not answered sent again.",
+    about: "How often a controller reads the byte counters of flows in the HIGH queue and repeats \
+            unanswered messages.",
     source: "EPN 2018, IV-B: \"every a few ms\"",
 };
 
@@ -44,7 +44,7 @@ pub(crate) const COUNTER_READS: Parameter = Parameter {
     name: "counter_reads",
     kind: Kind::Count { from: 1, to: 1000 },
     default: Some("3"),
-    about: "Readings without a sign of life after which a flow counts as dead.",
+    about: "Readings without progress after which a flow counts as dead.",
     source: "EPN 2018, IV-B: \"several reads\"",
 };
 
@@ -52,7 +52,8 @@ pub(crate) const FLOW_TIMEOUT: Parameter = Parameter {
     name: "flow_timeout",
     kind: Kind::Time,
     default: Some("1s"),
-    about: "How long a flow in the LOW queue is remembered that no marked packet is seen of.",
+    about: "How long a controller remembers a flow in the LOW queue of which it sees no marked \
+            packet.",
     source: "EPN 2018, IV-B: \"a long timeout\"",
 };
 
@@ -60,8 +61,8 @@ pub(crate) const DSID: Parameter = Parameter {
     name: "dsid",
     kind: Kind::Flag,
     default: Some("true"),
-    about: "Whether a demoted flow says which switch demoted it, so that others leave it \
-            alone; without, two switches that disagree never settle.",
+    about: "Whether packets of a demoted flow name the switch that demoted it, so that other \
+            switches ignore the flow. Otherwise two switches that disagree never settle.",
     source: "EPN 2018, IV-A",
 };
 
@@ -82,8 +83,9 @@ impl ControllerPart<()> for EpnSettings {
     const PART: Part = Part {
         role: Role::Controller,
         name: "epn",
-        about: "EPN's switches: the flows that most desire it fill the HIGH queue of each link, all \
-                others wait in LOW; works with the tagger \"priority-mapper\" only.",
+        about: "EPN's switches: at each link, the flows with the best desired priorities fill the \
+                HIGH queue, and all others wait in LOW; works only with the tagger \
+                \"priority-mapper\".",
         source: "EPN 2018, III to V-B",
         parameters: &[PARAMETERS],
     };

@@ -1,6 +1,6 @@
 //! PDQ's switch: the most critical flows of a link send, the others are paused (PDQ 2012, 3.3).
 //!
-//! One file an idea: [`comparator`] says which flow is more critical, [`flow_list`] what is
+//! Each file has one idea: [`comparator`] says which flow is more critical, [`flow_list`] what is
 //! remembered, [`flow_controller`] who sends (Algorithms 1 to 3), [`rate_controller`] how much
 //! all may send together, [`leftover`] what flows beyond the memory get.
 

@@ -36,8 +36,8 @@ impl ControllerPart<HpccHeader> for TelemetryControl {
     const PART: Part = Part {
         role: Role::Controller,
         name: "telemetry",
-        about: "In-band telemetry: each port writes its link's rate, the time, the bytes sent so far \
-                and those that wait into the data packets that leave it.",
+        about: "In-band telemetry: each port writes its link's rate, the time, the bytes sent so \
+                far and the waiting bytes into departing data packets.",
         source: "Li et al., SIGCOMM 2019",
         parameters: &[&[CARD_TELEMETRY]],
     };

@@ -111,11 +111,11 @@ impl CriticalBy {
     fn about(self) -> &'static str {
         match (self.deadline, self.size) {
             (false, SizeBy::Whole) => "one after the other by size",
-            (false, SizeBy::Left) => "one after the other by what is left",
-            (false, SizeBy::TimeLeft) => "one after the other by the time left",
+            (false, SizeBy::Left) => "one after the other by remaining size",
+            (false, SizeBy::TimeLeft) => "one after the other by remaining time",
             (true, SizeBy::Whole) => "one after the other by deadline, then size",
-            (true, SizeBy::Left) => "one after the other by deadline, then what is left",
-            (true, SizeBy::TimeLeft) => "one after the other by deadline, then the time left",
+            (true, SizeBy::Left) => "one after the other by deadline, then remaining size",
+            (true, SizeBy::TimeLeft) => "one after the other by deadline, then remaining time",
             (false, SizeBy::Estimated { .. }) => "one after the other by estimated size",
             (true, SizeBy::Estimated { .. }) => {
                 "one after the other by deadline, then estimated size"

@@ -27,8 +27,8 @@ pub const WEIGHTS: Parameter = Parameter {
     name: "weights",
     kind: Kind::Text,
     default: Some("100 1"),
-    about: "How many packets each queue sends in a row while others wait, the highest \
-            queue's first.",
+    about: "Packets that each queue sends in a row while others wait, from the highest queue to \
+            the lowest.",
     source: "EPN 2018",
 };
 
@@ -43,8 +43,7 @@ pub const ECN_SCOPE: Parameter = Parameter {
     name: "ecn_scope",
     kind: Kind::Choice(&["port", "queue"]),
     default: Some("port"),
-    about: "Whether the marking threshold is compared with what waits in the whole port or \
-            in the packet's queue.",
+    about: "Whether the marking threshold applies to the whole port or to the packet's queue.",
     source: "PIAS ToN 2017, IV-A.2",
 };
 
@@ -54,13 +53,13 @@ const ECN_SCOPE_QUEUE: Parameter = Parameter {
     ..ECN_SCOPE
 };
 
-/// What becomes of a packet whose queue is full.
+/// What happens to a packet whose queue is full.
 pub const OVERFLOW: Parameter = Parameter {
     name: "overflow",
     kind: Kind::Choice(&["drop", "demote"]),
     default: Some("drop"),
-    about: "What becomes of a packet whose queue has no room: it is dropped, or joins the next \
-            lower queue that has.",
+    about: "What happens to a packet whose queue is full: it is dropped, or joins the next lower \
+            queue with room.",
     source: "Slytherin 2018, V-F",
 };
 
@@ -131,8 +130,8 @@ pub const ECN_THRESHOLD: Parameter = Parameter {
     name: "ecn_threshold",
     kind: Kind::Size(PacketMeaning::Wire),
     default: Some("65pkt"),
-    about: "Packets are marked while more than this waits, the packet itself counted; \
-            \"unlimited\": never.",
+    about: "A packet is marked if more than this waits, the packet itself included; \"unlimited\": \
+            never.",
     source: "PIAS ToN 2017, V-C (20 packets at 1 Gbps: IV-A.2)",
 };
 
@@ -141,17 +140,19 @@ pub const ECN_AT: Parameter = Parameter {
     name: "ecn_at",
     kind: Kind::Choice(&["enqueue", "dequeue"]),
     default: Some("enqueue"),
-    about: "Whether a packet is marked by what waits when it comes or when it leaves.",
+    about: "Whether the queue is compared with the marking threshold when a packet arrives or when \
+            it leaves.",
     source: "PIAS ToN 2017, III-B.2",
 };
 
-/// What becomes of packets that cannot be marked.
+/// What happens to packets that cannot be marked.
 pub const WITHOUT_ECT: Parameter = Parameter {
     name: "without_ect",
     kind: Kind::Choice(&["queue", "drop"]),
     default: Some("queue"),
-    about: "What becomes of a packet without ECT that comes while more than the marking threshold \
-            waits: it is queued as any other, or dropped as by the switch of PIAS's testbed.",
+    about: "What happens to a packet without ECT that arrives while more than the marking \
+            threshold waits: it is queued like any other, or dropped as by the switch of PIAS's \
+            testbed.",
     source: "PIAS ToN 2017, IV-A.3",
 };
 
@@ -160,8 +161,8 @@ pub const COUNT_IN: Parameter = Parameter {
     name: "count_in",
     kind: Kind::Choice(&["bytes", "packets"]),
     default: Some("bytes"),
-    about: "Whether memory and the marking threshold are counted in bytes, or in packets \
-            whatever their size (1500 B of the setting each).",
+    about: "Whether memory and the marking threshold are counted in bytes, or in packets of any \
+            size (1500 B of the setting are one packet).",
     source: "the PIAS authors' simulator",
 };
 
@@ -195,9 +196,9 @@ pub const SAME_FLOW: Parameter = Parameter {
     name: "same_flow",
     kind: Kind::Choice(&["flow", "connection"]),
     default: Some("flow"),
-    about: "What is one flow, whose packets stay in order: a flow in one direction, or all \
-            that one host sends to another on connections of the same number, ACKs of the \
-            opposite direction's flows included.",
+    about: "What counts as one flow, whose packets stay in order: a flow in one direction, or all \
+            that one host sends to another on connections of one number, ACKs of flows in the \
+            opposite direction included.",
     source: "flow: Alizadeh et al., SIGCOMM 2013; connection: fits what the PIAS authors' \
              simulator gives",
 };

@@ -36,8 +36,8 @@ impl QueuePart for Slytherin {
     const PART: Part = Part {
         role: Role::Port,
         name: "slytherin",
-        about: "Two queues: packets that arrive marked, and ACKs, go before all others; of tagged \
-                packets only those of the highest priority.",
+        about: "Two queues: packets that arrive marked and have the highest priority, and ACKs, go \
+                before all others.",
         source: "Slytherin 2018, III-B",
         parameters: &[parameters::CONGESTED_AND_NORMAL, parameters::QUEUED, parameters::HOST],
     };

@@ -32,7 +32,7 @@ impl Weights {
         Ok(Weights { weights: all, queues: weights.len() })
     }
 
-    /// Reads the parameter `weights` of a port with so many queues.
+    /// Reads the parameter `weights` of a port with this many queues.
     ///
     /// # Errors
     /// If it is not a whole number from 1 to 65535 for each queue.
@@ -63,8 +63,8 @@ impl QueuePart for WeightedRoundRobin {
     const PART: Part = Part {
         role: Role::Port,
         name: "weighted-round-robin",
-        about: "Several queues that take turns, each sending as many packets in a row as it \
-                weighs.",
+        about: "Several queues that take turns, each sending as many packets in a row as its \
+                weight says.",
         source: "EPN 2018; PIAS ToN 2017, III-B.2 decides against it",
         parameters: &[parameters::TURNS, parameters::QUEUED, parameters::HOST],
     };

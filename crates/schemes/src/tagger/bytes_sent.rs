@@ -19,7 +19,7 @@ impl TaggerPart for BytesSent {
     const PART: Part = Part {
         role: Role::Tagger,
         name: "bytes-sent",
-        about: "Ranks are what the flow has sent before the packet: the packet's place in its flow.",
+        about: "The rank is the packet's place in its flow: what the flow has sent before it.",
         source: "PIAS ToN 2017, V-C.1; place in the flow: the PIAS authors' simulator",
         parameters: &[],
     };

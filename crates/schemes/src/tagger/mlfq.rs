@@ -27,9 +27,9 @@ pub const MESSAGE_START: Parameter = Parameter {
     name: "message_start",
     kind: Kind::Choice(&["flow", "idle"]),
     default: Some("flow"),
-    about: "When the count of bytes sent starts again: with each flow, or, flows being \
-            unknown to the host, when a connection has been idle for message_idle and \
-            everything sent is acknowledged.",
+    about: "When the count of bytes sent restarts: with each flow; or, if the host does not know \
+            flows, when a connection has been idle for message_idle and everything sent is \
+            acknowledged.",
     source: "flow: PIAS ToN 2017, V-C; idle: IV-A.1",
 };
 

@@ -21,9 +21,8 @@ pub(crate) const DP: Parameter = Parameter {
     name: "dp",
     kind: Kind::Choice(&["remaining", "size", "sent"]),
     default: Some("remaining"),
-    about: "What a flow's desired priority is: what remains of it (SRPT), its size (SJF), or \
-            the level of a feedback queue that it has come to by what it has sent, its size \
-            being unknown.",
+    about: "A flow's desired priority: its remaining size (SRPT), its size (SJF), or, for unknown \
+            sizes, its level in a feedback queue by bytes sent.",
     source: "EPN 2018, IV-C; remaining: III",
 };
 
@@ -39,8 +38,8 @@ pub(crate) const TINY: Parameter = Parameter {
     name: "tiny",
     kind: Kind::Size(PacketMeaning::Payload),
     default: Some("69KB"),
-    about: "Flows smaller than this are always in the HIGH queue and no controller sees \
-            them; of a flow of unknown size, so much of its start.",
+    about: "Flows smaller than this are always in the HIGH queue, and no controller sees them. The \
+            same holds for the first bytes, up to this size, of a flow of unknown size.",
     source: "EPN 2018, IV-A, VI-C and VI-D: the bandwidth-delay product",
 };
 
@@ -64,8 +63,7 @@ pub(crate) const THRESHOLD_FACTOR: Parameter = Parameter {
     name: "threshold_factor",
     kind: Kind::Count { from: 1, to: 16 },
     default: Some("2"),
-    about: "How many times the threshold before it each further threshold is, with \
-            dp = \"sent\".",
+    about: "The ratio of each threshold to the one before it, with dp = \"sent\".",
     source: "EPN 2018, VI-C",
 };
 
@@ -73,7 +71,7 @@ pub(crate) const MARK_INTERVAL: Parameter = Parameter {
     name: "mark_interval",
     kind: Kind::Time,
     default: Some("1ms"),
-    about: "The least time between two packets of a flow that controllers are to see because \
+    about: "The least time between two packets of a flow that are marked for controllers because \
             its desired priority changed.",
     source: "EPN 2018, IV-D limits their rate and does not say to what; with 24 ports busy, \
              1 ms keeps a switch near the 30,000 packets a second of V-B",
@@ -83,7 +81,7 @@ pub(crate) const PROBE_INTERVAL: Parameter = Parameter {
     name: "probe_interval",
     kind: Kind::Time,
     default: Some("5ms"),
-    about: "How often controllers are to see a packet of a flow in the LOW queue.",
+    about: "How often a flow in the LOW queue marks a packet for controllers.",
     source: "EPN 2018, IV-B: \"say several ms\"",
 };
 
@@ -185,8 +183,9 @@ impl TaggerPart for PriorityMapper {
     const PART: Part = Part {
         role: Role::Tagger,
         name: "priority-mapper",
-        about: "EPN's hosts: a desired priority by size, by what remains or by what was sent, in the \
-                queue that switches choose; works with the controller \"epn\" only.",
+        about: "EPN's hosts: packets carry a desired priority by size, remaining size or bytes \
+                sent, and use the queue that switches choose; works only with the controller \
+                \"epn\".",
         source: "EPN 2018, III to V-A",
         parameters: &[PARAMETERS],
     };

@@ -18,8 +18,8 @@ impl TaggerPart for Remaining {
     const PART: Part = Part {
         role: Role::Tagger,
         name: "remaining",
-        about: "Ranks are what is left of the flow when the packet is sent: its packets that neither \
-                an ACK nor a SACK block has reported.",
+        about: "The rank is the flow's remaining size when the packet is sent: its packets that no \
+                ACK or SACK block has reported.",
         source: "pFabric: Alizadeh et al., SIGCOMM 2013; SACK: the PIAS authors' simulator",
         parameters: &[],
     };

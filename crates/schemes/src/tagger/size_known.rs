@@ -36,7 +36,7 @@ impl TaggerPart for SizeKnown {
     const PART: Part = Part {
         role: Role::Tagger,
         name: "size-known",
-        about: "Priorities are those of the flow's size, ranks the size itself, in packets.",
+        about: "The priority follows from the flow's size, and the rank is the size in packets.",
         source: "pFabric: Alizadeh et al., SIGCOMM 2013, 6; EPN 2018, VI-A",
         parameters: &[PARAMETERS],
     };

@@ -19,9 +19,9 @@ impl Omniscient {
     pub const PART: Part = Part {
         role: Role::Transport,
         name: "omniscient",
-        about: "No protocol: a scheduler that knows all flows and rules them without delay. It \
-                sends no packets and is run at the level of flows, without headers, with either \
-                engine.",
+        about: "Not a protocol: a scheduler that knows all flows and controls them without delay. \
+                It sends no packets: the flow-level engine runs it, without headers, whichever \
+                engine the experiment names.",
         source: "PDQ 2012, 3 and 5.2.1",
         parameters: &[],
     };

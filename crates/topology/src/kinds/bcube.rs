@@ -24,7 +24,7 @@ const HOSTS: Parameter = parameter(
     "hosts",
     Kind::Count { from: 0, to: 1 << 20 },
     "0",
-    "How many servers there are to be, which must be n^(k+1); 0: as many as that is.",
+    "Number of servers, which must be n^(k+1); 0: computed.",
     "none: what n and k make",
 );
 

@@ -11,7 +11,7 @@ const HOSTS: Parameter = Parameter {
     name: "hosts",
     kind: Kind::Text,
     default: None,
-    about: "The hosts' names, with blanks between them; the first is host 0.",
+    about: "The hosts' names, separated by blanks; the first is host 0.",
     source: NEEDED,
 };
 
@@ -19,9 +19,8 @@ const LINKS: Parameter = Parameter {
     name: "links",
     kind: Kind::Text,
     default: None,
-    about: "A link a line, or with \";\" between them: the names of its two ends, and, \
-                    where they differ from `link` and `link_delay`, rate and delay: \"A B 1Gbps \
-                    5us\".",
+    about: "One link per line, or links separated by \";\": the names of the two ends, then rate \
+            and delay if they differ from `link` and `link_delay`: \"A B 1Gbps 5us\".",
     source: NEEDED,
 };
 
@@ -109,7 +108,11 @@ fn parse<'a>(
     let words: Vec<&str> = text.split_whitespace().collect();
     let (one, other, values) = match words.as_slice() {
         [one, other, values @ ..] if one != other && values.len() <= 2 => (*one, *other, values),
-        _ => return Err(refuse("two different ends, and perhaps rate and delay: A B 1Gbps 5us")),
+        _ => {
+            return Err(refuse(
+                "two different ends, then optionally rate and delay: A B 1Gbps 5us",
+            ));
+        }
     };
     let rate = match values.first() {
         None => settings.rate(&LINK),

@@ -34,8 +34,8 @@ const BOTTLENECK_LINK: Parameter = parameter(
 
 pub(crate) const KIND: TopologyKind = TopologyKind {
     name: "dumbbell",
-    about: "Two switches with one link between them and as many hosts on its left as on its \
-            right; the left ones have the first numbers.",
+    about: "Two switches with one link between them, and the same number of hosts at each; the \
+            hosts of the left switch have the first numbers.",
     source: "the usual scene for one bottleneck",
     parameters: &[HOSTS_PER_SIDE, HOST_LINK, BOTTLENECK_LINK, LINK_DELAY, HOST_DELAY],
     connect,

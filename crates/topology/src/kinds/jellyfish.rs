@@ -25,7 +25,7 @@ const DEGREE: Parameter = parameter(
     "degree",
     Kind::Count { from: 0, to: MANY },
     "16",
-    "Ports of a switch that lead to other switches; at each of the rest is a server.",
+    "Ports of a switch that lead to other switches; every other port has a server.",
     PDQ,
 );
 
@@ -41,7 +41,7 @@ const PATHS: Parameter = parameter(
     "paths",
     Kind::Count { from: 1, to: 64 },
     "8",
-    "How many shortest paths of a pair count as parallel ones.",
+    "Number of shortest paths of a pair that count as parallel paths.",
     "Jellyfish, NSDI 2012, 5: 8 shortest paths",
 );
 
@@ -56,8 +56,8 @@ const HOST_DELAY: Parameter =
 
 pub(crate) const KIND: TopologyKind = TopologyKind {
     name: "jellyfish",
-    about: "A random regular graph of switches, with servers at the ports that are left; every \
-            pair's shortest paths are parallel ones, however long.",
+    about: "A random regular graph of switches, with servers at the remaining ports; the shortest \
+            paths of a pair count as parallel paths, whatever their lengths.",
     source: "Jellyfish, NSDI 2012; PDQ 2012, 5.5",
     parameters: &[SWITCHES, PORTS, DEGREE, GRAPH_SEED, PATHS, LINK, LINK_DELAY, HOST_DELAY],
     connect,

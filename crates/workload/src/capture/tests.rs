@@ -21,7 +21,7 @@ impl Made {
         Made(bytes)
     }
 
-    /// A frame at so many nanoseconds, of which `kept` bytes were captured.
+    /// A frame at this many nanoseconds, of which `kept` bytes were captured.
     fn frame(mut self, ns: u64, frame: &[u8], kept: usize) -> Made {
         let kept = &frame[..kept.min(frame.len())];
         let (seconds, rest) = (1_000 + ns / 1_000_000_000, ns % 1_000_000_000);

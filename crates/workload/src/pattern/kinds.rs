@@ -33,7 +33,7 @@ pub const PATTERNS: &[PatternKind] = &[
     },
     PatternKind {
         name: "rising",
-        about: "Every flow is from a host to one of a higher number, all such pairs equally \
+        about: "Every flow is from a host to one with a higher number; all such pairs are equally \
                 likely.",
         source: "PIAS ToN 2017, V-C.4: flows from host i to j with i < j",
         own_keys: &[],
@@ -41,7 +41,8 @@ pub const PATTERNS: &[PatternKind] = &[
     },
     PatternKind {
         name: "falling",
-        about: "Every flow is from a host to one of a lower number, all such pairs equally likely.",
+        about: "Every flow is from a host to one with a lower number; all such pairs are equally \
+                likely.",
         source: "PIAS ToN 2017, V-C.4",
         own_keys: &[],
         rule: |_, _, _| Ok(Rule::One(Pairs::Falling)),
@@ -63,15 +64,15 @@ pub const PATTERNS: &[PatternKind] = &[
     },
     PatternKind {
         name: "many-to-one",
-        about: "Every flow is from another host to the run's one receiver; with senders in turn \
-                it is PDQ's aggregation.",
+        about: "All flows go to one receiver; with `senders = \"in-turn\"` this is PDQ's \
+                aggregation.",
         source: "PIAS ToN 2017, V-A: one client fetches from 15 servers",
         own_keys: &[RECEIVER.name, SENDERS.name],
         rule: rule::many_to_one,
     },
     PatternKind {
         name: "stride",
-        about: "Host x sends to host x + stride, counted around.",
+        about: "Host x sends to host x + stride, modulo the number of hosts.",
         source: "PDQ 2012, 5.3",
         own_keys: &[STRIDE.name, SENDERS.name],
         rule: rule::stride,

@@ -8,8 +8,8 @@ pub const SENDERS: Parameter = Parameter {
     name: "senders",
     kind: Kind::Choice(&["random", "in-turn"]),
     default: Some("random"),
-    about: "Who sends next: any of the pattern's senders, or one that has not sent since all \
-            have, so that each has as many flows as the others, or one more.",
+    about: "Who sends next: a random sender of the pattern, or senders that rotate in random \
+            order, so that their numbers of flows differ by at most one.",
     source: "none; PDQ 2012, 5.2 has them in turn",
 };
 
@@ -17,7 +17,7 @@ pub const DEGREE: Parameter = Parameter {
     name: "degree",
     kind: Kind::Count { from: 1, to: 1 << 20 },
     default: Some("8"),
-    about: "Incast: how many hosts send at once; the last burst is what is left of `flows`.",
+    about: "Incast: number of hosts that send at once; the last burst has the rest of `flows`.",
     source: "none; Slytherin 2018, V-D has 24, 32 and 40",
 };
 
@@ -34,7 +34,7 @@ pub const STRIDE: Parameter = Parameter {
     name: "stride",
     kind: Kind::Count { from: 1, to: 1 << 20 },
     default: Some("1"),
-    about: "Stride: how much higher the receiver's number is, counted around.",
+    about: "Stride: the receiver's number less the sender's, modulo the number of hosts.",
     source: "PDQ 2012, 5.3: Stride(1) and Stride(N/2)",
 };
 

@@ -28,7 +28,7 @@ pub const FORMS: &[Form] = &[
     Form {
         word: "exponential",
         usage: "exponential MEAN",
-        about: "exponential of this mean, such as \"exponential 100KB\"",
+        about: "exponential with this mean, such as \"exponential 100KB\"",
     },
     Form {
         word: "pareto",
@@ -38,8 +38,8 @@ pub const FORMS: &[Form] = &[
     Form {
         word: "lognormal",
         usage: "lognormal MEAN SIGMA",
-        about: "of this mean, SIGMA being the standard deviation of the natural logarithm, \
-                such as \"lognormal 100KB 1.5\"",
+        about: "lognormal with this mean; SIGMA is the standard deviation of the natural \
+                logarithm, such as \"lognormal 100KB 1.5\"",
     },
 ];
 

@@ -20,29 +20,29 @@ const fn key(path: &'static str, unit: &'static str, about: &'static str) -> Key
 pub const SUMMARY: &[Key] = &[
     key("name", "", "The experiment's name."),
     key("program.version", "", "The version of flowsched that ran the experiment."),
-    key("program.commit", "", "The commit that it was built from; empty if that is not known."),
+    key("program.commit", "", "The commit that it was built from; empty if unknown."),
     key("program.command", "", "The command that wrote these results."),
-    key("complete", "", "Whether every run of the experiment is there and went to its end."),
+    key("complete", "", "Whether all runs of the experiment are present and complete."),
     key("runs[].point", "", "The varied keys and their values, as texts; empty if none were."),
     key("runs[].scheme", "", "The scheme's name."),
     key("runs[].seed", "", "The seed."),
-    key("runs[].complete", "", "Whether the run went to its end."),
+    key("runs[].complete", "", "Whether the run is complete."),
     key("runs[].simulated_us", "us", "Simulated time of the run's last event."),
     key(
         "runs[].schedule",
         "",
-        "For an omniscient schedule what no scheme does better, \"least-mean-fct\" or \
-         \"most-deadlines-met\", or \"heuristic\" if it bounds nothing; null for schemes.",
+        "For an omniscient schedule: the figure that no scheme can improve, \"least-mean-fct\" or \
+         \"most-deadlines-met\", or \"heuristic\" if it is no bound; null for schemes.",
     ),
     key("runs[].flows", "", "Measured flows."),
     key("runs[].finished", "", "Measured flows that finished."),
     key("runs[].unmeasured", "", "Flows of warm-up and cool-down, which no figure includes."),
     key("runs[].deadline_flows", "", "Measured flows that have a deadline."),
-    key("runs[].deadlines_met", "", "Those of them that met it."),
+    key("runs[].deadlines_met", "", "Measured flows that met their deadline."),
     key(
         "runs[].application_throughput",
         "",
-        "The share of them that met it; null if no measured flow has a deadline.",
+        "The share of measured flows with a deadline that met it; null if there are none.",
     ),
     key(
         "runs[].load.links",
@@ -80,10 +80,10 @@ pub const SUMMARY: &[Key] = &[
     key(
         "runs[].repeated_timeouts",
         "",
-        "Rows of two or more timeouts of a flow, with nothing acknowledged between them (PIAS ToN 2017, \
-         III-B.3).",
+        "How often a flow had two or more timeouts in a row, with nothing acknowledged between \
+         them (PIAS ToN 2017, III-B.3).",
     ),
-    key("runs[].longest_timeouts", "", "Timeouts of the longest such row."),
+    key("runs[].longest_timeouts", "", "Number of timeouts in the longest such row."),
     key(
         "runs[].terminations",
         "",
@@ -91,7 +91,11 @@ pub const SUMMARY: &[Key] = &[
          (`tcp_retries2`). Simulated flows go on.",
     ),
     key("runs[].retransmissions", "", "Data packets sent again."),
-    key("runs[].overhead.header_bytes", "B", "What the scheme's header adds to every packet."),
+    key(
+        "runs[].overhead.header_bytes",
+        "B",
+        "Bytes that the scheme's header adds to every packet.",
+    ),
     key(
         "runs[].overhead.probe_bytes",
         "B",
@@ -114,27 +118,27 @@ pub const SUMMARY: &[Key] = &[
     key(
         "runs[].convergence_us",
         "us",
-        "From the last start of a flow until those before it first sent, from one sample to the \
-         next, no more than their fair share, the mean; null unless one link carries all flows and \
-         the hosts of those before have no other.",
+        "Mean time from the last start of a flow until the earlier flows fall to their fair share, \
+         from one sample to the next; null unless one link carries all flows, and the hosts of the \
+         earlier flows send no others.",
     ),
     key(
         "runs[].queue_bytes.count",
         "",
-        "Samples of switches' ports while flows arrived; all of the run's if start times are not \
-         random.",
+        "Samples of switches' ports while flows arrived; all samples of the run if start times are \
+         not random.",
     ),
     key(
         "runs[].queue_bytes.{mean,p50,p95,p99,p999,max}",
         "B",
-        "Bytes that waited there, every port at every sample alike; null if there are none.",
+        "Waiting bytes, over these samples; null if there are none.",
     ),
-    key("runs[].links[].name", "", "The name of a link that the experiment's `links` name."),
+    key("runs[].links[].name", "", "The name of a link in the experiment's `links`."),
     key(
         "runs[].links[].utilisation",
         "",
-        "What it sent between the first and the last sample of its time, over what it can send; null \
-         with fewer than two samples.",
+        "Bytes that it sent between the first and the last sample of its time, over what it can \
+         send; null with fewer than two samples.",
     ),
     key(
         "runs[].links[].{queue_bytes,queue_packets}.count",
@@ -144,7 +148,7 @@ pub const SUMMARY: &[Key] = &[
     key(
         "runs[].links[].{queue_bytes,queue_packets}.{mean,p50,p95,p99,p999,max}",
         "B or packets",
-        "What waited there at these samples; null if there are none.",
+        "Its queue at these samples; null if there are none.",
     ),
     key("runs[].fct_us.{all,small,medium,large}.count", "", "Flows of the class that finished."),
     key(
@@ -165,23 +169,23 @@ pub const SUMMARY: &[Key] = &[
         "Size over FCT of those flows; null if there are none.",
     ),
     key("runs[].packets.arrived", "", "Data packets of measured flows that arrived."),
-    key("runs[].packets.marked", "", "The share of them that some port marked."),
+    key("runs[].packets.marked", "", "The share of these packets that some port marked."),
     key("runs[].packets.marked_again", "", "The share that more than one port marked."),
     key(
         "runs[].packets.marked_again_in_tail",
         "",
-        "The same of the packets of flows beyond the 95th percentile of FCT.",
+        "The same share, for the packets of flows beyond the 95th percentile of FCT.",
     ),
     key(
         "runs[].packets.reordered",
         "",
-        "The share that came, sent for the first time, after a packet sent later.",
+        "The share that was sent for the first time and arrived after a packet sent later.",
     ),
     key(
         "runs[].packets.{duplicate_acks,third_duplicate_acks}",
         "",
-        "Of the ACKs of flows that lost nothing, the share that acknowledged nothing new, and \
-         that was the third or later such one in a row.",
+        "Of the ACKs of flows that lost nothing: the share that acknowledged nothing new, and the \
+         share that was at least the third such ACK in a row.",
     ),
     key(
         "runs[].one_by_one.{halved,longer,doubled,worst}",
@@ -189,11 +193,16 @@ pub const SUMMARY: &[Key] = &[
         "As in `comparisons`, of this seed's flows against those of the first scheme; null for that \
          scheme.",
     ),
-    key("runs[].parts[].name", "", "A part of the workload; there are none where it is one."),
+    key(
+        "runs[].parts[].name",
+        "",
+        "A part of the workload; the list is empty if the workload has \
+                                    no parts.",
+    ),
     key(
         "runs[].parts[].{flows,finished,deadline_flows,deadlines_met,application_throughput}",
         "",
-        "As those of the run, of the part's flows.",
+        "As for the run, over the part's flows.",
     ),
     key("runs[].parts[].{fct_us,slowdown}.count", "", "Flows of the part that finished."),
     key(
@@ -227,11 +236,16 @@ pub const SUMMARY: &[Key] = &[
         "runs[].parts[].packets.{arrived,marked,marked_again,marked_again_in_tail,reordered,\
          duplicate_acks,third_duplicate_acks}",
         "",
-        "As those of the run, of the part's packets.",
+        "As for the run, over the part's packets.",
     ),
     key("orders[].point", "", "The varied keys and their values."),
     key("orders[].{class,figure}", "", "What is compared: FCTs of a class, their mean or p99."),
-    key("orders[].{lower,higher}", "", "The schemes that are said to have less and more."),
+    key(
+        "orders[].{lower,higher}",
+        "",
+        "The schemes that have the lower and the higher figure \
+                                        according to the paper.",
+    ),
     key(
         "orders[].change.{change,low,high}",
         "",
@@ -241,8 +255,8 @@ pub const SUMMARY: &[Key] = &[
     key(
         "orders[].verdict",
         "",
-        "\"holds\" or \"reversed\" if the whole interval is on one side, or if nothing is random \
-         and the change is; else \"undecided\".",
+        "\"holds\" or \"reversed\" if the whole interval is on one side (if nothing is random: the \
+         change), otherwise \"undecided\".",
     ),
     key("comparisons[].point", "", "The varied keys and their values."),
     key("comparisons[].scheme", "", "The scheme compared."),
@@ -255,8 +269,8 @@ pub const SUMMARY: &[Key] = &[
     key(
         "comparisons[].fct.{all,small,medium,large}.samples",
         "",
-        "How many of these seeds differ in any FCT: 1 of several if nothing is random, and then \
-         there are no intervals.",
+        "Number of these seeds that differ in any FCT: 1 if nothing is random, and then there are \
+         no intervals.",
     ),
     key(
         "comparisons[].fct.{all,small,medium,large}.pairs",
@@ -289,15 +303,15 @@ pub const SUMMARY: &[Key] = &[
     key(
         "comparisons[].fct.{all,small,medium,large}.one_by_one.worst",
         "",
-        "How many times as long the flow takes that fares worst against the first scheme.",
+        "The largest ratio of a flow's FCT to its FCT under the first scheme.",
     ),
     key("across_seeds[].point", "", "The varied keys and their values."),
     key("across_seeds[].scheme", "", "The scheme."),
-    key("across_seeds[].seeds", "", "Seeds whose runs went to their end."),
+    key("across_seeds[].seeds", "", "Seeds with complete runs."),
     key(
         "across_seeds[].samples",
         "",
-        "How many of these seeds differ in the FCT of any flow: 1 of several if nothing is random.",
+        "Number of these seeds that differ in the FCT of any flow: 1 if nothing is random.",
     ),
     key(
         "across_seeds[].steady_state.{early_slowdown,late_slowdown}",
@@ -314,13 +328,13 @@ pub const SUMMARY: &[Key] = &[
     key(
         "across_seeds[].steady_state.warm_up_flows",
         "",
-        "The fewest `warm_up_flows` after which the rest of the flows is steady, to a twentieth of \
-         them; null if the runs are steady, or if half of the flows is not enough.",
+        "The smallest `warm_up_flows`, in steps of a twentieth of the flows, after which the rest \
+         is steady; null if the runs are steady, or if half of the flows is not enough.",
     ),
     key(
         "across_seeds[].steady_state.flows",
         "",
-        "The `flows` to use: more by that warm-up, or twice as many if no warm-up is enough; null \
+        "The `flows` to use: increased by that warm-up, or doubled if no warm-up is enough; null \
          if the runs are steady.",
     ),
     key("warnings[]", "", "What makes figures less certain than they look, in sentences."),

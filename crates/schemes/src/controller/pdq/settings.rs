@@ -1,4 +1,4 @@
-//! What may be set of PDQ's switches.
+//! The parameters of PDQ's switches, and their values.
 
 use flowsched_units::{Kind, Parameter, Settings};
 
@@ -18,8 +18,8 @@ pub(crate) const EARLY_START: Parameter = Parameter {
     name: "early_start",
     kind: Kind::Number { from: 0.0, to: 1000.0 },
     default: Some("2"),
-    about: "K of Early Start: flows that end within so many round-trip times let the next \
-            one start; 0: none.",
+    about: "K of Early Start: flows that end within this many round-trip times let the next one \
+            start; 0: none.",
     source: "PDQ 2012, 3.3.2: \"we set K = 2\"",
 };
 
@@ -27,8 +27,8 @@ pub(crate) const PROBE_SPACING: Parameter = Parameter {
     name: "probe_spacing",
     kind: Kind::Number { from: 0.0, to: 1000.0 },
     default: Some("0.2"),
-    about: "X of Suppressed Probing: a paused flow probes every X round-trip times its place \
-            in the list; 0: every round-trip time.",
+    about: "X of Suppressed Probing: a paused flow probes every X n round-trip times, where n is \
+            its place in the list; 0: every round-trip time.",
     source: "PDQ 2012, 3.3.2: \"we conservatively set X to 0.2\"",
 };
 
@@ -36,7 +36,7 @@ pub(crate) const DAMPENING: Parameter = Parameter {
     name: "dampening",
     kind: Kind::Number { from: 0.0, to: 1000.0 },
     default: Some("0.5"),
-    about: "After a switch has accepted a flow, it accepts no other paused one for so many \
+    about: "After a switch has accepted a flow, it accepts no other paused flow for this many \
             round-trip times.",
     source: "none: \"a given small period of time\" (PDQ 2012, 3.3.2); with half a round trip a \
              burst's queue is that of Figure 7",
@@ -46,8 +46,8 @@ pub(crate) const MAX_FLOWS: Parameter = Parameter {
     name: "max_flows",
     kind: Kind::Count { from: 1, to: 1_000_000 },
     default: Some("100"),
-    about: "M: a switch remembers at most so many flows of a link; the others share what \
-            these leave.",
+    about: "M: the most flows of a link that a switch remembers; other flows share what these \
+            leave.",
     source: "PDQ 2012, 3.3.1; 100 is common in simulators",
 };
 

@@ -1,4 +1,4 @@
-//! What may be set of D3's and RCP's hosts.
+//! The parameters of D3's and RCP's hosts, and their values.
 
 use flowsched_units::{Kind, Parameter, SettingError, Settings};
 

@@ -1,4 +1,4 @@
-//! Which queue a packet of Homa's asks for.
+//! Which queue a packet of Homa asks for.
 //!
 //! Montazeri et al., SIGCOMM 2018, 3.4: unscheduled packets have the priority of their message's
 //! size, by cutoffs that divide the unscheduled bytes evenly; scheduled packets have the one that
@@ -43,7 +43,7 @@ pub struct Levels {
 
 impl Levels {
     /// The queue of the message of this rank, the one with the fewest bytes left having rank 0, of
-    /// so many that are granted. More messages than queues share the highest.
+    /// this many that are granted. More messages than queues share the highest.
     #[inline]
     pub fn level(self, rank: usize, active: usize) -> u8 {
         let below = active.saturating_sub(1 + rank).min(usize::from(self.count) - 1);
@@ -62,8 +62,8 @@ impl TaggerPart for HomaPriorities {
     const PART: Part = Part {
         role: Role::Tagger,
         name: "homa",
-        about: "Priorities are those of the message's size for what it sends without a grant, and \
-                the receiver's for the rest.",
+        about: "Packets sent without a grant have the priority of the message's size, all others \
+                the priority that the receiver grants.",
         source: "Montazeri et al., SIGCOMM 2018, 3.4",
         parameters: &[&[UNSCHEDULED_CUTOFFS]],
     };

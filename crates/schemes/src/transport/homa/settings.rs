@@ -15,8 +15,8 @@ pub const RTT_BYTES: Parameter = Parameter {
     kind: Kind::Size(PacketMeaning::Payload),
     default: Some("9700B"),
     about: "RTTbytes, rounded up to whole packets: what a message sends without a grant, and what \
-            of it is granted and has not come. Set it to a host link's rate times the longest \
-            round trip.",
+            is granted but has not arrived. Set it to a host link's rate times the longest round \
+            trip.",
     source: "Montazeri et al., SIGCOMM 2018, 5.2: 10 Gbps and 7.8 us",
 };
 
@@ -35,8 +35,8 @@ pub const RESEND_INTERVAL: Parameter = Parameter {
     name: "resend_interval",
     kind: Kind::Time,
     default: Some("2ms"),
-    about: "How long nothing of a message comes before its receiver asks for what is missing, or \
-            its sender asks the receiver for a sign.",
+    about: "Time without a packet of a message after which its receiver asks for the missing \
+            packets, or its sender asks the receiver for an answer.",
     source: "Montazeri et al., SIGCOMM 2018, 3.7: a few milliseconds",
 };
 

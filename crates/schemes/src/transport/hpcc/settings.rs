@@ -1,4 +1,4 @@
-//! What may be set of HPCC's hosts.
+//! The parameters of HPCC's hosts, and their values.
 
 use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, SettingError, Settings, Time};
 
@@ -24,8 +24,8 @@ pub const TARGET_UTILISATION: Parameter = Parameter {
     name: "target_utilisation",
     kind: Kind::Number { from: 0.01, to: 1.0 },
     default: Some("0.95"),
-    about: "Eta: bytes in flight on the most loaded link, in units of its bandwidth times T, \
-            that windows aim at.",
+    about: "Eta: the target of windows, as bytes in flight on the most loaded link over its \
+            bandwidth times T.",
     source: "HPCC 2019; the authors' simulator",
 };
 
@@ -44,8 +44,8 @@ pub const ADDITIVE_INCREASE: Parameter = Parameter {
     name: "additive_increase",
     kind: Kind::Size(PacketMeaning::Wire),
     default: Some("80B"),
-    about: "W_AI: what is added to the window once a round-trip time. N flows can share a link \
-            without a queue while it is at most (1 - eta) of the first window over N.",
+    about: "W_AI: bytes added to the window once per round-trip time. N flows can share a link \
+            without a queue if it is at most (1 - eta) / N of the first window.",
     source: "HPCC 2019; the authors' simulator has 65 B at 100 Gbps and 13us",
 };
 

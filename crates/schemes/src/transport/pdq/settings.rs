@@ -1,4 +1,4 @@
-//! What may be set of PDQ's hosts.
+//! The parameters of PDQ's hosts, and their values.
 
 use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, Rate, Settings};
 
@@ -17,8 +17,8 @@ pub(crate) const FLOW_SIZE: Parameter = Parameter {
     name: "flow_size",
     kind: Kind::Choice(&["known", "estimated", "random"]),
     default: Some("known"),
-    about: "What a sender announces as a flow's size: what is left of it, an estimate from \
-            the bytes sent so far, or a random one that stays.",
+    about: "What a sender announces as a flow's size: its remaining size, an estimate from the \
+            bytes sent so far, or a random size that stays the same.",
     source: "PDQ 2012, 5.6",
 };
 
@@ -26,7 +26,8 @@ pub(crate) const ESTIMATE_STEP: Parameter = Parameter {
     name: "estimate_step",
     kind: Kind::Size(PacketMeaning::Payload),
     default: Some("50KB"),
-    about: "An estimated size is raised by so much whenever as much has been sent.",
+    about: "The step of an estimated size: the estimate rises by this much whenever the flow has \
+            sent this much.",
     source: "PDQ 2012, 5.6: \"only for every 50 KByte it sends\"",
 };
 
@@ -34,8 +35,8 @@ pub(crate) const AGEING: Parameter = Parameter {
     name: "ageing",
     kind: Kind::Number { from: 0.0, to: 1000.0 },
     default: Some("0"),
-    about: "The expected transmission time that a flow announces is divided by 2 to the power \
-            of this times its waiting time in units of 100 ms.",
+    about: "Alpha: a flow divides the expected transmission time that it announces by 2^(alpha t), \
+            where t is its waiting time in units of 100 ms.",
     source: "PDQ 2012, 7 and Figure 12: alpha",
 };
 

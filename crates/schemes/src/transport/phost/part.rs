@@ -20,8 +20,8 @@ impl TransportPart for PhostHosts {
     const PART: Part = Part {
         role: Role::Transport,
         name: "phost",
-        about: "pHost: receivers send tokens to the flow that lacks the fewest packets, sources spend \
-                them on it.",
+        about: "pHost: receivers send tokens to the flow with the fewest missing packets, and \
+                sources send one packet per token.",
         source: "Gao et al., CoNEXT 2015",
         parameters: &[PARAMETERS],
     };

@@ -15,8 +15,7 @@ pub const SHORT_FLOW: Parameter = Parameter {
     name: "short_flow",
     kind: ValueKind::Size(PacketMeaning::Payload),
     default: Some("70pkt"),
-    about: "The largest size of flows whose packets have the second queue; those of larger ones \
-            have the third.",
+    about: "The largest size of flows that use the second queue; larger flows use the third.",
     source: "the authors' simulator: a bandwidth-delay product",
 };
 

@@ -21,7 +21,8 @@ pub const FREE_TOKENS_FOR: Parameter = Parameter {
     name: "free_tokens_for",
     kind: Kind::Choice(&["short-flows", "all-flows"]),
     default: Some("short-flows"),
-    about: "Which flows have tokens from the start: those of at most `free_tokens` packets, or all.",
+    about: "Which flows have tokens from the start: flows of at most `free_tokens` packets, or \
+            all.",
     source: "the authors' simulator",
 };
 
@@ -30,7 +31,7 @@ pub const TOKEN_LIFE: Parameter = Parameter {
     name: "token_life",
     kind: Kind::Number { from: 0.0, to: 1_000_000.0 },
     default: Some("1.5"),
-    about: "After so many times of a full packet at the source's card, a token expires.",
+    about: "Lifetime of a token, in times that the source's card needs for a full packet.",
     source: "Gao et al., CoNEXT 2015; the authors' simulator",
 };
 
@@ -39,7 +40,8 @@ pub const TOKEN_WINDOW: Parameter = Parameter {
     name: "token_window",
     kind: Kind::Count { from: 1, to: 1_000_000 },
     default: Some("70"),
-    about: "A flow that leaves so many tokens unanswered is downgraded: it gets no more for a while.",
+    about: "A flow that leaves this many tokens unanswered is downgraded: it gets no more for a \
+            while.",
     source: "Gao et al., CoNEXT 2015; a bandwidth-delay product, as `free_tokens`",
 };
 
@@ -57,7 +59,7 @@ pub const RESEND_TIME: Parameter = Parameter {
     name: "resend_time",
     kind: Kind::Time,
     default: Some("97us"),
-    about: "How long after the last token of a flow its missing packets get another one.",
+    about: "Time after the last token of a flow until its missing packets get another one.",
     source: "the authors' simulator: 9 packet times, of which 8 are a round trip",
 };
 
@@ -66,7 +68,7 @@ pub const REQUEST_INTERVAL: Parameter = Parameter {
     name: "request_interval",
     kind: Kind::Time,
     default: Some("1ms"),
-    about: "How long a source hears nothing of its receiver before it asks again; twice as long \
+    about: "Time without an answer of the receiver after which a source asks again; it doubles \
             each time.",
     source: "none: the authors' simulator loses no request",
 };
@@ -116,7 +118,7 @@ impl PhostSettings {
         })
     }
 
-    /// Tokens that a flow of so many segments has from the start.
+    /// Tokens that a flow of this many segments has from the start.
     pub(super) fn free_of(&self, segments: u32) -> u32 {
         let has_any = self.all_have_free_tokens || segments <= self.free_tokens;
         if has_any { segments.min(self.free_tokens) } else { 0 }

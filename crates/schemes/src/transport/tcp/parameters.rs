@@ -24,7 +24,7 @@ pub const RECEIVE_WINDOW: Parameter = Parameter {
     name: "receive_window",
     kind: Kind::Size(PacketMeaning::Payload),
     default: Some("unlimited"),
-    about: "What a receiver takes beyond the last byte in order; its reader is never slow.",
+    about: "What a receiver accepts beyond the last byte in order; its application reads at once.",
     source: "RFC 9293, 3.8.6",
 };
 
@@ -65,7 +65,7 @@ pub const ACK_RATIO: Parameter = Parameter {
     name: "ack_ratio",
     kind: Kind::Count { from: 1, to: 64 },
     default: Some("1"),
-    about: "Data packets to an ACK; more than 1 delays ACKs.",
+    about: "Data packets per ACK; more than 1 delays ACKs.",
     source: "the PIAS authors' simulator; RFC 5681, 4.2 allows 2",
 };
 
@@ -73,7 +73,7 @@ pub const ACK_DELAY: Parameter = Parameter {
     name: "ack_delay",
     kind: Kind::Time,
     default: Some("500us"),
-    about: "The longest that an ACK is delayed, with an ack_ratio above 1.",
+    about: "The longest delay of an ACK, with an ack_ratio above 1.",
     source: "RFC 5681, 4.2 allows up to 500 ms; scaled to rto_min here",
 };
 
@@ -115,8 +115,9 @@ pub const ECT_ON: Parameter = Parameter {
     name: "ect_on",
     kind: Kind::Choice(&["data", "new-data", "every-packet"]),
     default: Some("data"),
-    about: "Which packets of a sender that heeds marks may be marked (ECT): those with data; those with \
-            data that is sent for the first time, as under Linux; or SYNs and probes too.",
+    about: "Which packets may be marked (ECT), if the sender reacts to marks: packets with data; \
+            packets with data that is sent for the first time, as under Linux; or all, SYNs and \
+            probes too.",
     source: "new-data: RFC 3168, 6.1.1 and 6.1.5; every-packet: PIAS ToN 2017, IV-A.3",
 };
 
@@ -202,8 +203,8 @@ pub const GROWTH_PER_WINDOW: Parameter = Parameter {
     name: "growth_per_window",
     kind: Kind::Choice(&["weighted", "two"]),
     default: Some("weighted"),
-    about: "What a window's worth of ACKs adds to the window after slow start: the weight \
-            over largest_weight of a segment, or two segments whatever the weight.",
+    about: "Segments that a window's worth of ACKs adds to the window after slow start: the flow's \
+            weight over largest_weight, or always two.",
     source: "weighted: Munir et al., INFOCOM 2013; two: the PIAS authors' simulator, which \
              counts every ACK twice",
 };

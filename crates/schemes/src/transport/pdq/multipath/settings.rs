@@ -1,4 +1,4 @@
-//! What may be set of M-PDQ's hosts.
+//! The parameters of M-PDQ's hosts, and their values.
 
 use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
@@ -13,8 +13,8 @@ pub(crate) const SUBFLOWS: Parameter = Parameter {
     name: "subflows",
     kind: Kind::Count { from: 1, to: 64 },
     default: Some("3"),
-    about: "Into how many subflows a flow is split, of a packet at least. On BCube and Jellyfish \
-            each takes another one of the parallel paths; elsewhere switches choose by a hash.",
+    about: "Number of subflows of a flow, each of at least one packet. On BCube and Jellyfish each \
+            takes a parallel path of its own; elsewhere switches choose by a hash.",
     source: "PDQ 2012, 6: \"we split a flow into 3 M-PDQ subflows\"",
 };
 
@@ -47,8 +47,8 @@ impl TransportPart for MultipathPdq {
     const PART: Part = Part {
         role: Role::Transport,
         name: "m-pdq",
-        about: "M-PDQ: PDQ's sender over several paths at once, a subflow on each; what paused ones \
-                have to send, others send.",
+        about: "M-PDQ: PDQ's sender over several paths at once, with a subflow on each; sending \
+                subflows take over what paused ones have left.",
         source: "PDQ 2012, 6",
         parameters: &[explicit::PARAMETERS, settings::PARAMETERS, PARAMETERS],
     };
