@@ -86,7 +86,7 @@ pub(crate) struct TopArgs {
     /// Seconds between two readings.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) interval: u64,
-    /// End after so many readings.
+    /// Stop after this many readings.
     #[arg(long)]
     pub(crate) count: Option<u64>,
 }

@@ -22,7 +22,7 @@ pub(crate) fn named(name: &str) -> Option<&'static DscpMap> {
     MAPS.iter().find(|map| map.name == name)
 }
 
-/// What is taken for so many levels where the configuration names none: the first levels of the
+/// What is taken for this many levels where the configuration names none: the first levels of the
 /// smallest map that has as many, and its last.
 pub(crate) fn default_for(levels: usize) -> Vec<u8> {
     let smallest = MAPS.iter().rev().find(|map| map.code_points.len() >= levels);

@@ -23,7 +23,7 @@ pub(crate) const RECORD: &str = "seen_";
 /// So many missed packets are normal: some were queued when the tagger was attached, others are under
 /// way while the counts are read.
 const FEW: u64 = 64;
-/// One missed packet in so many is normal, too.
+/// One missed packet in this many is normal, too.
 const SELDOM: u64 = 100;
 /// The agent moves the start of the recent past this often. It is therefore up to twice as long.
 pub(crate) const RECENT: Duration = Duration::from_secs(60);

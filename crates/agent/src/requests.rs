@@ -26,7 +26,7 @@ impl Requests {
         Ok(Requests { signals, control: Control::listen(places)?, end: false, reload: false })
     }
 
-    /// Waits for a request, or until `other` can be read, for so many milliseconds at most.
+    /// Waits for a request, or until `other` can be read, for this many milliseconds at most.
     pub(crate) fn wait(&self, other: BorrowedFd<'_>, at_most_ms: u16) {
         let mut files = self.control.files();
         files.extend([self.signals.as_fd(), other]);

@@ -65,7 +65,7 @@ fn read(host: &str, reader: Reader) {
     is_ready.recv().unwrap();
 }
 
-/// Sends so many bytes on each of so many connections at once, from `host`. With a `buffer` of that
+/// Sends this many bytes on each of this many connections at once, from `host`. With a `buffer` of that
 /// many bytes the sender does not wait for room in it.
 fn send(host: &str, connections: usize, bytes: usize, buffer: Option<usize>) {
     let sending: Vec<_> = (0..connections)

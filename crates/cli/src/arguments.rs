@@ -1,4 +1,4 @@
-//! The command line: what there is to say, and what `--help` teaches.
+//! The command line and the texts of `--help`.
 
 #![allow(rustdoc::broken_intra_doc_links, reason = "help texts name tables such as [workload]")]
 
@@ -28,11 +28,11 @@ Examples:
   flowsched run my.toml --set workload.load=0.6 --vary scheme.pias.queues=2,4,8
       Change a key of the file, and let another take several values.
   flowsched list schemes
-      Every preset, every part and every key, with defaults and where they come from.
+      Every preset, part and key, with defaults and their sources.
   flowsched thresholds --workload web-search-packets --load 0.8 --compare
-      The best demotion thresholds for a workload, beside those that were published.
+      The best demotion thresholds for a workload, beside the published ones.
 
-Exit status: 0 done, 2 a mistake in the input, 1 anything else.";
+Exit status: 0 success, 2 a mistake in the input, 1 any other failure.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -110,7 +110,7 @@ const RUN_EXAMPLES: &str = "\
 Examples:
   flowsched run experiments/pias-vs-dctcp.toml --set seeds=5 --out results/five-seeds
   flowsched run experiments/pias-fig14a.toml --quick
-      A paper's figure in a minute, smaller than the paper ran it.
+      A figure of a paper in a minute, at a smaller scale than in the paper.
   flowsched run my.toml --vary workload.load=0.5..0.9:0.1
   flowsched run my.toml --vary scheme.pias.queues=2,8 --vary topology.routing=spray,ecmp
       Every combination of the values, side by side on the cores.
@@ -118,11 +118,11 @@ Examples:
 
 Keys are dotted: workload.load, topology.leaves, seeds, and scheme.NAME.KEY or scheme.NUMBER.KEY.
 The folder gets experiment.toml (every default filled in), flows.parquet, ports.parquet,
-summary.json and report.html. Ctrl-C stops the runs, and keeps the results that can be
-written within a second, marked as incomplete; --resume then runs the rest. Finished runs survive
-a crash or a kill of the program.";
+summary.json and report.html. Ctrl-C stops the runs and keeps the results that can be written
+within a second, marked as incomplete; --resume then runs the rest. Finished runs survive a crash
+or a kill of the program.";
 
-/// An experiment file and what is said beside it.
+/// An experiment file, and options that change it.
 #[derive(Args, Clone, Debug)]
 pub struct ExperimentFile {
     /// The experiment
@@ -158,7 +158,7 @@ pub struct Run {
     /// How many runs go side by side; by default as many as there are cores
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// What is printed at the end
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 }
@@ -171,7 +171,7 @@ Examples:
 
 Every host of the topology is a network namespace with the TCP of this machine's kernel. The ports,
 links and routes of the experiment are those of the simulator, in real time. Runs go one after the
-other. Beside what `flowsched run` writes, the folder gets lab.json: how late the lab was in each run.";
+other. Besides the files of `flowsched run`, the folder gets lab.json: how late the lab was.";
 
 /// `flowsched lab`.
 #[cfg(feature = "lab")]
@@ -180,7 +180,7 @@ pub enum Lab {
     /// Run an experiment with real packets
     #[command(after_help = LAB_EXAMPLES)]
     Run(LabRun),
-    /// Remove what labs left that are no more
+    /// Remove what ended labs have left behind
     Down,
 }
 
@@ -197,7 +197,7 @@ pub struct LabRun {
     /// Keep the finished runs of the same interrupted experiment, and run the others
     #[arg(long)]
     pub resume: bool,
-    /// What is printed at the end
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 }
@@ -205,7 +205,7 @@ pub struct LabRun {
 const SEARCH_EXAMPLES: &str = "\
 Examples:
   flowsched search experiments/pdq-fig3a.toml --key workload.flows --to 60
-      How many flows can start at once so that 99% of them are in time, for every scheme.
+      For every scheme: how many flows can start at once so that 99% meet their deadlines.
   flowsched search my.toml --key workload.flows --from 5 --to 40 --application-throughput 0.95
 
 The search halves the range: it assumes that results never improve as the key grows. It searches
@@ -220,10 +220,10 @@ pub struct Search {
     /// The key, which takes whole numbers
     #[arg(long, value_name = "KEY")]
     pub key: String,
-    /// Its smallest value
+    /// The smallest value of the key
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub from: u64,
-    /// Its largest value
+    /// The largest value of the key
     #[arg(long, value_name = "N")]
     pub to: u64,
     /// The share of deadlines to meet, over all seeds
@@ -232,7 +232,7 @@ pub struct Search {
     /// How many runs go side by side; by default as many as there are cores
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// What is printed at the end
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 }
@@ -270,7 +270,7 @@ pub struct Thresholds {
     /// thresholds for several
     #[arg(long, value_name = "LOADS", required_unless_present = "link")]
     pub load: Option<String>,
-    /// Priority queues; there is one threshold fewer
+    /// Number of priority queues; thresholds are one fewer
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub queues: usize,
     /// The model of flow completion times: pias-mm1, pias-mm1-bound, multilevel-fcfs, multilevel-ps
@@ -284,15 +284,15 @@ pub struct Thresholds {
     /// repeated for thresholds of several links
     #[arg(long, value_name = "RATE[@LOAD]", default_values_t = [AskedLink::default()])]
     pub link: Vec<AskedLink>,
-    /// For several loads or workloads: minimise the worst or the mean loss against each one's own
-    /// best thresholds; by default the worst
+    /// For several loads or workloads: which loss against each one's own best thresholds to
+    /// minimise; by default the worst
     #[arg(long, value_enum)]
     pub regret: Option<AskedRegret>,
     /// Compare with one queue, equal split, exponential and published thresholds, and show the loss
     /// if load or sizes differ from the forecast
     #[arg(long)]
     pub compare: bool,
-    /// How they are printed
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = ThresholdsFormat::Table)]
     pub format: ThresholdsFormat,
 }
@@ -368,13 +368,13 @@ pub struct Reproduce {
     /// How many runs go side by side; by default as many as there are cores
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// Measure under every reading of what the papers leave open, and say what each one changes
+    /// Measure under every reading of what the papers leave open, and print what each changes
     #[arg(long)]
     pub explore: bool,
     /// Where the results of the simulations go
     #[arg(long, value_name = "DIR", default_value = "results/reproduce")]
     pub out: PathBuf,
-    /// How the rows are printed
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
 }
@@ -405,8 +405,7 @@ Examples:
 
 Reads pcap and pcapng, plain or compressed with gzip or zstd, with Ethernet, raw IP or Linux cooked
 headers. Each direction of a TCP or UDP connection is a flow that starts with its first byte of
-payload; bytes that TCP retransmits count
-once. Hosts are numbered in the order of their addresses.";
+payload. Bytes that TCP retransmits count once. Hosts are numbered in the order of their addresses.";
 
 /// `flowsched flows`.
 #[derive(Args, Debug)]

@@ -32,7 +32,7 @@ struct Bar {
 }
 
 impl Display {
-    /// For `runs` runs, of which so many are finished; the others have so many flows in all.
+    /// For `runs` runs, of which this many are finished; the others have this many flows in all.
     pub fn new(runs: usize, finished: usize, flows: u64, progress: &Arc<Progress>) -> Display {
         let draw = || Bar::draw(message(finished, runs), flows, progress.clone());
         Display { runs, finished, bar: std::io::stderr().is_terminal().then(draw) }

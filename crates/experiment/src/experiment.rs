@@ -14,7 +14,7 @@ use crate::workload::WorkloadOfScene;
 /// An experiment: every run of it, checked.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// What the report is headed with.
+    /// The title of the report.
     pub name: String,
     /// How many seeds.
     pub seeds: u64,
@@ -22,36 +22,35 @@ pub struct Experiment {
     pub first_seed: u64,
     /// The varied keys, in the order of the points' values.
     pub varied: Vec<String>,
-    /// What is run: one scene, or one for every point of what varies.
+    /// The scenes: one, or one for every point of the varied keys.
     pub scenes: Vec<Scene>,
     /// The orders of schemes to report on.
     pub orders: Vec<Order>,
     /// The files that it refers to.
     pub inputs: Vec<Input>,
-    /// What a user should know though it is no mistake: keys without effect, settings that
-    /// contradict each other.
+    /// Warnings, which are no mistakes: keys without effect, settings that contradict each other.
     pub warnings: Vec<String>,
     pub(crate) resolved: String,
 }
 
-/// What one point's runs share.
+/// What the runs of one point share.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// What the varied keys are here.
+    /// The values of the varied keys.
     pub point: Point,
-    /// What runs it.
+    /// The engine.
     pub engine: Engine,
-    /// How often ports are looked at.
+    /// The time between two samples of the ports.
     pub sample_interval: Time,
-    /// The links whose figures are wanted.
+    /// The links to report on.
     pub links: Vec<NamedLink>,
     /// When a run stops, if not with its last flow.
     pub until: Option<Time>,
     /// The network.
     pub topology: Topology,
-    /// What it is asked to carry.
+    /// The workload.
     pub workload: WorkloadOfScene,
-    /// What is compared.
+    /// The schemes.
     pub schemes: Vec<SchemeOfScene>,
 }
 
@@ -108,7 +107,7 @@ impl Scene {
     /// The network of every run.
     ///
     /// # Errors
-    /// None that reading the experiment would not have found.
+    /// None: reading the experiment has found all mistakes of the network.
     pub fn network(&self) -> Result<Network, SettingError> {
         flowsched_topology::build(self.topology.kind.name, &self.topology.settings)
     }
@@ -116,7 +115,7 @@ impl Scene {
     /// The flow sequence of `seed`, the same for every scheme.
     ///
     /// # Errors
-    /// If the sizes or the load turn out to give flows that cannot be.
+    /// If the sizes and the load give flows that are not allowed, such as one that starts too late.
     pub fn workload(&self, network: &Network, seed: u64) -> Result<Workload, SettingError> {
         self.workload.flows(network, seed).map_err(|PartError { error, .. }| error)
     }

@@ -1,15 +1,15 @@
 //! The experiment file, and the tables and statistics of its results.
 //!
-//! [`Experiment::read`] turns a file and what the command line says beside it into scenes that
-//! are complete and checked: a network, a workload and schemes that fit each other, for every
-//! point of what varies. [`Experiment::runs`] lists the runs; [`Experiment::resolved`] is the
+//! [`Experiment::read`] turns a file and the changes of the command line into scenes that are
+//! complete and checked: a network, a workload and schemes that fit each other, for every point of
+//! the varied keys. [`Experiment::runs`] lists the runs; [`Experiment::resolved`] is the
 //! file written back with every default filled in. [`results`] is what runs leave behind.
 //!
 //! What lives here: reading, checking and varying experiments, and figures worked out from
 //! results. What may not: running anything.
 //!
-//! Everything that a user wrote and that cannot be is a [`Mistake`] with its place; all
-//! mistakes of an experiment are reported together.
+//! Every invalid input is a [`Mistake`] with its place; all mistakes of an experiment are reported
+//! together.
 //!
 //! ```
 //! use flowsched_experiment::{Arguments, Experiment, Source};

@@ -51,7 +51,7 @@ impl WorkloadParts {
         self.parts.iter_mut().for_each(|part| part.flows = Some(1));
     }
 
-    /// Leaves at most so many flows to every part and to every listed flow.
+    /// Leaves at most this many flows to every part and to every listed flow.
     pub(crate) fn keep(&mut self, most: u64) {
         for part in &mut self.parts {
             part.flows = Some(part.flows.unwrap_or(most).min(most));

@@ -28,7 +28,7 @@ pub(crate) struct Thresholds {
 type Question = (String, String, u64, u64);
 
 impl Thresholds {
-    /// The sizes that `word` stands for with so many queues.
+    /// The sizes that `word` stands for with this many queues.
     pub fn resolve(
         &mut self,
         word: &str,

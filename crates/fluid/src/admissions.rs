@@ -16,7 +16,7 @@ pub(crate) enum Admissions {
 }
 
 impl Admissions {
-    /// Of so many links, to which nobody has come yet.
+    /// Of this many links, to which nobody has come yet.
     pub(crate) fn new(admission: Admission, links: usize) -> Admissions {
         match admission {
             Admission::AtOnce => Admissions::Open,

@@ -51,7 +51,7 @@ enum Next {
     Never,
     /// Of a higher one, then.
     At(Time),
-    /// Of a lower one, when it has sent so many bits.
+    /// Of a lower one, when it has sent this many bits.
     Sent(f64),
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Decided<'a> {
 }
 
 impl News {
-    /// None yet, on so many links.
+    /// None yet, on this many links.
     pub(crate) fn new(until_probed: f64, links: usize) -> News {
         News {
             until_probed,

@@ -20,7 +20,7 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// Nobody has asked yet for any of so many links.
+    /// Nobody has asked yet for any of this many links.
     pub(crate) fn new(links: usize) -> Requests {
         Requests { known: vec![0; links] }
     }

@@ -77,7 +77,7 @@ struct Touched {
 }
 
 impl Touched {
-    /// Makes room for so many more.
+    /// Makes room for this many more.
     fn reserve(&mut self, count: usize) {
         if self.links.len() < self.count + count {
             self.links.resize(2 * (self.count + count), 0);
@@ -108,7 +108,7 @@ impl SideTraffic {
         }
     }
 
-    /// A flow starts over `path`, for which so many bits go back over `way` for every bit that it
+    /// A flow starts over `path`, for which this many bits go back over `way` for every bit that it
     /// sends; while it waits, its `probes` take so much, in bit/s, of both.
     pub(crate) fn start(&mut self, slot: u32, path: &[u32], way: &[u32], ratio: f64, probes: f64) {
         self.ways.set(slot, way);

@@ -79,7 +79,7 @@ impl Transfer {
         }
     }
 
-    /// When so many bits are sent, if its rate stays as it is: the first picosecond that they
+    /// When this many bits are sent, if its rate stays as it is: the first picosecond that they
     /// are, and not before the next one.
     pub(crate) fn time_of(&self, sent: f64, now: Time) -> Time {
         after(now, sent - self.sent_at(now), self.rate).max(now + Time::from_ps(1))

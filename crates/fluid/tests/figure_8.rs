@@ -15,7 +15,7 @@ use flowsched_workload::{Flow, PARAMETERS, generate, sizes::by_name};
 
 const SEEDS: u64 = 5;
 
-/// A random permutation of so many flows that start at once.
+/// A random permutation of this many flows that start at once.
 fn flows(network: &Network, count: u64, sizes: &str, seed: u64) -> Vec<Flow> {
     let mut settings = Settings::defaults(PARAMETERS);
     settings.set("pattern", Value::Text("permutation".into()));

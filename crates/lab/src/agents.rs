@@ -1,8 +1,8 @@
 //! The agent on every host: the program that tags packets on real machines, as its operator starts it.
 //!
 //! Each agent has the network namespace of its host, a BPF file system of its own, and a shell around it
-//! that ends it when the lab ends, in whatever way: the shell waits for its standard input, which the lab
-//! holds open. What the kernel keeps of the tagger goes with the file system and the interface.
+//! that ends it when the lab ends, however it ends: the shell waits for its standard input, which the lab
+//! holds open. The kernel frees the tagger with the file system and the interface.
 
 use std::fs::{self, File};
 use std::io;
@@ -72,7 +72,7 @@ fn code_point(priority: usize, priorities: usize) -> u8 {
     8 * (priorities - 1 - priority) as u8
 }
 
-/// The priority of each code point at ports that tell so many apart: by its upper three bits, as switches
+/// The priority of each code point at ports that tell this many apart: by its upper three bits, as switches
 /// do.
 pub(crate) fn levels(priorities: usize) -> Levels {
     let lowest = priorities.saturating_sub(1);

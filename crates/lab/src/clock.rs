@@ -1,4 +1,4 @@
-//! The lab's time: what has passed since an epoch that all of its threads share.
+//! The lab's time: the time since an epoch that all of its threads share.
 
 use std::time::{Duration, Instant, SystemTime};
 

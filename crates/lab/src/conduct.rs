@@ -1,4 +1,4 @@
-//! How well the lab kept to real time, and whether a run counts.
+//! How well the lab kept to real time, and whether a run is valid.
 
 use flowsched_units::Time;
 

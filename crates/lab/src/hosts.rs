@@ -1,4 +1,4 @@
-//! The lab's hosts: a namespace each, with one network card whose other end the switch has.
+//! The lab's hosts: each is a namespace with one network card. The switch holds the card's other end.
 
 use std::fs;
 use std::path::Path;

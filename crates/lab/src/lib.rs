@@ -2,7 +2,7 @@
 //!
 //! A host is a network namespace ([`namespaces`]) whose only network card is a TAP interface
 //! ([`tap`]). The other end of the card is a file of this process ([`hosts`]), through which a
-//! switch in user space is to read and write whole Ethernet frames.
+//! switch in user space reads and writes whole Ethernet frames.
 //!
 //! What lives here: real packets, real time, and the life of namespaces. What may not: anything
 //! about one scheme, and what an experiment file says.

@@ -1,11 +1,11 @@
 //! The traffic: an experiment's flows as real TCP connections between the hosts.
 //!
 //! One thread plays all hosts. A flow begins when the experiment says, whatever happened to earlier
-//! ones, and its completion time counts from there: a generator that is late makes flows no shorter.
-//! A flow has come when its receiver has read its last byte, and its sender knows when the kernel says
-//! that this byte is acknowledged.
+//! ones, and its completion time counts from there: a late start makes no flow look shorter.
+//! A flow has arrived when its receiver has read its last byte. It has ended at the sender when the
+//! kernel reports that this byte is acknowledged.
 //!
-//! What may not live here: namespaces, and what becomes of packets between the hosts.
+//! What may not live here: namespaces, and what happens to packets between the hosts.
 
 mod connection;
 mod pool;

@@ -96,7 +96,7 @@ fn in_order<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     found
 }
 
-/// At most `most` of so many places: all, or some from the first to the last.
+/// At most `most` of this many places: all, or some from the first to the last.
 pub(crate) fn spread(count: usize, most: usize) -> Vec<usize> {
     if count <= most {
         return (0..count).collect();
@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    /// A study in which each key takes so many values.
+    /// A study in which each key takes this many values.
     fn study(keys: &[(&str, usize)]) -> Summary {
         let mut points = vec![Vec::new()];
         for (key, count) in keys {

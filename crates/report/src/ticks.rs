@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::scale::Axis;
 use crate::svg::{Anchor, line, px, text, width};
 
-/// The ticks of a horizontal axis of so many pixels: as many as have room for their texts.
+/// The ticks of a horizontal axis of this many pixels: as many as have room for their texts.
 pub(crate) fn level_ticks(axis: &Axis, pixels: f64) -> Vec<f64> {
     let room = |tick: f64| width(&axis.text(tick)) + 8.0;
     let place = |tick: f64| axis.fraction(tick) * pixels;

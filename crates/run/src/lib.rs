@@ -76,11 +76,11 @@ pub use simulation::{Simulator, no_packets};
 #[doc(hidden)]
 pub use work::Work;
 
-/// Does every run of `experiment` on all cores, writes the results folder `dir`, and returns the
-/// summary of all runs.
+/// Runs `experiment` on all cores, writes the results folder `dir`, and returns the summary of all
+/// runs.
 ///
-/// `simulate` is called once for each run, on several threads. `program` is what the results say
-/// wrote them. Earlier results of the same experiment in `dir` are replaced.
+/// `simulate` is called once for each run, on several threads. `program` is named in the results
+/// as their writer. Earlier results of the same experiment in `dir` are replaced.
 ///
 /// # Errors
 /// The error of the first run that fails; the folder then has the runs that finished, marked as

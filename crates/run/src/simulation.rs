@@ -33,7 +33,7 @@ pub fn no_packets() -> SettingError {
 }
 
 impl<'a> Simulation<'a> {
-    /// The scheme of the run, as the experiment file says: its name, and a value for each of its keys.
+    /// The scheme of the run as in the experiment file: its name, and a value for each of its keys.
     pub fn scheme(&self) -> &'a SchemeOfScene {
         &self.scene.schemes[self.run.scheme]
     }
@@ -96,8 +96,7 @@ impl<'a> Simulation<'a> {
         Ok(flowsched_sim::run_parts_watched(&job, parts, &mut self.watch))
     }
 
-    /// What the run's packets are to go through, for a world that is not one of ours: the job, the scheme,
-    /// and who follows the run.
+    /// The job and the scheme of the run, and who follows it, for a world outside this crate.
     ///
     /// # Errors
     /// If the file asks for `engine = "fluid"` or for a schedule, which have no packets.

@@ -37,7 +37,7 @@ pub struct Site {
 
 /// What one egress port does to the headers of the packets that pass it.
 ///
-/// Whoever runs it addresses the packets that it hands to `send` to the senders of their flows.
+/// The world sends the packets that it hands to `send` to the senders of their flows.
 pub trait Controller<H: Header> {
     /// Whether there is anything to do; if not, none of the functions is called.
     const IS_THERE: bool = true;

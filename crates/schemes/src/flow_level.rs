@@ -92,7 +92,7 @@ pub struct Acceptance {
 pub struct Acknowledgements {
     /// Bytes of each on a link; zero where nobody acknowledges.
     pub size: Bytes,
-    /// One comes after so many packets, and after the last.
+    /// One comes after this many packets, and after the last.
     pub packets: u32,
     /// Whether they go back over the links that the data went by.
     pub same_way_back: bool,

@@ -2,13 +2,13 @@
 //!
 //! A [`Scheme`] is a tagger (the priority a packet carries), a transport (when and how fast to
 //! send), a port (which packet goes next, which is marked, which is dropped) and a controller
-//! (what a switch tells the hosts). Every part is a plain state machine: time, packets and
-//! random numbers are handed in; there is no clock, socket, thread or random source here, so
-//! that the same code runs in a simulation and on real packets.
+//! (what a switch tells the hosts). Every part is a plain state machine: the caller passes in time,
+//! packets and random numbers. A part has no clock, socket, thread or random source, so that the
+//! same code runs in a simulation and on real packets.
 //!
 //! [`parts`] lists the parts with their parameters, [`PRESETS`] the named
-//! combinations of the papers. What runs a scheme is a [`World`]: [`Scheme::run_in`] passes it the
-//! four parts with their types. A new scheme is a file in one of the four folders, a line in the
+//! combinations of the papers. A [`World`] runs a scheme: [`Scheme::run_in`] passes it the four parts
+//! with their types. A new scheme is a file in one of the four folders, a line in the
 //! catalogue, a preset and an experiment file.
 //!
 //! A program can also run parts of its own, which no experiment file names: it implements

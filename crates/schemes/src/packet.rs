@@ -1,4 +1,4 @@
-//! What a simulated packet carries.
+//! Simulated packets, and their headers.
 
 /// What ports and switches need to know of a packet, simulated or real.
 pub trait Frame {

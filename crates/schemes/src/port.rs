@@ -50,7 +50,7 @@ pub struct Backlog {
     pub packets: u32,
 }
 
-/// What becomes of a packet that comes to a port.
+/// What happens to a packet that comes to a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It is taken in as it is.
@@ -86,7 +86,7 @@ pub trait Port<F: Frame> {
         None
     }
 
-    /// What becomes of a packet that comes while `waiting` is ahead of it. Only where there is a
+    /// What happens to a packet that comes while `waiting` is ahead of it. Only where there is a
     /// [`Port::in_order`].
     fn admit(&mut self, _frame: &F, _waiting: Backlog) -> Fate {
         unreachable!("a port without an order that is known on arrival")

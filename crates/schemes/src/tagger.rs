@@ -73,7 +73,7 @@ pub trait TaggerPart: Clone + std::fmt::Debug + 'static {
     /// What experiment files and catalogues say of it.
     const PART: Part;
 
-    /// The tagger that complete and checked settings describe, for ports with so many queues.
+    /// The tagger that complete and checked settings describe, for ports with this many queues.
     ///
     /// # Errors
     /// If the values do not fit each other or the queues.

@@ -58,11 +58,11 @@ pub struct Outgoing<H = ()> {
 
 /// When and how fast to send: the rule that all flows of a scheme follow.
 ///
-/// Whoever runs a transport hands packets and timers to senders, receivers and hosts. After each
-/// of these it polls the sender until there is no packet. A deadline may come too early; it never
+/// A world hands packets and timers to senders, receivers and hosts. After each of these it polls the
+/// sender until there is no packet. A deadline may come too early; it never
 /// comes too late.
 pub trait Transport: Sized {
-    /// What its packets carry for the switches; [`Carrying`] puts a header on the packets of a
+    /// The header of its packets, for the switches; [`Carrying`] puts a header on the packets of a
     /// transport that has none.
     type Header: Header;
     /// What stays when a flow ends and the next begins on the same connection.

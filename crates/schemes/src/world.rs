@@ -1,4 +1,4 @@
-//! What runs schemes: a world takes the four parts with their types, and gives an [`Outcome`].
+//! Worlds, which run schemes: a world takes the four parts with their types, and gives an [`Outcome`].
 
 mod outcome;
 mod watch;
@@ -28,7 +28,7 @@ pub struct Parts<T, G, P, C> {
 /// What runs a scheme whose parts are of any types: [`Scheme::run_in`](crate::Scheme::run_in)
 /// calls [`World::run`] once, with the scheme's own.
 pub trait World: Sized {
-    /// What a run gives.
+    /// The result of a run.
     type Output;
 
     /// Runs the scheme that these parts are.
@@ -40,7 +40,7 @@ pub trait World: Sized {
         C: Controllers<T::Header>;
 }
 
-/// Makes the egress ports of a network: one for each, in the network's order. A closure makes
+/// Makes the egress ports of a network, in the network's order. A closure makes
 /// ports that are the same at hosts and switches.
 pub trait Ports<H: Header> {
     /// A port.
@@ -63,7 +63,7 @@ impl<H: Header, P: Port<Packet<H>>, F: Fn(Site) -> P> Ports<H> for F {
     }
 }
 
-/// Makes the controllers of a network: one for each egress port, in the network's order.
+/// Makes the controllers of a network, one for each egress port, in the network's order.
 pub trait Controllers<H: Header> {
     /// A controller.
     type Controller: Controller<H>;

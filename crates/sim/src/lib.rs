@@ -64,7 +64,7 @@ fn on_routing<T: Transport>(job: &Job<'_>, transport: T) -> T {
     if job.routing == Routing::Spray { transport.over_sprayed_paths() } else { transport }
 }
 
-/// Runs a job to its end with parts of any types, also such as no scheme of the catalogue has, and
+/// Runs a job to its end with parts of any types, including types that are not in the catalogue, and
 /// keeps all samples in [`Outcome::ports`].
 pub fn run_parts<T, G, P, C>(
     job: &Job<'_>,

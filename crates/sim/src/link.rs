@@ -25,7 +25,7 @@ pub(crate) struct Link<H, P> {
     /// last looked at: see [`Link::take_in`].
     early_bytes: u64,
     early_packets: u32,
-    /// Up to so many early bytes, a packet is put on the way without further questions.
+    /// Up to this many early bytes, a packet is put on the way without further questions.
     unhindered: u32,
     /// Whether the port puts packets on the way before they leave.
     is_in_order: bool,
@@ -158,7 +158,7 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         self.put_on_the_way(packet, self.busy_until.max(now));
     }
 
-    /// Asks the port what becomes of a packet.
+    /// Asks the port what happens to a packet.
     #[inline(never)]
     fn admit(&mut self, now: Time, packet: &Packet<H>, lost: &mut impl FnMut(&Packet<H>)) {
         self.begin_until(now);
@@ -242,13 +242,13 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         Some(first)
     }
 
-    /// The packet that arrives at the far end after so many others, if that is before `end`.
+    /// The packet that arrives at the far end after this many others, if that is before `end`.
     #[inline]
     pub(crate) fn due(&self, after: usize, end: Time) -> Option<&OnTheWay<H>> {
         self.on_the_way.get(after).filter(|one| one.arrival < end)
     }
 
-    /// Takes so many of the packets that arrive at the far end first off the link; so many bytes.
+    /// Takes this many of the packets that arrive at the far end first off the link; this many bytes.
     #[inline]
     pub(crate) fn take_off(&mut self, count: usize, bytes: u64) {
         while self.begun() < count {
@@ -267,7 +267,7 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         self.next_arrival().map_or(choice, |arrival| arrival.min(choice))
     }
 
-    /// Whether the packet that arrives at the far end after so many others is lost; `stream` tells
+    /// Whether the packet that arrives at the far end after this many others is lost; `stream` tells
     /// the link's random numbers from other links'.
     pub(crate) fn loses(&self, stream: u64, after: usize) -> bool {
         let arrived = self.arrived_packets + after as u64 + 1;

@@ -113,7 +113,7 @@ impl Controller<EpnHeader> for Watched {
 /// The scheme's port, which lets only some of the messages through that come to it.
 struct Lossy<P> {
     port: P,
-    /// Every so many.
+    /// Every this many.
     passes_every: u64,
     came: u64,
 }
@@ -152,7 +152,7 @@ impl<P: Port<Packet<EpnHeader>>> Port<Packet<EpnHeader>> for Lossy<P> {
 /// What befalls EPN in a run.
 #[derive(Clone, Copy, Debug)]
 struct Trouble {
-    /// Every switch's port passes one in so many messages.
+    /// Every switch's port passes one in this many messages.
     passes_every: u64,
     /// When all controllers restart.
     restart_at: Time,
@@ -209,7 +209,7 @@ fn two_switches(between: &str) -> Network {
     network("dumbbell", &[("hosts_per_side", "3"), ("bottleneck_link", between)])
 }
 
-/// How long so many packets take at 10 Gbps.
+/// How long this many packets take at 10 Gbps.
 fn time_of(packets: u64) -> Time {
     Time::from_ns(1240) * packets
 }

@@ -1,4 +1,4 @@
-//! M-PDQ on whole networks: which paths its packets take, and what becomes of its flows.
+//! M-PDQ on whole networks: which paths its packets take, and what happens to its flows.
 
 mod common;
 

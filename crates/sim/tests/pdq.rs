@@ -359,7 +359,7 @@ fn pdq_ends_flows_sooner_than_fair_sharing() {
     assert!(full < basic && basic < rcp, "{full} {basic} {rcp}");
 }
 
-/// Of so many flows of every seed together.
+/// Of this many flows of every seed together.
 fn deadlines_met(network: &Network, flows: u32, scheme: &Scheme) -> usize {
     let of_seed = |seed| {
         let flows = query_aggregation(flows, seed, true);

@@ -11,7 +11,7 @@ use clap::Parser;
 use flowsched_soak::trial::CaseReport;
 use flowsched_soak::{Soak, Subject};
 
-/// Run random experiments with flowsched, and check what becomes of them
+/// Run random experiments with flowsched, and check what happens to them
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {

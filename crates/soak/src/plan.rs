@@ -15,7 +15,7 @@ pub enum Trouble {
     Signal(Signal, f64),
     /// It is killed, after this share of the first run's time.
     Kill(f64),
-    /// Its files cannot grow beyond so many bytes, as on a full disk.
+    /// Its files cannot grow beyond this many bytes, as on a full disk.
     FullDisk(u64),
 }
 

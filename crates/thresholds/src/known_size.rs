@@ -91,7 +91,7 @@ impl Place {
 /// classes from the first place to the last; of equal choices, the one with the fewest.
 fn cheapest(places: &[Place], queues: usize) -> Vec<usize> {
     let last = places.len() - 1;
-    // By place: the cost of the cheapest way there with so many classes, and by layer where its
+    // By place: the cost of the cheapest way there with this many classes, and by layer where its
     // last class begins.
     let mut costs: Vec<f64> = places.iter().map(|place| places[0].cost_to(place)).collect();
     let mut origins: Vec<Vec<usize>> = Vec::new();

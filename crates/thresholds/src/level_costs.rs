@@ -8,7 +8,7 @@ pub(crate) trait LevelCosts {
     /// The cost of the level from one place to another.
     fn cost(&self, from: usize, to: usize) -> f64;
 
-    /// As much of the cost as changes with the beginning is a scalar product, of so many factors
+    /// As much of the cost as changes with the beginning is a scalar product, of this many factors
     /// of the beginning and as many of the end. Those of the end are not negative, nor lower where
     /// the level ends later.
     fn factors(&self) -> usize;

@@ -15,7 +15,7 @@ pub(crate) struct Term {
     pub(crate) edges: Edges,
 }
 
-/// The terms of `forecasts`, each counted so many times, with edges at `sizes`.
+/// The terms of `forecasts`, each counted this many times, with edges at `sizes`.
 pub(crate) fn terms(
     forecasts: &[(Forecast, f64)],
     objective: &Objective,

@@ -110,7 +110,7 @@ pub enum Event {
     Rename,
     /// The interface is removed and comes back.
     Away,
-    /// The interface is deleted and made again at once, so many times. The agent may see none, one or
+    /// The interface is deleted and made again at once, this many times. The agent may see none, one or
     /// several of these interfaces. The last one may have the index of the first.
     Replaced { times: u64, has_old_index: bool },
     /// Somebody else attaches a program.

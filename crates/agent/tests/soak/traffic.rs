@@ -1,4 +1,4 @@
-//! Those who send and receive. What they send is known beforehand; what becomes of it on the way
+//! Those who send and receive. What they send is known beforehand; what happens to it on the way
 //! is not their concern.
 
 #[path = "traffic/datagrams.rs"]

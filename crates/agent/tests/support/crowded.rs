@@ -14,7 +14,7 @@ pub struct Crowded {
 }
 
 impl Crowded {
-    /// With so many busy threads.
+    /// With this many busy threads.
     pub fn new(busy: usize) -> Crowded {
         let ended = Arc::new(AtomicBool::new(false));
         let busy = (0..busy)

@@ -250,7 +250,7 @@ fn a_run_that_is_refused_runs_nothing_again() {
     }
 }
 
-/// What the program does with so many KB of address space.
+/// What the program does with this many KB of address space.
 fn with_memory(place: &Place, kilobytes: u64, arguments: &str) -> Done {
     let program = env!("CARGO_BIN_EXE_flowsched");
     let script = format!("ulimit -v {kilobytes}; exec {program} {arguments}");

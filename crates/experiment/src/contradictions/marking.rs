@@ -14,7 +14,7 @@ use super::surroundings::Surroundings;
 /// (Alizadeh et al., SIGCOMM 2010, 3.4, equation 13).
 const LEAST: f64 = 1.0 / 7.0;
 
-/// A threshold above so many bandwidth-delay products is one of faster links. ECN\* needs one
+/// A threshold above this many bandwidth-delay products is one of faster links. ECN\* needs one
 /// (PIAS ToN 2017, III-B.3). With round trips of 100 to 130 us at 1 Gbps, the usual 20 packets are
 /// about two, EPN's 40 between three and five, and the 65 packets of 10 Gbps six or more.
 const MOST: f64 = 5.0;
@@ -69,7 +69,7 @@ fn most_that_waits(settings: &Settings) -> Option<Bytes> {
             Some(Bytes::new(own.get().saturating_mul(queues)))
         }
         MemorySharing::Switch { alpha, .. } => {
-            // Each of so many busy queues grows to alpha times what all of them leave free.
+            // Each of this many busy queues grows to alpha times what all of them leave free.
             let busy = alpha * queues as f64;
             let memory = settings.size(&SWITCH_MEMORY).get() as f64;
             Some(Bytes::new((memory * busy / (1.0 + busy)) as u64))

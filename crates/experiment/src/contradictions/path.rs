@@ -3,7 +3,7 @@
 use flowsched_topology::{HostId, Network};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Rate, Time};
 
-/// More destinations than this are not looked at: networks of so many racks are regular.
+/// More destinations than this are not looked at: networks of this many racks are regular.
 const MOST: usize = 64;
 
 /// The path with the longest round trip of those from host 0.

@@ -25,7 +25,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Of values of which each is there so many times.
+    /// Of values of which each is there this many times.
     pub(super) fn of_counts(counts: &BTreeMap<u64, u64>) -> Distribution {
         let count: u64 = counts.values().sum();
         let sum: u128 = counts.iter().map(|(value, n)| u128::from(*value) * u128::from(*n)).sum();

@@ -28,7 +28,7 @@ pub(super) struct PortWatch {
     is_switch: Vec<bool>,
     /// From when to when queues count: while flows arrive, or to the end of a burst.
     window: Option<(Time, Time)>,
-    /// How many samples saw so many bytes wait.
+    /// How many samples saw this many bytes wait.
     waiting: BTreeMap<u64, u64>,
     utilisation: UtilisationMeter,
     links: Vec<LinkMeter>,

@@ -27,8 +27,7 @@ impl fmt::Display for RunKey {
     }
 }
 
-/// Everything that is kept of one run but for its port samples: one scheme, one seed, one point of
-/// a sweep.
+/// The record of one run, without its port samples: one scheme, one seed, one point of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunRecord {
     /// The varied keys and their values; empty where nothing was varied.
@@ -93,7 +92,7 @@ pub enum Schedule {
     LeastMeanFct,
     /// No scheme meets more deadlines.
     MostDeadlinesMet,
-    /// It bounds nothing.
+    /// It is no bound.
     Heuristic,
 }
 
@@ -131,7 +130,7 @@ pub struct Counters {
 /// What a scheme cost beside its data, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverheadRecord {
-    /// What its header adds to every packet.
+    /// Bytes that its header adds to every packet.
     pub header_bytes: u64,
     /// Probes that senders sent, headers included.
     pub probe_bytes: u64,
@@ -161,7 +160,7 @@ pub struct FlowRow {
     pub receiver_fct: Option<Time>,
     /// Whether its sender gave it up, because it would not finish by its deadline.
     pub gave_up: bool,
-    /// What `fct` is for the same flow alone on the idle network.
+    /// `fct` of the same flow alone on the idle network.
     pub ideal_fct: Time,
     /// The time that it has, from its start; `None` if it has no deadline.
     pub deadline: Option<Time>,
@@ -175,7 +174,7 @@ pub struct FlowRow {
     pub measured: bool,
 }
 
-/// What the packets of a flow met on their way; all 0 where an engine knows no packets.
+/// What the packets of a flow met on their way; all 0 for an engine without packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketCounters {
     /// Data packets that arrived while the flow was under way.
@@ -226,7 +225,7 @@ pub struct PortRecord {
     pub owner: String,
     /// The host or switch at the other end of the link.
     pub peer: String,
-    /// What such ports are called together, `"leaf to spine"`.
+    /// The group of ports that it belongs to, `"leaf to spine"`.
     pub class: String,
     /// The link's rate.
     pub rate: Rate,

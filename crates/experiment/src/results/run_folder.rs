@@ -20,7 +20,7 @@ use super::{
 };
 
 const FIGURES_FILE: &str = "run.json";
-/// A row group of port samples is written when it has so many rows or more: whole sample times, in
+/// A row group of port samples is written when it has this many rows or more: whole sample times, in
 /// memory of about ten megabytes.
 const ROWS_OF_GROUP: usize = 1 << 17;
 

@@ -42,7 +42,7 @@ pub struct Meta {
     pub program: Program,
 }
 
-/// What becomes of runs that an interrupted study has left finished.
+/// What happens to runs that an interrupted study has left finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Earlier {
     /// They are run again.

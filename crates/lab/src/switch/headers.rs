@@ -1,6 +1,6 @@
 //! What the switch reads of a frame, and the one thing that it writes: the mark (CE).
 //!
-//! A library parses. What it refuses, and what is not for a host of the lab, is no packet for the switch.
+//! A library parses. The switch ignores frames that it refuses, and those for no host of the lab.
 
 use std::net::IpAddr;
 

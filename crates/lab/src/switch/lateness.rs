@@ -1,4 +1,4 @@
-//! How late the switch was: it paces in user space, on a machine that does other things too.
+//! Measures how late the switch was. It paces in user space, on a machine that also does other work.
 
 use flowsched_units::Time;
 

@@ -64,7 +64,7 @@ struct Carried {
 pub(super) enum News {
     /// Its last byte has come.
     Received { flow: u32 },
-    /// Its last byte was acknowledged, so long after the beginning of 1970, and so many of its
+    /// Its last byte was acknowledged, so long after the beginning of 1970, and this many of its
     /// segments were sent again.
     Acknowledged { flow: u32, at: Duration, resent: u32 },
 }

@@ -1,4 +1,4 @@
-//! The connections between hosts: who has an idle one, and what is to be looked at.
+//! The connections between hosts: which are idle, and which need attention.
 
 use std::collections::HashMap;
 use std::io;

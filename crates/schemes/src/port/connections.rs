@@ -21,7 +21,7 @@ pub struct ConnectionId {
 }
 
 impl Connections {
-    /// Of so many flows, none of which has started.
+    /// Of this many flows, none of which has started.
     pub fn new(flows: usize) -> Connections {
         Connections(vec![Cell::default(); flows].into())
     }

@@ -23,7 +23,7 @@ pub struct QueuePorts<S> {
 }
 
 impl<S: Serving + Copy> QueuePorts<S> {
-    /// Ports with so many queues; memory, marking and hosts' cards are as the settings say.
+    /// Ports with this many queues; memory, marking and hosts' cards are as the settings say.
     pub fn from_settings(settings: &Settings, queues: usize, serving: S) -> QueuePorts<S> {
         QueuePorts {
             switch: Arc::new(PortSettings::from_settings(settings, queues)),

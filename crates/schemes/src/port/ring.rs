@@ -40,7 +40,7 @@ impl<T: Copy + Default> Ring<T> {
         if self.len == 0 { None } else { self.items.get(self.head as usize) }
     }
 
-    /// The one that came after so many others.
+    /// The one that came after this many others.
     #[inline]
     pub fn get(&self, place: usize) -> Option<&T> {
         let mask = self.items.len().wrapping_sub(1);
@@ -98,7 +98,7 @@ impl<T: Copy + Default> Ring<T> {
         (&self.items[head..head + first], &self.items[..len - first])
     }
 
-    /// Removes so many of those that came first.
+    /// Removes this many of those that came first.
     ///
     /// # Panics
     /// If there are fewer.

@@ -5,7 +5,7 @@ use crate::packet::Frame;
 /// The rule of a port with several queues; what they share is in
 /// [`Queues`](super::Queues).
 pub trait Serving {
-    /// The queue that an arriving packet asks for; the last one there is stands for all beyond.
+    /// The queue that an arriving packet asks for; numbers beyond the last queue mean the last one.
     fn queue_of<F: Frame>(&self, frame: &F) -> usize;
 
     /// The queue to serve, of those that hold a packet: bit i of `occupied`, which is not 0, is
@@ -13,7 +13,7 @@ pub trait Serving {
     fn next(&mut self, occupied: u64) -> usize;
 }
 
-/// The highest queue first, 0 being the highest; packets say themselves where they belong.
+/// The highest queue first, 0 being the highest; packets carry the number of their queue.
 ///
 /// PIAS ToN 2017, III-B.2: "packets are dequeued based on their priorities strictly when a
 /// fabric port is idle". One queue is FIFO.

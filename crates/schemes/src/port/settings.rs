@@ -44,7 +44,7 @@ impl HostPort {
     }
 }
 
-/// What becomes of a packet whose queue has no room.
+/// What happens to a packet whose queue has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnFull {
     /// It is dropped.
@@ -87,7 +87,7 @@ pub enum MarkAt {
     Dequeue,
 }
 
-/// What becomes of a packet without ECT that comes while more than the threshold waits.
+/// What happens to a packet without ECT that comes while more than the threshold waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WithoutEct {
     /// It is queued, and not marked.
@@ -105,7 +105,7 @@ pub enum Count {
     Packets,
 }
 
-/// A port's memory, queues and marking; amounts are in what `count` says.
+/// A port's memory, queues and marking; `count` gives the unit of amounts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortSettings {
     /// Priority queues.
@@ -118,11 +118,11 @@ pub struct PortSettings {
     pub ecn_scope: EcnScope,
     /// When.
     pub mark_at: MarkAt,
-    /// What becomes of packets above the threshold that cannot be marked.
+    /// What happens to packets above the threshold that cannot be marked.
     pub without_ect: WithoutEct,
     /// What amounts are counted in.
     pub count: Count,
-    /// What becomes of a packet whose queue has no room.
+    /// What happens to a packet whose queue has no room.
     pub on_full: OnFull,
 }
 
@@ -146,7 +146,7 @@ impl PortSettings {
         PortSettings::fifo(Bytes::MAX, Bytes::MAX)
     }
 
-    /// Reads the port's parameters; what a port has no key for is as in [`PortSettings::fifo`].
+    /// Reads the port's parameters; missing ones are as in [`PortSettings::fifo`].
     pub fn from_settings(settings: &Settings, queues: usize) -> PortSettings {
         let count = if settings.is(&COUNT_IN, "packets") { Count::Packets } else { Count::Bytes };
         let amount = |size: Bytes| match (count, size) {

@@ -13,7 +13,7 @@ pub trait TaggerFamily<H: Header>: Tagging<H> + Clone + std::fmt::Debug + 'stati
     /// What experiment files and catalogues say of them.
     const PARTS: &[Part];
 
-    /// The tagger that the settings name, for ports with so many queues.
+    /// The tagger that the settings name, for ports with this many queues.
     ///
     /// # Errors
     /// If it is not one of the family, or its values do not fit.

@@ -2,10 +2,10 @@
 
 use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, SettingError, Settings, Value};
 
-/// The most priorities there can be: what a port's bitmap of queues holds.
+/// The most priorities, limited by a port's bitmap of queues.
 pub const MAX_PRIORITIES: usize = 64;
 
-/// Words that may stand for thresholds; whoever reads the experiment puts sizes in their place.
+/// Words that stand for thresholds; the reader of the experiment replaces them by sizes.
 const WORDS: &[&str] = &["optimal", "equal-split", "published"];
 
 /// Bytes at which a flow's priority falls.
@@ -30,7 +30,7 @@ impl Thresholds {
         Thresholds(thresholds.iter().copied().map(Bytes::get).collect())
     }
 
-    /// Reads thresholds, in which no word may be left.
+    /// Reads thresholds after words have been replaced.
     pub(super) fn from_settings(
         settings: &Settings,
         parameter: &Parameter,

@@ -1,4 +1,4 @@
-//! What a world gives when a run has ended, whichever world it is.
+//! The outcome of a run, the same for every world.
 //!
 //! Worlds without packets leave the counters of packets at 0.
 
@@ -30,21 +30,20 @@ pub struct FlowOutcome {
 pub struct Passage {
     /// Data packets that arrived while the flow was under way.
     pub arrived: u32,
-    /// Those of them that some port marked.
+    /// Arrived packets that some port marked.
     pub marked: u32,
-    /// Those that more than one port marked (Slytherin 2018, Table I).
+    /// Arrived packets that more than one port marked (Slytherin 2018, Table I).
     pub marked_again: u32,
-    /// Those, sent for the first time, that came after one that was sent later (Slytherin 2018,
+    /// Arrived packets, sent for the first time, that came after a packet sent later (Slytherin 2018,
     /// V-F).
     pub reordered: u32,
     /// Data packets that were dropped or lost.
     pub lost: u32,
     /// ACKs that reached the sender.
     pub acks: u32,
-    /// Those of them that acknowledged nothing new (EPN 2018, Fig. 6).
+    /// ACKs that acknowledged nothing new (EPN 2018, Fig. 6).
     pub duplicate_acks: u32,
-    /// Those that were the third or later such one in a row, at which a sender takes a packet
-    /// for lost.
+    /// ACKs that were at least the third such ACK in a row, at which a sender takes a packet for lost.
     pub third_duplicate_acks: u32,
 }
 
@@ -86,19 +85,19 @@ pub enum Worth {
 /// What a scheme costs beside its data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overhead {
-    /// What its header adds to every packet.
+    /// Bytes that its header adds to every packet.
     pub header: Bytes,
     /// Probes that senders sent, headers included: packets without data, or with one byte of it, that
     /// neither open nor end a flow.
     pub probes: Bytes,
     /// The largest state of a switch's port; `None` if controllers do not count theirs.
     pub port_state: Option<Bytes>,
-    /// The largest sum of these over the ports of one switch. The ports may have had their largest
-    /// states at different times, so that the switch never needed more than this.
+    /// The largest sum of these over the ports of one switch. Ports may have their largest states at
+    /// different times, so no switch needed more than this.
     pub switch_state: Option<Bytes>,
 }
 
-/// What a run gives.
+/// The outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// What became of each flow, by its number.

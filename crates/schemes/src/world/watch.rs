@@ -1,21 +1,21 @@
-//! Who follows a run while it is under way.
+//! Progress and samples of a run, for whoever follows it.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::{Outcome, PortSample};
 
-/// How far a run is, for others to watch, and whether it is to stop.
+/// How far a run is, and whether it is to stop.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Flows that have ended: their sender has every byte acknowledged, or gave them up.
     pub finished_flows: AtomicU64,
-    /// Set it and the run ends soon, with what it has.
+    /// If set, the run ends soon, with the results so far.
     pub stop: AtomicBool,
 }
 
 /// Takes the samples of all ports, one sample time after the other, each time in the ports' order.
-/// The run ends soon, as one that is told to stop, once it answers [`ControlFlow::Break`].
+/// If it answers [`ControlFlow::Break`], the run ends soon, as if it were told to stop.
 pub type SampleSink<'a> = dyn FnMut(&[PortSample]) -> ControlFlow<()> + 'a;
 
 /// Who follows a run.

@@ -241,7 +241,7 @@ fn check_one(scene: Scene, pause_by: PauseBy) -> Option<String> {
     check(&Arc::new(Mutex::new(Switches::new(pause_by))), vec![scene], 0).violation
 }
 
-/// Checks all topologies of so many flows whose paths have from `shortest` to `longest` links
+/// Checks all topologies of this many flows whose paths have from `shortest` to `longest` links
 /// together, one length after the other.
 fn all_settle(flows: usize, lengths: RangeInclusive<usize>, choice: Choice, losses: u8) {
     let topologies = topologies(flows);

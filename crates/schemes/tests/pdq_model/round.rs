@@ -15,7 +15,7 @@
 //! Concurrent Systems", 1996, chapter 4.)
 //!
 //! The loss of a message is one more next step of that message, at no switch. It can be exchanged
-//! with all that others do, but that only so many are lost, which is the same in any order. A message
+//! with all that others do, but that only this many are lost, which is the same in any order. A message
 //! whose next step commutes is therefore either lost at once or takes it.
 //!
 //! States within a round are forgotten at its end: only ends are kept.

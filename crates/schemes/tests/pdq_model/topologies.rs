@@ -30,7 +30,7 @@ pub fn most_precedential(paths: &Paths, active: &[bool]) -> usize {
     (0..paths.len()).filter(|flow| active[*flow]).map(precedential).max().unwrap_or(0)
 }
 
-/// All ways over one or more of so many links, in any order.
+/// All ways over one or more of this many links, in any order.
 fn paths_over(links: usize) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = vec![vec![]];
     let mut from = 0;
@@ -60,7 +60,7 @@ fn is_connected(paths: &Paths) -> bool {
     reached.len() == paths.len()
 }
 
-/// All sets of so many flows over up to three links, but for the links' names, and but for those
+/// All sets of this many flows over up to three links, but for the links' names, and but for those
 /// in which some flows have nothing to do with others: these are sets of fewer flows side by side,
 /// with as many states as those have multiplied.
 pub fn topologies(flows: usize) -> Vec<Paths> {

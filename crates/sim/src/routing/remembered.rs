@@ -21,7 +21,7 @@ pub(crate) struct Remembered<'a> {
 const UNKNOWN: u32 = 0;
 
 impl<'a> Remembered<'a> {
-    /// For so many levels and flows.
+    /// For this many levels and flows.
     pub(crate) fn new(router: Router<'a>, levels: usize, flows: usize) -> Remembered<'a> {
         let places = if router.goes_by_flow() { flows * 2 * levels } else { 0 };
         Remembered { router, levels, ports: vec![UNKNOWN; places] }

@@ -133,7 +133,7 @@ pub fn balance(network: &Network, outcome: &Outcome, ledger: &Ledger) {
     balance_with(network, outcome, ledger, &vec![0; network.node_count() as usize]);
 }
 
-/// The same where switches send so many bytes of their own, by node.
+/// The same where switches send this many bytes of their own, by node.
 pub fn balance_with(network: &Network, outcome: &Outcome, ledger: &Ledger, of_their_own: &[u64]) {
     let ports = network.ports().len();
     let last = &outcome.ports[outcome.ports.len() - ports..];

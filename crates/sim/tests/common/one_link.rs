@@ -89,7 +89,7 @@ pub trait ClosedForm {
     /// Of all flows on average.
     fn mean(&self) -> f64;
 
-    /// Of a flow of so many packets.
+    /// Of a flow of this many packets.
     fn of_size(&self, packets: u32) -> f64;
 }
 

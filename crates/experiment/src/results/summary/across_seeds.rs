@@ -11,7 +11,7 @@ pub struct AcrossSeeds {
     pub point: Point,
     /// The scheme.
     pub scheme: String,
-    /// Seeds whose runs went to their end.
+    /// Seeds with complete runs.
     pub seeds: u64,
     /// How many of these seeds differ in the FCT of any flow.
     pub samples: u64,

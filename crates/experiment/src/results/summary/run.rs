@@ -18,7 +18,7 @@ pub struct RunSummary {
     pub scheme: String,
     /// The seed.
     pub seed: u64,
-    /// Whether the run went to its end.
+    /// Whether the run is complete.
     pub complete: bool,
     /// When its last event was, in microseconds of simulated time; `None` in older summaries.
     #[serde(default)]
@@ -41,7 +41,7 @@ pub struct RunSummary {
     /// The share of them that met it (PDQ 2012, 5.1); `None` if there are none.
     #[serde(default)]
     pub application_throughput: Option<f64>,
-    /// The load, and how far the links are used.
+    /// The load, and the utilisation of the links.
     #[serde(default)]
     pub load: LoadFigures,
     /// Packets, data or ACK, that reached the far end of a link, in unmeasured flows as well.
@@ -74,8 +74,8 @@ pub struct RunSummary {
     /// What the scheme cost beside its data.
     #[serde(default)]
     pub overhead: OverheadRecord,
-    /// How long flows took to make room for those that came last, in microseconds; `None` where
-    /// that cannot be said.
+    /// How long the earlier flows took to make room for the last ones, in microseconds; `None` if this
+    /// is undefined.
     #[serde(default)]
     pub convergence_us: Option<f64>,
     /// Bytes that waited in switches' ports, at every sample while flows arrived.
@@ -98,7 +98,7 @@ pub struct RunSummary {
     /// scheme.
     #[serde(default)]
     pub one_by_one: OneByOne,
-    /// The parts of the workload; none where it is one.
+    /// The parts of the workload; empty if it has none.
     #[serde(default)]
     pub parts: Vec<PartSummary>,
 }

@@ -1,5 +1,5 @@
-//! The flows that a priority controller knows at one output link, those that want to go first
-//! first.
+//! The flows that a priority controller knows at one output link, in the order of their desired
+//! priority.
 
 use flowsched_units::Time;
 

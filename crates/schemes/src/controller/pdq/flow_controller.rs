@@ -19,10 +19,10 @@ pub struct FlowControl {
     pub early_start: f64,
     /// X of Suppressed Probing, round-trip times; 0: none.
     pub probe_spacing: f64,
-    /// For so many round-trip times after it accepted a flow, a switch accepts no other paused
+    /// For this many round-trip times after it accepted a flow, a switch accepts no other paused
     /// one.
     pub dampening: f64,
-    /// M: a switch remembers at most so many flows of a link.
+    /// M: a switch remembers at most this many flows of a link.
     pub most_flows: usize,
     /// r_PDQ over the link's rate.
     pub link_share: f64,
@@ -247,7 +247,7 @@ impl FlowController {
     }
 }
 
-/// A flow is forgotten after so many intervals at which it would send at least a probe: three
+/// A flow is forgotten after this many intervals at which it would send at least a probe: three
 /// lost in a row are rare, and the flow comes back with the next.
 const SILENT_INTERVALS: f64 = 4.0;
 

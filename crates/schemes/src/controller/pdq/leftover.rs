@@ -1,4 +1,4 @@
-//! What flows get that a switch has no memory for (PDQ 2012, 3.3.1).
+//! The rates of flows that a switch has no memory for (PDQ 2012, 3.3.1).
 //!
 //! "We run an RCP rate controller - which does not require per-flow state - alongside PDQ. We
 //! inform RCP that its maximum link capacity is the amount of capacity not used by PDQ, and we

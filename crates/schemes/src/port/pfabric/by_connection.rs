@@ -1,4 +1,4 @@
-//! pFabric's port as the PIAS authors' simulator has it: all that one host sends to another on a
+//! pFabric's port as in the PIAS authors' simulator: all that one host sends to another on a
 //! connection is one flow.
 //!
 //! Their simulator gives a connection's packets the same flow number in both directions. Its ports

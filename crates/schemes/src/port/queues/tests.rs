@@ -174,7 +174,7 @@ proptest! {
         prop_assert_eq!(passed.backlog(), Backlog::default());
     }
 
-    /// What a port in order says of a packet is what becomes of it in the queue.
+    /// What a port in order says of a packet is what happens to it in the queue.
     #[test]
     fn what_is_admitted_is_what_would_enter(
         packets in prop::collection::vec((40u16..1501, any::<bool>()), 1..40),

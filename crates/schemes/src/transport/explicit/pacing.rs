@@ -1,4 +1,4 @@
-//! When the next packet may leave at a rate.
+//! When the next packet may leave, given a rate.
 
 use flowsched_units::{Bytes, PACKET_HEADER, Rate, Time};
 

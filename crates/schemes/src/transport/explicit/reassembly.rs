@@ -1,4 +1,4 @@
-//! What has come of a sequence of segments, in whatever order.
+//! The segments of a sequence that have arrived, in any order.
 
 use std::ops::Range;
 

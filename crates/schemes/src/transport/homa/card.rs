@@ -50,7 +50,7 @@ impl Card {
         }
     }
 
-    /// The card is handed a packet of so many bytes.
+    /// The card is handed a packet of this many bytes.
     #[inline]
     pub fn occupy(&mut self, now: Time, wire: u32) {
         let time = self.rate.transmission_time(Bytes::new(u64::from(wire)));

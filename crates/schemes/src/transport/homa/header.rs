@@ -1,4 +1,4 @@
-//! What Homa's packets carry.
+//! The header of Homa's packets.
 
 use flowsched_units::PACKET_HEADER;
 

@@ -28,7 +28,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// The receiver of a message of so many segments.
+    /// The receiver of a message of this many segments.
     pub fn new(segments: u32) -> Receiver {
         Receiver {
             segments,

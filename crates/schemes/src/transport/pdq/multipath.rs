@@ -1,8 +1,8 @@
 //! M-PDQ: a flow over several paths (PDQ 2012, 6).
 //!
 //! "When a flow arrives, the M-PDQ sender splits the flow into multiple subflows, and sends a SYN
-//! packet for each subflow." To switches a subflow is a flow of its own; what it sends, it sends
-//! as PDQ's sender does. One file an idea: `header` says what its packets carry, `subflow`
+//! packet for each subflow." To switches a subflow is a flow of its own, and it sends as PDQ's
+//! sender does. Each file has one idea: `header` says what its packets carry, `subflow`
 //! which of the flow's segments it sent, `shifting` which of them sends what is left,
 //! `receiver` how the flow is put together again.
 

@@ -17,7 +17,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Of a flow of so many segments.
+    /// Of a flow of this many segments.
     pub fn new(settings: &PhostSettings, segments: u32) -> Receiver {
         Receiver { segments, free: settings.free_of(segments), is_delivered: segments == 0 }
     }

@@ -32,7 +32,7 @@ struct Incoming {
     cursor: u32,
     /// Tokens so far, those included that the source had from the start.
     tokens: u32,
-    /// With so many tokens, every missing segment has had one.
+    /// With this many tokens, every missing segment has had one.
     goal: u32,
     /// The number after that of the latest token spent.
     answered: u32,

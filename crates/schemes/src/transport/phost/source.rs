@@ -74,7 +74,7 @@ impl Source {
         (0..self.waiting.len()).min_by_key(order)
     }
 
-    /// The card is handed a packet of so many bytes on the wire, with data or without.
+    /// The card is handed a packet of this many bytes on the wire, with data or without.
     #[inline]
     pub fn sent(&mut self, now: Time, wire: u32) {
         let time = self.rate.transmission_time(Bytes::new(u64::from(wire)));

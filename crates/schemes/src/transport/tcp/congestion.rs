@@ -40,8 +40,8 @@ pub struct Acked {
     pub now: Time,
     /// The window before it.
     pub window: Window,
-    /// Whether the window may grow with it: it acknowledges new data outside fast recovery, and is not one
-    /// of the marked ACKs that the setting `growth` leaves out.
+    /// Whether the window may grow with it: it acknowledges new data outside fast recovery, and is not a
+    /// marked ACK that the setting `growth` excludes.
     pub may_grow: bool,
     /// The smoothed round-trip time; zero before the first measurement.
     pub round_trip: Time,
@@ -114,8 +114,8 @@ pub trait CongestionControl: Copy + std::fmt::Debug + PartialEq {
         1.0
     }
 
-    /// A loss is found under this window: the factor that multiplies what is outstanding, which gives the
-    /// slow-start threshold (RFC 5681, 3.1).
+    /// A loss is found under this window. Returns the factor that gives the slow-start threshold from
+    /// the segments in flight (RFC 5681, 3.1).
     fn on_loss(&mut self, _loss: Loss, _window: Window) -> f64 {
         0.5
     }

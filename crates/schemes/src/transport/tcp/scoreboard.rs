@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::SegmentSet;
 
-/// RFC 6675, 2: so many later segments acknowledged mean that a segment is lost.
+/// RFC 6675, 2: this many later segments acknowledged mean that a segment is lost.
 const DUPLICATE_THRESHOLD: usize = 3;
 
 /// The scoreboard of a flow; segments are numbered from 0.

@@ -1,4 +1,4 @@
-//! TCP's sending side: what to send next, and when to give up waiting.
+//! TCP's sending side: which segment to send next, and when a time-out is due.
 
 use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
 

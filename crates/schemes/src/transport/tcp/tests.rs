@@ -12,7 +12,7 @@ use super::*;
 use crate::packet::Flags;
 use crate::transport::{Outgoing, Phase};
 
-/// What becomes of a packet.
+/// What happens to a packet.
 #[derive(Clone, Copy, Debug)]
 struct Fate {
     /// Microseconds until each copy arrives; none: the packet is lost.

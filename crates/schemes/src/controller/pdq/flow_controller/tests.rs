@@ -34,7 +34,7 @@ fn controller(settings: FlowControl) -> FlowController {
     FlowController::new(settings, me())
 }
 
-/// The header of a flow that takes so many round-trip times more.
+/// The header of a flow that takes this many round-trip times more.
 fn header(round_trips: f64) -> PdqHeader {
     PdqHeader {
         rate: Rate::from_gbps(1),

@@ -1,4 +1,4 @@
-//! What packets of a flow over several paths carry.
+//! The header of packets of a flow over several paths.
 
 use crate::packet::Header;
 use crate::transport::pdq::{PdqHeader, Scheduled};

@@ -23,7 +23,7 @@ pub(super) struct Unsent {
 }
 
 impl Unsent {
-    /// All of a flow's, of which the last one has so many bytes.
+    /// All of a flow's, of which the last one has this many bytes.
     pub(super) fn new(segments: u32, last_payload: u32) -> Unsent {
         Unsent { next: 0, last: segments.saturating_sub(1), last_payload }
     }

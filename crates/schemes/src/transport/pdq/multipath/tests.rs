@@ -1,4 +1,4 @@
-//! M-PDQ's hosts over paths that accept, pause and lose as they like.
+//! M-PDQ's hosts over paths that accept, pause and lose packets as a test says.
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 //! the window is multiplied by 1 - p/2, where d = Tc/D, between 0.5 and 2. Tc is the time that what
 //! is left takes with a window that saws between a half of the present one and all of it, three
 //! quarters on average; D is the time to the deadline. Without a deadline d is 1, which is DCTCP.
-//! What becomes of d after the deadline is a choice here: 1, as there is nothing left to meet.
+//! What happens to d after the deadline is a choice here: 1, as there is nothing left to meet.
 
 use flowsched_units::{Settings, Time};
 

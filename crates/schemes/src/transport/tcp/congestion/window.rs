@@ -48,7 +48,7 @@ impl Window {
         self.grow_by(1.0);
     }
 
-    /// The same, but with so many segments a window after slow start.
+    /// The same, but with this many segments a window after slow start.
     #[inline]
     pub fn grow_by(&mut self, segments: f64) {
         if self.size >= self.largest {
