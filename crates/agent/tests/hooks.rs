@@ -96,6 +96,32 @@ fn what_keeps_packets_from_the_tagger_is_told() {
     assert_eq!(datagrams(&pair, 4002), as_the_rule_says());
 }
 
+/// What the manual says of a filter that came later: restart the agent.
+#[test]
+fn a_restarted_agent_goes_before_a_filter_that_came_later() {
+    if !lab::is_root("a_restarted_agent_goes_before_a_filter_that_came_later") {
+        return;
+    }
+    let pair = Pair::new();
+    let mut agent = Agent::start(&pair, RULE, &["--clsact"]);
+    let mut from = 4000;
+    for _ in 0..3 {
+        other::filter_first(&pair.a, "east", 1);
+        assert_eq!(datagrams(&pair, from), vec![0; PACKETS]);
+        agent.ok("stop");
+        agent.wait();
+        agent.launch(&["--clsact"]);
+        assert_eq!(datagrams(&pair, from + 1), as_the_rule_says());
+        let status = agent.ok("status");
+        assert!(status.contains("packets passed the tagger\n"), "{status}");
+        sh(&format!("tc -n {} filter del dev east egress pref 1 handle 1 bpf", pair.a));
+        from += 2;
+    }
+    agent.ok("uninstall");
+    let left = sh(&format!("tc -n {} filter show dev east egress", pair.a));
+    assert_eq!(left, "");
+}
+
 /// The interface counts a super-packet as one packet, so that their segments could hide what the filter
 /// keeps from the tagger.
 #[test]

@@ -1,6 +1,7 @@
 //! The hook of kernels before 6.6: filters of the queueing discipline clsact, which stay until they
 //! are taken away.
 
+use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::Command;
 
@@ -28,17 +29,20 @@ fn record(interface: &Interface) -> String {
     format!("{RECORD}{}", interface.index)
 }
 
-/// The handle by which a filter is found again: agents with other folders have other handles, so
-/// that none replaces another's filter (FNV-1a).
-fn handle(places: &Places) -> u32 {
+/// The handles by which a filter is found again. Agents with other folders have other handles, so that
+/// none replaces another's filter (FNV-1a). There are two, because a filter that moves to the front has
+/// another handle than the one that it replaces.
+fn handles(places: &Places) -> [u32; 2] {
     let bytes = places.pins.as_os_str().as_encoded_bytes();
     let hash = bytes
         .iter()
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
-    1 + hash % 0xffff
+    let first = 1 + hash % 0xffff;
+    [first, first + 0x1_0000]
 }
 
-/// Puts the program on the interface, before other filters where their priorities allow it.
+/// Puts the program on the interface, before other filters where their priorities allow it. A filter that
+/// is there already is replaced in its place, or gives way to a new one further ahead.
 pub(super) fn attach(
     program: BorrowedFd<'_>,
     places: &Places,
@@ -48,14 +52,46 @@ pub(super) fn attach(
     if !has_clsact(&interface.name) {
         places.write_record(&record(interface), "")?;
     }
-    let there = ours(places, interface, side).map(|(priority, _)| priority);
-    let priorities = match there {
-        Some(priority) => priority..=priority,
-        None => FIRST_PRIORITY..=LAST_PRIORITY,
-    };
+    let mut there = ours(places, interface, side);
+    // An agent that was killed while its filter moved has left two.
+    there.drain(1.min(there.len())..).try_for_each(|spare| spare.remove(interface))?;
+    let put = |handle, priorities| put(program, interface, side, handle, priorities);
+    let [first, second] = handles(places);
+    let Some(old) = there.pop() else { return put(first, FIRST_PRIORITY..=LAST_PRIORITY) };
+    let other = if old.handle == first { second } else { first };
+    match further_ahead(places, interface, side, old.priority) {
+        Some(priority) if put(other, priority..=priority).is_ok() => old.remove(interface),
+        _ => put(old.handle, old.priority..=old.priority),
+    }
+}
+
+/// The priority at which a new filter runs before one that runs before ours, which has priority `ours`: of
+/// one priority, the newest filter runs first. `None` if there is no such filter.
+fn further_ahead(places: &Places, interface: &Interface, side: Side, ours: u32) -> Option<u32> {
+    let before = filters_before(places, interface, side);
+    let is_like_ours = |one: &Shown| one.kind == "bpf" && one.protocol == "all";
+    let takes_ours =
+        |priority: &u32| before.iter().all(|one| one.pref != *priority || is_like_ours(one));
+    let first = (FIRST_PRIORITY..=ours.min(LAST_PRIORITY)).find(takes_ours)?;
+    before.iter().any(|one| one.pref >= first).then_some(first)
+}
+
+/// Makes a filter of the first of these priorities that takes it, or replaces the one with its handle.
+fn put(
+    program: BorrowedFd<'_>,
+    interface: &Interface,
+    side: Side,
+    handle: u32,
+    priorities: RangeInclusive<u32>,
+) -> Result<(), AgentError> {
     let mut refused = None;
     for priority in priorities {
-        let mut filter = filter(program, places, interface, side, priority);
+        let mut filter = TcHookBuilder::new(program)
+            .ifindex(interface.index as i32)
+            .replace(true)
+            .handle(handle)
+            .priority(priority)
+            .hook(side.point());
         filter.create().map_err(|e| AgentError::kernel("make clsact", e))?;
         match filter.attach() {
             Ok(_) => return Ok(()),
@@ -67,18 +103,16 @@ pub(super) fn attach(
 }
 
 pub(super) fn is_attached(places: &Places, interface: &Interface, side: Side) -> bool {
-    ours(places, interface, side).is_some()
+    !ours(places, interface, side).is_empty()
 }
 
 /// Takes the filters away; clsact itself too, if it was made for them and nobody else uses it.
 pub(super) fn detach(places: &Places, interface: &Interface) -> Result<(), AgentError> {
     let mut removed = None;
     for side in Side::BOTH {
-        if let Some((_, mut filter)) = ours(places, interface, side) {
-            filter.detach().map_err(|e| {
-                AgentError::kernel(format!("take the filter off {}", interface.name), e)
-            })?;
-            removed = Some(filter);
+        for filter in ours(places, interface, side) {
+            filter.remove(interface)?;
+            removed = Some(filter.hook);
         }
     }
     let record = places.record(&record(interface));
@@ -102,23 +136,28 @@ fn remove_clsact(interface: &Interface, mut filter: TcHook) -> Result<(), AgentE
 /// What runs before the tagger: all that is on tcx, and filters that are looked at earlier.
 pub(super) fn before(places: &Places, interface: &Interface) -> Vec<String> {
     let mut found = tcx::all_names(interface);
-    let handle = format!("0x{:x}", handle(places));
-    for shown in shown(interface, Side::Egress) {
-        let Some(options) = &shown.options else { continue };
-        if shown.kind == "bpf" && options.handle.as_ref() == Some(&handle) {
-            break;
-        }
-        found.push(format!("a {} filter of preference {}", shown.kind, shown.pref));
-    }
+    let filters = filters_before(places, interface, Side::Egress).into_iter();
+    found.extend(filters.map(|one| format!("a {} filter of preference {}", one.kind, one.pref)));
     // Of one filter tc shows several parts.
     found.dedup();
     found
+}
+
+/// What `tc` shows of filters that are looked at earlier than the tagger's.
+fn filters_before(places: &Places, interface: &Interface, side: Side) -> Vec<Shown> {
+    let handles = handles(places).map(|handle| Some(format!("0x{handle:x}")));
+    let is_ours = |one: &Shown| {
+        one.kind == "bpf" && one.options.as_ref().is_some_and(|o| handles.contains(&o.handle))
+    };
+    let before = shown(interface, side).into_iter().take_while(|one| !is_ours(one));
+    before.filter(|one| one.options.is_some()).collect()
 }
 
 /// A line of `tc filter show`.
 #[derive(Debug, Deserialize)]
 struct Shown {
     kind: String,
+    protocol: String,
     pref: u32,
     options: Option<ShownOptions>,
 }
@@ -140,35 +179,38 @@ fn shown(interface: &Interface, side: Side) -> Vec<Shown> {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-fn filter(
-    program: BorrowedFd<'_>,
-    places: &Places,
-    interface: &Interface,
-    side: Side,
+/// A filter of this agent's on an interface.
+struct Ours {
     priority: u32,
-) -> TcHook {
-    TcHookBuilder::new(program)
-        .ifindex(interface.index as i32)
-        .replace(true)
-        .handle(handle(places))
-        .priority(priority)
-        .hook(side.point())
+    handle: u32,
+    hook: TcHook,
 }
 
-/// The filter on the interface and its priority. Known by its handle and the name of its program:
-/// the pinned programs may be those of a newer agent.
-fn ours(places: &Places, interface: &Interface, side: Side) -> Option<(u32, TcHook)> {
+impl Ours {
+    fn remove(&self, interface: &Interface) -> Result<(), AgentError> {
+        let what = || format!("take the filter off {}", interface.name);
+        let mut hook = self.hook;
+        hook.detach().map_err(|e| AgentError::kernel(what(), e))
+    }
+}
+
+/// The filters on the interface. Known by their handles and the name of their program: the pinned
+/// programs may be those of a newer agent.
+fn ours(places: &Places, interface: &Interface, side: Side) -> Vec<Ours> {
     let name = Entry::on(interface, side).name();
-    (FIRST_PRIORITY..=LAST_PRIORITY).chain([OLD_PRIORITY]).find_map(|priority| {
-        // Looking for a filter and taking it away need no program, but the type wants one.
-        let mut hook = TcHook::new(std::io::stdin().as_fd());
-        hook.ifindex(interface.index as i32)
-            .handle(handle(places))
-            .priority(priority)
-            .attach_point(side.point());
-        let id = hook.query().ok()?;
-        (sys::program_name(id) == name).then_some((priority, hook))
-    })
+    let all = (FIRST_PRIORITY..=LAST_PRIORITY).chain([OLD_PRIORITY]);
+    all.flat_map(|priority| handles(places).map(|handle| (priority, handle)))
+        .filter_map(|(priority, handle)| {
+            // Looking for a filter and taking it away need no program, but the type wants one.
+            let mut hook = TcHook::new(std::io::stdin().as_fd());
+            hook.ifindex(interface.index as i32)
+                .handle(handle)
+                .priority(priority)
+                .attach_point(side.point());
+            let id = hook.query().ok()?;
+            (sys::program_name(id) == name).then_some(Ours { priority, handle, hook })
+        })
+        .collect()
 }
 
 fn has_clsact(name: &str) -> bool {

@@ -2,7 +2,9 @@
 #![allow(unsafe_code, reason = "libbpf is called as it is")]
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+
+use libbpf_rs::{TC_EGRESS, TcHookBuilder};
 
 use super::lab;
 
@@ -19,25 +21,44 @@ const fn instruction(code: u8) -> libbpf_sys::bpf_insn {
     }
 }
 
+fn ends_the_hook() -> OwnedFd {
+    // SAFETY: name and licence are strings, and the instructions as many as said.
+    let program = unsafe {
+        libbpf_sys::bpf_prog_load(
+            libbpf_sys::BPF_PROG_TYPE_SCHED_CLS,
+            c"ends_the_hook".as_ptr(),
+            c"GPL".as_ptr(),
+            RETURN_OK.as_ptr(),
+            RETURN_OK.len() as libbpf_sys::size_t,
+            std::ptr::null_mut(),
+        )
+    };
+    assert!(program >= 0, "{}", io::Error::last_os_error());
+    // SAFETY: a fresh file descriptor that nobody else has.
+    unsafe { OwnedFd::from_raw_fd(program) }
+}
+
+/// The same by a filter of this preference, on clsact; it runs before older ones of its preference.
+pub fn filter_first(host: &str, interface: &'static str, preference: u32) {
+    let attach = move || {
+        let program = ends_the_hook();
+        let mut filter = TcHookBuilder::new(program.as_fd())
+            .ifindex(nix::net::if_::if_nametoindex(interface).unwrap() as i32)
+            .handle(1)
+            .priority(preference)
+            .hook(TC_EGRESS);
+        filter.create().unwrap();
+        filter.attach().unwrap();
+    };
+    lab::on(host, attach).join().unwrap();
+}
+
 /// Puts a program that ends the hook before all others on packets that leave `interface`; it goes
 /// when the returned link is dropped. `None` where the kernel has no tcx.
 pub fn end_first(host: &str, interface: &'static str) -> Option<OwnedFd> {
     let attach = move || {
         let index = nix::net::if_::if_nametoindex(interface).unwrap();
-        // SAFETY: name and licence are strings, and the instructions as many as said.
-        let program = unsafe {
-            libbpf_sys::bpf_prog_load(
-                libbpf_sys::BPF_PROG_TYPE_SCHED_CLS,
-                c"ends_the_hook".as_ptr(),
-                c"GPL".as_ptr(),
-                RETURN_OK.as_ptr(),
-                RETURN_OK.len() as libbpf_sys::size_t,
-                std::ptr::null_mut(),
-            )
-        };
-        assert!(program >= 0, "{}", io::Error::last_os_error());
-        // SAFETY: a fresh file descriptor that nobody else has.
-        let program = unsafe { OwnedFd::from_raw_fd(program) };
+        let program = ends_the_hook();
         let opts = libbpf_sys::bpf_link_create_opts {
             sz: size_of::<libbpf_sys::bpf_link_create_opts>() as libbpf_sys::size_t,
             flags: libbpf_sys::BPF_F_BEFORE,
