@@ -92,6 +92,13 @@ struct flow_key {
 	__u32 padding;
 };
 
+/* Whether the last packet left the application nothing to send. */
+enum drained {
+	FS_NOT_DRAINED,
+	FS_DRAINED,
+	FS_DRAINED_TIGHT, /* but maybe something to write: there was little room in the send buffer */
+};
+
 /* What is remembered of a flow; what every packet needs comes first, in one cache line. */
 struct flow_state {
 	__u64 last_sent;      /* ns */
@@ -104,7 +111,7 @@ struct flow_state {
 	__u32 token;          /* mark or priority that the message was sent with */
 	__u8 level;           /* of the last packet */
 	__u8 ended;           /* its size is in the histogram */
-	__u8 drained;         /* the last packet left no written byte unsent; local TCP */
+	__u8 drained;         /* an enum drained; local TCP */
 	__u8 padding;
 	__u32 tick;           /* of the kernel's clock, in which last_sent was read; UDP */
 	__u32 timeouts;       /* in a row; flows known by 5-tuple */

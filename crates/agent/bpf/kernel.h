@@ -45,6 +45,7 @@ struct tcp_sock {
 	__u64 bytes_sent;
 	__u64 bytes_retrans;
 	__u64 first_tx_mstamp;
+	__u64 delivered_mstamp;
 };
 
 struct sk_buff {

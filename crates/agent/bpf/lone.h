@@ -86,7 +86,7 @@ static __always_inline bool is_lone(const struct packet *packet, struct bpf_sock
 	return tcp->data_segs_out == 1 && segments_before(tcp) == SYN_ALONE &&
 	       !(packet->tcp_flags & TCP_FIN) &&
 	       packet->tcp_flags & TCP_PSH &&
-	       is_all_sent(socket, packet->seq + packet->payload);
+	       is_all_sent(socket, packet->seq + packet->payload) == FS_DRAINED;
 }
 
 /* The level of a FIN without data with which the application closes a connection that has sent a lone
@@ -177,7 +177,7 @@ static __always_inline bool start_after_lone(const struct rule *rule, struct flo
 	}
 	flow->bytes_sent = flow->next_offset;
 	flow->last_sent = lone_sent(kernel);
-	flow->drained = 1;
+	flow->drained = FS_DRAINED;
 	flow->ended = has_ended(packet, tcp, kernel, fin);
 	return true;
 }

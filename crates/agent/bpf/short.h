@@ -200,8 +200,8 @@ static __always_inline int tag_plain_tcp(struct __sk_buff *skb, const struct rul
 				   rule->message_idle_ns, has_options);
 		if (unlikely(level == NOT_NEXT))
 			goto decide;
-		flow->drained = packet->tcp_flags & TCP_PSH &&
-				is_all_sent(socket, flow->next_seq);
+		flow->drained = packet->tcp_flags & TCP_PSH ?
+					is_all_sent(socket, flow->next_seq) : FS_NOT_DRAINED;
 		if (has_options && trace)
 			log_next(skb, flow, packet->payload);
 	}

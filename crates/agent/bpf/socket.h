@@ -38,15 +38,41 @@ static __always_inline bool is_short_of_room(struct tcp_sock *tcp)
 	return file && file->flags & NO_SPACE;
 }
 
+/* Whether the kernel tells a sender that asks (poll, epoll) to wait: less is free than half of what is in
+ * the send buffer. */
+static __always_inline bool is_told_to_wait(struct tcp_sock *tcp)
+{
+	struct sock *sock = &tcp->inet_conn.icsk_inet.sk;
+	int queued = sock->sk_wmem_queued;
+
+	return sock->sk_sndbuf - queued < queued >> 1;
+}
+
 /* Whether the packet that ends before `next_seq` is the last that the application has to send on a TCP
  * socket so far: all that it has written is sent, and no full buffer keeps it from writing more. To be
  * asked of packets with PSH alone, which the last packet of a write has: what TCP sends before a write is
  * over seldom has it. (A function of its own, which most packets do not need.) */
-static __noinline bool is_all_sent(struct bpf_sock *socket, __u32 next_seq)
+static __noinline enum drained is_all_sent(struct bpf_sock *socket, __u32 next_seq)
 {
 	struct tcp_sock *tcp = kernel_tcp(socket);
 
-	return tcp && tcp->write_seq == next_seq && !is_short_of_room(tcp);
+	if (!tcp || tcp->write_seq != next_seq || is_short_of_room(tcp))
+		return FS_NOT_DRAINED;
+	return is_told_to_wait(tcp) ? FS_DRAINED_TIGHT : FS_DRAINED;
+}
+
+/* Whether the last acknowledgement of new data is `idle_ns` old. A sender that was told to wait writes as
+ * soon as one has made room. */
+static __noinline bool is_long_acknowledged(struct __sk_buff *skb, __u64 now, __u64 idle_ns)
+{
+	struct bpf_sock *socket = skb->sk;
+	struct tcp_sock *tcp = socket ? kernel_tcp(socket) : NULL;
+	__u64 heard;
+
+	if (!tcp)
+		return false;
+	heard = tcp->delivered_mstamp * 1000;
+	return now > heard && now - heard >= idle_ns;
 }
 
 /* Whether a write of the application sends the packet. Acknowledgements and timers send what was written

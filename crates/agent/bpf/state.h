@@ -50,13 +50,15 @@ static __noinline int depart_socket(struct __sk_buff *skb, const struct packet *
 	departure.timeouts_in_a_row = tcp->icsk_retransmits;
 	departure.idle = ahead >= 0 && flow->drained &&
 			 (rule->flags & FS_SENT_ENDS || tcp->snd_una == packet->seq) &&
-			 is_written_now(skb);
+			 is_written_now(skb) &&
+			 (flow->drained != FS_DRAINED_TIGHT ||
+			  is_long_acknowledged(skb, departure.now, rule->message_idle_ns));
 	level = depart(rule, counters, packet, flow, &departure, ahead, token_of(skb, rule),
 		       rule->message_idle_ns);
 	/* What is sent again says nothing new. */
 	if (departure.offset + departure.payload == flow->next_offset)
-		flow->drained = packet->tcp_flags & TCP_PSH && skb->sk &&
-				is_all_sent(skb->sk, flow->next_seq);
+		flow->drained = packet->tcp_flags & TCP_PSH && skb->sk ?
+					is_all_sent(skb->sk, flow->next_seq) : FS_NOT_DRAINED;
 	if (trace)
 		log_level(skb, &departure, level);
 	return level;

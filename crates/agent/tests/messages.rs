@@ -14,12 +14,14 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use std::thread;
 use std::time::Duration;
 
 use agent::Agent;
 use crowded::Crowded;
 use lab::{Capture, Pair, sh};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{setsockopt, sockopt};
 use seen::Seen;
 
@@ -28,6 +30,8 @@ const PORT: u16 = 5001;
 const RULE: &str = "thresholds = \"20KB 100KB\"\ndscp = [40, 20, 3]\n[ageing]\ntimeouts = 0\n";
 /// What a writer that runs late sends.
 const LATE_BYTES: usize = 1_000_000;
+/// What a sender that asks for room sends.
+const POLITE_BYTES: usize = 250_000;
 const ENDS: [&str; 2] = ["acknowledged", "sent"];
 
 fn level_at(offset: u64) -> u8 {
@@ -172,6 +176,43 @@ fn a_small_send_buffer_does_not_return_its_sender_to_the_top() {
         send(&pair.a, 1, 1_000_000, Some(8_192));
         check(&capture.end(), 1, 1_000_000, end);
     }
+}
+
+/// The sender writes little at a time, and only when the kernel says that there is room. It is told to
+/// wait before its send buffer is full, with all that is in it on its way.
+#[test]
+fn a_sender_that_asks_for_room_does_not_return_to_the_top() {
+    if !lab::is_root("a_sender_that_asks_for_room_does_not_return_to_the_top") {
+        return;
+    }
+    for end in ENDS {
+        let pair = Pair::new();
+        // So long that no busy processor delays the sender for it, and shorter than the reader's pauses.
+        let rule = format!("{RULE}[message]\nidle = \"20ms\"\nend = \"{end}\"\n");
+        let _agent = Agent::start(&pair, &rule, &[]);
+        let pause = Duration::from_millis(60);
+        read(&pair.b, Reader { buffer: 16_384, chunk: 8_192, pause });
+        let capture = Capture::start(&pair.b);
+        lab::on(&pair.a, || ask_and_write(8_000, 2_000, POLITE_BYTES)).join().unwrap();
+        check(&capture.end(), 1, POLITE_BYTES, end);
+    }
+}
+
+/// Asks for room in a send buffer of so many bytes before each write.
+fn ask_and_write(buffer: usize, at_once: usize, bytes: usize) {
+    let mut stream = TcpStream::connect(SINK).unwrap();
+    stream.set_nodelay(true).unwrap();
+    stream.set_nonblocking(true).unwrap();
+    setsockopt(&stream, sockopt::SndBufForce, &buffer).unwrap();
+    let mut left = bytes;
+    while left > 0 {
+        let mut asked = [PollFd::new(stream.as_fd(), PollFlags::POLLOUT)];
+        poll(&mut asked, PollTimeout::NONE).unwrap();
+        left -= stream.write(&vec![7; at_once.min(left)]).unwrap();
+    }
+    stream.set_nonblocking(false).unwrap();
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    let _ = stream.read(&mut [0]);
 }
 
 /// The send buffer drains while the writer, which is to fill it again, waits for a processor.
