@@ -20,6 +20,11 @@ pub(crate) const WRITERS: &str = "writers";
 pub(crate) const ALL: [&str; 9] =
     [SETTINGS, COUNTERS, HISTOGRAM, SOCKETS, FLOWS, PREFIXES, CGROUPS, AGENT, WRITERS];
 
+/// The kernel's name of the map that is pinned under `pin`.
+pub(crate) fn kernel_name(pin: &str) -> &str {
+    if pin == SETTINGS { ".data.settings" } else { pin }
+}
+
 /// What the map [`SETTINGS`] holds.
 pub(crate) fn read_settings(map: &impl MapCore) -> Result<types::settings, AgentError> {
     let bytes = map

@@ -5,15 +5,17 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf, absolute};
 
-use libbpf_rs::MapHandle;
+use libbpf_rs::query::LinkTypeInfo;
+use libbpf_rs::{Link, MapCore, MapHandle, Program};
 
 use crate::entry::{Entry, Side};
 use crate::error::AgentError;
 use crate::folder::{self, Purpose, WHO_MAY};
-use crate::map;
+use crate::{map, sys};
 
 /// Where the pins are unless `start --pins` says otherwise.
 const DEFAULT_PINS: &str = "/sys/fs/bpf/flowsched";
@@ -118,9 +120,18 @@ impl Places {
             .try_for_each(|path| fs::remove_file(&path).map_err(|e| AgentError::file(path, e)))
     }
 
+    /// Whether an object of the agent's is pinned under that name. Others may use the same names.
+    fn is_the_agents(&self, name: &str) -> bool {
+        let path = self.pins.join(name);
+        // A link could lead elsewhere.
+        is_made_here(name)
+            && fs::symlink_metadata(&path).is_ok_and(|found| found.is_file())
+            && is_named(&path, name.strip_prefix("new_").unwrap_or(name))
+    }
+
     /// Whether anything of a tagger is pinned.
     pub(crate) fn is_installed(&self) -> bool {
-        names_in(&self.pins).iter().any(|name| is_made_here(name))
+        names_in(&self.pins).iter().any(|name| self.is_the_agents(name))
     }
 
     /// A record in the run directory, such as what an interface was before.
@@ -217,8 +228,7 @@ impl Places {
             self.demand_bpf_file_system()?;
             for name in names_in(&self.pins) {
                 let path = self.pins.join(&name);
-                let is_pin = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
-                if is_pin && is_made_here(&name) {
+                if self.is_the_agents(&name) {
                     fs::remove_file(&path).map_err(|e| AgentError::file(&path, e))?;
                 } else {
                     left.push(path);
@@ -255,6 +265,20 @@ fn is_made_here(name: &str) -> bool {
         || name.strip_prefix("program_").is_some_and(is_program)
         || name.starts_with("link_")
         || name.strip_prefix("new_").is_some_and(is_made_here)
+}
+
+/// Whether what is pinned there is what the agent pins under that name.
+fn is_named(path: &Path, name: &str) -> bool {
+    if name.starts_with("link_") {
+        let info = Link::open(path).and_then(|link| link.info());
+        return info.is_ok_and(|info| matches!(info.info, LinkTypeInfo::Tcx(_)));
+    }
+    match name.strip_prefix("program_") {
+        Some(entry) => Program::fd_from_pinned_path(path)
+            .is_ok_and(|program| sys::program_name_of(program.as_fd()) == entry),
+        None => MapHandle::from_pinned_path(path)
+            .is_ok_and(|found| found.name() == map::kernel_name(name)),
+    }
 }
 
 fn absolutes(run: &Path, pins: Option<&Path>) -> Result<(PathBuf, Option<PathBuf>), AgentError> {

@@ -95,7 +95,12 @@ pub(crate) fn program_name(id: u32) -> String {
     }
     // SAFETY: a fresh file descriptor that nobody else has.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-    let Ok(info) = program_info(fd.as_fd()) else { return "unknown".into() };
+    program_name_of(fd.as_fd())
+}
+
+/// The same of an open program.
+pub(crate) fn program_name_of(program: BorrowedFd<'_>) -> String {
+    let Ok(info) = program_info(program) else { return "unknown".into() };
     let name = info.name.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8);
     String::from_utf8_lossy(&name.collect::<Vec<u8>>()).into_owned()
 }

@@ -188,6 +188,13 @@ fn uninstall_removes_only_what_the_agent_makes() {
     let left: Vec<_> = fs::read_dir(&agent.pins).unwrap().flatten().collect();
     assert!(left.len() == 1 && Path::new(&pin).exists(), "{left:?}");
     fs::remove_file(&pin).unwrap();
+    // A folder of somebody else's pins, one of which is called as one of the agent's is.
+    let pin = format!("{}/settings", agent.pins);
+    strangers.pin(&pin).unwrap();
+    let printed = agent.ok("uninstall");
+    assert!(printed.contains(&format!("{pin}: not the agent's, stays")), "{printed}");
+    assert!(Path::new(&pin).exists());
+    fs::remove_file(&pin).unwrap();
     // A folder that holds no pins, whatever its files are called.
     let home = agent.folder.join("home");
     fs::create_dir(&home).unwrap();
