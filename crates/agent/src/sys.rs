@@ -105,6 +105,11 @@ pub(crate) fn program_name_of(program: BorrowedFd<'_>) -> String {
     String::from_utf8_lossy(&name.collect::<Vec<u8>>()).into_owned()
 }
 
+/// The id of an open program.
+pub(crate) fn program_id(program: BorrowedFd<'_>) -> io::Result<u32> {
+    Ok(program_info(program)?.id)
+}
+
 /// What the kernel tells of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProgramFacts {

@@ -221,6 +221,32 @@ fn a_renamed_interface_keeps_its_one_tagger() {
     }
 }
 
+/// What the packages give the agent. With it, the kernel does not say what others' programs are called.
+#[test]
+fn an_agent_with_three_capabilities_knows_its_filters() {
+    if !lab::is_root("an_agent_with_three_capabilities_knows_its_filters") {
+        return;
+    }
+    let pair = Pair::new();
+    let mut agent = Agent::prepare(&pair, RULE);
+    let filters = || sh(&format!("tc -n {} filter show dev east egress", pair.a));
+    for hook in [&["--clsact"][..], &["--clsact"], &[]] {
+        let held = "-all,+bpf,+net_admin,+perfmon";
+        let (bound, inherited) = (format!("--bounding-set={held}"), format!("--inh-caps={held}"));
+        let mut command = agent.command_after(&["setpriv", "--no-new-privs", &bound, &inherited]);
+        command.args(["start", "--config"]).arg(agent.config()).args(hook);
+        agent.launch_as(command);
+        agent.wait_for("ready");
+        let log = std::fs::read_to_string(agent.log()).unwrap();
+        assert!(!log.contains("no interface is called"), "{log}");
+        assert_eq!(filters().contains("tag_ethernet"), !hook.is_empty(), "{}", filters());
+        agent.ok("stop");
+        agent.wait();
+    }
+    agent.ok("uninstall");
+    assert_eq!(datagrams(&pair, 4000), vec![0; PACKETS]);
+}
+
 /// The agent's `ip` fails, which caps super-packets, as it does while an interface is being deleted.
 #[test]
 fn an_interface_that_was_refused_is_tagged_if_it_comes_back_with_its_index() {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::Command;
 
-use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder};
+use libbpf_rs::{Program, TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder};
 use serde::Deserialize;
 
 use super::tcx;
@@ -166,6 +166,8 @@ struct Shown {
 struct ShownOptions {
     #[serde(default, deserialize_with = "text_or_number")]
     handle: Option<String>,
+    #[serde(default)]
+    bpf_name: String,
 }
 
 /// `tc` prints the handles of filters as text or as numbers, by their kind.
@@ -194,10 +196,8 @@ impl Ours {
     }
 }
 
-/// The filters on the interface. Known by their handles and the name of their program: the pinned
-/// programs may be those of a newer agent.
+/// The filters on the interface. Known by their handles and their programs.
 fn ours(places: &Places, interface: &Interface, side: Side) -> Vec<Ours> {
-    let name = Entry::on(interface, side).name();
     let all = (FIRST_PRIORITY..=LAST_PRIORITY).chain([OLD_PRIORITY]);
     all.flat_map(|priority| handles(places).map(|handle| (priority, handle)))
         .filter_map(|(priority, handle)| {
@@ -208,9 +208,30 @@ fn ours(places: &Places, interface: &Interface, side: Side) -> Vec<Ours> {
                 .priority(priority)
                 .attach_point(side.point());
             let id = hook.query().ok()?;
-            (sys::program_name(id) == name).then_some(Ours { priority, handle, hook })
+            let is_ours = is_pinned(places, interface, side, id)
+                || has_our_name(interface, side, priority, handle);
+            is_ours.then_some(Ours { priority, handle, hook })
         })
         .collect()
+}
+
+/// Whether a program is the pinned one for that side of the interface. Programs are looked up by their ids
+/// with CAP_SYS_ADMIN alone, which the agent needs not have.
+fn is_pinned(places: &Places, interface: &Interface, side: Side, id: u32) -> bool {
+    let pin = places.program(Entry::on(interface, side).name());
+    let program = Program::fd_from_pinned_path(pin);
+    program.is_ok_and(|program| sys::program_id(program.as_fd()).is_ok_and(|pinned| pinned == id))
+}
+
+/// The same of a filter whose program is that of an older or a newer agent than the pinned one. It is called
+/// by its program's name and id.
+fn has_our_name(interface: &Interface, side: Side, priority: u32, handle: u32) -> bool {
+    let name = format!("{}:[", Entry::on(interface, side).name());
+    let handle = Some(format!("0x{handle:x}"));
+    shown(interface, side).iter().any(|one| {
+        let Some(options) = &one.options else { return false };
+        one.pref == priority && options.handle == handle && options.bpf_name.starts_with(&name)
+    })
 }
 
 fn has_clsact(name: &str) -> bool {
