@@ -102,4 +102,33 @@ int write(struct __sk_buff *skb)
 	return NEXT;
 }
 
+/* The same word by word in place, in a program that is gone on to. In front of it the kernel puts code that
+ * makes a packet writable which shares its head, as all of TCP's do. */
+SEC("tcx/egress")
+int write_in_place(struct __sk_buff *skb)
+{
+	void *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
+	volatile __u16 *ip = data + IP_AT;
+
+	if (data + IP_AT + IP_BYTES > end)
+		return NEXT;
+	ip[0] = ip[0];
+	ip[5] = ip[5];
+	return NEXT;
+}
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__array(values, int(void *));
+} writers SEC(".maps") = { .values = { [0] = (void *)&write_in_place } };
+
+SEC("tcx/egress")
+int go_on_and_write(struct __sk_buff *skb)
+{
+	bpf_tail_call_static(skb, &writers, 0);
+	return NEXT;
+}
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -30,7 +30,7 @@ impl Floors {
     }
 
     /// All others, and what they do.
-    pub(super) fn all(&self) -> [(&'static str, &ProgramMut<'static>); 5] {
+    pub(super) fn all(&self) -> [(&'static str, &ProgramMut<'static>); 6] {
         let programs = &self.skel.progs;
         [
             ("a counter of the processor", &programs.counter),
@@ -38,6 +38,7 @@ impl Floors {
             ("the state in a hash", &programs.hash_state),
             ("the clock", &programs.clock),
             ("a write of the header", &programs.write),
+            ("a write of the header in place", &programs.go_on_and_write),
         ]
     }
 }
