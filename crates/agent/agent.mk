@@ -1,7 +1,7 @@
 # Targets of the host agent, included by the Makefile.
 
 .PHONY: agent-deps test-agent test-agent-kernels test-agent-arm64 test-packaging test-container \
-	soak-agent bench-agent
+	test-systemd soak-agent bench-agent
 
 agent-deps:
 	scripts/install-agent-deps.sh --test
@@ -27,6 +27,11 @@ test-agent-arm64:
 test-packaging:
 	cargo build -p flowsched --features agent
 	packaging/test.sh "$${CARGO_TARGET_DIR:-target}/debug/flowsched"
+
+# The Debian package under a systemd of its own, in an emulated machine. Too slow for `make test`.
+test-systemd:
+	cargo build -p flowsched --features agent
+	packaging/boot/test.sh "$${CARGO_TARGET_DIR:-target}/debug/flowsched"
 
 # The container image, built by buildah on a base image that mmdebstrap makes, and run.
 test-container:
