@@ -51,7 +51,8 @@ fn a_capture_becomes_a_trace_that_runs() {
 #[test]
 fn what_is_no_capture_is_refused() {
     let place = Place::new();
-    for (file, said) in [("small.toml", "no packet capture"), ("none.pcap", "no readable file")] {
+    for (file, said) in [("small.toml", "not a packet capture"), ("none.pcap", "no readable file")]
+    {
         let done = place.flowsched(&["flows", file]);
         assert_eq!(done.status, Some(2), "{file}");
         assert!(done.errors.contains(file) && done.errors.contains(said), "{}", done.errors);

@@ -217,7 +217,7 @@ fn a_second_run_in_the_folder_is_refused() {
     assert_eq!(third.status, Some(2), "the killed run is of another experiment: {}", third.errors);
 }
 
-const NOTE: &str = "runs again what an earlier run had finished";
+const NOTE: &str = "finished runs of an earlier attempt are run again";
 
 #[test]
 fn only_what_had_finished_is_said_to_run_again() {
