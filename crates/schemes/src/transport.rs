@@ -15,7 +15,9 @@ pub mod phost;
 pub mod tcp;
 
 pub use carrying::{Carried, Carrying};
-pub use part::{Hosts, TransportFamily, TransportPart};
+pub use part::TransportPart;
+#[doc(hidden)]
+pub use part::{Hosts, TransportFamily};
 
 use flowsched_units::{Bytes, Rate, Time};
 
