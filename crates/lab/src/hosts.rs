@@ -23,6 +23,9 @@ const SETTINGS: &[(&str, &str)] = &[
     ("ipv6/conf/default/accept_ra", "0"),
     // A full packet carries 1460 B, as in the simulator: timestamps would take 12 of them.
     ("ipv4/tcp_timestamps", "0"),
+    // The kernel always has data to send while a flow has some, also if the lab's own thread is late: the
+    // agent would take such a pause for the end of a message.
+    ("ipv4/tcp_wmem", "4096 4194304 16777216"),
     // What one connection learned of the path does not start the next one.
     ("ipv4/tcp_no_metrics_save", "1"),
 ];
