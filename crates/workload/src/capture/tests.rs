@@ -243,6 +243,6 @@ fn a_wrong_checksum_is_refused() {
         let place = compressed.len() - from_end;
         compressed[place] ^= 1;
         let error = Made(compressed).read().unwrap_err();
-        assert!(error.to_string().contains("damage after packet"), "{error}");
+        assert!(error.to_string().contains("damaged after packet"), "{error}");
     }
 }
