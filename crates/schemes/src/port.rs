@@ -6,6 +6,7 @@
 mod connections;
 mod families;
 mod fifo;
+mod line;
 pub mod parameters;
 mod part;
 mod pfabric;
@@ -22,6 +23,7 @@ pub use connections::{ConnectionId, Connections};
 #[doc(hidden)]
 pub use families::{AnyPort, InOrder, Queued};
 pub use fifo::Fifo;
+pub use line::{Line, serve_one_by_one};
 #[doc(hidden)]
 pub use part::PortFamily;
 pub use part::PortPart;
@@ -37,7 +39,7 @@ pub use slytherin::{CongestedFirst, Slytherin};
 pub use strict_priority::StrictPriority;
 pub use weighted_round_robin::{InTurn, WeightedRoundRobin, Weights};
 
-use flowsched_units::Bytes;
+use flowsched_units::Time;
 
 use crate::packet::Frame;
 
@@ -48,17 +50,6 @@ pub struct Backlog {
     pub bytes: u64,
     /// Packets.
     pub packets: u32,
-}
-
-/// What happens to a packet that comes to a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// It is taken in as it is.
-    Taken,
-    /// It is taken in, and the world that runs the port marks it.
-    Marked,
-    /// It is dropped.
-    Dropped,
 }
 
 /// The queueing part of one egress port.
@@ -78,18 +69,23 @@ pub trait Port<F: Frame> {
         self.dequeue()
     }
 
-    /// The waiting bytes, with the new packet, up to which the port takes a packet in without a mark.
-    /// `None` unless packets leave in the order in which they come, and the port decides all about a
-    /// packet on arrival. A world may keep the packets of such a port itself, and call
-    /// [`Port::admit`] beyond these bytes in place of `enqueue`, `dequeue` and `pass`.
-    fn in_order(&self) -> Option<Bytes> {
-        None
-    }
-
-    /// What happens to a packet that comes while `waiting` is ahead of it. Only where there is a
-    /// [`Port::in_order`].
-    fn admit(&mut self, _frame: &F, _waiting: Backlog) -> Fate {
-        unreachable!("a port without an order that is known on arrival")
+    /// Takes in all packets that come before `end`, in their order, and hands on those that leave:
+    /// every packet whose first bit leaves before `end` goes to `sent`, in their order, with the time
+    /// at which its last bit leaves. Only where the port does not share memory.
+    ///
+    /// This does what the other methods do packet by packet. A port that needs speed has a version of
+    /// its own.
+    fn serve<'f>(
+        &mut self,
+        line: &mut Line,
+        arrivals: impl Iterator<Item = (Time, &'f F)>,
+        end: Time,
+        dropped: impl FnMut(F),
+        sent: impl FnMut(Time, &F),
+    ) where
+        F: Copy + 'f,
+    {
+        serve_one_by_one(self, line, arrivals, end, dropped, sent);
     }
 
     /// What waits.

@@ -27,6 +27,8 @@ pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, F> {
     hosts: Hosts<'a, T, G>,
     sample_interval: Time,
     next_sample: Time,
+    /// The next flow's start or the next sample, whichever is earlier.
+    next_planned: Time,
     /// The earliest event that is not a link's.
     next_other: Time,
     /// Every port at the last sample time.
@@ -65,11 +67,12 @@ where
             hosts: Hosts::new(job, transport, tagger, connections),
             sample_interval: job.sample_interval,
             next_sample: if is_sampled { job.sample_interval } else { Time::MAX },
+            next_planned: Time::MAX,
             next_other: Time::MAX,
             samples: Vec::new(),
             until: job.until.map_or(LONGEST_RUN, |until| until.min(LONGEST_RUN)),
         };
-        engine.look_ahead();
+        engine.plan();
         engine
     }
 
@@ -148,10 +151,15 @@ where
     }
 
     /// Finds the next event that is not a link's, after any of them may have changed.
+    fn plan(&mut self) {
+        self.next_planned = self.next_flow_start().min(self.next_sample);
+        self.look_ahead();
+    }
+
+    /// The same after timers may have changed.
     #[inline]
     fn look_ahead(&mut self) {
-        let timer = self.hosts.timers.first();
-        self.next_other = self.next_flow_start().min(timer).min(self.next_sample);
+        self.next_other = self.next_planned.min(self.hosts.timers.first());
         if F::HAS_TIMERS {
             self.next_other = self.next_other.min(self.fabric.next_timer());
         }
@@ -193,7 +201,7 @@ where
         self.next_flow += 1;
         let fabric = &mut self.fabric;
         self.hosts.start(id, now, |host, packet| fabric.send(host, packet, now));
-        self.look_ahead();
+        self.plan();
     }
 
     fn run_timer(&mut self, now: Time) {
@@ -211,10 +219,10 @@ where
     fn sample(&mut self, now: Time, watch: &mut Watch<'_>) -> ControlFlow<()> {
         let handed_on = self.hand_on_samples(now, watch);
         self.next_sample = Time::MAX;
-        self.look_ahead();
+        self.plan();
         if self.next_other != Time::MAX || !self.fabric.is_quiet() {
             self.next_sample = now.saturating_add(self.sample_interval);
-            self.look_ahead();
+            self.plan();
         }
         handed_on
     }

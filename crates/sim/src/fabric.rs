@@ -5,15 +5,17 @@
 //! through networks whose ports have an order, level by level, a stretch of time at once, which is
 //! faster. What may not: what hosts do with packets.
 
-pub(crate) mod banks;
+mod arrivals;
+mod banks;
+mod egress;
 pub(crate) mod events;
-mod inbox;
+mod transit;
 pub(crate) mod windows;
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Site;
 use flowsched_schemes::packet::{Flags, Header};
-use flowsched_schemes::port::{Connections, Port};
+use flowsched_schemes::port::Connections;
 use flowsched_schemes::world::{Overhead, PortSample, Ports};
 use flowsched_topology::{HostId, LinkEnd, Loss};
 use flowsched_units::{Rate, Time};
@@ -140,14 +142,4 @@ impl<H> Losses<H> for LostData {
     fn flows(self) -> Vec<u32> {
         self.0
     }
-}
-
-/// Every port as it is at `now`, up to when all have been caught up.
-fn sample_all<H: Header, P: Port<Packet<H>>>(
-    links: &[Link<H, P>],
-    now: Time,
-    samples: &mut Vec<PortSample>,
-) {
-    let numbered = (0..).zip(links);
-    samples.extend(numbered.map(|(index, link)| link.sample(now, index)));
 }

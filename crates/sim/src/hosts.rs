@@ -178,7 +178,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
             running.account.on_ack(packet);
             let (host, _) = &mut self.states[running.src.index()];
             running.sender.on_ack(&self.transport, host, now, packet);
-            self.pump(packet.flow, place, now, send);
+            self.pump_now(packet.flow, place, now, send);
         } else if packet.flags.has(Flags::MESSAGE) {
             self.tagger.on_message(&mut self.running[place as usize].tagger_flow, packet);
         } else {
@@ -211,7 +211,9 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         }
         let deadline = running.receiver.deadline();
         self.timers.arm(&mut running.receiver_armed, deadline, (packet.flow, Side::Receiver));
-        self.timers.arm(host_armed, host.deadline(), (dst.0, Side::Host));
+        if size_of::<T::Host>() > 0 {
+            self.timers.arm(host_armed, host.deadline(), (dst.0, Side::Host));
+        }
     }
 
     /// The first timer runs out.
@@ -281,8 +283,20 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
 
     /// Sends what the sender may send now, and ends the flow if all is acknowledged or the flow
     /// is given up.
-    #[inline]
+    #[inline(never)]
     fn pump(
+        &mut self,
+        id: u32,
+        place: u32,
+        now: Time,
+        send: impl FnMut(HostId, Packet<T::Header>),
+    ) {
+        self.pump_now(id, place, now, send);
+    }
+
+    /// The same, in line where ACKs arrive.
+    #[inline(always)]
+    fn pump_now(
         &mut self,
         id: u32,
         place: u32,

@@ -3,16 +3,29 @@
 //! PIAS ToN 2017, III-B.2: an arriving packet is marked "if the instant buffer occupancy is
 //! larger than the marking threshold".
 
+mod departed;
+mod in_order;
+
 use std::sync::Arc;
 
-use flowsched_units::Bytes;
+use flowsched_units::Time;
 
+use super::line::serve_one_by_one;
 use super::parameters::MOST_QUEUES;
 use super::{
-    Backlog, Count, EcnScope, Fate, HighestFirst, MarkAt, MemorySharing, OnFull, Port,
+    Backlog, Count, EcnScope, HighestFirst, Line, MarkAt, MemorySharing, OnFull, Port,
     PortSettings, Ring, Serving, WithoutEct,
 };
 use crate::packet::Frame;
+use departed::Departed;
+
+/// What becomes of a packet that comes to a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Admission {
+    Taken,
+    Marked,
+    Dropped,
+}
 
 /// A port with up to 64 queues, each first in first out.
 #[derive(Clone, Debug)]
@@ -28,6 +41,8 @@ pub struct Queues<F, D> {
     /// else holds.
     unhindered: u64,
     serving: D,
+    /// Of the batch being served.
+    departed: Vec<Departed>,
 }
 
 /// A port whose highest non-empty queue is served first; with one queue, FIFO.
@@ -59,6 +74,7 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
             backlog: Backlog::default(),
             marks: 0,
             serving,
+            departed: Vec::new(),
         }
     }
 
@@ -162,6 +178,17 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
     }
 
     #[inline]
+    fn push(&mut self, index: usize, frame: F) {
+        let bytes = u64::from(frame.wire_bytes());
+        let queue = &mut self.queues[index];
+        queue.frames.push(frame);
+        queue.bytes += bytes;
+        self.occupied |= 1 << index;
+        self.backlog.bytes += bytes;
+        self.backlog.packets += 1;
+    }
+
+    #[inline]
     fn mark(&mut self, frame: &mut F) {
         if frame.can_be_marked() {
             frame.mark();
@@ -174,13 +201,7 @@ impl<F: Frame + Copy + Default, D: Serving> Port<F> for Queues<F, D> {
     #[inline]
     fn enqueue(&mut self, mut frame: F, elsewhere: u64, mut dropped: impl FnMut(F)) {
         let Some(index) = self.place(&mut frame, elsewhere) else { return dropped(frame) };
-        let bytes = u64::from(frame.wire_bytes());
-        let queue = &mut self.queues[index];
-        queue.frames.push(frame);
-        queue.bytes += bytes;
-        self.occupied |= 1 << index;
-        self.backlog.bytes += bytes;
-        self.backlog.packets += 1;
+        self.push(index, frame);
     }
 
     #[inline]
@@ -217,37 +238,21 @@ impl<F: Frame + Copy + Default, D: Serving> Port<F> for Queues<F, D> {
         Some(frame)
     }
 
-    /// Marking at dequeue depends on what comes later; shared memory depends on other ports.
-    fn in_order(&self) -> Option<Bytes> {
-        let settings = &self.settings;
-        let is_marked_early = settings.mark_at == MarkAt::Enqueue;
-        let is_in_order =
-            self.queues.len() == 1 && is_marked_early && !Port::<F>::shares_memory(self);
-        is_in_order.then_some(match settings.count {
-            Count::Bytes => Bytes::new(self.unhindered),
-            Count::Packets => Bytes::ZERO,
-        })
-    }
-
-    fn admit(&mut self, frame: &F, waiting: Backlog) -> Fate {
-        let bytes = waiting.bytes + u64::from(frame.wire_bytes());
-        let after = self.amount(bytes, waiting.packets as usize + 1);
-        let memory = match self.settings.sharing {
-            MemorySharing::Port(memory) | MemorySharing::Queue(memory) => memory,
-            MemorySharing::Switch { .. } => 0,
-        };
-        if after > memory {
-            return Fate::Dropped;
-        }
-        if after <= self.settings.ecn_threshold {
-            Fate::Taken
-        } else if frame.can_be_marked() {
-            self.marks += 1;
-            Fate::Marked
-        } else if self.refuses(frame) {
-            Fate::Dropped
+    #[inline]
+    fn serve<'f>(
+        &mut self,
+        line: &mut Line,
+        arrivals: impl Iterator<Item = (Time, &'f F)>,
+        end: Time,
+        dropped: impl FnMut(F),
+        sent: impl FnMut(Time, &F),
+    ) where
+        F: 'f,
+    {
+        if self.is_in_order() {
+            self.serve_in_order(line, arrivals, end, dropped, sent);
         } else {
-            Fate::Taken
+            serve_one_by_one(self, line, arrivals, end, dropped, sent);
         }
     }
 

@@ -40,21 +40,6 @@ impl<T: Copy + Default> Ring<T> {
         if self.len == 0 { None } else { self.items.get(self.head as usize) }
     }
 
-    /// The one that came after this many others.
-    #[inline]
-    pub fn get(&self, place: usize) -> Option<&T> {
-        let mask = self.items.len().wrapping_sub(1);
-        if place < self.len() { self.items.get((self.head as usize + place) & mask) } else { None }
-    }
-
-    /// The one that came last.
-    #[inline]
-    pub fn back_mut(&mut self) -> Option<&mut T> {
-        let mask = self.items.len().wrapping_sub(1);
-        let place = (self.head + self.len).wrapping_sub(1) as usize & mask;
-        if self.len == 0 { None } else { self.items.get_mut(place) }
-    }
-
     /// Adds one at the end.
     #[inline]
     pub fn push(&mut self, item: T) {
@@ -90,26 +75,6 @@ impl<T: Copy + Default> Ring<T> {
         Some(item)
     }
 
-    /// Those that wait, in the order in which they came, in two parts.
-    #[inline]
-    pub fn as_slices(&self) -> (&[T], &[T]) {
-        let (head, len) = (self.head as usize, self.len());
-        let first = len.min(self.items.len() - head);
-        (&self.items[head..head + first], &self.items[..len - first])
-    }
-
-    /// Removes this many of those that came first.
-    ///
-    /// # Panics
-    /// If there are fewer.
-    #[inline]
-    pub fn skip(&mut self, count: usize) {
-        assert!(count <= self.len());
-        self.len -= count as u32;
-        let next = (self.head as usize + count) & self.items.len().wrapping_sub(1);
-        self.head = next as u32 * u32::from(self.len > 0);
-    }
-
     /// Those that wait, in the order in which they came.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let mask = self.items.len().wrapping_sub(1);
@@ -142,12 +107,6 @@ mod tests {
                 prop_assert_eq!(ring.is_empty(), queue.is_empty());
                 prop_assert_eq!(ring.front(), queue.front());
                 prop_assert!(ring.iter().eq(queue.iter()));
-                prop_assert_eq!(ring.get(queue.len() / 2), queue.get(queue.len() / 2));
-                let (first, second) = ring.as_slices();
-                prop_assert!(first.iter().chain(second).eq(queue.iter()));
-                let mut skipped = ring.clone();
-                skipped.skip(queue.len() / 2);
-                prop_assert!(skipped.iter().eq(queue.iter().skip(queue.len() / 2)));
             }
         }
 

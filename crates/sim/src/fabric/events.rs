@@ -9,7 +9,7 @@ use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
 
-use super::{Fabric, Losses, Tally, loses, sample_all, site};
+use super::{Fabric, Losses, Tally, loses, site};
 use crate::job::Job;
 use crate::link::{Departs, Link};
 use crate::routing::Router;
@@ -185,7 +185,7 @@ where
             self.arrivals.replace_first(link.next_arrival(), now);
             return None;
         }
-        let is_lost = self.loses && link.loses(self.seed ^ index as u64, 0);
+        let is_lost = self.loses && link.loses(self.seed ^ index as u64);
         let mut packet = link.deliver()?.packet;
         self.packet_hops += 1;
         self.last_hop = now;
@@ -195,7 +195,7 @@ where
         self.arrivals.replace_first(link.next_arrival(), now);
         let peer = link.peer;
         if is_lost {
-            self.links[index].note_losses(1);
+            self.links[index].note_loss();
             self.losses.lose(&packet);
             return None;
         }
@@ -242,7 +242,7 @@ where
         for port in 0..self.links.len() {
             self.catch_up(PortId(port as u32), now);
         }
-        sample_all(&self.links, now, samples);
+        samples.extend((0..).zip(&self.links).map(|(port, link)| link.sample(now, port)));
     }
 
     fn is_quiet(&self) -> bool {

@@ -14,48 +14,41 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::packet::Header;
 use flowsched_schemes::port::Port;
 use flowsched_schemes::world::PortSample;
-use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
+use flowsched_topology::{HostId, Network, PortId, mix};
 use flowsched_units::Time;
 
-use super::banks::{Bank, Layout};
-use super::inbox::{Cursor, Inbox, Slots};
-use super::{Fabric, Losses, LostData, Tally, loses, sample_all};
+use super::arrivals::{Arrival, Key, Order};
+use super::banks::Layout;
+use super::egress::{Egress, FarEnd, is_lost};
+use super::transit::Transit;
+use super::{Fabric, Losses, Tally, loses};
 use crate::job::Job;
-use crate::link::{Link, OnTheWay, unseen};
+use crate::link::Link;
 use crate::routing::{Remembered, Router};
 
-/// All links, and what reaches hosts in the present window.
+/// All ports, and what reaches hosts in the present window.
 #[derive(Debug)]
 pub(crate) struct Windows<'a, H, P> {
     network: &'a Network,
-    links: Vec<Link<H, P>>,
-    router: Remembered<'a>,
-    banks: Vec<Bank<H>>,
-    /// By bank: whether nothing waits in its ports or is on its way from them.
-    is_idle: Vec<bool>,
-    layout: Layout,
+    egresses: Vec<Egress<P>>,
+    transit: Transit<'a, H>,
     /// Of one inbox after the other.
-    slots: Slots,
-    /// What arrives at hosts in the window, and the first arrival that was not delivered.
-    arrivals: Inbox<H>,
-    undelivered: Cursor,
+    order: Order,
+    /// What a port has sent.
+    sent: Vec<Arrival<H>>,
+    /// What reaches hosts in the window, its order, and how many of these were delivered.
+    at_hosts: Vec<Arrival<H>>,
+    deliveries: Vec<Key>,
+    delivered: usize,
     next_arrival: Time,
     start: Time,
     /// The first instant after the window.
     end: Time,
     /// The first instant that no port may reach yet.
     limit: Time,
-    crossed: Crossed,
-}
-
-/// What has crossed links.
-#[derive(Debug)]
-struct Crossed {
     /// Whether some links lose packets.
     loses: bool,
     seed: u64,
-    lost: LostData,
-    packet_hops: u64,
     last_hop: Time,
 }
 
@@ -71,32 +64,30 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
         if links.iter().any(Link::shares_memory) {
             return Err(links);
         }
-        let Some((layout, banks)) = Layout::divide(job.network) else {
+        let Some(layout) = Layout::divide(job.network) else {
             return Err(links);
         };
         let router = Router::new(job, false, H::IS_SPREAD);
-        let levels = banks.last().map_or(0, |bank| bank.level);
+        let levels = layout.level_of.iter().max().map_or(0, |level| *level as usize);
+        let router = Remembered::new(router, levels, job.flows.len());
+        let numbered = links.into_iter().enumerate();
+        let egresses = numbered.map(|(port, link)| egress(job.network, &layout, port, link));
         Ok(Windows {
             network: job.network,
-            links,
-            router: Remembered::new(router, levels, job.flows.len()),
-            is_idle: vec![true; banks.len()],
-            banks,
-            layout,
-            slots: Slots::default(),
-            arrivals: Inbox::default(),
-            undelivered: Cursor::END,
+            egresses: egresses.collect(),
+            transit: Transit::new(router, layout),
+            order: Order::default(),
+            sent: Vec::new(),
+            at_hosts: Vec::new(),
+            deliveries: Vec::new(),
+            delivered: 0,
             next_arrival: Time::MAX,
             start: Time::ZERO,
             end: Time::ZERO,
             limit: Time::ZERO,
-            crossed: Crossed {
-                loses: loses(job),
-                seed: mix(job.seed),
-                lost: LostData::default(),
-                packet_hops: 0,
-                last_hop: Time::ZERO,
-            },
+            loses: loses(job),
+            seed: mix(job.seed),
+            last_hop: Time::ZERO,
         })
     }
 
@@ -104,70 +95,100 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
     /// changes next.
     fn carry(&mut self) -> Time {
         let mut next_change = Time::MAX;
-        for bank in 0..self.banks.len() {
-            if !self.is_idle[bank] {
-                self.take_in(bank);
-                next_change = next_change.min(self.hand_on(bank));
+        let mut from = 0;
+        while let Some((place, port)) = self.transit.next_active(from) {
+            let next = self.serve(port);
+            if next == Time::MAX {
+                self.transit.rest(place);
             }
+            next_change = next_change.min(next);
+            from = place + 1;
         }
-        next_change
-    }
-
-    /// The bank's ports take in what reaches them.
-    fn take_in(&mut self, bank: usize) {
-        let bank = &mut self.banks[bank];
-        let takes_turns = bank.has_choice && self.router.takes_turns();
-        let lost = &mut self.crossed.lost;
-        let mut cursor = self.slots.fill(&mut bank.inbox, self.limit - self.start);
-        while let Some(arrival) = cursor.pop(&self.slots, &bank.inbox) {
-            let (now, packet) = (self.start + arrival.since_start(), &arrival.packet);
-            let mut port = arrival.port;
-            if takes_turns {
-                port = self.router.take_turn(bank.owner, packet);
-            }
-            self.links[port.index()].take_in(now, packet, &mut |packet| lost.lose(packet));
-        }
-        bank.inbox.clear();
-    }
-
-    /// Settles what leaves the bank's ports and hands on what reaches switches: when something
-    /// changes next.
-    fn hand_on(&mut self, bank: usize) -> Time {
-        let mut next_change = Time::MAX;
-        let end = self.end_at(self.banks[bank].owner);
-        let level = self.banks[bank].level;
-        let ports = std::mem::take(&mut self.banks[bank].ports);
-        for port in &ports {
-            let link = &mut self.links[port.index()];
-            link.catch_up(end - INSTANT, &mut unseen);
-            if !self.layout.leads_to_host[port.index()] {
-                self.hand_over(*port, level);
-            }
-            next_change = next_change.min(self.links[port.index()].next_change());
-        }
-        self.banks[bank].ports = ports;
-        self.is_idle[bank] = next_change == Time::MAX;
-        next_change
-    }
-
-    /// Hands what arrives at the switch behind a port of `level` to the banks through which it goes on.
-    fn hand_over(&mut self, port: PortId, level: usize) {
-        let node = self.links[port.index()].peer;
-        let end = self.end_at(node);
-        let rank = self.layout.rank_of[port.index()];
-        self.crossed.take(&mut self.links[port.index()], port, end, |one| {
-            let next = self.router.next(level, node, &one.packet);
-            let bank = self.layout.bank_of[next.index()] as usize;
-            self.banks[bank].inbox.push(one.arrival - self.start, rank, &one.packet, next);
-            self.is_idle[bank] = false;
+        let (egresses, last_hop) = (&mut self.egresses, &mut self.last_hop);
+        let next_loss = self.transit.settle_losses(self.end, |lost| {
+            egresses[lost.from.index()].drops += 1;
+            *last_hop = lost.at.max(*last_hop);
         });
+        next_change.min(next_loss).min(self.transit.next_at_host())
     }
 
-    /// The end of the window that follows the last one and has begun, the ports' next change being
-    /// then. What is under way may be anywhere, and arrive at a host as soon as it changes; but what
-    /// comes to change later than ports have been brought is farther off.
+    /// The port takes in what reaches it and sends what leaves: when it has something to do next.
+    fn serve(&mut self, port: PortId) -> Time {
+        let Egress { lead, served, .. } = self.egresses[port.index()];
+        // The first instant that is unknown to it.
+        let (start, end) = (served.max(self.start), self.end.saturating_add(lead).min(self.limit));
+        let next_turn = self.take_turns(port, start, end);
+        let mut inbox = std::mem::take(&mut self.transit.inboxes[port.index()]);
+        let egress = &mut self.egresses[port.index()];
+        let (delay, sent, lost) = (egress.delay, &mut self.sent, &mut self.transit.lost);
+        let (drops, last_hop) = (&mut egress.drops, &mut self.last_hop);
+        sent.clear();
+        let next_arrival = inbox.take(&mut self.order, start, end, |inbox, keys| {
+            if let Some(last) = keys.last() {
+                *last_hop = inbox[last.index()].at.max(*last_hop);
+            }
+            let arrivals = keys.iter().map(|key| {
+                let Arrival { at, packet, .. } = &inbox[key.index()];
+                (*at, packet)
+            });
+            let dropped = |packet| {
+                *drops += 1;
+                lost.lose(&packet);
+            };
+            egress.port.serve(&mut egress.line, arrivals, end, dropped, |left, packet| {
+                sent.push(Arrival { at: left.saturating_add(delay), from: port, packet: *packet });
+            });
+        });
+        egress.served = end;
+        self.transit.inboxes[port.index()] = inbox;
+        self.hand_on(port);
+        self.egresses[port.index()].next_choice().min(next_arrival).min(next_turn)
+    }
+
+    /// Hands on what the port has sent.
+    #[inline]
+    fn hand_on(&mut self, port: PortId) {
+        let egress = &mut self.egresses[port.index()];
+        let (before, to, loss) = (egress.sent_packets, egress.to, egress.loss);
+        egress.sent_packets += self.sent.len() as u64;
+        egress.sent_bytes += self.sent.iter().map(|one| u64::from(one.packet.wire)).sum::<u64>();
+        if self.loses {
+            let (seed, transit, mut number) = (self.seed, &mut self.transit, before);
+            self.sent.retain(|one| {
+                number += 1;
+                let is_lost = is_lost(seed, port, loss, number);
+                if is_lost {
+                    transit.lose(*one);
+                }
+                !is_lost
+            });
+        }
+        self.transit.carry(to, &self.sent);
+    }
+
+    /// The packets that wait for their turn choose between the port and its neighbours: when the next
+    /// one will.
+    fn take_turns(&mut self, port: PortId, start: Time, end: Time) -> Time {
+        let Some(turns) = self.transit.turns_at(port) else { return Time::MAX };
+        let mut waiting = std::mem::take(turns);
+        let node = self.network.port(port).owner;
+        let transit = &mut self.transit;
+        let next = waiting.take(&mut self.order, start, end, |waiting, keys| {
+            for key in keys {
+                let arrival = &waiting[key.index()];
+                let next = transit.take_turn(node, &arrival.packet);
+                transit.enter(next, arrival);
+            }
+        });
+        self.transit.give_back_turns(port, waiting);
+        next
+    }
+
+    /// The end of the next window, given when a port next changes. What is under way may be anywhere,
+    /// and arrive at a host as soon as it changes; but what comes to change later than ports have been
+    /// served is farther off.
     fn end_after(&self, next_change: Time) -> Time {
-        let Layout { longest, last_way, .. } = self.layout;
+        let Layout { longest, last_way, .. } = *self.transit.layout();
         if next_change == Time::MAX {
             return self.start.saturating_add(longest);
         }
@@ -175,70 +196,45 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
         known.max(self.start.saturating_add(last_way))
     }
 
-    /// The first instant that no port may reach in this window, if none may go past `last`.
-    fn limit(&self, last: Time) -> Time {
-        last.saturating_add(INSTANT).min(self.start.saturating_add(self.layout.reach))
-    }
-
-    /// The first instant that is unknown to the ports of a node.
-    #[inline]
-    fn end_at(&self, node: NodeId) -> Time {
-        self.end.saturating_add(self.layout.lead_of[node.index()]).min(self.limit)
-    }
-
-    /// Gathers what arrives at hosts in the window.
+    /// Puts what arrives at hosts in the window in order.
     fn gather(&mut self) {
-        self.arrivals.clear();
-        let banks = self.banks.iter().zip(&self.is_idle);
-        for (bank, _) in banks.filter(|(bank, is_idle)| bank.leads_to_hosts && !**is_idle) {
-            for port in &bank.ports {
-                if self.layout.leads_to_host[port.index()] {
-                    let link = &mut self.links[port.index()];
-                    let rank = self.layout.rank_of[port.index()];
-                    self.crossed.take(link, *port, self.end, |one| {
-                        self.arrivals.push(one.arrival - self.start, rank, &one.packet, *port);
-                    });
-                }
-            }
+        let (at_hosts, deliveries) = (&mut self.at_hosts, &mut self.deliveries);
+        let to_hosts = &mut self.transit.to_hosts;
+        at_hosts.clear();
+        deliveries.clear();
+        to_hosts.take(&mut self.order, self.start, self.end, |to_hosts, keys| {
+            at_hosts.extend_from_slice(to_hosts);
+            deliveries.extend_from_slice(keys);
+        });
+        self.delivered = 0;
+        if let Some(last) = deliveries.last() {
+            self.last_hop = self.last_hop.max(at_hosts[last.index()].at);
         }
-        self.undelivered = self.slots.fill(&mut self.arrivals, self.end - self.start);
         self.look_ahead();
     }
 
     #[inline]
     fn look_ahead(&mut self) {
-        let next = self.undelivered.peek(&self.arrivals);
-        self.next_arrival = next.map_or(Time::MAX, |next| self.start + next.since_start());
+        let next = self.deliveries.get(self.delivered);
+        self.next_arrival = next.map_or(Time::MAX, |next| self.at_hosts[next.index()].at);
     }
 }
 
-impl Crossed {
-    /// Takes what arrives behind the port before `end` off its link, and hands on what is not lost.
-    #[inline]
-    fn take<H: Header, P: Port<Packet<H>>>(
-        &mut self,
-        link: &mut Link<H, P>,
-        port: PortId,
-        end: Time,
-        mut hand_on: impl FnMut(&OnTheWay<H>),
-    ) {
-        let (loses, mut count, mut bytes, mut losses) = (self.loses, 0, 0, 0);
-        while let Some(one) = link.due(count, end) {
-            if loses && link.loses(self.seed ^ u64::from(port.0), count) {
-                losses += 1;
-                self.lost.lose(&one.packet);
-            } else {
-                hand_on(one);
-            }
-            bytes += u64::from(one.packet.wire);
-            count += 1;
-        }
-        let last = count.checked_sub(1).and_then(|before| link.due(before, end));
-        self.last_hop = last.map_or(self.last_hop, |last| self.last_hop.max(last.arrival));
-        self.packet_hops += count as u64;
-        link.note_losses(losses);
-        link.take_off(count, bytes);
-    }
+/// A link as windows see it.
+fn egress<H: Header, P: Port<Packet<H>>>(
+    network: &Network,
+    layout: &Layout,
+    port: usize,
+    link: Link<H, P>,
+) -> Egress<P> {
+    let Link { line, delay, peer, loss, port: queue, .. } = link;
+    let owner = network.ports()[port].owner;
+    let to =
+        FarEnd { node: peer, is_host: network.host(peer).is_some(), level: layout.level_of[port] };
+    let lead = layout.lead_of[owner.index()];
+    let (sent_bytes, sent_packets, drops) = (0, 0, 0);
+    let served = Time::ZERO;
+    Egress { line, delay, to, lead, served, sent_bytes, sent_packets, drops, loss, port: queue }
 }
 
 impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
@@ -247,9 +243,7 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
     #[inline]
     fn send(&mut self, host: HostId, packet: Packet<H>, now: Time) {
         let port = self.network.nic(host);
-        let lost = &mut self.crossed.lost;
-        self.links[port.index()].take_in(now, &packet, &mut |packet| lost.lose(packet));
-        self.is_idle[self.layout.bank_of[port.index()] as usize] = false;
+        self.transit.enter(port, &Arrival { at: now, from: port, packet });
     }
 
     #[inline]
@@ -259,7 +253,9 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
 
     #[inline]
     fn deliver(&mut self) -> Option<(HostId, Packet<H>)> {
-        let packet = self.undelivered.pop(&self.slots, &self.arrivals)?.packet;
+        let key = self.deliveries.get(self.delivered)?;
+        let packet = self.at_hosts[key.index()].packet;
+        self.delivered += 1;
         self.look_ahead();
         Some((HostId(packet.to), packet))
     }
@@ -270,14 +266,12 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
     }
 
     fn advance(&mut self, next: Time, last: Time) -> Time {
-        self.limit = self.limit(last);
+        self.limit = last.saturating_add(INSTANT);
         let next_change = self.carry();
         let start = next.min(next_change);
         if start <= last && start < Time::MAX {
             self.start = start;
-            let end = self.end_after(next_change);
-            self.limit = self.limit(last);
-            self.end = end.min(self.limit);
+            self.end = self.end_after(next_change).min(self.limit);
             self.gather();
         }
         start
@@ -290,28 +284,31 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
     fn on_timer(&mut self, _: Time) {}
 
     fn sample(&mut self, now: Time, samples: &mut Vec<PortSample>) {
+        self.limit = self.limit.min(now.saturating_add(INSTANT));
         self.carry();
-        for link in &mut self.links {
-            link.catch_up(now, &mut unseen);
-            link.begin_until(now);
+        let mut in_flight = vec![0; self.egresses.len()];
+        for arrival in self.transit.on_links() {
+            in_flight[arrival.from.index()] += u64::from(arrival.packet.wire);
         }
-        sample_all(&self.links, now, samples);
+        let numbered = (0..).zip(&self.egresses).zip(in_flight);
+        samples.extend(numbered.map(|((port, egress), bytes)| egress.sample(now, port, bytes)));
     }
 
     fn is_quiet(&self) -> bool {
-        self.is_idle.iter().all(|is_idle| *is_idle)
+        self.transit.is_quiet()
     }
 
     fn last_hop(&self) -> Time {
-        self.crossed.last_hop
+        self.last_hop
     }
 
     fn tally(self) -> Tally {
+        let sent: u64 = self.egresses.iter().map(|egress| egress.sent_packets).sum();
         Tally {
-            packet_hops: self.crossed.packet_hops,
-            drops: self.links.iter().map(Link::drops).sum(),
-            marks: self.links.iter().map(Link::marks).sum(),
-            lost: Losses::<H>::flows(self.crossed.lost),
+            packet_hops: sent - self.transit.on_links().count() as u64,
+            drops: self.egresses.iter().map(|egress| egress.drops).sum(),
+            marks: self.egresses.iter().map(|egress| egress.port.marks()).sum(),
+            lost: Losses::<H>::flows(self.transit.lost),
         }
     }
 }

@@ -11,10 +11,9 @@ use super::{Router, is_back};
 #[derive(Clone, Debug)]
 pub(crate) struct Remembered<'a> {
     router: Router<'a>,
-    levels: usize,
-    /// By flow, direction and level of the port that a packet has come through: the next port, or
+    /// By level of the port that a packet has come through, flow, and direction: the next port, or
     /// [`UNKNOWN`]. Empty where nothing can be remembered.
-    ports: Vec<u32>,
+    ports: Vec<Vec<u32>>,
 }
 
 /// No switch has this port: it is the first host's.
@@ -23,8 +22,8 @@ const UNKNOWN: u32 = 0;
 impl<'a> Remembered<'a> {
     /// For this many levels and flows.
     pub(crate) fn new(router: Router<'a>, levels: usize, flows: usize) -> Remembered<'a> {
-        let places = if router.goes_by_flow() { flows * 2 * levels } else { 0 };
-        Remembered { router, levels, ports: vec![UNKNOWN; places] }
+        let ways = if router.goes_by_flow() { flows * 2 } else { 0 };
+        Remembered { router, ports: vec![vec![UNKNOWN; ways]; levels] }
     }
 
     /// The port through which `node` sends on a packet that has come through a port of `level`. Where
@@ -37,18 +36,24 @@ impl<'a> Remembered<'a> {
         packet: &Packet<H>,
     ) -> PortId {
         let way = packet.flow as usize * 2 + usize::from(is_back(packet));
-        match self.ports.get(way * self.levels + level) {
+        match self.ports[level].get(way) {
             Some(port) if *port != UNKNOWN => PortId(*port),
-            _ => self.look_up(way * self.levels + level, node, packet),
+            _ => self.look_up(level, way, node, packet),
         }
     }
 
-    /// Works out the next port and remembers it at `place`, if it can be remembered.
+    /// Works out the next port and remembers it, if it can be remembered.
     #[cold]
     #[inline(never)]
-    fn look_up<H: Header>(&mut self, place: usize, node: NodeId, packet: &Packet<H>) -> PortId {
+    fn look_up<H: Header>(
+        &mut self,
+        level: usize,
+        way: usize,
+        node: NodeId,
+        packet: &Packet<H>,
+    ) -> PortId {
         let next = self.router.foresee(node, packet);
-        if let Some(port) = self.ports.get_mut(place) {
+        if let Some(port) = self.ports[level].get_mut(way) {
             *port = next.0;
         }
         next

@@ -1,3 +1,4 @@
+use flowsched_units::Bytes;
 use proptest::prelude::*;
 
 use super::*;
@@ -174,36 +175,47 @@ proptest! {
         prop_assert_eq!(passed.backlog(), Backlog::default());
     }
 
-    /// What a port in order says of a packet is what happens to it in the queue.
+    /// A batch is served as packets would be one by one.
     #[test]
-    fn what_is_admitted_is_what_would_enter(
-        packets in prop::collection::vec((40u16..1501, any::<bool>()), 1..40),
-        (memory, ecn_threshold) in (0u64..20_000, 0u64..20_000),
-        (in_packets, refuses) in any::<(bool, bool)>(),
+    fn a_batch_is_served_as_its_packets_would_be(
+        packets in prop::collection::vec((40u16..1501, any::<bool>(), 0u8..10, 0u64..1_500), 1..80),
+        windows in prop::collection::vec(prop_oneof![0u64..3_000, 0u64..20_000], 1..20),
+        (queues, memory, ecn_threshold) in (1usize..4, 0u64..20_000, 0u64..20_000),
+        (in_packets, refuses, early) in any::<(bool, bool, bool)>(),
     ) {
         let unit = if in_packets { 1000 } else { 1 };
         let settings = PortSettings {
             ecn_threshold: ecn_threshold / unit,
             count: if in_packets { Count::Packets } else { Count::Bytes },
             without_ect: if refuses { WithoutEct::Drop } else { WithoutEct::Queue },
-            ..settings(1, MemorySharing::Port(memory / unit))
+            mark_at: if early { MarkAt::Enqueue } else { MarkAt::Dequeue },
+            ..settings(queues, MemorySharing::Port(memory / unit))
         };
-        let (mut asked, mut entered) = (PriorityPort::new(settings), PriorityPort::new(settings));
-        prop_assert!(Port::<Packet>::in_order(&asked).is_some());
-        for (wire, has_ect) in packets {
+        let (mut at_once, mut singly) = (PriorityPort::new(settings), PriorityPort::new(settings));
+        let rate = "10Gbps".parse().unwrap();
+        let (mut line, mut other_line) = (Line::new(rate), Line::new(rate));
+        let mut now = Time::ZERO;
+        let mut arrivals = packets.into_iter().map(|(wire, has_ect, priority, gap)| {
             let flags = if has_ect { Flags::ECT } else { Flags::default() };
-            let packet = Packet::<()> { flags, ..packet(7, 0, wire) };
-            let (before, marks) = (entered.backlog(), entered.marks());
-            entered.enqueue(packet, 0, |_| ());
-            let expected = if entered.backlog() == before {
-                Fate::Dropped
-            } else if entered.marks() > marks {
-                Fate::Marked
-            } else {
-                Fate::Taken
-            };
-            prop_assert_eq!(asked.admit(&packet, before), expected);
-            prop_assert_eq!(asked.marks(), entered.marks());
+            now += Time::from_ns(gap);
+            (now, Packet::<()> { flags, ..packet(7, priority, wire) })
+        }).peekable();
+        let mut end = Time::ZERO;
+        for window in windows {
+            end += Time::from_ns(window);
+            let batch: Vec<_> =
+                std::iter::from_fn(|| arrivals.next_if(|(at, _)| *at < end)).collect();
+            let (mut left, mut drops) = (Vec::new(), Vec::new());
+            at_once.serve(&mut line, batch.iter().map(|(at, one)| (*at, one)), end,
+                |lost| drops.push(lost), |at, one| left.push((at, *one)));
+            let (mut other_left, mut other_drops) = (Vec::new(), Vec::new());
+            serve_one_by_one(&mut singly, &mut other_line, batch.iter().map(|(at, one)| (*at, one)),
+                end, |lost| other_drops.push(lost), |at, one| other_left.push((at, *one)));
+            prop_assert_eq!(left, other_left);
+            prop_assert_eq!(drops, other_drops);
+            prop_assert_eq!(at_once.backlog(), singly.backlog());
+            prop_assert_eq!(at_once.marks(), singly.marks());
+            prop_assert_eq!(line.free_at(), other_line.free_at());
         }
     }
 

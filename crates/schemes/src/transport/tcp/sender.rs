@@ -149,7 +149,7 @@ impl<A: CongestionControl> Sender<A> {
     }
 
     /// The next packet that may be sent now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn poll(&mut self, tcp: &Tcp<A>, now: Time) -> Option<Outgoing> {
         if !self.connection.is_open || self.is_probing {
             return self.poll_special(tcp, now);
@@ -204,6 +204,8 @@ impl<A: CongestionControl> Sender<A> {
     }
 
     /// A SYN, or a probe of one byte.
+    #[cold]
+    #[inline(never)]
     fn poll_special(&mut self, tcp: &Tcp<A>, now: Time) -> Option<Outgoing> {
         let flags = self.special.take()?;
         if flags.has(Flags::SYN) && self.timeouts.in_a_row == 0 {

@@ -1,0 +1,343 @@
+//! Packets that are about to reach a port or a host, and the order in which they do.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use flowsched_schemes::Packet;
+use flowsched_topology::PortId;
+use flowsched_units::Time;
+
+/// A packet that reaches the far end of a link.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival<H> {
+    /// When.
+    pub(super) at: Time,
+    /// The port before the link; packets that arrive at the same instant are taken in the order of
+    /// these, as one event after the other.
+    pub(super) from: PortId,
+    pub(super) packet: Packet<H>,
+}
+
+impl<H> Arrival<H> {
+    /// What decides which of two packets comes first.
+    #[inline]
+    fn turn(&self) -> (Time, PortId) {
+        (self.at, self.from)
+    }
+}
+
+/// What reaches one port, or hosts.
+#[derive(Clone, Debug)]
+pub(super) struct Inbox<H> {
+    near: Vec<Arrival<H>>,
+    /// What arrives so late that every window would look at it in vain.
+    far: BinaryHeap<Far<H>>,
+}
+
+/// An arrival that comes before another one if it is earlier.
+#[derive(Clone, Copy, Debug)]
+struct Far<H>(Arrival<H>);
+
+impl<H> PartialEq for Far<H> {
+    fn eq(&self, other: &Far<H>) -> bool {
+        self.0.at == other.0.at
+    }
+}
+
+impl<H> Eq for Far<H> {}
+
+impl<H> PartialOrd for Far<H> {
+    fn partial_cmp(&self, other: &Far<H>) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<H> Ord for Far<H> {
+    fn cmp(&self, other: &Far<H>) -> Ordering {
+        other.0.at.cmp(&self.0.at)
+    }
+}
+
+impl<H> Default for Inbox<H> {
+    fn default() -> Inbox<H> {
+        Inbox { near: Vec::new(), far: BinaryHeap::new() }
+    }
+}
+
+impl<H: Copy> Inbox<H> {
+    #[inline]
+    pub(super) fn push(&mut self, arrival: &Arrival<H>) {
+        self.near.push(*arrival);
+    }
+
+    #[inline]
+    pub(super) fn extend(&mut self, arrivals: &[Arrival<H>]) {
+        self.near.extend_from_slice(arrivals);
+    }
+
+    /// Whether nothing has come since it was last looked at, and nothing is to come soon.
+    #[inline]
+    pub(super) fn is_near_empty(&self) -> bool {
+        self.near.is_empty()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.near.is_empty() && self.far.is_empty()
+    }
+
+    /// All arrivals, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Arrival<H>> {
+        self.near.iter().chain(self.far.iter().map(|far| &far.0))
+    }
+
+    /// When the first one arrives.
+    pub(super) fn first(&self) -> Time {
+        self.near.iter().map(|arrival| arrival.at).min().unwrap_or(Time::MAX).min(self.first_far())
+    }
+
+    #[inline]
+    fn first_far(&self) -> Time {
+        self.far.peek().map_or(Time::MAX, |far| far.0.at)
+    }
+
+    /// Takes the arrivals before `end` out, in their order, and hands them to `taken`; none is before
+    /// `start`. When the first of the others arrives.
+    #[inline]
+    pub(super) fn take(
+        &mut self,
+        order: &mut Order,
+        start: Time,
+        end: Time,
+        taken: impl FnOnce(&[Arrival<H>], &[Key]),
+    ) -> Time {
+        while self.first_far() < end
+            && let Some(far) = self.far.pop()
+        {
+            self.near.push(far.0);
+        }
+        let next = order.take(&mut self.near, start, end, taken);
+        if !self.near.is_empty() {
+            self.put_off(end.saturating_add(end.saturating_sub(start)));
+        }
+        next.min(self.first_far())
+    }
+
+    /// Sets what arrives at `from` or later aside.
+    fn put_off(&mut self, from: Time) {
+        let far = &mut self.far;
+        self.near.retain(|arrival| {
+            let is_near = arrival.at < from;
+            if !is_near {
+                far.push(Far(*arrival));
+            }
+            is_near
+        });
+    }
+}
+
+/// The place of an arrival in the order, and in memory: its time since some start, then its index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key(u64);
+
+/// Bits of a key that hold the index.
+const INDEX_BITS: u32 = 28;
+
+/// More picoseconds since the start do not fit into a key.
+const LONGEST_SPAN: u64 = u64::MAX >> INDEX_BITS;
+
+impl Key {
+    /// Where the arrival is.
+    #[inline]
+    pub(super) fn index(self) -> usize {
+        self.0 as usize & ((1 << INDEX_BITS) - 1)
+    }
+
+    #[inline]
+    fn since_start(self) -> u64 {
+        self.0 >> INDEX_BITS
+    }
+}
+
+/// Puts arrivals in order: by one pass of a counting sort, for which time is divided into slots,
+/// about one for each arrival; then neighbours that share a slot are exchanged.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    keys: Vec<Key>,
+    /// By slot: how many arrivals it has; then where its next one goes.
+    slots: Vec<u32>,
+    /// The keys of arrivals that are in order already.
+    in_place: Vec<Key>,
+}
+
+impl Order {
+    /// Takes the arrivals before `end`, in their order, off `arrivals`, of which none is before `start`:
+    /// hands them to `taken`, and keeps the others, the first of which is at the time returned.
+    #[inline]
+    fn take<H: Copy>(
+        &mut self,
+        arrivals: &mut Vec<Arrival<H>>,
+        start: Time,
+        end: Time,
+        taken: impl FnOnce(&[Arrival<H>], &[Key]),
+    ) -> Time {
+        let is_sorted = is_sorted(arrivals, end);
+        let due = if is_sorted {
+            self.know_places(arrivals.len());
+            arrivals.len()
+        } else {
+            self.sort(arrivals, start, end);
+            let is_late = |key: &&Key| arrivals[key.index()].at >= end;
+            self.keys.len() - self.keys.iter().rev().take_while(is_late).count()
+        };
+        taken(arrivals, if is_sorted { &self.in_place[..due] } else { &self.keys[..due] });
+        if due == arrivals.len() {
+            arrivals.clear();
+            return Time::MAX;
+        }
+        let late = &mut self.keys[due..];
+        let next = arrivals[late[0].index()].at;
+        // In the order of their places, so that none is overwritten before it is moved.
+        late.sort_unstable_by_key(|key| key.index());
+        for (place, key) in late.iter().enumerate() {
+            arrivals[place] = arrivals[key.index()];
+        }
+        arrivals.truncate(late.len());
+        next
+    }
+
+    fn know_places(&mut self, count: usize) {
+        let known = self.in_place.len();
+        self.in_place.extend((known as u64..count as u64).map(Key));
+    }
+
+    /// Puts keys for all arrivals in order.
+    fn sort<H>(&mut self, arrivals: &[Arrival<H>], start: Time, end: Time) {
+        let latest = arrivals.iter().map(|arrival| arrival.at).max().unwrap_or(end);
+        let fits =
+            arrivals.len() < 1 << INDEX_BITS && latest.saturating_sub(start).as_ps() < LONGEST_SPAN;
+        if fits {
+            self.count(arrivals, start, end);
+            insert_all(&mut self.keys, arrivals);
+        } else {
+            self.compare(arrivals);
+        }
+    }
+
+    /// Brings the keys into the order of their slots; all that arrive at `end` or later are in the
+    /// last slot.
+    fn count<H>(&mut self, arrivals: &[Arrival<H>], start: Time, end: Time) {
+        let slots = arrivals.len().next_power_of_two();
+        let span = end.saturating_sub(start).as_ps();
+        let shift = (u64::BITS - span.leading_zeros()).saturating_sub(slots.ilog2());
+        let since_start = |arrival: &Arrival<H>| {
+            debug_assert!(arrival.at >= start);
+            arrival.at.as_ps().wrapping_sub(start.as_ps())
+        };
+        self.slots.clear();
+        self.slots.resize(slots, 0);
+        let counts = &mut self.slots[..slots];
+        for arrival in arrivals {
+            counts[((since_start(arrival) >> shift) as usize).min(slots - 1)] += 1;
+        }
+        let mut before = 0;
+        for slot in counts.iter_mut() {
+            before += std::mem::replace(slot, before);
+        }
+        self.keys.resize(arrivals.len(), Key::default());
+        let keys = &mut self.keys[..arrivals.len()];
+        for (index, arrival) in arrivals.iter().enumerate() {
+            let since_start = since_start(arrival);
+            let place = &mut counts[((since_start >> shift) as usize).min(slots - 1)];
+            keys[*place as usize] = Key(since_start << INDEX_BITS | index as u64);
+            *place += 1;
+        }
+    }
+
+    /// The same by comparisons, where times are far apart.
+    #[cold]
+    fn compare<H>(&mut self, arrivals: &[Arrival<H>]) {
+        self.keys.clear();
+        self.keys.extend((0..arrivals.len() as u64).map(Key));
+        self.keys.sort_by_key(|key| (arrivals[key.index()].turn(), key.0));
+    }
+}
+
+/// Whether all arrivals are in order, and before `end`.
+#[inline]
+fn is_sorted<H>(arrivals: &[Arrival<H>], end: Time) -> bool {
+    arrivals.is_sorted_by(|one, other| {
+        one.at < other.at || (one.at == other.at && one.from <= other.from)
+    }) && arrivals.last().is_none_or(|last| last.at < end)
+}
+
+/// Sorts keys of which nearly all are in their places.
+#[inline]
+fn insert_all<H>(keys: &mut [Key], arrivals: &[Arrival<H>]) {
+    let mut before = keys.first().copied().unwrap_or_default();
+    for place in 1..keys.len() {
+        let key = keys[place];
+        // Seldom: the one before it is later or at the same time.
+        if before.since_start() >= key.since_start() {
+            insert(keys, place, arrivals);
+            before = keys[place];
+        } else {
+            before = key;
+        }
+    }
+}
+
+#[inline]
+fn insert<H>(keys: &mut [Key], place: usize, arrivals: &[Arrival<H>]) {
+    let key = keys[place];
+    let turn = |key: Key| (key.since_start(), arrivals[key.index()].from, key.index());
+    let mut hole = place;
+    while hole > 0 && turn(keys[hole - 1]) > turn(key) {
+        keys[hole] = keys[hole - 1];
+        hole -= 1;
+    }
+    keys[hole] = key;
+}
+
+#[cfg(test)]
+mod tests {
+    use flowsched_schemes::packet::Flags;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn arrivals_are_in_the_order_of_time_then_port_then_coming(
+            drawn in prop::collection::vec((0u64..2_000, 0u32..40), 0..400),
+            scale in prop::sample::select(vec![1u64, 1_000, 1 << 40]),
+            (start, end) in (0u64..200, 0u64..2_500),
+        ) {
+            let arrivals: Vec<Arrival<()>> = drawn.iter().map(|(ps, port)| Arrival {
+                at: Time::from_ps((start + ps) * scale),
+                from: PortId(*port),
+                packet: Packet::data(0, 0, *port, 1500, Flags::default()),
+            }).collect();
+            let mut expected: Vec<usize> =
+                (0..drawn.len()).filter(|index| start + drawn[*index].0 < end).collect();
+            expected.sort_by_key(|index| drawn[*index]);
+            let mut later: Vec<u32> = (0..drawn.len())
+                .filter(|index| start + drawn[*index].0 >= end)
+                .map(|index| drawn[index].1)
+                .collect();
+            let mut order = Order::default();
+            let (start, end) = (Time::from_ps(start * scale), Time::from_ps(end * scale));
+            let mut indices = Vec::new();
+            let mut inbox = Inbox::default();
+            inbox.extend(&arrivals);
+            let next = inbox.take(&mut order, start, end, |_, keys| {
+                indices.extend(keys.iter().map(|key| key.index()));
+            });
+            prop_assert_eq!(indices, expected);
+            prop_assert_eq!(next, inbox.first());
+            let mut kept: Vec<u32> = inbox.iter().map(|one| one.packet.seq).collect();
+            kept.sort_unstable();
+            later.sort_unstable();
+            prop_assert_eq!(kept, later);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! A port of a window, the link behind it, and what it has sent.
+
+use flowsched_schemes::Packet;
+use flowsched_schemes::packet::Header;
+use flowsched_schemes::port::{Line, Port};
+use flowsched_schemes::world::PortSample;
+use flowsched_topology::{Loss, NodeId, PortId, mix};
+use flowsched_units::Time;
+
+/// A port and its link; the packets on the link are with whom they reach.
+#[derive(Clone, Debug)]
+pub(super) struct Egress<P> {
+    pub(super) line: Line,
+    pub(super) delay: Time,
+    pub(super) to: FarEnd,
+    /// How long any host's packet is on its way to the port, at least.
+    pub(super) lead: Time,
+    /// What happened before this instant is known.
+    pub(super) served: Time,
+    /// What has begun to leave.
+    pub(super) sent_bytes: u64,
+    pub(super) sent_packets: u64,
+    /// Packets dropped at the port or lost on the link.
+    pub(super) drops: u64,
+    pub(super) loss: Loss,
+    pub(super) port: P,
+}
+
+/// What a link leads to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FarEnd {
+    pub(super) node: NodeId,
+    pub(super) is_host: bool,
+    /// The level of the port before the link.
+    pub(super) level: u32,
+}
+
+/// Whether the link behind `port` loses the packet that is the last one of so many that it sent.
+pub(super) fn is_lost(seed: u64, port: PortId, loss: Loss, sent_packets: u64) -> bool {
+    loss.strikes((mix(mix(seed ^ u64::from(port.0)) ^ sent_packets) >> 32) as u32)
+}
+
+impl<P> Egress<P> {
+    /// When the port chooses its next packet; [`Time::MAX`]: not before another one comes.
+    #[inline]
+    pub(super) fn next_choice<H: Header>(&self) -> Time
+    where
+        P: Port<Packet<H>>,
+    {
+        if self.port.backlog().packets > 0 { self.line.free_at() } else { Time::MAX }
+    }
+
+    /// The port as it is; it has been served up to `time`.
+    pub(super) fn sample<H: Header>(
+        &self,
+        time: Time,
+        port: u32,
+        in_flight_bytes: u64,
+    ) -> PortSample
+    where
+        P: Port<Packet<H>>,
+    {
+        let backlog = self.port.backlog();
+        PortSample {
+            time,
+            port,
+            queue_bytes: backlog.bytes,
+            queue_packets: backlog.packets,
+            sent_bytes: self.sent_bytes,
+            sent_packets: self.sent_packets,
+            in_flight_bytes,
+            drops: self.drops,
+            marks: self.port.marks(),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What is on its way to ports and hosts within a window.
+
+use flowsched_schemes::Packet;
+use flowsched_schemes::packet::Header;
+use flowsched_topology::{NodeId, PortId};
+use flowsched_units::Time;
+
+use super::arrivals::{Arrival, Inbox};
+use super::banks::Layout;
+use super::egress::FarEnd;
+use super::{Losses, LostData};
+use crate::routing::Remembered;
+
+/// All inboxes, and which ports have something to do.
+#[derive(Debug)]
+pub(super) struct Transit<'a, H> {
+    router: Remembered<'a>,
+    layout: Layout,
+    /// By port: what reaches it.
+    pub(super) inboxes: Vec<Inbox<H>>,
+    /// By port: what reaches it and may go on through others of its node. Only the first port of its
+    /// node and level has these, and only where packets take turns.
+    turns: Vec<Inbox<H>>,
+    active: Active,
+    /// What reaches hosts after the present window.
+    pub(super) to_hosts: Inbox<H>,
+    /// What will not reach the end of its link.
+    lost_on_the_way: Vec<Arrival<H>>,
+    pub(super) lost: LostData,
+}
+
+impl<'a, H: Header> Transit<'a, H> {
+    pub(super) fn new(router: Remembered<'a>, layout: Layout) -> Transit<'a, H> {
+        let ports = layout.order.len();
+        let with_turns = if router.takes_turns() { ports } else { 0 };
+        Transit {
+            inboxes: vec![Inbox::default(); ports],
+            turns: vec![Inbox::default(); with_turns],
+            active: Active::new(ports),
+            to_hosts: Inbox::default(),
+            lost_on_the_way: Vec::new(),
+            lost: LostData::default(),
+            router,
+            layout,
+        }
+    }
+
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// A packet comes to a port, from its host or over a link.
+    #[inline]
+    pub(super) fn enter(&mut self, port: PortId, arrival: &Arrival<H>) {
+        let inbox = &mut self.inboxes[port.index()];
+        if inbox.is_near_empty() {
+            self.active.set(self.layout.place_of[port.index()]);
+        }
+        inbox.push(arrival);
+    }
+
+    /// Packets are on their way to the end of a link.
+    #[inline]
+    pub(super) fn carry(&mut self, to: FarEnd, arrivals: &[Arrival<H>]) {
+        if to.is_host {
+            return self.to_hosts.extend(arrivals);
+        }
+        let takes_turns = !self.turns.is_empty();
+        for arrival in arrivals {
+            let next = self.router.next(to.level as usize, to.node, &arrival.packet);
+            if takes_turns {
+                self.await_turn(next, arrival);
+            } else {
+                self.enter(next, arrival);
+            }
+        }
+    }
+
+    fn await_turn(&mut self, next: PortId, arrival: &Arrival<H>) {
+        let first = self.layout.first_of[next.index()];
+        if self.layout.has_choice[first.index()] {
+            self.turns[first.index()].push(arrival);
+            self.active.set(self.layout.place_of[first.index()]);
+        } else {
+            self.enter(next, arrival);
+        }
+    }
+
+    /// A packet will be lost when it gets to the end of its link.
+    pub(super) fn lose(&mut self, arrival: Arrival<H>) {
+        self.lost_on_the_way.push(arrival);
+    }
+
+    /// The packets that take turns at the port and its neighbours.
+    pub(super) fn turns_at(&mut self, port: PortId) -> Option<&mut Inbox<H>> {
+        self.turns.get_mut(port.index()).filter(|turns| !turns.is_empty())
+    }
+
+    /// The packets that could not take their turns yet.
+    pub(super) fn give_back_turns(&mut self, port: PortId, waiting: Inbox<H>) {
+        self.turns[port.index()] = waiting;
+    }
+
+    /// The port of the packet whose turn it is at `node`.
+    pub(super) fn take_turn(&mut self, node: NodeId, packet: &Packet<H>) -> PortId {
+        self.router.take_turn(node, packet)
+    }
+
+    /// The first port with something to do whose place is `place` or later.
+    #[inline]
+    pub(super) fn next_active(&self, place: u32) -> Option<(u32, PortId)> {
+        let place = self.active.next_from(place)?;
+        Some((place, self.layout.order[place as usize]))
+    }
+
+    /// The port at `place` has nothing to do until something comes.
+    #[inline]
+    pub(super) fn rest(&mut self, place: u32) {
+        self.active.clear(place);
+    }
+
+    /// When the next packet reaches a host, of those that are not in the present window.
+    pub(super) fn next_at_host(&self) -> Time {
+        self.to_hosts.first()
+    }
+
+    /// Hands the packets that were lost before `end` to `lost`: when the next one is.
+    pub(super) fn settle_losses(&mut self, end: Time, mut lost: impl FnMut(&Arrival<H>)) -> Time {
+        if self.lost_on_the_way.is_empty() {
+            return Time::MAX;
+        }
+        self.lost_on_the_way.retain(|arrival| {
+            let is_over = arrival.at < end;
+            if is_over {
+                self.lost.lose(&arrival.packet);
+                lost(arrival);
+            }
+            !is_over
+        });
+        self.lost_on_the_way.iter().map(|arrival| arrival.at).min().unwrap_or(Time::MAX)
+    }
+
+    /// Whether nothing is on its way.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.active.next_from(0).is_none()
+            && self.lost_on_the_way.is_empty()
+            && self.to_hosts.is_empty()
+    }
+
+    /// All packets that are on a link.
+    pub(super) fn on_links(&self) -> impl Iterator<Item = &Arrival<H>> {
+        let inboxes =
+            self.layout.order.iter().filter(|port| self.layout.level_of[port.index()] > 0);
+        let inboxes = inboxes.flat_map(|port| self.inboxes[port.index()].iter());
+        let turns = self.turns.iter().flat_map(Inbox::iter);
+        inboxes.chain(turns).chain(&self.lost_on_the_way).chain(self.to_hosts.iter())
+    }
+}
+
+/// A set of places.
+#[derive(Debug)]
+struct Active(Vec<u64>);
+
+impl Active {
+    fn new(places: usize) -> Active {
+        Active(vec![0; places.div_ceil(64)])
+    }
+
+    #[inline]
+    fn set(&mut self, place: u32) {
+        self.0[place as usize / 64] |= 1 << (place % 64);
+    }
+
+    #[inline]
+    fn clear(&mut self, place: u32) {
+        self.0[place as usize / 64] &= !(1 << (place % 64));
+    }
+
+    #[inline]
+    fn next_from(&self, place: u32) -> Option<u32> {
+        let mut word = place as usize / 64;
+        let mut bits = self.0.get(word)? & (u64::MAX << (place % 64));
+        while bits == 0 {
+            word += 1;
+            bits = *self.0.get(word)?;
+        }
+        Some(word as u32 * 64 + bits.trailing_zeros())
+    }
+}
