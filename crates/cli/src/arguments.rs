@@ -6,6 +6,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -46,6 +47,12 @@ pub enum Command {
         /// The folder that `flowsched run` wrote
         dir: PathBuf,
     },
+    /// Say how two results folders differ: settings, tables, and the same flows before and after
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(Diff),
+    /// List what a store of results has, or remove what is old in it
+    #[command(subcommand)]
+    Store(Store),
     /// List what an experiment file can name, with parameters, units, defaults and sources
     List {
         /// What to list
@@ -104,6 +111,65 @@ pub enum Command {
         /// The folder
         folder: PathBuf,
     },
+}
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  flowsched diff results/before results/after
+  flowsched diff results/a results/b --format json | jq '.schemes[].fct.small.mean'
+
+The folders may be of older versions of flowsched. Changes are of the second folder against the
+first, over runs of the same scheme, seed and point whose flows are the same in both.";
+
+/// `flowsched diff`.
+#[derive(Args, Debug)]
+pub struct Diff {
+    /// The folder that is compared with
+    #[arg(value_name = "BEFORE")]
+    pub before: PathBuf,
+    /// The other folder
+    #[arg(value_name = "AFTER")]
+    pub after: PathBuf,
+    /// How the differences are printed
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+/// `flowsched store`.
+#[derive(Debug, Subcommand)]
+pub enum Store {
+    /// List the results in a store of `flowsched reproduce` or of a sweep
+    #[command(after_help = "Example:\n  flowsched store list results/reproduce")]
+    List {
+        /// The store
+        dir: PathBuf,
+    },
+    /// Remove what other versions of flowsched wrote to a store: nothing asks for it again
+    #[command(after_help = STORE_EXAMPLES)]
+    Remove {
+        /// The store
+        dir: PathBuf,
+        /// Remove also what is older than this, 30d or 12h
+        #[arg(long, value_name = "AGE", value_parser = age)]
+        older_than: Option<Duration>,
+    },
+}
+
+const STORE_EXAMPLES: &str = "\
+Examples:
+  flowsched store remove results/reproduce
+  flowsched store remove results/sweep --older-than 30d";
+
+/// Reads an age in days or hours.
+fn age(text: &str) -> Result<Duration, &'static str> {
+    let seconds =
+        |number: &str, unit: u64| number.parse().ok().and_then(|n: u64| n.checked_mul(unit));
+    let age = match (text.strip_suffix('d'), text.strip_suffix('h')) {
+        (Some(days), _) => seconds(days, 86_400),
+        (_, Some(hours)) => seconds(hours, 3_600),
+        _ => None,
+    };
+    age.map(Duration::from_secs).ok_or("expected days or hours, such as 30d or 12h")
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -388,12 +454,18 @@ pub enum Scale {
     Paper,
 }
 
+impl From<Scale> for flowsched_papers::Scale {
+    fn from(scale: Scale) -> flowsched_papers::Scale {
+        match scale {
+            Scale::Quick => flowsched_papers::Scale::Quick,
+            Scale::Paper => flowsched_papers::Scale::Paper,
+        }
+    }
+}
+
 impl fmt::Display for Scale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Scale::Quick => "quick",
-            Scale::Paper => "paper",
-        })
+        flowsched_papers::Scale::from(*self).fmt(f)
     }
 }
 

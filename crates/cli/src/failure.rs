@@ -4,7 +4,9 @@ use std::io;
 
 use flowsched_experiment::results::ResultsError;
 use flowsched_experiment::{Mistake, Mistakes, Place};
+use flowsched_papers::RepositoryError;
 use flowsched_report::ReportError;
+use flowsched_run::TooLarge;
 use flowsched_workload::LONGEST_RUN;
 use thiserror::Error;
 
@@ -14,6 +16,9 @@ pub enum Failure {
     /// The input has mistakes.
     #[error(transparent)]
     Mistakes(#[from] Mistakes),
+    /// The file of claims cannot be read.
+    #[error(transparent)]
+    Claims(RepositoryError),
     /// A results folder cannot be read or written.
     #[error(transparent)]
     Results(#[from] ResultsError),
@@ -35,11 +40,8 @@ pub enum Failure {
         source: io::Error,
     },
     /// The experiment does not fit this machine.
-    #[error("{reason}")]
-    TooLarge {
-        /// The estimate, what there is, and what to change.
-        reason: String,
-    },
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
     /// A run reached the end of simulated time.
     #[error(
         "a run was cut short at {LONGEST_RUN} of simulated time, the most that results can hold; \
@@ -63,11 +65,20 @@ pub enum Failure {
     ReproductionInterrupted,
 }
 
+impl From<RepositoryError> for Failure {
+    fn from(error: RepositoryError) -> Failure {
+        match error {
+            RepositoryError::Mistakes(mistakes) => Failure::Mistakes(mistakes),
+            error => Failure::Claims(error),
+        }
+    }
+}
+
 impl Failure {
     /// 2 for a mistake in the input, 1 for anything else.
     pub fn exit_status(&self) -> u8 {
         match self {
-            Failure::Mistakes(_) | Failure::TooLarge { .. } => 2,
+            Failure::Mistakes(_) | Failure::TooLarge(_) => 2,
             Failure::Results(error) | Failure::Report(ReportError::Results(error)) => match error {
                 ResultsError::Occupied { .. } | ResultsError::NotResults { .. } => 2,
                 _ => 1,

@@ -3,12 +3,12 @@
 //! What lives here: the command line, progress and signals, and what is printed. What may not: anything that shapes a result.
 
 mod arguments;
+mod diff;
 mod failure;
 mod flows;
 #[cfg(feature = "lab")]
 mod lab;
 mod list;
-mod machine;
 mod memory;
 mod output;
 mod program;
@@ -18,7 +18,7 @@ mod reproduce;
 mod run;
 mod search;
 mod signals;
-mod size;
+mod store;
 mod thresholds;
 
 use std::process::ExitCode;
@@ -52,6 +52,8 @@ fn carry_out(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(arguments) => run::run(&arguments)?,
         Command::Report { dir } => output::report(&dir, Format::Table)?,
+        Command::Diff(wanted) => print(&diff::diff(&wanted)?)?,
+        Command::Store(wanted) => print(&store::store(&wanted)?)?,
         Command::List { what } => print(&list::list(what))?,
         Command::Check(file) => print(&checked(&file)?)?,
         Command::Search(wanted) => search::search(&wanted)?,

@@ -6,9 +6,5 @@ use flowsched_experiment::results::Program;
 pub fn program() -> Program {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let command = std::iter::once("flowsched".to_owned()).chain(words).collect::<Vec<_>>();
-    Program {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: env!("FLOWSCHED_COMMIT").to_owned(),
-        command: command.join(" "),
-    }
+    flowsched_run::program(command.join(" "))
 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use flowsched_experiment::results::{Earlier, Folder, Summary, Writer, runs_left};
+use flowsched_experiment::results::{Earlier, Summary, Writer, runs_left};
 use flowsched_experiment::{Experiment, Mistake, Mistakes, Place, Run};
 use flowsched_run::{
-    Outcome, Progress, RunError, SettingError, Simulation, Simulator, Work, folder,
+    Outcome, Progress, RunError, SettingError, Simulation, Simulator, Size, Work, finished, folder,
 };
 
 use crate::arguments::{self, ExperimentFile};
@@ -17,7 +17,6 @@ use crate::output;
 use crate::program::program;
 use crate::progress::{Display, say};
 use crate::signals::Interrupts;
-use crate::size::Size;
 
 /// Simulates the experiment and prints the comparison.
 pub fn run(arguments: &arguments::Run) -> Result<(), Failure> {
@@ -39,7 +38,7 @@ pub fn run_by(
 ) -> Result<(), Failure> {
     let experiment = Arc::new(experiment);
     let dir = arguments.out.clone().unwrap_or_else(|| folder_of(&arguments.experiment.file));
-    if arguments.resume && finished(&dir, &experiment).is_some() {
+    if arguments.resume && finished(&dir, &experiment, &program()).is_some() {
         say("every run is there already");
         return output::report(&dir, arguments.format);
     }
@@ -62,16 +61,6 @@ pub fn run_by(
 /// Where the results of an experiment go if nothing else is said.
 pub fn folder_of(file: &Path) -> PathBuf {
     Path::new("results").join(file.file_stem().unwrap_or(file.as_os_str()))
-}
-
-/// The summary in `dir` if it has every run of this very experiment, done by this very program.
-pub fn finished(dir: &Path, experiment: &Experiment) -> Option<Summary> {
-    let folder = Folder::open(dir).ok()?;
-    let Summary { complete, program, .. } = folder.summary();
-    let is_done = *complete
-        && program.is_same_code(&crate::program::program())
-        && folder.experiment() == experiment.resolved();
-    is_done.then(|| folder.summary().clone())
 }
 
 /// Does the runs of the experiment in `file` that are not in `dir` yet. Returns early once `progress`
@@ -129,7 +118,9 @@ pub fn size(
     threads: usize,
 ) -> Result<Size, Failure> {
     let size = Size::new(experiment, threads).map_err(|error| unforeseen(&file.file, &error))?;
-    size.check()?;
+    for warning in size.check()? {
+        say(&format!("warning: {warning}"));
+    }
     Ok(size)
 }
 

@@ -88,6 +88,23 @@ impl Experiment {
         runs
     }
 
+    /// The same experiment with the one seed `seed`.
+    #[doc(hidden)]
+    pub fn with_seed(&self, seed: u64) -> Experiment {
+        let mut is_top = true;
+        let set = |line: &str| {
+            // Both keys stand before the first table.
+            is_top &= !line.starts_with('[');
+            match line.split_once(" = ") {
+                Some(("seed", _)) if is_top => format!("seed = {seed}\n"),
+                Some(("seeds", _)) if is_top => "seeds = 1\n".to_owned(),
+                _ => line.to_owned(),
+            }
+        };
+        let resolved = self.resolved.split_inclusive('\n').map(set).collect();
+        Experiment { resolved, first_seed: seed, seeds: 1, ..self.clone() }
+    }
+
     /// The experiment as a file with every default filled in; its inputs are expected beside it.
     /// Reading it gives the same experiment.
     pub fn resolved(&self) -> &str {
@@ -125,6 +142,23 @@ impl Scene {
 mod tests {
     use super::*;
     use crate::parameters::{PARAMETERS, SEEDS};
+
+    #[test]
+    fn another_seed_is_as_if_the_file_said_so() {
+        let file = |seeds: &str| {
+            let text = format!(
+                "{seeds}\ntopology = {{ kind = \"star\", hosts = 3 }}\n\
+                 workload = {{ sizes = \"fixed 10KB\", flows = 5, load = 0.5 }}\n\
+                 scheme = [{{ preset = \"dctcp\" }}]\n"
+            );
+            let no_inputs = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+            let source = crate::Source::new("a.toml", text);
+            Experiment::parse(&source, &crate::Arguments::default(), &no_inputs).unwrap()
+        };
+        let (other, said) = (file("seeds = 3").with_seed(7), file("seed = 7"));
+        assert_eq!(other.resolved(), said.resolved());
+        assert_eq!(other.runs(), said.runs());
+    }
 
     #[test]
     fn defaults_are_of_their_kinds() {

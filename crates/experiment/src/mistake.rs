@@ -146,6 +146,11 @@ impl Mistake {
         Mistake { help: Some(help.into()), ..self }
     }
 
+    /// What was found and what is allowed, where a value was found that is not.
+    pub fn found_and_allowed(&self) -> Option<(&str, &str)> {
+        self.problem.strip_prefix("found ")?.split_once(", expected ")
+    }
+
     /// Key and problem without the place.
     pub fn sentence(&self) -> String {
         match self.key.as_str() {
@@ -264,6 +269,8 @@ mod tests {
             mistake.to_string(),
             "a.toml:2:8: workload.load: found 2, expected a number from 0 to 1"
         );
+        assert_eq!(mistake.found_and_allowed(), Some(("2", "a number from 0 to 1")));
+        assert_eq!(Mistake::new(&place, "", "The file is empty.").found_and_allowed(), None);
     }
 
     #[test]

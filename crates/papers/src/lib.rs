@@ -5,8 +5,9 @@
 //! experiment, and [`Verdict::new`] compares both. No verdict and no measured figure is written by
 //! hand.
 //!
-//! What lives here: claims, figures of finished runs, verdicts, and their texts for a terminal.
-//! What may not: running experiments, printing, and drawing.
+//! What lives here: claims, reading them and their experiments from flowsched's repository, figures of
+//! finished runs, verdicts, and their texts for a terminal. What may not: running experiments,
+//! printing, and drawing.
 
 mod assumption;
 mod claim;
@@ -21,7 +22,9 @@ mod measured;
 mod published;
 mod reach;
 mod recorded;
+mod repository;
 mod row;
+mod scale;
 mod section;
 mod setting;
 mod table;
@@ -39,7 +42,9 @@ pub use measured::Measured;
 pub use published::{Expected, Published};
 pub use reach::Reach;
 pub use recorded::{Recorded, largest_scale};
+pub use repository::{CLAIMS, Repository, RepositoryError, studies_of};
 pub use row::Row;
+pub use scale::Scale;
 pub use setting::{Setting, Study};
 pub use table::{as_table, totals};
 pub use verdict::Verdict;

@@ -21,6 +21,7 @@ mod chart;
 mod charts;
 mod curves;
 mod datum;
+mod diff;
 mod error;
 mod format;
 mod gather;
@@ -43,6 +44,7 @@ use std::path::{Path, PathBuf};
 
 use flowsched_experiment::results::Folder;
 
+pub use diff::diff;
 pub use error::ReportError;
 pub use paper::{claim_chart, paper_page};
 pub use terminal::terminal;

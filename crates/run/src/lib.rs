@@ -51,9 +51,13 @@ mod cost;
 mod error;
 #[doc(hidden)]
 pub mod folder;
+mod machine;
 mod prepared;
+mod program;
 mod record;
 mod simulation;
+mod size;
+mod store;
 mod work;
 
 use std::num::NonZeroUsize;
@@ -69,10 +73,18 @@ pub use flowsched_schemes::world::Outcome;
 pub use flowsched_schemes::world::Progress;
 pub use flowsched_units::SettingError;
 #[doc(hidden)]
+pub use machine::machine_in_words;
+#[doc(hidden)]
 pub use prepared::Prepared;
+#[doc(hidden)]
+pub use program::program;
 pub use simulation::Simulation;
 #[doc(hidden)]
 pub use simulation::{Simulator, no_packets};
+#[doc(hidden)]
+pub use size::{Size, TooLarge};
+#[doc(hidden)]
+pub use store::{Entry, Store, finished};
 #[doc(hidden)]
 pub use work::Work;
 

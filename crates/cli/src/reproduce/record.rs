@@ -6,16 +6,15 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use flowsched_papers::{
-    Claim, ClaimedValue, Claims, Explored, ExploredTable, Recorded, Row, Study, largest_scale,
-    totals,
+    Claim, ClaimedValue, Claims, Explored, ExploredTable, Recorded, Repository, Row, Study,
+    largest_scale, totals,
 };
 use flowsched_report::{claim_chart, paper_page};
+use flowsched_run::machine_in_words;
 use serde::de::DeserializeOwned;
 
-use super::claims::read_claims;
 use crate::arguments::Scale;
 use crate::failure::Failure;
-use crate::machine::machine_in_words;
 use crate::program::program;
 
 /// The claim whose chart the front page shows.
@@ -61,7 +60,7 @@ fn read_json<T: DeserializeOwned>(path: &str) -> Result<Option<T>, Failure> {
 
 /// Writes a page for each paper, the line of totals and the chart of the front page to a folder.
 pub fn write_pages(folder: &Path) -> Result<(), Failure> {
-    let claims = read_claims()?;
+    let claims = Repository::here().claims()?;
     let (quick, paper) = (read(Scale::Quick)?, read(Scale::Paper)?);
     let explored: Option<ExploredTable> = read_json(EXPLORED)?;
     let rows = rows_of(&quick, &paper);

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod common;
+mod diff;
 mod digests;
 mod flows;
 mod interrupted;
@@ -12,4 +13,5 @@ mod reproduce;
 mod run;
 mod search;
 mod size;
+mod store;
 mod thresholds;

@@ -81,6 +81,20 @@ impl Folder {
         Ok(())
     }
 
+    /// The path of the table `flows` or `ports`, which is as the summary says to the byte.
+    ///
+    /// # Errors
+    /// [`ResultsError::Read`], or [`ResultsError::Damaged`] if it is another file.
+    #[doc(hidden)]
+    pub fn checked_table(&self, name: &str) -> Result<PathBuf, ResultsError> {
+        let (file, expected) = match name {
+            "ports" => (PORTS_FILE, self.summary.tables.ports),
+            _ => (FLOWS_FILE, self.summary.tables.flows),
+        };
+        self.table(file, expected)?;
+        Ok(self.dir.join(file))
+    }
+
     fn table(&self, file: &str, expected: TableFile) -> Result<TableReader, ResultsError> {
         let points: Vec<Point> = self.summary.points().into_iter().cloned().collect();
         TableReader::open(&self.dir.join(file), expected, points)

@@ -26,14 +26,17 @@
 //! - Figures are over the measured flows that finished. Flows that did not finish are counted,
 //!   and never averaged in.
 
+mod against;
 mod change;
 mod columns;
 mod comparison;
 mod convergence;
+mod diff;
 mod distribution;
 mod error;
 mod files;
 mod folder;
+mod in_order;
 mod link;
 mod load;
 mod lock;
@@ -50,7 +53,9 @@ mod read;
 mod record;
 mod run_folder;
 mod run_start;
+mod runs_of_point;
 mod samples;
+mod size_bins;
 mod size_class;
 mod steady_state;
 mod student;
@@ -64,8 +69,10 @@ mod utilisation;
 mod varied;
 mod warnings;
 
+pub use against::{Placed, compare};
 pub use change::Change;
 pub use comparison::{ClassComparison, Comparison};
+pub use diff::{ChangedKey, Diff, SchemeDiff};
 pub use distribution::Distribution;
 pub use error::ResultsError;
 pub use folder::Folder;
@@ -84,6 +91,7 @@ pub use read::FlowsOfRun;
 pub use record::{
     FlowRow, OverheadRecord, PacketCounters, PortRecord, PortRow, PortsOfRun, RunKey, Schedule,
 };
+pub use size_bins::{SizeBin, SlowdownOfBin, slowdown_by_size};
 pub use size_class::{PerClass, SizeClass};
 pub use steady_state::SteadyState;
 pub use summary::{AcrossSeeds, PartSummary, RunSummary, Summary};

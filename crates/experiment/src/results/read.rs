@@ -134,7 +134,10 @@ impl Rows<'_> {
         let receiver_fct = self.maybe_counts("fct_receiver_ps")?;
         let ideal_fct = self.counts("ideal_fct_ps")?;
         let deadline = self.maybe_counts("deadline_ps")?;
-        let gave_up = self.all::<BoolType>("gave_up")?;
+        let gave_up = match self.has("gave_up") {
+            true => self.all::<BoolType>("gave_up")?,
+            false => vec![false; self.rows()],
+        };
         let retransmissions = self.counts("retransmissions")?;
         let timeouts = self.counts("timeouts")?;
         let packet_counters = self.packet_counters()?;
@@ -159,7 +162,10 @@ impl Rows<'_> {
         };
         let flows =
             self.counts("flow")?.into_iter().enumerate().map(flow).collect::<Result<_, _>>()?;
-        let parts = self.texts("part", self.rows())?;
+        let parts = match self.has("part") {
+            true => self.texts("part", self.rows())?,
+            false => vec![String::new(); self.rows()],
+        };
         let parts = FlowParts::from_names(parts.iter().map(String::as_str));
         Ok(Some(FlowsOfRun { run, flows, parts }))
     }
@@ -179,6 +185,9 @@ impl Rows<'_> {
             ("third_duplicate_acks", |packets| &mut packets.third_duplicate_acks),
         ];
         for (name, place) in places {
+            if !self.has(name) {
+                continue;
+            }
             for (packets, count) in packet_counters.iter_mut().zip(self.counts(name)?) {
                 *place(packets) = count;
             }
@@ -240,6 +249,11 @@ impl Rows<'_> {
             })
         };
         first.values().map(port).collect()
+    }
+
+    /// Whether there is such a column: tables of older versions lack those that came later.
+    fn has(&self, name: &str) -> bool {
+        self.columns.iter().any(|(column, _)| column == name)
     }
 
     fn counts(&self, name: &str) -> Result<Vec<u64>, ResultsError> {

@@ -4,18 +4,12 @@ mod across_seeds;
 mod keys;
 mod run;
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
-use super::comparison::{ClassComparison, compare};
+use super::in_order::in_order;
 use super::outcomes::Outcomes;
-use super::samples::distinct;
-use super::steady_state::{Course, SteadyState};
-use super::{
-    Comparison, Figure, OneByOne, Order, OrderFound, OrderVerdict, PerClass, Point, Program,
-    SizeClass, Tables, warnings,
-};
+use super::runs_of_point::RunsOfPoint;
+use super::{Comparison, Order, OrderFound, Point, Program, Tables, warnings};
 pub use across_seeds::AcrossSeeds;
 pub use keys::{Key, SUMMARY};
 pub use run::{PartSummary, RunSummary};
@@ -87,17 +81,11 @@ impl Summary {
             let at_point: Vec<(&RunSummary, &Outcomes)> =
                 self.runs.iter().zip(outcomes).filter(|(run, _)| run.point == point).collect();
             let runs = RunsOfPoint(at_point);
-            let schemes = in_order(runs.0.iter().map(|(run, _)| run.scheme.as_str()));
+            let schemes = runs.schemes();
             let across_seeds: Vec<AcrossSeeds> =
                 schemes.iter().map(|scheme| runs.across_seeds(&point, scheme)).collect();
-            let Some((against, others)) = schemes.split_first() else { continue };
-            let comparison = |scheme: &&str| Comparison {
-                point: point.clone(),
-                scheme: (*scheme).to_owned(),
-                against: (*against).to_owned(),
-                fct: PerClass::from_fn(|class| runs.compare(against, scheme, class)),
-            };
-            let comparisons: Vec<Comparison> = others.iter().map(comparison).collect();
+            let Some(against) = schemes.first() else { continue };
+            let comparisons = runs.compare_all(&point, against);
             let one_by_one = runs.one_by_one(against);
             let found =
                 orders.iter().flat_map(|order| runs.find(order, &point)).collect::<Vec<_>>();
@@ -109,75 +97,4 @@ impl Summary {
         }
         self.warnings = warnings::all(&self.runs, &self.across_seeds);
     }
-}
-
-/// The runs of one point with what became of their flows.
-struct RunsOfPoint<'a>(Vec<(&'a RunSummary, &'a Outcomes)>);
-
-impl RunsOfPoint<'_> {
-    fn outcomes(&self, scheme: &str, seed: u64) -> Option<&Outcomes> {
-        let mut complete = self.0.iter().filter(|(run, _)| run.complete);
-        let wanted = complete.find(|(run, _)| run.scheme == scheme && run.seed == seed);
-        wanted.map(|(_, outcomes)| *outcomes)
-    }
-
-    /// `scheme` against another one, seed by seed.
-    fn compare(&self, against: &str, scheme: &str, class: Option<SizeClass>) -> ClassComparison {
-        let seeds = in_order(self.0.iter().map(|(run, _)| run.seed));
-        let both = |seed: &u64| self.outcomes(against, *seed).zip(self.outcomes(scheme, *seed));
-        let pairs: Vec<_> = seeds.iter().filter_map(both).collect();
-        compare(&pairs, class)
-    }
-
-    /// Of every run, its flows against those of the scheme `against` with the same seed.
-    fn one_by_one(&self, against: &str) -> Vec<OneByOne> {
-        let compared = self.0.iter().map(|(run, outcomes)| {
-            let first = self.outcomes(against, run.seed).filter(|_| run.scheme != against);
-            let pairs: Vec<_> = first.map(|first| (first, *outcomes)).into_iter().collect();
-            compare(&pairs, None).one_by_one
-        });
-        compared.collect()
-    }
-
-    fn across_seeds(&self, point: &Point, scheme: &str) -> AcrossSeeds {
-        let complete = self.0.iter().filter(|(run, _)| run.complete && run.scheme == scheme);
-        let outcomes: Vec<&Outcomes> = complete.map(|(_, outcomes)| *outcomes).collect();
-        let courses: Option<Vec<&Course>> =
-            outcomes.iter().map(|outcomes| outcomes.course.as_ref()).collect();
-        AcrossSeeds {
-            point: point.clone(),
-            scheme: scheme.to_owned(),
-            seeds: outcomes.len() as u64,
-            samples: distinct(&outcomes),
-            steady_state: courses.and_then(|courses| SteadyState::from_runs(&courses)),
-        }
-    }
-
-    /// Each two neighbours of an order.
-    fn find(&self, order: &Order, point: &Point) -> Vec<OrderFound> {
-        let neighbours = order.schemes.windows(2);
-        let found = neighbours.map(|pair| {
-            let compared = self.compare(&pair[0], &pair[1], order.class);
-            let change = match order.figure {
-                Figure::Mean => compared.mean,
-                Figure::P99 => compared.p99,
-            };
-            OrderFound {
-                point: point.clone(),
-                class: order.class.map_or("all", SizeClass::name).to_owned(),
-                figure: order.figure,
-                lower: pair[0].clone(),
-                higher: pair[1].clone(),
-                change,
-                verdict: OrderVerdict::from_change(&change, compared.nothing_is_random()),
-            }
-        });
-        found.collect()
-    }
-}
-
-/// Each value once, where it first appears.
-fn in_order<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen = BTreeSet::new();
-    values.filter(|value| seen.insert(*value)).collect()
 }

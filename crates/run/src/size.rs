@@ -3,9 +3,9 @@
 
 use flowsched_experiment::{Estimate, Experiment};
 
-use crate::failure::Failure;
+use thiserror::Error;
+
 use crate::machine::memory_of_machine;
-use crate::progress::say;
 
 /// Packet-hops per second and core that estimates of time go by (benches/results.md).
 const HOPS_PER_SECOND: f64 = 15e6;
@@ -21,6 +21,14 @@ const LONG: f64 = 3600.0;
 const MANY_ROWS: f64 = 1e8;
 /// More rows are refused: days of sampling, for a table that nothing can read.
 const MOST_ROWS: f64 = 1e10;
+
+/// The experiment does not fit this machine.
+#[derive(Debug, Error)]
+#[error("{reason}")]
+pub struct TooLarge {
+    /// The estimate, what there is, and what to change.
+    pub reason: String,
+}
 
 /// An experiment on a machine.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +53,8 @@ impl Size {
         Ok(Size { estimate: experiment.estimate()?, threads, machine: memory_of_machine() })
     }
 
-    fn memory(&self) -> f64 {
+    /// Bytes of memory that the runs need at a time.
+    pub fn memory(&self) -> f64 {
         self.estimate.largest.memory() * self.threads as f64
     }
 
@@ -56,17 +65,14 @@ impl Size {
         (building.as_secs_f64() + simulating + sampling) / self.threads as f64
     }
 
-    /// Refuses what cannot be run, and warns of what is large.
+    /// Refuses what cannot be run, and returns warnings of what is large.
     ///
     /// # Errors
-    /// [`Failure::TooLarge`] with the estimate.
-    pub fn check(&self) -> Result<(), Failure> {
+    /// [`TooLarge`] with the estimate.
+    pub fn check(&self) -> Result<Vec<String>, TooLarge> {
         match self.refusal() {
-            Some(reason) => Err(Failure::TooLarge { reason }),
-            None => {
-                self.warnings().iter().for_each(|warning| say(&format!("warning: {warning}")));
-                Ok(())
-            }
+            Some(reason) => Err(TooLarge { reason }),
+            None => Ok(self.warnings()),
         }
     }
 

@@ -1,0 +1,133 @@
+//! What is read from flowsched's repository: the claims, and the experiments that measure them.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use flowsched_experiment::{Arguments, Experiment, Mistake, Mistakes, Place};
+use thiserror::Error;
+
+use crate::claim::{Claim, Claims};
+use crate::scale::Scale;
+use crate::setting::Study;
+
+/// The file of claims, from the root of the repository.
+pub const CLAIMS: &str = "papers/claims.toml";
+
+/// The experiments, from there.
+const EXPERIMENTS: &str = "experiments";
+
+/// The fewest seeds at quick scale: enough for an interval.
+const QUICK_SEEDS: u64 = 5;
+
+/// Why something of the repository cannot be read.
+#[derive(Debug, Error)]
+pub enum RepositoryError {
+    /// A mistake in a file, or a word that names nothing.
+    #[error(transparent)]
+    Mistakes(#[from] Mistakes),
+    /// The file of claims cannot be read.
+    #[error("cannot read {}, which is in the root of flowsched's repository: {source}", path.display())]
+    NoClaims {
+        /// Where it should be.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// A copy of flowsched's repository.
+#[derive(Clone, Debug)]
+pub struct Repository {
+    root: PathBuf,
+}
+
+impl Repository {
+    /// The repository whose root is `root`.
+    pub fn new(root: &Path) -> Repository {
+        Repository { root: root.to_owned() }
+    }
+
+    /// The repository that the program is called in.
+    pub fn here() -> Repository {
+        Repository::new(Path::new(""))
+    }
+
+    /// Reads the claims.
+    ///
+    /// # Errors
+    /// If there is no file of claims, or a mistake in it.
+    pub fn claims(&self) -> Result<Claims, RepositoryError> {
+        let path = self.root.join(CLAIMS);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(source) => return Err(RepositoryError::NoClaims { path, source }),
+        };
+        Ok(Claims::parse(&text).map_err(|error| refused(CLAIMS, error.to_string()))?)
+    }
+
+    /// Reads the experiment of a study. With `seeds`, it has so many; without, those of its file, and
+    /// at least five at quick scale.
+    ///
+    /// # Errors
+    /// The mistakes in its file.
+    pub fn experiment(
+        &self,
+        study: &Study,
+        scale: Scale,
+        seeds: Option<u64>,
+    ) -> Result<Experiment, Mistakes> {
+        let quick = scale == Scale::Quick;
+        let file = self.root.join(EXPERIMENTS).join(&study.experiment).with_extension("toml");
+        let values = study.set.iter().map(|(key, value)| format!("{key}={value}"));
+        let set: Vec<String> = values.collect();
+        let read = |seeds: Option<u64>| {
+            let seeds = seeds.map(|seeds| format!("seeds={seeds}"));
+            let set = set.iter().cloned().chain(seeds).collect();
+            Experiment::read(&file, &Arguments { set, quick, ..Arguments::default() })
+        };
+        let experiment = read(seeds)?;
+        match seeds.is_none() && quick && experiment.seeds < QUICK_SEEDS {
+            true => read(Some(QUICK_SEEDS)),
+            false => Ok(experiment),
+        }
+    }
+}
+
+impl Claims {
+    /// The claims that the words name, each once, in the order of the file; all without words.
+    ///
+    /// # Errors
+    /// If a word names no claim.
+    pub fn asked_for(&self, words: &[String]) -> Result<Vec<&Claim>, Mistakes> {
+        for word in words {
+            if self.named(word).next().is_none() {
+                let problem = format!(
+                    "`{word}` names no claim. Give a claim such as \"pdq.convergence\", a paper \
+                     (pias, pdq, slytherin, epn), a figure such as \"pias-fig15\" or an experiment \
+                     such as \"slytherin-table1\"."
+                );
+                return Err(refused(word, problem));
+            }
+        }
+        let is_asked = |claim: &&Claim| {
+            let is_named = |word: &String| self.named(word).any(|named| named.id == claim.id);
+            words.is_empty() || words.iter().any(is_named)
+        };
+        Ok(self.all.iter().filter(is_asked).collect())
+    }
+}
+
+/// The studies that measure the values of `claims`, each once.
+pub fn studies_of(claims: &[&Claim]) -> Vec<Study> {
+    let values = claims.iter().flat_map(|claim| claim.values.iter());
+    let measures = values.filter_map(|value| value.measure.as_ref());
+    let mut studies: Vec<Study> = measures.map(|measure| measure.study()).collect();
+    studies.sort_unstable();
+    studies.dedup();
+    studies
+}
+
+fn refused(place: &str, problem: String) -> Mistakes {
+    Mistakes::from(Mistake::new(&Place::Argument(place.to_owned()), "claim", problem))
+}
