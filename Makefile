@@ -11,7 +11,7 @@ DESTDIR ?=
 # A tool is built once, quickly: it is used for seconds.
 TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 $(CARGO) install --locked
 
-.PHONY: run build install uninstall agent lab test test-install lint deny docs reference bench soak mutants clean dependencies
+.PHONY: run build install uninstall agent lab test test-install test-python lint deny docs reference bench soak mutants clean dependencies
 
 run: build
 	$(BINARY) run experiments/pias-vs-dctcp.toml
@@ -47,6 +47,7 @@ test: dependencies
 	$(MAKE) --no-print-directory lint deny
 	$(CARGO) test --workspace --features $(ALL_FEATURES)
 	$(MAKE) --no-print-directory test-install
+	$(MAKE) --no-print-directory test-python
 	$(MAKE) --no-print-directory test-agent-kernels test-packaging
 	$(MAKE) --no-print-directory docs
 
@@ -54,6 +55,12 @@ test: dependencies
 test-install:
 	$(CARGO) build -p flowsched
 	scripts/test-install.sh "$${CARGO_TARGET_DIR:-target}/debug/flowsched"
+
+## The Python package as a wheel in a clean environment: tests, doctests, a notebook, strict types, leaks.
+test-python:
+	scripts/install-python-deps.sh
+	$(CARGO) build -p flowsched
+	FLOWSCHED="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/flowsched" python/test.sh
 
 lint:
 	scripts/circles.py
@@ -87,10 +94,13 @@ bench: build
 
 SOAK_MINUTES ?= 60
 
-## Random experiments under limits, with signals and kills; failures are kept in soak-failures/.
+## Random experiments under limits, with signals and kills; failures are kept in soak-failures/. Then a
+## sweep of 500 experiments on eight workers, one of which is killed and one of which has a full disk.
 soak: build
 	$(CARGO) build --release -p flowsched-soak
 	target/release/flowsched-soak --minutes $(SOAK_MINUTES) --page benches/soak.md
+	scripts/install-python-deps.sh
+	FLOWSCHED=$(CURDIR)/$(BINARY) python/test.sh --soak
 
 ## Small changes of the code that no test notices; MUTANTS="--sample 150" draws a sample. Takes days for all.
 mutants: dependencies

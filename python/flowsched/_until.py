@@ -1,0 +1,70 @@
+"""When a point of a sweep has seeds enough."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import _native
+
+
+@dataclass(frozen=True)
+class RelativeInterval:
+    """Seeds are added until a mean over seeds is known within a share of itself."""
+
+    width: float
+    """Half the width of the 95% interval over the mean: 0.02 is plus or minus 2%."""
+    of: str
+    """The figure, ``"small.mean"`` of flow completion times or ``"slowdown.all.p99"``."""
+    most: int
+    """The most seeds of a point."""
+
+    def figure_of(self, summary: Mapping[str, Any]) -> float | None:
+        """The figure of a run, from its part of ``summary.json``."""
+        path = self.of.split(".")
+        if path[0] not in summary:
+            path = ["fct_us", *path]
+        value: Any = summary
+        for key in path:
+            if not isinstance(value, Mapping) or key not in value:
+                raise KeyError(f"the summary of a run has no figure {self.of!r}")
+            value = value[key]
+        return None if value is None else float(value)
+
+    def seeds_to_add(self, values: Sequence[float]) -> int:
+        """How many more seeds a scheme needs whose seeds gave these values; 0 if it has enough.
+
+        At most as many as there are: the spread of a few seeds says little.
+
+        >>> rule = relative_interval(0.5, of="small.mean")
+        >>> rule.seeds_to_add([1.0, 1.01, 0.99]), rule.seeds_to_add([1.0]), rule.seeds_to_add([2.0, 2.0])
+        (0, 1, 0)
+        >>> relative_interval(0.01, of="small.mean").seeds_to_add([1.0, 1.2, 0.8])
+        3
+        """
+        count = len(values)
+        if count < 2:
+            return 1
+        found = _native.mean_over_seeds(list(values))
+        mean, interval = found or (0.0, None)
+        if interval is None:
+            return 0  # No seed differs from another, or there is nothing to measure.
+        low, high = interval
+        half = (high - low) / 2 / mean
+        if half <= self.width:
+            return 0
+        needed = math.ceil(count * min((half / self.width) ** 2, 2.0))
+        return max(1, needed - count)
+
+
+def relative_interval(width: float, *, of: str, most: int = 100) -> RelativeInterval:
+    """Adds seeds to the points that need them, until half the 95% interval of the mean over seeds is at
+    most ``width`` of the mean under every scheme, or a point has ``most`` seeds.
+
+    ``of`` is a figure of the summary: ``"small.mean"`` is short for ``"fct_us.small.mean"``.
+    """
+    if not 0 < width < 1:
+        raise ValueError(f"width is {width}; give a share over 0 and less than 1, such as 0.02")
+    return RelativeInterval(width, of, most)
