@@ -18,9 +18,16 @@ fn the_same_experiment_gives_the_same_bytes() {
 fn changes_are_of_the_same_flows_before_and_after() {
     let place = Place::new();
     place.flowsched(&["run", "small.toml", "--out", "before"]);
-    place.flowsched(&["run", "small.toml", "--out", "after", "--set", "scheme.pias.queues=2"]);
+    place.flowsched(&[
+        "run",
+        "small.toml",
+        "--out",
+        "after",
+        "--set",
+        "scheme.pias.initial_window=2",
+    ]);
     let done = place.flowsched(&["diff", "before", "after"]);
-    assert!(done.output.contains("scheme.pias.queues: "), "{}", done.output);
+    assert!(done.output.contains("scheme.pias.initial_window: "), "{}", done.output);
     let json = place.flowsched(&["diff", "before", "after", "--format", "json"]).json();
     let scheme = |name: &str| {
         let all = json["schemes"].as_array().unwrap();
