@@ -27,7 +27,7 @@ __noinline int write_without(struct __sk_buff *skb, __u32 what)
 /* Goes on to the program that writes in place, if one is to be. */
 static __always_inline int written(struct __sk_buff *skb, int what)
 {
-	if (unlikely(what >= 0))
+	if (unlikely(what >= 0) && !survey)
 		goto write;
 	return NEXT;
 write:

@@ -12,6 +12,7 @@ run faults other_peoples
 echo "== NIC scheduling with PRIO"
 run nic dry_run
 run nic overtake
+run switch by_priority
 run nic operators
 run nic outlives
 echo "== NIC scheduling with ETS"

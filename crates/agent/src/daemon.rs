@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 
+use crate::announced::Announced;
 use crate::attach::{self, Hook};
 use crate::config::Config;
 use crate::error::AgentError;
@@ -43,7 +44,7 @@ pub(crate) fn explain(config: &Config) -> String {
 /// Whether a new configuration differs in what only a start puts in force.
 fn needs_restart(old: &Config, new: &Config) -> bool {
     (old.max_flows, old.measure_run_time) != (new.max_flows, new.measure_run_time)
-        || old.metrics != new.metrics
+        || (&old.metrics, &old.fleet, old.is_survey) != (&new.metrics, &new.fleet, new.is_survey)
 }
 
 /// The agent once it is ready.
@@ -52,6 +53,8 @@ pub(crate) struct Agent<'a> {
     pub(crate) hook: Hook,
     pub(crate) tagger: &'a Tagger,
     pub(crate) config: Config,
+    /// Where there is a controller.
+    pub(crate) announced: Option<Announced>,
     /// The configuration file.
     pub(crate) path: PathBuf,
     /// Interfaces that could not be attached to: said once, and tried again with each sweep. One that comes
@@ -65,7 +68,8 @@ impl Agent<'_> {
         let mut swept = Instant::now();
         let mut recent = Instant::now();
         loop {
-            requests.wait(changes.as_fd(), TICK_MS);
+            let heard = self.announced.as_ref().and_then(Announced::file);
+            requests.wait([Some(changes.as_fd()), heard], TICK_MS);
             if requests.is_end_wanted() {
                 log::info("ends; packets are tagged as before");
                 return;
@@ -73,6 +77,7 @@ impl Agent<'_> {
             if is_changed(changes, &self.path) | requests.take_reload() {
                 self.reload();
             }
+            self.hear();
             self.check_interfaces(false);
             if let Err(error) = self.tagger.refresh_cgroups(&self.config) {
                 log::warn(error);
@@ -107,13 +112,20 @@ impl Agent<'_> {
     }
 
     fn try_reload(&mut self) -> Result<bool, AgentError> {
-        let config = Config::read(&self.path)?;
+        let read = Config::read(&self.path)?;
+        let own = read.own_levels();
+        let config = match &self.announced {
+            Some(announced) => announced.over(read),
+            None => read,
+        };
         if config == self.config {
+            self.announced.iter_mut().for_each(|announced| announced.set_own(own.clone()));
             return Ok(false);
         }
         if needs_restart(&self.config, &config) {
             return Err(AgentError::Missing(
-                "flows.max and metrics change only when the agent starts again".into(),
+                "flows.max, metrics, survey and controller change only when the agent starts again"
+                    .into(),
             ));
         }
         if let Err(error) = self.put_in_force(&config) {
@@ -124,11 +136,27 @@ impl Agent<'_> {
             return Err(error);
         }
         self.config = config;
+        self.announced.iter_mut().for_each(|announced| announced.set_own(own.clone()));
         self.detach_unwanted()?;
         self.refused.clear();
         self.check_interfaces(false);
         stats::count(self.places, |counters| counters.reloads += 1)?;
         Ok(true)
+    }
+
+    /// Puts in force what the controller has announced. Only thresholds change, and all at once.
+    fn hear(&mut self) {
+        let Some(announced) = &mut self.announced else { return };
+        let (tagger, config) = (self.tagger, &mut self.config);
+        announced.hear(self.places, |announcement, host| {
+            let thresholds = announcement.thresholds_of(host);
+            let new = Config { thresholds, ..config.clone() };
+            if new.thresholds != config.thresholds {
+                tagger.apply(&new)?;
+                *config = new;
+            }
+            Ok(())
+        });
     }
 
     /// All that a configuration says of the interfaces that there are; the rule for packets, which

@@ -112,3 +112,9 @@ impl AgentError {
         AgentError::File { path: path.into(), source }
     }
 }
+
+impl From<flowsched_fleet::Refused> for AgentError {
+    fn from(refused: flowsched_fleet::Refused) -> AgentError {
+        AgentError::Setting { key: refused.key, found: refused.found, allowed: refused.allowed }
+    }
+}

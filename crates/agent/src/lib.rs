@@ -5,6 +5,7 @@
 //! `flowsched_schemes::tagger::mlfq`, in C, tested against it packet by packet. What may not:
 //! simulation, experiments, anything that a packet's fate would depend on while no agent runs.
 
+mod announced;
 mod args;
 mod attach;
 mod batch;
@@ -16,10 +17,10 @@ pub mod config;
 mod control;
 mod daemon;
 mod doctor;
-mod dscp;
 mod entry;
 pub mod error;
 mod finding;
+mod fleet;
 mod folder;
 mod gso;
 mod histogram;
@@ -38,6 +39,7 @@ mod passed;
 mod pins;
 mod preview;
 mod requests;
+mod segments;
 mod select;
 mod start;
 mod stats;

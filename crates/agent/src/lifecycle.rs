@@ -8,6 +8,7 @@ use libbpf_rs::query::ProgInfoIter;
 
 use crate::entry::Entry;
 use crate::error::AgentError;
+use crate::fleet::Record;
 use crate::lock::Lock;
 use crate::pins::Places;
 use crate::stats::{LEFT_ALONE, Snapshot};
@@ -88,6 +89,24 @@ fn report(places: &Places, was_installed: bool, left: &[PathBuf]) -> Result<(), 
     Ok(())
 }
 
+/// What there is to say of the controller.
+fn controller(record: &Record) -> String {
+    let canary = if record.is_canary { ", as a canary" } else { "" };
+    let mut text = match record.version {
+        0 => "thresholds: of the configuration; none was announced".to_owned(),
+        version => format!("thresholds: version {version} of group {}{canary}", record.group),
+    };
+    match &record.trouble {
+        Some(trouble) => text.push_str(&format!("\ncontroller: {trouble}")),
+        None if record.is_connected => text.push_str("\ncontroller: in touch"),
+        None => text.push_str("\ncontroller: not reached yet"),
+    }
+    if let Some(refusal) = &record.refusal {
+        text.push_str(&format!("\nthe last announcement was refused: {refusal}"));
+    }
+    text
+}
+
 /// `flowsched agent status`.
 pub(crate) fn status(places: &Places) -> Result<(), AgentError> {
     match control::running(places)? {
@@ -102,6 +121,9 @@ pub(crate) fn status(places: &Places) -> Result<(), AgentError> {
     }
     for interface in interfaces {
         println!("interface: {interface}");
+    }
+    if let Some(record) = Record::read(places) {
+        println!("{}", controller(&record));
     }
     for level in 0..snapshot.levels {
         let bound = match snapshot.thresholds.get(level) {

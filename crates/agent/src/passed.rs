@@ -122,6 +122,8 @@ pub(crate) struct Passed {
     pub(crate) hook: Hook,
     /// Packets that the interface has sent since the tagger is on it.
     pub(crate) sent: u64,
+    /// Bytes that it has sent since it exists.
+    pub(crate) sent_bytes: u64,
     /// Those of them that passed the tagger: no more than were sent.
     pub(crate) seen: u64,
     /// Packets that it has sent in the recent past.
@@ -217,6 +219,7 @@ pub(crate) fn all(places: &Places) -> Result<Vec<Passed>, AgentError> {
                 interface: one.interface.clone(),
                 hook: one.hook,
                 sent: one.sent(),
+                sent_bytes: one.now.sent_bytes,
                 seen: one.passed(&all),
                 sent_recently,
                 missed_recently,
@@ -353,6 +356,7 @@ mod tests {
             interface: all[0].interface.clone(),
             hook: Hook::Tcx,
             sent: all[0].sent(),
+            sent_bytes: all[0].now.sent_bytes,
             seen: all[0].passed(&all),
             sent_recently,
             missed_recently,

@@ -26,10 +26,15 @@ impl Requests {
         Ok(Requests { signals, control: Control::listen(places)?, end: false, reload: false })
     }
 
-    /// Waits for a request, or until `other` can be read, for this many milliseconds at most.
-    pub(crate) fn wait(&self, other: BorrowedFd<'_>, at_most_ms: u16) {
+    /// Waits for a request, or until one of `others` can be read, for this many milliseconds at most.
+    pub(crate) fn wait<'a>(
+        &'a self,
+        others: impl IntoIterator<Item = Option<BorrowedFd<'a>>>,
+        at_most_ms: u16,
+    ) {
         let mut files = self.control.files();
-        files.extend([self.signals.as_fd(), other]);
+        files.push(self.signals.as_fd());
+        files.extend(others.into_iter().flatten());
         let mut files: Vec<PollFd<'_>> =
             files.into_iter().map(|file| PollFd::new(file, PollFlags::POLLIN)).collect();
         let _ = poll(&mut files, PollTimeout::from(at_most_ms));

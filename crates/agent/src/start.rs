@@ -4,12 +4,14 @@
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 
+use crate::announced::Announced;
 use crate::args::StartArgs;
 use crate::attach::{self, Attached, Hook};
 use crate::capabilities;
 use crate::config::Config;
 use crate::daemon::{Agent, notify_systemd, watch_file};
 use crate::error::AgentError;
+use crate::fleet::Record;
 use crate::inherit::Inheritance;
 use crate::interfaces::{self, Interface};
 use crate::metrics::{self, Server};
@@ -33,6 +35,11 @@ pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError>
     let before = Before::see(places);
     places.create()?;
     let _lock = control::take_lock(places)?;
+    let mut announced = Announced::read(places, &config);
+    let config = match &announced {
+        Some(announced) => announced.over(config),
+        None => config,
+    };
     let prepared = Requests::listen(signals, places).and_then(|mut requests| {
         let (tagger, run_time) = prepare(places, &config, hook, &mut requests)?;
         Ok((tagger, run_time, requests))
@@ -53,11 +60,21 @@ pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError>
             };
         }
     };
+    match &mut announced {
+        // Thresholds stay as they are.
+        Some(announced) => {
+            if let Err(error) = announced.start(places) {
+                log::error(error);
+            }
+        }
+        None => Record::forget(places),
+    }
     let mut agent = Agent {
         places,
         hook,
         tagger: &tagger,
         config,
+        announced,
         path: args.config.clone(),
         refused: BTreeSet::new(),
     };

@@ -65,6 +65,7 @@ impl Tagger {
         let mut open = open()?;
         if let Some(rodata) = open.maps.rodata_data.as_deref_mut() {
             rodata.trace = options.trace;
+            rodata.survey = config.is_survey;
         }
         let refuse = |e| AgentError::kernel("prepare the maps", e);
         open.maps.flows.set_max_entries(config.max_flows).map_err(refuse)?;

@@ -1,13 +1,12 @@
 //! The configuration as it is meant: checked, in units.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
+use flowsched_fleet::Levels;
+use flowsched_fleet::levels::CodePoints;
 use flowsched_units::{Bytes, PacketMeaning, Time};
 
-use super::{Metrics, Nic, Selection, file};
-use crate::bpf::LEVELS;
-use crate::dscp;
+use super::{Fleet, Metrics, Nic, Selection, file};
 use crate::error::AgentError;
 
 /// What an operator wants.
@@ -53,6 +52,10 @@ pub struct Config {
     pub measure_run_time: bool,
     /// How the interfaces are to be scheduled.
     pub nic: Option<Nic>,
+    /// Count as if packets were tagged, but leave them as they are.
+    pub is_survey: bool,
+    /// Whom thresholds come from.
+    pub fleet: Option<Fleet>,
 }
 
 /// When a message of a local TCP connection has ended, once everything that the application wrote
@@ -102,8 +105,11 @@ impl Config {
     }
 
     fn check(file: file::File) -> Result<Config, AgentError> {
-        let thresholds = thresholds(&file.thresholds)?;
-        let dscp = code_points(file.dscp, thresholds.len() + 1)?;
+        let dscp = file.dscp.map(|dscp| match dscp {
+            file::Dscp::Name(name) => CodePoints::Named(name),
+            file::Dscp::CodePoints(listed) => CodePoints::Listed(listed),
+        });
+        let Levels { thresholds, dscp } = Levels::parse(&file.thresholds, dscp)?;
         if file.interfaces.is_empty() {
             return Err(AgentError::setting("interfaces", "none", "names such as \"eth0\""));
         }
@@ -131,61 +137,19 @@ impl Config {
             metrics: Metrics::check(&file.metrics)?,
             measure_run_time: file.metrics.run_time,
             nic: file.nic.as_ref().map(Nic::check).transpose()?,
+            is_survey: file.survey,
+            fleet: file.controller.map(Fleet::check).transpose()?,
         })
+    }
+
+    /// Thresholds and code points.
+    pub fn own_levels(&self) -> Levels {
+        Levels { thresholds: self.thresholds.clone(), dscp: self.dscp.clone() }
     }
 
     /// How many levels there are.
     pub fn levels(&self) -> usize {
         self.thresholds.len() + 1
-    }
-}
-
-fn thresholds(text: &str) -> Result<Vec<Bytes>, AgentError> {
-    let key = "thresholds";
-    let thresholds = text
-        .split_whitespace()
-        .map(|size| Bytes::parse(size, PacketMeaning::Payload))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|e| AgentError::setting(key, format!("\"{}\"", e.found), e.allowed))?;
-    if thresholds.len() >= LEVELS {
-        let allowed = format!("at most {}, one fewer than levels", LEVELS - 1);
-        return Err(AgentError::setting(key, format!("{} of them", thresholds.len()), allowed));
-    }
-    if let Some(fall) = thresholds.windows(2).find(|pair| pair[1] < pair[0]) {
-        let found = format!("{} after {}", fall[1], fall[0]);
-        return Err(AgentError::setting(key, found, "thresholds that do not fall"));
-    }
-    Ok(thresholds)
-}
-
-fn code_points(dscp: Option<file::Dscp>, levels: usize) -> Result<Vec<u8>, AgentError> {
-    let code_points = match dscp {
-        None => return Ok(dscp::default_for(levels)),
-        Some(file::Dscp::Name(name)) => match dscp::named(&name) {
-            Some(map) => map.code_points.to_vec(),
-            None => {
-                let names: Vec<&str> = dscp::MAPS.iter().map(|map| map.name).collect();
-                let allowed = format!("one of {}, or a list of code points", names.join(", "));
-                return Err(AgentError::setting("dscp", format!("\"{name}\""), allowed));
-            }
-        },
-        Some(file::Dscp::CodePoints(listed)) => listed
-            .iter()
-            .map(|point| u8::try_from(*point).ok().filter(|point| *point < 64).ok_or(*point))
-            .collect::<Result<_, _>>()
-            .map_err(|point| AgentError::setting("dscp", point, "numbers from 0 to 63"))?,
-    };
-    if code_points.len() != levels {
-        let allowed = format!("{levels}, one more than there are thresholds");
-        return Err(AgentError::setting("dscp", format!("{} of them", code_points.len()), allowed));
-    }
-    let mut seen = BTreeSet::new();
-    match code_points.iter().find(|point| !seen.insert(**point)) {
-        Some(twice) => {
-            let found = format!("{twice} twice");
-            Err(AgentError::setting("dscp", found, "another code point for each level"))
-        }
-        None => Ok(code_points),
     }
 }
 
@@ -260,6 +224,7 @@ mod tests {
         let rule = config.rule();
         assert_eq!(rule.thresholds[..3], [100_000, 1_000_000, u64::MAX]);
         let ticks = types::rule_flag::FS_TICKS.0;
+        assert!(!config.is_survey && config.fleet.is_none());
         assert_eq!(rule.flags.0, if config.knows_time_by_ticks() { ticks } else { 0 });
     }
 

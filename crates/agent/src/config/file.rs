@@ -32,6 +32,9 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) metrics: Metrics,
     pub(super) nic: Option<Nic>,
+    #[serde(default)]
+    pub(super) survey: bool,
+    pub(super) controller: Option<Controller>,
 }
 
 fn vxlan_port() -> u16 {
@@ -140,6 +143,30 @@ pub(super) struct Metrics {
     pub(super) tls_key: Option<PathBuf>,
     pub(super) bearer_token_file: Option<PathBuf>,
     pub(super) run_time: bool,
+}
+
+/// Exactly one of `url` and `etcd` is needed.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Controller {
+    pub(super) url: Option<String>,
+    pub(super) etcd: Option<Vec<String>>,
+    #[serde(default = "group")]
+    pub(super) group: String,
+    pub(super) host: Option<String>,
+    pub(super) ca: PathBuf,
+    pub(super) certificate: PathBuf,
+    pub(super) key: PathBuf,
+    #[serde(default = "state")]
+    pub(super) state: PathBuf,
+}
+
+fn group() -> String {
+    "default".into()
+}
+
+fn state() -> PathBuf {
+    "/var/lib/flowsched".into()
 }
 
 #[derive(Debug, Deserialize)]

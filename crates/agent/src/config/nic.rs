@@ -1,5 +1,6 @@
 //! How interfaces are scheduled.
 
+use flowsched_fleet::tc;
 use flowsched_units::{Bytes, PacketMeaning, Rate};
 
 use super::file;
@@ -30,7 +31,7 @@ impl Nic {
                 .filter(|size| size.get() >= 1500 && size.get() <= u64::from(u32::MAX))
                 .ok_or_else(|| refuse(key, text, "a size such as \"65pkt\" (1 pkt = 1500 B)")),
         };
-        let mark_at = size("mark-at", &file.mark_at, default_mark_at(rate))?;
+        let mark_at = size("mark-at", &file.mark_at, tc::default_mark_at(rate))?;
         let buffer = size("buffer", &file.buffer, Bytes::new(mark_at.get() * 16))?;
         if buffer <= mark_at {
             let allowed = format!("more than nic.mark-at, which is {mark_at}");
@@ -38,14 +39,4 @@ impl Nic {
         }
         Ok(Nic { rate, mark_at, buffer })
     }
-}
-
-/// 20 packets at 1 Gbps, 65 at 10 Gbps (DCTCP 2010, 3.4), in proportion beyond.
-fn default_mark_at(rate: Rate) -> Bytes {
-    let packets = match rate.as_bps() {
-        0..=1_000_000_000 => 20,
-        1_000_000_001..=10_000_000_000 => 65,
-        faster => 65 * faster / 10_000_000_000,
-    };
-    Bytes::new(packets * 1500)
 }

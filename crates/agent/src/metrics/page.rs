@@ -1,13 +1,17 @@
 //! Which metrics there are, and where their values come from. A new family is a line in one of
 //! the functions below, and one in the reference.
 
+use flowsched_fleet::bins;
+
 use super::format::{Page, seconds};
 use super::kept::{LIFETIME, kept};
 use crate::bpf::LEVELS;
 use crate::error::AgentError;
+use crate::fleet::Record;
 use crate::histogram::Histogram;
 use crate::passed::{self, Passed};
 use crate::pins::Places;
+use crate::segments::Segments;
 use crate::stats::{self, LEFT_ALONE, Snapshot};
 
 /// The page of the command `metrics`.
@@ -33,11 +37,19 @@ fn pages(places: Places) -> impl FnMut() -> Result<String, AgentError> {
     move || {
         let snapshot = Snapshot::read(&places)?;
         evicted = snapshot.evicted().max(evicted);
-        Ok(page(&snapshot, evicted, &stats::histogram(&places)?, &passed::all(&places)?))
+        let sizes = stats::histogram(&places)?;
+        let fleet = Record::read(&places);
+        Ok(page(&snapshot, evicted, &sizes, &passed::all(&places)?, fleet.as_ref()))
     }
 }
 
-fn page(snapshot: &Snapshot, evicted: u64, sizes: &Histogram, tagged: &[Passed]) -> String {
+fn page(
+    snapshot: &Snapshot,
+    evicted: u64,
+    sizes: &Histogram,
+    tagged: &[Passed],
+    fleet: Option<&Record>,
+) -> String {
     let mut page = Page::default();
     page.gauge("build_info", "The agent's version.")
         .labelled(&[("version", &env!("CARGO_PKG_VERSION"))], 1);
@@ -46,6 +58,11 @@ fn page(snapshot: &Snapshot, evicted: u64, sizes: &Histogram, tagged: &[Passed])
     messages(&mut page, snapshot, sizes);
     flows(&mut page, snapshot, evicted);
     agent(&mut page, snapshot);
+    thresholds(&mut page, snapshot);
+    segments(&mut page);
+    if let Some(record) = fleet {
+        controller(&mut page, record);
+    }
     page.finish()
 }
 
@@ -82,6 +99,11 @@ fn interfaces(page: &mut Page, tagged: &[Passed]) {
     for one in tagged {
         sent.labelled(&[("interface", &one.interface.name)], one.sent);
     }
+    let help = "Bytes that a tagged interface sent, by its own count.";
+    let mut bytes = page.counter("interface_bytes_total", help);
+    for one in tagged {
+        bytes.labelled(&[("interface", &one.interface.name)], one.sent_bytes);
+    }
     let mut seen =
         page.counter("interface_packets_passed_total", "Those of them that passed the tagger.");
     for one in tagged {
@@ -98,15 +120,15 @@ fn messages(page: &mut Page, snapshot: &Snapshot, sizes: &Histogram) {
     message_bytes(page, sizes);
 }
 
-/// Message sizes in buckets a factor of two wide; the distribution file is finer.
+/// Message sizes in the bins that a controller adds up; the distribution file is finer.
 fn message_bytes(page: &mut Page, histogram: &Histogram) {
     let sizes: Vec<_> = histogram.sizes().collect();
     let mut family = page.histogram("message_bytes", "Sizes of ended messages.");
-    for exponent in 8..40 {
-        // The largest size in the octave below: sizes at the bound itself are in the next.
-        let bound = (1u64 << exponent) - 1;
-        let within = sizes.iter().filter(|(size, _)| size.get() <= bound);
-        let count: u64 = within.map(|(_, count)| count).sum();
+    let (mut count, mut next) = (0, sizes.iter().peekable());
+    for bound in bins::bounds() {
+        while let Some((_, more)) = next.next_if(|(size, _)| size.get() <= bound) {
+            count += more;
+        }
         family.sample("_bucket", &[("le", &bound)], count);
     }
     let sum: u64 = sizes.iter().map(|(size, count)| size.get() * count).sum();
@@ -134,6 +156,43 @@ fn agent(page: &mut Page, snapshot: &Snapshot) {
         .value(seconds(programs.run_time_ns));
 }
 
+fn thresholds(page: &mut Page, snapshot: &Snapshot) {
+    let mut family = page.gauge("threshold_bytes", "Bytes sent beyond which a level ends.");
+    for (level, bytes) in
+        snapshot.thresholds.iter().enumerate().take(snapshot.levels.saturating_sub(1))
+    {
+        family.labelled(&[("level", &level)], bytes);
+    }
+}
+
+/// Of the whole host; what a canary is judged by.
+fn segments(page: &mut Page) {
+    let Some(segments) = Segments::read() else { return };
+    page.counter("tcp_segments_sent_total", "Segments that the host's TCP sent.")
+        .value(segments.sent);
+    page.counter("tcp_segments_retransmitted_total", "Segments that it sent again.")
+        .value(segments.retransmitted);
+}
+
+fn controller(page: &mut Page, record: &Record) {
+    let labels: [(&str, &dyn std::fmt::Display); 2] =
+        [("group", &record.group), ("host", &record.host)];
+    let mut gauge = |name, help, value: u64| {
+        page.gauge(name, help).labelled(&labels, value);
+    };
+    gauge(
+        "thresholds_version",
+        "Version of the thresholds in force; 0: those of the configuration.",
+        record.version,
+    );
+    gauge("thresholds_canary", "Whether they are on trial here.", record.is_canary.into());
+    gauge("controller_connected", "Whether the controller answers.", record.is_connected.into());
+    page.counter("announcements_applied_total", "Announcements put in force.")
+        .labelled(&labels, record.applied);
+    page.counter("announcements_refused_total", "Announcements refused.")
+        .labelled(&labels, record.refused);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,6 +208,7 @@ mod tests {
             interface,
             hook: Hook::Tcx,
             sent: 9,
+            sent_bytes: 900,
             seen: 7,
             sent_recently: 9,
             missed_recently: 2,
@@ -177,7 +237,13 @@ mod tests {
 
     #[test]
     fn no_counter_has_the_name_of_another_family() {
-        let page = page(&Snapshot { levels: 3, ..Snapshot::default() }, 0, &sizes(), &tagged());
+        let page = page(
+            &Snapshot { levels: 3, ..Snapshot::default() },
+            0,
+            &sizes(),
+            &tagged(),
+            Some(&Record::default()),
+        );
         let names = page.lines().filter_map(|line| line.strip_prefix("# TYPE "));
         let mut families: Vec<&str> = names
             .filter_map(|line| line.split(' ').next())
@@ -201,7 +267,13 @@ mod tests {
             eprintln!("skipped: promtool is missing (scripts/install-agent-deps.sh --test)");
             return;
         };
-        let page = page(&Snapshot { levels: 3, ..Snapshot::default() }, 0, &sizes(), &tagged());
+        let page = page(
+            &Snapshot { levels: 3, ..Snapshot::default() },
+            0,
+            &sizes(),
+            &tagged(),
+            Some(&Record::default()),
+        );
         promtool.stdin.take().unwrap().write_all(page.as_bytes()).unwrap();
         let output = promtool.wait_with_output().unwrap();
         let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();

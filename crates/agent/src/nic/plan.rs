@@ -1,13 +1,15 @@
 //! The `tc` commands for an interface: with PRIO (or ETS) and RED where the kernel has them, with
 //! HTB otherwise.
 
+use flowsched_fleet::tc::{self, Bands, Tree};
+
 use super::qdiscs::Kinds;
 use super::tc::{Command, command};
 use crate::config::Nic;
 use crate::error::AgentError;
 
 /// The handle of the root that is made here.
-pub(super) const ROOT: &str = "f5c0:";
+pub(super) const ROOT: &str = tc::ROOT;
 
 /// Commands, and what the operator should know of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,8 +32,8 @@ pub(super) fn plan(
     kinds: Kinds,
 ) -> Result<Plan, AgentError> {
     let bands = match (kinds.prio, kinds.ets) {
-        (true, _) => Some("prio"),
-        (false, true) => Some("ets"),
+        (true, _) => Some(Bands::Prio),
+        (false, true) => Some(Bands::Ets),
         (false, false) => None,
     };
     match bands {
@@ -45,50 +47,13 @@ pub(super) fn plan(
     }
 }
 
-/// Bytes that may leave at once: a super-packet at least, and what passes between two looks at
-/// the clock.
-fn burst(nic: &Nic) -> u64 {
-    (nic.rate.as_bps() / 8 / 20_000).max(80_000)
-}
-
 /// TBF shapes, RED below it marks on the length of all bands together ("per-port"), and strict
 /// priorities are below that.
-fn priorities(interface: &str, nic: &Nic, dscp: &[u8], kind: &str) -> Plan {
-    let mut plan = Plan::default();
-    let (rate, buffer, mark_at) = (nic.rate.as_bps(), nic.buffer.get(), nic.mark_at.get());
-    plan.add(format!(
-        "qdisc replace dev {interface} root handle {ROOT} tbf rate {rate}bit burst {}b limit {buffer}b",
-        burst(nic)
-    ));
-    // RED marks between two lengths, on an average; both next to each other, and the average as
-    // short as tc lets it be, come closest to a threshold on the length itself.
-    let average = (mark_at + 1500) / 1500 + 1;
-    plan.add(format!(
-        "qdisc add dev {interface} parent {ROOT}1 handle 2: red limit {buffer}b min {mark_at}b \
-         max {}b avpkt 1500 burst {average} bandwidth {rate}bit probability 1 ecn nodrop",
-        mark_at + 1500
-    ));
-    let bands = dscp.len().max(2);
-    // What is not IP (ARP) goes first; the filters below take all that is.
-    let first = ["0"; 16].join(" ");
-    plan.add(match kind {
-        "ets" => format!(
-            "qdisc add dev {interface} parent 2:1 handle 3: ets bands {bands} strict {bands} \
-             priomap {first}"
-        ),
-        _ => format!(
-            "qdisc add dev {interface} parent 2:1 handle 3: prio bands {bands} priomap {first}"
-        ),
-    });
-    let packets = nic.buffer.get() / 1500;
-    for band in 1..=bands {
-        plan.add(format!(
-            "qdisc add dev {interface} parent 3:{band} handle {}: pfifo limit {packets}",
-            100 + band
-        ));
-    }
-    filters(&mut plan, interface, "3:", dscp, |level| format!("3:{}", level + 1));
-    plan
+fn priorities(interface: &str, nic: &Nic, dscp: &[u8], kind: Bands) -> Plan {
+    let Nic { rate, mark_at, buffer } = *nic;
+    let tree = Tree { interface, rate, mark_at, buffer, dscp };
+    let commands = tree.commands(kind).iter().map(|text| command(text)).collect();
+    Plan { commands, notes: Vec::new() }
 }
 
 /// HTB alone: a class a level below one of the line rate. Only what exceeds a class's own small
@@ -96,7 +61,7 @@ fn priorities(interface: &str, nic: &Nic, dscp: &[u8], kind: &str) -> Plan {
 fn classes(interface: &str, nic: &Nic, dscp: &[u8], codel: bool) -> Plan {
     let mut plan = Plan::default();
     let rate = nic.rate.as_bps();
-    let (burst, own) = (burst(nic), (rate / 1000).max(8_000));
+    let (burst, own) = (tc::burst(nic.rate), (rate / 1000).max(8_000));
     plan.add(format!("qdisc replace dev {interface} root handle {ROOT} htb default 10"));
     plan.add(format!(
         "class add dev {interface} parent {ROOT} classid {ROOT}1 htb rate {rate}bit ceil {rate}bit \
@@ -124,7 +89,8 @@ fn classes(interface: &str, nic: &Nic, dscp: &[u8], codel: bool) -> Plan {
             )
         });
     }
-    filters(&mut plan, interface, ROOT, dscp, |level| format!("{ROOT}{}", 10 + level));
+    let class = |level| format!("{ROOT}{}", 10 + level);
+    tc::filters(interface, ROOT, dscp, class).into_iter().for_each(|text| plan.add(text));
     plan.notes
         .push(format!("HTB: strict priorities but for {own} bit/s that each level has of its own"));
     plan.notes.push(if codel {
@@ -133,33 +99,6 @@ fn classes(interface: &str, nic: &Nic, dscp: &[u8], codel: bool) -> Plan {
         "no ECN marking: this kernel has neither RED nor codel".into()
     });
     plan
-}
-
-/// By DSCP into the levels; IP with another code point to the lowest.
-fn filters(
-    plan: &mut Plan,
-    interface: &str,
-    parent: &str,
-    dscp: &[u8],
-    class: impl Fn(usize) -> String,
-) {
-    let lowest = dscp.len().saturating_sub(1);
-    for (protocol, prio, field) in [("ip", 1, "ip dsfield"), ("ipv6", 2, "ip6 priority")] {
-        for (level, code_point) in dscp.iter().enumerate() {
-            plan.add(format!(
-                "filter add dev {interface} parent {parent} protocol {protocol} prio {prio} u32 \
-                 match {field} {:#04x} 0xfc flowid {}",
-                code_point << 2,
-                class(level)
-            ));
-        }
-        plan.add(format!(
-            "filter add dev {interface} parent {parent} protocol {protocol} prio {} u32 \
-             match u32 0 0 flowid {}",
-            prio + 2,
-            class(lowest)
-        ));
-    }
 }
 
 #[cfg(test)]

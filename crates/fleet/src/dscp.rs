@@ -1,30 +1,30 @@
 //! Ready-made DSCP maps: the code point of each level, the highest priority first.
 
 /// A map by its name in the configuration.
-pub(crate) struct DscpMap {
+pub struct DscpMap {
     /// The name.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The code points by level.
-    pub(crate) code_points: &'static [u8],
+    pub code_points: &'static [u8],
 }
 
 /// All ready-made maps. In each the lowest level is 0, what untagged traffic has; class
 /// selectors (RFC 2474, 4.2.2) fall into the right queue of a switch that takes the top three
 /// bits of the DSCP as the queue's number.
-pub(crate) const MAPS: &[DscpMap] = &[
+pub const MAPS: &[DscpMap] = &[
     DscpMap { name: "cs8", code_points: &[56, 48, 40, 32, 24, 16, 8, 0] },
     DscpMap { name: "cs4", code_points: &[48, 32, 16, 0] },
     DscpMap { name: "cs2", code_points: &[32, 0] },
 ];
 
 /// The map of that name.
-pub(crate) fn named(name: &str) -> Option<&'static DscpMap> {
+pub fn named(name: &str) -> Option<&'static DscpMap> {
     MAPS.iter().find(|map| map.name == name)
 }
 
 /// What is taken for this many levels where the configuration names none: the first levels of the
 /// smallest map that has as many, and its last.
-pub(crate) fn default_for(levels: usize) -> Vec<u8> {
+pub fn default_for(levels: usize) -> Vec<u8> {
     let smallest = MAPS.iter().rev().find(|map| map.code_points.len() >= levels);
     let Some(map) = smallest else { return Vec::new() };
     let mut code_points = map.code_points[..levels].to_vec();

@@ -1,0 +1,250 @@
+//! The controller's configuration file: read, checked, in units.
+
+mod file;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use flowsched_fleet::follow::Identity;
+use flowsched_fleet::{Levels, Refused, names};
+use flowsched_units::{Bytes, PacketMeaning, Rate, Time};
+
+use crate::error::ControllerError;
+
+/// What an operator wants.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The folder that outlives the process.
+    pub state: PathBuf,
+    /// Thresholds until the first decision, and the code points of the levels.
+    pub levels: Levels,
+    /// Where agents poll.
+    pub listen: Option<SocketAddr>,
+    /// Where status and metrics are served, without TLS.
+    pub status: SocketAddr,
+    /// The controller's certificates.
+    pub identity: Option<Identity>,
+    /// Endpoints of etcd; none: announcements are served from `listen`.
+    pub etcd: Vec<String>,
+    /// Where sizes come from.
+    pub collect: Collect,
+    /// When thresholds change.
+    pub guard: Guard,
+    /// How they are tried.
+    pub trial: Trial,
+    /// By name.
+    pub groups: BTreeMap<String, Group>,
+}
+
+/// How sizes are collected.
+#[derive(Clone, Debug)]
+pub struct Collect {
+    /// Prometheus's address; `None`: agents are scraped.
+    pub prometheus: Option<String>,
+    /// The time between two rounds.
+    pub every: Duration,
+    /// The length of a window, and how many are kept: the hours of a day.
+    pub window: Duration,
+    /// How many windows.
+    pub windows: usize,
+    /// The authority of the certificates that agents serve metrics with.
+    pub ca: Option<PathBuf>,
+    /// The token that they want to see.
+    pub token_file: Option<PathBuf>,
+}
+
+/// Guard rails.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guard {
+    /// The time between two decisions.
+    pub every: Duration,
+    /// The share by which the predicted mean FCT must improve.
+    pub improvement: f64,
+    /// The least time between two changes.
+    pub interval: Duration,
+    /// No threshold is smaller.
+    pub least_threshold: Bytes,
+    /// No decision is made on fewer messages.
+    pub least_messages: u64,
+}
+
+/// A trial on some hosts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// The share of hosts.
+    pub share: f64,
+    /// How long it lasts.
+    pub time: Duration,
+    /// The relative rise of retransmissions that ends it.
+    pub retransmissions: f64,
+}
+
+/// Hosts that have the same thresholds.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Addresses of agents' metrics.
+    pub agents: Vec<String>,
+    /// Label matchers of their series in Prometheus.
+    pub selector: String,
+    /// The rate of a host's link.
+    pub link_rate: Rate,
+}
+
+/// More agents than this need Prometheus.
+pub const MOST_SCRAPED: usize = 1000;
+
+impl Config {
+    /// Reads and checks the file at `path`.
+    ///
+    /// # Errors
+    /// If it cannot be read, or what is wrong with it.
+    pub fn read(path: &Path) -> Result<Config, ControllerError> {
+        let text = std::fs::read_to_string(path).map_err(|e| ControllerError::file(path, e))?;
+        Config::parse(&text, path)
+    }
+
+    /// The same from `text`; `path` is for errors.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str, path: &Path) -> Result<Config, ControllerError> {
+        let file: file::File = toml::from_str(text).map_err(|e| ControllerError::Syntax {
+            path: path.to_owned(),
+            message: e.to_string().trim_end().to_owned(),
+        })?;
+        Config::check(file)
+    }
+
+    fn check(file: file::File) -> Result<Config, ControllerError> {
+        let levels = Levels::parse(&file.thresholds, file.dscp.map(Into::into))?;
+        let default_rate = file.link_rate.as_deref().map(|text| rate("link-rate", text));
+        let default_rate = default_rate.transpose()?;
+        let mut groups = BTreeMap::new();
+        for (name, group) in file.groups {
+            names::check("groups", &name)?;
+            groups.insert(name.clone(), checked_group(&name, group, default_rate)?);
+        }
+        let config = Config {
+            state: file.state,
+            levels,
+            listen: file.listen,
+            status: file.status,
+            identity: file.tls,
+            etcd: file.etcd,
+            collect: collect(file.collect)?,
+            guard: guard(file.decide)?,
+            trial: trial(file.canary)?,
+            groups,
+        };
+        config.contradictions()?;
+        Ok(config)
+    }
+
+    fn contradictions(&self) -> Result<(), ControllerError> {
+        let wrong = |text: &str| Err(ControllerError::Usage(text.into()));
+        if self.groups.is_empty() {
+            return wrong("The file has no group. Add one, such as `[groups.default]`.");
+        }
+        if self.listen.is_none() == self.etcd.is_empty() {
+            return wrong(
+                "Agents need one way to get thresholds: set `listen`, an address that they poll, \
+                 or `etcd`, a list of addresses.",
+            );
+        }
+        if self.identity.is_none() {
+            return wrong(
+                "`[tls]` is missing: agents are served with mutual TLS only. \
+                 `flowsched controller certificates` makes certificates to start with.",
+            );
+        }
+        let agents: usize = self.groups.values().map(|group| group.agents.len()).sum();
+        if self.collect.prometheus.is_none() && agents > MOST_SCRAPED {
+            return wrong(&format!(
+                "The groups have {agents} agents; the controller scrapes up to {MOST_SCRAPED} \
+                 itself. Set `collect.prometheus` to let Prometheus scrape them."
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn checked_group(
+    name: &str,
+    file: file::Group,
+    default: Option<Rate>,
+) -> Result<Group, ControllerError> {
+    let key = format!("groups.{name}.link-rate");
+    let own = file.link_rate.as_deref().map(|text| rate(&key, text)).transpose()?;
+    let link_rate = own.or(default).ok_or_else(|| {
+        ControllerError::Usage(format!(
+            "`{key}` is missing. Set it, or `link-rate` for all groups."
+        ))
+    })?;
+    let is_address = |url: &&String| url.starts_with("http://") || url.starts_with("https://");
+    if let Some(wrong) = file.agents.iter().find(|url| !is_address(url)) {
+        let allowed = "addresses such as \"https://host7.example:9487\"";
+        let key = format!("groups.{name}.agents");
+        return Err(Refused::new(key, format!("\"{wrong}\""), allowed).into());
+    }
+    Ok(Group { agents: file.agents, selector: file.selector, link_rate })
+}
+
+fn collect(file: file::Collect) -> Result<Collect, Refused> {
+    if !(1..=168).contains(&file.windows) {
+        return Err(Refused::new("collect.windows", file.windows, "1 to 168"));
+    }
+    Ok(Collect {
+        prometheus: file.prometheus,
+        every: duration("collect.every", &file.every)?,
+        window: duration("collect.window", &file.window)?,
+        windows: file.windows,
+        ca: file.ca,
+        token_file: file.bearer_token_file,
+    })
+}
+
+fn guard(file: file::Decide) -> Result<Guard, Refused> {
+    if !(0.0..1.0).contains(&file.improvement) {
+        return Err(Refused::new("decide.improvement", file.improvement, "0 to less than 1"));
+    }
+    let least = Bytes::parse(&file.least_threshold, PacketMeaning::Payload)
+        .map_err(|e| Refused::new("decide.least-threshold", e.found, e.allowed))?;
+    Ok(Guard {
+        every: duration("decide.every", &file.every)?,
+        improvement: file.improvement,
+        interval: duration("decide.interval", &file.interval)?,
+        least_threshold: least.max(Bytes::new(1)),
+        least_messages: file.least_messages,
+    })
+}
+
+fn trial(file: file::Canary) -> Result<Trial, Refused> {
+    if !(file.share > 0.0 && file.share <= 0.5) {
+        return Err(Refused::new("canary.share", file.share, "over 0 and up to 0.5"));
+    }
+    if !(file.retransmissions > 0.0 && file.retransmissions.is_finite()) {
+        return Err(Refused::new("canary.retransmissions", file.retransmissions, "over 0"));
+    }
+    Ok(Trial {
+        share: file.share,
+        time: duration("canary.time", &file.time)?,
+        retransmissions: file.retransmissions,
+    })
+}
+
+fn rate(key: &str, text: &str) -> Result<Rate, Refused> {
+    let rate = text.parse::<Rate>().ok().filter(|rate| rate.as_bps() > 0);
+    rate.ok_or_else(|| Refused::new(key, format!("\"{text}\""), "a rate such as \"10Gbps\""))
+}
+
+fn duration(key: &str, text: &str) -> Result<Duration, Refused> {
+    let time = text.parse::<Time>().ok().filter(|time| *time > Time::ZERO);
+    time.map(|time| Duration::from_nanos(time.as_ps() / 1000)).ok_or_else(|| {
+        Refused::new(key, format!("\"{text}\""), "a time over zero such as \"600s\" or \"500ms\"")
+    })
+}
+
+#[cfg(test)]
+mod tests;

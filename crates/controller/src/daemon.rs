@@ -1,0 +1,379 @@
+//! `flowsched controller run`: collects, decides and distributes, round by round. What it does in
+//! a round is in other files; here is the order, and what is kept when something fails.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use flowsched_units::Bytes;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::board::{Board, Overview};
+use crate::config::Config;
+use crate::decide::{Decision, Reason, Situation, decide};
+use crate::error::ControllerError;
+use crate::etcd::Etcd;
+use crate::folder::Folder;
+use crate::http::Server;
+use crate::prometheus::Queries;
+use crate::rollout::{Rollout, State};
+use crate::sample::Sample;
+use crate::scrape::{Collected, Round, Scraper};
+use crate::windows::Windows;
+use crate::{local, log, serve};
+
+/// The kinds of files in the state folder.
+pub const STATE: &str = "state";
+pub const COLLECTED: &str = "collected";
+
+/// A controller at work.
+struct Controller {
+    config: Config,
+    folder: Folder,
+    board: Arc<Board>,
+    etcd: Option<Etcd>,
+    scraper: Scraper,
+    prometheus: Option<Server>,
+    groups: BTreeMap<String, Member>,
+    round_at: Instant,
+    decided_at: Option<Instant>,
+}
+
+/// A group as the controller knows it.
+struct Member {
+    rollout: Rollout,
+    collected: Collected,
+    /// What was collected is not in the state folder yet.
+    is_unsaved: bool,
+    hosts: Vec<Sample>,
+    unreachable: usize,
+    error: Option<String>,
+}
+
+/// Runs until a signal ends it.
+///
+/// # Errors
+/// If it cannot start.
+pub async fn run(config: Config) -> Result<(), ControllerError> {
+    let board = Arc::new(Board::new(config.groups.keys()));
+    let status = TcpListener::bind(config.status).await.map_err(|e| {
+        ControllerError::Failed(format!("serve the status on {} (`status`): {e}", config.status))
+    })?;
+    tokio::spawn(local::serve(status, board.clone()));
+    if let (Some(address), Some(identity)) = (config.listen, &config.identity) {
+        let (listener, acceptor) = serve::bind(address, identity).await?;
+        tokio::spawn(serve::serve(listener, acceptor, board.clone()));
+    }
+    let mut controller = Controller::new(config, board)?;
+    let failed = |e: std::io::Error| ControllerError::Failed(format!("take signals: {e}"));
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut ticks = interval(controller.config.collect.every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    log::info("ready");
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => controller.round().await,
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+        }
+    }
+    controller.keep_collected();
+    log::info("ends; agents keep what they have");
+    Ok(())
+}
+
+impl Controller {
+    fn new(config: Config, board: Arc<Board>) -> Result<Controller, ControllerError> {
+        let folder = Folder::create(&config.state)?;
+        let scraper =
+            Scraper::new(&config.collect, &config.groups).map_err(ControllerError::Failed)?;
+        let prometheus = config.collect.prometheus.as_deref();
+        let prometheus = prometheus.map(|url| Server::new(url, None, None)).transpose();
+        let etcd = config.identity.as_ref().filter(|_| !config.etcd.is_empty());
+        let etcd = etcd.map(|identity| Etcd::new(&config.etcd, identity));
+        let mut groups = BTreeMap::new();
+        for name in config.groups.keys() {
+            let state = folder.read::<State>(STATE, name)?;
+            let state = state.unwrap_or_else(|| State::new(&config.levels.thresholds));
+            // A change of levels is the operator's: it begins with the file's thresholds.
+            let state = match state.thresholds.len() == config.levels.thresholds.len() {
+                true => state,
+                false => {
+                    State { announced: state.announced, ..State::new(&config.levels.thresholds) }
+                }
+            };
+            if let Some(announced) = state.announced.as_ref().filter(|_| etcd.is_none()) {
+                board.publish(name, announced);
+            }
+            let member = Member {
+                rollout: Rollout::new(name, &config.levels.dscp, state),
+                collected: folder.read(COLLECTED, name)?.unwrap_or_default(),
+                is_unsaved: false,
+                hosts: Vec::new(),
+                unreachable: 0,
+                error: None,
+            };
+            groups.insert(name.clone(), member);
+        }
+        board.set_leads(etcd.is_none());
+        Ok(Controller {
+            prometheus: prometheus.map_err(ControllerError::Failed)?,
+            config,
+            folder,
+            board,
+            etcd,
+            scraper,
+            groups,
+            round_at: Instant::now(),
+            decided_at: None,
+        })
+    }
+
+    async fn round(&mut self) {
+        self.collect().await;
+        if self.lead().await {
+            let now = seconds_since_1970();
+            for name in self.config.groups.keys().cloned().collect::<Vec<_>>() {
+                self.advance(&name, |rollout, hosts, config| {
+                    rollout.watch(hosts, &config.trial, now)
+                })
+                .await;
+            }
+            let every = self.config.guard.every;
+            if self.decided_at.is_none_or(|decided| decided.elapsed() >= every) {
+                self.decided_at = Some(Instant::now());
+                self.decide(now).await;
+                self.keep_collected();
+            }
+        }
+        self.show();
+    }
+
+    async fn collect(&mut self) {
+        let passed = self.round_at.elapsed();
+        self.round_at = Instant::now();
+        if self.prometheus.is_some() {
+            return self.ask_prometheus().await;
+        }
+        let mut rounds = self.scraper.round().await;
+        for (name, member) in &mut self.groups {
+            let round = rounds.remove(name).unwrap_or_default();
+            let group = &self.config.groups[name];
+            member.is_unsaved |= !round.samples.is_empty();
+            member.collected.add(&round, passed, &self.config.collect, group);
+            member.take(round);
+        }
+    }
+
+    async fn ask_prometheus(&mut self) {
+        let Some(server) = &mut self.prometheus else { return };
+        for (name, member) in &mut self.groups {
+            let group = &self.config.groups[name];
+            let round = match Queries::new(&self.config.collect, group).hosts(server).await {
+                Ok(hosts) => Round {
+                    samples: hosts.into_iter().map(|host| (host.host.clone(), host)).collect(),
+                    errors: Vec::new(),
+                },
+                Err(error) => Round { samples: Vec::new(), errors: vec![error] },
+            };
+            member.take(round);
+        }
+    }
+
+    /// Whether this controller leads. One that begins to takes over what the last one left.
+    async fn lead(&mut self) -> bool {
+        let Some(etcd) = &mut self.etcd else { return true };
+        if etcd.leads() {
+            return true;
+        }
+        let begun = match etcd.campaign().await {
+            Ok(true) => etcd.states().await.map(Some),
+            Ok(false) => Ok(None),
+            Err(error) => Err(error),
+        };
+        self.board.set_leads(false);
+        match begun {
+            Ok(Some(states)) => {
+                log::info("this controller leads");
+                self.take_over(states).await;
+                self.board.set_leads(true);
+                true
+            }
+            Ok(None) => false,
+            Err(error) => {
+                etcd.resign();
+                log::warn(format_args!("{error}; agents keep what they have"));
+                self.groups.values_mut().for_each(|member| member.error = Some(error.clone()));
+                false
+            }
+        }
+    }
+
+    /// Goes on from the newer of what etcd has and what is in the state folder: etcd may have been
+    /// restored from an old snapshot.
+    async fn take_over(&mut self, states: Vec<(String, State)>) {
+        let mut states: BTreeMap<String, State> = states.into_iter().collect();
+        for (name, member) in &mut self.groups {
+            let own = &member.rollout.state;
+            let Some(found) = states.remove(name) else { continue };
+            if found.version() >= own.version() && found.thresholds.len() == own.thresholds.len() {
+                member.rollout = Rollout::new(name, &self.config.levels.dscp, found);
+            }
+        }
+        for (name, member) in &mut self.groups {
+            if let Some(etcd) =
+                self.etcd.as_mut().filter(|_| member.rollout.state.announced.is_some())
+                && let Err(error) = etcd.publish(name, &member.rollout.state).await
+            {
+                log::warn(&error);
+                member.error = Some(error);
+            }
+        }
+    }
+
+    async fn decide(&mut self, now: u64) {
+        for name in self.config.groups.keys().cloned().collect::<Vec<_>>() {
+            if self.groups[&name].rollout.is_on_trial() {
+                continue;
+            }
+            let windows = match self.windows(&name).await {
+                Ok(windows) => windows,
+                Err(error) => {
+                    let failed = Decision { thresholds: None, reason: Reason::Failed(error) };
+                    self.take_decision(&name, failed, now).await;
+                    continue;
+                }
+            };
+            let state = self.groups[&name].rollout.state.clone();
+            let (guard, link) = (self.config.guard.clone(), self.config.groups[&name].link_rate);
+            let decided = tokio::task::spawn_blocking(move || {
+                let current: Vec<Bytes> =
+                    state.thresholds.iter().copied().map(Bytes::new).collect();
+                // A clock that went back must not put off the next change for ever.
+                let unchanged = state.changed_at.map(|at| now.saturating_sub(at));
+                decide(&Situation {
+                    windows: &windows,
+                    link,
+                    current: &current,
+                    unchanged,
+                    guard: &guard,
+                })
+            });
+            if let Ok(decision) = decided.await {
+                self.take_decision(&name, decision, now).await;
+            }
+        }
+    }
+
+    async fn take_decision(&mut self, name: &str, decision: Decision, now: u64) {
+        let before = self.groups[name].rollout.state.reason.word();
+        let has_changed = before != decision.reason.word();
+        if has_changed || decision.thresholds.is_some() {
+            log::info(format_args!("group {name}: {}", decision.reason));
+        }
+        self.advance(name, |rollout, hosts, config| {
+            rollout.decided(decision, hosts, &config.trial, now)
+        })
+        .await;
+    }
+
+    async fn windows(&mut self, name: &str) -> Result<Windows, String> {
+        match &mut self.prometheus {
+            Some(server) => {
+                Queries::new(&self.config.collect, &self.config.groups[name]).windows(server).await
+            }
+            None => Ok(self.groups[name].collected.windows.clone()),
+        }
+    }
+
+    /// Takes a group a step further. If that is to be announced and cannot be, nothing has
+    /// happened.
+    async fn advance(
+        &mut self,
+        name: &str,
+        step: impl FnOnce(&mut Rollout, &[Sample], &Config) -> bool,
+    ) {
+        let Some(member) = self.groups.get_mut(name) else { return };
+        let before = member.rollout.clone();
+        if !step(&mut member.rollout, &member.hosts, &self.config) {
+            return;
+        }
+        let state = &member.rollout.state;
+        log::info(format_args!("group {name}: version {}: {}", state.version(), state.reason));
+        let published = match &mut self.etcd {
+            Some(etcd) => etcd.publish(name, state).await,
+            None => Ok(()),
+        };
+        let kept = published
+            .and_then(|()| self.folder.write(STATE, name, state).map_err(|e| e.to_string()));
+        match kept {
+            Ok(()) => {
+                member.error = None;
+                if let Some(announced) = &state.announced {
+                    self.board.publish(name, announced);
+                }
+            }
+            Err(error) => {
+                log::warn(format_args!("group {name}: not announced: {error}"));
+                member.error = Some(error);
+                member.rollout = before;
+            }
+        }
+    }
+
+    fn keep_collected(&mut self) {
+        if self.prometheus.is_some() {
+            return;
+        }
+        for (name, member) in self.groups.iter_mut().filter(|(_, member)| member.is_unsaved) {
+            match self.folder.write(COLLECTED, name, &member.collected) {
+                Ok(()) => member.is_unsaved = false,
+                Err(error) => {
+                    log::warn(&error);
+                    member.error = Some(error.to_string());
+                }
+            }
+        }
+    }
+
+    fn show(&self) {
+        let mut shown = self.board.overview();
+        for (name, member) in &self.groups {
+            let state = member.rollout.state.clone();
+            let version = state.version();
+            let windows = &member.collected.windows;
+            let overview = Overview {
+                hosts: member.hosts.len(),
+                in_force: member.hosts.iter().filter(|host| host.version == version).count(),
+                unreachable: member.unreachable,
+                error: member.error.clone(),
+                messages: windows.iter().map(|window| window.messages()).sum(),
+                load: windows.iter().last().map_or(0.0, |window| window.load()),
+                state,
+            };
+            shown.insert(name.clone(), overview);
+        }
+    }
+}
+
+impl Member {
+    fn take(&mut self, round: Round) {
+        self.unreachable = round.errors.len();
+        self.hosts = round.samples.into_iter().map(|(_, sample)| sample).collect();
+        if let Some(error) = round.errors.into_iter().next() {
+            if self.error.as_ref() != Some(&error) {
+                log::warn(&error);
+            }
+            self.error = Some(error);
+        } else {
+            self.error = None;
+        }
+    }
+}
+
+fn seconds_since_1970() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,135 @@
+//! A small HTTP client: one GET at a time on a connection that stays open, with or without TLS.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper::body::Bytes;
+use hyper::client::conn::http1;
+use hyper::{Request, Uri};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+/// How long a request may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// No answer is longer: Prometheus's for 10,000 hosts.
+const MOST: usize = 64 << 20;
+
+type Sender = http1::SendRequest<Empty<Bytes>>;
+
+/// A server, and the connection to it.
+pub struct Server {
+    uri: Uri,
+    tls: Option<Arc<ClientConfig>>,
+    token: Option<String>,
+    sender: Option<Sender>,
+}
+
+impl Server {
+    /// A server at `url`, with the authority for TLS and a token where they are needed.
+    ///
+    /// # Errors
+    /// If `url` is no address.
+    pub fn new(
+        url: &str,
+        tls: Option<Arc<ClientConfig>>,
+        token: Option<String>,
+    ) -> Result<Server, String> {
+        let uri: Uri = url.parse().map_err(|e| format!("{url} is no address: {e}"))?;
+        if uri.host().is_none() {
+            return Err(format!("{url} has no host"));
+        }
+        Ok(Server { uri, tls, token, sender: None })
+    }
+
+    /// The body of the page at `path`.
+    ///
+    /// # Errors
+    /// What went wrong.
+    pub async fn get(&mut self, path: &str) -> Result<String, String> {
+        let answered = timeout(PATIENCE, self.attempt(path)).await;
+        let result = match answered {
+            Ok(result) => result,
+            Err(_) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
+        };
+        if result.is_err() {
+            self.sender = None;
+        }
+        result.map_err(|error| format!("{}: {error}", self.uri))
+    }
+
+    async fn attempt(&mut self, path: &str) -> Result<String, String> {
+        let kept = match self.sender.take() {
+            Some(mut sender) => sender.ready().await.is_ok().then_some(sender),
+            None => None,
+        };
+        let mut sender = match kept {
+            Some(sender) => sender,
+            None => self.connect().await?,
+        };
+        let authority = self.uri.authority().map_or("", |authority| authority.as_str());
+        let mut request = Request::get(path).header("host", authority);
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let request = request.body(Empty::new()).map_err(|e| e.to_string())?;
+        let response = sender.send_request(request).await.map_err(|e| e.to_string())?;
+        let status = response.status();
+        let body = Limited::new(response.into_body(), MOST).collect().await;
+        let body = body.map_err(|e| e.to_string())?.to_bytes();
+        self.sender = Some(sender);
+        let text = String::from_utf8_lossy(&body).into_owned();
+        if status.is_success() { Ok(text) } else { Err(format!("{status}: {}", text.trim())) }
+    }
+
+    async fn connect(&self) -> Result<Sender, String> {
+        let host = self.uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let is_tls = self.uri.scheme_str() == Some("https");
+        let port = self.uri.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
+        let stream = TcpStream::connect((host.as_str(), port)).await.map_err(|e| e.to_string())?;
+        if !is_tls {
+            return speak(stream).await;
+        }
+        let tls = self.tls.clone().ok_or("`collect.ca` is missing, which HTTPS needs")?;
+        let name = ServerName::try_from(host).map_err(|e| e.to_string())?;
+        let tls = TlsConnector::from(tls).connect(name, stream).await;
+        speak(tls.map_err(|e| e.to_string())?).await
+    }
+}
+
+async fn speak<S>(stream: S) -> Result<Sender, String>
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
+{
+    let (sender, connection) =
+        http1::handshake(TokioIo::new(stream)).await.map_err(|e| e.to_string())?;
+    tokio::spawn(connection);
+    Ok(sender)
+}
+
+/// Trust in the authority whose certificates are in the file.
+///
+/// # Errors
+/// If the file holds none.
+pub fn trust(ca: &Path) -> Result<Arc<ClientConfig>, String> {
+    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", ca.display());
+    let text = std::fs::read(ca).map_err(|e| wrong(&e))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&text) {
+        let added = roots.add(certificate.map_err(|e| wrong(&e))?);
+        added.map_err(|e| wrong(&e))?;
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|e| wrong(&e))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(Arc::new(config))
+}

@@ -1,0 +1,182 @@
+//! The endpoint that agents poll: HTTPS with mutual TLS. An agent's certificate names its group,
+//! and it sees nothing else.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use flowsched_fleet::follow::{Identity, POLL};
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
+
+use crate::board::Board;
+use crate::certificates;
+use crate::error::ControllerError;
+use crate::log;
+
+/// Connections at a time.
+const CONNECTIONS: usize = 4096;
+/// The time for a handshake and for a request's head.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Certificates are read again this often.
+const REFRESH: Duration = Duration::from_secs(10);
+/// The longest request line with its headers.
+const MAX_HEAD: usize = 16 << 10;
+
+/// Serves agents for ever.
+///
+/// # Errors
+/// If the certificates cannot be used, or the address cannot be listened on.
+pub async fn bind(
+    address: SocketAddr,
+    identity: &Identity,
+) -> Result<(TcpListener, Acceptor), ControllerError> {
+    let acceptor = Acceptor::read(identity)?;
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|e| ControllerError::Failed(format!("serve agents on {address}: {e}")))?;
+    Ok((listener, acceptor))
+}
+
+/// Serves agents for ever.
+pub async fn serve(listener: TcpListener, mut acceptor: Acceptor, board: Arc<Board>) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let Ok(place) = places.clone().acquire_owned().await else { return };
+        let Ok((stream, _)) = listener.accept().await else {
+            sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let (acceptor, board) = (acceptor.current(), board.clone());
+        tokio::spawn(async move {
+            connection(stream, acceptor, board).await;
+            drop(place);
+        });
+    }
+}
+
+async fn connection(stream: TcpStream, acceptor: TlsAcceptor, board: Arc<Board>) {
+    let Ok(Ok(stream)) = timeout(PATIENCE, acceptor.accept(stream)).await else { return };
+    let peer = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
+    let group = peer.and_then(|certificate| certificates::group_of(certificate));
+    let answer = service_fn(|request: Request<hyper::body::Incoming>| {
+        let (group, board) = (group.clone(), board.clone());
+        async move { Ok::<_, Infallible>(answer(&request, group.as_deref(), &board).await) }
+    });
+    // An error is the client's own: it went away, was silent or sent what is no request.
+    let _ = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(PATIENCE)
+        .max_buf_size(MAX_HEAD)
+        .serve_connection(TokioIo::new(stream), answer)
+        .await;
+}
+
+async fn answer<B>(
+    request: &Request<B>,
+    own: Option<&str>,
+    board: &Board,
+) -> Response<Full<Bytes>> {
+    let Some(group) = request.uri().path().strip_prefix("/v1/groups/") else {
+        return plain(StatusCode::NOT_FOUND, "announcements are at /v1/groups/GROUP\n");
+    };
+    if request.method() != Method::GET {
+        return plain(StatusCode::METHOD_NOT_ALLOWED, "use GET\n");
+    }
+    if own != Some(group) {
+        return plain(
+            StatusCode::FORBIDDEN,
+            "this certificate is not one of an agent of the group\n",
+        );
+    }
+    let Some(mut published) = board.subscribe(group) else {
+        return plain(StatusCode::NOT_FOUND, "the controller has no such group\n");
+    };
+    let query = request.uri().query().unwrap_or_default();
+    if let Some(seen) = query.strip_prefix("not=") {
+        let Ok(seen) = seen.parse::<u64>() else {
+            return plain(StatusCode::BAD_REQUEST, "`not` is a version\n");
+        };
+        let _ = timeout(POLL, published.wait_for(|published| published.version != seen)).await;
+        if published.borrow().version == seen {
+            return plain(StatusCode::NO_CONTENT, "");
+        }
+    }
+    let published = published.borrow().clone();
+    match published.version {
+        0 => plain(StatusCode::NO_CONTENT, ""),
+        _ => Response::new(Full::new(published.text)),
+    }
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from_static(text.as_bytes())));
+    *response.status_mut() = status;
+    response
+}
+
+/// Certificates, read anew as they change.
+pub struct Acceptor {
+    identity: Identity,
+    current: TlsAcceptor,
+    read_at: Instant,
+}
+
+impl Acceptor {
+    fn read(identity: &Identity) -> Result<Acceptor, ControllerError> {
+        let current = acceptor(identity)?;
+        Ok(Acceptor { identity: identity.clone(), current, read_at: Instant::now() })
+    }
+
+    fn current(&mut self) -> TlsAcceptor {
+        if self.read_at.elapsed() >= REFRESH {
+            self.read_at = Instant::now();
+            match acceptor(&self.identity) {
+                Ok(acceptor) => self.current = acceptor,
+                Err(error) => log::warn(format_args!("{error}; the certificates stay as they are")),
+            }
+        }
+        self.current.clone()
+    }
+}
+
+fn acceptor(identity: &Identity) -> Result<TlsAcceptor, ControllerError> {
+    let read =
+        |path: &std::path::Path| std::fs::read(path).map_err(|e| ControllerError::file(path, e));
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&read(&identity.ca)?) {
+        let certificate = certificate.map_err(|e| ControllerError::file(&identity.ca, e))?;
+        roots.add(certificate).map_err(|e| ControllerError::file(&identity.ca, e))?;
+    }
+    let wrong = |error: &dyn std::fmt::Display| ControllerError::file(&identity.certificate, error);
+    let chain = CertificateDer::pem_slice_iter(&read(&identity.certificate)?)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|e| wrong(&e))?;
+    let key = PrivateKeyDer::from_pem_slice(&read(&identity.key)?)
+        .map_err(|e| ControllerError::file(&identity.key, e))?;
+    let provider = Arc::new(ring::default_provider());
+    let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone())
+        .build()
+        .map_err(|e| ControllerError::file(&identity.ca, e))?;
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|e| wrong(&e))?
+        .with_client_cert_verifier(verifier)
+        .with_single_cert(chain, key)
+        .map_err(|e| wrong(&e))?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}

@@ -1,0 +1,149 @@
+//! The controller alone, with light hosts that poll it: who gets in, what arrives, and what becomes
+//! of a controller that is killed. Needs no root.
+
+#[path = "support/light.rs"]
+mod light;
+#[path = "support/rig.rs"]
+mod rig;
+
+use std::time::Duration;
+
+use flowsched_fleet::follow::Place;
+use light::Fleet;
+use rig::{Process, Rig, free_port, wait_until};
+use tokio::runtime::Runtime;
+
+/// A controller that decides all the time.
+struct Controlled {
+    rig: Rig,
+    fleet: Fleet,
+    runtime: Runtime,
+    config: String,
+    url: String,
+}
+
+impl Controlled {
+    fn new(hosts: usize, period: u64) -> Controlled {
+        let rig = Rig::new(&[]);
+        let fleet = Fleet::new("rack-1", hosts, free_port(), period);
+        let (listen, status) = (free_port(), free_port());
+        let agents = fleet.agents();
+        let config = format!(
+            "thresholds = \"10B 20B\"\nlink-rate = \"10Gbps\"\nlisten = \"127.0.0.1:{listen}\"\n\
+             status = \"127.0.0.1:{status}\"\nstate = {:?}\n{}\n\
+             [collect]\nevery = \"200ms\"\nwindow = \"1s\"\nwindows = 1\n\
+             [decide]\nevery = \"300ms\"\ninterval = \"1s\"\nimprovement = 0.001\nleast-messages = 100\n\
+             [canary]\ntime = \"1s\"\nshare = 0.25\n\
+             [groups.rack-1]\nagents = {agents:?}\n[groups.rack-2]\n",
+            rig.path("state"),
+            rig.tls(),
+        );
+        let runtime = Runtime::new().unwrap();
+        runtime.spawn(fleet.clone().serve());
+        let url = format!("https://127.0.0.1:{listen}");
+        Controlled { rig, fleet, runtime, config, url }
+    }
+
+    fn start(&self) -> Process {
+        self.rig.controller("controller", &self.config, &[])
+    }
+
+    /// All hosts follow, with the certificate of their group.
+    fn follow(&self) {
+        let identity = self.rig.host("light", "rack-1");
+        for number in 0..self.fleet.hosts.len() {
+            let place = Place::Controller(self.url.clone());
+            self.runtime.spawn(self.fleet.clone().follow(number, place, identity.clone()));
+        }
+    }
+}
+
+#[test]
+fn a_change_reaches_canaries_first_and_then_all() {
+    let controlled = Controlled::new(8, 0);
+    let controller = controlled.start();
+    controlled.follow();
+    controller.wait_for("group rack-1: version 1: the predicted mean FCT improves");
+    let canaries = || {
+        let is_canary = |host: &std::sync::Mutex<light::Host>| {
+            let host = host.lock().unwrap();
+            host.current.as_ref().is_some_and(|now| now.version == 1 && now.is_canary(&host.name))
+        };
+        controlled.fleet.hosts.iter().filter(|host| is_canary(host)).count()
+    };
+    wait_until("a quarter of the hosts try", || canaries() == 2);
+    let decided = controller.wait_for("group rack-1: version 2: the trial went well");
+    wait_until("all hosts follow", || controlled.fleet.lowest() >= 2);
+    for host in controlled.fleet.hosts.iter() {
+        let host = host.lock().unwrap();
+        let late = host.applied_at.unwrap().saturating_duration_since(decided);
+        assert!(late < Duration::from_secs(5), "{} has them after {late:?}", host.name);
+    }
+    let status = controlled.rig.status("controller");
+    assert!(status.contains("group rack-1\n  version 2"), "{status}");
+    assert!(status.contains("controller: leads"), "{status}");
+    controlled.fleet.check_versions();
+}
+
+#[test]
+fn nobody_gets_in_without_the_certificate_of_the_group() {
+    let controlled = Controlled::new(4, 0);
+    let _controller = controlled.start();
+    let other = Rig::new(&[]);
+    let foreign = other.host("stranger", "rack-1");
+    // A stranger's certificate, and trust in the right authority.
+    let own = controlled.rig.identity("controller");
+    let stranger = flowsched_fleet::follow::Identity { ca: own.ca.clone(), ..foreign };
+    let neighbour = controlled.rig.host("neighbour", "rack-2");
+    // Trust in another authority than the controller's.
+    let mistaken = flowsched_fleet::follow::Identity {
+        ca: other.identity("controller").ca,
+        ..controlled.rig.host("light", "rack-1")
+    };
+    for (number, identity) in [stranger, neighbour, mistaken].into_iter().enumerate() {
+        let place = Place::Controller(controlled.url.clone());
+        controlled.runtime.spawn(controlled.fleet.clone().follow(number, place, identity));
+    }
+    let trouble = |number: usize| controlled.fleet.hosts[number].lock().unwrap().trouble.clone();
+    wait_until("all are refused", || (0..3).all(|number| !trouble(number).is_empty()));
+    assert!(trouble(1).contains("403"), "{}", trouble(1));
+    assert!(trouble(2).contains("certificate"), "{}", trouble(2));
+    for number in 0..3 {
+        let host = controlled.fleet.hosts[number].lock().unwrap();
+        assert!(host.current.is_none() && !host.is_connected, "{host:?}");
+    }
+}
+
+#[test]
+fn a_killed_controller_goes_on_where_it_was() {
+    let controlled = Controlled::new(8, 4);
+    controlled.follow();
+    let mut seen = 0;
+    for _ in 0..4 {
+        let controller = controlled.start();
+        wait_until("a newer version", || controlled.fleet.lowest() > seen);
+        seen = controlled.fleet.lowest();
+        controller.kill();
+        wait_until("hosts notice", || {
+            controlled.fleet.hosts.iter().all(|host| !host.lock().unwrap().is_connected)
+        });
+        assert!(controlled.fleet.lowest() >= seen, "hosts keep what they have");
+    }
+    controlled.fleet.check_versions();
+}
+
+#[test]
+fn ten_thousand_groups_are_served() {
+    let controlled = Controlled::new(1, 0);
+    let groups: String = (0..10_000).map(|n| format!("[groups.g{n}]\n")).collect();
+    let config = format!("{}{groups}", controlled.config);
+    let controller = controlled.rig.controller("controller", &config, &[]);
+    controlled.follow();
+    controller.wait_for("group rack-1: version 1");
+    wait_until("the host follows", || controlled.fleet.lowest() >= 1);
+    let status = controlled.rig.status("controller");
+    assert_eq!(status.matches("\ngroup ").count(), 10_002);
+    let memory = std::fs::read_to_string(format!("/proc/{}/status", controller.pid())).unwrap();
+    let line = memory.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    println!("10,000 groups: {line}");
+}

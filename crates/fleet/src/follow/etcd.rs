@@ -1,0 +1,118 @@
+//! A watch on the group's key in etcd.
+//!
+//! The key holds the whole announcement, so that nothing is lost between two watches: a new one
+//! begins with a read. The key is also read once a minute: an etcd that was restored from a
+//! snapshot counts its revisions from an older one, and a watch for later ones would be silent.
+
+use std::time::Duration;
+
+use etcd_client::{
+    Certificate, Client, ConnectOptions, Identity as Certified, TlsOptions, WatchOptions,
+};
+use tokio::time::timeout;
+
+use super::source::{Event, PATIENCE, Source};
+use super::tls::Identity;
+
+/// Silence after which the key is read again.
+const QUIET: Duration = Duration::from_secs(60);
+
+/// The key with a group's announcement.
+pub fn group_key(group: &str) -> String {
+    format!("/flowsched/groups/{group}")
+}
+
+/// Connects to etcd with mutual TLS.
+///
+/// # Errors
+/// What cannot be read or reached.
+pub async fn connect(endpoints: &[String], identity: &Identity) -> Result<Client, String> {
+    let tls = TlsOptions::new()
+        .ca_certificate(Certificate::from_pem(Identity::read(&identity.ca)?))
+        .identity(Certified::from_pem(
+            Identity::read(&identity.certificate)?,
+            Identity::read(&identity.key)?,
+        ));
+    let options = ConnectOptions::new()
+        .with_tls(tls)
+        .with_connect_timeout(PATIENCE)
+        .with_timeout(PATIENCE)
+        .with_keep_alive(Duration::from_secs(20), PATIENCE);
+    match timeout(PATIENCE, Client::connect(endpoints, Some(options))).await {
+        Ok(connected) => connected.map_err(|e| chain(&e)),
+        Err(_) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
+    }
+}
+
+/// An error with its causes: tonic's own text is "transport error".
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// Follows until something fails; returns what.
+pub(super) async fn follow(
+    source: &Source,
+    endpoints: &[String],
+    report: &mut impl FnMut(Event),
+) -> String {
+    let error = attempt(source, endpoints, report).await.err().unwrap_or_default();
+    format!("etcd at {}: {error}", endpoints.join(", "))
+}
+
+async fn attempt(
+    source: &Source,
+    endpoints: &[String],
+    report: &mut impl FnMut(Event),
+) -> Result<(), String> {
+    let mut client = connect(endpoints, &source.identity).await?;
+    let key = group_key(&source.group);
+    let mut revision = read(&mut client, &key, report).await?;
+    loop {
+        let options = WatchOptions::new().with_start_revision(revision + 1);
+        let watch = client.watch(key.as_str(), Some(options)).await;
+        let mut stream = watch.map_err(|e| chain(&e))?;
+        loop {
+            let Ok(message) = timeout(QUIET, stream.message()).await else {
+                let now = read(&mut client, &key, report).await?;
+                let is_restored = now < revision;
+                revision = now;
+                if is_restored {
+                    break;
+                }
+                continue;
+            };
+            let message = message.map_err(|e| chain(&e))?.ok_or("the watch has ended")?;
+            if message.canceled() {
+                revision = read(&mut client, &key, report).await?;
+                break;
+            }
+            revision = revision.max(message.header().map_or(0, |header| header.revision()));
+            for event in message.events() {
+                let value = event.kv().map(|pair| pair.value().to_vec()).unwrap_or_default();
+                if !value.is_empty() {
+                    report(Event::Announced(value));
+                }
+            }
+        }
+    }
+}
+
+/// Reads the key, and reports it. The revision at which it was read.
+async fn read(
+    client: &mut Client,
+    key: &str,
+    report: &mut impl FnMut(Event),
+) -> Result<i64, String> {
+    let response = client.get(key, None).await.map_err(|e| chain(&e))?;
+    report(Event::InTouch);
+    if let Some(pair) = response.kvs().first() {
+        report(Event::Announced(pair.value().to_vec()));
+    }
+    Ok(response.header().map_or(0, |header| header.revision()))
+}

@@ -1,0 +1,55 @@
+//! The client's end of mutual TLS. Files are read anew for each connection, so that renewed
+//! certificates take effect.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+/// Files in PEM format.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// The certificates of the authority that the other end's must come from.
+    pub ca: PathBuf,
+    /// The own certificate, with those that vouch for it.
+    pub certificate: PathBuf,
+    /// The own private key.
+    pub key: PathBuf,
+}
+
+impl Identity {
+    /// The contents of one of the files.
+    pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
+        std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))
+    }
+
+    /// What a client needs for a connection.
+    ///
+    /// # Errors
+    /// Which file cannot be used, and why.
+    pub fn client(&self) -> Result<ClientConfig, String> {
+        let wrong =
+            |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let mut roots = RootCertStore::empty();
+        for certificate in CertificateDer::pem_slice_iter(&Identity::read(&self.ca)?) {
+            let certificate = certificate.map_err(|e| wrong(&self.ca, &e))?;
+            roots.add(certificate).map_err(|e| wrong(&self.ca, &e))?;
+        }
+        let chain = CertificateDer::pem_slice_iter(&Identity::read(&self.certificate)?)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|e| wrong(&self.certificate, &e))?;
+        let key = PrivateKeyDer::from_pem_slice(&Identity::read(&self.key)?)
+            .map_err(|e| wrong(&self.key, &e))?;
+        ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|e| e.to_string())?
+            .with_root_certificates(roots)
+            .with_client_auth_cert(chain, key)
+            .map_err(|e| wrong(&self.certificate, &e))
+    }
+}

@@ -1,0 +1,52 @@
+//! What a switch is to do, whatever its make.
+
+use flowsched_fleet::Levels;
+use flowsched_units::{Bytes, Rate};
+
+/// A switch's part in PIAS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Thresholds and code points, as agents have them. A switch knows code points alone.
+    pub levels: Levels,
+    /// Names of ports, as the platform writes them.
+    pub ports: Vec<String>,
+    /// Their rate.
+    pub rate: Rate,
+    /// The queue length at which packets are marked.
+    pub mark_at: Bytes,
+    /// Room for packets of a port.
+    pub buffer: Bytes,
+}
+
+impl Request {
+    /// Each level's code point and queue, from the highest priority down. Queues with higher numbers
+    /// go first on all platforms but Linux.
+    pub(crate) fn queues(&self) -> impl Iterator<Item = (u8, usize)> {
+        let count = self.levels.count();
+        self.levels.dscp.iter().enumerate().map(move |(level, dscp)| (*dscp, count - 1 - level))
+    }
+
+    /// The queue of each of the 64 code points: those of no level go last, as untagged traffic does.
+    pub(crate) fn all_code_points(&self) -> impl Iterator<Item = (u8, usize)> {
+        (0..64).map(|dscp| {
+            let found = self.queues().find(|(level, _)| *level == dscp);
+            (dscp, found.map_or(0, |(_, queue)| queue))
+        })
+    }
+
+    /// The thresholds in one line, for comments.
+    pub(crate) fn thresholds(&self) -> String {
+        self.levels.thresholds.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Lines that say what a configuration is for.
+    pub(crate) fn heading(&self, comment: &str) -> String {
+        format!(
+            "{comment} PIAS: {} levels, marked at {} on {} ports.\n{comment} flowsched thresholds: {}\n",
+            self.levels.count(),
+            self.mark_at,
+            self.rate,
+            self.thresholds()
+        )
+    }
+}
