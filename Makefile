@@ -5,13 +5,13 @@ SHELL := /bin/bash
 CARGO := cargo
 BINARY := target/release/flowsched
 # Every command that the binary can have.
-ALL_FEATURES := flowsched/agent,flowsched/lab
+ALL_FEATURES := flowsched/agent,flowsched/controller,flowsched/lab
 PREFIX ?= /usr/local
 DESTDIR ?=
 # A tool is built once, quickly: it is used for seconds.
 TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 $(CARGO) install --locked
 
-.PHONY: run build install uninstall agent lab test test-install test-python lint deny docs reference bench soak mutants clean dependencies
+.PHONY: run build install uninstall agent controller lab test test-install test-python lint deny docs reference bench bench-controller soak soak-controller mutants clean dependencies
 
 run: build
 	$(BINARY) run experiments/pias-vs-dctcp.toml
@@ -31,6 +31,11 @@ uninstall:
 agent: dependencies
 	scripts/install-agent-deps.sh
 	$(CARGO) build --release -p flowsched --features agent
+
+## The same binary with `flowsched controller`, and the agent.
+controller: dependencies
+	scripts/install-agent-deps.sh
+	$(CARGO) build --release -p flowsched --features agent,controller
 
 ## The same binary with `flowsched lab`, real packets between namespaces, and the agent.
 lab: dependencies
@@ -101,6 +106,17 @@ soak: build
 	target/release/flowsched-soak --minutes $(SOAK_MINUTES) --page benches/soak.md
 	scripts/install-python-deps.sh
 	FLOWSCHED=$(CURDIR)/$(BINARY) python/test.sh --soak
+	$(MAKE) --no-print-directory soak-controller
+
+## Ten minutes of random faults at two controllers, etcd and the values in it.
+soak-controller:
+	$(CARGO) build -p flowsched-controller --examples
+	CHAOS_SECONDS=600 $(CARGO) test -p flowsched-controller --test chaos -- --nocapture
+
+## Memory and CPU of the controller, etcd and Prometheus with 1,000 and 10,000 light hosts.
+bench-controller:
+	$(CARGO) build --release -p flowsched-controller --examples
+	$(CARGO) test --release -p flowsched-controller --test scale -- --ignored --nocapture --test-threads=1
 
 ## Small changes of the code that no test notices; MUTANTS="--sample 150" draws a sample. Takes days for all.
 mutants: dependencies

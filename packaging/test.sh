@@ -23,8 +23,8 @@ echo "== systemd units"
 mkdir "$work/units"
 cp "$here"/systemd/* "$work/units/"
 # Where the program will be there may be none, or another one, yet.
-sed -i "s|^ExecStart=/usr/bin/flowsched |ExecStart=$binary |" "$work/units/flowsched-agent.service"
-(cd "$work/units" && systemd-analyze verify ./flowsched-agent.service) 2>&1 | tee "$work/units.log"
+sed -i "s|^ExecStart=/usr/bin/flowsched |ExecStart=$binary |" "$work"/units/*.service
+(cd "$work/units" && systemd-analyze verify ./*.service) 2>&1 | tee "$work/units.log"
 if grep -q flowsched "$work/units.log"; then
   echo "systemd finds fault with the units" >&2
   exit 1
@@ -53,10 +53,32 @@ assert {"name": "NODE_ADDRESS", "valueFrom": {"fieldRef": {"fieldPath": "status.
 assert pod["spec"]["hostNetwork"] and "host" not in agent["readinessProbe"]["httpGet"]
 print("parsed:", ", ".join(sorted(kinds)))
 PYTHON
+python3 - "$here/kubernetes/controller.yaml" <<'PYTHON'
+import sys
+import yaml
+
+kinds = {part["kind"]: part for part in yaml.safe_load_all(open(sys.argv[1]))}
+assert set(kinds) == {"ConfigMap", "Service", "StatefulSet"}, kinds
+pod = kinds["StatefulSet"]["spec"]["template"]
+labels = kinds["StatefulSet"]["spec"]["selector"]["matchLabels"]
+assert labels == kinds["Service"]["spec"]["selector"] and labels.items() <= pod["metadata"]["labels"].items()
+controller, = pod["spec"]["containers"]
+assert controller["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+claims = {claim["metadata"]["name"] for claim in kinds["StatefulSet"]["spec"]["volumeClaimTemplates"]}
+mounted = {mount["name"] for mount in controller["volumeMounts"]}
+assert mounted == claims | {volume["name"] for volume in pod["spec"]["volumes"]}
+ports = {port["name"] for port in controller["ports"]}
+assert {port["targetPort"] for port in kinds["Service"]["spec"]["ports"]} <= ports
+print("parsed:", ", ".join(sorted(kinds)))
+PYTHON
+# The file that is installed is one that the controller accepts, once its certificates are there.
+"$binary" controller decide --dry-run --config <(sed "s|^#state = .*|state = \"$work/state\"|" \
+  "$here/controller.toml") | tee "$work/decided"
+grep -q "Nothing was announced" "$work/decided"
 
 echo "== Debian package"
 "$here/debian/build.sh" "$binary" "$work"
-dpkg-deb --info "$work"/*.deb
+for package in "$work"/*.deb; do dpkg-deb --info "$package"; done
 if [ "$(id -u)" -ne 0 ] || ! grep -qw overlay /proc/filesystems; then
   echo "skipped: installing the package needs root and overlayfs"
   exit 0
@@ -80,14 +102,17 @@ unshare --mount --net bash -euo pipefail -c '
   mkdir -p "$work/root/tmp/package" && cp "$work"/*.deb "$here/commands.sh" "$work/root/tmp/package/"
   exec chroot "$work/root" bash -euo pipefail -c "
     export PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive
-    dpkg --force-depends -i /tmp/package/*.deb
+    dpkg --force-depends -i /tmp/package/flowsched-agent_*.deb
+    dpkg --force-depends -i /tmp/package/flowsched-controller_*.deb
+    dpkg -r flowsched-controller && dpkg -P flowsched-controller
+    test ! -e /etc/flowsched/controller.toml
     # No grep -q behind a pipe: it stops reading at its first hit, and the writer may fail for it.
     dpkg -s flowsched-agent | grep \"^Status: install ok installed\"
     getent passwd flowsched
     flowsched agent --help | grep uninstall
     bash /tmp/package/commands.sh
     # An upgrade keeps what the operator has set.
-    dpkg --force-depends --force-confold -i /tmp/package/*.deb
+    dpkg --force-depends --force-confold -i /tmp/package/flowsched-agent_*.deb
     grep -q 908pkt /etc/flowsched/agent.toml
     # Tagging goes with the package.
     test -e /run/flowsched-bpf/pins/settings

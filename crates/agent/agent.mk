@@ -25,7 +25,7 @@ test-agent-arm64:
 
 # Units, manifest and Debian package: checked, installed and purged in a copy of this machine.
 test-packaging:
-	cargo build -p flowsched --features agent
+	cargo build -p flowsched --features agent,controller
 	packaging/test.sh "$${CARGO_TARGET_DIR:-target}/debug/flowsched"
 
 # The Debian package under a systemd of its own, in an emulated machine. Too slow for `make test`.

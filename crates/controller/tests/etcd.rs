@@ -128,7 +128,7 @@ fn hostile_and_replayed_values_change_nothing() {
     let replayed = Announcement { version: 1, ..current.clone() }.to_json();
     let falling = Announcement { version: next, thresholds: vec![9, 8], ..current.clone() };
     let far = Announcement { version: u64::MAX, ..current.clone() }.to_json();
-    let long = format!("{}{}", falling.to_json(), " ".repeat(1 << 17));
+    let long = format!("{}{}", falling.to_json(), " ".repeat(1 << 16));
     let cases = [
         (replayed.as_str(), "version: found 1"),
         (&falling.to_json(), "do not fall"),
