@@ -2,6 +2,7 @@
 //!
 //! What lives here: the command line, progress and signals, and what is printed. What may not: anything that shapes a result.
 
+mod advise;
 mod arguments;
 mod diff;
 mod failure;
@@ -19,6 +20,7 @@ mod run;
 mod search;
 mod signals;
 mod store;
+mod switch_config;
 mod thresholds;
 
 use std::process::ExitCode;
@@ -61,10 +63,14 @@ fn carry_out(command: Command) -> Result<ExitCode, Failure> {
         Command::Explain { claim } => reproduce::explain(&claim)?,
         Command::Flows(wanted) => flows::flows(&wanted)?,
         Command::Thresholds(wanted) => print(&thresholds::thresholds(&wanted)?)?,
+        Command::SwitchConfig(wanted) => switch_config::run(&wanted)?,
+        Command::Advise(wanted) => advise::advise(&wanted)?,
         #[cfg(feature = "lab")]
         Command::Lab(lab) => lab::lab(&lab)?,
         #[cfg(feature = "agent")]
         Command::Agent(arguments) => return Ok(flowsched_agent::run(arguments)),
+        #[cfg(feature = "controller")]
+        Command::Controller(arguments) => return Ok(flowsched_controller::run(arguments)),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "flowsched", &mut script);

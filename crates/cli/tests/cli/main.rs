@@ -14,4 +14,5 @@ mod run;
 mod search;
 mod size;
 mod store;
+mod switch;
 mod thresholds;
