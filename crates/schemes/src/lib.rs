@@ -54,6 +54,7 @@ pub mod scheme;
 pub mod tagger;
 mod timeouts;
 pub mod transport;
+pub mod wire;
 pub mod world;
 
 pub use catalogue::parts;

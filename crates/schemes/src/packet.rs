@@ -20,14 +20,27 @@ pub trait Frame {
     fn mark(&mut self);
 }
 
+/// How a scheme's header is written on a real network.
+#[derive(Clone, Copy, Debug)]
+pub struct Codec<H> {
+    /// How many bytes it has.
+    pub bytes: usize,
+    /// Writes a header into as many bytes. Values that they cannot hold are written as the nearest ones.
+    pub write: fn(&H, &mut [u8]),
+    /// Reads what [`Codec::write`] wrote, from as many bytes; `None` if no header is written like that.
+    pub read: fn(&[u8]) -> Option<H>,
+}
+
 /// What a scheme's own header carries from hosts to switches and back: `()` where packets have
 /// none.
-pub trait Header: Copy + Default + std::fmt::Debug {
+pub trait Header: Copy + Default + std::fmt::Debug + Send {
     /// Bytes that it adds to every packet on the wire.
     const WIRE_BYTES: u32 = 0;
     /// Whether flows are spread over paths: where a network has paths for that, a packet takes
     /// the one of its number ([`Header::path`]).
     const IS_SPREAD: bool = false;
+    /// How it is written on a real network, if hosts that speak it run on one.
+    const CODEC: Option<Codec<Self>> = None;
 
     /// Which of the paths between two hosts the packet takes: packets of one flow with the same
     /// number take the same one where switches choose by flow.
@@ -92,6 +105,19 @@ impl Flags {
     pub const MESSAGE: Flags = Flags(256);
     /// Ends a flow at the switches that know it.
     pub const TERM: Flags = Flags(512);
+
+    /// All flags that there are.
+    const ALL: u16 = (1 << 10) - 1;
+
+    /// The flags as bits, which [`Flags::from_bits`] takes.
+    pub(crate) const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// The flags of these bits; `None` if some stand for no flag.
+    pub(crate) const fn from_bits(bits: u16) -> Option<Flags> {
+        if bits & !Flags::ALL == 0 { Some(Flags(bits)) } else { None }
+    }
 
     /// Whether any of `flags` is set.
     #[inline]

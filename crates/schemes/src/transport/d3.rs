@@ -6,6 +6,7 @@
 mod header;
 mod sender;
 pub mod settings;
+mod wire;
 
 pub use header::D3Header;
 pub use sender::Sender;

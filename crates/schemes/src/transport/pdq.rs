@@ -8,6 +8,7 @@ mod part;
 mod sender;
 pub mod settings;
 mod termination;
+mod wire;
 
 pub use criticality::{AgeingOf, Announced, Knowledge};
 pub use header::{Pauser, PdqHeader, Scheduled};

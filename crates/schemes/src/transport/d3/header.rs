@@ -2,8 +2,6 @@
 
 use flowsched_units::{Rate, Time};
 
-use crate::packet::Header;
-
 /// What a sender asks for and what the switches grant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct D3Header {
@@ -15,9 +13,4 @@ pub struct D3Header {
     pub allocated: Rate,
     /// The sender's round-trip time; zero while it is not known.
     pub rtt: Time,
-}
-
-impl Header for D3Header {
-    /// As many as PDQ's, so that headers do not decide a comparison.
-    const WIRE_BYTES: u32 = 16;
 }

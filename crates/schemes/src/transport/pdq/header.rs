@@ -16,6 +16,16 @@ impl Pauser {
     pub fn of_port(port: u32) -> Pauser {
         Pauser(NonZeroU32::MIN.saturating_add(port))
     }
+
+    /// Its number, never 0.
+    pub(super) fn number(self) -> u32 {
+        self.0.get()
+    }
+
+    /// The one of this number; 0 is nobody's.
+    pub(super) fn from_number(number: u32) -> Option<Pauser> {
+        NonZeroU32::new(number).map(Pauser)
+    }
 }
 
 /// What the packets of a flow tell switches, and are told by them.
@@ -24,7 +34,7 @@ impl Pauser {
 /// stand for the deadline and the transmission time on the way there, and for the interval
 /// between probes and the round-trip time on the way back. Switches read the round-trip time on
 /// the way there too (Algorithm 1), which the footnote leaves out; here every field has its own
-/// place, and only the 16 bytes are counted.
+/// place, and only the 16 bytes are counted. On a real network the header has 28 (`wire`).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PdqHeader {
     /// R: the rate that the switches so far allow, headers included.
@@ -42,11 +52,6 @@ pub struct PdqHeader {
     pub paused_by: Option<Pauser>,
     /// I: round-trip times between probes; zero where no switch has said.
     pub probe_interval: f32,
-}
-
-impl Header for PdqHeader {
-    /// PDQ 2012, footnote 11: "The 16-byte scheduling header".
-    const WIRE_BYTES: u32 = 16;
 }
 
 /// A header that has PDQ's scheduling header in it.
