@@ -15,9 +15,9 @@ use flowsched_schemes::on_linux::AgentTags;
 use flowsched_topology::HostId;
 use flowsched_units::Bytes;
 
+use crate::code_points::code_point;
 use crate::error::LabError;
 use crate::hosts::Hosts;
-use crate::switch::Levels;
 use crate::tap::INTERFACE;
 
 /// Mounts the agent's file system, and ends the agent with the shell's standard input.
@@ -64,19 +64,6 @@ impl Drop for Agents {
             let _ = shell.wait();
         }
     }
-}
-
-/// The code point of each priority, the highest first: class selectors, of which the lowest is what
-/// packets have that nobody tags.
-fn code_point(priority: usize, priorities: usize) -> u8 {
-    8 * (priorities - 1 - priority) as u8
-}
-
-/// The priority of each code point at ports that tell this many apart: by its upper three bits, as switches
-/// do.
-pub(crate) fn levels(priorities: usize) -> Levels {
-    let lowest = priorities.saturating_sub(1);
-    std::array::from_fn(|code_point| lowest.saturating_sub(code_point >> 3) as u8)
 }
 
 /// The agent's configuration file.
@@ -148,18 +135,6 @@ mod tests {
     use flowsched_units::Time;
 
     use super::*;
-
-    #[test]
-    fn every_code_point_leads_back_to_its_priority() {
-        for priorities in 1..=8 {
-            let levels = levels(priorities);
-            for priority in 0..priorities {
-                let code_point = code_point(priority, priorities);
-                assert_eq!(usize::from(levels[usize::from(code_point)]), priority);
-            }
-            assert_eq!(usize::from(levels[0]), priorities - 1, "untagged packets go last");
-        }
-    }
 
     #[test]
     fn the_configuration_says_what_the_scheme_says() {

@@ -36,6 +36,18 @@ pub enum LabError {
         /// Its last message.
         said: String,
     },
+    /// There is no DCTCP.
+    #[error(
+        "the kernel has no DCTCP, and does not take the lab's own, which needs Linux 6.4 or newer with \
+         BPF ({why}): use a newer kernel, or `transport = \"ecn-star\"`"
+    )]
+    NoDctcp {
+        /// What the kernel says.
+        why: String,
+    },
+    /// The scheme's header has no form on real networks.
+    #[error("the scheme's header has no codec, so that no real packet can carry it: give it one")]
+    NoCodec,
     /// The scheme has no form on real packets.
     #[error("{0}")]
     Setting(#[from] SettingError),

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use flowsched_schemes::on_linux::LinuxHosts;
 use flowsched_topology::HostId;
 
 use crate::address::MOST_HOSTS;
@@ -11,6 +10,7 @@ use crate::error::LabError;
 use crate::interface;
 use crate::namespaces::Namespace;
 use crate::namespaces::owner::{Owner, clean_up};
+use crate::stack::Stack;
 use crate::tap::Tap;
 
 /// Kernel settings of every host, as paths under /proc/sys/net.
@@ -38,17 +38,13 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Removes what dead labs left in the folder `all`, and makes `hosts` hosts with this TCP. Also returns the
+    /// Removes what dead labs left in the folder `all`, and makes `hosts` hosts that send with `stack`. Also returns the
     /// other end of each one's cable.
     ///
     /// # Errors
     /// [`LabError::NeedsRoot`] without root, [`LabError::Hosts`] for a number that the lab does not
     /// run, or what the system refuses. What was made until then is gone.
-    pub fn up(
-        hosts: u32,
-        on_linux: &LinuxHosts,
-        all: &Path,
-    ) -> Result<(Hosts, Vec<Tap>), LabError> {
+    pub fn up(hosts: u32, stack: &Stack<'_>, all: &Path) -> Result<(Hosts, Vec<Tap>), LabError> {
         if !(2..=MOST_HOSTS).contains(&hosts) {
             return Err(LabError::Hosts { found: hosts, most: MOST_HOSTS });
         }
@@ -60,7 +56,7 @@ impl Hosts {
         let (mut namespaces, mut taps) = (Vec::new(), Vec::new());
         for host in (0..hosts).map(HostId) {
             let namespace = Namespace::new()?;
-            taps.push(namespace.run(|| set_up(host, hosts, on_linux))?);
+            taps.push(namespace.run(|| set_up(host, hosts, stack))?);
             owner.name(&namespace, &format!("host-{}", host.0))?;
             namespaces.push(namespace);
         }
@@ -83,15 +79,16 @@ impl Hosts {
     }
 }
 
-fn set_up(host: HostId, hosts: u32, on_linux: &LinuxHosts) -> Result<Tap, LabError> {
+fn set_up(host: HostId, hosts: u32, stack: &Stack<'_>) -> Result<Tap, LabError> {
     for (setting, value) in SETTINGS {
         let path = Path::new("/proc/sys/net").join(setting);
         fs::write(&path, value).map_err(|e| LabError::file("write", &path, e))?;
     }
-    let ecn = if on_linux.control.uses_ecn { "1" } else { "0" };
+    let uses_ecn = matches!(stack, Stack::Kernel(on_linux, _) if on_linux.control.uses_ecn);
+    let ecn = if uses_ecn { "1" } else { "0" };
     let path = Path::new("/proc/sys/net/ipv4/tcp_ecn");
     fs::write(path, ecn).map_err(|e| LabError::file("write", path, e))?;
     let tap = Tap::new()?;
-    interface::configure(host, hosts, on_linux)?;
+    interface::configure(host, hosts, stack)?;
     Ok(tap)
 }

@@ -12,11 +12,11 @@ use rtnetlink::packet_route::route::{RouteAttribute, RouteMetric, RouteProtocol,
 use rtnetlink::{Handle, LinkUnspec, RouteMessageBuilder, new_connection};
 
 use crate::address::{PREFIX, ipv4, ipv6, mac};
+use crate::congestion::Congestion;
 use crate::error::LabError;
+use crate::stack::Stack;
 use crate::tap::INTERFACE;
 
-/// Bytes of the longest IP packet: a full packet of the simulator.
-pub(crate) const MTU: u32 = 1500;
 /// Packets that may wait for the switch to read them: more than any window.
 const QUEUE_PACKETS: u32 = 20_000;
 
@@ -24,7 +24,7 @@ const QUEUE_PACKETS: u32 = 20_000;
 ///
 /// # Errors
 /// [`LabError::System`] with what the kernel refuses.
-pub(crate) fn configure(host: HostId, hosts: u32, on_linux: &LinuxHosts) -> Result<(), LabError> {
+pub(crate) fn configure(host: HostId, hosts: u32, stack: &Stack<'_>) -> Result<(), LabError> {
     let refused = |what: &str, error: io::Error| {
         LabError::system(format!("{what} of host {}", host.0), error)
     };
@@ -36,12 +36,14 @@ pub(crate) fn configure(host: HostId, hosts: u32, on_linux: &LinuxHosts) -> Resu
         tokio::spawn(connection);
         let index = |name| if_nametoindex(name).map_err(|e| refused("find an interface", e.into()));
         let (loopback, card) = (index("lo")?, index(INTERFACE)?);
-        bring_up(&netlink, host, loopback, card)
+        bring_up(&netlink, host, loopback, card, stack.mtu())
             .await
             .map_err(|e| refused("bring up the interfaces", from_netlink(e)))?;
-        set_route(&netlink, host, card, on_linux)
-            .await
-            .map_err(|e| refused("set the route", from_netlink(e)))?;
+        if let Stack::Kernel(on_linux, congestion) = stack {
+            set_route(&netlink, host, card, on_linux, congestion)
+                .await
+                .map_err(|e| refused("set the route", from_netlink(e)))?;
+        }
         for other in (0..hosts).map(HostId).filter(|other| *other != host) {
             introduce(&netlink, card, other)
                 .await
@@ -56,11 +58,12 @@ async fn bring_up(
     host: HostId,
     loopback: u32,
     card: u32,
+    mtu: u32,
 ) -> Result<(), rtnetlink::Error> {
     netlink.link().set(LinkUnspec::new_with_index(loopback).up().build()).execute().await?;
     let link = LinkUnspec::new_with_index(card)
         .address(mac(host).to_vec())
-        .mtu(MTU)
+        .mtu(mtu)
         .txqueuelen(QUEUE_PACKETS)
         .arp(false)
         .multicast(false)
@@ -73,12 +76,14 @@ async fn bring_up(
     netlink.address().add(card, ipv6(host).into(), v6).execute().await
 }
 
-/// Gives TCP its first window and its shortest timeout, which belong to the route.
+/// Gives TCP its congestion control, its first window and its shortest timeout, which belong to the route. As a
+/// metric a congestion control applies to both ends of every connection, and they negotiate ECN if it needs that.
 async fn set_route(
     netlink: &Handle,
     host: HostId,
     card: u32,
     on_linux: &LinuxHosts,
+    congestion: &Congestion,
 ) -> Result<(), rtnetlink::Error> {
     let (length, _) = PREFIX;
     let network = Ipv4Addr::from_bits(ipv4(host).to_bits() & u32::MAX << (32 - length));
@@ -93,6 +98,7 @@ async fn set_route(
     route.attributes.push(RouteAttribute::Metrics(vec![
         RouteMetric::InitCwnd(on_linux.initial_window),
         RouteMetric::RtoMin(rto_min),
+        RouteMetric::CcAlgo(congestion.name().to_owned()),
     ]));
     netlink.route().add(route).replace().execute().await
 }

@@ -10,15 +10,20 @@
 pub mod address;
 pub mod agents;
 pub mod clock;
+mod code_points;
 pub mod conduct;
+pub mod congestion;
+pub mod datagrams;
 mod error;
 pub mod hosts;
 mod interface;
 pub mod namespaces;
 pub mod run;
+pub mod stack;
 pub mod switch;
 mod sys;
 pub mod tap;
 pub mod traffic;
+mod wait;
 
 pub use error::LabError;

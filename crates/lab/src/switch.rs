@@ -7,6 +7,7 @@
 //!
 //! What may not live here: anything about one scheme, and what hosts do.
 
+mod datagrams;
 pub mod flows;
 pub mod headers;
 pub mod lateness;
@@ -24,12 +25,12 @@ use flowsched_sim::Job;
 use flowsched_sim::live::Live;
 use flowsched_topology::HostId;
 use flowsched_units::Time;
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::time::TimeSpec;
+use flowsched_workload::Flow;
 
-use crate::clock::{Clock, to_duration};
+use crate::clock::Clock;
 use crate::sys::Precedence;
 use crate::tap::Cable;
+use crate::wait::ready;
 use flows::{FlowNumbers, MOST_FLOWS};
 use headers::Headers;
 use lateness::Lateness;
@@ -37,10 +38,6 @@ use memory::{LONGEST_FRAME, Memory};
 
 /// Frames read from one host before others have their turn.
 const BATCH: usize = 32;
-/// The system wakes a thread up to so long after it asked for it: less is waited for awake.
-const SLEEPS_OVER: Time = Time::from_us(200);
-/// The longest that the switch does not look whether it is to stop.
-const LONGEST_SLEEP: Time = Time::from_ms(5);
 
 /// The queue of each code point: 0 is the highest priority.
 pub type Levels = [u8; 64];
@@ -71,6 +68,7 @@ pub struct Switch<'a, K, H, P, C> {
     /// By host.
     cables: Vec<K>,
     flows: FlowNumbers,
+    job_flows: &'a [Flow],
     /// Every flow that has a number is a connection of its own to the ports.
     connections: Connections,
     levels: Levels,
@@ -95,10 +93,11 @@ where
         levels: Levels,
         clock: Clock,
     ) -> Switch<'a, K, H, P, C> {
-        let connections = Connections::new(MOST_FLOWS as usize);
+        let connections = Connections::new((MOST_FLOWS as usize).max(job.flows.len()));
         let network = Live::new(job, ports, controllers, &connections, Memory::default());
         let (flows, counts) = (FlowNumbers::default(), Counts::default());
-        Switch { network, cables, flows, connections, levels, clock, counts }
+        let job_flows = job.flows;
+        Switch { network, cables, flows, job_flows, connections, levels, clock, counts }
     }
 
     /// Brings frames to their hosts until `stop` is set. What is under way then does not arrive.
@@ -129,8 +128,9 @@ where
             }
             last = now;
             let next = self.network.next().min(next_look);
-            for host in ready(&self.cables, next.saturating_sub(self.clock.now()))? {
-                self.take_in(host)?;
+            let wait = next.saturating_sub(self.clock.now());
+            for host in ready(self.cables.iter().map(Cable::readable), wait)? {
+                self.take_in(HostId(host as u32))?;
             }
         }
         Ok(())
@@ -150,8 +150,7 @@ where
     fn deliver_until(&mut self, now: Time) -> io::Result<()> {
         while self.network.next() <= now {
             let Some(delivery) = self.network.advance() else { continue };
-            let is_marked = delivery.packet.flags.has(Flags::CE);
-            let frame = self.network.losses().take(&delivery.packet, is_marked);
+            let frame = self.network.losses().take(&delivery.packet);
             let has_room = self.cables[delivery.host.index()].send(frame)?;
             self.counts.delivered += u64::from(has_room);
             self.counts.overrun += u64::from(!has_room);
@@ -179,35 +178,34 @@ where
     fn send(&mut self, host: HostId, headers: Headers, frame: &[u8]) -> io::Result<()> {
         let now = self.clock.now();
         self.deliver_until(now)?;
-        let (flow, is_back) = self.flows.number(headers.key);
-        if !is_back {
-            let connection = ConnectionId { from: host.0, to: headers.to.0, number: flow };
-            self.connections.note(flow, connection);
+        let packet = match &H::CODEC {
+            Some(codec) => datagrams::read(codec, self.job_flows, host, &headers, frame),
+            None => Some(self.of_kernel(&headers)),
+        };
+        let Some(mut packet) = packet else {
+            self.counts.refused += 1;
+            return Ok(());
+        };
+        if !packet.flags.has(Flags::ACK) {
+            let connection = ConnectionId { from: host.0, to: packet.to, number: packet.flow };
+            self.connections.note(packet.flow, connection);
         }
-        let slot = self.network.losses().store(headers, frame);
-        let flags = Flags::default()
-            .with_if(is_back, Flags::ACK)
-            .with_if(headers.is_ect, Flags::ECT)
-            .with_if(headers.is_marked, Flags::CE);
-        let mut packet = Packet::data(flow, headers.to.0, slot, headers.wire, flags);
-        packet.priority = self.levels[usize::from(headers.dscp & 63)];
+        packet.seq = self.network.losses().store(headers, packet.seq, frame);
         let priority = usize::from(packet.priority).min(self.counts.priorities.len() - 1);
         self.counts.priorities[priority] += 1;
         self.network.send(host, packet, now);
         Ok(())
     }
-}
 
-/// Waits until a host has sent something, for `time` at most: which hosts have.
-fn ready<K: Cable>(cables: &[K], time: Time) -> io::Result<Vec<HostId>> {
-    let mut polled: Vec<PollFd<'_>> =
-        cables.iter().map(|cable| PollFd::new(cable.readable(), PollFlags::POLLIN)).collect();
-    let asleep = time.min(LONGEST_SLEEP).saturating_sub(SLEEPS_OVER);
-    let timeout = TimeSpec::from_duration(to_duration(asleep));
-    match ppoll(&mut polled, Some(timeout), None) {
-        Ok(_) | Err(nix::Error::EINTR) => {}
-        Err(error) => return Err(error.into()),
+    /// A packet that the kernel sent, as the ports see it.
+    fn of_kernel(&mut self, headers: &Headers) -> Packet<H> {
+        let (flow, is_back) = self.flows.number(headers.key);
+        let flags = Flags::default()
+            .with_if(is_back, Flags::ACK)
+            .with_if(headers.is_ect, Flags::ECT)
+            .with_if(headers.is_marked, Flags::CE);
+        let mut packet = Packet::data(flow, headers.to.0, 0, headers.wire, flags);
+        packet.priority = self.levels[usize::from(headers.dscp & 63)];
+        packet
     }
-    let hosts = (0..).map(HostId).zip(&polled);
-    Ok(hosts.filter(|(_, fd)| fd.any().unwrap_or(false)).map(|(host, _)| host).collect())
 }

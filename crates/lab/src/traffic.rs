@@ -22,8 +22,8 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use crate::clock::{Clock, to_duration};
 use crate::error::LabError;
 use crate::hosts::Hosts;
-pub use connection::Manners;
 use connection::News;
+pub use connection::{Manners, Tags};
 use pool::Pool;
 
 /// Milliseconds that the generator sleeps at most before it looks whether it is to stop.

@@ -7,22 +7,38 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use flowsched_lab::LabError;
+use flowsched_lab::congestion::Congestion;
 use flowsched_lab::hosts::Hosts;
 use flowsched_lab::namespaces::owner::clean_up;
-use flowsched_schemes::on_linux::{HostTags, KernelControl, LinuxHosts};
+use flowsched_lab::stack::Stack;
+use flowsched_lab::tap::Tap;
+use flowsched_schemes::on_linux::{HostTags, KernelControl, KernelDctcp, LinuxHosts};
 use flowsched_topology::HostId;
 use flowsched_units::Time;
 
 /// Set for the process that [`hold_a_lab`] runs in: the folder of labs.
 const HOLD: &str = "FLOWSCHED_LAB_TEST_HOLD";
 
+/// DCTCP that no kernel has: the lab registers its own.
+const OWN_DCTCP: KernelControl = KernelControl {
+    name: "dctcp",
+    uses_ecn: true,
+    dctcp: Some(KernelDctcp { g: 0.5, initial_alpha: 1.0 }),
+};
+
 const RENO: LinuxHosts = LinuxHosts {
-    control: KernelControl { name: "reno", uses_ecn: false },
+    control: KernelControl::plain("reno", false),
     tags: HostTags::None,
     initial_window: 10,
     rto_min: Time::from_ms(10),
     persistent: true,
 };
+
+/// Hosts with the kernel's Reno.
+fn up(hosts: u32, all: &Path) -> Result<(Hosts, Vec<Tap>), LabError> {
+    let congestion = Congestion::prepare(&RENO.control)?;
+    Hosts::up(hosts, &Stack::Kernel(&RENO, &congestion), all)
+}
 
 fn is_root(test: &str) -> bool {
     let root = nix::unistd::geteuid().is_root();
@@ -58,6 +74,12 @@ impl Surroundings {
     }
 }
 
+/// Whether the kernel has this congestion control.
+fn is_known(name: &str) -> bool {
+    let list = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    fs::read_to_string(list).unwrap().split_whitespace().any(|known| known == name)
+}
+
 /// The network namespaces in which a process has a thread or an open file, by inode.
 fn namespaces_of(process: u32) -> BTreeSet<String> {
     let links = format!("ls -l /proc/{process}/fd /proc/{process}/task/*/ns/net 2>/dev/null");
@@ -72,7 +94,7 @@ fn hosts_have_a_card_each_and_take_everything_along() {
     }
     let all = tempfile::tempdir().unwrap();
     let before = Surroundings::look();
-    let (hosts, taps) = Hosts::up(3, &RENO, all.path()).unwrap();
+    let (hosts, taps) = up(3, all.path()).unwrap();
     assert_eq!((hosts.count(), taps.len()), (3, 3));
     let net = hosts.folder().join("host-1");
     let inside = |command: &str| sh(&format!("nsenter --net={} {command}", net.display()));
@@ -95,7 +117,7 @@ fn hosts_have_a_card_each_and_take_everything_along() {
 fn a_lab_of_no_or_too_many_hosts_is_refused() {
     let all = tempfile::tempdir().unwrap();
     for hosts in [0, 1, 65] {
-        let error = Hosts::up(hosts, &RENO, all.path()).unwrap_err();
+        let error = up(hosts, all.path()).unwrap_err();
         assert!(matches!(error, LabError::Hosts { found, most: 64 } if found == hosts), "{error}");
     }
 }
@@ -107,7 +129,7 @@ fn without_root_the_error_says_so() {
         return;
     }
     let all = tempfile::tempdir().unwrap();
-    let error = Hosts::up(2, &RENO, all.path()).unwrap_err();
+    let error = up(2, all.path()).unwrap_err();
     assert!(error.to_string().contains("sudo"), "{error}");
 }
 
@@ -115,8 +137,9 @@ fn without_root_the_error_says_so() {
 #[test]
 fn hold_a_lab() {
     let Some(all) = std::env::var_os(HOLD) else { return };
-    let _lab = Hosts::up(4, &RENO, Path::new(&all)).unwrap();
-    println!("\nup");
+    let dctcp = Congestion::prepare(&OWN_DCTCP).unwrap();
+    let _lab = Hosts::up(4, &Stack::Kernel(&RENO, &dctcp), Path::new(&all)).unwrap();
+    println!("\nup {}", dctcp.name());
     // Until the one who started this kills it or goes away.
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }
@@ -136,12 +159,14 @@ fn a_killed_lab_leaves_nothing() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(holder.stdout.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap() == "up"), "the lab did not come up");
+    let dctcp = lines.find_map(|line| Some(line.unwrap().strip_prefix("up ")?.to_owned()));
+    let dctcp = dctcp.expect("the lab comes up");
+    assert!(is_known(&dctcp), "{dctcp}");
     let own = namespaces_of(std::process::id());
     let held = namespaces_of(holder.id());
     assert_eq!(held.difference(&own).count(), 4, "{held:?}");
     assert_eq!(clean_up(all.path()).unwrap(), 0, "a living lab keeps its folder");
-    let (other, taps) = Hosts::up(2, &RENO, all.path()).unwrap();
+    let (other, taps) = up(2, all.path()).unwrap();
     assert_eq!(labs(all.path()), 2, "two labs at once");
 
     // Each of the killed lab's namespaces gets a number here, which the kernel takes back when the
@@ -149,7 +174,7 @@ fn a_killed_lab_leaves_nothing() {
     let watcher = watch(holder.id(), &held, &own);
     holder.kill().unwrap();
     holder.wait().unwrap();
-    while watcher.numbers() > 0 {
+    while watcher.numbers() > 0 || is_known(&dctcp) {
         std::thread::yield_now();
     }
     assert_eq!(clean_up(all.path()).unwrap(), 1);

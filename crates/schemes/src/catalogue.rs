@@ -12,7 +12,7 @@ use flowsched_units::{SettingError, Settings};
 
 use crate::controller::{ControllerFamily, Language};
 use crate::flow_level::{FlowLevel, Fluid};
-use crate::on_linux::{HostTags, KernelControl, OnLinux};
+use crate::on_linux::{HostTags, OnLinux, RealTransport};
 use crate::part::{self, Part, Role};
 use crate::port::{AnyPort, PortFamily, PortSettings};
 use crate::transport::omniscient::Omniscient;
@@ -70,12 +70,12 @@ macro_rules! transports {
                 }
             }
 
-            /// The congestion control and the tags that hosts have whose TCP is the kernel's.
-            pub(crate) fn on_linux(&self) -> OnLinux<(KernelControl, HostTags)> {
+            /// What carries the flows between real hosts, and how the kernel's packets are tagged.
+            pub(crate) fn on_linux(&self) -> OnLinux<(RealTransport, HostTags)> {
                 match self {
                     $(AnyTransport::$Name(Hosts { transport, controllers }) => {
-                        let control = <$Family as TransportFamily>::on_linux(transport)?;
-                        Ok((control, controllers.on_linux()?))
+                        let transport = <$Family as TransportFamily>::on_linux(transport)?;
+                        Ok((transport, controllers.on_linux()?))
                     })*
                 }
             }

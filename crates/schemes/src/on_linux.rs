@@ -5,21 +5,66 @@ use flowsched_units::{Bytes, SettingError, Settings, Time};
 use crate::part::Role;
 
 /// A congestion control of the Linux kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KernelControl {
     /// What the kernel calls it.
     pub name: &'static str,
     /// Whether its connections negotiate ECN (RFC 3168).
     pub uses_ecn: bool,
+    /// What is set of it, if it is DCTCP, which not every kernel has.
+    pub dctcp: Option<KernelDctcp>,
+}
+
+/// What is set of DCTCP (RFC 8257, 4.2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KernelDctcp {
+    /// The weight of the newest window.
+    pub g: f64,
+    /// The estimate that a new connection starts from.
+    pub initial_alpha: f64,
+}
+
+impl KernelControl {
+    /// One that every kernel has, without settings.
+    pub const fn plain(name: &'static str, uses_ecn: bool) -> KernelControl {
+        KernelControl { name, uses_ecn, dctcp: None }
+    }
+}
+
+/// What carries a scheme's flows between real hosts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RealTransport {
+    /// The kernel's TCP.
+    Kernel(KernelControl),
+    /// The scheme's own senders and receivers, over UDP.
+    OverUdp,
 }
 
 /// What hosts write on the packets of the kernel's TCP.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum HostTags {
     /// Nothing.
     None,
     /// A priority that falls with the bytes that a flow has sent, as the agent writes it.
     BytesSent(AgentTags),
+    /// The priority of the flow's size, which the application writes.
+    Size(SizeTags),
+}
+
+/// The largest size of each priority but the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeTags(pub Vec<Bytes>);
+
+impl SizeTags {
+    /// How many priorities there are.
+    pub fn priorities(&self) -> usize {
+        self.0.len() + 1
+    }
+
+    /// The priority of a flow of `size` bytes.
+    pub fn priority_of(&self, size: Bytes) -> u8 {
+        self.0.iter().take_while(|largest| size > **largest).count() as u8
+    }
 }
 
 /// How the agent is to tag packets.
@@ -37,7 +82,7 @@ pub struct AgentTags {
 }
 
 /// Hosts whose TCP is the kernel's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LinuxHosts {
     /// The congestion control.
     pub control: KernelControl,
@@ -49,6 +94,15 @@ pub struct LinuxHosts {
     pub rto_min: Time,
     /// Whether a connection carries many flows.
     pub persistent: bool,
+}
+
+/// A scheme's hosts on Linux.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RealHosts {
+    /// Their TCP is the kernel's.
+    Kernel(LinuxHosts),
+    /// They run the scheme's own senders and receivers, over UDP.
+    OverUdp,
 }
 
 /// Why a part does not run on Linux hosts.
@@ -65,32 +119,32 @@ pub struct NoLinux {
 /// What a part comes down to on Linux hosts, or why it does not run there.
 pub type OnLinux<T> = Result<T, NoLinux>;
 
-/// Of transports whose senders are not TCP.
+/// Of transports whose senders are not TCP, and whose headers have no form on real networks.
 pub const OWN_SENDERS: NoLinux = NoLinux {
     role: Role::Transport,
-    why: "its hosts do not speak TCP",
-    instead: "reno, ecn-star or cubic",
+    why: "its hosts do not speak TCP, and its header has no form on real networks",
+    instead: "reno, ecn-star, cubic, dctcp, pdq, d3 or rcp",
 };
 
 /// Of congestion controls that no kernel has.
 pub const NOT_IN_KERNELS: NoLinux = NoLinux {
     role: Role::Transport,
     why: "the kernel has no such congestion control",
-    instead: "reno, ecn-star or cubic",
+    instead: "reno, ecn-star, cubic or dctcp",
 };
 
 /// Of taggers that need to know more than the agent sees of a packet.
 pub const NOT_BY_THE_AGENT: NoLinux = NoLinux {
     role: Role::Tagger,
     why: "the agent on the hosts cannot tag packets in this way",
-    instead: "none or mlfq",
+    instead: "none, mlfq or size-known",
 };
 
-/// Of controllers, whose switches speak with hosts of their own.
+/// Of controllers whose headers have no form on real networks.
 pub const OWN_HEADERS: NoLinux = NoLinux {
     role: Role::Controller,
-    why: "its switches write into headers that the kernel's TCP does not have",
-    instead: "none",
+    why: "its switches write into headers that have no form on real networks",
+    instead: "none, pdq or d3",
 };
 
 impl NoLinux {

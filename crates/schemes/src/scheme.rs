@@ -8,7 +8,7 @@ use crate::controller::Controller;
 use crate::discipline::{self, DISCIPLINE};
 use crate::flow_level::{FlowLevel, Fluid};
 use crate::limits;
-use crate::on_linux::{HostTags, KernelControl, LinuxHosts};
+use crate::on_linux::{HostTags, LinuxHosts, RealHosts, RealTransport};
 use crate::packet::Header;
 use crate::part::Role;
 use crate::port::{HostPort, PortSettings};
@@ -30,7 +30,7 @@ pub struct Scheme {
     /// topology says.
     pub ns2_routing: bool,
     parts: AnyTransport,
-    on_linux: Result<LinuxHosts, SettingError>,
+    on_linux: Result<RealHosts, SettingError>,
     fluid: Result<FlowLevel, SettingError>,
 }
 
@@ -73,7 +73,7 @@ impl Scheme {
             ns2_routing,
             on_linux: parts
                 .on_linux()
-                .map(|(control, tags)| linux_hosts(settings, control, tags))
+                .map(|(transport, tags)| real_hosts(settings, transport, tags))
                 .map_err(|reason| reason.into_error(settings)),
             fluid: flow_level(settings, ns2_routing, || parts.fluid(settings)),
             parts,
@@ -99,11 +99,11 @@ impl Scheme {
         self.fluid.clone()
     }
 
-    /// What the scheme's hosts are where TCP is the kernel's.
+    /// What the scheme's hosts are on Linux.
     ///
     /// # Errors
     /// If its parts do not run there: the key and why.
-    pub fn on_linux(&self) -> Result<LinuxHosts, SettingError> {
+    pub fn on_linux(&self) -> Result<RealHosts, SettingError> {
         self.on_linux.clone()
     }
 
@@ -134,11 +134,12 @@ impl Scheme {
     }
 }
 
-/// Hosts with this congestion control and these tags, and what the settings say of TCP.
-fn linux_hosts(settings: &Settings, control: KernelControl, tags: HostTags) -> LinuxHosts {
+/// Hosts with this transport and, if it is the kernel's TCP, these tags and what the settings say of it.
+fn real_hosts(settings: &Settings, transport: RealTransport, tags: HostTags) -> RealHosts {
+    let RealTransport::Kernel(control) = transport else { return RealHosts::OverUdp };
     let TcpSettings { initial_window, rto_min, persistent, .. } =
         TcpSettings::from_settings(settings);
-    LinuxHosts { control, tags, initial_window, rto_min, persistent }
+    RealHosts::Kernel(LinuxHosts { control, tags, initial_window, rto_min, persistent })
 }
 
 fn flow_level(

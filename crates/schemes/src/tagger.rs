@@ -46,7 +46,7 @@ pub enum AckPriority {
 }
 
 /// What a sending host writes on the packets of its flows: the rule that all flows share.
-pub trait Tagging<H: Header> {
+pub trait Tagging<H: Header>: Send {
     /// What it remembers of one connection, from flow to flow.
     type Flow: Copy + Default;
 
@@ -89,7 +89,7 @@ pub trait TaggerPart: Clone + std::fmt::Debug + 'static {
 /// A tagger that knows nothing of headers: what it writes is a [`Tag`].
 ///
 /// Every plain tagger is a [`Tagging`], whatever packets carry.
-pub trait PlainTagger {
+pub trait PlainTagger: Send {
     /// What it remembers of one connection, from flow to flow.
     type Memory: Copy + Default + std::fmt::Debug;
 

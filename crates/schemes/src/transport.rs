@@ -63,7 +63,7 @@ pub struct Outgoing<H = ()> {
 /// A world hands packets and timers to senders, receivers and hosts. After each of these it polls the
 /// sender until there is no packet. A deadline may come too early; it never
 /// comes too late.
-pub trait Transport: Sized {
+pub trait Transport: Sized + Send {
     /// The header of its packets, for the switches; [`Carrying`] puts a header on the packets of a
     /// transport that has none.
     type Header: Header;

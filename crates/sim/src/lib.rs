@@ -15,6 +15,8 @@
 //! leaf-spine fabrics, there is no queue of events: in each window of time, the ports take in their
 //! packets level by level (`fabric`).
 
+#[doc(hidden)]
+pub mod ends;
 mod engine;
 mod fabric;
 mod hosts;

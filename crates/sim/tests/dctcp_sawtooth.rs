@@ -7,8 +7,8 @@
 
 mod common;
 
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use common::observed::Observed;
 use common::{flow, scheme};
@@ -46,13 +46,13 @@ fn senders(senders: u32) -> Scene {
 /// A port that notes the longest queue from [`WARM`] on.
 struct Gauge {
     port: PriorityPort<Packet>,
-    longest: Rc<Cell<u32>>,
+    longest: Arc<AtomicU32>,
 }
 
 impl Port<Packet> for Gauge {
     fn enqueue(&mut self, packet: Packet, elsewhere: u64, dropped: impl FnMut(Packet)) {
         self.port.enqueue(packet, elsewhere, dropped);
-        self.longest.set(self.longest.get().max(self.port.backlog().packets));
+        self.longest.fetch_max(self.port.backlog().packets, Ordering::Relaxed);
     }
 
     fn dequeue(&mut self) -> Option<Packet> {
@@ -133,16 +133,16 @@ fn steady_state(scene: Scene) -> Seen {
         until: Some(END),
     };
     let tcp: Tcp = scheme.part().expect("TCP");
-    let longest = Rc::new(Cell::new(0));
-    let alphas = RefCell::new((0.0, 0u32));
+    let longest = Arc::new(AtomicU32::new(0));
+    let alphas = Mutex::new((0.0, 0u32));
     let transport = Observed {
         inner: tcp,
         seen: |now, sender: &Sender| {
             if now < WARM {
-                return longest.set(0);
+                return longest.store(0, Ordering::Relaxed);
             }
             if let AnyAlgorithm::Dctcp(dctcp) = sender.congestion() {
-                let (sum, count) = &mut *alphas.borrow_mut();
+                let (sum, count) = &mut *alphas.lock().unwrap();
                 *sum += dctcp.alpha();
                 *count += 1;
             }
@@ -160,12 +160,12 @@ fn steady_state(scene: Scene) -> Seen {
     let (first, last) = (samples[0], samples[samples.len() - 1]);
     let sent = Bytes::new(last.sent_bytes - first.sent_bytes);
     let queued: f64 = samples.iter().map(|sample| f64::from(sample.queue_packets)).sum();
-    let (sum, count) = *alphas.borrow();
+    let (sum, count) = *alphas.lock().unwrap();
     Seen {
         utilisation: scene.rate().transmission_time(sent).as_us_f64()
             / (last.time - first.time).as_us_f64(),
         queue_mean: queued / samples.len() as f64,
-        queue_max: longest.get(),
+        queue_max: longest.load(Ordering::Relaxed),
         alpha: sum / f64::from(count),
         drops: outcome.drops,
     }

@@ -50,7 +50,12 @@ pub struct Headers {
     /// Where its IP header begins, in the frame.
     ip: usize,
     is_v4: bool,
+    /// Where its UDP header begins, if it has one.
+    udp: Option<usize>,
 }
+
+/// Bytes of a UDP header, of which the last two are the checksum.
+const UDP: usize = 8;
 
 impl Headers {
     /// Reads a frame of `from`: `None` for what is malformed, has a foreign sender, or is not for one
@@ -96,7 +101,20 @@ impl Headers {
             is_marked: class & ECN == ECN,
             ip: ip.as_ptr() as usize - frame.as_ptr() as usize,
             is_v4: addresses.1.is_ipv4(),
+            udp: packet.transport.as_ref().and_then(|transport| udp(transport, frame)),
         })
+    }
+
+    /// What the frame that these headers were read from carries over UDP.
+    pub(super) fn payload<'f>(&self, frame: &'f [u8]) -> Option<&'f [u8]> {
+        frame.get(self.udp? + UDP..)
+    }
+
+    /// The same, to be changed: from now on the frame has no checksum of UDP (RFC 768).
+    pub(super) fn payload_mut<'f>(&self, frame: &'f mut [u8]) -> Option<&'f mut [u8]> {
+        let (header, payload) = frame.get_mut(self.udp?..)?.split_at_mut_checked(UDP)?;
+        header[UDP - 2..].fill(0);
+        Some(payload)
     }
 
     /// Marks the frame that these headers were read from: congestion experienced.
@@ -128,6 +146,11 @@ fn mark_v4(header: &mut [u8]) {
         all[..2].copy_from_slice(&marked.to_be_bytes());
         all[10..].copy_from_slice(&mended.to_be_bytes());
     }
+}
+
+fn udp(transport: &TransportSlice<'_>, frame: &[u8]) -> Option<usize> {
+    let TransportSlice::Udp(udp) = transport else { return None };
+    Some(udp.slice().as_ptr() as usize - frame.as_ptr() as usize)
 }
 
 fn ports(transport: &TransportSlice<'_>) -> (u16, u16) {

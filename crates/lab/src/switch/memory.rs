@@ -1,17 +1,21 @@
 //! Where frames wait while the network decides on them.
 
 use flowsched_schemes::Packet;
+use flowsched_schemes::packet::{Flags, Header};
 use flowsched_sim::Losses;
 
+use super::datagrams;
 use super::headers::Headers;
 
-/// Bytes of the longest Ethernet frame: a full packet with its header and a VLAN tag.
-pub const LONGEST_FRAME: usize = 1518;
+/// Bytes of the longest Ethernet frame: a full packet with its header, a VLAN tag, and a scheme's header.
+pub const LONGEST_FRAME: usize = 1600;
 
 /// A frame and what the switch has read of it.
 #[derive(Clone, Debug)]
 struct Stored {
     headers: Headers,
+    /// The number that the packet had before it became that of the slot.
+    number: u32,
     bytes: Vec<u8>,
 }
 
@@ -25,28 +29,35 @@ pub struct Memory {
 
 impl Memory {
     /// Keeps a frame: its slot.
-    pub fn store(&mut self, headers: Headers, frame: &[u8]) -> u32 {
+    pub fn store(&mut self, headers: Headers, number: u32, frame: &[u8]) -> u32 {
         match self.free.pop() {
             Some(slot) => {
                 let stored = &mut self.slots[slot as usize];
                 stored.headers = headers;
+                stored.number = number;
                 stored.bytes.clear();
                 stored.bytes.extend_from_slice(frame);
                 slot
             }
             None => {
-                self.slots.push(Stored { headers, bytes: frame.to_vec() });
+                self.slots.push(Stored { headers, number, bytes: frame.to_vec() });
                 self.slots.len() as u32 - 1
             }
         }
     }
 
-    /// The frame of a packet that has arrived, marked if the packet is. Its slot is free from now on.
-    pub fn take<H>(&mut self, packet: &Packet<H>, is_marked: bool) -> &[u8] {
+    /// The frame of a packet that has arrived, with what the network has made of it: the mark, and the scheme's
+    /// header. Its slot is free from now on.
+    pub fn take<H: Header>(&mut self, packet: &Packet<H>) -> &[u8] {
         self.free.push(packet.seq);
         let stored = &mut self.slots[packet.seq as usize];
-        if is_marked && !stored.headers.is_marked {
+        if packet.flags.has(Flags::CE) && !stored.headers.is_marked {
             stored.headers.mark(&mut stored.bytes);
+        }
+        if let Some(codec) = &H::CODEC {
+            let mut packet = *packet;
+            packet.seq = stored.number;
+            datagrams::write(codec, &packet, &stored.headers, &mut stored.bytes);
         }
         &stored.bytes
     }

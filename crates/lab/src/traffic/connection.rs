@@ -3,14 +3,17 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::sync::Arc;
 use std::time::Duration;
 
+use flowsched_schemes::on_linux::SizeTags;
 use flowsched_topology::HostId;
 use flowsched_workload::Flow;
-use nix::sys::socket::sockopt::{Priority, TcpCongestion, Timestamping};
+use nix::sys::socket::sockopt::{Priority, Timestamping};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, TimestampingFlag, recvmsg, setsockopt};
 use socket2::Socket;
 
+use crate::code_points::code_point;
 use crate::sys::retransmissions;
 
 /// Bytes given to the kernel at a time.
@@ -21,17 +24,41 @@ static ZEROS: [u8; CHUNK] = [0; CHUNK];
 const PRIORITIES: u32 = 7;
 
 /// How connections behave.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Manners {
-    /// The kernel's name of the congestion control.
-    pub congestion_control: &'static str,
     /// Whether a connection carries many flows; otherwise each flow has one of its own.
     pub are_persistent: bool,
     /// Connections that are open from the start, from each host to each that it sends to; only where
     /// they are persistent.
     pub first: u32,
-    /// Whether a connection tells the agent of every new flow: by another priority of the socket.
-    pub announce_flows: bool,
+    /// What a connection does at the beginning of a flow, so that its packets are tagged.
+    pub tags: Tags,
+}
+
+/// What a connection does at the beginning of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tags {
+    /// Nothing.
+    None,
+    /// It tells the agent that a flow begins: by another priority of the socket.
+    Announced,
+    /// It writes the priority of the flow's size on the packets to come.
+    Size(Arc<SizeTags>),
+}
+
+impl Tags {
+    /// Has a socket that carries no flow, and so sends no data, write the highest priority.
+    pub(super) fn apply_to_idle(&self, socket: &Socket) -> io::Result<()> {
+        match self {
+            Tags::Size(sizes) => set_priority(socket, 0, sizes.priorities()),
+            Tags::None | Tags::Announced => Ok(()),
+        }
+    }
+}
+
+fn set_priority(socket: &Socket, priority: u8, priorities: usize) -> io::Result<()> {
+    // The code point is the upper six bits of the type of service.
+    socket.set_tos_v4(u32::from(code_point(priority.into(), priorities)) << 2)
 }
 
 /// Both ends of a connection.
@@ -43,7 +70,7 @@ pub(super) struct Connection {
     receiver: Option<Socket>,
     is_open: bool,
     carried: Option<Carried>,
-    announce_flows: bool,
+    tags: Tags,
     flows: u32,
     /// Bytes since it was opened.
     written: u64,
@@ -79,7 +106,7 @@ impl Connection {
     ) -> io::Result<Connection> {
         sender.set_nonblocking(true)?;
         sender.set_tcp_nodelay(true)?;
-        setsockopt(&sender, TcpCongestion, &manners.congestion_control.into())?;
+        manners.tags.apply_to_idle(&sender)?;
         match sender.connect(&to.into()) {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
             _ => {}
@@ -90,7 +117,7 @@ impl Connection {
             receiver: None,
             is_open: false,
             carried: None,
-            announce_flows: manners.announce_flows,
+            tags: manners.tags.clone(),
             flows: 0,
             written: 0,
         })
@@ -124,9 +151,15 @@ impl Connection {
     /// A flow begins.
     pub(super) fn begin(&mut self, flow: &Flow) -> io::Result<()> {
         let size = flow.size.get();
-        if self.announce_flows {
-            self.flows += 1;
-            setsockopt(&self.sender, Priority, &((self.flows % PRIORITIES) as i32))?;
+        match &self.tags {
+            Tags::None => {}
+            Tags::Announced => {
+                self.flows += 1;
+                setsockopt(&self.sender, Priority, &((self.flows % PRIORITIES) as i32))?;
+            }
+            Tags::Size(sizes) => {
+                set_priority(&self.sender, sizes.priority_of(flow.size), sizes.priorities())?;
+            }
         }
         let resent_before = retransmissions(self.sender.as_raw_fd())?;
         self.carried = Some(Carried {

@@ -9,7 +9,7 @@ use flowsched_workload::Flow;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use super::connection::{Connection, Manners, News};
+use super::connection::{Connection, Manners, News, Tags};
 use crate::address::ipv4;
 use crate::error::LabError;
 use crate::hosts::Hosts;
@@ -75,7 +75,8 @@ impl<'a> Pool<'a> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(refused)?;
         let mut listeners = Vec::new();
         for host in (0..hosts.count()).map(HostId) {
-            let listener = inside(hosts, host, || listen(host))?;
+            let tags = &manners.tags;
+            let listener = inside(hosts, host, || listen(host, tags))?;
             let about = About::Listener(host.index());
             let event = EpollEvent::new(EpollFlags::EPOLLIN, about.to_word());
             epoll.add(&listener, event).map_err(refused)?;
@@ -203,8 +204,10 @@ fn inside<T: Send>(
     hosts.namespace(host).ok_or_else(missing)?.run(|| action().map_err(failed))
 }
 
-fn listen(host: HostId) -> io::Result<TcpListener> {
+/// Connections inherit what it writes on packets: they send acknowledgements alone.
+fn listen(host: HostId, tags: &Tags) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    tags.apply_to_idle(&socket)?;
     socket.bind(&address(host, PORT))?;
     socket.listen(BACKLOG)?;
     socket.set_nonblocking(true)?;

@@ -9,7 +9,7 @@ use flowsched_units::{Kind, PACKET_PAYLOAD, PacketMeaning, Parameter, SettingErr
 use super::thresholds::{self, Thresholds};
 use super::{Departure, PlainTagger, Tag, TaggerPart, Work};
 use crate::flow_level::{Sharing, Tagged};
-use crate::on_linux::{HostTags, NOT_BY_THE_AGENT, OnLinux};
+use crate::on_linux::{HostTags, OnLinux, SizeTags};
 use crate::part::{Part, Role};
 
 /// Words that may stand for thresholds; whoever reads the experiment puts sizes in their place.
@@ -58,7 +58,7 @@ impl TaggerPart for SizeKnown {
     }
 
     fn on_linux(&self) -> OnLinux<HostTags> {
-        Err(NOT_BY_THE_AGENT)
+        Ok(HostTags::Size(SizeTags(self.thresholds.sizes())))
     }
 }
 
@@ -94,6 +94,16 @@ mod tests {
         let (now, offset, payload) = (Time::ZERO, 0, 1460);
         let departure = Departure { now, offset, payload, idle: false, timeouts_in_a_row: 0 };
         rule.tag(&mut (), &departure, &Work { size: Bytes::new(size), remaining: 1 })
+    }
+
+    #[test]
+    fn applications_write_what_the_tagger_writes() {
+        let rule = rule(&[1_000, 1_000, 50_000], 4).unwrap();
+        let Ok(HostTags::Size(tags)) = rule.on_linux() else { panic!("sizes") };
+        assert_eq!(tags.priorities(), 4);
+        for size in [1, 1_000, 1_001, 50_000, 50_001] {
+            assert_eq!(tags.priority_of(Bytes::new(size)), tag(&rule, size).priority, "{size} B");
+        }
     }
 
     #[test]

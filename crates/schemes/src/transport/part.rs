@@ -5,7 +5,7 @@ use flowsched_units::{SettingError, Settings};
 use super::Transport;
 use crate::controller::Language;
 use crate::flow_level::{FlowLevel, Fluid, Shares};
-use crate::on_linux::{KernelControl, OnLinux};
+use crate::on_linux::{OnLinux, RealTransport};
 use crate::part::{self, Part, Role};
 
 /// A transport of the catalogue.
@@ -14,8 +14,8 @@ pub trait TransportPart {
     const PART: Part;
     /// Whether its senders slow down on marks.
     const HEEDS_MARKS: bool = false;
-    /// The kernel's congestion control that is the same, or the reason why there is none.
-    const ON_LINUX: OnLinux<KernelControl>;
+    /// What carries its flows between real hosts, or the reason why nothing does.
+    const ON_LINUX: OnLinux<RealTransport>;
     /// What it builds.
     type Transport: Transport<Header: Language> + Clone + std::fmt::Debug + 'static;
 
@@ -41,7 +41,7 @@ pub trait TransportFamily {
     fn heeds_marks(settings: &Settings) -> bool;
 
     /// As [`TransportPart::ON_LINUX`].
-    fn on_linux(transport: &Self::Transport) -> OnLinux<KernelControl>;
+    fn on_linux(transport: &Self::Transport) -> OnLinux<RealTransport>;
 
     /// The transport that complete and checked settings describe.
     ///
@@ -62,7 +62,7 @@ impl<P: TransportPart> TransportFamily for P {
         P::PART.is_named_by(settings) && P::HEEDS_MARKS
     }
 
-    fn on_linux(_transport: &P::Transport) -> OnLinux<KernelControl> {
+    fn on_linux(_transport: &P::Transport) -> OnLinux<RealTransport> {
         P::ON_LINUX
     }
 

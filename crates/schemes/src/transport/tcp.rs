@@ -30,7 +30,7 @@ use super::{
     Hosting, Outgoing, Phase, Receiving, Sending, Start, Timeouts, Transport, TransportFamily,
 };
 use crate::flow_level::{FlowLevel, Fluid, Shares};
-use crate::on_linux::{KernelControl, OnLinux};
+use crate::on_linux::{OnLinux, RealTransport};
 use crate::packet::Packet;
 use crate::part::Part;
 
@@ -177,8 +177,8 @@ impl TransportFamily for AnyAlgorithm {
         Ok(Tcp::new(TcpSettings::from_settings(settings), algorithm))
     }
 
-    fn on_linux(tcp: &Tcp) -> OnLinux<KernelControl> {
-        tcp.congestion.on_linux()
+    fn on_linux(tcp: &Tcp) -> OnLinux<RealTransport> {
+        tcp.congestion.on_linux().map(RealTransport::Kernel)
     }
 
     fn fluid(tcp: &Tcp, _settings: &Settings, shares: Shares) -> Fluid<FlowLevel> {

@@ -12,10 +12,13 @@ impl Algorithm for Mine {
     const PART: Part =
         Part { role: Role::Transport, name: "mine", about: "", source: "", parameters: &[] };
     const HEEDS_MARKS: bool = true;
-    const ON_LINUX: OnLinux<KernelControl> = Err(NOT_IN_KERNELS);
 
     fn from_settings(_settings: &Settings) -> Mine {
         Mine
+    }
+
+    fn on_linux(&self) -> OnLinux<KernelControl> {
+        Err(NOT_IN_KERNELS)
     }
 }
 

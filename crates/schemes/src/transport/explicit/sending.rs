@@ -10,7 +10,7 @@ pub trait ExplicitSender: Sized {
     /// What hosts and switches tell each other.
     type Header: Header;
     /// What may be set of it.
-    type Settings;
+    type Settings: Send;
     /// The receiving side.
     type Receiver: Answering<Self::Header>;
 

@@ -9,7 +9,7 @@ use crate::flow_level::{
     Acceptance, Acknowledgements, Admission, CriticalBy, FlowLevel, Fluid, NoFluid, Shares,
     Sharing, SizeBy,
 };
-use crate::on_linux::{KernelControl, OWN_SENDERS, OnLinux};
+use crate::on_linux::{OnLinux, RealTransport};
 use crate::part::{Part, Role};
 use crate::transport::{TransportPart, explicit};
 
@@ -22,7 +22,7 @@ impl TransportPart for Pdq {
         source: "PDQ 2012, 3.1, 3.2",
         parameters: &[explicit::PARAMETERS, settings::PARAMETERS],
     };
-    const ON_LINUX: OnLinux<KernelControl> = Err(OWN_SENDERS);
+    const ON_LINUX: OnLinux<RealTransport> = Ok(RealTransport::OverUdp);
     type Transport = Pdq;
 
     fn build(settings: &Settings) -> Result<Pdq, SettingError> {

@@ -90,7 +90,7 @@ pub struct Ahead {
 ///
 /// The defaults are those of Reno with ECN switched on: a window grows by one segment for each
 /// round trip, and marks change nothing.
-pub trait CongestionControl: Copy + std::fmt::Debug + PartialEq {
+pub trait CongestionControl: Copy + std::fmt::Debug + PartialEq + Send {
     /// Whether packets are sent as ECN-capable (ECT).
     fn uses_ecn(&self) -> bool {
         true
@@ -134,11 +134,13 @@ pub trait Algorithm: CongestionControl {
     const HEEDS_MARKS: bool;
     /// Why its flows have no counterpart among fluid flows, if they have none.
     const FLUID: Result<(), NoFluid>;
-    /// The kernel's congestion control that is the same, or the reason why there is none.
-    const ON_LINUX: OnLinux<KernelControl>;
 
     /// The algorithm at the start of a connection.
     fn from_settings(settings: &Settings) -> Self;
+
+    /// The kernel's congestion control that is the same, or the reason why there is none. Asked at the start
+    /// of a connection.
+    fn on_linux(&self) -> OnLinux<KernelControl>;
 }
 
 /// Writes a type that is any of the algorithms, so that all TCPs share one compiled engine.
@@ -177,7 +179,7 @@ macro_rules! any_algorithm {
 
             /// The kernel's congestion control that is the same.
             pub(crate) fn on_linux(&self) -> OnLinux<KernelControl> {
-                match self { $(AnyAlgorithm::$Name(_) => <$Name as Algorithm>::ON_LINUX),* }
+                match self { $(AnyAlgorithm::$Name(algorithm) => Algorithm::on_linux(algorithm)),* }
             }
 
             /// Why its flows have no counterpart among fluid flows, if they have none.

@@ -4,7 +4,7 @@ use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
 use super::MultipathPdq;
 use crate::flow_level::{FlowLevel, Fluid, NoFluid, Shares};
-use crate::on_linux::{KernelControl, OWN_SENDERS, OnLinux};
+use crate::on_linux::{OWN_SENDERS, OnLinux, RealTransport};
 use crate::part::{Part, Role};
 use crate::transport::pdq::{PdqSettings, settings};
 use crate::transport::{TransportPart, explicit};
@@ -52,7 +52,7 @@ impl TransportPart for MultipathPdq {
         source: "PDQ 2012, 6",
         parameters: &[explicit::PARAMETERS, settings::PARAMETERS, PARAMETERS],
     };
-    const ON_LINUX: OnLinux<KernelControl> = Err(OWN_SENDERS);
+    const ON_LINUX: OnLinux<RealTransport> = Err(OWN_SENDERS);
     type Transport = MultipathPdq;
 
     fn build(settings: &Settings) -> Result<MultipathPdq, SettingError> {

@@ -137,10 +137,13 @@ impl Algorithm for Cubic {
     };
     const HEEDS_MARKS: bool = false;
     const FLUID: Result<(), NoFluid> = Ok(());
-    const ON_LINUX: OnLinux<KernelControl> = Ok(KernelControl { name: "cubic", uses_ecn: false });
 
     fn from_settings(_settings: &Settings) -> Cubic {
         Cubic::new()
+    }
+
+    fn on_linux(&self) -> OnLinux<KernelControl> {
+        Ok(KernelControl::plain("cubic", false))
     }
 }
 

@@ -70,10 +70,13 @@ impl Algorithm for D2tcp {
     };
     const HEEDS_MARKS: bool = true;
     const FLUID: Result<(), NoFluid> = Err(BY_WINDOWS);
-    const ON_LINUX: OnLinux<KernelControl> = Err(NOT_IN_KERNELS);
 
     fn from_settings(settings: &Settings) -> D2tcp {
         D2tcp::new(DctcpSettings::from_settings(settings))
+    }
+
+    fn on_linux(&self) -> OnLinux<KernelControl> {
+        Err(NOT_IN_KERNELS)
     }
 }
 

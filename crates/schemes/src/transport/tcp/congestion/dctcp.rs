@@ -4,7 +4,7 @@ use flowsched_units::{Settings, Time};
 
 use super::{Acked, Ahead, Algorithm, CongestionControl};
 use crate::flow_level::NoFluid;
-use crate::on_linux::{KernelControl, NOT_IN_KERNELS, OnLinux};
+use crate::on_linux::{KernelControl, KernelDctcp, OnLinux};
 use crate::part::{Part, Role};
 use crate::transport::tcp::parameters;
 
@@ -75,10 +75,17 @@ impl Algorithm for Dctcp {
     };
     const HEEDS_MARKS: bool = true;
     const FLUID: Result<(), NoFluid> = Ok(());
-    const ON_LINUX: OnLinux<KernelControl> = Err(NOT_IN_KERNELS);
 
     fn from_settings(settings: &Settings) -> Dctcp {
         Dctcp::new(DctcpSettings::from_settings(settings))
+    }
+
+    fn on_linux(&self) -> OnLinux<KernelControl> {
+        Ok(KernelControl {
+            name: "dctcp",
+            uses_ecn: true,
+            dctcp: Some(KernelDctcp { g: self.g, initial_alpha: self.alpha }),
+        })
     }
 }
 

@@ -32,10 +32,13 @@ impl Algorithm for EcnStar {
     };
     const HEEDS_MARKS: bool = true;
     const FLUID: Result<(), NoFluid> = Ok(());
-    const ON_LINUX: OnLinux<KernelControl> = Ok(KernelControl { name: "reno", uses_ecn: true });
 
     fn from_settings(_settings: &Settings) -> EcnStar {
         EcnStar
+    }
+
+    fn on_linux(&self) -> OnLinux<KernelControl> {
+        Ok(KernelControl::plain("reno", true))
     }
 }
 

@@ -100,10 +100,13 @@ impl Algorithm for L2dct {
     };
     const HEEDS_MARKS: bool = true;
     const FLUID: Result<(), NoFluid> = Err(BY_WINDOWS);
-    const ON_LINUX: OnLinux<KernelControl> = Err(NOT_IN_KERNELS);
 
     fn from_settings(settings: &Settings) -> L2dct {
         L2dct::new(L2dctSettings::from_settings(settings))
+    }
+
+    fn on_linux(&self) -> OnLinux<KernelControl> {
+        Err(NOT_IN_KERNELS)
     }
 }
 

@@ -28,9 +28,12 @@ impl Algorithm for Reno {
     };
     const HEEDS_MARKS: bool = false;
     const FLUID: Result<(), NoFluid> = Ok(());
-    const ON_LINUX: OnLinux<KernelControl> = Ok(KernelControl { name: "reno", uses_ecn: false });
 
     fn from_settings(_settings: &Settings) -> Reno {
         Reno
+    }
+
+    fn on_linux(&self) -> OnLinux<KernelControl> {
+        Ok(KernelControl::plain("reno", false))
     }
 }

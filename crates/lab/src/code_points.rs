@@ -1,0 +1,33 @@
+//! The code points of priorities, on the hosts and at the switch.
+
+use crate::switch::Levels;
+
+/// The code point of each priority, the highest first: class selectors, of which the lowest is what
+/// packets have that nobody tags.
+pub(crate) fn code_point(priority: usize, priorities: usize) -> u8 {
+    8 * (priorities - 1 - priority) as u8
+}
+
+/// The priority of each code point at ports that tell so many apart: by its upper three bits, as switches
+/// do.
+pub(crate) fn levels(priorities: usize) -> Levels {
+    let lowest = priorities.saturating_sub(1);
+    std::array::from_fn(|code_point| lowest.saturating_sub(code_point >> 3) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_point_leads_back_to_its_priority() {
+        for priorities in 1..=8 {
+            let levels = levels(priorities);
+            for priority in 0..priorities {
+                let code_point = code_point(priority, priorities);
+                assert_eq!(usize::from(levels[usize::from(code_point)]), priority);
+            }
+            assert_eq!(usize::from(levels[0]), priorities - 1, "untagged packets go last");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The lab's own DCTCP against the simulator's, on the ACKs that a real sender gets.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use flowsched_experiment::{Arguments, Experiment, Level, Source};
+use flowsched_schemes::on_linux::RealHosts;
+use flowsched_schemes::transport::tcp::congestion::{
+    Acked, Ahead, CongestionControl, Dctcp, DctcpSettings, Window,
+};
+use flowsched_schemes::world::{Progress, Watch};
+use flowsched_sim::Job;
+use flowsched_units::Time;
+use libbpf_rs::RingBufferBuilder;
+
+use super::*;
+use crate::run::Lab;
+
+/// Two senders that share a link of 20 Mbps, which marks from 8 packets on.
+const EXPERIMENT: &str = "
+    topology = { kind = \"star\", hosts = 3, host_link = \"20Mbps\", host_delay = \"200us\" }
+    workload = { pattern = \"many-to-one\", receiver = 0, sizes = \"fixed 1MB\", flows = 2, at = \"0ms\" }
+    scheme = [{ preset = \"dctcp\", ecn_threshold = \"8pkt\", buffer = \"1MB\" }]
+";
+
+/// `struct record` of the BPF program.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    socket: u64,
+    unacknowledged: u32,
+    next: u32,
+    segment: u32,
+    is_marked: bool,
+    alpha: f64,
+    window: u32,
+    /// Of a cut.
+    threshold: Option<u32>,
+}
+
+impl Record {
+    fn read(bytes: &[u8]) -> Record {
+        let word = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().unwrap());
+        Record {
+            socket: u64::from_ne_bytes(bytes[..8].try_into().unwrap()),
+            unacknowledged: word(8),
+            next: word(12),
+            segment: word(16),
+            is_marked: word(20) != 0,
+            alpha: f64::from(word(24)) / f64::from(ONE),
+            window: word(28),
+            threshold: Some(word(32)).filter(|threshold| *threshold > 0),
+        }
+    }
+}
+
+/// What the senders of a real run recorded, by connection.
+fn recorded(settings: &KernelDctcp) -> BTreeMap<u64, Vec<Record>> {
+    let congestion = Congestion::register(settings, true).unwrap();
+    let no_inputs = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    let source = Source::new("lab.toml", EXPERIMENT);
+    let experiment = Experiment::parse(&source, &Arguments::default(), &no_inputs).unwrap();
+    let scene = &experiment.scenes[0];
+    let network = scene.network().unwrap();
+    let workload = scene.workload(&network, 1).unwrap();
+    let Level::Packets(scheme) = &scene.schemes[0].level else { panic!("packets") };
+    let job = Job {
+        network: &network,
+        routing: scene.topology.routing,
+        flows: &workload.flows,
+        seed: 1,
+        sample_interval: Time::ZERO,
+        until: scene.until,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let lab = Lab::in_folder(folder.path());
+    let (progress, mut samples) =
+        (Progress::default(), |_: &[_]| std::ops::ControlFlow::Continue(()));
+    let mut watch = Watch { progress: &progress, samples: &mut samples };
+    let RealHosts::Kernel(on_linux) = scheme.on_linux().unwrap() else { panic!("TCP") };
+    let ran = lab.run_kernel(on_linux, &congestion, &job, scheme, &mut watch);
+    let (outcome, _) = ran.unwrap();
+    assert!(outcome.ecn_marks > 0 && outcome.drops == 0, "{outcome:?}");
+
+    let records: RefCell<BTreeMap<u64, Vec<Record>>> = RefCell::default();
+    let mut ring = RingBufferBuilder::new();
+    let own = congestion.own.as_ref().unwrap();
+    ring.add(&own.records, |bytes| {
+        let record = Record::read(bytes);
+        records.borrow_mut().entry(record.socket).or_default().push(record);
+        0
+    })
+    .unwrap();
+    ring.build().unwrap().poll(Duration::ZERO).unwrap();
+    let mut records = records.take();
+    // Receivers and idle connections send no data; the end of a connection counts as a byte.
+    records.retain(|_, records| {
+        let (first, last) = (records[0], records[records.len() - 1]);
+        last.next.wrapping_sub(first.next) > first.segment
+    });
+    records
+}
+
+/// The estimate and the cuts of both, ACK by ACK. The kernel counts in bytes and with 20 bits.
+#[test]
+fn alpha_and_the_cuts_are_the_simulators() {
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("skipped: alpha_and_the_cuts_are_the_simulators needs root");
+        return;
+    }
+    for settings in [
+        KernelDctcp { g: 1.0 / 16.0, initial_alpha: 1.0 },
+        KernelDctcp { g: 0.3, initial_alpha: 0.5 },
+    ] {
+        let connections = recorded(&settings);
+        assert_eq!(connections.len(), 2, "senders");
+        for records in connections.values() {
+            let (marks, cuts) = replay(&settings, records);
+            println!("{} records, {marks} marks, {cuts} cuts", records.len());
+            assert!(marks > 10 && cuts > 3, "{marks} marks, {cuts} cuts");
+        }
+    }
+}
+
+/// Gives the simulator's DCTCP what a sender recorded: how many ACKs had marks, and how many cuts there were.
+fn replay(settings: &KernelDctcp, records: &[Record]) -> (usize, usize) {
+    let KernelDctcp { g, initial_alpha } = *settings;
+    let mut dctcp = Dctcp::new(DctcpSettings { g, initial_alpha });
+    let first = records[0];
+    // The handshake's last ACK, or the first one of data, begins the first segment.
+    let segment = f64::from(first.segment);
+    let begin = first.unacknowledged;
+    let place = |byte: u32| (f64::from(byte.wrapping_sub(begin)) / segment).ceil() as u32;
+    let (mut marks, mut cuts, mut before) = (0, 0, 0);
+    for (number, record) in records.iter().enumerate() {
+        if let Some(threshold) = record.threshold {
+            let mut window = Window::new(record.window, u32::MAX);
+            let ahead = Ahead {
+                now: Time::ZERO,
+                segments: 0,
+                window: record.window,
+                round_trip: Time::ZERO,
+            };
+            window.shrink(dctcp.mark_factor(&ahead));
+            let wanted = window.segments().max(2);
+            assert!(threshold.abs_diff(wanted) <= 1, "cut {number} to {threshold}, not {wanted}");
+            cuts += 1;
+            continue;
+        }
+        let unacknowledged = place(record.unacknowledged);
+        let segments = unacknowledged - before;
+        before = unacknowledged;
+        marks += usize::from(record.is_marked);
+        if number == 0 {
+            continue;
+        }
+        dctcp.on_ack(&Acked {
+            segments,
+            marked: record.is_marked,
+            unacknowledged,
+            next: place(record.next),
+            now: Time::ZERO,
+            window: Window::new(record.window, u32::MAX),
+            may_grow: false,
+            round_trip: Time::ZERO,
+        });
+        let (ours, real) = (dctcp.alpha(), record.alpha);
+        assert!((ours - real).abs() < 1e-3, "ACK {number}: {real}, not {ours}: {record:?}");
+    }
+    (marks, cuts)
+}
+
+/// Two labs have one each, and nothing is left.
+#[test]
+fn every_lab_has_one_of_its_own_and_takes_it_along() {
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("skipped: every_lab_has_one_of_its_own_and_takes_it_along needs root");
+        return;
+    }
+    let register = || Congestion::register(&OF_KERNELS, false).unwrap();
+    let (one, other) = (register(), register());
+    assert_ne!(one.name(), other.name());
+    let name = one.name().to_owned();
+    let known = |name: &str| {
+        let list = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+        std::fs::read_to_string(list).unwrap().split_whitespace().any(|known| known == name)
+    };
+    assert!(known(&name));
+    drop(one);
+    assert!(!known(&name) && known(other.name()));
+}
+
+#[test]
+fn what_the_kernel_has_is_used_as_it_is() {
+    let reno = Congestion::prepare(&KernelControl::plain("reno", false)).unwrap();
+    assert!(reno.name() == "reno" && reno.own.is_none());
+    assert!(is_in_kernel("reno") && !is_in_kernel("no-such-one"));
+}

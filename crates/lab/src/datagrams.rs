@@ -1,0 +1,223 @@
+//! Hosts that speak a scheme's own protocol, over UDP.
+//!
+//! Senders and receivers are the simulator's ([`Ends`]): one thread plays all hosts, with a socket in the
+//! namespace of each. A host that is late with a packet sends it as if it had been on time, so that it does
+//! not send more slowly than the switches allow.
+//!
+//! What may not live here: how packets are written, which is `flowsched_schemes::wire`.
+
+use std::io::{self, ErrorKind};
+use std::net::UdpSocket;
+use std::os::fd::AsFd;
+use std::sync::atomic::Ordering;
+
+use flowsched_schemes::Packet;
+use flowsched_schemes::packet::{Codec, Flags, Header};
+use flowsched_schemes::tagger::Tagging;
+use flowsched_schemes::transport::Transport;
+use flowsched_schemes::wire::{self, PACKET_BYTES};
+use flowsched_schemes::world::{FlowOutcome, Progress};
+use flowsched_sim::Job;
+use flowsched_sim::ends::Ends;
+use flowsched_topology::HostId;
+use flowsched_units::Time;
+use flowsched_workload::Flow;
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::RcvBufForce;
+
+use crate::address::ipv4;
+use crate::clock::Clock;
+use crate::error::LabError;
+use crate::hosts::Hosts;
+use crate::switch::memory::LONGEST_FRAME;
+use crate::sys::Precedence;
+use crate::wait::ready;
+
+/// The port that every host sends from and to.
+pub(crate) const PORT: u16 = 5_001;
+/// Bytes that may wait for the thread to read them: more than any queue.
+const RECEIVE_BUFFER: usize = 8 << 20;
+/// Bytes of the IPv4 and UDP headers around a datagram.
+pub(crate) const AROUND: usize = 20 + 8;
+
+/// The sockets of all hosts.
+#[derive(Debug)]
+pub struct Sockets(Vec<UdpSocket>);
+
+impl Sockets {
+    /// One for each host.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn open(hosts: &Hosts) -> Result<Sockets, LabError> {
+        let opened = (0..hosts.count()).map(HostId).map(|host| {
+            let namespace = hosts.namespace(host).ok_or(LabError::NeedsRoot)?;
+            namespace
+                .run(|| open(host).map_err(|e: io::Error| LabError::system("make a socket", e)))
+        });
+        Ok(Sockets(opened.collect::<Result<_, _>>()?))
+    }
+}
+
+fn open(host: HostId) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind((ipv4(host), PORT))?;
+    socket.set_nonblocking(true)?;
+    setsockopt(&socket, RcvBufForce, &RECEIVE_BUFFER)?;
+    Ok(socket)
+}
+
+/// Plays the flows of an experiment.
+#[derive(Debug)]
+pub struct Datagrams<'a, T: Transport, G: Tagging<T::Header>> {
+    flows: &'a [Flow],
+    next: usize,
+    ends: Ends<'a, T, G>,
+    outbox: Outbox<T::Header>,
+    clock: Clock,
+    ended: u64,
+    /// The time of what hosts did last.
+    last: Time,
+    /// The latest that a flow began after it should have.
+    latest: Time,
+}
+
+impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
+    /// Hosts with this transport and this tagger, before any flow.
+    pub fn new(
+        job: &Job<'a>,
+        (transport, tagger): (T, G),
+        codec: Codec<T::Header>,
+        sockets: Sockets,
+        clock: Clock,
+    ) -> Datagrams<'a, T, G> {
+        Datagrams {
+            flows: job.flows,
+            next: 0,
+            ends: Ends::new(job, transport, tagger),
+            outbox: Outbox { sockets, codec, refused: None },
+            clock,
+            ended: 0,
+            last: Time::ZERO,
+            latest: Time::ZERO,
+        }
+    }
+
+    /// Plays all flows to their ends, or until `progress` says to stop or `until` comes: what became of
+    /// each, and by how much the latest of them began too late.
+    ///
+    /// # Errors
+    /// What the system says of a socket.
+    pub fn play(
+        mut self,
+        until: Time,
+        progress: &Progress,
+    ) -> Result<(Vec<FlowOutcome>, Time), LabError> {
+        let failed = |error| LabError::system("use a socket", error);
+        let _precedence = Precedence::take().map_err(failed)?;
+        while self.ended < self.flows.len() as u64 && !progress.stop.load(Ordering::Relaxed) {
+            let wait = self.next_event().saturating_sub(self.clock.now());
+            let sockets = self.outbox.sockets.0.iter().map(AsFd::as_fd);
+            for host in ready(sockets, wait).map_err(failed)? {
+                self.read(host).map_err(failed)?;
+            }
+            let now = self.clock.now();
+            if now > until {
+                break;
+            }
+            self.catch_up(now);
+            if let Some(error) = self.outbox.refused.take() {
+                return Err(failed(error));
+            }
+            let ended = self.ends.take_ended();
+            self.ended += ended;
+            progress.finished_flows.fetch_add(ended, Ordering::Relaxed);
+        }
+        Ok((self.ends.into_outcomes(), self.latest))
+    }
+
+    fn next_start(&self) -> Time {
+        self.flows.get(self.next).map_or(Time::MAX, |flow| flow.start)
+    }
+
+    fn next_event(&self) -> Time {
+        self.next_start().min(self.ends.deadline())
+    }
+
+    /// Flows and timers have their turns that are due by `now`, each as if it were on time.
+    fn catch_up(&mut self, now: Time) {
+        loop {
+            let (start, deadline) = (self.next_start(), self.ends.deadline());
+            let due = start.min(deadline);
+            if due > now {
+                return;
+            }
+            let due = due.max(self.last);
+            self.last = due;
+            let outbox = &mut self.outbox;
+            let send = |host, packet| outbox.send(host, &packet);
+            if start <= deadline {
+                self.latest = self.latest.max(now.saturating_sub(start));
+                self.ends.start(self.next as u32, due, send);
+                self.next += 1;
+            } else {
+                self.ends.on_timer(due, send);
+            }
+        }
+    }
+
+    /// Takes in what has come to a host.
+    fn read(&mut self, host: usize) -> io::Result<()> {
+        let mut buffer = [0; LONGEST_FRAME];
+        loop {
+            let length = match self.outbox.sockets.0[host].recv_from(&mut buffer) {
+                Ok((length, _)) => length,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            let bytes = buffer.get(..length).unwrap_or_default();
+            let Some(mut packet) = wire::read(&self.outbox.codec, bytes) else { continue };
+            if !is_for(self.flows, &packet, HostId(host as u32)) {
+                continue;
+            }
+            packet.to = host as u32;
+            packet.wire = (length + AROUND) as u16;
+            let now = self.clock.now();
+            self.catch_up(now);
+            self.last = now;
+            let outbox = &mut self.outbox;
+            self.ends.receive(&packet, now, |host, packet| outbox.send(host, &packet));
+        }
+    }
+}
+
+/// Whether a packet is of a flow that this host receives or, if it is an answer or a message, sends.
+fn is_for<H: Header>(flows: &[Flow], packet: &Packet<H>, host: HostId) -> bool {
+    let is_back = packet.flags.has(Flags::ACK.with(Flags::MESSAGE));
+    let flow = flows.get(packet.flow as usize);
+    flow.is_some_and(|flow| host == if is_back { flow.src } else { flow.dst })
+}
+
+/// What hosts send goes out of here.
+#[derive(Debug)]
+struct Outbox<H> {
+    sockets: Sockets,
+    codec: Codec<H>,
+    /// What the system said of a packet that it did not send.
+    refused: Option<io::Error>,
+}
+
+impl<H: Header> Outbox<H> {
+    fn send(&mut self, host: HostId, packet: &Packet<H>) {
+        let mut buffer = [0; LONGEST_FRAME];
+        wire::write(packet, &self.codec, &mut buffer);
+        let length = usize::from(packet.wire).saturating_sub(AROUND);
+        let length = length.max(PACKET_BYTES + self.codec.bytes);
+        let bytes = buffer.get(..length).unwrap_or(&buffer);
+        match self.sockets.0[host.index()].send_to(bytes, (ipv4(HostId(packet.to)), PORT)) {
+            Ok(_) => {}
+            // The card has no room: the packet is lost, as it would be there.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => self.refused = Some(error),
+        }
+    }
+}
