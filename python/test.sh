@@ -38,5 +38,5 @@ if [ "${1:-}" = --soak ]; then
   run pytest -m soak tests
   exit
 fi
-run mypy --strict --config-file pyproject.toml "$installed"
+run mypy --strict --config-file pyproject.toml -p flowsched
 run pytest -m 'not soak' tests --doctest-modules "$installed" -p no:cacheprovider

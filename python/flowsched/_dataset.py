@@ -53,9 +53,9 @@ class Dataset:
             partition_base_dir=str(self.root / table),
         )
         names = [name for name in found.schema.names if name not in keys]
-        table = found.to_table(columns=[*keys, *names])
-        fields = [field.with_nullable(field.nullable and field.name not in keys) for field in table.schema]
-        return table.cast(pa.schema(fields))
+        rows: pa.Table = found.to_table(columns=[*keys, *names])
+        fields = [field.with_nullable(field.nullable and field.name not in keys) for field in rows.schema]
+        return rows.cast(pa.schema(fields))
 
     def _file(self, table: TableName, point: Mapping[str, str], folder: Path) -> Path:
         parts = [f"{key}={quote(text, safe='')}" for key, text in point.items()]
