@@ -51,5 +51,5 @@ fn other_flows_are_left_out_and_other_runs_are_named() {
     assert_eq!(json["only_after"].as_array().unwrap().len(), 2);
     let nowhere = place.flowsched(&["diff", "before", "nowhere"]);
     assert_eq!(nowhere.status, Some(2));
-    assert!(nowhere.errors.contains("nowhere is no results folder"), "{}", nowhere.errors);
+    assert!(nowhere.errors.contains("nowhere is not a results folder"), "{}", nowhere.errors);
 }

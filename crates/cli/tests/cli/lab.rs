@@ -77,7 +77,7 @@ fn the_agent_tags_what_the_ports_of_the_lab_serve() {
 fn parts_that_real_hosts_do_not_have_are_refused_by_name() {
     let place = Place::new();
     place.write("one.toml", ONE_FLOW);
-    for (key, part) in [("transport", "dctcp"), ("transport", "l2dct")] {
+    for (key, part) in [("transport", "d2tcp"), ("transport", "l2dct")] {
         let change = format!("scheme.pias.{key}={part}");
         let output = place.command(&["lab", "run", "one.toml", "--set", &change]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
