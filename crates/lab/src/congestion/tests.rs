@@ -132,7 +132,11 @@ fn replay(settings: &KernelDctcp, records: &[Record]) -> (usize, usize) {
     let begin = first.unacknowledged;
     let place = |byte: u32| (f64::from(byte.wrapping_sub(begin)) / segment).ceil() as u32;
     let (mut marks, mut cuts, mut before) = (0, 0, 0);
-    for (number, record) in records.iter().enumerate() {
+    // The last ACK is also of the connection's end, a byte of no segment: it can end a window in the kernel
+    // that it does not end in whole segments.
+    let at_end =
+        records.iter().rev().take_while(|record| record.unacknowledged == record.next).count();
+    for (number, record) in records[..records.len() - at_end].iter().enumerate() {
         if let Some(threshold) = record.threshold {
             let mut window = Window::new(record.window, u32::MAX);
             let ahead = Ahead {
