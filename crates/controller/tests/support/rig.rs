@@ -76,7 +76,7 @@ impl Process {
     pub fn wait_for_line(&self, text: &str) -> (Instant, String) {
         let mut before = Vec::new();
         loop {
-            match self.said.recv_timeout(Duration::from_secs(60)) {
+            match self.said.recv_timeout(Duration::from_secs(300)) {
                 Ok((when, line)) if line.contains(text) => return (when, line),
                 Ok((_, line)) => before.push(line),
                 Err(_) => panic!("never said \"{text}\", but {before:#?}"),
