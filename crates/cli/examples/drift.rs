@@ -1,5 +1,5 @@
-//! A day of changing traffic with frozen thresholds, with an oracle's and with the controller's:
-//! prints the table of `docs/src/explanation/drift.md`.
+//! A day of changing traffic with frozen thresholds, with an oracle's and with the controller's. Prints
+//! what each costs in FCT.
 //!
 //!     cargo run --release -p flowsched --features controller --example drift
 //!
