@@ -41,9 +41,9 @@ prints() { # text, arguments
   case $printed in *"$text"*) ;; *) fail "flowsched agent $* does not print \"$text\"" ;; esac
 }
 
-wait_for() { # text in the log
+wait_for() { # text in the log, and how often
   for _ in $(seq 600); do
-    if grep -q "$1" "$log"; then return; fi
+    if (($(grep -c "$1" "$log") >= ${2:-1})); then return; fi
     sleep 0.1
   done
   fail "the agent never says \"$1\""
@@ -128,6 +128,8 @@ reload=$(key "$service" ExecReload)
 ${reload/\$MAINPID/$main}
 prints "up to 1325680 B" status
 printf '[nic]\nrate = "10Gbps"\n' >>"$config"
+# The agent follows its file, so that it schedules the interface too.
+wait_for "the new configuration is in force" 2
 prints "tc qdisc" nic --dry-run
 agent nic
 tc qdisc show dev eth0 | grep f5c0: || fail "eth0 is not scheduled"

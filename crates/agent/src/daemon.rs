@@ -182,7 +182,7 @@ impl Agent<'_> {
             if !wanted.contains(&interface) {
                 install::take_off(self.places, &interface)?;
                 gso::restore(self.places, interface.index)?;
-                nic::restore(self.places, interface.index, false)?;
+                nic::restore(self.places, interface.index)?;
                 log::info(format_args!("{}: no longer tagged", interface.name));
             }
         }

@@ -1,8 +1,9 @@
-//! One agent for each run directory: a lock that the kernel frees however the agent ends.
+//! Locks of a run directory, which the kernel frees however their holder ends: one agent in all, and
+//! one change at a time of how interfaces are scheduled.
 
 use std::fs::{File, OpenOptions, Permissions};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::PathBuf;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -11,10 +12,14 @@ use nix::fcntl::{Flock, FlockArg};
 use crate::error::AgentError;
 use crate::pins::Places;
 
+/// The file that [`Lock::of_queueing`] locks.
+pub(crate) const QUEUEING: &str = "nic.lock";
 /// For root and the agent's user alone: whoever can open the file can lock it.
 const MODE: u32 = 0o600;
 /// A command that looks holds the lock for a moment.
 const TRIES: u32 = 5;
+/// Scheduling an interface takes `tc` some dozens of calls.
+const TRIES_FOR_QUEUEING: u32 = 1_500;
 const BETWEEN: Duration = Duration::from_millis(20);
 
 /// The lock, held.
@@ -24,29 +29,33 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock; `None` if another agent holds it.
+    /// Takes the agent's lock; `None` if another agent holds it.
     pub(crate) fn try_take(places: &Places) -> Result<Option<Lock>, AgentError> {
         let path = path(places);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(MODE)
-            .custom_flags(libc::O_NOFOLLOW)
-            .open(&path)
-            .map_err(|e| AgentError::file(&path, e))?;
-        // Earlier versions left one that everybody could open.
-        file.set_permissions(Permissions::from_mode(MODE))
-            .map_err(|e| AgentError::file(&path, e))?;
-        for _ in 0..TRIES {
-            match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-                Ok(held) => return Ok(Some(Lock { _file: held })),
-                Err((back, _)) => file = back,
-            }
-            thread::sleep(BETWEEN);
-        }
-        Ok(None)
+        let file = open(&path).map_err(|e| AgentError::file(&path, e))?;
+        Ok(take(file, TRIES))
+    }
+
+    /// Takes the lock of all that changes how interfaces are scheduled: the agent and `agent nic`
+    /// would delete each other's classes.
+    ///
+    /// # Errors
+    /// If another process holds it for half a minute.
+    pub(crate) fn of_queueing(places: &Places) -> Result<Lock, AgentError> {
+        let path = places.record(QUEUEING);
+        let owner = places.make_run().and_then(|()| {
+            std::fs::metadata(&places.run).map_err(|e| AgentError::file(&places.run, e))
+        })?;
+        let file = open(&path).map_err(|e| AgentError::file(&path, e))?;
+        // Root's command and the agent's user take turns: the file is for both, as the folder is.
+        let _ = fchown(&file, Some(owner.uid()), Some(owner.gid()));
+        take(file, TRIES_FOR_QUEUEING).ok_or_else(|| {
+            AgentError::Missing(format!(
+                "another process changes the scheduling of interfaces and does not end (it locks \
+                 {}): see `fuser {0}`, and try again",
+                path.display()
+            ))
+        })
     }
 
     /// Whether an agent holds the lock.
@@ -56,6 +65,32 @@ impl Lock {
         let file = options.open(path(places));
         file.is_ok_and(|file| Flock::lock(file, FlockArg::LockSharedNonblock).is_err())
     }
+}
+
+/// Opens the lock's file, made if there is none, for its owner alone.
+fn open(path: &Path) -> std::io::Result<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(MODE)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(path)?;
+    // Earlier versions left one that everybody could open.
+    file.set_permissions(Permissions::from_mode(MODE))?;
+    Ok(file)
+}
+
+fn take(mut file: File, tries: u32) -> Option<Lock> {
+    for _ in 0..tries {
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(held) => return Some(Lock { _file: held }),
+            Err((back, _)) => file = back,
+        }
+        thread::sleep(BETWEEN);
+    }
+    None
 }
 
 fn path(places: &Places) -> PathBuf {

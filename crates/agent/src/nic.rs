@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Config, Nic};
 use crate::error::AgentError;
 use crate::interfaces::{self, Interface};
+use crate::lock::Lock;
 use crate::pins::Places;
 use crate::{capabilities, log};
 use plan::ROOT;
@@ -71,6 +72,7 @@ pub(crate) fn start(places: &Places, config: &Config, dry: bool) -> Result<(), A
     }
     setting(config)?;
     capabilities::demand(&capabilities::FOR_QUEUEING)?;
+    let _lock = Lock::of_queueing(places)?;
     let mut changes = Vec::new();
     for interface in interfaces::matching(&config.interfaces) {
         match replace(places, config, &interface) {
@@ -97,6 +99,7 @@ pub(crate) fn program(
     config: &Config,
     interface: &Interface,
 ) -> Result<(), AgentError> {
+    let _lock = Lock::of_queueing(places)?;
     replace(places, config, interface).map(|_| ())
 }
 
@@ -156,7 +159,7 @@ fn make_again(
     old: Vec<Command>,
 ) -> Result<(), AgentError> {
     if old.is_empty() {
-        return restore(places, interface.index, false);
+        return put_back(places, interface.index, false);
     }
     let _ = tc::run(&command(&format!("qdisc del dev {} root", interface.name)));
     old.iter().try_for_each(|command| tc::run(command).map(|_| ()))?;
@@ -180,14 +183,28 @@ pub(crate) fn check(places: &Places, config: &Config) -> Result<(), AgentError> 
 /// Puts back what was there before, on all interfaces that were programmed.
 pub(crate) fn stop(places: &Places, dry: bool) -> Result<(), AgentError> {
     let indices = places.records(RECORD);
-    if !dry && !indices.is_empty() {
-        capabilities::demand(&capabilities::FOR_QUEUEING)?;
+    if indices.is_empty() {
+        return Ok(());
     }
-    indices.into_iter().try_for_each(|index| restore(places, index, dry))
+    if dry {
+        return indices.into_iter().try_for_each(|index| put_back(places, index, true));
+    }
+    capabilities::demand(&capabilities::FOR_QUEUEING)?;
+    let _lock = Lock::of_queueing(places)?;
+    indices.into_iter().try_for_each(|index| put_back(places, index, false))
 }
 
 /// Puts back what was there before, if the interface with this index was programmed and still is.
-pub(crate) fn restore(places: &Places, index: u32, dry: bool) -> Result<(), AgentError> {
+pub(crate) fn restore(places: &Places, index: u32) -> Result<(), AgentError> {
+    if !places.records(RECORD).contains(&index) {
+        return Ok(());
+    }
+    let _lock = Lock::of_queueing(places)?;
+    put_back(places, index, false)
+}
+
+/// What [`restore`] does, by whoever holds the lock; `dry`: prints what it would run.
+fn put_back(places: &Places, index: u32, dry: bool) -> Result<(), AgentError> {
     let Some(interface) = interfaces::by_index(index) else { return Ok(()) };
     let Some(record) = record(places, &interface)? else { return Ok(()) };
     let is_there = is_ours(&interface.name);

@@ -15,7 +15,7 @@ use libbpf_rs::{Link, MapCore, MapHandle, Program};
 use crate::entry::{Entry, Side};
 use crate::error::AgentError;
 use crate::folder::{self, Purpose, WHO_MAY};
-use crate::{map, sys};
+use crate::{lock, map, sys};
 
 /// Where the pins are unless `start --pins` says otherwise.
 const DEFAULT_PINS: &str = "/sys/fs/bpf/flowsched";
@@ -145,10 +145,15 @@ impl Places {
         names.filter_map(|name| name.strip_prefix(kind)?.parse().ok()).collect()
     }
 
+    /// Makes the run directory if it is missing, for a record.
+    pub(crate) fn make_run(&self) -> Result<(), AgentError> {
+        folder::make(&self.run, 0o755, Purpose::Use)
+    }
+
     /// Writes a record whole, in the place of the one of that name. Follows no link that is there:
     /// the folder may belong to another user than the one who writes.
     pub(crate) fn write_record(&self, name: &str, text: &str) -> Result<(), AgentError> {
-        folder::make(&self.run, 0o755, Purpose::Use)?;
+        self.make_run()?;
         let fresh = self.record(&format!("new.{name}"));
         let _ = fs::remove_file(&fresh);
         let mut options = OpenOptions::new();
@@ -235,7 +240,7 @@ impl Places {
                 }
             }
         }
-        for name in [PINS, "agent.lock", "control"] {
+        for name in [PINS, "agent.lock", lock::QUEUEING, "control"] {
             let _ = fs::remove_file(self.record(name));
         }
         // A folder that is a mount point, or has something else in it, stays.

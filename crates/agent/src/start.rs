@@ -181,7 +181,7 @@ impl Before {
             results.extend(self.put_programs_back(places, earlier));
         }
         for index in since(places.records(nic::RECORD), &self.scheduled) {
-            results.push(nic::restore(places, index, false));
+            results.push(nic::restore(places, index));
         }
         for (interface, _) in attach::attached(places) {
             if self.tagged.iter().all(|(before, _)| *before != interface) {

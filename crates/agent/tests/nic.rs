@@ -312,6 +312,39 @@ fn a_configuration_that_cannot_be_scheduled_changes_nothing() {
     assert_eq!(agent.metric("flowsched_reloads_total"), 0);
 }
 
+#[test]
+fn the_agent_and_commands_take_turns() {
+    if !lab::is_root("the_agent_and_commands_take_turns") {
+        return;
+    }
+    let pair = Pair::new();
+    let agent = Agent::start(&pair, RULE, &[]);
+    // The other configuration, so that each command undoes what the last one made.
+    let other = agent.folder.join("other.toml");
+    let faster = RULE.replace("300Kbps", "400Kbps");
+    std::fs::write(&other, format!("interfaces = [\"east\"]\n{faster}")).unwrap();
+    thread::scope(|scope| {
+        for config in [agent.config(), other] {
+            let mut command = agent.command_after(&[]);
+            command.arg("nic").arg("--config").arg(config);
+            scope.spawn(move || {
+                for _ in 0..5 {
+                    let ended = command.output().unwrap();
+                    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+                }
+            });
+        }
+        for mark in 21..26 {
+            agent.configure(&RULE.replace("20pkt", &format!("{mark}pkt")));
+            thread::sleep(Duration::from_millis(200));
+        }
+    });
+    assert!(is_scheduled(&pair, 32), "{}", queueing(&pair));
+    assert_eq!(agent.metric("flowsched_reloads_refused_total"), 0);
+    agent.ok("nic stop");
+    assert!(!is_scheduled(&pair, 32), "{}", queueing(&pair));
+}
+
 /// Ends commands that make the agent's tree on `interface`.
 fn failing_tc(agent: &Agent, interface: &str) -> String {
     let script = format!(
