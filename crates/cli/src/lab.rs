@@ -123,6 +123,9 @@ fn run(wanted: &LabRun) -> Result<(), Failure> {
 fn check(experiment: &Experiment) -> Result<(), SettingError> {
     for scene in &experiment.scenes {
         Lab::check_hosts(&scene.network()?)?;
+        if scene.workload.has_application_rates() {
+            return Err(no_application_rates());
+        }
         for scheme in &scene.schemes {
             match &scheme.level {
                 Level::Packets(scheme) => scheme.on_linux().map(|_| ())?,
@@ -131,6 +134,12 @@ fn check(experiment: &Experiment) -> Result<(), SettingError> {
         }
     }
     Ok(())
+}
+
+fn no_application_rates() -> SettingError {
+    let problem = "`application_rate` is of simulated flows only: in the lab each flow is handed to TCP at \
+                   once. Remove it.";
+    SettingError::sentence("workload.application_rate", problem.to_owned())
 }
 
 /// The lab, with this program as its agent where that is built in.

@@ -31,6 +31,7 @@
 //!
 //! [`Experiment::read`] reads a file, and the inputs beside it.
 
+mod application;
 mod arguments;
 mod contradictions;
 mod document;

@@ -24,7 +24,7 @@ use crate::resolve::Resolver;
 use crate::results::{LINK_FORM, NamedLink, ORDER_FORM, Order, Point};
 use crate::thresholds::Thresholds;
 use crate::vary::{self, Variation};
-use crate::{scheme, workload};
+use crate::{application, scheme, workload};
 
 impl Experiment {
     /// Reads the file at `path`; what it refers to is relative to its folder.
@@ -218,6 +218,7 @@ impl Reader<'_> {
             let with = format!("the scheme \"{}\"", known.name);
             self.refuse_spraying(&document.topology, topology.as_ref(), &with);
         }
+        application::check(document, &schemes, &mut self.mistakes);
         if document.schemes.is_empty() {
             let problem = "The file has no [[scheme]] table. Add at least one.";
             let mistake = Mistake::new(&document.top.place, "scheme", problem);

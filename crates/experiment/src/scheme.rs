@@ -44,6 +44,14 @@ impl Level {
         Scheme::from_settings(settings).map(|scheme| Level::Packets(Box::new(scheme)))
     }
 
+    /// Whether senders send only what applications have handed over.
+    pub(crate) fn waits_for_applications(&self) -> bool {
+        match self {
+            Level::Packets(scheme) => scheme.facts().waits_for_applications,
+            Level::Flows(_) => false,
+        }
+    }
+
     /// Whether all of a flow keeps to one path.
     pub(crate) fn needs_one_path(&self) -> bool {
         match self {

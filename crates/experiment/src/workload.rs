@@ -4,6 +4,7 @@
 use flowsched_schemes::tagger::THRESHOLDS;
 use flowsched_topology::Network;
 use flowsched_units::{Parameter, SettingError, Settings, Value};
+use flowsched_workload::parameters::APPLICATION_RATE;
 use flowsched_workload::parameters::{COOL_DOWN_FLOWS, FLOWS, LOAD, SIZES, TRACE, WARM_UP_FLOWS};
 use flowsched_workload::sizes::SizeDistribution;
 use flowsched_workload::{Flow, Load, PARAMETERS, PartError, WHOLE_KEYS, Workload};
@@ -90,6 +91,16 @@ impl WorkloadOfScene {
             Traffic::Drawn(_) => first.settings.set(&FLOWS, Value::Count(most)),
         }
         first
+    }
+
+    /// Whether applications hand bytes over at rates of their own.
+    pub fn has_application_rates(&self) -> bool {
+        let has_one = |settings: &Settings| settings.get(&APPLICATION_RATE).is_some();
+        match &self.traffic {
+            Traffic::Drawn(_) => has_one(&self.settings),
+            Traffic::Trace(_) => false,
+            Traffic::Parts(parts) => parts.settings().into_iter().any(has_one),
+        }
     }
 
     /// How many flows there are.

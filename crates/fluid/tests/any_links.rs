@@ -60,6 +60,7 @@ fn flows(drawn: &[Drawn], hosts: u32, first: Time, unit: Time) -> Vec<Flow> {
             size: Bytes::new(*bytes),
             start,
             deadline: deadline.map(|units| start + unit * units),
+            application_rate: None,
             measured: true,
         }
     };

@@ -26,6 +26,7 @@ fn any_flows(most: usize, within: u64) -> impl Strategy<Value = Vec<Flow>> {
                 size: Bytes::new(size),
                 start,
                 deadline: Option::map(deadline, |time: u64| start + Time::from_us(time)),
+                application_rate: None,
                 measured: true,
             }
         };

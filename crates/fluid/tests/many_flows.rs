@@ -19,7 +19,16 @@ fn flows_of_one_pair_may_all_start_at_once() {
     let network = network("star", &[("hosts", "4")]);
     let flow = |id| {
         let (src, dst, size) = (HostId(1), HostId(0), Bytes::new(1_000));
-        Flow { id, src, dst, size, start: Time::ZERO, deadline: None, measured: true }
+        Flow {
+            id,
+            src,
+            dst,
+            size,
+            start: Time::ZERO,
+            deadline: None,
+            application_rate: None,
+            measured: true,
+        }
     };
     let flows: Vec<Flow> = (0..COUNT).map(flow).collect();
     // D3's flows all ask anew when one ends.

@@ -135,6 +135,7 @@ fn any_scene(latest_us: u64) -> impl Strategy<Value = Vec<Flow>> {
             size: Bytes::new(size),
             start: Time::from_us(start),
             deadline: Some(Time::from_us(start + due_in)),
+            application_rate: None,
             measured: true,
         };
         flows.into_iter().enumerate().map(flow).collect()

@@ -133,6 +133,7 @@ fn who_has_waited_goes_first() {
         size: Bytes::new(kilobytes * 1000),
         start: Time::from_ms(ms),
         deadline: None,
+        application_rate: None,
         measured: true,
     };
     // The first takes 82 ms; the second waits for it for 80 ms, which make it 16 times as critical.

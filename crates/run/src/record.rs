@@ -7,7 +7,7 @@ use flowsched_experiment::results::{
 use flowsched_experiment::{Run, Scene};
 use flowsched_schemes::world::{self, FlowOutcome, Outcome, Passage, PortSample, Worth};
 use flowsched_topology::{Network, NodeId};
-use flowsched_units::{Bytes, Time};
+use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
 use flowsched_workload::parameters::LOAD_OF;
 use flowsched_workload::{Flow, Workload};
 
@@ -108,13 +108,23 @@ fn flow_row(network: &Network, flow: &Flow, outcome: &FlowOutcome) -> FlowRow {
         fct: since_start(outcome.finished_at_sender),
         receiver_fct: since_start(outcome.finished_at_receiver),
         gave_up: outcome.gave_up.is_some(),
-        ideal_fct: network.ideal_fct(flow.src, flow.dst, flow.size),
+        ideal_fct: ideal_fct(network, flow),
         deadline: since_start(flow.deadline),
         retransmissions: outcome.retransmissions.into(),
         timeouts: outcome.timeouts.all.into(),
         packets: packets(&outcome.passage),
         measured: flow.measured,
     }
+}
+
+/// Where an application hands a flow over at a rate, its last packet cannot leave before that is done.
+fn ideal_fct(network: &Network, flow: &Flow) -> Time {
+    let Flow { src, dst, size, application_rate, .. } = *flow;
+    let at_once = network.ideal_fct(src, dst, size);
+    let Some(rate) = application_rate else { return at_once };
+    let last = Bytes::new((size.get() - 1) % PACKET_PAYLOAD + 1);
+    let last_packet = network.ideal_fct(src, dst, last);
+    at_once.max(rate.transmission_time(size).saturating_add(last_packet))
 }
 
 fn packets(passage: &Passage) -> PacketCounters {

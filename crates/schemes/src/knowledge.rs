@@ -13,6 +13,9 @@ pub struct Start {
     pub size: Bytes,
     /// When it should have finished, if it has a deadline.
     pub deadline: Option<Time>,
+    /// The rate, over 0, at which the application hands over payload; none if it hands over all of it
+    /// now.
+    pub application_rate: Option<Rate>,
     /// The rate of the host's network card.
     pub rate: Rate,
     /// A random number of the flow's own.

@@ -40,6 +40,8 @@ pub struct Scheme {
 pub struct Facts {
     /// Whether all packets of a flow must pass the same switches, which know the flow.
     pub needs_one_path: bool,
+    /// Whether senders wait for applications that hand bytes over at a rate.
+    pub waits_for_applications: bool,
     /// Whether flows are spread over the paths that a network has for that.
     pub is_spread: bool,
     /// Whether switches send packets of their own.
@@ -124,6 +126,7 @@ impl Scheme {
             {
                 Facts {
                     needs_one_path: T::NEEDS_ONE_PATH,
+                    waits_for_applications: T::WAITS_FOR_APPLICATIONS,
                     is_spread: T::Header::IS_SPREAD,
                     has_controllers: C::Controller::IS_THERE,
                 }

@@ -80,6 +80,10 @@ pub trait Transport: Sized + Send {
     /// Whether all packets of a flow must pass the same switches, which know the flow.
     const NEEDS_ONE_PATH: bool = false;
 
+    /// Whether senders wait for applications that hand bytes over at a rate
+    /// ([`Start::application_rate`]).
+    const WAITS_FOR_APPLICATIONS: bool = false;
+
     /// The same rule over paths by which packets of one flow overtake each other.
     #[must_use]
     fn over_sprayed_paths(self) -> Self {

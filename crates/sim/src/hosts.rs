@@ -109,7 +109,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         let (connection, mut tagger_flow, number) = self.take_connection(&flow);
         let rate = self.network.port(self.network.nic(flow.src)).rate;
         let random = mix(self.seed ^ (u64::from(id) << 32));
-        let start = Start { flow: id, now, size: flow.size, deadline: flow.deadline, rate, random };
+        let Flow { size, deadline, application_rate, .. } = flow;
+        let start = Start { flow: id, now, size, deadline, application_rate, rate, random };
         self.tagger.start_flow(&mut tagger_flow, &start);
         let running = Running {
             sender: self.transport.sender(&start, connection),

@@ -351,6 +351,27 @@ fn tiny_flows_are_never_told_anything() {
     assert_eq!(seen.fullest, 0.0);
 }
 
+/// EPN 2018, IV-D: "HIGH priority flow cannot saturate the link, and the rest bandwidth is shared
+/// among multiple LOW priority flows. However, EPN is still work-conserving".
+#[test]
+fn low_flows_use_what_the_application_of_a_high_flow_leaves() {
+    let network = two_switches("10Gbps");
+    let slow =
+        Flow { application_rate: Some(Rate::from_gbps(4)), ..flow(0, 0, 3, 4000, Time::ZERO) };
+    let flows = [slow, flow(1, 1, 3, 12_000, Time::ZERO), flow(2, 2, 3, 12_001, Time::ZERO)];
+    let (outcome, seen) = watched(&network, Routing::Ecmp, &flows, &[("dp", "size")], NO_TROUBLE);
+    let (from, to) = (Time::from_ms(4), Time::from_ms(10));
+    assert_eq!([0, 1, 2].map(|flow| seen.tp(flow, from)), [Tp::High, Tp::Low, Tp::Low]);
+    let rates = [0, 1, 2].map(|flow| seen.rate(flow, from, to));
+    assert!((0.38..0.42).contains(&rates[0]), "the application's rate: {rates:?}");
+    let sum: f64 = rates.iter().sum();
+    let payload = 1460.0 / (1500.0 + 50.0);
+    assert!(sum > 0.97 * payload, "the link is full: {rates:?}");
+    let handed_over = Rate::from_gbps(4).transmission_time(slow.size);
+    let late = outcome.flows[0].finished_at_receiver.unwrap() - handed_over;
+    assert!(late < Time::from_us(400), "its packets go first: {late}");
+}
+
 const HOSTS: u32 = 6;
 
 /// Flows between the hosts of a small fabric, many of them to the same one.

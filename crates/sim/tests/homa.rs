@@ -186,6 +186,7 @@ proptest! {
                 size: Bytes::new(size),
                 start: Time::from_us(start),
                 deadline: None,
+                application_rate: None,
                 measured: true,
             })
             .collect();

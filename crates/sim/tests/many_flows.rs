@@ -27,7 +27,16 @@ fn outcome(changes: &[(&str, &str)], flows: &[Flow], progress: &Progress) -> Out
 
 fn flow(id: u32) -> Flow {
     let (src, dst, size) = (HostId(1), HostId(0), Bytes::new(100));
-    Flow { id, src, dst, size, start: Time::ZERO, deadline: None, measured: true }
+    Flow {
+        id,
+        src,
+        dst,
+        size,
+        start: Time::ZERO,
+        deadline: None,
+        application_rate: None,
+        measured: true,
+    }
 }
 
 #[test]

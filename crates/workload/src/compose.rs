@@ -1,11 +1,12 @@
 //! A workload of several parts, drawn side by side, and of flows that are listed.
 
 use flowsched_topology::{HostId, Network};
-use flowsched_units::{SettingError, Settings, Time};
+use flowsched_units::{Rate, SettingError, Settings, Time};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
+use crate::application::application_rate;
 use crate::arrivals::Arrivals;
 use crate::deadlines::Deadlines;
 use crate::flow::{Flow, LARGEST_FLOW, LATEST};
@@ -109,6 +110,7 @@ struct Drawing<'a> {
     stagger: Stagger,
     sizes: ChaCha8Rng,
     deadlines: Deadlines,
+    application_rate: Option<Rate>,
     asked: Option<Asked>,
     /// Flows still to be drawn; none if it shares in those of the whole.
     left: Option<u64>,
@@ -140,6 +142,7 @@ impl<'a> Drawing<'a> {
             stagger: Stagger::from_settings(settings, seed, place),
             sizes: stream(seed, "sizes", place),
             deadlines: Deadlines::from_settings(settings, seed, place)?,
+            application_rate: application_rate(settings)?,
             asked,
             left: part.flows,
         })
@@ -157,7 +160,17 @@ impl<'a> Drawing<'a> {
                 return Err(SettingError::new(&SIZES, found, allowed));
             }
             let start = self.stagger.put_off(at);
-            let mut flow = Flow { id: 0, src, dst, size, start, deadline: None, measured: true };
+            let application_rate = self.application_rate;
+            let mut flow = Flow {
+                id: 0,
+                src,
+                dst,
+                size,
+                start,
+                deadline: None,
+                application_rate,
+                measured: true,
+            };
             self.deadlines.give(&mut flow);
             flows.push(flow);
         }

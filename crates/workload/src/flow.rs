@@ -1,7 +1,7 @@
 //! What a flow is.
 
 use flowsched_topology::HostId;
-use flowsched_units::{Bytes, PACKET_HEADER, PACKET_PAYLOAD, Time};
+use flowsched_units::{Bytes, PACKET_HEADER, PACKET_PAYLOAD, Rate, Time};
 
 /// The largest flow there may be: 4 TiB.
 pub const LARGEST_FLOW: Bytes = Bytes::new(1 << 42);
@@ -28,6 +28,9 @@ pub struct Flow {
     pub start: Time,
     /// The instant by which it should have finished, if any; later than `start`.
     pub deadline: Option<Time>,
+    /// The rate, over 0, at which the application hands over payload from `start` on; none if it hands
+    /// over all of it at once.
+    pub application_rate: Option<Rate>,
     /// Whether it counts in statistics: warm-up and cool-down flows do not.
     pub measured: bool,
 }

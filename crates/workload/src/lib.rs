@@ -5,6 +5,7 @@
 
 pub mod sizes;
 
+mod application;
 mod arrivals;
 mod capture;
 mod compose;

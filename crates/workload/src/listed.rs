@@ -3,7 +3,9 @@
 use flowsched_topology::HostId;
 use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, SettingError, Settings, Time, Value};
 
+use crate::application::application_rate;
 use crate::flow::{Flow, LARGEST_FLOW, LATEST};
+use crate::parameters::APPLICATION_RATE;
 
 /// A flow that is listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,15 +75,16 @@ const PART: Parameter = Parameter {
 };
 
 /// The keys of a `[[workload.flow]]`.
-pub const LISTED_PARAMETERS: &[Parameter] = &[START, SRC, DST, SIZE, DEADLINE, COPIES, PART];
+pub const LISTED_PARAMETERS: &[Parameter] =
+    &[START, SRC, DST, SIZE, DEADLINE, APPLICATION_RATE, COPIES, PART];
 
 impl Listed {
     /// The flow of a table, for a network of `hosts` hosts.
     ///
     /// # Errors
     /// [`SettingError`] if a value is missing, a host is not there or sends to itself, the size
-    /// is 0 or over [`LARGEST_FLOW`], an instant is beyond [`LATEST`], or the deadline is not
-    /// after the start.
+    /// or the application's rate is 0, the size is over [`LARGEST_FLOW`], an instant is beyond
+    /// [`LATEST`], or the deadline is not after the start.
     pub fn from_settings(settings: &Settings, hosts: u32) -> Result<Listed, SettingError> {
         let src = host(settings, &SRC, hosts)?;
         let dst = host(settings, &DST, hosts)?;
@@ -106,7 +109,9 @@ impl Listed {
             Some(Value::Text(part)) => Some(part.clone()),
             _ => None,
         };
-        let flow = Flow { id: 0, src, dst, size, start, deadline, measured: true };
+        let application_rate = application_rate(settings)?;
+        let flow =
+            Flow { id: 0, src, dst, size, start, deadline, application_rate, measured: true };
         let copies = u32::try_from(settings.count(&COPIES)).unwrap_or(u32::MAX);
         Ok(Listed { part, flow, copies })
     }
@@ -158,7 +163,16 @@ mod tests {
         let (src, dst) = (HostId(0), HostId(3));
         let (start, due) = (Time::from_ms(1), Time::from_us(1_500));
         let size = Bytes::new(1_000_000);
-        let flow = Flow { id: 0, src, dst, size, start, deadline: Some(due), measured: true };
+        let flow = Flow {
+            id: 0,
+            src,
+            dst,
+            size,
+            start,
+            deadline: Some(due),
+            application_rate: None,
+            measured: true,
+        };
         assert_eq!(found, Listed { part: Some("long".into()), flow, copies: 3 });
     }
 

@@ -123,6 +123,16 @@ pub const DEADLINE_SIZES_BELOW: Parameter = Parameter {
     source: "none; PDQ 2012, 5.3 has 40KB",
 };
 
+pub const APPLICATION_RATE: Parameter = Parameter {
+    name: "application_rate",
+    kind: Kind::Rate,
+    default: None,
+    about: "Rate at which the application of each flow hands over payload, from the flow's start on. \
+            Senders send no more than was handed over. Needs a transport that is TCP, and \
+            `engine = \"packet\"`.",
+    source: "none: all at once; EPN 2018, IV-D discusses such flows",
+};
+
 /// The keys of `[workload]`. Of those without a default, `sizes` and one of `load` and `at` must be
 /// given, or in their place `trace`. Those that only some patterns know are in
 /// [`crate::PatternKind::own_keys`]. Parts have all but [`WHOLE_KEYS`], and [`PART_NAME`] and
@@ -147,6 +157,7 @@ pub const PARAMETERS: &[Parameter] = &[
     DEADLINES,
     DEADLINE_SIZES_FROM,
     DEADLINE_SIZES_BELOW,
+    APPLICATION_RATE,
 ];
 
 /// The keys that are of a workload as a whole, and `flows` beside them: what parts that do not

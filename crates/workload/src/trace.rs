@@ -67,7 +67,8 @@ pub fn parse_trace(text: &str, hosts: u32) -> Result<Vec<Flow>, TraceError> {
     Ok(flows)
 }
 
-/// Writes a trace that [`parse_trace`] reads back as the same flows, but for what is measured.
+/// Writes a trace that [`parse_trace`] reads back as the same flows, but for what is measured and for
+/// applications' rates.
 pub fn write_trace(flows: &[Flow]) -> String {
     let with_deadlines = flows.iter().any(|flow| flow.deadline.is_some());
     let columns = if with_deadlines { TRACE_COLUMNS.len() } else { TRACE_COLUMNS.len() - 1 };
@@ -104,7 +105,7 @@ impl Row<'_> {
         }
         let size = self.size(3)?;
         let deadline = if columns > 4 { self.deadline(4, start)? } else { None };
-        Ok(Flow { id: 0, src, dst, size, start, deadline, measured: true })
+        Ok(Flow { id: 0, src, dst, size, start, deadline, application_rate: None, measured: true })
     }
 
     fn instant(&self, column: usize) -> Result<Time, TraceError> {
@@ -297,7 +298,16 @@ mod tests {
                 let due = until_due.map(|ps| start.saturating_add(Time::from_ps(ps)).min(LATEST));
                 let (src, dst) = (HostId(src), HostId((src + distance) % 100));
                 let size = Bytes::new(size);
-                Flow { id: 0, src, dst, size, start, deadline: due, measured: true }
+                Flow {
+                    id: 0,
+                    src,
+                    dst,
+                    size,
+                    start,
+                    deadline: due,
+                    application_rate: None,
+                    measured: true,
+                }
             },
         )
     }

@@ -449,6 +449,7 @@ fn listed_flows_are_themselves_and_count_to_a_part() {
         size: Bytes::new(5),
         start: Time::from_ms(start),
         deadline: None,
+        application_rate: None,
         measured: true,
     };
     let listed =

@@ -27,6 +27,7 @@ fn pieces() -> impl Strategy<Value = String> {
         "at",
         "every",
         "deadlines",
+        "application_rate",
         "src",
         "dst",
         "size",

@@ -268,6 +268,29 @@ fn with_parts(parts: &str) -> String {
 }
 
 #[test]
+fn application_rates_need_senders_that_wait() {
+    let part = "[[workload.part]]\nname = \"a\"\napplication_rate = \"400Mbps\"";
+    let with_preset = |tables: &str, preset: &str| {
+        let to = format!("{tables}\n[[scheme]]\npreset = \"{preset}\"");
+        changed("[[scheme]]\npreset = \"dctcp\"", &to)
+    };
+    let refusal = "`application_rate` needs senders that are TCP, in `engine = \"packet\"`. Those of the \
+                   scheme";
+    assert_eq!(with_preset(part, "dctcp"), "no mistake");
+    assert_eq!(with_preset(part, "epn"), "no mistake");
+    assert!(with_preset(part, "pdq").contains(&format!("{refusal} \"pdq\"")));
+    let flow = "[[workload.flow]]\nsrc = 0\ndst = 1\nsize = \"1MB\"\napplication_rate = \"1Mbps\"";
+    assert_eq!(with_preset(flow, "dctcp"), "no mistake");
+    assert!(with_preset(flow, "homa").contains(&format!("{refusal} \"homa\"")));
+    let whole = |rate: &str| format!("load = 0.5\napplication_rate = \"{rate}\"");
+    let fluid = GOOD.replace("seeds = 2", "seeds = 2\nengine = \"fluid\"");
+    let fluid = fluid.replace("load = 0.5", &whole("1Mbps"));
+    assert!(mistakes(&fluid, &[]).contains(&format!("{refusal} \"dctcp\"")));
+    assert_eq!(changed("load = 0.5", &whole("1Mbps")), "no mistake");
+    assert_snapshot!(changed("load = 0.5", &whole("0Gbps")), @"a.toml:11:20: workload.application_rate: `application_rate` is 0, so that the flows never end. Raise it, or remove it.");
+}
+
+#[test]
 fn parts_are_complete_and_go_together() {
     let part = "[[workload.part]]\nname = \"a\"";
     assert_eq!(with_parts(part), "no mistake");
@@ -323,7 +346,7 @@ fn listed_flows_are_possible() {
     assert_eq!(flow(""), "no mistake");
     assert_eq!(changed("load = 0.5", "flow = [{src = 0, dst = 1, size = \"1pkt\"}]"), "no mistake");
     assert_snapshot!(flow("deadline = \"1ms\""), @"a.toml:18:12: workload.flow.0.deadline: found 1ms, expected an instant after its start at 1ms and up to 5000000s");
-    assert_snapshot!(flow("class = \"a\""), @r#"a.toml:18:1: workload.flow.0.class: found the key "class", expected start, src, dst, size, deadline, copies, part"#);
+    assert_snapshot!(flow("class = \"a\""), @r#"a.toml:18:1: workload.flow.0.class: found the key "class", expected start, src, dst, size, deadline, application_rate, copies, part"#);
     assert_snapshot!(with_parts("[[workload.flow]]\nsrc = 0\ndst = 4\nsize = \"1MB\""), @"a.toml:15:7: workload.flow.0.dst: found 4, expected a host of the topology, 0 to 3");
     assert_snapshot!(with_parts("[[workload.flow]]\nsrc = 0\ndst = 0\nsize = \"1MB\""), @"a.toml:15:7: workload.flow.0.dst: found host 0 again, expected another host than src");
     assert_snapshot!(with_parts("[[workload.flow]]\nsrc = 0\ndst = 1\nsize = \"0B\""), @"a.toml:16:8: workload.flow.0.size: found 0B, expected from 1B to 4398.046511104GB");

@@ -236,6 +236,7 @@ deadlines = "exponential 20ms 3ms"
 [[workload.part]]
 name = "long"
 sizes = "fixed 1MB"
+application_rate = "400Mbps"
 pattern = "staggered"
 same_rack = 0.5
 share = 0.7

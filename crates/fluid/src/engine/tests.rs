@@ -35,6 +35,7 @@ fn any_flows() -> impl Strategy<Value = Vec<Flow>> {
             size: Bytes::new(size),
             start: Time::from_us(start),
             deadline: None,
+            application_rate: None,
             measured: true,
         };
         flows.into_iter().enumerate().map(flow).collect()

@@ -58,7 +58,16 @@ mod tests {
 
     fn flows() -> [Flow; 1] {
         let (start, size) = (Time::ZERO, Bytes::new(1_000));
-        [Flow { id: 0, src: FROM, dst: TO, start, size, deadline: None, measured: true }]
+        [Flow {
+            id: 0,
+            src: FROM,
+            dst: TO,
+            start,
+            size,
+            deadline: None,
+            measured: true,
+            application_rate: None,
+        }]
     }
 
     fn frame(from: HostId, to: HostId, packet: &Packet<PdqHeader>) -> Vec<u8> {

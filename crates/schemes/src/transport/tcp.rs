@@ -7,6 +7,7 @@
 //! that holds the segment which caused it, and that is all a sender needs while ACKs are not
 //! lost.
 
+mod application;
 pub mod congestion;
 pub mod parameters;
 mod receiver;
@@ -65,6 +66,8 @@ impl<A: CongestionControl> Transport for Tcp<A> {
     type Host = ();
     type Sender = Sender<A>;
     type Receiver = Receiver;
+
+    const WAITS_FOR_APPLICATIONS: bool = true;
 
     fn over_sprayed_paths(self) -> Tcp<A> {
         Tcp { fast_retransmit: self.settings.fast_retransmit == FastRetransmit::On, ..self }

@@ -142,6 +142,7 @@ fn flows(drawn: Vec<(u32, u32, bool, u64, u64)>, hosts: u32, unit: Time) -> Vec<
                 size: Bytes::new(bytes),
                 start: unit * start,
                 deadline: None,
+                application_rate: None,
                 measured: true,
             }
         })

@@ -235,6 +235,7 @@ impl Summary {
                 size: Bytes::new(flow.bytes).min(LARGEST_FLOW),
                 start: Time::from_ps(start).min(LATEST),
                 deadline: None,
+                application_rate: None,
                 measured: true,
             });
         }

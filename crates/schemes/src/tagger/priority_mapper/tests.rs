@@ -29,6 +29,7 @@ impl Sender<'_> {
             now: Time::ZERO,
             size,
             deadline: None,
+            application_rate: None,
             rate: Rate::from_gbps(10),
             random: 0,
         };

@@ -238,7 +238,15 @@ mod tests {
         let phost = Phost { settings: SETTINGS };
         let mut host = phost.host(RATE);
         let size = Bytes::new(20 * PACKET_PAYLOAD);
-        let start = Start { flow: 0, now: Time::ZERO, size, deadline: None, rate: RATE, random: 0 };
+        let start = Start {
+            flow: 0,
+            now: Time::ZERO,
+            size,
+            deadline: None,
+            application_rate: None,
+            rate: RATE,
+            random: 0,
+        };
         let mut sender = phost.sender(&start, ());
         let request = sender.poll(&phost, &mut host, Time::ZERO);
         assert_eq!(request.map(|outgoing| outgoing.payload), Some(0));

@@ -2,6 +2,7 @@
 
 use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
 
+use super::application::HandedOver;
 use super::congestion::{Acked, Ahead, AnyAlgorithm, CongestionControl, Loss, Window};
 use super::scoreboard::Scoreboard;
 use super::settings::{EctOn, Growth, Restart};
@@ -72,6 +73,7 @@ pub struct Sender<A = AnyAlgorithm> {
     connection: Connection<A>,
     board: Scoreboard,
     segments: u32,
+    handed_over: HandedOver,
     last_payload: u32,
     recovery: Recovery,
     /// Recovery began, and the first lost segment goes at once (RFC 6675, 5, step 4.3).
@@ -106,6 +108,7 @@ impl<A: CongestionControl> Sender<A> {
             connection,
             board: Scoreboard::default(),
             segments,
+            handed_over: HandedOver::new(start),
             last_payload: last as u32,
             recovery: Recovery::None,
             resend_at_once: false,
@@ -138,7 +141,8 @@ impl<A: CongestionControl> Sender<A> {
     /// When the timer is due.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.deadline
+        let awaited = self.handed_over.awaited_at(self.board.next());
+        awaited.map_or(self.deadline, |at| at.min(self.deadline))
     }
 
     /// Gives the connection back.
@@ -151,13 +155,16 @@ impl<A: CongestionControl> Sender<A> {
     /// The next packet that may be sent now.
     #[inline(always)]
     pub(super) fn poll(&mut self, tcp: &Tcp<A>, now: Time) -> Option<Outgoing> {
+        self.handed_over.take(now);
         if !self.connection.is_open || self.is_probing {
             return self.poll_special(tcp, now);
         }
         let lost = self.board.lost();
         let seq = lost.unwrap_or(self.board.next());
         let at_once = lost.is_some() && self.resend_at_once;
-        if seq >= self.segments || !(at_once || self.may_send(tcp, seq, lost.is_some())) {
+        if seq >= self.handed_over.segments(self.segments)
+            || !(at_once || self.may_send(tcp, seq, lost.is_some()))
+        {
             return None;
         }
         let idle = self.board.outstanding() == 0;

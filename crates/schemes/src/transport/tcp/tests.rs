@@ -199,8 +199,15 @@ impl Channel<'_> {
     /// Runs a flow until its sender has every segment acknowledged.
     fn run(&mut self, connection: Connection) -> Connection {
         let rate = Rate::from_bps(10_000_000_000);
-        let start =
-            Start { flow: 0, now: self.now, size: self.size, deadline: None, rate, random: 0 };
+        let start = Start {
+            flow: 0,
+            now: self.now,
+            size: self.size,
+            deadline: None,
+            application_rate: None,
+            rate,
+            random: 0,
+        };
         let mut sender = self.tcp.sender(&start, connection);
         let mut receiver = self.tcp.receiver(self.size);
         for _ in 0..100_000 {

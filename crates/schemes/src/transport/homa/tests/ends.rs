@@ -15,7 +15,15 @@ fn us(us: u64) -> Time {
 
 fn sender(homa: &Homa, flow: u32, segments: u64) -> Sender {
     let size = Bytes::new(segments * 1_460);
-    let start = Start { flow, now: Time::ZERO, size, deadline: None, rate: RATE, random: 0 };
+    let start = Start {
+        flow,
+        now: Time::ZERO,
+        size,
+        deadline: None,
+        application_rate: None,
+        rate: RATE,
+        random: 0,
+    };
     homa.sender(&start, ())
 }
 

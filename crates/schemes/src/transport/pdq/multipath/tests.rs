@@ -45,7 +45,15 @@ impl Scene {
     fn new(size: u64, subflows: &str, deadline: Option<Time>) -> Scene {
         let settings = settings(subflows);
         let size = Bytes::new(size);
-        let start = Start { flow: 0, now: Time::ZERO, size, deadline, rate: GBPS, random: 1 };
+        let start = Start {
+            flow: 0,
+            now: Time::ZERO,
+            size,
+            deadline,
+            application_rate: None,
+            rate: GBPS,
+            random: 1,
+        };
         Scene {
             settings,
             sender: MultipathSender::new(&settings, &start),

@@ -27,7 +27,15 @@ fn reno() -> Tcp {
 
 /// A flow of this size that starts now.
 fn start(size: Bytes, now: Time) -> Start {
-    Start { flow: 0, now, size, deadline: None, rate: Rate::from_gbps(10), random: 1 }
+    Start {
+        flow: 0,
+        now,
+        size,
+        deadline: None,
+        application_rate: None,
+        rate: Rate::from_gbps(10),
+        random: 1,
+    }
 }
 
 /// A sender of `segments` full segments on an open connection, and all it may send at first.
@@ -327,4 +335,27 @@ fn the_receive_window_holds_new_data_back() {
     assert_eq!(all(&tcp, &mut sender, us(100)), [0]);
     sender.on_ack(&tcp, us(100), &plain(2));
     assert_eq!(all(&tcp, &mut sender, us(100)), [4, 5]);
+}
+
+/// An application of 1460 B in 10 us; the last segment has half as many.
+#[test]
+fn nothing_is_sent_before_the_application_has_handed_it_over() {
+    let tcp = reno();
+    let rate = Some(Rate::from_bps(PACKET_PAYLOAD * 8 * 100_000));
+    let size = Bytes::new(2 * PACKET_PAYLOAD + PACKET_PAYLOAD / 2);
+    let start = Start { application_rate: rate, ..start(size, us(50)) };
+    let mut sender = Sender::new(&tcp, &start, Connection::open(&tcp, RTT));
+    let mut sent = Vec::new();
+    let mut now = us(50);
+    loop {
+        sent.extend(all(&tcp, &mut sender, now).into_iter().map(|seq| (seq, now)));
+        now = sender.deadline();
+        if sent.len() == 3 {
+            break;
+        }
+        sender.on_timer(&tcp, now);
+    }
+    assert_eq!(sent, [(0, us(60)), (1, us(70)), (2, us(75))]);
+    assert_eq!(sender.timeouts.all, 0, "waiting for the application is no timeout");
+    assert_eq!(now, us(60) + tcp.settings.rto_min, "then the timeout is what is waited for");
 }
