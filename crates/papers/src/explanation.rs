@@ -47,7 +47,8 @@ fn measured(measure: &Measure) -> String {
     if let Some(reach) = &measure.reach {
         let _ = write!(text, ", the {} up to which", reach.key);
     }
-    let _ = write!(text, ", {} of {}", measure.figure, measure.scheme);
+    let unit = if measure.unit == 1.0 { String::new() } else { format!(" / {}", measure.unit) };
+    let _ = write!(text, ", {}{unit} of {}", measure.figure, measure.scheme);
     if let Some(reach) = &measure.reach {
         let _ = write!(text, " is at least {}", reach.least);
     }
