@@ -6,12 +6,16 @@ CARGO := cargo
 BINARY := target/release/flowsched
 # Every command that the binary can have.
 ALL_FEATURES := flowsched/agent,flowsched/controller,flowsched/lab
+# What is tested. Whatever else `make test` needs of the debug build comes from the same build, since
+# another selection of packages has other features and would be compiled once more.
+TESTED := --workspace --features $(ALL_FEATURES)
+DEBUG_BINARY := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/flowsched
 PREFIX ?= /usr/local
 DESTDIR ?=
 # A tool is built once, quickly: it is used for seconds.
 TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 $(CARGO) install --locked
 
-.PHONY: run build install uninstall agent controller lab test test-install test-python lint deny docs reference bench bench-controller soak soak-controller mutants clean dependencies
+.PHONY: run build install uninstall agent controller lab test debug-binary test-install test-python lint deny docs reference bench bench-controller soak soak-controller mutants clean dependencies
 
 run: build
 	$(BINARY) run experiments/pias-vs-dctcp.toml
@@ -50,27 +54,29 @@ test: dependencies
 	scripts/install-report-deps.sh
 	scripts/install-agent-deps.sh --test
 	$(MAKE) --no-print-directory lint deny
-	$(CARGO) test --workspace --features $(ALL_FEATURES)
+	$(CARGO) test $(TESTED)
 	$(MAKE) --no-print-directory test-install
 	$(MAKE) --no-print-directory test-python
 	$(MAKE) --no-print-directory test-agent-kernels test-packaging
 	$(MAKE) --no-print-directory docs
 
+## The binary that the tests use.
+debug-binary:
+	$(CARGO) test --quiet $(TESTED) --no-run
+
 ## Installs to a temporary folder and follows the tutorial's first steps.
-test-install:
-	$(CARGO) build -p flowsched
-	scripts/test-install.sh "$${CARGO_TARGET_DIR:-target}/debug/flowsched"
+test-install: debug-binary
+	scripts/test-install.sh $(DEBUG_BINARY)
 
 ## The Python package as a wheel in a clean environment: tests, doctests, a notebook, strict types, leaks.
-test-python:
+test-python: debug-binary
 	scripts/install-python-deps.sh
-	$(CARGO) build -p flowsched
-	FLOWSCHED="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/flowsched" python/test.sh
+	FLOWSCHED=$(DEBUG_BINARY) python/test.sh
 
 lint:
 	scripts/circles.py
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --features $(ALL_FEATURES) -- -D warnings
+	$(CARGO) clippy $(TESTED) --all-targets -- -D warnings
 	$(CARGO) fmt --manifest-path examples/own-scheme/Cargo.toml --check
 
 deny:
@@ -81,15 +87,15 @@ deny:
 docs: reference
 	command -v mdbook >/dev/null || $(TOOL) mdbook
 	mdbook build docs
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --lib --quiet
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(TESTED) --no-deps --lib --quiet
 
 ## Rewrites the generated pages of the book; in CI that must change nothing.
-reference:
+reference: debug-binary
 	for page in experiment schemes workloads topologies results; do \
-	  $(CARGO) run --quiet -p flowsched -- reference $$page > docs/src/reference/$$page.md; \
+	  $(DEBUG_BINARY) reference $$page > docs/src/reference/$$page.md; \
 	done
 	mkdir -p docs/src/papers
-	$(CARGO) run --quiet -p flowsched -- pages docs/src/papers
+	$(DEBUG_BINARY) pages docs/src/papers
 	sed -i "s/^Of [0-9]* published values.*/$$(cat docs/src/papers/totals.md)/" README.md
 	if [ -n "$${CI:-}" ]; then git diff --exit-code -- docs/src/reference docs/src/papers README.md; fi
 

@@ -15,7 +15,7 @@ test-agent:
 
 # The same program under Debian's 6.1 and its newest kernel, emulated: function, not time.
 test-agent-kernels:
-	crates/agent/kernels/run.sh
+	TESTED='$(TESTED)' crates/agent/kernels/run.sh
 
 # The agent and its tests, built for arm64 and run under the same kernels for arm64. Too slow for
 # `make test`.
@@ -24,9 +24,8 @@ test-agent-arm64:
 	crates/agent/kernels/run.sh --arm64
 
 # Units, manifest and Debian package: checked, installed and purged in a copy of this machine.
-test-packaging:
-	cargo build -p flowsched --features agent,controller
-	packaging/test.sh "$${CARGO_TARGET_DIR:-target}/debug/flowsched"
+test-packaging: debug-binary
+	packaging/test.sh $(DEBUG_BINARY)
 
 # The Debian package under a systemd of its own, in an emulated machine. Too slow for `make test`.
 test-systemd:

@@ -6,6 +6,9 @@
 #                          release where they can be reached
 #   run.sh 6.1.0 6.12      kernels whose package names begin so
 #   run.sh --arm64 [...]   the same kernels for arm64, with the agent and its tests built for arm64
+#
+# TESTED says what `cargo test` builds, "-p flowsched-agent" unless it is set: what it built already
+# is not built again.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -70,17 +73,19 @@ sysroot=
 [ $architecture = amd64 ] || prepare_arm64
 
 build_tests() { # sets `built`: the agent, and the test programs that the list names
-  local name programs=()
+  local name names=(examples/flowsched-agent) messages=$work/built-$architecture.json
   for name in $(sed -n 's/^ *run \([a-z_]*\) .*/\1/p' "$tests" | sort -u); do
-    case $name in
-      flowsched_agent) programs+=(--lib) ;;
-      *) programs+=(--test "$name") ;;
-    esac
+    names+=("deps/$name-[0-9a-f]*")
   done
-  local messages=$work/built-$architecture.json agent=(-q -p flowsched-agent --message-format=json)
-  (cd "$root" && cargo build "${agent[@]}" --example flowsched-agent &&
-    cargo test "${agent[@]}" --no-run "${programs[@]}") >"$messages"
-  mapfile -t built < <(grep -o '"executable":"[^"]*"' "$messages" | cut -d'"' -f4)
+  # shellcheck disable=SC2086 # what is tested is words
+  (cd "$root" && cargo test -q ${TESTED:--p flowsched-agent} --no-run --message-format=json) >"$messages"
+  mapfile -t built < <(grep 'crates/agent#' "$messages" | grep -o '"executable":"[^"]*"' | cut -d'"' -f4 |
+    grep -E "/($(IFS='|'; echo "${names[*]}"))\$")
+  # A list that names no test would test nothing.
+  if [ ${#built[@]} -ne ${#names[@]} ]; then
+    echo "of ${names[*]}, these were built: ${built[*]}" >&2
+    exit 1
+  fi
 }
 
 build_tests
