@@ -162,6 +162,11 @@ pub const SUMMARY: &[Key] = &[
         "",
         "FCT over ideal FCT of those flows; null if there are none.",
     ),
+    key(
+        "runs[].normalised_fct.{all,small,medium,large}",
+        "",
+        "The mean FCT over the mean ideal FCT of the flows that finished; null if there are none.",
+    ),
     key("runs[].goodput_gbps.{all,small,medium,large}.count", "", "Flows that finished."),
     key(
         "runs[].goodput_gbps.{all,small,medium,large}.{mean,p50,p95,p99,p999,max}",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::results::query_us;
 use crate::results::{
     Distribution, FlowRow, LinkFigures, LoadFigures, OneByOne, OverheadRecord, PacketFigures,
-    PerClass, Point, PortFigures, RunRecord, Schedule,
+    PerClass, Point, PortFigures, RunRecord, Schedule, SizeClass,
 };
 
 /// The figures of one run.
@@ -88,6 +88,9 @@ pub struct RunSummary {
     pub fct_us: PerClass<Distribution>,
     /// FCT over ideal FCT.
     pub slowdown: PerClass<Distribution>,
+    /// The mean FCT over the mean ideal FCT of the flows that finished; `None` if there are none.
+    #[serde(default)]
+    pub normalised_fct: PerClass<Option<f64>>,
     /// Size over FCT, in Gbit/s: the goodput of each flow.
     #[serde(default)]
     pub goodput_gbps: PerClass<Distribution>,
@@ -186,6 +189,13 @@ fn goodput_gbps(flow: &FlowRow) -> Option<f64> {
     flow.fct.filter(|fct| *fct > Time::ZERO).map(|fct| bits / (fct.as_us_f64() * 1000.0))
 }
 
+/// The mean FCT over the mean ideal FCT of those of `flows` that finished.
+fn normalised_fct<'a>(flows: impl Iterator<Item = &'a FlowRow>) -> Option<f64> {
+    let both = flows.filter_map(|flow| Some((flow.fct?.as_us_f64(), flow.ideal_fct.as_us_f64())));
+    let (fct, ideal) = both.fold((0.0, 0.0), |(fct, ideal), one| (fct + one.0, ideal + one.1));
+    (ideal > 0.0).then(|| fct / ideal)
+}
+
 fn fct_us(flow: &FlowRow) -> Option<f64> {
     flow.fct.map(|fct| fct.as_us_f64())
 }
@@ -195,12 +205,13 @@ impl RunSummary {
     #[doc(hidden)]
     pub fn new(run: &RunRecord, ports: &PortFigures) -> RunSummary {
         let measured: Vec<&FlowRow> = run.flows.iter().filter(|flow| flow.measured).collect();
+        let of_class = |class: Option<SizeClass>| {
+            let asked = move |flow: &&FlowRow| class.is_none_or(|class| class == flow.class());
+            measured.iter().copied().filter(asked)
+        };
         let distribution = |value: fn(&FlowRow) -> Option<f64>| {
             PerClass::from_fn(|class| {
-                let asked = |flow: &&&FlowRow| class.is_none_or(|class| class == flow.class());
-                Distribution::from_values(
-                    measured.iter().filter(asked).filter_map(|f| value(f)).collect(),
-                )
+                Distribution::from_values(of_class(class).filter_map(value).collect())
             })
         };
         let deadlines = Deadlines::from_flows(measured.iter().copied());
@@ -238,6 +249,7 @@ impl RunSummary {
             links: ports.links.clone(),
             fct_us: distribution(fct_us),
             slowdown: distribution(FlowRow::slowdown),
+            normalised_fct: PerClass::from_fn(|class| normalised_fct(of_class(class))),
             goodput_gbps: distribution(goodput_gbps),
             packets: PacketFigures::from_flows(&measured),
             one_by_one: OneByOne::default(),

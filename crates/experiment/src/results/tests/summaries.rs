@@ -15,10 +15,11 @@ fn summary_of(runs: Vec<RunRecord>) -> Json {
 #[test]
 fn figures_are_of_the_measured_flows_that_finished() {
     let unfinished = FlowRow { fct: None, ..flow(4, 100, 0) };
+    let with_worse_ideal = FlowRow { ideal_fct: Time::from_us(40), ..flow(1, 1, 30) };
     let warm_up = FlowRow { measured: false, ..flow(5, 100, 1_000_000) };
     let flows = vec![
         flow(0, 100_000, 10),
-        flow(1, 1, 30),
+        with_worse_ideal,
         flow(2, 100_001, 50),
         flow(3, 10_000_000, 70),
         unfinished,
@@ -39,6 +40,8 @@ fn figures_are_of_the_measured_flows_that_finished() {
     assert_eq!(run["fct_us"]["all"]["mean"], 40.0);
     assert_eq!(run["fct_us"]["medium"]["count"], 2);
     assert_eq!(run["slowdown"]["medium"]["mean"], 6.0);
+    assert_eq!(run["normalised_fct"]["small"], 0.8);
+    assert_eq!(run["normalised_fct"]["large"], json!(null));
 }
 
 #[test]
