@@ -37,8 +37,6 @@ use crate::traffic::{Manners, Tags, Traffic};
 
 /// From when everything is ready until time 0.
 const AHEAD: Duration = Duration::from_millis(50);
-/// Connections from one host to another at first, where they are persistent (PIAS ToN 2017, V-A.1).
-const FIRST_CONNECTIONS: u32 = 5;
 
 /// Runs experiments between hosts of this machine.
 #[derive(Clone, Debug)]
@@ -158,8 +156,7 @@ impl World for OverTcp<'_, '_, '_, '_> {
             HostTags::Size(sizes) => Tags::Size(Arc::new(sizes)),
             HostTags::None | HostTags::BytesSent(_) => Tags::None,
         };
-        let manners =
-            Manners { are_persistent: on_linux.persistent, first: FIRST_CONNECTIONS, tags };
+        let manners = Manners { open_connections: on_linux.open_connections, tags };
         let traffic = Traffic::new(job.flows, &hosts, manners, clock)?;
         play(job, switch, clock, watch, |until, progress| traffic.play(until, progress))
     }

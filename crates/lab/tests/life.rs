@@ -31,7 +31,7 @@ const RENO: LinuxHosts = LinuxHosts {
     tags: HostTags::None,
     initial_window: 10,
     rto_min: Time::from_ms(10),
-    persistent: true,
+    open_connections: 1,
 };
 
 /// Hosts with the kernel's Reno.

@@ -92,8 +92,8 @@ pub struct LinuxHosts {
     pub initial_window: u32,
     /// The shortest retransmission timeout.
     pub rto_min: Time,
-    /// Whether a connection carries many flows.
-    pub persistent: bool,
+    /// Connections that a pair of hosts has open from the start; 0 if every flow opens its own.
+    pub open_connections: u32,
 }
 
 /// A scheme's hosts on Linux.

@@ -90,9 +90,10 @@ pub trait Transport: Sized + Send {
         self
     }
 
-    /// Whether a connection outlives its flow.
-    fn is_persistent(&self) -> bool {
-        false
+    /// How many connections each pair of hosts has open from the start, which outlive their flows; 0 if
+    /// every flow opens its own.
+    fn open_connections(&self) -> u32 {
+        0
     }
 
     /// A connection that is open before its first flow, on a path with this round-trip time.

@@ -143,16 +143,17 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
     /// The pair's connection that has been idle for longest, as the PIAS authors' simulator picks
     /// it, or a new one.
     fn take_connection(&mut self, flow: &Flow) -> (T::Connection, G::Flow, u32) {
-        if !self.transport.is_persistent() {
+        let open = self.transport.open_connections();
+        if open == 0 {
             return (self.transport.new_connection(), G::Flow::default(), 0);
         }
         let (network, transport) = (self.network, &self.transport);
         let pool = self.pools.entry((flow.src, flow.dst)).or_insert_with(|| {
             let (data, ack) = (Bytes::new(PACKET_WIRE), Bytes::new(PACKET_HEADER));
             let round_trip = network.base_rtt(flow.src, flow.dst, data, ack);
-            let connection = transport.open_connection(round_trip);
-            let first = ((Time::ZERO, 0), (connection, G::Flow::default()));
-            Pool { count: 1, idle: BTreeMap::from([first]) }
+            let connection = || (transport.open_connection(round_trip), G::Flow::default());
+            let idle = (0..open).map(|number| ((Time::ZERO, number), connection())).collect();
+            Pool { count: open, idle }
         });
         if let Some(((_, number), (connection, tagger_flow))) = pool.idle.pop_first() {
             return (connection, tagger_flow, number);
@@ -339,7 +340,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         outcome.retransmissions = running.sender.retransmissions();
         outcome.timeouts = running.sender.timeouts();
         outcome.passage = running.account.passage;
-        if self.transport.is_persistent() {
+        if self.transport.open_connections() > 0 {
             let connection = running.sender.finish(now);
             if let Some(pool) = self.pools.get_mut(&(running.src, running.dst)) {
                 let since = (now, running.connection);

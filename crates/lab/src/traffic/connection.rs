@@ -26,11 +26,9 @@ const PRIORITIES: u32 = 7;
 /// How connections behave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manners {
-    /// Whether a connection carries many flows; otherwise each flow has one of its own.
-    pub are_persistent: bool,
-    /// Connections that are open from the start, from each host to each that it sends to; only where
-    /// they are persistent.
-    pub first: u32,
+    /// Connections that are open from the start, from each host to each that it sends to, and carry many
+    /// flows; 0 if each flow opens one of its own.
+    pub open_connections: u32,
     /// What a connection does at the beginning of a flow, so that its packets are tagged.
     pub tags: Tags,
 }

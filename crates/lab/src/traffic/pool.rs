@@ -102,14 +102,14 @@ impl<'a> Pool<'a> {
 
     /// Opens the connections that are there from the start, for flows of these.
     pub(super) fn open_first(&mut self, flows: &[Flow]) -> Result<(), LabError> {
-        if !self.manners.are_persistent {
+        let open = self.manners.open_connections;
+        if open == 0 {
             return Ok(());
         }
         for flow in flows {
             let pair = (flow.src, flow.dst);
             if !self.idle.contains_key(&pair) {
-                let opened: Result<Vec<_>, _> =
-                    (0..self.manners.first).map(|_| self.open(pair)).collect();
+                let opened: Result<Vec<_>, _> = (0..open).map(|_| self.open(pair)).collect();
                 self.idle.insert(pair, opened?);
             }
         }
@@ -172,7 +172,7 @@ impl<'a> Pool<'a> {
             }
         };
         let is_over = self.connections[number].end_flow();
-        if is_over && self.manners.are_persistent {
+        if is_over && self.manners.open_connections > 0 {
             self.idle.entry(self.connections[number].pair).or_default().push(number);
         }
         Ok(is_over.into())

@@ -43,8 +43,8 @@ impl<T: Transport<Header = ()>, H: Header> Transport for Carrying<T, H> {
         Carrying::new(self.transport.over_sprayed_paths())
     }
 
-    fn is_persistent(&self) -> bool {
-        self.transport.is_persistent()
+    fn open_connections(&self) -> u32 {
+        self.transport.open_connections()
     }
 
     fn open_connection(&self, round_trip: Time) -> T::Connection {

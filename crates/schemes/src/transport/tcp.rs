@@ -73,8 +73,8 @@ impl<A: CongestionControl> Transport for Tcp<A> {
         Tcp { fast_retransmit: self.settings.fast_retransmit == FastRetransmit::On, ..self }
     }
 
-    fn is_persistent(&self) -> bool {
-        self.settings.persistent
+    fn open_connections(&self) -> u32 {
+        self.settings.open_connections
     }
 
     fn open_connection(&self, round_trip: Time) -> Connection<A> {

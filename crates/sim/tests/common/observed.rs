@@ -29,8 +29,8 @@ where
     type Sender = Inner<T::Sender>;
     type Receiver = Inner<T::Receiver>;
 
-    fn is_persistent(&self) -> bool {
-        self.inner.is_persistent()
+    fn open_connections(&self) -> u32 {
+        self.inner.open_connections()
     }
 
     fn open_connection(&self, round_trip: Time) -> T::Connection {

@@ -81,9 +81,18 @@ pub const CONNECTIONS: Parameter = Parameter {
     name: "connections",
     kind: Kind::Choice(&["persistent", "new"]),
     default: Some("persistent"),
-    about: "\"persistent\": a pair of hosts has an open connection and opens more when all \
+    about: "\"persistent\": a pair of hosts has open_connections from the start and opens more when all \
             are busy; \"new\": each flow opens its own, with a handshake.",
     source: "PIAS ToN 2017, V-C",
+};
+
+pub const OPEN_CONNECTIONS: Parameter = Parameter {
+    name: "open_connections",
+    kind: Kind::Count { from: 1, to: 1000 },
+    default: Some("1"),
+    about: "How many connections each pair of hosts has open from the start, if connections are \
+            persistent.",
+    source: "PIAS ToN 2017, V-A: 5 on the testbed",
 };
 
 pub const RESTART: Parameter = Parameter {
@@ -141,6 +150,7 @@ pub const PARAMETERS: &[Parameter] = &[
     ACK_RATIO,
     ACK_DELAY,
     CONNECTIONS,
+    OPEN_CONNECTIONS,
     RESTART,
     GROWTH,
     PROBE_TIMEOUTS,

@@ -5,9 +5,9 @@ use flowsched_units::{Bytes, PACKET_PAYLOAD, Settings, Time};
 use super::congestion::{DctcpSettings, L2dctSettings};
 use super::parameters::{
     ACK_DELAY, ACK_ECN, ACK_RATIO, CONNECTIONS, ECT_ON, FAST_RETRANSMIT, G, GROWTH,
-    GROWTH_PER_WINDOW, INITIAL_ALPHA, INITIAL_WINDOW, LARGEST_WEIGHT, MAX_WINDOW, PROBE_TIMEOUTS,
-    RECEIVE_WINDOW, RESTART, RTO, RTO_BACKOFF, RTO_MIN, SMALLEST_WEIGHT, WEIGHT_FALLS_FROM,
-    WEIGHT_FALLS_TO,
+    GROWTH_PER_WINDOW, INITIAL_ALPHA, INITIAL_WINDOW, LARGEST_WEIGHT, MAX_WINDOW, OPEN_CONNECTIONS,
+    PROBE_TIMEOUTS, RECEIVE_WINDOW, RESTART, RTO, RTO_BACKOFF, RTO_MIN, SMALLEST_WEIGHT,
+    WEIGHT_FALLS_FROM, WEIGHT_FALLS_TO,
 };
 
 impl DctcpSettings {
@@ -94,8 +94,8 @@ pub struct TcpSettings {
     pub ack_ratio: u32,
     /// The longest that an ACK is delayed.
     pub ack_delay: Time,
-    /// Whether flows use open connections.
-    pub persistent: bool,
+    /// Connections that a pair of hosts has open from the start; 0 if every flow opens its own.
+    pub open_connections: u32,
     /// When the window falls back to the initial one.
     pub restart: Restart,
     /// Which marked ACKs do not grow the window.
@@ -129,7 +129,10 @@ impl TcpSettings {
             },
             ack_ratio: settings.count(&ACK_RATIO) as u32,
             ack_delay: settings.time(&ACK_DELAY),
-            persistent: settings.text(&CONNECTIONS) == "persistent",
+            open_connections: match settings.text(&CONNECTIONS).as_str() {
+                "new" => 0,
+                _ => settings.count(&OPEN_CONNECTIONS) as u32,
+            },
             restart: match settings.text(&RESTART).as_str() {
                 "every-flow" => Restart::EveryFlow,
                 "never" => Restart::Never,

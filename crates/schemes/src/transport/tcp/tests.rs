@@ -47,7 +47,7 @@ fn tcp() -> impl Strategy<Value = Tcp> {
                 fast_retransmit: if fast { FastRetransmit::On } else { FastRetransmit::Off },
                 growth: if ns2 { Growth::Ns2 } else { Growth::Rfc },
                 rto_backoff: backoff,
-                persistent,
+                open_connections: u32::from(persistent),
                 ack_ratio,
                 probe_timeouts,
                 ..TcpSettings::from_settings(&Settings::defaults(PARAMETERS))
@@ -265,7 +265,7 @@ proptest! {
         sizes in prop::collection::vec(1u64..150_000, 1..3),
         script in prop::collection::vec(fate(), 0..400),
     ) {
-        let mut connection = if tcp.is_persistent() {
+        let mut connection = if tcp.open_connections() > 0 {
             tcp.open_connection(Time::from_us(100))
         } else {
             tcp.new_connection()
