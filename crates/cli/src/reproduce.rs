@@ -10,8 +10,8 @@ use std::sync::atomic::Ordering;
 use flowsched_experiment::results::Summary;
 use flowsched_experiment::{Mistake, Mistakes, Place};
 use flowsched_papers::{
-    CLAIMS, Claim, Claims, Explored, Repository, Row, Study, as_table, as_text, explanation,
-    explore, studies, studies_of,
+    CLAIMS, Claim, Claims, Explored, Repository, Row, Scale, Study, as_table, as_text, explanation,
+    explore, parameters, studies, studies_of,
 };
 use flowsched_run::{Progress, Store};
 
@@ -72,12 +72,14 @@ fn explore_all(wanted: &Reproduce, claims: &Claims, asked: &[&Claim]) -> Result<
     })
 }
 
-/// Prints what a claim says, how it is measured, and what the recorded tables say of it.
+/// Prints what a claim says, how it is measured, what the recorded tables say of it, and the parameters
+/// with which the paper's scale is run.
 pub fn explain(id: &str) -> Result<(), Failure> {
-    let claims = Repository::here().claims()?;
+    let repository = Repository::here();
+    let claims = repository.claims()?;
     let asked = claims.asked_for(&[id.to_owned()])?;
     let known = record::recorded_rows()?;
-    let texts = asked.into_iter().map(|claim| {
+    let texts = asked.iter().map(|claim| {
         let unmeasured = |value| Row::new(claim, value, &BTreeMap::new(), "");
         let rows = claim.values.iter().map(|value| {
             let found = known.iter().find(|row| row.id == claim.id && row.value == value.name);
@@ -85,7 +87,14 @@ pub fn explain(id: &str) -> Result<(), Failure> {
         });
         explanation(claim, &rows.collect::<Vec<_>>())
     });
-    print(&texts.collect::<Vec<_>>().join("\n"))
+    let mut text = texts.collect::<Vec<_>>().join("\n");
+    let mut resolved = Vec::new();
+    for study in studies_of(&asked) {
+        let experiment = repository.experiment(&study, Scale::Paper, None)?;
+        resolved.push((study, experiment.resolved().to_owned()));
+    }
+    text.push_str(&parameters(&resolved));
+    print(&text)
 }
 
 /// Runs every study, each once, and returns their summaries.

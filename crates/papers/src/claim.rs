@@ -34,6 +34,8 @@ pub struct Claim {
     /// Where the paper measured.
     #[serde(rename = "where")]
     pub place: Place,
+    /// How the paper puts it: a quotation, in which "[...]" stands for what is left out.
+    pub words: String,
     /// In which setting.
     pub setting: String,
     /// What was measured, in words.

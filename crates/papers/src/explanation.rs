@@ -1,16 +1,19 @@
-//! A claim in words: what the paper states, what it leaves open, and how it is measured.
+//! A claim in words: what the paper states, what it leaves open, how it is measured, and with which
+//! parameters.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::claim::{Claim, ClaimedValue};
 use crate::measure::{Measure, Over};
 use crate::row::Row;
-use crate::setting::Setting;
+use crate::setting::{Setting, Study};
 
 /// The claim in words, with the rows that are known of it.
 pub fn explanation(claim: &Claim, rows: &[Row]) -> String {
-    let Claim { id, paper, section, setting, metric, .. } = claim;
-    let mut text = format!("{id} ({paper}, {section})\nSetting: {setting}\nMetric: {metric}\n");
+    let Claim { id, paper, section, words, setting, metric, .. } = claim;
+    let mut text = format!("{id} ({paper}, {section})\n");
+    let _ = writeln!(text, "The paper: \"{words}\"\nSetting: {setting}\nMetric: {metric}");
     for value in &claim.values {
         let row = rows.iter().find(|row| row.id == claim.id && row.value == value.name);
         let name = if value.name.is_empty() { "value" } else { &value.name };
@@ -26,6 +29,31 @@ pub fn explanation(claim: &Claim, rows: &[Row]) -> String {
         let readings: Vec<&str> = open.readings.iter().map(|one| one.name.as_str()).collect();
         let _ = writeln!(text, "Assumption: {}. {}", open.name, open.why);
         let _ = writeln!(text, "  Other readings: {}.", readings.join("; "));
+    }
+    text
+}
+
+/// The parameters of the experiments that measure a claim, each with its resolved text: all of them the
+/// first time that a file is used, and those that differ where it is used with other settings.
+pub fn parameters<'a>(resolved: &'a [(Study, String)]) -> String {
+    let mut text = String::new();
+    let mut first: BTreeMap<&'a str, BTreeSet<&'a str>> = BTreeMap::new();
+    for (study, all) in resolved {
+        let _ = write!(text, "\nParameters of experiments/{}.toml", study.experiment);
+        if !study.set.is_empty() {
+            let _ = write!(text, " with {}", pairs(&study.set));
+        }
+        match first.get(study.experiment.as_str()) {
+            None => {
+                let _ = write!(text, ":\n{all}");
+                first.insert(&study.experiment, all.lines().collect());
+            }
+            Some(known) => {
+                text.push_str(", where they differ:\n");
+                let others = all.lines().filter(|line| !known.contains(line));
+                others.for_each(|line| text.extend([line, "\n"]));
+            }
+        }
     }
     text
 }
@@ -73,4 +101,26 @@ fn pairs(setting: &Setting) -> String {
     let pairs: Vec<String> =
         setting.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     pairs.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_said_once() {
+        let study = |experiment: &str, set: &[(&str, &str)]| Study {
+            experiment: experiment.to_owned(),
+            set: set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
+        };
+        let resolved = [
+            (study("fig1", &[]), "load = 0.5\nseeds = 5\n".to_owned()),
+            (study("fig1", &[("load", "0.8")]), "load = 0.8\nseeds = 5\n".to_owned()),
+            (study("fig2", &[]), "load = 0.5\n".to_owned()),
+        ];
+        let expected = "\nParameters of experiments/fig1.toml:\nload = 0.5\nseeds = 5\n\
+                        \nParameters of experiments/fig1.toml with load = 0.8, where they differ:\nload = 0.8\n\
+                        \nParameters of experiments/fig2.toml:\nload = 0.5\n";
+        assert_eq!(parameters(&resolved), expected);
+    }
 }

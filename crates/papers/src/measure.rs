@@ -29,7 +29,8 @@ pub struct Measure {
     pub scheme: String,
     /// The scheme that it is compared with; none for absolute figures.
     pub baseline: Option<String>,
-    /// The point of the sweep: varied keys and their values. Without it, all points count.
+    /// The points of the sweep that count: varied keys and their values, with commas between several.
+    /// Without it, all do.
     #[serde(default)]
     pub at: Setting,
     /// Where the baseline is at another point: the keys that differ there, and their values.
@@ -54,7 +55,7 @@ pub enum Over {
     Least,
     /// The one with the largest figure.
     Most,
-    /// The mean over them, in each seed.
+    /// The mean over them, in each seed: of figures, or of ratios, whose mean is the geometric one.
     Mean,
 }
 
@@ -113,20 +114,40 @@ impl Measure {
     }
 
     fn is_at(&self, point: &Point) -> bool {
-        self.at.iter().all(|(key, value)| point.get(key) == Some(value))
+        let is_one_of = |values: &str, found: &str| values.split(',').any(|value| value == found);
+        self.at
+            .iter()
+            .all(|(key, values)| point.get(key).is_some_and(|found| is_one_of(values, found)))
     }
 
     fn at_points(&self, kind: Kind, summary: &Summary, points: &[&Point]) -> Option<Measured> {
-        let ours = self.by_seed(summary, points, &self.scheme)?;
         let Some(baseline) = &self.baseline else {
+            let ours = self.by_seed(summary, points, &self.scheme)?;
             let figures: Vec<f64> = ours.values().map(|figure| figure / self.unit).collect();
             return absolute(&figures);
         };
+        // Only `reach` needs all points for one figure.
+        let steps: Vec<&[&Point]> = match &self.reach {
+            Some(_) => vec![points],
+            None => points.chunks(1).collect(),
+        };
+        let logs: Option<Vec<_>> =
+            steps.into_iter().map(|step| self.logs_by_seed(summary, step, baseline)).collect();
+        compared(kind, &mean_by_seed(&logs?)?.into_values().collect::<Vec<_>>())
+    }
+
+    /// The logarithm of each seed's ratio to the baseline.
+    fn logs_by_seed(
+        &self,
+        summary: &Summary,
+        points: &[&Point],
+        baseline: &str,
+    ) -> Option<BTreeMap<u64, f64>> {
+        let ours = self.by_seed(summary, points, &self.scheme)?;
         let there = self.points_of_baseline(summary, points)?;
         let theirs = self.by_seed(summary, &there, baseline)?;
-        let logs: Vec<f64> =
-            ours.iter().filter_map(|(seed, own)| Some((own / theirs.get(seed)?).ln())).collect();
-        compared(kind, &logs)
+        let log = |(seed, own): (&u64, &f64)| Some((*seed, (own / theirs.get(seed)?).ln()));
+        Some(ours.iter().filter_map(log).collect())
     }
 
     /// The same points with the keys of `baseline_at` in their places.

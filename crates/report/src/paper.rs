@@ -57,8 +57,8 @@ fn title(paper: &str) -> &str {
 }
 
 fn section(claim: &Claim, rows: &[&Row]) -> String {
-    let Claim { id, section, setting, metric, .. } = claim;
-    let mut text = format!("## {id}\n\n*{section}.* {}: {metric}.\n\n", form(claim));
+    let Claim { id, section, words, setting, metric, .. } = claim;
+    let mut text = format!("## {id}\n\n> {words}\n\n*{section}.* {}: {metric}.\n\n", form(claim));
     let _ = writeln!(text, "Setting: {setting}.\n");
     text.push_str("| value | published | measured | verdict | scale | processor time |\n");
     text.push_str("|---|---|---|---|---|---|\n");

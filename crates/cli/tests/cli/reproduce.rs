@@ -16,6 +16,7 @@ paper = "pias"
 section = "1"
 where = "sim"
 setting = "four hosts"
+words = "flows are short"
 metric = "mean FCT"
 kind = "reduction"
 bound = "up-to"
@@ -42,6 +43,7 @@ paper = "pias"
 section = "2"
 where = "sim"
 setting = "four hosts"
+words = "few packets drop"
 metric = "drops"
 kind = "value"
 [[claim.value]]
@@ -141,6 +143,9 @@ fn claims_are_explained_and_unknown_ones_refused() {
     let text = place.flowsched(&["explain", "pias.hops"]).output;
     assert!(text.contains("experiments/small.toml, drops of dctcp"), "{text}");
     assert!(text.contains("not run: nobody has the trace"), "{text}");
+    assert!(text.contains("The paper: \"few packets drop\""), "{text}");
+    assert!(text.contains("Parameters of experiments/small.toml:\n"), "{text}");
+    assert!(text.contains("\nrto_min = \""), "{text}");
     let refused = place.flowsched(&["reproduce", "pia"]);
     assert_eq!(refused.status, Some(2));
     assert!(refused.errors.contains("`pia` names no claim"), "{}", refused.errors);
