@@ -99,9 +99,11 @@ reference: debug-binary
 	sed -i "s/^Of [0-9]* published values.*/$$(cat docs/src/papers/totals.md)/" README.md
 	if [ -n "$${CI:-}" ]; then git diff --exit-code -- docs/src/reference docs/src/papers README.md; fi
 
-## Packet-hops per CPU-second, the cost of growth, and the optimiser beside SciPy's.
+## Packet-hops per CPU-second, the cost of growth, the optimiser beside SciPy's, and what a sweep costs beside its runs.
 bench: build
 	benches/run.sh
+	scripts/install-python-deps.sh
+	python/test.sh --bench
 
 SOAK_MINUTES ?= 60
 

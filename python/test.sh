@@ -2,8 +2,10 @@
 # Builds the wheel, installs it into a clean virtual environment, and tests what is installed: pytest with
 # doctests and the notebook, strict types, and a thousand runs that leave nothing behind.
 #
-#   python/test.sh [--soak]
+#   python/test.sh [--soak | --bench]
 #
+# --soak only runs the sweep of 500 experiments. --bench only measures what a sweep costs beside its runs, with a wheel
+# of the profile `release`; PAIRS and FLOWS say how often and how long (python/benches/sweep_overhead.py).
 # FLOWSCHED is the binary of the command line to compare with; without it the debug build is used.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +15,7 @@ target=${CARGO_TARGET_DIR:-target}
 export FLOWSCHED=${FLOWSCHED:-$PWD/target/debug/flowsched}
 case $target in /*) ;; *) target=$PWD/$target ;; esac
 [ -x "$FLOWSCHED" ] || FLOWSCHED=$target/debug/flowsched
-if [ ! -x "$FLOWSCHED" ]; then
+if [ ! -x "$FLOWSCHED" ] && [ "${1:-}" != --bench ]; then
   cargo build --quiet -p flowsched
 fi
 
@@ -23,20 +25,26 @@ trap 'rm -rf "$work"' EXIT
 pip() { "$work/venv/bin/python" -m pip --quiet --disable-pip-version-check "$@"; }
 pip install 'maturin>=1.9,<2'
 # The profile `dev` shares its artefacts with `cargo test`.
-"$work/venv/bin/maturin" build --quiet --profile dev --manifest-path python/Cargo.toml \
+profile=dev
+[ "${1:-}" != --bench ] || profile=release
+"$work/venv/bin/maturin" build --quiet --profile "$profile" --manifest-path python/Cargo.toml \
   --interpreter "$work/venv/bin/python" --out "$work/wheels"
 wheel=$(echo "$work"/wheels/flowsched-*-abi3-*.whl)
 pip install "$wheel[test]"
 
 # Away from the sources, so that the installed package is what is imported.
-cp -r python/tests python/notebooks python/pyproject.toml "$work/"
+cp -r python/benches python/tests python/notebooks python/pyproject.toml "$work/"
 export FLOWSCHED_REPOSITORY=$PWD
 cd "$work"
 installed=$("$work/venv/bin/python" -c 'import flowsched, pathlib; print(pathlib.Path(flowsched.__file__).parent)')
 run() { "$work/venv/bin/python" -m "$@"; }
-if [ "${1:-}" = --soak ]; then
-  run pytest -m soak tests
-  exit
-fi
+case ${1:-} in
+  --soak)
+    run pytest -m soak tests
+    exit ;;
+  --bench)
+    "$work/venv/bin/python" benches/sweep_overhead.py "${PAIRS:-3}" "${FLOWS:-10000}"
+    exit ;;
+esac
 run mypy --strict --config-file pyproject.toml -p flowsched
 run pytest -m 'not soak' tests --doctest-modules "$installed" -p no:cacheprovider

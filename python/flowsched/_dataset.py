@@ -22,12 +22,12 @@ import pyarrow.dataset as ds
 from . import _native
 from .results import typed
 
-TableName = Literal["flows", "ports"]
-_TABLES: tuple[TableName, ...] = ("flows", "ports")
+TableName = Literal["flows", "ports", "probe_flows", "probe_ports"]
+_TABLES: tuple[TableName, ...] = ("flows", "ports", "probe_flows", "probe_ports")
 
 
 class Dataset:
-    """``ROOT/flows/workload.load=0.8/NAME.parquet``, and the same of ports."""
+    """``ROOT/flows/workload.load=0.8/NAME.parquet``, and the same of the other tables."""
 
     def __init__(self, root: Path, values: Mapping[str, Sequence[str]]) -> None:
         self.root, self._values = root, values
@@ -36,7 +36,7 @@ class Dataset:
         """Adds the tables of a results folder: each is there whole or not at all."""
         for table in _TABLES:
             file = self._file(table, point, folder)
-            if not file.exists():
+            if not file.exists() and (folder / f"{table}.parquet").exists():
                 file.parent.mkdir(parents=True, exist_ok=True)
                 _link(folder / f"{table}.parquet", file)
         self._describe()

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from . import _html, _native, _words
-from ._dataset import Dataset
+from ._dataset import Dataset, TableName
 from .comparison import Comparison
+from .errors import ResultsError
 from .plot import Plots
 from .results import Results, compare, slowdown_table, summary_table
 
 if TYPE_CHECKING:
     import pandas
+
+    from . import results
 
 
 @dataclass(frozen=True)
@@ -96,22 +99,45 @@ class Sweep:
     @cached_property
     def flows(self) -> pa.Table:
         """A row for every flow of every run, with the varied keys as the first columns."""
-        return self._dataset.read("flows", [(run.point, run.folder) for run in self.runs])
+        return self._read("flows")
 
     @cached_property
     def ports(self) -> pa.Table:
         """A row for every port at every sample, with the varied keys as the first columns."""
-        return self._dataset.read("ports", [(run.point, run.folder) for run in self.runs])
+        return self._read("ports")
+
+    @property
+    def has_probe(self) -> bool:
+        """Whether the experiment has a ``[probe]``."""
+        return bool(self.runs) and self.runs[0].results().has_probe
+
+    @cached_property
+    def probe_flows(self) -> pa.Table:
+        """What a ``[probe]`` recorded of flows, as in :class:`Results`, with the varied keys."""
+        return self._probed("probe_flows")
+
+    @cached_property
+    def probe_ports(self) -> pa.Table:
+        """What a ``[probe]`` recorded of ports, as in :class:`Results`, with the varied keys."""
+        return self._probed("probe_ports")
+
+    def _probed(self, table: TableName) -> pa.Table:
+        if not self.has_probe:
+            raise ResultsError(f"{self.name} has no [probe], so that nothing was recorded over time")
+        return self._read(table)
+
+    def _read(self, table: TableName) -> pa.Table:
+        return self._dataset.read(table, [(run.point, run.folder) for run in self.runs])
 
     @cached_property
     def summary(self) -> pa.Table:
         """A row for every run, with its figures under dotted names."""
         return summary_table(run.summary() for run in self.runs)
 
-    def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
-        """``flows``, ``ports`` or ``summary`` as a pandas frame."""
-        tables = {"flows": lambda: self.flows, "ports": lambda: self.ports}
-        frame: pandas.DataFrame = tables.get(table, lambda: self.summary)().to_pandas()
+    def to_pandas(self, table: results.TableName = "flows") -> pandas.DataFrame:
+        """A table as a pandas frame: ``flows``, ``ports``, ``summary``, ``probe_flows`` or ``probe_ports``."""
+        found: pa.Table = getattr(self, table)
+        frame: pandas.DataFrame = found.to_pandas()
         return frame
 
     def compare(self, against: str) -> Comparison:

@@ -158,10 +158,11 @@ class Plots:
         """The queue of a port over time, under each scheme with one seed.
 
         ``port`` names its owner and its peer; without it the switch's port with the longest mean queue
-        is drawn. Without ``seed`` the first one is.
+        is drawn. Without ``seed`` the first one is. Ports that a ``[probe]`` recorded are drawn from what
+        it recorded, other ports from samples; without ``port`` those of the probe come first.
         """
         point = self._point(at)
-        samples = _at(self._results.ports, point)
+        samples = _at(self._samples(port), point)
         seed = samples["seed"][0].as_py() if seed is None else seed
         samples = samples.filter(pc.equal(samples["seed"], seed))
         owner, peer = port or _fullest(samples)
@@ -173,7 +174,7 @@ class Plots:
             for number, scheme in enumerate(self._results.schemes):
                 times = _of_scheme(samples, scheme, "time_ps") / 1e9
                 waiting = _of_scheme(samples, scheme, "queue_bytes") / 1e3
-                axes.plot(times, waiting, label=scheme, **_line(number))
+                axes.step(times, waiting, where="post", label=scheme, **_line(number))
             axes.set(xlabel="time (ms)", ylabel="queue (KB)", title=f"{owner} to {peer}")
             axes.set_ylim(bottom=0)
             _finish(axes, point)
@@ -186,6 +187,16 @@ class Plots:
                 return point
         points = "; ".join(_words.point(point) for point in self._results.points)
         raise KeyError(f"no point is at {_words.point(wanted)}; there are {points}")
+
+    def _samples(self, port: tuple[str, str] | None) -> pa.Table:
+        """Rows of ports over time: what a probe recorded if it has the port, samples otherwise."""
+        if self._results.has_probe:
+            probed = self._results.probe_ports
+            owners, peers = (probed.group_by(["owner", "peer"]).aggregate([])[end] for end in (0, 1))
+            ends = list(zip(owners.to_pylist(), peers.to_pylist(), strict=True))
+            if ends and (port is None or port in ends):
+                return probed
+        return self._results.ports
 
     def _measured(self, point: Mapping[str, str]) -> pa.Table:
         flows = _at(self._results.flows, point)
@@ -220,8 +231,9 @@ def _by_key(
 
 
 def _fullest(samples: pa.Table) -> tuple[str, str]:
-    is_switch = pc.invert(pc.starts_with(samples["class"], "host to "))
-    ports = samples.filter(is_switch).group_by(["owner", "peer"]).aggregate([("queue_bytes", "mean")])
+    if "class" in samples.column_names:  # Not where a probe chose the ports.
+        samples = samples.filter(pc.invert(pc.starts_with(samples["class"], "host to ")))
+    ports = samples.group_by(["owner", "peer"]).aggregate([("queue_bytes", "mean")])
     rows: Sequence[dict[str, Any]] = ports.to_pylist()
     fullest = max(rows, key=lambda row: row["queue_bytes_mean"])
     return fullest["owner"], fullest["peer"]

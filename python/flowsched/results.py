@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-TableName = Literal["flows", "ports", "summary"]
+TableName = Literal["flows", "ports", "summary", "probe_flows", "probe_ports"]
 """A table of the results."""
 
 CLASSES = {
@@ -116,14 +116,37 @@ class Results:
         """A row for every run, with the figures of ``summary.json`` under dotted names."""
         return summary_table(self._summary["runs"])
 
+    @property
+    def has_probe(self) -> bool:
+        """Whether the experiment has a ``[probe]``, so that there are tables of what it recorded."""
+        return "probe_ports" in self._summary["tables"]
+
+    @cached_property
+    def probe_flows(self) -> pa.Table:
+        """What a ``[probe]`` recorded of flows, with the columns of ``probe_flows.parquet``: window, rate,
+        alpha, priority and bytes in flight over time.
+
+        Raises :class:`~flowsched.ResultsError` if the experiment has no probe.
+        """
+        return self._read("probe_flows")
+
+    @cached_property
+    def probe_ports(self) -> pa.Table:
+        """What a ``[probe]`` recorded of ports, with the columns of ``probe_ports.parquet``: queue, rate and
+        marks over time.
+
+        Raises :class:`~flowsched.ResultsError` if the experiment has no probe.
+        """
+        return self._read("probe_ports")
+
     def _read(self, name: TableName) -> pa.Table:
         # Pages come from the mapped file and are decoded once, into the buffers that the table has.
         with pq.ParquetFile(self._native.table_file(name), memory_map=True) as file:
             return file.read()
 
     def _table(self, name: TableName) -> pa.Table:
-        tables = {"flows": lambda: self.flows, "ports": lambda: self.ports}
-        return tables.get(name, lambda: self.summary)()
+        found: pa.Table = getattr(self, name)
+        return found
 
     def to_pandas(self, table: TableName = "flows") -> pandas.DataFrame:
         """A table as a pandas frame."""

@@ -7,7 +7,6 @@
 //! hour it decides on the hours before; the simulator then runs that hour's flows.
 
 use std::error::Error;
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use flowsched_controller::{Guard, Situation, Window, Windows, decide};
@@ -111,9 +110,8 @@ impl Hour {
             let prepared =
                 Prepared::new(&experiment.scenes[run.scene], run).map_err(|e| e.to_string())?;
             let simulator = |run: Simulation<'_>| Ok(run.run()?);
-            let record = prepared
-                .simulate(&simulator, &Progress::default(), &mut |_| ControlFlow::Continue(()))
-                .map_err(|e| e.to_string())?;
+            let record =
+                prepared.simulate(&simulator, &Progress::default()).map_err(|e| e.to_string())?;
             let summary = RunSummary::new(&record, &PortFigures::default());
             Ok((run.scheme, summary.fct_us.all.mean.unwrap_or(f64::NAN)))
         };

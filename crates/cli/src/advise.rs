@@ -5,7 +5,6 @@ mod schemes;
 mod text;
 
 use std::fs;
-use std::ops::ControlFlow;
 
 use flowsched_experiment::results::{PortFigures, RunSummary};
 use flowsched_experiment::{Arguments, Experiment, Run};
@@ -28,8 +27,7 @@ pub fn advise(wanted: &Advise) -> Result<(), Failure> {
     let simulate = |run: Run| {
         let prepared = Prepared::new(&experiment.scenes[run.scene], run)?;
         let simulator = |run: Simulation<'_>| Ok(run.run()?);
-        let record =
-            prepared.simulate(&simulator, &progress, &mut |_| ControlFlow::Continue(()))?;
+        let record = prepared.simulate(&simulator, &progress)?;
         Ok((run.scheme, RunSummary::new(&record, &PortFigures::default())))
     };
     let summaries: Result<Vec<(usize, RunSummary)>, RunError> =

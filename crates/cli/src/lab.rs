@@ -126,6 +126,11 @@ fn check(experiment: &Experiment) -> Result<(), SettingError> {
         if scene.workload.has_application_rates() {
             return Err(no_application_rates());
         }
+        if scene.probe.is_some() {
+            let problem = "The lab records nothing over time. Remove `[probe]`, or run the file with \
+                           `flowsched run`.";
+            return Err(SettingError::sentence("probe", problem));
+        }
         for scheme in &scene.schemes {
             match &scheme.level {
                 Level::Packets(scheme) => scheme.on_linux().map(|_| ())?,

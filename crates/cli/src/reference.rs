@@ -1,6 +1,6 @@
 //! Pages of the reference, generated from the lists that files are checked against.
 
-use flowsched_experiment::results::{Column, FLOWS, PORTS, SUMMARY};
+use flowsched_experiment::results::{Column, FLOWS, PORTS, PROBE_FLOWS, PROBE_PORTS, SUMMARY};
 use flowsched_schemes::combination::COMMON;
 use flowsched_schemes::discipline::DISCIPLINES;
 use flowsched_schemes::{PRESETS, Role, parts};
@@ -35,7 +35,13 @@ fn experiment() -> String {
                 for keys, varied keys included: `workload.flows = 1000`. They apply with `--quick`. \
                 `--set` and `--vary` take precedence.\n";
     let keys = parameters(flowsched_experiment::PARAMETERS);
-    format!("# The experiment file\n\n{intro}\n\n{keys}\n{vary}")
+    let probe = "## Record over time\n\nThe table `[probe]` names ports and flows. The run records the \
+                 ports' queue, rate and marks, and the flows' window, rate, alpha, priority and bytes in \
+                 flight, in [probe_ports.parquet](results.md#probe_portsparquet) and \
+                 [probe_flows.parquet](results.md#probe_flowsparquet). The report draws them. A probe \
+                 changes no other result, and needs `engine = \"packet\"`.\n\n";
+    let probe_keys = parameters(flowsched_experiment::PROBE);
+    format!("# The experiment file\n\n{intro}\n\n{keys}\n{probe}{probe_keys}\n{vary}")
 }
 
 fn schemes() -> String {
@@ -152,9 +158,14 @@ fn results() -> String {
          ## flows.parquet\n\nOne row per flow and run. Varied keys come first, a column for each, with \
          the key's name: integers, floats or text, whatever fits all values.\n\n{}\n\
          ## ports.parquet\n\nOne row per port, sample time and run, with the columns of varied keys as \
-         in flows.parquet.\n\n{}\n## summary.json\n\n{}",
+         in flows.parquet.\n\n{}\n## probe_ports.parquet\n\nWith a \
+         `[probe]` that names ports: one row per recorded port and time.\n\n{}\n\
+         ## probe_flows.parquet\n\nWith a `[probe]` that names flows: one row per recorded flow and time, \
+         while the flow is under way.\n\n{}\n## summary.json\n\n{}",
         columns(FLOWS),
         columns(PORTS),
+        columns(PROBE_PORTS),
+        columns(PROBE_FLOWS),
         table(&["key", "unit", "meaning"], keys),
     )
 }

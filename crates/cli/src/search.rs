@@ -1,8 +1,6 @@
 //! `flowsched search`: the largest value of a key at which enough flows meet their deadlines
 //! (PDQ 2012, 5.2.1: "the number of concurrent flows at 99% application throughput").
 
-use std::ops::ControlFlow;
-
 use flowsched_experiment::results::{PortFigures, RunSummary};
 use flowsched_experiment::{Arguments, Experiment, Mistake, Mistakes, Place, Run};
 use flowsched_run::{Prepared, Progress, RunError, Simulation};
@@ -88,7 +86,7 @@ fn share_met(wanted: &Search, scene: usize, scheme: usize, value: u64) -> Result
     let summary_of = |run: Run| {
         let run = Prepared::new(&experiment.scenes[run.scene], run)?;
         let simulator = |run: Simulation<'_>| Ok(run.run()?);
-        let record = run.simulate(&simulator, &progress, &mut |_| ControlFlow::Continue(()))?;
+        let record = run.simulate(&simulator, &progress)?;
         Ok(RunSummary::new(&record, &PortFigures::default()))
     };
     let summaries: Result<Vec<RunSummary>, RunError> =

@@ -33,6 +33,7 @@ enum Which {
     Top,
     Topology,
     Workload,
+    Probe,
     Part(usize),
     Listed(usize),
     Scheme(usize),
@@ -48,6 +49,7 @@ impl Key {
             Which::Top => self.name.clone(),
             Which::Topology => format!("topology.{}", self.name),
             Which::Workload => format!("workload.{}", self.name),
+            Which::Probe => format!("probe.{}", self.name),
             Which::Part(index) => format!("workload.part.{index}.{}", self.name),
             Which::Listed(index) => format!("workload.flow.{index}.{}", self.name),
             Which::Scheme(index) => format!("scheme.{index}.{}", self.name),
@@ -171,6 +173,7 @@ impl Document {
             Which::Top => &mut self.top,
             Which::Topology => &mut self.topology,
             Which::Workload => &mut self.workload,
+            Which::Probe => self.probe.get_or_insert_with(|| Table::empty("probe", place)),
             Which::Part(index) => &mut self.parts[index],
             Which::Listed(index) => &mut self.listed[index],
             Which::Scheme(index) => &mut self.schemes[index],
@@ -190,6 +193,7 @@ impl Document {
         };
         match first {
             "topology" => found(Which::Topology, rest),
+            "probe" => found(Which::Probe, rest),
             "workload" => match rest.split_once('.') {
                 Some(("part", rest)) => {
                     let of_part = Element { what: "part", path: "workload.part", key, place };
@@ -209,7 +213,7 @@ impl Document {
                 found(Which::Scheme(index), name)
             }
             _ => {
-                let tables = ["topology", "workload", "scheme"];
+                let tables = ["topology", "workload", "probe", "scheme"];
                 Err(Mistake::unknown(place, key, first, tables))
             }
         }
@@ -219,7 +223,7 @@ impl Document {
         let key = self.locate(text, place)?;
         let shared = match key.table {
             Which::Top => SHARED.contains(&key.name.as_str()),
-            Which::Topology | Which::Workload | Which::Listed(_) => false,
+            Which::Topology | Which::Workload | Which::Probe | Which::Listed(_) => false,
             Which::Scheme(_) => key.name == NAME.name,
             Which::Part(_) => key.name == PART_NAME.name,
         };
@@ -370,7 +374,7 @@ mod tests {
         --vary flows=3: flows: found the key a second time, expected it once
         --set load: found "load", expected key=value, such as workload.load=0.6
         --set =3: found "=3", expected key=value, such as workload.load=0.6
-        --set wrkload.load=1: wrkload.load: found "wrkload", expected topology, workload, scheme; did you mean "workload"?
+        --set wrkload.load=1: wrkload.load: found "wrkload", expected topology, workload, probe, scheme; did you mean "workload"?
         --set scheme.queues=1: scheme.queues: found no key of a scheme, expected scheme.NAME.KEY or scheme.NUMBER.KEY, counted from 0
         --set scheme.pais.queues=1: scheme.pais.queues: found "pais", expected tcp, pias, pias2, or a number from 0 to 2; did you mean "pias"?
         --set scheme.9.queues=1: scheme.9.queues: found "9", expected tcp, pias, pias2, or a number from 0 to 2

@@ -26,6 +26,8 @@ pub(crate) struct Document {
     pub listed: Vec<Table>,
     /// Each `[[scheme]]`.
     pub schemes: Vec<Table>,
+    /// `[probe]`, if there is one.
+    pub probe: Option<Table>,
     /// `[vary]`, nested keys joined with dots.
     pub vary: Table,
     /// `[quick]`, nested keys joined with dots, if there is one.
@@ -65,7 +67,8 @@ impl Entry {
 }
 
 impl Table {
-    fn empty(path: &str, place: &Place) -> Table {
+    /// A table without keys.
+    pub fn empty(path: &str, place: &Place) -> Table {
         Table::new(path, place.clone(), BTreeMap::new())
     }
 
@@ -108,7 +111,7 @@ fn dotted(path: &str, key: &str) -> String {
 
 impl Document {
     /// The tables at the top of a file, beside its keys.
-    pub const TABLES: [&str; 5] = ["topology", "workload", "scheme", "vary", "quick"];
+    pub const TABLES: [&str; 6] = ["topology", "workload", "probe", "scheme", "vary", "quick"];
 
     /// Reads TOML.
     ///
@@ -172,6 +175,7 @@ impl Reader<'_> {
             parts: Vec::new(),
             listed: Vec::new(),
             schemes: Vec::new(),
+            probe: None,
             vary: Table::empty("vary", &start),
             quick: None,
         };
@@ -187,6 +191,9 @@ impl Reader<'_> {
                     let lists = [("part", &mut parts), ("flow", &mut listed)];
                     document.workload = self.table_with_lists("workload", at, table, lists);
                     (document.parts, document.listed) = (parts, listed);
+                }
+                ("probe", DeValue::Table(table)) => {
+                    document.probe = Some(self.table("probe", at, table));
                 }
                 ("vary", DeValue::Table(table)) => {
                     document.vary.place = at;

@@ -7,6 +7,7 @@ use flowsched_workload::{PartError, Workload};
 use crate::engine::Engine;
 use crate::inputs::Input;
 use crate::parameters::KIND;
+use crate::probe::ProbeOfScene;
 use crate::results::{NamedLink, Order, Point};
 use crate::scheme::SchemeOfScene;
 use crate::workload::WorkloadOfScene;
@@ -44,6 +45,8 @@ pub struct Scene {
     pub sample_interval: Time,
     /// The links to report on.
     pub links: Vec<NamedLink>,
+    /// What is recorded over time, if anything is.
+    pub probe: Option<ProbeOfScene>,
     /// When a run stops, if not with its last flow.
     pub until: Option<Time>,
     /// The network.

@@ -44,6 +44,7 @@ mod keys;
 mod mistake;
 mod parameters;
 mod parts;
+mod probe;
 mod read;
 mod relevance;
 mod resolve;
@@ -65,6 +66,7 @@ pub use mistake::{Mistake, Mistakes, Place, Source};
 #[doc(hidden)]
 pub use parameters::{KIND, PARAMETERS};
 pub use parts::WorkloadParts;
+pub use probe::{PROBE, ProbeOfScene};
 pub use scheme::{Level, SchemeOfScene};
 #[doc(hidden)]
 pub use vary::values;

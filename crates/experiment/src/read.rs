@@ -24,7 +24,7 @@ use crate::resolve::Resolver;
 use crate::results::{LINK_FORM, NamedLink, ORDER_FORM, Order, Point};
 use crate::thresholds::Thresholds;
 use crate::vary::{self, Variation};
-use crate::{application, scheme, workload};
+use crate::{application, probe, scheme, workload};
 
 impl Experiment {
     /// Reads the file at `path`; what it refers to is relative to its folder.
@@ -226,11 +226,16 @@ impl Reader<'_> {
             self.mistakes.add(mistake.with_help(help));
         }
         let links = self.links(&document.top, network.as_ref());
+        let flow_count = workload.as_ref().map(workload::WorkloadOfScene::flow_count);
+        let probe = document.probe.as_ref().and_then(|table| {
+            probe::read(table, engine, network.as_ref(), flow_count, &mut self.mistakes)
+        });
         let scene = Scene {
             point,
             engine,
             sample_interval: top.time(&SAMPLE_INTERVAL),
             links,
+            probe,
             until: match top.get(&UNTIL) {
                 Some(Value::Time(time)) => Some(*time),
                 _ => None,

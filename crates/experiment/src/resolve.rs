@@ -15,6 +15,7 @@ use crate::experiment::Scene;
 use crate::inputs::Inputs;
 use crate::parameters::{NAME, PARAMETERS};
 use crate::parts::{self, WorkloadParts};
+use crate::probe::PROBE;
 use crate::scheme;
 use crate::vary::Variation;
 use crate::workload::{self, Traffic};
@@ -63,6 +64,12 @@ impl Resolver<'_> {
                 (parameters.unwrap_or_default(), settings)
             });
             self.table(&mut text, table, schemes.collect(), scenes);
+        }
+        if let Some(table) = &self.document.probe {
+            text.push_str("\n[probe]\n");
+            let probes = scenes.iter().filter_map(|scene| scene.probe.as_ref());
+            let probes = probes.map(|probe| (PROBE.iter().collect(), &probe.settings));
+            self.table(&mut text, table, probes.collect(), scenes);
         }
         if !self.variations.is_empty() {
             text.push_str("\n[vary]\n");

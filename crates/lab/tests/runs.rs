@@ -41,7 +41,7 @@ fn run(file: &str) -> (Outcome, Conduct, Outcome) {
     let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let (progress, mut samples) =
         (Progress::default(), |_: &[_]| std::ops::ControlFlow::Continue(()));
-    let mut watch = Watch { progress: &progress, samples: &mut samples };
+    let mut watch = Watch { progress: &progress, samples: &mut samples, probing: None };
     let (outcome, conduct) = Lab::in_folder(folder.path()).run(&job, scheme, &mut watch).unwrap();
     println!("{conduct:?}");
     let simulated = flowsched_sim::run(&job, scheme, &Progress::default());

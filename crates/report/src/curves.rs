@@ -5,9 +5,12 @@ use maud::{Markup, html};
 use crate::datum::datum;
 use crate::scale::Axis;
 use crate::style::{AXIS, GRID, Look};
-use crate::svg::{Anchor, curve, line, marker, text, upright_text, width};
+use crate::svg::{Anchor, curve, line, marker, px, stretchable_curve, text, upright_text, width};
 use crate::ticks::{axis_title, level_ticks, whisker};
 
+/// How wide curves over time are in the units of their own drawing, so that coordinates of a tenth of a
+/// unit are fine enough for what zooms by 1,000.
+const ZOOM_WIDTH: f64 = 100_000.0;
 /// The width of a drawing of one panel.
 const WIDTH: f64 = 300.0;
 /// The height of the only panel.
@@ -32,6 +35,15 @@ pub(crate) struct Curves {
     pub panels: Vec<Panel>,
     /// Whether every point is marked; otherwise some are, to tell the curves apart.
     pub marked: bool,
+    /// How far values hold, if these are curves over time: along time the reader can zoom.
+    pub steps: Option<Steps>,
+}
+
+/// For how long the value of a point holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Steps {
+    UntilTheNext,
+    SinceTheLast,
 }
 
 /// The curves of one value of the keys that panels are for.
@@ -138,7 +150,10 @@ impl Curves {
                 @if !panel.keys.is_empty() { (panel_title(panel, area)) }
                 (self.level_axis(area, place + columns >= areas.len()))
                 (self.upright_axis(area, place % columns == 0))
-                (self.panel(panel, area))
+                @match self.steps {
+                    Some(steps) => (self.zoomed(panel, area, steps)),
+                    None => (self.panel(panel, area)),
+                }
             }
             (axis_title(&self.x.title, self.left(), right, bottom + 29.0, self.width()))
             (upright_text(9.0, (top + bottom) / 2.0, &self.y.title))
@@ -150,10 +165,12 @@ impl Curves {
         let bottom = area.top + area.height;
         html! {
             (line((area.left, bottom), (area.left + area.width, bottom), AXIS, 1.0))
-            @for tick in level_ticks(&self.x, area.width) {
-                @let x = area.x(&self.x, tick);
-                (line((x, bottom), (x, bottom + 3.0), AXIS, 1.0))
-                @if labelled { (text(x, bottom + 11.0, Anchor::Middle, &self.x.text(tick))) }
+            g data-ticks[self.steps.is_some()] {
+                @for tick in level_ticks(&self.x, area.width) {
+                    @let x = area.x(&self.x, tick);
+                    (line((x, bottom), (x, bottom + 3.0), AXIS, 1.0))
+                    @if labelled { (text(x, bottom + 11.0, Anchor::Middle, &self.x.text(tick))) }
+                }
             }
         }
     }
@@ -167,6 +184,24 @@ impl Curves {
                 @if labelled { (text(area.left - 6.0, y, Anchor::End, &self.y.text(tick))) }
             }
             (line((area.left, area.top), (area.left, area.top + area.height), AXIS, 1.0))
+        }
+    }
+
+    /// The curves in a drawing of their own, of which the page's script shows a part.
+    fn zoomed(&self, panel: &Panel, area: &Area, steps: Steps) -> Markup {
+        let (from, to) = self.x.ends();
+        let inside = Area { left: 0.0, top: 0.0, width: ZOOM_WIDTH, ..*area };
+        html! {
+            svg x=(px(area.left)) y=(px(area.top)) width=(px(area.width)) height=(px(area.height))
+                viewBox={ "0 0 " (px(ZOOM_WIDTH)) " " (px(area.height)) } preserveAspectRatio="none"
+                tabindex="0" data-from=(from) data-to=(to) {
+                rect width=(px(ZOOM_WIDTH)) height=(px(area.height)) fill="none" pointer-events="all" {}
+                @for series in &panel.series {
+                    @let at = |dot: &Dot| (inside.x(&self.x, dot.x), inside.y(&self.y, dot.y));
+                    @let places = series.points.iter().map(at).collect::<Vec<_>>();
+                    (stretchable_curve(&corners(&places, steps), Look::at(series.place)))
+                }
+            }
         }
     }
 
@@ -259,5 +294,31 @@ impl Dot {
     /// A point without a whisker.
     pub fn plain((x, y): (f64, f64)) -> Dot {
         Dot { x, y, whisker: None }
+    }
+}
+/// The corners of a curve of steps.
+fn corners(points: &[(f64, f64)], steps: Steps) -> Vec<(f64, f64)> {
+    let mut corners = Vec::new();
+    for pair in points.windows(2) {
+        let [(x, y), (next_x, next_y)] = [pair[0], pair[1]];
+        let corner = match steps {
+            Steps::UntilTheNext => (next_x, y),
+            Steps::SinceTheLast => (x, next_y),
+        };
+        corners.extend([(x, y), corner]);
+    }
+    corners.extend(points.last());
+    corners
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_holds_until_the_next_or_since_the_last() {
+        let points = [(0.0, 1.0), (2.0, 5.0)];
+        assert_eq!(corners(&points, Steps::UntilTheNext), [(0.0, 1.0), (2.0, 1.0), (2.0, 5.0)]);
+        assert_eq!(corners(&points, Steps::SinceTheLast), [(0.0, 1.0), (0.0, 5.0), (2.0, 5.0)]);
     }
 }

@@ -37,6 +37,7 @@ mod svg;
 mod sweep;
 mod terminal;
 mod text;
+mod thinned;
 mod ticks;
 
 use std::fs;

@@ -101,11 +101,20 @@ pub(crate) fn line(from: (f64, f64), to: (f64, f64), colour: &str, width: f64) -
 
 /// A curve in a scheme's look.
 pub(crate) fn curve(points: &[(f64, f64)], look: Look) -> Markup {
+    curve_with(points, look, None)
+}
+
+/// A curve whose stroke keeps its width when the reader stretches the drawing.
+pub(crate) fn stretchable_curve(points: &[(f64, f64)], look: Look) -> Markup {
+    curve_with(points, look, Some("non-scaling-stroke"))
+}
+
+fn curve_with(points: &[(f64, f64)], look: Look, effect: Option<&str>) -> Markup {
     let places: Vec<String> =
         points.iter().map(|(x, y)| format!("{},{}", px(*x), px(*y))).collect();
     html! {
         polyline points=(places.join(" ")) fill="none" stroke=(look.colour) stroke-width="1.75"
-            stroke-linejoin="round" stroke-dasharray=(look.dash) {}
+            stroke-linejoin="round" stroke-dasharray=(look.dash) vector-effect=[effect] {}
     }
 }
 

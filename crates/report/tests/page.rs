@@ -64,7 +64,7 @@ fn a_single_point_in_a_browser() {
     let dom = dom(&page);
     let sections = ["comparison", "change", "fct", "distribution", "tail", "slowdown", "queues"];
     assert_sections(&dom, &sections);
-    assert_sections(&dom, &["utilisation", "drops", "marks", "runs", "experiment"]);
+    assert_sections(&dom, &["utilisation", "drops", "marks", "sizes", "runs", "experiment"]);
     // 4 classes: change, mean, p99, p99.9, distribution, tails of FCT and slowdown; slowdown by
     // size at 2 of 3 percentiles; 4 classes of ports: queues, utilisation, drops, marks.
     assert_eq!(dom.matches("role=\"img\"").count(), 4 * 7 + 2 + 4 * 4);

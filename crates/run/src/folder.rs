@@ -32,6 +32,7 @@ pub fn create(
             keys: keys(experiment),
             orders: experiment.orders.clone(),
             program,
+            has_probe: experiment.scenes.iter().any(|scene| scene.probe.is_some()),
         },
         earlier,
     )?;

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use flowsched_experiment::results::{PortRow, RunKey, RunRecord, RunStart};
-use flowsched_experiment::{Run, Scene};
-use flowsched_schemes::world::{PortSample, Progress, Watch};
+use flowsched_experiment::{ProbeOfScene, Run, Scene};
+use flowsched_schemes::world::{Every, PortSample, Probe, Probing, Progress, Seen, Watch};
 use flowsched_topology::Network;
 use flowsched_units::SettingError;
 use flowsched_workload::Workload;
@@ -48,12 +48,12 @@ impl<'a> Prepared<'a> {
             arrivals: starts().min().zip(starts().max()),
             random_starts: self.workload.load_asked.is_some(),
             links: self.scene.links.clone(),
+            has_probe: self.scene.probe.is_some(),
             load_ports: load(self.scene, &self.network, &self.workload).ports,
         }
     }
 
-    /// Has `simulator` simulate it. `samples` takes the samples of all ports at one time after the
-    /// other, and ends the run with [`ControlFlow::Break`].
+    /// Has `simulator` simulate it, and keeps nothing of what happens over time.
     ///
     /// # Errors
     /// Those of `simulator`.
@@ -61,7 +61,22 @@ impl<'a> Prepared<'a> {
         self,
         simulator: &Simulator,
         progress: &Progress,
+    ) -> Result<RunRecord, RunError> {
+        self.simulate_into(simulator, progress, &mut |_| ControlFlow::Continue(()), None)
+    }
+
+    /// Has `simulator` simulate it. `samples` takes the samples of all ports at one time after the
+    /// other, and `seen` what the experiment's probe sees. Both end the run with
+    /// [`ControlFlow::Break`].
+    ///
+    /// # Errors
+    /// Those of `simulator`.
+    pub fn simulate_into(
+        self,
+        simulator: &Simulator,
+        progress: &Progress,
         samples: &mut dyn FnMut(&[PortRow]) -> ControlFlow<()>,
+        seen: Option<&mut dyn FnMut(Seen) -> ControlFlow<()>>,
     ) -> Result<RunRecord, RunError> {
         let Prepared { scene, run, network, workload, meter } = self;
         let mut rows = Vec::new();
@@ -70,9 +85,18 @@ impl<'a> Prepared<'a> {
             rows.extend(of_ports.iter().map(port_row));
             samples(&rows)
         };
-        let watch = Watch { progress, samples: &mut hand_on };
+        let probe = scene.probe.as_ref().map(probe);
+        let probing = probe.as_ref().zip(seen).map(|(probe, seen)| Probing { probe, seen });
+        let watch = Watch { progress, samples: &mut hand_on, probing };
         let flows = &workload.flows;
         let outcome = simulator(Simulation { scene, run, network: &network, flows, watch })?;
         Ok(record(scene, run, &network, workload, outcome, meter.read()))
     }
+}
+
+/// What an engine is to look at.
+fn probe(of_scene: &ProbeOfScene) -> Probe {
+    let ProbeOfScene { ports, flows, interval, .. } = of_scene;
+    let every = interval.map_or(Every::Change, Every::Interval);
+    Probe { ports: ports.clone(), flows: flows.clone(), every }
 }

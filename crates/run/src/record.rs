@@ -1,11 +1,11 @@
 //! What an engine gives, as the record that results are made of.
 
 use flowsched_experiment::results::{
-    Counters, FlowRow, OfferedLoad, OverheadRecord, PacketCounters, PortRecord, PortRow, RunRecord,
-    Schedule,
+    Counters, FlowRow, OfferedLoad, OverheadRecord, PacketCounters, PortRecord, PortRow,
+    ProbedFlow, RunRecord, Schedule,
 };
 use flowsched_experiment::{Run, Scene};
-use flowsched_schemes::world::{self, FlowOutcome, Outcome, Passage, PortSample, Worth};
+use flowsched_schemes::world::{self, FlowOutcome, FlowState, Outcome, Passage, PortSample, Worth};
 use flowsched_topology::{Network, NodeId};
 use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
 use flowsched_workload::parameters::LOAD_OF;
@@ -52,6 +52,19 @@ pub fn port_row(sample: &PortSample) -> PortRow {
         tx_packets: sample.sent_packets,
         drops: sample.drops,
         ecn_marks: sample.marks,
+    }
+}
+
+/// The row of what a probe saw of a flow.
+pub fn probed_flow(state: &FlowState) -> ProbedFlow {
+    ProbedFlow {
+        time: state.time,
+        flow: state.flow.into(),
+        window_bytes: state.sender.window.map(|bytes| bytes.get()),
+        rate_bps: state.rate,
+        alpha: state.sender.alpha,
+        priority: state.priority.map(u64::from),
+        in_flight_bytes: state.sender.in_flight.map(|bytes| bytes.get()),
     }
 }
 

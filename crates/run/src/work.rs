@@ -1,5 +1,6 @@
 //! The runs of an experiment, side by side on threads.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,12 +8,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use flowsched_experiment::results::{Ending, PortRow, ResultsError, RunSummary, Summary, Writer};
+use flowsched_experiment::results::{
+    Ending, PortRow, ProbedPort, ResultsError, RunSummary, Summary, Writer,
+};
 use flowsched_experiment::{Experiment, Run};
-use flowsched_schemes::world::Progress;
+use flowsched_schemes::world::{Progress, Seen};
 
 use crate::error::RunError;
 use crate::prepared::Prepared;
+use crate::record::{port_row, probed_flow};
 use crate::simulation::Simulator;
 
 /// How often it is looked at whether to stop.
@@ -193,19 +197,31 @@ impl Work {
     }
 
     fn simulate(&self, place: usize, run: Prepared<'_>) -> Result<RunSummary, RunError> {
-        let mut writer = self.writer.begin(place, run.start())?;
-        let mut failure = None;
-        let mut add = |samples: &[PortRow]| match writer.add_samples(samples) {
+        // Samples and what a probe sees go to one writer, one after the other.
+        let writer = RefCell::new(self.writer.begin(place, run.start())?);
+        let failure = RefCell::new(None);
+        let go_on = |written: Result<(), ResultsError>| match written {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
-                failure = Some(error);
+                failure.replace(Some(error));
                 ControlFlow::Break(())
             }
         };
-        let record = run.simulate(&self.simulator, &self.progress, &mut add)?;
-        match failure {
+        let mut add = |samples: &[PortRow]| go_on(writer.borrow_mut().add_samples(samples));
+        let mut seen = |seen: Seen| {
+            let mut writer = writer.borrow_mut();
+            go_on(match seen {
+                Seen::Port { sample, rate } => {
+                    writer.add_probed_port(ProbedPort { port: port_row(&sample), rate_bps: rate })
+                }
+                Seen::Flow(flow) => writer.add_probed_flow(probed_flow(&flow)),
+            })
+        };
+        let record =
+            run.simulate_into(&self.simulator, &self.progress, &mut add, Some(&mut seen))?;
+        match failure.into_inner() {
             Some(error) => Err(error.into()),
-            None => Ok(writer.finish(&record)?),
+            None => Ok(writer.into_inner().finish(&record)?),
         }
     }
 }

@@ -25,6 +25,7 @@ pub use crate::knowledge::Start;
 use crate::knowledge::Work;
 use crate::packet::{Flags, Header, Packet};
 pub use crate::timeouts::Timeouts;
+pub use crate::world::SenderState;
 
 /// How far a sender is with its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +129,10 @@ pub trait Sending<T: Transport> {
     fn retransmissions(&self) -> u32;
     /// Timeouts so far.
     fn timeouts(&self) -> Timeouts;
+    /// What a probe sees of the sender.
+    fn state(&self) -> SenderState {
+        SenderState::default()
+    }
 }
 
 /// The receiving side of one flow.

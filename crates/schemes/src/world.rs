@@ -1,9 +1,11 @@
 //! Worlds, which run schemes: a world takes the four parts with their types, and gives an [`Outcome`].
 
 mod outcome;
+mod probe;
 mod watch;
 
 pub use outcome::{FlowOutcome, Outcome, Overhead, Passage, PortSample, Worth};
+pub use probe::{Every, FlowState, PortState, Probe, Probing, Seen, SenderState};
 pub use watch::{Progress, SampleSink, Watch, collecting};
 
 use crate::controller::{Controller, Site};

@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use flowsched_schemes::packet::Header;
-use flowsched_schemes::port::Connections;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::world::{Outcome, Overhead, PortSample, Progress, Watch};
@@ -14,17 +13,19 @@ use flowsched_workload::{Flow, LONGEST_RUN};
 use crate::fabric::{Fabric, Tally};
 use crate::hosts::Hosts;
 use crate::job::Job;
+use crate::watcher::Watching;
 
 /// Arrivals between looks at whether to stop. Where ports share memory, an arrival may visit all
 /// ports of a switch.
 const LOOK_EVERY: u32 = 1 << 8;
 
 /// A simulation under way.
-pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, F> {
+pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, F, W> {
     flows: &'a [Flow],
     next_flow: usize,
     fabric: F,
     hosts: Hosts<'a, T, G>,
+    watcher: W,
     sample_interval: Time,
     next_sample: Time,
     /// The next flow's start or the next sample, whichever is earlier.
@@ -46,25 +47,26 @@ enum Source {
     Samples,
 }
 
-impl<'a, T, G, F> Engine<'a, T, G, F>
+impl<'a, T, G, F, W> Engine<'a, T, G, F, W>
 where
     T: Transport,
     G: Tagging<T::Header>,
     F: Fabric<T::Header>,
+    W: Watching<T, G, F>,
 {
     pub(crate) fn new(
         job: &Job<'a>,
-        transport: T,
-        tagger: G,
+        hosts: Hosts<'a, T, G>,
         fabric: F,
-        connections: Connections,
-    ) -> Engine<'a, T, G, F> {
+        watcher: W,
+    ) -> Engine<'a, T, G, F, W> {
         let is_sampled = job.sample_interval > Time::ZERO;
         let mut engine = Engine {
             flows: job.flows,
             next_flow: 0,
             fabric,
-            hosts: Hosts::new(job, transport, tagger, connections),
+            hosts,
+            watcher,
             sample_interval: job.sample_interval,
             next_sample: if is_sampled { job.sample_interval } else { Time::MAX },
             next_planned: Time::MAX,
@@ -91,6 +93,10 @@ where
                 break;
             }
             if is_known {
+                if self.watcher.look_before(now, &mut self.fabric, &self.hosts).is_break() {
+                    outcome.stopped = true;
+                    break;
+                }
                 outcome.end = now;
                 outcome.events += u64::from(source != Source::Links);
                 if self.handle(now, source, &mut outcome.end, watch).is_break() {
@@ -123,6 +129,7 @@ where
         watch: &mut Watch<'_>,
     ) -> ControlFlow<()> {
         match source {
+            Source::Links if W::LOOKS => self.deliver_one(now),
             Source::Links => *end = self.deliver(now),
             Source::FlowStarts => self.start_flow(now),
             Source::Timers => self.run_timer(now),
@@ -188,8 +195,11 @@ where
     #[inline]
     fn deliver_one(&mut self, now: Time) {
         if let Some((_, packet)) = self.fabric.deliver() {
-            let fabric = &mut self.fabric;
-            self.hosts.receive(&packet, now, |host, packet| fabric.send(host, packet, now));
+            let Engine { fabric, hosts, watcher, .. } = self;
+            hosts.receive(&packet, now, |host, packet| {
+                watcher.note_sent(&packet);
+                fabric.send(host, packet, now);
+            });
             self.look_ahead();
         } else if F::HAS_TIMERS {
             self.look_ahead();
@@ -199,14 +209,20 @@ where
     fn start_flow(&mut self, now: Time) {
         let id = self.next_flow as u32;
         self.next_flow += 1;
-        let fabric = &mut self.fabric;
-        self.hosts.start(id, now, |host, packet| fabric.send(host, packet, now));
+        let Engine { fabric, hosts, watcher, .. } = self;
+        hosts.start(id, now, |host, packet| {
+            watcher.note_sent(&packet);
+            fabric.send(host, packet, now);
+        });
         self.plan();
     }
 
     fn run_timer(&mut self, now: Time) {
-        let fabric = &mut self.fabric;
-        self.hosts.on_timer(now, |host, packet| fabric.send(host, packet, now));
+        let Engine { fabric, hosts, watcher, .. } = self;
+        hosts.on_timer(now, |host, packet| {
+            watcher.note_sent(&packet);
+            fabric.send(host, packet, now);
+        });
         self.look_ahead();
     }
 
@@ -241,8 +257,11 @@ where
     }
 
     fn finish(mut self, mut outcome: Outcome, watch: &mut Watch<'_>) -> Outcome {
-        self.hosts.close();
         let end = outcome.end.max(self.fabric.last_hop());
+        let after = end.saturating_add(Time::from_ps(1));
+        outcome.stopped |=
+            self.watcher.look_before(after, &mut self.fabric, &self.hosts).is_break();
+        self.hosts.close();
         let is_sampled = self.samples.last().is_some_and(|sample| sample.time == end);
         if !is_sampled {
             outcome.stopped |= self.hand_on_samples(end, watch).is_break();

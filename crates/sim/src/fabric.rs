@@ -16,7 +16,7 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Site;
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::Connections;
-use flowsched_schemes::world::{Overhead, PortSample, Ports};
+use flowsched_schemes::world::{Overhead, PortSample, PortState, Ports};
 use flowsched_topology::{HostId, LinkEnd, Loss};
 use flowsched_units::{Rate, Time};
 
@@ -73,6 +73,15 @@ pub(crate) trait Fabric<H: Header> {
     fn tally(self) -> Tally;
 }
 
+/// A fabric whose ports can be looked at one by one, at any time.
+pub(crate) trait Observable<H: Header>: Fabric<H> {
+    /// A port at `now`. Hosts have done everything up to then.
+    fn look(&mut self, port: u32, now: Time) -> PortState;
+
+    /// When the next packet leaves the port's queue if nothing else happens; [`Time::MAX`]: none waits.
+    fn next_departure(&self, port: u32) -> Time;
+}
+
 /// What a fabric counts.
 #[derive(Debug)]
 pub(crate) struct Tally {
@@ -112,7 +121,8 @@ fn loses(job: &Job<'_>) -> bool {
 }
 
 /// What carries no data of a flow.
-const NOT_DATA: Flags = Flags::ACK.with(Flags::MESSAGE).with(Flags::SYN).with(Flags::PROBE);
+pub(crate) const NOT_DATA: Flags =
+    Flags::ACK.with(Flags::MESSAGE).with(Flags::SYN).with(Flags::PROBE);
 
 /// Who is told of every packet that a port drops or a link loses.
 pub trait Losses<H> {

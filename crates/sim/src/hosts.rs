@@ -9,7 +9,7 @@ use flowsched_schemes::tagger::{Departure, Tagging};
 use flowsched_schemes::transport::{
     Hosting, Outgoing, Phase, Receiving, Sending, Start, Transport,
 };
-use flowsched_schemes::world::FlowOutcome;
+use flowsched_schemes::world::{FlowOutcome, SenderState};
 use flowsched_topology::{HostId, Network, mix};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 use flowsched_workload::Flow;
@@ -364,6 +364,12 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
             *armed = Armed::default();
             self.timers.arm(armed, host.deadline(), (id as u32, Side::Host));
         }
+    }
+
+    /// What a probe sees of a flow's sender; `None` if the flow is not under way.
+    pub(crate) fn look(&self, flow: u32) -> Option<SenderState> {
+        let place = *self.place_of.get(flow as usize)?;
+        Some(self.running.get(place as usize)?.sender.state())
     }
 
     /// Notes what flows that have not ended did so far.

@@ -30,6 +30,7 @@ mod routing;
 mod tests;
 mod timers;
 mod tournament;
+mod watcher;
 
 use flowsched_schemes::Scheme;
 use flowsched_schemes::controller::Controller;
@@ -48,7 +49,9 @@ use fabric::windows::Windows;
 pub use flowsched_schemes::world::{
     FlowOutcome, Outcome, Overhead, Parts, Passage, PortSample, Progress, SampleSink, Watch,
 };
+use hosts::Hosts;
 pub use job::Job;
+use watcher::{Nobody, Watcher};
 
 /// Runs a job under a scheme to its end and keeps all samples in [`Outcome::ports`].
 pub fn run(job: &Job<'_>, scheme: &Scheme, progress: &Progress) -> Outcome {
@@ -119,16 +122,26 @@ impl World for Run<'_, '_, '_, '_> {
         let transport = on_routing(job, transport);
         let connections = Connections::new(job.flows.len());
         let links = fabric::links(job, &ports, &connections);
-        // Controllers look at both directions of a link.
-        let windows = if C::Controller::IS_THERE { Err(links) } else { Windows::new(job, links) };
-        match windows {
-            Ok(fabric) => Engine::new(job, transport, tagger, fabric, connections).run(watch),
-            Err(links) => {
-                let new_controller = |site| controllers.controller(site);
-                let fabric =
-                    Events::new(job, links, new_controller, ports.host_rate(), LostData::default());
-                Engine::new(job, transport, tagger, fabric, connections).run(watch)
-            }
+        let probing = watch.probing.take();
+        // Controllers look at both directions of a link, and probes at single ports at any time.
+        let needs_events = C::Controller::IS_THERE || probing.is_some();
+        let links = match needs_events {
+            true => links,
+            false => match Windows::new(job, links) {
+                Ok(fabric) => {
+                    let hosts = Hosts::new(job, transport, tagger, connections);
+                    return Engine::new(job, hosts, fabric, Nobody).run(watch);
+                }
+                Err(links) => links,
+            },
+        };
+        let new_controller = |site| controllers.controller(site);
+        let fabric =
+            Events::new(job, links, new_controller, ports.host_rate(), LostData::default());
+        let hosts = Hosts::new(job, transport, tagger, connections);
+        match probing {
+            Some(probing) => Engine::new(job, hosts, fabric, Watcher::new(probing)).run(watch),
+            None => Engine::new(job, hosts, fabric, Nobody).run(watch),
         }
     }
 }

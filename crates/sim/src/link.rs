@@ -6,7 +6,7 @@ use flowsched_schemes::port::{Backlog, Line, Port, Ring};
 use flowsched_topology::{LinkEnd, Loss, NodeId, mix};
 use flowsched_units::Time;
 
-use flowsched_schemes::world::PortSample;
+use flowsched_schemes::world::{PortSample, PortState};
 
 /// One direction of a link: the port, and the packets on their way.
 ///
@@ -159,6 +159,16 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
 
     pub(crate) fn marks(&self) -> u64 {
         self.port.marks()
+    }
+
+    /// When the next packet leaves the queue if nothing else happens; [`Time::MAX`]: none waits.
+    pub(crate) fn next_departure(&self) -> Time {
+        if self.waiting > 0 { self.line.free_at() } else { Time::MAX }
+    }
+
+    /// The port as a probe sees it; it has been caught up to `time`.
+    pub(crate) fn state(&self, time: Time, port: u32) -> PortState {
+        PortState { sample: self.sample(time, port), unsent_bytes: self.line.unsent_bytes(time) }
     }
 
     /// The port as it is; it has been caught up to `time`.

@@ -47,7 +47,7 @@ impl<R> Value<R> {
     }
 }
 
-const fn column<R>(
+pub(super) const fn column<R>(
     name: &'static str,
     unit: &'static str,
     value: Value<R>,

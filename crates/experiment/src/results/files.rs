@@ -8,6 +8,8 @@ use super::ResultsError;
 
 pub(super) const FLOWS_FILE: &str = "flows.parquet";
 pub(super) const PORTS_FILE: &str = "ports.parquet";
+pub(super) const PROBE_FLOWS_FILE: &str = "probe_flows.parquet";
+pub(super) const PROBE_PORTS_FILE: &str = "probe_ports.parquet";
 pub(super) const SUMMARY_FILE: &str = "summary.json";
 pub(super) const EXPERIMENT_FILE: &str = "experiment.toml";
 /// The folder of single runs, which is there until the study is complete.

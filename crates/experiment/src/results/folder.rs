@@ -4,7 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::files::{EXPERIMENT_FILE, FLOWS_FILE, PORTS_FILE, SUMMARY_FILE};
+use super::files::{
+    EXPERIMENT_FILE, FLOWS_FILE, PORTS_FILE, PROBE_FLOWS_FILE, PROBE_PORTS_FILE, SUMMARY_FILE,
+};
+use super::probed::{ProbedFlows, ProbedPorts};
 use super::read::TableReader;
 use super::{FlowsOfRun, Point, PortsOfRun, ResultsError, Summary, TableFile};
 
@@ -81,16 +84,46 @@ impl Folder {
         Ok(())
     }
 
-    /// The path of the table `flows` or `ports`, which is as the summary says to the byte.
+    /// What a probe recorded of flows, each run that has any by itself.
+    ///
+    /// # Errors
+    /// As [`Folder::flows`].
+    pub fn probe_flows(&self, mut each: impl FnMut(ProbedFlows)) -> Result<(), ResultsError> {
+        let Some(expected) = self.summary.tables.probe_flows else { return Ok(()) };
+        let table = self.table(PROBE_FLOWS_FILE, expected)?;
+        for group in 0..table.groups() {
+            table.group(group)?.probed_flows()?.into_iter().for_each(&mut each);
+        }
+        Ok(())
+    }
+
+    /// What a probe recorded of ports; [`ProbedPorts::ports`] has the names of those.
+    ///
+    /// # Errors
+    /// As [`Folder::flows`].
+    pub fn probe_ports(&self, mut each: impl FnMut(ProbedPorts)) -> Result<(), ResultsError> {
+        let Some(expected) = self.summary.tables.probe_ports else { return Ok(()) };
+        let table = self.table(PROBE_PORTS_FILE, expected)?;
+        for group in 0..table.groups() {
+            table.group(group)?.probed_ports()?.into_iter().for_each(&mut each);
+        }
+        Ok(())
+    }
+
+    /// The path of the table `flows`, `ports`, `probe_flows` or `probe_ports`, which is as the summary says to the byte.
     ///
     /// # Errors
     /// [`ResultsError::Read`], or [`ResultsError::Damaged`] if it is another file.
     #[doc(hidden)]
     pub fn checked_table(&self, name: &str) -> Result<PathBuf, ResultsError> {
         let (file, expected) = match name {
-            "ports" => (PORTS_FILE, self.summary.tables.ports),
-            _ => (FLOWS_FILE, self.summary.tables.flows),
+            "ports" => (PORTS_FILE, Some(self.summary.tables.ports)),
+            "probe_flows" => (PROBE_FLOWS_FILE, self.summary.tables.probe_flows),
+            "probe_ports" => (PROBE_PORTS_FILE, self.summary.tables.probe_ports),
+            _ => (FLOWS_FILE, Some(self.summary.tables.flows)),
         };
+        let expected =
+            expected.ok_or_else(|| no_results(&self.dir, "the experiment has no [probe]"))?;
         self.table(file, expected)?;
         Ok(self.dir.join(file))
     }

@@ -47,6 +47,8 @@ mod over_seeds;
 mod packets;
 mod point;
 mod port_watch;
+mod probe_writer;
+mod probed;
 mod program;
 mod query;
 mod read;
@@ -85,6 +87,7 @@ pub use order::{Figure, Order, OrderFound, OrderVerdict};
 pub use packets::PacketFigures;
 pub use point::Point;
 pub use port_watch::PortFigures;
+pub use probed::{ProbedFlow, ProbedFlows, ProbedPort, ProbedPorts};
 pub use program::Program;
 pub(crate) use query::query_us;
 pub use read::FlowsOfRun;
@@ -104,6 +107,8 @@ pub use columns::{Column, FLOWS, PORTS, Value};
 pub use load::OfferedLoad;
 #[doc(hidden)]
 pub use over_seeds::OverSeeds;
+#[doc(hidden)]
+pub use probed::{PROBE_FLOWS, PROBE_PORTS};
 #[doc(hidden)]
 pub use record::{Counters, RunRecord};
 #[doc(hidden)]

@@ -14,6 +14,7 @@ use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::error::ResultsError;
+use super::probed::{ProbedFlow, ProbedFlows, ProbedPort, ProbedPorts};
 use super::record::{FlowRow, PacketCounters, PortRecord, PortRow, PortsOfRun, RunKey};
 use super::table::{Sink, TableWriter};
 use super::varied::{self, Cell};
@@ -256,13 +257,81 @@ impl Rows<'_> {
         self.columns.iter().any(|(column, _)| column == name)
     }
 
+    /// What a probe recorded of flows.
+    pub(super) fn probed_flows(&self) -> Result<Option<ProbedFlows>, ResultsError> {
+        let Some(run) = self.key()? else { return Ok(None) };
+        let time = self.counts("time_ps")?;
+        let window = self.maybe_counts("window_bytes")?;
+        let rate = self.maybe_numbers("rate_bps")?;
+        let alpha = self.maybe_numbers("alpha")?;
+        let priority = self.maybe_counts("priority")?;
+        let in_flight = self.maybe_counts("in_flight_bytes")?;
+        let row = |(row, flow): (usize, u64)| ProbedFlow {
+            time: Time::from_ps(time[row]),
+            flow,
+            window_bytes: window[row],
+            rate_bps: rate[row],
+            alpha: alpha[row],
+            priority: priority[row],
+            in_flight_bytes: in_flight[row],
+        };
+        let rows = self.counts("flow")?.into_iter().enumerate().map(row).collect();
+        Ok(Some(ProbedFlows { run, rows }))
+    }
+
+    /// What a probe recorded of ports, with the names of those that have rows.
+    pub(super) fn probed_ports(&self) -> Result<Option<ProbedPorts>, ResultsError> {
+        let Some(run) = self.key()? else { return Ok(None) };
+        let time = self.counts("time_ps")?;
+        let queue_bytes = self.counts("queue_bytes")?;
+        let queue_packets = self.counts("queue_packets")?;
+        let rate_bps = self.maybe_numbers("rate_bps")?;
+        let tx_bytes = self.counts("tx_bytes")?;
+        let drops = self.counts("drops")?;
+        let ecn_marks = self.counts("ecn_marks")?;
+        let (owner, peer) = (self.texts("owner", self.rows())?, self.texts("peer", self.rows())?);
+        let mut ports: Vec<PortRecord> = Vec::new();
+        let mut rows = Vec::new();
+        for (row, port) in self.counts("port")?.into_iter().enumerate() {
+            let port = self.small(port)?;
+            let place = port as usize;
+            if ports.len() <= place {
+                ports.resize(place + 1, PortRecord::default());
+            }
+            ports[place].owner.clone_from(&owner[row]);
+            ports[place].peer.clone_from(&peer[row]);
+            let port = PortRow {
+                time: Time::from_ps(time[row]),
+                port,
+                queue_bytes: queue_bytes[row],
+                queue_packets: queue_packets[row],
+                tx_bytes: tx_bytes[row],
+                tx_packets: 0,
+                drops: drops[row],
+                ecn_marks: ecn_marks[row],
+            };
+            rows.push(ProbedPort { port, rate_bps: rate_bps[row] });
+        }
+        Ok(Some(ProbedPorts { run, ports, rows }))
+    }
+
     fn counts(&self, name: &str) -> Result<Vec<u64>, ResultsError> {
         self.all::<Int64Type>(name)?.into_iter().map(|value| self.unsigned(value)).collect()
     }
 
     fn maybe_counts(&self, name: &str) -> Result<Vec<Option<u64>>, ResultsError> {
+        let values = self.maybe::<Int64Type>(name)?.into_iter();
+        values.map(|value| value.map(|value| self.unsigned(value)).transpose()).collect()
+    }
+
+    fn maybe_numbers(&self, name: &str) -> Result<Vec<Option<f64>>, ResultsError> {
+        self.maybe::<DoubleType>(name)
+    }
+
+    /// All values of a column with nulls.
+    fn maybe<T: DataType>(&self, name: &str) -> Result<Vec<Option<T::T>>, ResultsError> {
         let rows = self.rows();
-        let (present, values) = self.read::<Int64Type>(name, rows)?;
+        let (present, values) = self.read::<T>(name, rows)?;
         let mut values = values.into_iter();
         if present.len() != rows {
             return Err(self.damaged(format!("column {name} is too short")));
@@ -271,8 +340,7 @@ impl Rows<'_> {
             if present == 0 {
                 return Ok(None);
             }
-            let value = values.next().ok_or_else(|| self.damaged("a value is missing"))?;
-            self.unsigned(value).map(Some)
+            values.next().ok_or_else(|| self.damaged("a value is missing")).map(Some)
         };
         present.into_iter().map(value).collect()
     }

@@ -219,7 +219,7 @@ impl FlowRow {
 }
 
 /// One egress port.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PortRecord {
     /// The host or switch that it belongs to.
     pub owner: String,

@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::convergence::Convergence;
-use super::files::{FLOWS_FILE, PORTS_FILE, sync, write_whole};
+use super::files::{FLOWS_FILE, PORTS_FILE, PROBE_FLOWS_FILE, PROBE_PORTS_FILE, sync, write_whole};
 use super::outcomes::Outcomes;
 use super::port_watch::{PortFigures, PortWatch};
+use super::probe_writer::ProbeWriter;
+use super::probed::{ProbedFlow, ProbedPort};
 use super::read::TableReader;
 use super::run_start::RunStart;
 use super::table::TableWriter;
@@ -41,6 +43,7 @@ pub struct RunWriter {
     /// Samples that are not written yet.
     pending: PortsOfRun,
     watch: PortWatch,
+    probe: Option<ProbeWriter>,
 }
 
 /// The extension of a run's folder that is being written, and of a run that was cut short.
@@ -93,8 +96,10 @@ impl RunWriter {
         let path = place.partial.join(PORTS_FILE);
         let table = || TableWriter::new(File::create(&path)?, keys, PORTS);
         let watch = PortWatch::new(&start);
-        let RunStart { key, ports, .. } = start;
+        let RunStart { key, ports, has_probe, .. } = start;
+        let probe = || ProbeWriter::new(&place.partial, keys, &key, &ports);
         Ok(RunWriter {
+            probe: has_probe.then(probe).transpose()?,
             ports: table().map_err(ResultsError::write(&path))?,
             place,
             keys: keys.to_vec(),
@@ -114,6 +119,28 @@ impl RunWriter {
         if self.pending.samples.len() >= ROWS_OF_GROUP { self.write_samples() } else { Ok(()) }
     }
 
+    /// Adds what a probe saw of a port, which is not before what it saw last.
+    ///
+    /// # Errors
+    /// As [`RunWriter::add_samples`].
+    pub fn add_probed_port(&mut self, port: ProbedPort) -> Result<(), ResultsError> {
+        match &mut self.probe {
+            Some(probe) => probe.add_port(&self.place.partial, port),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds what a probe saw of a flow, which is not before what it saw last.
+    ///
+    /// # Errors
+    /// As [`RunWriter::add_samples`].
+    pub fn add_probed_flow(&mut self, flow: ProbedFlow) -> Result<(), ResultsError> {
+        match &mut self.probe {
+            Some(probe) => probe.add_flow(&self.place.partial, flow),
+            None => Ok(()),
+        }
+    }
+
     fn write_samples(&mut self) -> Result<(), ResultsError> {
         let rows = self.pending.samples.len();
         let written = self.ports.append(&self.pending.run.point, &self.pending, rows);
@@ -131,9 +158,15 @@ impl RunWriter {
             self.write_samples()?;
         }
         let flows = self.write_flows(run)?;
-        let RunWriter { place, program, ports: table, pending, watch, .. } = self;
+        let RunWriter { place, program, ports: table, pending, watch, probe, .. } = self;
         let path = place.partial.join(PORTS_FILE);
-        let tables = Tables { flows, ports: table.finish_file(&path)? };
+        let probed = probe.map(|probe| probe.finish(&place.partial)).transpose()?;
+        let tables = Tables {
+            flows,
+            ports: table.finish_file(&path)?,
+            probe_flows: probed.map(|[flows, _]| flows),
+            probe_ports: probed.map(|[_, ports]| ports),
+        };
         let convergence = Convergence::new(run, &pending.ports, watch.last());
         let figures = PortFigures {
             queue_bytes: watch.queue_bytes(),
@@ -212,7 +245,7 @@ impl RunFolder {
     /// Whether it went to its end under this very program, and its tables are whole.
     pub(super) fn is_of(&self, program: &Program) -> bool {
         let Figures { program: own, summary, .. } = &self.figures;
-        let is_whole = || self.flows().is_ok() && self.ports().is_ok();
+        let is_whole = || self.flows().is_ok() && self.ports().is_ok() && self.probed().is_ok();
         summary.complete && own.is_same_code(program) && is_whole()
     }
 
@@ -224,6 +257,13 @@ impl RunFolder {
     /// Its table of port samples.
     pub(super) fn ports(&self) -> Result<TableReader, ResultsError> {
         self.table(PORTS_FILE, self.figures.tables.ports)
+    }
+
+    /// Its tables of what a probe recorded, of flows and of ports, if it has them.
+    pub(super) fn probed(&self) -> Result<Option<[TableReader; 2]>, ResultsError> {
+        let Tables { probe_flows, probe_ports, .. } = self.figures.tables;
+        let Some((flows, ports)) = probe_flows.zip(probe_ports) else { return Ok(None) };
+        Ok(Some([self.table(PROBE_FLOWS_FILE, flows)?, self.table(PROBE_PORTS_FILE, ports)?]))
     }
 
     /// What became of its measured flows.

@@ -19,4 +19,6 @@ pub struct RunStart {
     pub load_ports: Vec<u32>,
     /// The links whose figures are wanted.
     pub links: Vec<NamedLink>,
+    /// Whether ports or flows are recorded over time.
+    pub has_probe: bool,
 }

@@ -40,10 +40,10 @@ pub struct SlowdownOfBin {
     pub p99: Option<f64>,
 }
 
-/// A flow that finished.
+/// A flow that finished: its point and its scheme by their places. There may be millions.
 struct Finished {
-    point: usize,
-    scheme: String,
+    point: u32,
+    scheme: u32,
     size: u64,
     slowdown: f64,
 }
@@ -55,22 +55,25 @@ struct Finished {
 pub fn slowdown_by_size(placed: &[Placed<'_>]) -> Result<Vec<SizeBin>, ResultsError> {
     let points: Vec<Point> =
         in_order(placed.iter().flat_map(Placed::points)).into_iter().cloned().collect();
+    let schemes = in_order(placed.iter().flat_map(|one| one.folder.summary().schemes()));
     let mut all = Vec::new();
     for Placed { folder, point } in placed {
         folder.flows(|of_run| {
             let at = point.unwrap_or(&of_run.run.point);
-            let Some(place) = points.iter().position(|known| known == at) else { return };
+            let point = points.iter().position(|known| known == at);
+            let scheme = schemes.iter().position(|known| *known == of_run.run.scheme);
+            let Some((point, scheme)) = point.zip(scheme) else { return };
+            let (point, scheme) = (point as u32, scheme as u32);
             for flow in of_run.flows.iter().filter(|flow| flow.measured) {
                 if let Some(slowdown) = flow.slowdown() {
-                    let (scheme, size) = (of_run.run.scheme.clone(), flow.size.get());
-                    all.push(Finished { point: place, scheme, size, slowdown });
+                    all.push(Finished { point, scheme, size: flow.size.get(), slowdown });
                 }
             }
         })?;
     }
-    let schemes = in_order(placed.iter().flat_map(|one| one.folder.summary().schemes()));
     let bins = points.iter().enumerate().flat_map(|(number, point)| {
-        let of_point: Vec<&Finished> = all.iter().filter(|flow| flow.point == number).collect();
+        let of_point: Vec<&Finished> =
+            all.iter().filter(|flow| flow.point as usize == number).collect();
         let ranges = ranges(of_point.iter().map(|flow| flow.size).collect());
         let bin = |(from, to): (u64, u64)| {
             let inside = of_point.iter().filter(|flow| (from..=to).contains(&flow.size));
@@ -79,7 +82,10 @@ pub fn slowdown_by_size(placed: &[Placed<'_>]) -> Result<Vec<SizeBin>, ResultsEr
                 point: point.clone(),
                 from_bytes: from,
                 to_bytes: to,
-                schemes: schemes.iter().map(|scheme| slowdown_of(scheme, &inside)).collect(),
+                schemes: (0..)
+                    .zip(&schemes)
+                    .map(|(of, name)| slowdown_of(of, name, &inside))
+                    .collect(),
             }
         };
         ranges.into_iter().map(bin).collect::<Vec<_>>()
@@ -87,12 +93,12 @@ pub fn slowdown_by_size(placed: &[Placed<'_>]) -> Result<Vec<SizeBin>, ResultsEr
     Ok(bins.collect())
 }
 
-fn slowdown_of(scheme: &str, flows: &[&Finished]) -> SlowdownOfBin {
+fn slowdown_of(scheme: u32, name: &str, flows: &[&Finished]) -> SlowdownOfBin {
     let of_scheme = flows.iter().filter(|flow| flow.scheme == scheme);
     let mut sorted: Vec<f64> = of_scheme.map(|flow| flow.slowdown).collect();
     sorted.sort_unstable_by(f64::total_cmp);
     SlowdownOfBin {
-        scheme: scheme.to_owned(),
+        scheme: name.to_owned(),
         flows: sorted.len() as u64,
         mean: mean(&sorted),
         p50: percentile(&sorted, 500),
@@ -133,15 +139,10 @@ mod tests {
 
     #[test]
     fn percentiles_are_of_the_scheme() {
-        let flow = |scheme: &str, slowdown| Finished {
-            point: 0,
-            scheme: scheme.to_owned(),
-            size: 1,
-            slowdown,
-        };
+        let flow = |scheme, slowdown| Finished { point: 0, scheme, size: 1, slowdown };
         let flows: Vec<Finished> =
-            (1..=100).map(|i| flow("a", f64::from(i))).chain([flow("b", 1e9)]).collect();
-        let found = slowdown_of("a", &flows.iter().collect::<Vec<_>>());
+            (1..=100).map(|i| flow(0, f64::from(i))).chain([flow(1, 1e9)]).collect();
+        let found = slowdown_of(0, "a", &flows.iter().collect::<Vec<_>>());
         assert_eq!((found.flows, found.p50, found.p99), (100, Some(50.0), Some(99.0)));
     }
 }

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::files::{
-    EXPERIMENT_FILE, FLOWS_FILE, PORTS_FILE, RUNS_FOLDER, SUMMARY_FILE, partial, put_in_place,
-    remove, replace,
+    EXPERIMENT_FILE, FLOWS_FILE, PORTS_FILE, PROBE_FLOWS_FILE, PROBE_PORTS_FILE, RUNS_FOLDER,
+    SUMMARY_FILE, partial, put_in_place, remove, replace,
 };
 use super::lock::Lock;
 use super::outcomes::Outcomes;
+use super::probed::{PROBE_FLOWS, PROBE_PORTS, ProbedFlows, ProbedPorts};
 use super::run_folder::{RunFolder, RunWriter, remove_folder, remove_leftovers};
 use super::run_start::RunStart;
 use super::table::TableWriter;
@@ -40,6 +41,8 @@ pub struct Meta {
     pub orders: Vec<Order>,
     /// What runs it.
     pub program: Program,
+    /// Whether ports or flows are recorded over time.
+    pub has_probe: bool,
 }
 
 /// What happens to runs that an interrupted study has left finished.
@@ -106,7 +109,16 @@ pub fn write(
         let load_ports = run.load.ports.clone();
         let random_starts = run.load.requested.is_some();
         let links = Vec::new();
-        let start = RunStart { key: run.key(), ports, arrivals, random_starts, load_ports, links };
+        let has_probe = false;
+        let start = RunStart {
+            key: run.key(),
+            ports,
+            arrivals,
+            random_starts,
+            load_ports,
+            links,
+            has_probe,
+        };
         let written = writer.begin(place, start).and_then(|mut writer| {
             for at_one_time in samples.chunk_by(|one, next| one.time == next.time) {
                 writer.add_samples(at_one_time)?;
@@ -241,6 +253,7 @@ impl Writer {
 struct PutTogether {
     flows: TableWriter<File, RunRecord>,
     ports: TableWriter<File, PortsOfRun>,
+    probed: Option<Probed>,
     summary: Summary,
     outcomes: Vec<Outcomes>,
 }
@@ -250,6 +263,7 @@ impl PutTogether {
         Ok(PutTogether {
             flows: table(dir, FLOWS_FILE, &meta.keys, FLOWS)?,
             ports: table(dir, PORTS_FILE, &meta.keys, PORTS)?,
+            probed: meta.has_probe.then(|| Probed::new(dir, &meta.keys)).transpose()?,
             summary: Summary {
                 name: meta.name.clone(),
                 program: meta.program.clone(),
@@ -269,6 +283,10 @@ impl PutTogether {
             .and_then(|()| {
                 let copied = ports.copy_to(&mut self.ports);
                 copied.map_err(ResultsError::write(&partial(dir, PORTS_FILE)))
+            })
+            .and_then(|()| match &mut self.probed {
+                Some(probed) => probed.add(dir, run),
+                None => Ok(()),
             });
         if let Err(error) = added {
             // The first error says more than one of taking back.
@@ -283,16 +301,55 @@ impl PutTogether {
 
     /// Gives the files their names.
     fn finish(self, dir: &Path, meta: &Meta, is_whole: bool) -> Result<Summary, ResultsError> {
-        let PutTogether { flows, ports, mut summary, outcomes } = self;
+        let PutTogether { flows, ports, probed, mut summary, outcomes } = self;
         summary.complete = is_whole && summary.runs.iter().all(|run| run.complete);
         summary.compare(&outcomes, &meta.orders);
         remove(&dir.join(SUMMARY_FILE))?;
+        let probed = probed.map(|probed| probed.finish(dir)).transpose()?;
         summary.tables = Tables {
             flows: finish(dir, FLOWS_FILE, flows)?,
             ports: finish(dir, PORTS_FILE, ports)?,
+            probe_flows: probed.map(|[flows, _]| flows),
+            probe_ports: probed.map(|[_, ports]| ports),
         };
         replace(dir, SUMMARY_FILE, &summary.to_json())?;
         Ok(summary)
+    }
+}
+
+/// The tables of what a probe recorded.
+struct Probed {
+    flows: TableWriter<File, ProbedFlows>,
+    ports: TableWriter<File, ProbedPorts>,
+}
+
+impl Probed {
+    fn new(dir: &Path, keys: &[VariedKey]) -> Result<Probed, ResultsError> {
+        Ok(Probed {
+            flows: table(dir, PROBE_FLOWS_FILE, keys, PROBE_FLOWS)?,
+            ports: table(dir, PROBE_PORTS_FILE, keys, PROBE_PORTS)?,
+        })
+    }
+
+    /// Adds a run, or nothing of it.
+    fn add(&mut self, dir: &Path, run: &RunFolder) -> Result<(), ResultsError> {
+        let Some([flows, ports]) = run.probed()? else { return Ok(()) };
+        let before = (self.flows.groups(), self.ports.groups());
+        let copied = flows.copy_to(&mut self.flows);
+        let added =
+            copied.map_err(ResultsError::write(&partial(dir, PROBE_FLOWS_FILE))).and_then(|()| {
+                let copied = ports.copy_to(&mut self.ports);
+                copied.map_err(ResultsError::write(&partial(dir, PROBE_PORTS_FILE)))
+            });
+        added.inspect_err(|_| {
+            let _ = self.flows.keep(before.0);
+            let _ = self.ports.keep(before.1);
+        })
+    }
+
+    fn finish(self, dir: &Path) -> Result<[TableFile; 2], ResultsError> {
+        let flows = finish(dir, PROBE_FLOWS_FILE, self.flows)?;
+        Ok([flows, finish(dir, PROBE_PORTS_FILE, self.ports)?])
     }
 }
 

@@ -50,4 +50,10 @@ pub struct Tables {
     pub flows: TableFile,
     /// `ports.parquet`.
     pub ports: TableFile,
+    /// `probe_flows.parquet`, where the experiment has a probe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe_flows: Option<TableFile>,
+    /// `probe_ports.parquet`, where the experiment has a probe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe_ports: Option<TableFile>,
 }

@@ -79,11 +79,11 @@ fn unknown_keys_get_the_nearest_name() {
     assert_snapshot!(changed("hosts = 4", "host = 4"), @r#"a.toml:6:1: topology.host: found the key "host", expected kind, hosts, host_link, link_delay, host_delay, routing, loss, loss_on; did you mean "hosts"?"#);
     assert_snapshot!(changed("flows = 10", "flow = 10"), @"a.toml:11:1: workload.flow: found a number, expected [[workload.flow]] tables; write [[workload.flow]] with two brackets");
     assert_snapshot!(changed("queues = 4", "quues = 4"), @r#"a.toml:18:1: scheme.pias.quues: found the key "quues", expected preset, name, tagger, transport, port, controller, compat, discipline, KEYS OF PIAS; did you mean "queues"?"#);
-    assert_snapshot!(changed("seeds = 2", "load = 0.5"), @r#"a.toml:2:1: load: found the key "load", expected name, seeds, seed, engine, orders, links, sample_interval, until, topology, workload, scheme, vary, quick; did you mean workload.load?"#);
+    assert_snapshot!(changed("seeds = 2", "load = 0.5"), @r#"a.toml:2:1: load: found the key "load", expected name, seeds, seed, engine, orders, links, sample_interval, until, topology, workload, probe, scheme, vary, quick; did you mean workload.load?"#);
     assert_snapshot!(changed("[workload]", "[worklod]"), @r#"
         a.toml:1:1: workload.load: `load` is missing. Give a load over 0 and up to 1, the time of the first start (`at`), or a `trace`.
         a.toml:1:1: workload.sizes: `sizes` is missing. Give a built-in name, a form such as "fixed 20KB", or a CDF file, or replace drawn flows by a `trace`. `flowsched list workloads` shows what there is
-        a.toml:8:2: worklod: found the key "worklod", expected name, seeds, seed, engine, orders, links, sample_interval, until, topology, workload, scheme, vary, quick; did you mean "workload"?
+        a.toml:8:2: worklod: found the key "worklod", expected name, seeds, seed, engine, orders, links, sample_interval, until, topology, workload, probe, scheme, vary, quick; did you mean "workload"?
         "#);
 }
 
@@ -216,7 +216,7 @@ fn a_trace_that_cannot_be_is_refused_with_its_line() {
 #[test]
 fn arguments_are_named() {
     assert_snapshot!(with(&["workload.load=2"], &[]), @r#"--set workload.load=2: workload.load: found "2", expected a number from 0 to 1"#);
-    assert_snapshot!(with(&["load=0.6"], &[]), @r#"--set load=0.6: load: found the key "load", expected name, seeds, seed, engine, orders, links, sample_interval, until, topology, workload, scheme, vary, quick; did you mean workload.load?"#);
+    assert_snapshot!(with(&["load=0.6"], &[]), @r#"--set load=0.6: load: found the key "load", expected name, seeds, seed, engine, orders, links, sample_interval, until, topology, workload, probe, scheme, vary, quick; did you mean workload.load?"#);
     assert_snapshot!(with(&["workload=0.6"], &[]), @"--set workload=0.6: workload: found a table, expected a key of it, such as workload.load");
     assert_snapshot!(with(&[], &["workload.load=0.8..1.2:0.2"]), @r#"--vary workload.load=0.8..1.2:0.2: workload.load: found "1.2", expected a number from 0 to 1"#);
     assert_snapshot!(with(&["workload.load=0.3"], &["workload.load=0.5,0.6"]), @"--set workload.load=0.3: workload.load: found --vary workload.load=0.5,0.6 as well, expected one of the two");

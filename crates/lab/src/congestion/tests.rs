@@ -76,7 +76,7 @@ fn recorded(settings: &KernelDctcp) -> BTreeMap<u64, Vec<Record>> {
     let lab = Lab::in_folder(folder.path());
     let (progress, mut samples) =
         (Progress::default(), |_: &[_]| std::ops::ControlFlow::Continue(()));
-    let mut watch = Watch { progress: &progress, samples: &mut samples };
+    let mut watch = Watch { progress: &progress, samples: &mut samples, probing: None };
     let RealHosts::Kernel(on_linux) = scheme.on_linux().unwrap() else { panic!("TCP") };
     let ran = lab.run_kernel(on_linux, &congestion, &job, scheme, &mut watch);
     let (outcome, _) = ran.unwrap();

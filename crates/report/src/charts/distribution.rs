@@ -175,5 +175,5 @@ pub(super) fn plotted(
     };
     let series = curves.into_iter().map(series).collect();
     let panels = vec![Panel { keys: Vec::new(), series }];
-    Ok(Plot::Curves(Curves { x, y, panels, marked }))
+    Ok(Plot::Curves(Curves { x, y, panels, marked, steps: None }))
 }

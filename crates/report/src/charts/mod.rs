@@ -5,6 +5,7 @@
 
 pub(crate) mod distribution;
 pub(crate) mod fct;
+pub(crate) mod over_time;
 pub(crate) mod ports;
 pub(crate) mod sweep;
 

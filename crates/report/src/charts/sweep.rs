@@ -60,7 +60,7 @@ impl<'a> Sweep<'a> {
 
     fn plotted(&self, y: Axis, panels: Vec<Panel>) -> Result<Plot, &'static str> {
         let is_empty = panels.iter().all(|panel| panel.series.is_empty());
-        let curves = Curves { x: self.axis(), y, panels, marked: true };
+        let curves = Curves { x: self.axis(), y, panels, marked: true, steps: None };
         if is_empty { Err(NO_FLOWS) } else { Ok(Plot::Curves(curves)) }
     }
 }

@@ -1,12 +1,14 @@
 //! The HTML page: its sections, and what is above and below them.
 
 mod figures;
+mod size_bins;
 mod tables;
 
-use flowsched_experiment::results::{Folder, Point, Summary};
+use flowsched_experiment::results::{Folder, Placed, Point, SizeBin, Summary, slowdown_by_size};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::chart::Figure;
+use crate::charts::over_time::OverTime;
 use crate::charts::ports::{self, Ports};
 use crate::charts::{distribution, fct, sweep};
 use crate::error::ReportError;
@@ -17,18 +19,26 @@ use crate::style;
 use crate::svg::swatch;
 use crate::sweep::{Sweep, spread};
 use figures::figures;
+use size_bins::size_bins;
 use tables::{comparison, runs};
 
 /// The most points of a sweep that have sections of their own, so that the page stays small.
 const MOST_POINTS: usize = 6;
 
-/// The only script of the page: it saves charts.
+/// The only script of the page: it saves charts, and zooms those over time.
 const SCRIPT: &str = include_str!("../script.js");
 /// The script's SHA-256 in base64. The browser runs no other script, and names the right value
 /// on its console if this one is wrong.
-const SCRIPT_HASH: &str = "0SpvQiXumztklyQ1CbMAw+t/MG8bjgIi2t70c0my8C4=";
+const SCRIPT_HASH: &str = "Y3QmMA5QiDOMb12ETWxwbggkbBKO5+eDqiw44Gng2ic=";
 
 type Part = Result<Markup, ReportError>;
+
+/// What the tables of the folder say.
+struct Tables<'a> {
+    gathered: &'a ByScheme,
+    over_time: OverTime,
+    bins: Vec<SizeBin>,
+}
 
 /// The points that have sections of their own: all, or some from the first to the last.
 pub(crate) fn detailed(summary: &Summary) -> Vec<&Point> {
@@ -39,6 +49,11 @@ pub(crate) fn detailed(summary: &Summary) -> Vec<&Point> {
 /// The whole page as text.
 pub(crate) fn page(folder: &Folder, gathered: &ByScheme) -> Result<String, ReportError> {
     let summary = folder.summary();
+    let tables = &Tables {
+        gathered,
+        over_time: OverTime::read(folder, &detailed(summary))?,
+        bins: slowdown_by_size(&[Placed { folder, point: None }])?,
+    };
     let sweep = Sweep::from_summary(summary);
     let policy =
         format!("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{SCRIPT_HASH}'");
@@ -58,8 +73,8 @@ pub(crate) fn page(folder: &Folder, gathered: &ByScheme) -> Result<String, Repor
                 main {
                     @if summary.runs.is_empty() { p.empty { "There are no runs." } }
                     @match &sweep {
-                        Some(sweep) => (swept(summary, gathered, sweep)?),
-                        None => @for point in summary.points() { (single(summary, gathered, point)?) },
+                        Some(sweep) => (swept(summary, tables, sweep)?),
+                        None => @for point in summary.points() { (single(summary, tables, point)?) },
                     }
                     (runs(summary))
                     section #experiment {
@@ -104,7 +119,7 @@ fn header(summary: &Summary, sweep: Option<&Sweep<'_>>) -> Markup {
 }
 
 /// Without a sweep: everything of the one point.
-fn single(summary: &Summary, gathered: &ByScheme, point: &Point) -> Part {
+fn single(summary: &Summary, tables: &Tables<'_>, point: &Point) -> Part {
     Ok(html! {
         section #comparison {
             h2 { "Comparison" }
@@ -114,12 +129,12 @@ fn single(summary: &Summary, gathered: &ByScheme, point: &Point) -> Part {
             (section("change", "Change of mean FCT", summary, &fct::changes(summary, point))?)
         }
         (section("fct", "FCT by size class", summary, &fct::bars(summary, point))?)
-        (distributions(summary, gathered, point, "")?)
+        (distributions(summary, tables, point, "")?)
     })
 }
 
 /// With a sweep: figures along it, then everything of its points.
-fn swept(summary: &Summary, gathered: &ByScheme, sweep: &Sweep<'_>) -> Part {
+fn swept(summary: &Summary, tables: &Tables<'_>, sweep: &Sweep<'_>) -> Part {
     let points = summary.points();
     let shown = detailed(summary);
     Ok(html! {
@@ -154,7 +169,7 @@ fn swept(summary: &Summary, gathered: &ByScheme, sweep: &Sweep<'_>) -> Part {
             @for (place, point) in shown.into_iter().enumerate() {
                 details open[place == 0] {
                     summary { code { (point) } }
-                    (distributions(summary, gathered, point, &format!("-{place}"))?)
+                    (distributions(summary, tables, point, &format!("-{place}"))?)
                 }
             }
         }
@@ -162,7 +177,9 @@ fn swept(summary: &Summary, gathered: &ByScheme, sweep: &Sweep<'_>) -> Part {
 }
 
 /// The sections that come from the tables; `mark` tells their names from those of other points.
-fn distributions(summary: &Summary, gathered: &ByScheme, point: &Point, mark: &str) -> Part {
+fn distributions(summary: &Summary, tables: &Tables<'_>, point: &Point, mark: &str) -> Part {
+    let Tables { gathered, over_time, bins } = tables;
+    let figures = over_time.figures(summary, point);
     let of_ports = |ports| ports::bars(summary, gathered, point, ports);
     let slowdowns = || {
         let mut all = distribution::slowdown_by_size(summary, gathered, point);
@@ -181,7 +198,23 @@ fn distributions(summary: &Summary, gathered: &ByScheme, point: &Point, mark: &s
     let sections =
         sections.map(|(id, title, all)| section(&(id.to_owned() + mark), title, summary, &all));
     let sections = sections.into_iter().collect::<Result<Vec<_>, _>>()?;
-    Ok(html! { @for section in sections { (section) } })
+    Ok(html! {
+        @for section in sections { (section) }
+        section id={ "sizes" (mark) } {
+            h2 { "Slowdown by flow size" }
+            (size_bins(summary, bins, point))
+        }
+        @if !figures.is_empty() {
+            (section(&("time".to_owned() + mark), "Over time", summary, &figures)?)
+            p.note {
+                "Charts over time zoom: after a click on one, the wheel and + and - zoom along time, dragging \
+                 and arrows move, a double click and 0 show everything."
+            }
+            @if over_time.left_out(point) > 0 {
+                p.note { "There are " (over_time.left_out(point)) " more charts; the tables have all values." }
+            }
+        }
+    })
 }
 
 fn section(id: &str, title: &str, summary: &Summary, all: &[Figure]) -> Part {

@@ -52,6 +52,7 @@ impl Study {
                 .collect(),
             program: Program::default(),
             orders: Vec::new(),
+            has_probe: false,
         }
     }
 

@@ -38,6 +38,12 @@ impl Line {
         self.free_at
     }
 
+    /// How much of the packet being sent is yet to leave at `now`, in bytes.
+    pub fn unsent_bytes(&self, now: Time) -> f64 {
+        let left = self.free_at.saturating_sub(now).as_ps() as f64;
+        left * (1_u64 << FRACTION_BITS) as f64 / self.byte_time as f64
+    }
+
     /// Picoseconds that a byte takes at least, however long the packet.
     #[inline]
     pub fn least_byte_time(&self) -> u64 {

@@ -6,7 +6,9 @@ use std::marker::PhantomData;
 
 use flowsched_units::{Bytes, Rate, Time};
 
-use super::{Hosting, Outgoing, Phase, Receiving, Sending, Start, Timeouts, Transport};
+use super::{
+    Hosting, Outgoing, Phase, Receiving, SenderState, Sending, Start, Timeouts, Transport,
+};
 use crate::packet::{Header, Packet};
 
 /// `T`, whose packets also carry a header `H`: for schemes whose hosts and switches talk to each
@@ -121,6 +123,10 @@ impl<T: Transport<Header = ()>, H: Header> Sending<Carrying<T, H>> for Carried<T
     #[inline]
     fn phase(&self) -> Phase {
         self.0.phase()
+    }
+
+    fn state(&self) -> SenderState {
+        self.0.state()
     }
 
     fn finish(&mut self, now: Time) -> T::Connection {

@@ -28,7 +28,8 @@ use settings::{FastRetransmit, TcpSettings};
 
 use super::part::refusal;
 use super::{
-    Hosting, Outgoing, Phase, Receiving, Sending, Start, Timeouts, Transport, TransportFamily,
+    Hosting, Outgoing, Phase, Receiving, SenderState, Sending, Start, Timeouts, Transport,
+    TransportFamily,
 };
 use crate::flow_level::{FlowLevel, Fluid, Shares};
 use crate::on_linux::{OnLinux, RealTransport};
@@ -134,6 +135,10 @@ impl<A: CongestionControl> Sending<Tcp<A>> for Sender<A> {
 
     fn timeouts(&self) -> Timeouts {
         self.timeouts
+    }
+
+    fn state(&self) -> SenderState {
+        Sender::state(self)
     }
 }
 

@@ -70,6 +70,14 @@ pub struct PortSample {
     pub marks: u64,
 }
 
+impl PortSample {
+    /// Whether `later` has another queue, or more drops or marks.
+    pub fn has_changed(&self, later: &PortSample) -> bool {
+        (self.queue_bytes, self.queue_packets, self.drops, self.marks)
+            != (later.queue_bytes, later.queue_packets, later.drops, later.marks)
+    }
+}
+
 /// What an omniscient schedule of flows is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worth {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use super::{Outcome, PortSample};
+use super::{Outcome, PortSample, Probing};
 
 /// How far a run is, and whether it is to stop.
 #[derive(Debug, Default)]
@@ -24,6 +24,8 @@ pub struct Watch<'a> {
     pub progress: &'a Progress,
     /// Where its samples go.
     pub samples: &'a mut SampleSink<'a>,
+    /// What is looked at beside that, if anything is.
+    pub probing: Option<Probing<'a>>,
 }
 
 /// Has `run` simulate, and keeps all of its samples in [`Outcome::ports`].
@@ -34,6 +36,6 @@ pub fn collecting(progress: &Progress, run: impl FnOnce(&mut Watch<'_>) -> Outco
         ports.extend_from_slice(samples);
         ControlFlow::Continue(())
     };
-    let outcome = run(&mut Watch { progress, samples: &mut keep });
+    let outcome = run(&mut Watch { progress, samples: &mut keep, probing: None });
     Outcome { ports, ..outcome }
 }

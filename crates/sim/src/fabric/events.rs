@@ -4,12 +4,12 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::controller::{Controller, Site};
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::Port;
-use flowsched_schemes::world::{Overhead, PortSample};
+use flowsched_schemes::world::{Overhead, PortSample, PortState};
 use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
 
-use super::{Fabric, Losses, Tally, loses, site};
+use super::{Fabric, Losses, Observable, Tally, loses, site};
 use crate::job::Job;
 use crate::link::{Departs, Link};
 use crate::routing::Router;
@@ -274,6 +274,23 @@ where
             marks: self.links.iter().map(Link::marks).sum(),
             lost: self.losses.flows(),
         }
+    }
+}
+
+impl<H, P, C, L> Observable<H> for Events<'_, H, P, C, L>
+where
+    H: Header,
+    P: Port<Packet<H>>,
+    C: Controller<H>,
+    L: Losses<H>,
+{
+    fn look(&mut self, port: u32, now: Time) -> PortState {
+        self.catch_up(PortId(port), now);
+        self.links[port as usize].state(now, port)
+    }
+
+    fn next_departure(&self, port: u32) -> Time {
+        self.links[port as usize].next_departure()
     }
 }
 

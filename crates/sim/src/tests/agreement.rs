@@ -85,7 +85,8 @@ impl World for InWindows<'_, '_> {
         let links = fabric::links(self.0, &parts.ports, &connections);
         let fabric = Windows::new(self.0, links).ok()?;
         let transport = on_routing(self.0, parts.transport);
-        let engine = Engine::new(self.0, transport, parts.tagger, fabric, connections);
+        let hosts = Hosts::new(self.0, transport, parts.tagger, connections);
+        let engine = Engine::new(self.0, hosts, fabric, Nobody);
         Some(collecting(&Progress::default(), |watch| engine.run(watch)))
     }
 }
@@ -111,7 +112,8 @@ impl World for InEvents<'_, '_> {
             LostData::default(),
         );
         let transport = on_routing(self.0, parts.transport);
-        let engine = Engine::new(self.0, transport, parts.tagger, fabric, connections);
+        let hosts = Hosts::new(self.0, transport, parts.tagger, connections);
+        let engine = Engine::new(self.0, hosts, fabric, Nobody);
         collecting(&Progress::default(), |watch| engine.run(watch))
     }
 }

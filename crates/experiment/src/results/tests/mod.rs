@@ -101,5 +101,6 @@ fn meta() -> Meta {
         keys: Vec::new(),
         program: Program::default(),
         orders: Order::parse_all("all mean: tcp < pias").unwrap(),
+        has_probe: false,
     }
 }

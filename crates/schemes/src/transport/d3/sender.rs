@@ -5,7 +5,7 @@ use flowsched_units::{PACKET_PAYLOAD, PACKET_WIRE, Rate, Time};
 use super::{D3Header, D3Settings};
 use crate::packet::{Flags, Header, Packet};
 use crate::transport::explicit::{Delivery, ExplicitSender, Pacing, Receiver};
-use crate::transport::{Outgoing, Phase, Start, Timeouts};
+use crate::transport::{Outgoing, Phase, SenderState, Start, Timeouts};
 
 /// The sender of one flow.
 #[derive(Clone, Debug)]
@@ -46,6 +46,11 @@ impl ExplicitSender for Sender {
 
     fn timeouts(&self) -> Timeouts {
         self.delivery.timeouts
+    }
+
+    fn state(&self) -> SenderState {
+        let in_flight = Some(self.delivery.bytes_in_flight());
+        SenderState { rate: Some(self.pacing.rate()), in_flight, ..SenderState::default() }
     }
 
     /// How far the flow is.

@@ -162,6 +162,11 @@ impl Delivery {
         self.board.next()
     }
 
+    /// Payload bytes in flight, as of full segments.
+    pub fn bytes_in_flight(&self) -> Bytes {
+        Bytes::new(u64::from(self.in_flight()) * PACKET_PAYLOAD)
+    }
+
     /// Segments thought to be in the network.
     #[inline]
     pub fn in_flight(&self) -> u32 {

@@ -3,7 +3,9 @@
 use flowsched_units::{Bytes, Rate, Time};
 
 use crate::packet::{Header, Packet};
-use crate::transport::{Hosting, Outgoing, Phase, Receiving, Sending, Start, Timeouts, Transport};
+use crate::transport::{
+    Hosting, Outgoing, Phase, Receiving, SenderState, Sending, Start, Timeouts, Transport,
+};
 
 /// The sending side of one flow: how the rate comes about, and when the flow is given up.
 pub trait ExplicitSender: Sized {
@@ -30,6 +32,11 @@ pub trait ExplicitSender: Sized {
     fn retransmissions(&self) -> u32;
     /// Timeouts so far.
     fn timeouts(&self) -> Timeouts;
+
+    /// What a probe sees of the sender.
+    fn state(&self) -> SenderState {
+        SenderState::default()
+    }
 
     /// What the receiver does to the header that it sends back.
     #[inline]
@@ -124,6 +131,10 @@ impl<S: ExplicitSender> Sending<Explicit<S>> for S {
 
     fn timeouts(&self) -> Timeouts {
         ExplicitSender::timeouts(self)
+    }
+
+    fn state(&self) -> SenderState {
+        ExplicitSender::state(self)
     }
 }
 

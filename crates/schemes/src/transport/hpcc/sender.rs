@@ -5,7 +5,7 @@ use flowsched_units::{Bytes, PACKET_WIRE, Time};
 use super::{HpccHeader, HpccSettings, Window};
 use crate::packet::{Header, Packet};
 use crate::transport::explicit::{Delivery, ExplicitSender, Pacing, Receiver};
-use crate::transport::{Outgoing, Phase, Start, Timeouts};
+use crate::transport::{Outgoing, Phase, SenderState, Start, Timeouts};
 
 /// The sender of one flow.
 #[derive(Clone, Debug)]
@@ -39,6 +39,15 @@ impl ExplicitSender for Sender {
 
     fn timeouts(&self) -> Timeouts {
         self.delivery.timeouts
+    }
+
+    fn state(&self) -> SenderState {
+        SenderState {
+            window: Some(self.window.size()),
+            rate: Some(self.pacing.rate()),
+            in_flight: Some(self.delivery.bytes_in_flight()),
+            alpha: None,
+        }
     }
 
     /// How far the flow is.

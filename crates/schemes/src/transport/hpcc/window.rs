@@ -45,6 +45,11 @@ impl Window {
         (in_flight.get() as f64) < self.window
     }
 
+    /// W.
+    pub fn size(&self) -> Bytes {
+        Bytes::new(self.window as u64)
+    }
+
     /// R = W / T.
     pub fn rate(&self, settings: &HpccSettings) -> Rate {
         let bps = self.window * 8.0 / settings.base_rtt.as_secs_f64();

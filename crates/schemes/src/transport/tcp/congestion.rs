@@ -124,6 +124,11 @@ pub trait CongestionControl: Copy + std::fmt::Debug + PartialEq + Send {
     fn mark_factor(&self, _ahead: &Ahead) -> f64 {
         1.0
     }
+
+    /// Its estimate of the share of marked packets, if it has one.
+    fn marked_share(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// An algorithm that experiment files name as their transport.
@@ -220,6 +225,10 @@ macro_rules! any_algorithm {
 
             fn mark_factor(&self, ahead: &Ahead) -> f64 {
                 match self { $(AnyAlgorithm::$Name(algorithm) => algorithm.mark_factor(ahead)),* }
+            }
+
+            fn marked_share(&self) -> Option<f64> {
+                match self { $(AnyAlgorithm::$Name(algorithm) => algorithm.marked_share()),* }
             }
         }
     };

@@ -10,7 +10,7 @@ use super::timeout::RoundTrip;
 use super::{Tcp, segments_of};
 use crate::packet::{Flags, Packet};
 use crate::tagger::Work;
-use crate::transport::{Outgoing, Start, Timeouts};
+use crate::transport::{Outgoing, SenderState, Start, Timeouts};
 
 /// What stays when a flow ends and the next begins on the same connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -131,6 +131,17 @@ impl<A: CongestionControl> Sender<A> {
     /// The congestion window.
     pub fn window(&self) -> Window {
         self.connection.window
+    }
+
+    /// What a probe sees. A window is of segments with full payloads.
+    pub(super) fn state(&self) -> SenderState {
+        let bytes = |segments: u32| Bytes::new(u64::from(segments) * PACKET_PAYLOAD);
+        SenderState {
+            window: Some(bytes(self.connection.window.segments())),
+            alpha: self.connection.congestion.marked_share(),
+            in_flight: Some(bytes(self.board.in_flight())),
+            rate: None,
+        }
     }
 
     /// What congestion control remembers.

@@ -9,7 +9,7 @@ use crate::tagger::Work;
 use crate::transport::explicit::ExplicitSender;
 use crate::transport::pdq::{Outlook, Sender};
 use crate::transport::tcp::segments_of;
-use crate::transport::{Outgoing, Phase, Start, Timeouts};
+use crate::transport::{Outgoing, Phase, SenderState, Start, Timeouts};
 
 /// The sender of one flow.
 #[derive(Clone, Debug)]
@@ -64,6 +64,18 @@ impl ExplicitSender for MultipathSender {
     fn timeouts(&self) -> Timeouts {
         let timeouts = self.subflows.iter().map(|subflow| subflow.sender.timeouts());
         timeouts.fold(Timeouts::default(), Timeouts::and)
+    }
+
+    /// Those of its subflows, added up.
+    fn state(&self) -> SenderState {
+        let states = || self.subflows.iter().map(|subflow| subflow.sender.state());
+        let rate = states().filter_map(|state| state.rate).map(Rate::as_bps).sum();
+        let in_flight = states().filter_map(|state| state.in_flight).sum();
+        SenderState {
+            rate: Some(Rate::from_bps(rate)),
+            in_flight: Some(in_flight),
+            ..SenderState::default()
+        }
     }
 
     #[inline]

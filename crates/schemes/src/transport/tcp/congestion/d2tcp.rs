@@ -58,6 +58,10 @@ impl CongestionControl for D2tcp {
     fn mark_factor(&self, ahead: &Ahead) -> f64 {
         1.0 - libm::pow(self.marks.alpha(), self.imminence(ahead)) / 2.0
     }
+
+    fn marked_share(&self) -> Option<f64> {
+        Some(self.marks.alpha())
+    }
 }
 
 impl Algorithm for D2tcp {

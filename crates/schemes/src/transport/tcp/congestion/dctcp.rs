@@ -63,6 +63,10 @@ impl CongestionControl for Dctcp {
     fn mark_factor(&self, _ahead: &Ahead) -> f64 {
         1.0 - self.alpha / 2.0
     }
+
+    fn marked_share(&self) -> Option<f64> {
+        Some(self.alpha)
+    }
 }
 
 impl Algorithm for Dctcp {

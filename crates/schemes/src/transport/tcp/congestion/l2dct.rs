@@ -88,6 +88,10 @@ impl CongestionControl for L2dct {
     fn mark_factor(&self, _ahead: &Ahead) -> f64 {
         1.0 - libm::pow(self.marks.alpha(), self.weight) / 2.0
     }
+
+    fn marked_share(&self) -> Option<f64> {
+        Some(self.marks.alpha())
+    }
 }
 
 impl Algorithm for L2dct {
