@@ -11,11 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use flowsched_schemes::on_linux::AgentTags;
+use flowsched_schemes::on_linux::{AgentTags, code_point};
 use flowsched_topology::HostId;
 use flowsched_units::Bytes;
 
-use crate::code_points::code_point;
 use crate::error::LabError;
 use crate::hosts::Hosts;
 use crate::tap::INTERFACE;

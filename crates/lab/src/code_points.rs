@@ -1,12 +1,6 @@
-//! The code points of priorities, on the hosts and at the switch.
+//! The priorities of code points at the switch.
 
 use crate::switch::Levels;
-
-/// The code point of each priority, the highest first: class selectors, of which the lowest is what
-/// packets have that nobody tags.
-pub(crate) fn code_point(priority: usize, priorities: usize) -> u8 {
-    8 * (priorities - 1 - priority) as u8
-}
 
 /// The priority of each code point at ports that tell so many apart: by its upper three bits, as switches
 /// do.
@@ -17,6 +11,8 @@ pub(crate) fn levels(priorities: usize) -> Levels {
 
 #[cfg(test)]
 mod tests {
+    use flowsched_schemes::on_linux::code_point;
+
     use super::*;
 
     #[test]

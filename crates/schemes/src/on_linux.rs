@@ -105,6 +105,12 @@ pub enum RealHosts {
     OverUdp,
 }
 
+/// The differentiated services code point (DSCP) of a priority, of which there are `priorities` and 0 is
+/// the highest: a class selector (RFC 2474, 4.2.2.2). The lowest is that of packets that nobody tags.
+pub fn code_point(priority: usize, priorities: usize) -> u8 {
+    8 * priorities.saturating_sub(1 + priority).min(7) as u8
+}
+
 /// Why a part does not run on Linux hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoLinux {

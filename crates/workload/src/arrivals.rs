@@ -9,7 +9,7 @@ use crate::random::stream;
 
 /// Instants with exponential gaps between them, the first a gap after the start.
 #[derive(Clone, Debug)]
-pub(crate) struct Arrivals {
+pub struct Arrivals {
     mean_gap_ps: f64,
     now: Time,
     random: ChaCha8Rng,
@@ -17,7 +17,7 @@ pub(crate) struct Arrivals {
 
 impl Arrivals {
     /// An arrival of part number `part` every `mean_gap_ps` picoseconds on average.
-    pub(crate) fn new(mean_gap_ps: f64, seed: u64, part: u64) -> Arrivals {
+    pub fn new(mean_gap_ps: f64, seed: u64, part: u64) -> Arrivals {
         Arrivals { mean_gap_ps, now: Time::ZERO, random: stream(seed, "arrivals", part) }
     }
 }

@@ -25,6 +25,8 @@ mod trace;
 mod turns;
 mod workload;
 
+#[doc(hidden)]
+pub use arrivals::Arrivals;
 pub use capture::{Capture, CaptureError, read_capture};
 pub use compose::{Part, PartError, compose};
 pub use deadlines::DEADLINE_FORMS;

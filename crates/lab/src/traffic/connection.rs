@@ -6,14 +6,13 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use flowsched_schemes::on_linux::SizeTags;
+use flowsched_schemes::on_linux::{SizeTags, code_point};
 use flowsched_topology::HostId;
 use flowsched_workload::Flow;
 use nix::sys::socket::sockopt::{Priority, Timestamping};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, TimestampingFlag, recvmsg, setsockopt};
 use socket2::Socket;
 
-use crate::code_points::code_point;
 use crate::sys::retransmissions;
 
 /// Bytes given to the kernel at a time.

@@ -1,0 +1,31 @@
+//! Why a capture cannot be made.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a capture cannot be made.
+#[derive(Debug, Error)]
+pub enum CaptureError {
+    /// The network has no such port.
+    #[error(
+        "`--pcap {name}` names no port: {why}. Write a host or switch as in the columns `owner` and \
+         `peer` of ports.parquet, and the number of one of its ports or the name of the other end, \
+         such as `leaf0:3` or `leaf0:host3`."
+    )]
+    NoPort {
+        /// What was asked for.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The file cannot be written.
+    #[error("cannot write the capture {path}: {source}")]
+    Write {
+        /// Which file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,164 @@
+//! The server: sends what clients ask for, on as many connections as they open.
+
+use std::collections::HashMap;
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, SocketAddrV4, TcpListener};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use flowsched_units::Rate;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+
+use crate::error::TrafficError;
+use crate::sys::set_pacing;
+use crate::transfer::Outgoing;
+use crate::wire::{Passing, Request};
+
+/// The port of the PIAS authors' server.
+pub const PORT: u16 = 5_001;
+/// Connections that wait to be accepted, at most.
+const BACKLOG: i32 = 4_096;
+/// Milliseconds after which the server looks whether it is to stop.
+const LONGEST_SLEEP: u8 = 50;
+const BATCH: usize = 64;
+/// The word of the listener; connections count from 0.
+const LISTENER: u64 = u64::MAX;
+/// What the authors' clients wait for when they end a connection.
+const ENDING: u32 = 100;
+
+/// A server.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    epoll: Epoll,
+    connections: HashMap<u64, Served>,
+    next: u64,
+}
+
+/// A connection, and what it sends.
+#[derive(Debug)]
+struct Served {
+    socket: Socket,
+    request: Passing,
+    /// The answer under way: the request again, and the flow.
+    answer: Option<(Passing, Outgoing)>,
+    is_ending: bool,
+    rate_mbps: u32,
+}
+
+impl Server {
+    /// Listens on `address`.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn listen(address: SocketAddrV4) -> Result<Server, TrafficError> {
+        let (listener, epoll) = listen(address).map_err(|e| TrafficError::system("listen", e))?;
+        Ok(Server { listener, epoll, connections: HashMap::new(), next: 0 })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until `stop` is set. A connection that breaks, or asks for nonsense, is closed; others go
+    /// on.
+    ///
+    /// # Errors
+    /// What the system says of waiting or accepting.
+    pub fn serve(&mut self, stop: &AtomicBool) -> Result<(), TrafficError> {
+        let mut events = [EpollEvent::empty(); BATCH];
+        while !stop.load(Ordering::Relaxed) {
+            let count = match self.epoll.wait(&mut events, EpollTimeout::from(LONGEST_SLEEP)) {
+                Ok(count) => count,
+                Err(nix::Error::EINTR) => 0,
+                Err(error) => return Err(TrafficError::system("wait for connections", error)),
+            };
+            for event in &events[..count] {
+                match event.data() {
+                    LISTENER => {
+                        self.accept().map_err(|e| TrafficError::system("accept connections", e))?;
+                    }
+                    number => {
+                        let Some(served) = self.connections.get_mut(&number) else { continue };
+                        if !matches!(served.go_on(), Ok(true)) {
+                            self.connections.remove(&number);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self) -> io::Result<()> {
+        loop {
+            let socket: Socket = match self.listener.accept() {
+                Ok((stream, _)) => stream.into(),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                // The client has gone already.
+                Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
+                Err(error) => return Err(error),
+            };
+            socket.set_nonblocking(true)?;
+            socket.set_tcp_nodelay(true)?;
+            let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
+            self.epoll.add(&socket, EpollEvent::new(flags, self.next))?;
+            let request = Passing::default();
+            let served = Served { socket, request, answer: None, is_ending: false, rate_mbps: 0 };
+            self.connections.insert(self.next, served);
+            self.next += 1;
+        }
+    }
+}
+
+fn listen(address: SocketAddrV4) -> io::Result<(TcpListener, Epoll)> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&SockAddr::from(address))?;
+    socket.listen(BACKLOG)?;
+    socket.set_nonblocking(true)?;
+    let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+    epoll.add(&socket, EpollEvent::new(EpollFlags::EPOLLIN, LISTENER))?;
+    Ok((socket.into(), epoll))
+}
+
+impl Served {
+    /// Reads requests and sends flows as far as the kernel lets it: whether the connection goes on.
+    fn go_on(&mut self) -> io::Result<bool> {
+        loop {
+            if let Some((echo, flow)) = &mut self.answer {
+                if !echo.write(&self.socket)? {
+                    return Ok(true);
+                }
+                flow.write(&self.socket, |_, _| Ok(()))?;
+                if flow.unsent() > 0 {
+                    return Ok(true);
+                }
+                self.answer = None;
+                if self.is_ending {
+                    return Ok(false);
+                }
+            }
+            let Some(request) = self.request.read(&self.socket)? else { return Ok(true) };
+            self.begin(request)?;
+        }
+    }
+
+    fn begin(&mut self, request: Request) -> io::Result<()> {
+        let Request { flow, bytes, dscp, rate_mbps } = request;
+        self.is_ending = flow == 0;
+        let bytes = if self.is_ending { bytes.min(ENDING) } else { bytes };
+        self.socket.set_tos_v4(u32::from(dscp) << 2)?;
+        if self.rate_mbps != rate_mbps {
+            let rate = Rate::from_bps(u64::from(rate_mbps) * 1_000_000);
+            set_pacing(&self.socket, (rate_mbps > 0).then_some(rate))?;
+            self.rate_mbps = rate_mbps;
+        }
+        self.answer = Some((Passing::of(request), Outgoing::new(bytes.into())));
+        Ok(())
+    }
+}

@@ -1,0 +1,239 @@
+//! The results of clients as the tables of an experiment: of one host, or of many put together.
+//!
+//! A client writes `flows.txt`, a line for each flow, in its results folder. When the traffic ends, the
+//! same folder gets what every experiment has: flows.parquet, summary.json and the others.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use flowsched_experiment::results::{
+    self, FlowRow, Meta, PacketCounters, PortsOfRun, Program, RunRecord, Summary,
+};
+use flowsched_units::{Bytes, Time};
+use flowsched_workload::FlowParts;
+
+use crate::error::TrafficError;
+use crate::lines::{COLUMNS, Line};
+
+/// A client's flows as text, in its results folder.
+pub const LINES: &str = "flows.txt";
+/// How the file begins.
+const FIRST: &str = "# flowsched traffic";
+
+/// What is known of a client's traffic before it starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// What tables call its flows together, such as the congestion control that was in use.
+    pub scheme: String,
+    /// The seed.
+    pub seed: u64,
+    /// The client's address.
+    pub client: Ipv4Addr,
+    /// The servers, in the order of the configuration.
+    pub servers: Vec<SocketAddrV4>,
+    /// When it starts, since the beginning of 1970.
+    pub start: Duration,
+}
+
+impl Head {
+    /// Of traffic that starts now.
+    pub fn now(scheme: &str, seed: u64, client: Ipv4Addr, servers: &[SocketAddrV4]) -> Head {
+        let start = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Head { scheme: scheme.to_owned(), seed, client, servers: servers.to_owned(), start }
+    }
+
+    /// Makes the folder, and in it the file of lines, to be filled.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn create(&self, folder: &Path) -> Result<BufWriter<File>, TrafficError> {
+        fs::create_dir_all(folder).map_err(|e| TrafficError::file("make", folder, e))?;
+        let path = folder.join(LINES);
+        let write = || {
+            let mut file = BufWriter::new(File::create(&path)?);
+            let Head { scheme, seed, client, servers, start } = self;
+            writeln!(file, "{FIRST}\n# scheme {scheme}\n# seed {seed}\n# client {client}")?;
+            writeln!(file, "# start_ns {}", start.as_nanos())?;
+            for server in servers {
+                writeln!(file, "# server {server}")?;
+            }
+            writeln!(file, "# {COLUMNS}")?;
+            Ok(file)
+        };
+        write().map_err(|e| TrafficError::file("write", &path, e))
+    }
+}
+
+/// One client's lines.
+struct OfClient {
+    head: Head,
+    lines: Vec<Line>,
+}
+
+impl OfClient {
+    fn read(folder: &Path) -> Result<OfClient, TrafficError> {
+        let path = folder.join(LINES);
+        let file = File::open(&path).map_err(|e| TrafficError::file("read", &path, e))?;
+        let (mut heads, mut lines) = (Vec::new(), Vec::new());
+        for (number, line) in (1..).zip(BufReader::new(file).lines()) {
+            let line = line.map_err(|e| TrafficError::file("read", &path, e))?;
+            match line.strip_prefix("# ") {
+                Some(head) => heads.push(head.to_owned()),
+                None => lines.push(Line::parse(&line).ok_or_else(|| {
+                    TrafficError::Line {
+                        path: path.clone(),
+                        line: number,
+                        problem:
+                            "This is no line of a flow. Restore the file as the client wrote it."
+                                .to_owned(),
+                    }
+                })?),
+            }
+        }
+        let head =
+            head(&heads).filter(|head| lines.iter().all(|line| line.server < head.servers.len()));
+        let head = head.ok_or_else(|| TrafficError::Line {
+            path,
+            line: 0,
+            problem: "Its first lines are not those of `flowsched traffic client`.".to_owned(),
+        })?;
+        Ok(OfClient { head, lines })
+    }
+}
+
+fn head(lines: &[String]) -> Option<Head> {
+    let value = |key: &str| lines.iter().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
+    let servers = lines.iter().filter_map(|line| line.strip_prefix("server ")?.parse().ok());
+    Some(Head {
+        scheme: value("scheme")?.to_owned(),
+        seed: value("seed")?.parse().ok()?,
+        client: value("client")?.parse().ok()?,
+        start: Duration::from_nanos(value("start_ns")?.parse().ok()?),
+        servers: servers.collect(),
+    })
+}
+
+/// Whether a client wrote this folder.
+pub fn is_of_client(folder: &Path) -> bool {
+    folder.join(LINES).is_file()
+}
+
+/// Puts the flows of clients' folders together, as runs of one experiment in the folder `out`: those of
+/// the same scheme and seed are one run. Each flow goes from a server to a client, which are told apart
+/// by their addresses; times are those of the clients' clocks.
+///
+/// # Errors
+/// If a folder is not a client's, or `out` cannot be written.
+pub fn write(folders: &[PathBuf], out: &Path, program: Program) -> Result<Summary, TrafficError> {
+    let clients: Vec<OfClient> =
+        folders.iter().map(|folder| OfClient::read(folder)).collect::<Result<_, _>>()?;
+    let mut runs: BTreeMap<(u64, usize), Vec<&OfClient>> = BTreeMap::new();
+    let mut schemes: Vec<&str> = Vec::new();
+    for client in &clients {
+        let name = client.head.scheme.as_str();
+        let place = schemes.iter().position(|scheme| *scheme == name).unwrap_or_else(|| {
+            schemes.push(name);
+            schemes.len() - 1
+        });
+        runs.entry((client.head.seed, place)).or_default().push(client);
+    }
+    let meta = Meta {
+        name: "traffic between hosts".to_owned(),
+        experiment: experiment(&clients),
+        program,
+        ..Meta::default()
+    };
+    let records = runs.values().map(|clients| {
+        let record = record(clients);
+        let ports = PortsOfRun { run: record.key(), ..PortsOfRun::default() };
+        (record, ports)
+    });
+    Ok(results::write(out, &meta, records)?)
+}
+
+/// What stands for the experiment file: who asked whom.
+fn experiment(clients: &[OfClient]) -> String {
+    let mut text =
+        "# The flows of `flowsched traffic client`; each goes from a server to a client.\n"
+            .to_owned();
+    for OfClient { head, lines } in clients {
+        let servers: Vec<String> = head.servers.iter().map(|at| format!("\"{at}\"")).collect();
+        text += &format!(
+            "\n[[client]]\naddress = \"{}\"\nscheme = {:?}\nseed = {}\nstart_ns = {}\nflows = {}\nservers = [{}]\n",
+            head.client,
+            head.scheme,
+            head.seed,
+            head.start.as_nanos(),
+            lines.len(),
+            servers.join(", "),
+        );
+    }
+    text
+}
+
+/// One run, of all clients that took part in it.
+fn record(clients: &[&OfClient]) -> RunRecord {
+    let first = clients.iter().map(|client| client.head.start).min().unwrap_or_default();
+    let mut hosts: Vec<Ipv4Addr> = Vec::new();
+    let mut host = |address: Ipv4Addr| {
+        hosts.iter().position(|one| *one == address).unwrap_or_else(|| {
+            hosts.push(address);
+            hosts.len() - 1
+        }) as u32
+    };
+    let mut flows: Vec<(FlowRow, u8)> = Vec::new();
+    for OfClient { head, lines } in clients {
+        let dst = host(head.client);
+        let servers: Vec<u32> = head.servers.iter().map(|server| host(*server.ip())).collect();
+        let late = head.start.saturating_sub(first).as_nanos();
+        let late = Time::from_ns(u64::try_from(late).unwrap_or(u64::MAX));
+        flows.extend(
+            lines.iter().map(|line| (row(line, servers[line.server], dst, late), line.dscp)),
+        );
+    }
+    flows.sort_by_key(|(row, _)| row.start);
+    let names: Vec<String> = flows.iter().map(|(_, dscp)| format!("dscp {dscp}")).collect();
+    let is_one = names.windows(2).all(|two| two[0] == two[1]);
+    let parts = match is_one {
+        true => FlowParts::default(),
+        false => FlowParts::from_names(names.iter().map(String::as_str)),
+    };
+    let numbered = (0..).zip(flows).map(|(flow, (row, _))| FlowRow { flow, ..row });
+    let flows: Vec<FlowRow> = numbered.collect();
+    let ends = flows.iter().map(|row| row.start + row.fct.unwrap_or_default());
+    let (scheme, seed) = clients
+        .first()
+        .map(|client| (client.head.scheme.clone(), client.head.seed))
+        .unwrap_or_default();
+    RunRecord {
+        scheme,
+        seed,
+        end: ends.max().unwrap_or_default(),
+        hosts: hosts.iter().map(Ipv4Addr::to_string).collect(),
+        parts,
+        flows,
+        ..RunRecord::default()
+    }
+}
+
+fn row(line: &Line, src: u32, dst: u32, late: Time) -> FlowRow {
+    FlowRow {
+        flow: 0,
+        src,
+        dst,
+        size: Bytes::new(line.bytes.into()),
+        start: line.start + late,
+        fct: line.fct,
+        receiver_fct: line.fct,
+        packets: PacketCounters {
+            reordered: line.out_of_order.into(),
+            ..PacketCounters::default()
+        },
+        measured: true,
+        ..FlowRow::default()
+    }
+}

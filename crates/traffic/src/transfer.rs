@@ -1,0 +1,103 @@
+//! A flow at its two ends: bytes of no meaning, written to and read from sockets that never block.
+
+use std::io::{self, ErrorKind, Read, Write};
+
+/// Bytes given to the kernel at a time.
+pub(crate) const CHUNK: usize = 1 << 18;
+static ZEROS: [u8; CHUNK] = [0; CHUNK];
+
+/// The sender's end of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outgoing {
+    unsent: u64,
+}
+
+impl Outgoing {
+    /// So many bytes are to be sent.
+    pub fn new(bytes: u64) -> Outgoing {
+        Outgoing { unsent: bytes }
+    }
+
+    /// Bytes that the kernel has not taken.
+    pub fn unsent(self) -> u64 {
+        self.unsent
+    }
+
+    /// Writes as much as the kernel takes. `around` is told, before and after, of the write that would
+    /// take the last byte: so many bytes were written in all.
+    ///
+    /// # Errors
+    /// What the system says, but for a lack of room.
+    pub fn write<S>(
+        &mut self,
+        socket: &S,
+        mut around: impl FnMut(&S, bool) -> io::Result<()>,
+    ) -> io::Result<u64>
+    where
+        for<'a> &'a S: Write,
+    {
+        let before = self.unsent;
+        while self.unsent > 0 {
+            let chunk = self.unsent.min(CHUNK as u64) as usize;
+            let is_last = chunk as u64 == self.unsent;
+            if is_last {
+                around(socket, true)?;
+            }
+            let mut end = socket;
+            let written = end.write(&ZEROS[..chunk]);
+            if is_last {
+                around(socket, false)?;
+            }
+            match written {
+                Ok(bytes) => self.unsent -= bytes as u64,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(before - self.unsent)
+    }
+}
+
+/// The receiver's end of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Incoming {
+    to_come: u64,
+}
+
+impl Incoming {
+    /// So many bytes are to come.
+    pub fn new(bytes: u64) -> Incoming {
+        Incoming { to_come: bytes }
+    }
+
+    /// Bytes that have not been read.
+    pub fn to_come(self) -> u64 {
+        self.to_come
+    }
+
+    /// Reads what has come, into `buffer`, up to the flow's end: whether the last byte was read now.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnexpectedEof`] if no more will come, or what the system says.
+    pub fn read<S>(&mut self, socket: &S, buffer: &mut [u8]) -> io::Result<bool>
+    where
+        for<'a> &'a S: Read,
+    {
+        while self.to_come > 0 {
+            let room = self.to_come.min(buffer.len() as u64) as usize;
+            let mut end = socket;
+            match end.read(&mut buffer[..room]) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(bytes) => self.to_come -= bytes as u64,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+            if self.to_come == 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
