@@ -12,13 +12,13 @@ use flowsched_topology::PortId;
 use flowsched_units::{Bytes, Time};
 
 /// Who is shown the packets that leave ports.
-pub trait Departures {
+pub trait Departures<H: Header> {
     /// Whether packets of this port are wanted.
     fn wants(&self, port: PortId) -> bool;
 
     /// The first bit of a packet leaves the port at `at`. Packets of one port come in this order; those
-    /// of different ports may not. Of the packet's bytes, `header` are the scheme's own header.
-    fn departs(&mut self, port: PortId, at: Time, packet: &Packet, header: u32);
+    /// of different ports may not.
+    fn departs(&mut self, port: PortId, at: Time, packet: &Packet<H>);
 }
 
 /// Makes the controllers of `inner`, and shows what leaves the ports to `departures`.
@@ -39,7 +39,7 @@ pub struct Observed<C, D> {
     departures: Option<Rc<RefCell<D>>>,
 }
 
-impl<H: Header, M: Controllers<H>, D: Departures> Controllers<H> for Observing<M, D> {
+impl<H: Header, M: Controllers<H>, D: Departures<H>> Controllers<H> for Observing<M, D> {
     type Controller = Observed<M::Controller, D>;
 
     fn controller(&self, site: Site) -> Self::Controller {
@@ -50,7 +50,7 @@ impl<H: Header, M: Controllers<H>, D: Departures> Controllers<H> for Observing<M
     }
 }
 
-impl<H: Header, C: Controller<H>, D: Departures> Controller<H> for Observed<C, D> {
+impl<H: Header, C: Controller<H>, D: Departures<H>> Controller<H> for Observed<C, D> {
     const NEEDS_WAY_BACK: bool = C::IS_THERE && C::NEEDS_WAY_BACK;
 
     fn on_forward(
@@ -70,8 +70,7 @@ impl<H: Header, C: Controller<H>, D: Departures> Controller<H> for Observed<C, D
             self.inner.on_departure(now, packet, behind);
         }
         if let Some(departures) = &self.departures {
-            let packet = packet.with_header(());
-            departures.borrow_mut().departs(self.port, now, &packet, H::WIRE_BYTES);
+            departures.borrow_mut().departs(self.port, now, packet);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use flowsched_schemes::packet::Header;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::world::{Controllers, Outcome, Parts, Ports, Watch, World};
@@ -41,13 +42,13 @@ struct Synthesis<'a> {
     frames: Frames<'a>,
 }
 
-impl Departures for Synthesis<'_> {
+impl<H: Header> Departures<H> for Synthesis<'_> {
     fn wants(&self, port: PortId) -> bool {
         self.captures.wants(port)
     }
 
-    fn departs(&mut self, port: PortId, at: Time, packet: &Packet, header: u32) {
-        let (frame, length) = self.frames.make(packet, header);
+    fn departs(&mut self, port: PortId, at: Time, packet: &Packet<H>) {
+        let (frame, length) = self.frames.make(&packet.with_header(()), H::WIRE_BYTES);
         self.captures.write(port, at, frame, length);
     }
 }

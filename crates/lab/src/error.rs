@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use flowsched_capture::CaptureError;
 use flowsched_units::SettingError;
 use thiserror::Error;
 
@@ -45,12 +46,32 @@ pub enum LabError {
         /// What the kernel says.
         why: String,
     },
+    /// memcached speaks TCP.
+    #[error(
+        "memcached needs hosts with TCP, and those of this scheme speak its own protocol over UDP: \
+         leave --memcached out"
+    )]
+    NoTcp,
     /// The scheme's header has no form on real networks.
     #[error("the scheme's header has no codec, so that no real packet can carry it: give it one")]
     NoCodec,
     /// The scheme has no form on real packets.
     #[error("{0}")]
     Setting(#[from] SettingError),
+    /// A memcached does not start, or does not take its values.
+    #[error(
+        "the memcached on host {host} does not start or does not store its values: {source}. Install \
+         memcached, and use values of less than 1 MB."
+    )]
+    Memcached {
+        /// The host's number.
+        host: u32,
+        /// What the system or the server says.
+        source: io::Error,
+    },
+    /// A capture that cannot be made.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
     /// A file or folder that cannot be made, read or removed.
     #[error("cannot {what} {path}: {source}")]
     File {

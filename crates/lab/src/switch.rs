@@ -8,14 +8,18 @@
 //! What may not live here: anything about one scheme, and what hosts do.
 
 mod datagrams;
+pub mod departed;
 pub mod flows;
 pub mod headers;
 pub mod lateness;
 pub mod memory;
 
+use std::cell::RefCell;
 use std::io;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use flowsched_capture::{CaptureError, Captures, Observed, Observing};
 use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Controller;
 use flowsched_schemes::packet::{Flags, Header};
@@ -31,6 +35,7 @@ use crate::clock::Clock;
 use crate::sys::Precedence;
 use crate::tap::Cable;
 use crate::wait::ready;
+use departed::Departed;
 use flows::{FlowNumbers, MOST_FLOWS};
 use headers::Headers;
 use lateness::Lateness;
@@ -61,10 +66,14 @@ pub struct Counts {
     pub longest_absence: Time,
 }
 
+/// The network, of whose ports some are captured.
+pub type Network<'a, H, P, C> = Live<'a, H, P, Observed<C, Departed<H>>, Memory>;
+
 /// A switch with a cable to each host.
 #[derive(Debug)]
 pub struct Switch<'a, K, H, P, C> {
-    network: Live<'a, H, P, C, Memory>,
+    network: Network<'a, H, P, C>,
+    departed: Rc<RefCell<Departed<H>>>,
     /// By host.
     cables: Vec<K>,
     flows: FlowNumbers,
@@ -84,20 +93,24 @@ where
     C: Controller<H>,
 {
     /// A switch that brings what comes from `cables`, one for each host, through the job's network.
-    /// `levels` gives the priority of each code point. Time is `clock`'s.
+    /// `levels` gives the priority of each code point. Time is `clock`'s. What leaves ports of which
+    /// there are `captures` is written there.
     pub fn new(
         job: &Job<'a>,
         ports: &impl Ports<H, Port = P>,
-        controllers: &impl Controllers<H, Controller = C>,
+        controllers: impl Controllers<H, Controller = C>,
         cables: Vec<K>,
         levels: Levels,
         clock: Clock,
+        captures: Captures,
     ) -> Switch<'a, K, H, P, C> {
+        let departed = Rc::new(RefCell::new(Departed::new(captures)));
+        let controllers = Observing { inner: controllers, departures: departed.clone() };
         let connections = Connections::new((MOST_FLOWS as usize).max(job.flows.len()));
-        let network = Live::new(job, ports, controllers, &connections, Memory::default());
+        let network = Live::new(job, ports, &controllers, &connections, Memory::default());
         let (flows, counts) = (FlowNumbers::default(), Counts::default());
         let job_flows = job.flows;
-        Switch { network, cables, flows, job_flows, connections, levels, clock, counts }
+        Switch { network, departed, cables, flows, job_flows, connections, levels, clock, counts }
     }
 
     /// Brings frames to their hosts until `stop` is set. What is under way then does not arrive.
@@ -109,7 +122,7 @@ where
         &mut self,
         stop: &AtomicBool,
         interval: Time,
-        mut look: impl FnMut(&mut Live<'a, H, P, C, Memory>, Time),
+        mut look: impl FnMut(&mut Network<'a, H, P, C>, Time),
     ) -> io::Result<()> {
         let _precedence = Precedence::take()?;
         let mut next_look = if interval == Time::ZERO { Time::MAX } else { interval };
@@ -119,6 +132,7 @@ where
             while next_look <= now {
                 self.deliver_until(next_look)?;
                 look(&mut self.network, next_look);
+                self.capture();
                 next_look = next_look.saturating_add(interval);
             }
             self.deliver_until(now)?;
@@ -142,14 +156,16 @@ where
     }
 
     /// The network.
-    pub fn network(&mut self) -> &mut Live<'a, H, P, C, Memory> {
+    pub fn network(&mut self) -> &mut Network<'a, H, P, C> {
         &mut self.network
     }
 
     /// Hands over all that is due at `now`.
     fn deliver_until(&mut self, now: Time) -> io::Result<()> {
         while self.network.next() <= now {
-            let Some(delivery) = self.network.advance() else { continue };
+            let delivery = self.network.advance();
+            self.capture();
+            let Some(delivery) = delivery else { continue };
             let frame = self.network.losses().take(&delivery.packet);
             let has_room = self.cables[delivery.host.index()].send(frame)?;
             self.counts.delivered += u64::from(has_room);
@@ -194,7 +210,22 @@ where
         let priority = usize::from(packet.priority).min(self.counts.priorities.len() - 1);
         self.counts.priorities[priority] += 1;
         self.network.send(host, packet, now);
+        self.capture();
         Ok(())
+    }
+
+    /// Writes what has left captured ports.
+    fn capture(&mut self) {
+        self.departed.borrow_mut().write(self.network.losses());
+    }
+
+    /// Writes what is left to be written to the captures.
+    ///
+    /// # Errors
+    /// The first frame that could not be written.
+    pub fn finish_captures(&mut self) -> Result<(), CaptureError> {
+        self.capture();
+        self.departed.borrow_mut().captures().finish()
     }
 
     /// A packet that the kernel sent, as the ports see it.

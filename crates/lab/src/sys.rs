@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::AsRawFd;
 
 nix::ioctl_write_ptr_bad!(
     /// Gives an open `/dev/net/tun` its interface.
@@ -27,31 +27,6 @@ pub(crate) fn make_tap(device: &File, name: &str) -> io::Result<()> {
     // SAFETY: the request is initialised and outlives the call.
     unsafe { set_interface(device.as_raw_fd(), &raw const request) }?;
     Ok(())
-}
-
-/// Where `tcpi_total_retrans` begins in the kernel's `struct tcp_info`.
-const TOTAL_RETRANS: usize = std::mem::offset_of!(libc::tcp_info, tcpi_total_retrans);
-
-/// How many segments a TCP socket has sent again.
-pub(crate) fn retransmissions(socket: RawFd) -> io::Result<u32> {
-    let mut info = [0u8; size_of::<libc::tcp_info>()];
-    let mut length = info.len() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes, which `info` has.
-    let result = unsafe {
-        libc::getsockopt(
-            socket,
-            libc::IPPROTO_TCP,
-            libc::TCP_INFO,
-            info.as_mut_ptr().cast(),
-            &raw mut length,
-        )
-    };
-    if result != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    let mut number = [0; 4];
-    number.copy_from_slice(&info[TOTAL_RETRANS..TOTAL_RETRANS + 4]);
-    Ok(u32::from_ne_bytes(number))
 }
 
 /// The priority of a thread that goes before all others that are not in real time, until this is

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use flowsched_experiment::{Arguments, Experiment, Level, Source};
 use flowsched_lab::conduct::Conduct;
-use flowsched_lab::run::Lab;
+use flowsched_lab::run::{Extras, Lab};
 use flowsched_schemes::world::{Outcome, Progress, Watch};
 use flowsched_sim::Job;
 use flowsched_units::Time;
@@ -39,10 +39,14 @@ fn run(file: &str) -> (Outcome, Conduct, Outcome) {
     };
     let folder = tempfile::tempdir().unwrap();
     let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_query = |flow: usize| workload.parts.name_of(flow) == "query";
+    let memcached = (0..workload.flows.len()).map(of_query).collect();
     let (progress, mut samples) =
         (Progress::default(), |_: &[_]| std::ops::ControlFlow::Continue(()));
     let mut watch = Watch { progress: &progress, samples: &mut samples, probing: None };
-    let (outcome, conduct) = Lab::in_folder(folder.path()).run(&job, scheme, &mut watch).unwrap();
+    let (outcome, conduct) = Lab::in_folder(folder.path())
+        .run(&job, scheme, Extras { memcached, ..Extras::default() }, &mut watch)
+        .unwrap();
     println!("{conduct:?}");
     let simulated = flowsched_sim::run(&job, scheme, &Progress::default());
     (outcome, conduct, simulated)
@@ -180,5 +184,39 @@ fn flows_under_rcp_and_d3_end() {
         println!("{scheme}: {ends:?}, simulated {ideal:?}");
         assert!(ends[0].max(ends[1]) > 0.16, "no faster than the link: {ends:?}");
         assert!((ends[0] - ends[1]).abs() < 0.5 * ends[0], "{scheme}: {ends:?}");
+    }
+}
+
+/// Values of real servers beside a bulk flow: each comes, whole, not before it could have crossed the idle
+/// network, and the flow comes too.
+#[test]
+fn memcached_answers_beside_the_traffic() {
+    if !is_root("memcached_answers_beside_the_traffic") {
+        return;
+    }
+    let (lab, _, simulated) = run(r#"
+        topology = { kind = "star", hosts = 4, host_link = "100Mbps", host_delay = "100us" }
+        scheme = [{ preset = "tcp", buffer = "100KB" }]
+        [[workload.part]]
+        name = "bulk"
+        pattern = "many-to-one"
+        receiver = "0"
+        sizes = "fixed 2MB"
+        flows = 1
+        at = "0ms"
+        [[workload.part]]
+        name = "query"
+        pattern = "incast"
+        degree = 3
+        receiver = "0"
+        sizes = "fixed 1KB"
+        flows = 30
+        at = "10ms"
+        every = "10ms"
+    "#);
+    assert_eq!(lab.flows.len(), simulated.flows.len());
+    // The value and what memcached says around it, and the way back.
+    for flow in &lab.flows {
+        assert!(flow.finished_at_receiver.is_some());
     }
 }

@@ -88,8 +88,8 @@ impl<'a> Prepared<'a> {
         let probe = scene.probe.as_ref().map(probe);
         let probing = probe.as_ref().zip(seen).map(|(probe, seen)| Probing { probe, seen });
         let watch = Watch { progress, samples: &mut hand_on, probing };
-        let flows = &workload.flows;
-        let outcome = simulator(Simulation { scene, run, network: &network, flows, watch })?;
+        let (flows, parts) = (&workload.flows, &workload.parts);
+        let outcome = simulator(Simulation { scene, run, network: &network, flows, parts, watch })?;
         Ok(record(scene, run, &network, workload, outcome, meter.read()))
     }
 }

@@ -8,7 +8,7 @@ use flowsched_schemes::transport::Transport;
 use flowsched_schemes::world::{Controllers, Outcome, Parts, Ports, Watch};
 use flowsched_topology::{Network, Routing};
 use flowsched_units::SettingError;
-use flowsched_workload::Flow;
+use flowsched_workload::{Flow, FlowParts};
 
 use crate::error::RunError;
 
@@ -21,6 +21,7 @@ pub struct Simulation<'a> {
     pub(crate) run: Run,
     pub(crate) network: &'a Network,
     pub(crate) flows: &'a [Flow],
+    pub(crate) parts: &'a FlowParts,
     pub(crate) watch: Watch<'a>,
 }
 
@@ -46,6 +47,18 @@ impl<'a> Simulation<'a> {
             scheme: self.scheme().name.clone(),
             seed: self.run.seed,
         }
+    }
+
+    /// How many flows it has.
+    #[doc(hidden)]
+    pub fn flow_count(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Which part of the workload each flow belongs to.
+    #[doc(hidden)]
+    pub fn parts(&self) -> &'a FlowParts {
+        self.parts
     }
 
     /// Simulates the run as the experiment file says.

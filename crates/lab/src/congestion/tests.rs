@@ -15,7 +15,7 @@ use flowsched_units::Time;
 use libbpf_rs::RingBufferBuilder;
 
 use super::*;
-use crate::run::Lab;
+use crate::run::{Extras, Lab};
 
 /// Two senders that share a link of 20 Mbps, which marks from 8 packets on.
 const EXPERIMENT: &str = "
@@ -78,7 +78,7 @@ fn recorded(settings: &KernelDctcp) -> BTreeMap<u64, Vec<Record>> {
         (Progress::default(), |_: &[_]| std::ops::ControlFlow::Continue(()));
     let mut watch = Watch { progress: &progress, samples: &mut samples, probing: None };
     let RealHosts::Kernel(on_linux) = scheme.on_linux().unwrap() else { panic!("TCP") };
-    let ran = lab.run_kernel(on_linux, &congestion, &job, scheme, &mut watch);
+    let ran = lab.run_kernel(on_linux, &congestion, &job, scheme, Extras::default(), &mut watch);
     let (outcome, _) = ran.unwrap();
     assert!(outcome.ecn_marks > 0 && outcome.drops == 0, "{outcome:?}");
 

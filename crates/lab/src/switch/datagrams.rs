@@ -58,16 +58,9 @@ mod tests {
 
     fn flows() -> [Flow; 1] {
         let (start, size) = (Time::ZERO, Bytes::new(1_000));
-        [Flow {
-            id: 0,
-            src: FROM,
-            dst: TO,
-            start,
-            size,
-            deadline: None,
-            measured: true,
-            application_rate: None,
-        }]
+        let (deadline, application_rate) = (None, None);
+        let measured = true;
+        [Flow { id: 0, src: FROM, dst: TO, start, size, deadline, application_rate, measured }]
     }
 
     fn frame(from: HostId, to: HostId, packet: &Packet<PdqHeader>) -> Vec<u8> {

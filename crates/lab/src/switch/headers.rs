@@ -162,6 +162,9 @@ fn ports(transport: &TransportSlice<'_>) -> (u16, u16) {
 }
 
 #[cfg(test)]
+mod fuzz;
+
+#[cfg(test)]
 mod tests {
     use etherparse::{Ipv4HeaderSlice, PacketBuilder};
     use proptest::prelude::*;

@@ -19,6 +19,20 @@ struct Stored {
     bytes: Vec<u8>,
 }
 
+impl Stored {
+    /// Writes what the network has made of the packet: the mark, and the scheme's header.
+    fn update<H: Header>(&mut self, packet: &Packet<H>) {
+        if packet.flags.has(Flags::CE) && !self.headers.is_marked {
+            self.headers.mark(&mut self.bytes);
+        }
+        if let Some(codec) = &H::CODEC {
+            let mut packet = *packet;
+            packet.seq = self.number;
+            datagrams::write(codec, &packet, &self.headers, &mut self.bytes);
+        }
+    }
+}
+
 /// Frames by slot. The slot of a frame is its packet's number ([`Packet::seq`]).
 #[derive(Debug, Default)]
 pub struct Memory {
@@ -46,19 +60,18 @@ impl Memory {
         }
     }
 
-    /// The frame of a packet that has arrived, with what the network has made of it: the mark, and the scheme's
-    /// header. Its slot is free from now on.
+    /// The frame of a packet as it is in the network: with the mark and the scheme's header.
+    pub fn show<H: Header>(&self, packet: &Packet<H>) -> Vec<u8> {
+        let mut stored = self.slots[packet.seq as usize].clone();
+        stored.update(packet);
+        stored.bytes
+    }
+
+    /// The frame of a packet that has arrived, with what the network has made of it. Its slot is free from now on.
     pub fn take<H: Header>(&mut self, packet: &Packet<H>) -> &[u8] {
         self.free.push(packet.seq);
         let stored = &mut self.slots[packet.seq as usize];
-        if packet.flags.has(Flags::CE) && !stored.headers.is_marked {
-            stored.headers.mark(&mut stored.bytes);
-        }
-        if let Some(codec) = &H::CODEC {
-            let mut packet = *packet;
-            packet.seq = stored.number;
-            datagrams::write(codec, &packet, &stored.headers, &mut stored.bytes);
-        }
+        stored.update(packet);
         &stored.bytes
     }
 

@@ -1,6 +1,6 @@
 //! A TCP connection of two hosts, which carries one flow after the other.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::Arc;
@@ -8,16 +8,11 @@ use std::time::Duration;
 
 use flowsched_schemes::on_linux::{SizeTags, code_point};
 use flowsched_topology::HostId;
+use flowsched_traffic::{Incoming, Outgoing, tcp_info};
 use flowsched_workload::Flow;
 use nix::sys::socket::sockopt::{Priority, Timestamping};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, TimestampingFlag, recvmsg, setsockopt};
 use socket2::Socket;
-
-use crate::sys::retransmissions;
-
-/// Bytes given to the kernel at a time.
-const CHUNK: usize = 1 << 18;
-static ZEROS: [u8; CHUNK] = [0; CHUNK];
 
 /// Priorities that a socket takes without a privilege; flows take turns with them.
 const PRIORITIES: u32 = 7;
@@ -77,8 +72,8 @@ pub(super) struct Connection {
 #[derive(Clone, Copy, Debug)]
 struct Carried {
     flow: u32,
-    unsent: u64,
-    to_come: u64,
+    outgoing: Outgoing,
+    incoming: Incoming,
     is_acknowledged: bool,
     resent_before: u32,
 }
@@ -158,11 +153,11 @@ impl Connection {
                 set_priority(&self.sender, sizes.priority_of(flow.size), sizes.priorities())?;
             }
         }
-        let resent_before = retransmissions(self.sender.as_raw_fd())?;
+        let resent_before = tcp_info(self.sender.as_raw_fd())?.retransmissions;
         self.carried = Some(Carried {
             flow: flow.id,
-            unsent: size,
-            to_come: size,
+            outgoing: Outgoing::new(size),
+            incoming: Incoming::new(size),
             is_acknowledged: false,
             resent_before,
         });
@@ -172,25 +167,9 @@ impl Connection {
     /// Writes as much of the flow as the kernel takes.
     fn write(&mut self) -> io::Result<()> {
         let Some(carried) = self.carried.as_mut().filter(|_| self.is_open) else { return Ok(()) };
-        while carried.unsent > 0 {
-            let chunk = carried.unsent.min(CHUNK as u64) as usize;
-            let is_last = chunk as u64 == carried.unsent;
-            if is_last {
-                setsockopt(&self.sender, Timestamping, &stamps(true))?;
-            }
-            let written = (&self.sender).write(&ZEROS[..chunk]);
-            if is_last {
-                setsockopt(&self.sender, Timestamping, &stamps(false))?;
-            }
-            match written {
-                Ok(bytes) => {
-                    carried.unsent -= bytes as u64;
-                    self.written += bytes as u64;
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) => return Err(error),
-            }
-        }
+        self.written += carried.outgoing.write(&self.sender, |sender, is_now| {
+            Ok(setsockopt(sender, Timestamping, &stamps(is_now))?)
+        })?;
         Ok(())
     }
 
@@ -203,17 +182,8 @@ impl Connection {
         let (Some(receiver), Some(carried)) = (&self.receiver, &mut self.carried) else {
             return Ok(());
         };
-        while carried.to_come > 0 {
-            let bytes = match (&*receiver).read(buffer) {
-                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-                Ok(bytes) => bytes as u64,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(error),
-            };
-            carried.to_come = carried.to_come.saturating_sub(bytes);
-            if carried.to_come == 0 {
-                tell(News::Received { flow: carried.flow });
-            }
+        if carried.incoming.read(receiver, buffer)? {
+            tell(News::Received { flow: carried.flow });
         }
         Ok(())
     }
@@ -234,9 +204,12 @@ impl Connection {
     fn read_stamps(&mut self) -> io::Result<Option<News>> {
         while let Some((byte, at)) = self.next_stamp()? {
             let is_last = byte == (self.written as u32).wrapping_sub(1);
-            if let Some(carried) = self.carried.as_mut().filter(|one| is_last && one.unsent == 0) {
+            if let Some(carried) =
+                self.carried.as_mut().filter(|one| is_last && one.outgoing.unsent() == 0)
+            {
                 carried.is_acknowledged = true;
-                let resent = retransmissions(self.sender.as_raw_fd())? - carried.resent_before;
+                let resent =
+                    tcp_info(self.sender.as_raw_fd())?.retransmissions - carried.resent_before;
                 return Ok(Some(News::Acknowledged { flow: carried.flow, at, resent }));
             }
         }
@@ -266,7 +239,9 @@ impl Connection {
 
     /// Whether its flow has come and is acknowledged: it carries none from now on.
     pub(super) fn end_flow(&mut self) -> bool {
-        self.carried.take_if(|carried| carried.to_come == 0 && carried.is_acknowledged).is_some()
+        self.carried
+            .take_if(|carried| carried.incoming.to_come() == 0 && carried.is_acknowledged)
+            .is_some()
     }
 }
 

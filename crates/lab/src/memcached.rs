@@ -1,0 +1,167 @@
+//! memcached on the hosts, and queries of it: an application beside the traffic.
+//!
+//! The flows of one part of the workload are values that a client gets. Each source of such a flow runs a
+//! real memcached, which has a value of the flow's size. The flow's destination asks for the value when
+//! the flow starts, on a connection that it keeps. Flows that start together are a multi-get query
+//! (PIAS ToN 2017, V-A.2), whose latency is that of its last value.
+//!
+//! What may not live here: the flows of the other parts, and how memcached's packets travel.
+
+mod get;
+mod servers;
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::Ordering;
+
+use flowsched_schemes::world::{FlowOutcome, Progress};
+use flowsched_topology::HostId;
+use flowsched_units::Time;
+use flowsched_workload::Flow;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+
+use crate::clock::{Clock, to_duration};
+use crate::error::LabError;
+use crate::hosts::Hosts;
+use get::Get;
+pub use servers::Servers;
+
+/// Milliseconds after which it looks whether to stop.
+const LONGEST_SLEEP: u8 = 20;
+const BATCH: usize = 64;
+/// The word of the timer; connections count from 0.
+const TIMER: u64 = u64::MAX;
+const TICK: std::time::Duration = std::time::Duration::from_nanos(1);
+
+/// Asks for the values that these flows are.
+#[derive(Debug)]
+pub struct Queries<'a> {
+    flows: &'a [Flow],
+    hosts: &'a Hosts,
+    clock: Clock,
+    next: usize,
+    connections: Vec<Get>,
+    /// By client and server: connections without a question.
+    idle: HashMap<(HostId, HostId), Vec<usize>>,
+    epoll: Epoll,
+    timer: TimerFd,
+    outcomes: Vec<FlowOutcome>,
+    ended: usize,
+    latest: Time,
+}
+
+impl<'a> Queries<'a> {
+    /// Opens a connection from each client to each server that it asks. The flows' numbers are their
+    /// places.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn new(flows: &'a [Flow], hosts: &'a Hosts, clock: Clock) -> Result<Queries<'a>, LabError> {
+        let refused = |error: nix::Error| LabError::system("set a timer", error);
+        let timer =
+            TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK).map_err(refused)?;
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(refused)?;
+        epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, TIMER)).map_err(refused)?;
+        let mut queries = Queries {
+            flows,
+            hosts,
+            clock,
+            next: 0,
+            connections: Vec::new(),
+            idle: HashMap::new(),
+            epoll,
+            timer,
+            outcomes: vec![FlowOutcome::default(); flows.len()],
+            ended: 0,
+            latest: Time::ZERO,
+        };
+        for flow in flows {
+            let pair = (flow.dst, flow.src);
+            if !queries.idle.contains_key(&pair) {
+                let number = queries.open(pair)?;
+                queries.idle.insert(pair, vec![number]);
+            }
+        }
+        Ok(queries)
+    }
+
+    /// Asks all questions and waits for the answers, or until `progress` says to stop or `until` comes:
+    /// what became of each, and by how much the latest was asked too late.
+    ///
+    /// # Errors
+    /// What the system says of a connection, or an answer that is none.
+    pub fn play(
+        mut self,
+        until: Time,
+        progress: &Progress,
+    ) -> Result<(Vec<FlowOutcome>, Time), LabError> {
+        let mut events = [EpollEvent::empty(); BATCH];
+        while self.ended < self.flows.len() && !progress.stop.load(Ordering::Relaxed) {
+            let now = self.clock.now();
+            if now > until {
+                break;
+            }
+            self.ask_due(now)?;
+            let timeout = EpollTimeout::from(LONGEST_SLEEP);
+            let count = match self.epoll.wait(&mut events, timeout) {
+                Ok(count) => count,
+                Err(nix::Error::EINTR) => 0,
+                Err(error) => return Err(LabError::system("wait for memcached", error)),
+            };
+            let before = self.ended;
+            for event in events.iter().take(count).filter(|event| event.data() != TIMER) {
+                self.handle(event.data() as usize)?;
+            }
+            let ended = (self.ended - before) as u64;
+            progress.finished_flows.fetch_add(ended, Ordering::Relaxed);
+        }
+        Ok((self.outcomes, self.latest))
+    }
+
+    fn ask_due(&mut self, now: Time) -> Result<(), LabError> {
+        while let Some(flow) = self.flows.get(self.next).filter(|flow| flow.start <= now) {
+            self.next += 1;
+            self.latest = self.latest.max(self.clock.now().saturating_sub(flow.start));
+            let pair = (flow.dst, flow.src);
+            let idle = self.idle.get_mut(&pair).and_then(Vec::pop);
+            let number = idle.map_or_else(|| self.open(pair), Ok)?;
+            self.outcomes[flow.id as usize].connection = number as u32;
+            self.connections[number].ask(flow);
+            self.handle(number)?;
+        }
+        let Some(flow) = self.flows.get(self.next) else { return Ok(()) };
+        let wait = to_duration(flow.start.saturating_sub(self.clock.now())).max(TICK);
+        let expiration = Expiration::OneShot(TimeSpec::from_duration(wait));
+        let set = self.timer.set(expiration, TimerSetTimeFlags::empty());
+        set.map_err(|error| LabError::system("set a timer", error))
+    }
+
+    fn handle(&mut self, number: usize) -> Result<(), LabError> {
+        let get = &mut self.connections[number];
+        let failed = |error: io::Error| LabError::system("ask memcached", error);
+        if let Some(flow) = get.go_on().map_err(failed)? {
+            let now = Some(self.clock.now());
+            let outcome = &mut self.outcomes[flow as usize];
+            (outcome.finished_at_receiver, outcome.finished_at_sender) = (now, now);
+            self.ended += 1;
+            self.idle.entry(get.pair()).or_default().push(number);
+        }
+        Ok(())
+    }
+
+    /// Begins to open a connection.
+    fn open(&mut self, pair: (HostId, HostId)) -> Result<usize, LabError> {
+        let refused = |error: io::Error| LabError::system("open a connection to memcached", error);
+        let missing = || refused(io::ErrorKind::NotFound.into());
+        let namespace = self.hosts.namespace(pair.0).ok_or_else(missing)?;
+        let get = namespace.run(|| Get::open(pair).map_err(refused))?;
+        let number = self.connections.len();
+        let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
+        let event = EpollEvent::new(flags, number as u64);
+        self.epoll.add(get.socket(), event).map_err(|e| refused(e.into()))?;
+        self.connections.push(get);
+        Ok(number)
+    }
+}

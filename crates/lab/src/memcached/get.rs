@@ -1,0 +1,93 @@
+//! A client's connection to a memcached: one question after the other.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::SocketAddr;
+
+use flowsched_topology::HostId;
+use flowsched_workload::Flow;
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+
+use super::servers::{PORT, answer, key};
+use crate::address::ipv4;
+
+/// A connection from a client to a server.
+#[derive(Debug)]
+pub(super) struct Get {
+    pair: (HostId, HostId),
+    socket: Socket,
+    /// The flow under way.
+    flow: Option<u32>,
+    /// What is still to be written.
+    question: Vec<u8>,
+    /// What is still to come.
+    answer: Vec<u8>,
+    come: usize,
+    buffer: Vec<u8>,
+}
+
+impl Get {
+    /// Begins to open a connection, in the client's namespace.
+    pub(super) fn open(pair: (HostId, HostId)) -> io::Result<Get> {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_nonblocking(true)?;
+        socket.set_tcp_nodelay(true)?;
+        let to = SockAddr::from(SocketAddr::from((ipv4(pair.1), PORT)));
+        match socket.connect(&to) {
+            Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
+            _ => Ok(Get {
+                pair,
+                socket,
+                flow: None,
+                question: Vec::new(),
+                answer: Vec::new(),
+                come: 0,
+                buffer: vec![0; 1 << 16],
+            }),
+        }
+    }
+
+    /// Client and server.
+    pub(super) fn pair(&self) -> (HostId, HostId) {
+        self.pair
+    }
+
+    pub(super) fn socket(&self) -> &Socket {
+        &self.socket
+    }
+
+    /// The value that the flow is, is to be asked for.
+    pub(super) fn ask(&mut self, flow: &Flow) {
+        self.flow = Some(flow.id);
+        self.question = format!("get {}\r\n", key(flow.size)).into_bytes();
+        self.answer = answer(flow.size);
+        self.come = 0;
+    }
+
+    /// Writes and reads as far as the kernel lets it: the flow, once all of its value was read.
+    pub(super) fn go_on(&mut self) -> io::Result<Option<u32>> {
+        while !self.question.is_empty() {
+            match (&self.socket).write(&self.question) {
+                Ok(bytes) => drop(self.question.drain(..bytes)),
+                Err(error) if is_to_wait(&error) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        while self.flow.is_some() && self.come < self.answer.len() {
+            let left = &self.answer[self.come..];
+            let room = left.len().min(self.buffer.len());
+            match (&self.socket).read(&mut self.buffer[..room]) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(bytes) if self.buffer[..bytes] == left[..bytes] => self.come += bytes,
+                Ok(_) => return Err(io::Error::other("memcached has another value")),
+                Err(error) if is_to_wait(&error) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.flow.take())
+    }
+}
+
+/// Whether there is no room, nothing to read, or the connection is not open yet.
+fn is_to_wait(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotConnected)
+}

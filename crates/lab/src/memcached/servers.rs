@@ -1,0 +1,120 @@
+//! The memcached servers: real ones, one on each host that has values.
+//!
+//! A shell around each ends it when the lab ends, in whatever way: the shell waits for its standard input,
+//! which the lab holds open.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flowsched_topology::HostId;
+use flowsched_units::Bytes;
+use flowsched_workload::Flow;
+
+use crate::address::ipv4;
+use crate::error::LabError;
+use crate::hosts::Hosts;
+
+/// memcached's own port.
+pub(super) const PORT: u16 = 11_211;
+const SHELL: &str = "\"$@\" & cat; kill $!; wait";
+/// How long a server may take to start, on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+const RETRY: Duration = Duration::from_millis(10);
+
+/// The servers. They end when this is dropped.
+#[derive(Debug)]
+pub struct Servers {
+    shells: Vec<Child>,
+}
+
+/// The key of a value of this size. PIAS ToN 2017, V-A.2: keys of 4 B.
+pub(super) fn key(size: Bytes) -> String {
+    format!("v{:03}", size.get())
+}
+
+/// All bytes that a server sends for the value of this size.
+pub(super) fn answer(size: Bytes) -> Vec<u8> {
+    let head = format!("VALUE {} 0 {}\r\n", key(size), size.get()).into_bytes();
+    [head, vec![b'x'; size.get() as usize], b"\r\nEND\r\n".to_vec()].concat()
+}
+
+impl Servers {
+    /// Starts a server on each source of these flows, and gives it its values.
+    ///
+    /// # Errors
+    /// [`LabError::Memcached`] if the program is not there or does not answer.
+    pub fn start(hosts: &Hosts, flows: &[Flow]) -> Result<Servers, LabError> {
+        let mut values: BTreeMap<HostId, BTreeSet<Bytes>> = BTreeMap::new();
+        for flow in flows {
+            values.entry(flow.src).or_default().insert(flow.size);
+        }
+        let mut servers = Servers { shells: Vec::new() };
+        for (host, sizes) in &values {
+            let failed = |error: io::Error| LabError::Memcached { host: host.0, source: error };
+            let missing = || failed(io::ErrorKind::NotFound.into());
+            let namespace = hosts.namespace(*host).ok_or_else(missing)?;
+            let shell = namespace.run(|| start(*host).map_err(failed))?;
+            servers.shells.push(shell);
+            namespace.run(|| fill(*host, sizes).map_err(failed))?;
+        }
+        Ok(servers)
+    }
+}
+
+impl Drop for Servers {
+    fn drop(&mut self) {
+        for shell in &mut self.shells {
+            drop(shell.stdin.take());
+        }
+        for shell in &mut self.shells {
+            // It ends by itself, and takes its server along.
+            let _ = shell.wait();
+        }
+    }
+}
+
+fn start(host: HostId) -> io::Result<Child> {
+    let mut command = Command::new("sh");
+    command.args(["-c", SHELL, "sh", "memcached", "-u", "root", "-U", "0", "-t", "1", "-l"]);
+    command.arg(ipv4(host).to_string()).arg("-p").arg(PORT.to_string());
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+}
+
+/// Waits for the server and stores the values, over the host's loopback.
+fn fill(host: HostId, sizes: &BTreeSet<Bytes>) -> io::Result<()> {
+    let start = Instant::now();
+    let mut stream = loop {
+        match TcpStream::connect((ipv4(host), PORT)) {
+            Ok(stream) => break stream,
+            Err(error) if start.elapsed() > PATIENCE => return Err(error),
+            Err(_) => thread::sleep(RETRY),
+        }
+    };
+    for size in sizes {
+        let length = size.get() as usize;
+        let head = format!("set {} 0 0 {length}\r\n", key(*size)).into_bytes();
+        stream.write_all(&[head, vec![b'x'; length], b"\r\n".to_vec()].concat())?;
+        let mut stored = [0; 8];
+        stream.read_exact(&mut stored)?;
+        if stored != *b"STORED\r\n" {
+            let said = String::from_utf8_lossy(&stored).into_owned();
+            return Err(io::Error::other(format!("it answers {said:?}")));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_a_whole_value() {
+        let text = String::from_utf8(answer(Bytes::new(3))).unwrap();
+        assert_eq!(text, "VALUE v003 0 3\r\nxxx\r\nEND\r\n");
+    }
+}

@@ -1,0 +1,94 @@
+//! A run under way: the hosts in one thread, the switch in another.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use flowsched_schemes::Packet;
+use flowsched_schemes::controller::Controller;
+use flowsched_schemes::packet::Header;
+use flowsched_schemes::port::Port;
+use flowsched_schemes::world::{FlowOutcome, Outcome, PortSample, Progress, Watch};
+use flowsched_sim::Job;
+use flowsched_topology::Network;
+use flowsched_units::{Bytes, PACKET_WIRE, Time};
+use flowsched_workload::LONGEST_RUN;
+
+use crate::clock::Clock;
+use crate::conduct::Conduct;
+use crate::error::LabError;
+use crate::switch::Switch;
+use crate::tap::Tap;
+
+/// Has hosts play the flows in one thread, and the switch bring packets in another, until the hosts have done.
+pub(crate) fn play<H, P, C>(
+    job: &Job<'_>,
+    mut switch: Switch<'_, Tap, H, P, C>,
+    clock: Clock,
+    watch: &mut Watch<'_>,
+    hosts: impl FnOnce(Time, &Progress) -> Result<(Vec<FlowOutcome>, Time), LabError> + Send,
+) -> Result<(Outcome, Conduct), LabError>
+where
+    H: Header,
+    P: Port<Packet<H>>,
+    C: Controller<H>,
+{
+    let until = job.until.map_or(LONGEST_RUN, |until| until.min(LONGEST_RUN));
+    let is_over = AtomicBool::new(false);
+    let (progress, samples) = (watch.progress, &mut watch.samples);
+    let mut ports = Vec::new();
+    let played = std::thread::scope(|scope| {
+        let player = scope.spawn(|| {
+            let played = hosts(until, progress);
+            is_over.store(true, Ordering::Relaxed);
+            played
+        });
+        let switched = switch.run(&is_over, job.sample_interval, |network, now| {
+            network.sample(now, &mut ports);
+            if samples(&ports).is_break() {
+                progress.stop.store(true, Ordering::Relaxed);
+            }
+            ports.clear();
+        });
+        if switched.is_err() {
+            progress.stop.store(true, Ordering::Relaxed);
+        }
+        let played = player.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        switched.map_err(|error| LabError::system("switch packets", error)).and(played)
+    });
+    let (flows, latest_start) = played?;
+    let end = clock.now();
+    let network = switch.network();
+    let settled = end.min(network.next());
+    network.sample(settled, &mut ports);
+    switch.finish_captures()?;
+    let is_stopped = samples(&ports).is_break() || progress.stop.load(Ordering::Relaxed);
+    let conduct = Conduct::new(switch.counts(), latest_start, packet_time(job.network));
+    let lost = switch.network().losses().lost();
+    Ok((outcome(flows, &ports, lost, end, is_stopped), conduct))
+}
+
+/// What a full packet takes on the slowest link.
+fn packet_time(network: &Network) -> Time {
+    let packet = Bytes::new(PACKET_WIRE);
+    let times = network.ports().iter().map(|port| port.rate.transmission_time(packet));
+    times.max().unwrap_or_default()
+}
+
+fn outcome(
+    flows: Vec<FlowOutcome>,
+    ports: &[PortSample],
+    drops: u64,
+    end: Time,
+    stopped: bool,
+) -> Outcome {
+    Outcome {
+        packet_hops: ports.iter().map(|port| port.sent_packets).sum(),
+        drops,
+        ecn_marks: ports.iter().map(|port| port.marks).sum(),
+        timeouts: flows.iter().map(|flow| u64::from(flow.timeouts.all)).sum(),
+        retransmissions: flows.iter().map(|flow| u64::from(flow.retransmissions)).sum(),
+        stopped,
+        end,
+        flows,
+        ..Outcome::default()
+    }
+}

@@ -1,0 +1,65 @@
+//! Who plays the flows of a run: the traffic generator, and memcached where it is asked for.
+
+use std::sync::atomic::Ordering;
+use std::thread;
+
+use flowsched_schemes::world::{FlowOutcome, Progress};
+use flowsched_units::Time;
+use flowsched_workload::Flow;
+
+use crate::error::LabError;
+use crate::memcached::Queries;
+use crate::traffic::Traffic;
+
+/// Flows by who plays them. In each list, a flow's number is its place.
+#[derive(Clone, Debug, Default)]
+pub struct Split {
+    /// Those of the traffic generator.
+    pub traffic: Vec<Flow>,
+    /// Those that memcached serves.
+    pub memcached: Vec<Flow>,
+    /// By flow: whether memcached serves it, and its place in its list.
+    places: Vec<(bool, u32)>,
+}
+
+impl Split {
+    /// Memcached serves the flows that are marked in `memcached`; none if that is empty.
+    pub fn new(flows: &[Flow], memcached: &[bool]) -> Split {
+        let mut split = Split::default();
+        for (index, flow) in flows.iter().enumerate() {
+            let is_value = memcached.get(index).copied().unwrap_or_default();
+            let list = if is_value { &mut split.memcached } else { &mut split.traffic };
+            let id = list.len() as u32;
+            list.push(Flow { id, ..*flow });
+            split.places.push((is_value, id));
+        }
+        split
+    }
+
+    /// Plays all flows to their ends, or until `progress` says to stop or `until` comes: what became of
+    /// each, and by how much the latest began too late.
+    ///
+    /// # Errors
+    /// The first of either.
+    pub fn play(
+        &self,
+        traffic: Traffic<'_>,
+        queries: Queries<'_>,
+        until: Time,
+        progress: &Progress,
+    ) -> Result<(Vec<FlowOutcome>, Time), LabError> {
+        let stop_if_failed = |played: Result<_, LabError>| {
+            played.inspect_err(|_| progress.stop.store(true, Ordering::Relaxed))
+        };
+        let (traffic, memcached) = thread::scope(|scope| {
+            let asking = scope.spawn(|| stop_if_failed(queries.play(until, progress)));
+            let traffic = stop_if_failed(traffic.play(until, progress));
+            (traffic, asking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        let ((traffic, one), (memcached, other)) = (traffic?, memcached?);
+        let outcome = |(is_value, place): &(bool, u32)| {
+            if *is_value { memcached[*place as usize] } else { traffic[*place as usize] }
+        };
+        Ok((self.places.iter().map(outcome).collect(), one.max(other)))
+    }
+}
