@@ -3,6 +3,7 @@
 #![allow(rustdoc::broken_intra_doc_links, reason = "help texts name tables such as [workload]")]
 
 use std::fmt;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use flowsched_switches::Platform;
 use flowsched_thresholds::{DEFAULT_LINK, DEFAULT_MODEL, ModelName, Objective};
+use flowsched_traffic::server::PORT;
 use flowsched_units::{Rate, Time, UnitError};
 
 /// Which flow-scheduling scheme finishes my flows soonest, and how do I run it?
@@ -43,10 +45,14 @@ pub enum Command {
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),
     /// Print the table of a results folder again and write its report.html
-    #[command(after_help = "Example:\n  flowsched report results/pias-vs-dctcp")]
+    #[command(after_help = REPORT_EXAMPLES)]
     Report {
-        /// The folder that `flowsched run` wrote
-        dir: PathBuf,
+        /// The folder that `flowsched run` wrote; or several that `flowsched traffic client` wrote
+        #[arg(required = true, value_name = "DIR")]
+        dirs: Vec<PathBuf>,
+        /// Put the flows of several clients together in this folder
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
     },
     /// Say how two results folders differ: settings, tables, and the same flows before and after
     #[command(after_help = DIFF_EXAMPLES)]
@@ -86,6 +92,9 @@ pub enum Command {
     /// Say what PIAS would gain on a fleet, and what it risks
     #[command(after_help = ADVISE_EXAMPLES)]
     Advise(Advise),
+    /// Make flows between real hosts, and measure their completion times
+    #[command(subcommand)]
+    Traffic(Traffic),
     /// Run an experiment with real packets, between network namespaces of this machine
     #[cfg(feature = "lab")]
     #[command(subcommand)]
@@ -121,6 +130,73 @@ pub enum Command {
         /// The folder
         folder: PathBuf,
     },
+}
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  flowsched report results/pias-vs-dctcp
+  flowsched report host-1 host-2 host-3 --out all
+      The flows of three clients together: those of one scheme and seed are one run.";
+
+const CLIENT_EXAMPLES: &str = "\
+Examples:
+  flowsched traffic client conf/incast_client_config.txt --load 800Mbps --requests 3000 --out host-1
+  flowsched traffic client my.txt --duration 30s --scheme cubic
+
+The file is that of the PIAS authors' traffic generator, HKUST-SING/TrafficGenerator: lines such as
+`server 10.0.0.2 5001`, `req_size_dist DCTCP_CDF.txt`, `dscp 1 25`, `rate 500Mbps 30` and
+`fanout 5 60`, and optionally `load 800Mbps` and `num_reqs 3000`. Requests start at random times, whatever became of
+earlier ones, and completion times count from there. The folder gets flows.txt, a line for each flow,
+and the tables of `flowsched run`.";
+
+/// The port of the PIAS authors' server, on all addresses.
+const ANYWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, PORT);
+
+/// `flowsched traffic`.
+#[derive(Debug, Subcommand)]
+pub enum Traffic {
+    /// Send the flows that clients ask for
+    #[command(after_help = "Example:\n  flowsched traffic server --listen 0.0.0.0:5001")]
+    Server {
+        /// Address and port
+        #[arg(long, value_name = "ADDRESS:PORT", default_value_t = ANYWHERE)]
+        listen: SocketAddrV4,
+    },
+    /// Ask servers for flows, and measure their completion times
+    #[command(after_help = CLIENT_EXAMPLES)]
+    Client(TrafficClient),
+}
+
+/// `flowsched traffic client`.
+#[derive(Args, Debug)]
+pub struct TrafficClient {
+    /// The configuration
+    #[arg(value_name = "CONFIG")]
+    pub config: PathBuf,
+    /// Where results go
+    #[arg(long, value_name = "DIR", default_value = "results/traffic")]
+    pub out: PathBuf,
+    /// The seed of times, sizes and choices
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// The load of this host's link, instead of the file's load: 800Mbps
+    #[arg(long, value_name = "RATE")]
+    pub load: Option<Rate>,
+    /// The number of requests, instead of the file's num_reqs
+    #[arg(long, value_name = "N")]
+    pub requests: Option<u64>,
+    /// Start requests for this long; with num_reqs, whatever ends first
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<Time>,
+    /// Time after the last request in which flows may finish
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub wait: Time,
+    /// What tables call these flows together, such as the congestion control in use
+    #[arg(long, value_name = "NAME", default_value = "traffic")]
+    pub scheme: String,
+    /// What is printed at the end
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
 }
 
 const DIFF_EXAMPLES: &str = "\
@@ -190,6 +266,7 @@ Examples:
   flowsched run my.toml --vary workload.load=0.5..0.9:0.1
   flowsched run my.toml --vary scheme.pias.queues=2,8 --vary topology.routing=spray,ecmp
       Every combination of the values, side by side on the cores.
+  flowsched run my.toml --pcap leaf0:3 && tshark -r results/my/captures/pias-1/leaf0-3.pcapng
   flowsched run my.toml --format json | jq '.runs[] | {scheme, seed, fct: .fct_us.small.p99}'
 
 Keys are dotted: workload.load, topology.leaves, seeds, and scheme.NAME.KEY or scheme.NUMBER.KEY.
@@ -234,6 +311,10 @@ pub struct Run {
     /// How many runs go side by side; by default as many as there are cores
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
+    /// Write the packets that leave a port to DIR/captures, for Wireshark: a host or switch and the
+    /// number of its port or the other end, leaf0:3 or leaf0:host3; may be repeated
+    #[arg(long, value_name = "PORT")]
+    pub pcap: Vec<String>,
     /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
@@ -244,10 +325,13 @@ const LAB_EXAMPLES: &str = "\
 Examples:
   flowsched lab run experiments/lab-pias.toml
   flowsched lab run my.toml --set workload.load=0.6 --out results/lab
+  flowsched lab run experiments/lab-memcached.toml --quick
+      Queries to memcached servers beside other traffic.
 
 Every host of the topology is a network namespace with the TCP of this machine's kernel. The ports,
 links and routes of the experiment are those of the simulator, in real time. Runs go one after the
-other. Besides the files of `flowsched run`, the folder gets lab.json: how late the lab was.";
+other. Each scheme is also simulated, on the same flows: the tables and the report have it as
+\"NAME (simulated)\". The folder also gets lab.json: how late the lab was.";
 
 /// `flowsched lab`.
 #[cfg(feature = "lab")]
@@ -273,6 +357,10 @@ pub struct LabRun {
     /// Keep the finished runs of the same interrupted experiment, and run the others
     #[arg(long)]
     pub resume: bool,
+    /// Write the packets that leave a port to DIR/captures, for Wireshark: a host or switch and the
+    /// number of its port or the other end, leaf0:3 or leaf0:host3; may be repeated
+    #[arg(long, value_name = "PORT")]
+    pub pcap: Vec<String>,
     /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,

@@ -1,12 +1,13 @@
 //! Why a command fails, and the exit status that says so.
 
 use std::io;
+use std::path::Path;
 
 use flowsched_experiment::results::ResultsError;
 use flowsched_experiment::{Mistake, Mistakes, Place};
 use flowsched_papers::RepositoryError;
 use flowsched_report::ReportError;
-use flowsched_run::TooLarge;
+use flowsched_run::{SettingError, TooLarge};
 use flowsched_workload::LONGEST_RUN;
 use thiserror::Error;
 
@@ -92,4 +93,10 @@ impl Failure {
 pub fn unknown_command<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Failure {
     let place = Place::Argument(format!("man {name}"));
     Mistakes::from(Mistake::unknown(&place, "", name, names)).into()
+}
+
+/// What only drawing all flows of a seed could show.
+pub fn unforeseen(file: &Path, error: &SettingError) -> Failure {
+    let place = Place::Argument(file.display().to_string());
+    Mistakes::from(Mistake::new(&place, &error.key, &error.problem)).into()
 }

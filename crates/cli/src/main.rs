@@ -4,6 +4,7 @@
 
 mod advise;
 mod arguments;
+mod captures;
 mod diff;
 mod failure;
 mod flows;
@@ -22,10 +23,11 @@ mod signals;
 mod store;
 mod switch_config;
 mod thresholds;
+mod traffic;
 
 use std::process::ExitCode;
 
-use arguments::{Cli, Command, ExperimentFile, Format};
+use arguments::{Cli, Command, ExperimentFile};
 use clap::{CommandFactory, Parser};
 use clap_mangen::Man;
 use failure::Failure;
@@ -53,7 +55,7 @@ fn main() -> ExitCode {
 fn carry_out(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(arguments) => run::run(&arguments)?,
-        Command::Report { dir } => output::report(&dir, Format::Table)?,
+        Command::Report { dirs, out } => traffic::report(&dirs, out.as_deref())?,
         Command::Diff(wanted) => print(&diff::diff(&wanted)?)?,
         Command::Store(wanted) => print(&store::store(&wanted)?)?,
         Command::List { what } => print(&list::list(what))?,
@@ -61,6 +63,7 @@ fn carry_out(command: Command) -> Result<ExitCode, Failure> {
         Command::Search(wanted) => search::search(&wanted)?,
         Command::Reproduce(wanted) => reproduce::reproduce(&wanted)?,
         Command::Explain { claim } => reproduce::explain(&claim)?,
+        Command::Traffic(wanted) => traffic::traffic(&wanted)?,
         Command::Flows(wanted) => flows::flows(&wanted)?,
         Command::Thresholds(wanted) => print(&thresholds::thresholds(&wanted)?)?,
         Command::SwitchConfig(wanted) => switch_config::run(&wanted)?,

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use flowsched_experiment::results::{Earlier, Summary, Writer, runs_left};
-use flowsched_experiment::{Experiment, Mistake, Mistakes, Place, Run};
+use flowsched_experiment::{Experiment, Run};
 use flowsched_run::{
-    Outcome, Progress, RunError, SettingError, Simulation, Simulator, Size, Work, finished, folder,
+    Outcome, Progress, RunError, Simulation, Simulator, Size, Work, finished, folder,
 };
 
 use crate::arguments::{self, ExperimentFile};
-use crate::failure::Failure;
+use crate::captures;
+use crate::failure::{Failure, unforeseen};
 use crate::output;
 use crate::program::program;
 use crate::progress::{Display, say};
@@ -22,7 +23,14 @@ use crate::signals::Interrupts;
 pub fn run(arguments: &arguments::Run) -> Result<(), Failure> {
     let experiment = output::read(&arguments.experiment)?;
     size(&arguments.experiment, &experiment, threads(arguments.threads))?;
-    run_by(arguments, experiment, Box::new(simulate))
+    let show = |dir: &Path| output::report(dir, arguments.format);
+    if arguments.pcap.is_empty() {
+        return run_by(arguments, experiment, Box::new(simulate), &show);
+    }
+    let results = arguments.out.clone().unwrap_or_else(|| folder_of(&arguments.experiment.file));
+    let captured = captures::wanted(arguments, &results, &experiment)?;
+    let simulator = move |run: Simulation<'_>| captured.simulate(run);
+    run_by(arguments, experiment, Box::new(simulator), &show)
 }
 
 /// As the experiment file says.
@@ -30,17 +38,18 @@ fn simulate(run: Simulation<'_>) -> Result<Outcome, RunError> {
     Ok(run.run()?)
 }
 
-/// Has `simulator` do each run of the experiment and prints the comparison.
+/// Has `simulator` do each run of the experiment, and `show` show the results folder.
 pub fn run_by(
     arguments: &arguments::Run,
     experiment: Experiment,
     simulator: Box<Simulator>,
+    show: &dyn Fn(&Path) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let experiment = Arc::new(experiment);
     let dir = arguments.out.clone().unwrap_or_else(|| folder_of(&arguments.experiment.file));
     if arguments.resume && finished(&dir, &experiment, &program()).is_some() {
         say("every run is there already");
-        return output::report(&dir, arguments.format);
+        return show(&dir);
     }
     let progress = Arc::new(Progress::default());
     let interrupts = Interrupts::listen(&progress, "`flowsched run --resume`")?;
@@ -49,7 +58,7 @@ pub fn run_by(
     let done = do_all(&work, &progress, threads(arguments.threads));
     interrupts.simulations_ended();
     let summary = work.finish(done).map_err(|error| failed(&arguments.experiment.file, error))?;
-    output::report(&dir, arguments.format)?;
+    show(&dir)?;
     let folder = dir.display().to_string();
     match summary.complete {
         true => Ok(()),
@@ -128,10 +137,4 @@ pub fn size(
 pub fn threads(asked: Option<NonZeroUsize>) -> usize {
     let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     asked.unwrap_or_else(cores).get()
-}
-
-/// What only drawing all flows of a seed could show.
-pub(crate) fn unforeseen(file: &Path, error: &SettingError) -> Failure {
-    let place = Place::Argument(file.display().to_string());
-    Mistakes::from(Mistake::new(&place, &error.key, &error.problem)).into()
 }

@@ -4,7 +4,7 @@
 use flowsched_schemes::tagger::THRESHOLDS;
 use flowsched_topology::Network;
 use flowsched_units::{Parameter, SettingError, Settings, Value};
-use flowsched_workload::parameters::APPLICATION_RATE;
+use flowsched_workload::parameters::{APPLICATION_RATE, SERVED_BY};
 use flowsched_workload::parameters::{COOL_DOWN_FLOWS, FLOWS, LOAD, SIZES, TRACE, WARM_UP_FLOWS};
 use flowsched_workload::sizes::SizeDistribution;
 use flowsched_workload::{Flow, Load, PARAMETERS, PartError, WHOLE_KEYS, Workload};
@@ -100,6 +100,19 @@ impl WorkloadOfScene {
             Traffic::Drawn(_) => has_one(&self.settings),
             Traffic::Trace(_) => false,
             Traffic::Parts(parts) => parts.settings().into_iter().any(has_one),
+        }
+    }
+
+    /// The names of the parts whose flows memcached serves in the lab: empty for a workload that is one.
+    pub fn parts_of_memcached(&self) -> Vec<&str> {
+        let is_served = |settings: &Settings| settings.get(&SERVED_BY).is_some();
+        match &self.traffic {
+            Traffic::Drawn(_) if is_served(&self.settings) => vec![""],
+            Traffic::Drawn(_) | Traffic::Trace(_) => Vec::new(),
+            Traffic::Parts(parts) => {
+                let served = parts.parts.iter().filter(|part| is_served(&part.settings));
+                served.map(|part| part.name.as_str()).collect()
+            }
         }
     }
 

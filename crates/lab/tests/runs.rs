@@ -72,7 +72,7 @@ fn a_bulk_flow_fills_the_link() {
     println!("{real} s, simulated {ideal} s; {} and {} drops", lab.drops, simulated.drops);
     assert!(real > 0.99 * ideal, "{real} s, simulated {ideal} s");
     assert!(!conduct.is_valid() || real < 1.01 * ideal, "{real} s, simulated {ideal} s");
-    assert!(lab.drops > 0, "slow start overruns a buffer of 300 KB");
+    assert!(!conduct.is_valid() || lab.drops > 0, "slow start overruns a buffer of 300 KB");
     assert!(lab.retransmissions >= lab.drops, "{} packets resent", lab.retransmissions);
 }
 
@@ -139,7 +139,7 @@ fn flows_under_pdq_finish_one_after_the_other() {
     if !is_root("flows_under_pdq_finish_one_after_the_other") {
         return;
     }
-    let (lab, _, simulated) = run("
+    let (lab, conduct, simulated) = run("
         topology = { kind = \"star\", hosts = 6, host_link = \"20Mbps\", link_delay = \"1ms\", host_delay = \"0us\" }
         workload = { flow = [
             { src = 1, dst = 0, size = \"100KB\", start = \"0ms\" },
@@ -155,7 +155,8 @@ fn flows_under_pdq_finish_one_after_the_other() {
     println!("{ends:?}, simulated {ideal:?}");
     for (flow, pair) in ends.windows(2).enumerate() {
         let own = f64::from(110_000 + 10_000 * flow as u32) * 8.0 / 20e6;
-        assert!(pair[1] - pair[0] > 0.8 * own, "flow {}: {ends:?}", flow + 1);
+        let waited = pair[1] - pair[0] > 0.8 * own;
+        assert!(!conduct.is_valid() || waited, "flow {}: {ends:?}", flow + 1);
     }
     assert!(ends[4] > 0.99 * ideal[4], "no faster than the link");
     assert_eq!(lab.drops, 0);

@@ -17,6 +17,7 @@
 //! not in the results; percentiles, comparisons and intervals are made there, once.
 
 mod bars;
+mod beside;
 mod chart;
 mod charts;
 mod curves;
@@ -45,6 +46,7 @@ use std::path::{Path, PathBuf};
 
 use flowsched_experiment::results::Folder;
 
+pub use beside::beside;
 pub use diff::diff;
 pub use error::ReportError;
 pub use paper::{claim_chart, paper_page};

@@ -49,16 +49,11 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// How many flows it has.
+    /// By flow: whether a real memcached serves it in the lab.
     #[doc(hidden)]
-    pub fn flow_count(&self) -> usize {
-        self.flows.len()
-    }
-
-    /// Which part of the workload each flow belongs to.
-    #[doc(hidden)]
-    pub fn parts(&self) -> &'a FlowParts {
-        self.parts
+    pub fn served_by_memcached(&self) -> Vec<bool> {
+        let served = self.scene.workload.parts_of_memcached();
+        (0..self.flows.len()).map(|flow| served.contains(&self.parts.name_of(flow))).collect()
     }
 
     /// Simulates the run as the experiment file says.

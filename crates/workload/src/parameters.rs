@@ -133,6 +133,15 @@ pub const APPLICATION_RATE: Parameter = Parameter {
     source: "none: all at once; EPN 2018, IV-D discusses such flows",
 };
 
+pub const SERVED_BY: Parameter = Parameter {
+    name: "served_by",
+    kind: Kind::Choice(&["memcached"]),
+    default: None,
+    about: "What serves the flows in the lab. With \"memcached\", each flow is a value that its receiver \
+            gets from a real memcached on its sender. In a simulation they are plain flows.",
+    source: "none: the hosts; PIAS ToN 2017, V-A has memcached",
+};
+
 /// The keys of `[workload]`. Of those without a default, `sizes` and one of `load` and `at` must be
 /// given, or in their place `trace`. Those that only some patterns know are in
 /// [`crate::PatternKind::own_keys`]. Parts have all but [`WHOLE_KEYS`], and [`PART_NAME`] and
@@ -158,6 +167,7 @@ pub const PARAMETERS: &[Parameter] = &[
     DEADLINE_SIZES_FROM,
     DEADLINE_SIZES_BELOW,
     APPLICATION_RATE,
+    SERVED_BY,
 ];
 
 /// The keys that are of a workload as a whole, and `flows` beside them: what parts that do not

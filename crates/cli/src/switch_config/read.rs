@@ -96,7 +96,7 @@ fn of_experiment(file: &Path, rate: Option<Rate>) -> Result<Request, Failure> {
         Some(Value::Size(bytes)) if *bytes != Bytes::MAX => Some(*bytes),
         _ => None,
     };
-    let network = scene.network().map_err(|error| crate::run::unforeseen(file, &error))?;
+    let network = scene.network().map_err(|error| crate::failure::unforeseen(file, &error))?;
     let rate = rate.unwrap_or_else(|| network.host_capacity());
     let mark_at = size("ecn_threshold").unwrap_or_else(|| tc::default_mark_at(rate));
     let buffer = size("buffer").unwrap_or(Bytes::new(16 * mark_at.get()));

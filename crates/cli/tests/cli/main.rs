@@ -1,6 +1,7 @@
 //! The program as its users meet it.
 
 mod bad_input;
+mod captures;
 mod common;
 mod diff;
 mod digests;
