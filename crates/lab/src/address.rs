@@ -14,6 +14,11 @@ const MAC_PREFIX: [u8; 5] = [2, 0, 0, 0, 0];
 const IPV4_PREFIX: [u8; 3] = [10, 99, 0];
 const IPV6_PREFIX: [u16; 7] = [0xfd99, 0, 0, 0, 0, 0, 0];
 
+/// Where messages of switches come from.
+pub(crate) const SWITCH_MAC: [u8; 6] = [2, 0, 0, 0, 0, 0xff];
+/// The same as an IPv4 address.
+pub(crate) const SWITCH_IPV4: Ipv4Addr = Ipv4Addr::new(10, 99, 0, 254);
+
 /// The last byte of a host's addresses.
 fn number(host: HostId) -> u8 {
     debug_assert!(host.0 < MOST_HOSTS);

@@ -46,6 +46,12 @@ pub enum LabError {
         /// What the kernel says.
         why: String,
     },
+    /// Taggers at the edges of hosts know flows from applications.
+    #[error(
+        "the hosts of this scheme have to know when flows begin, and memcached does not tell: remove \
+         `served_by` from the workload"
+    )]
+    Untold,
     /// memcached speaks TCP.
     #[error(
         "memcached needs hosts with TCP, and those of this scheme speak its own protocol over UDP: \

@@ -9,11 +9,13 @@
 
 pub mod address;
 pub mod agents;
+pub mod bursts;
 pub mod clock;
 mod code_points;
 pub mod conduct;
 pub mod congestion;
 pub mod datagrams;
+pub mod edge;
 mod error;
 pub mod hosts;
 mod interface;
@@ -27,6 +29,7 @@ pub mod switch;
 mod sys;
 pub mod tap;
 pub mod traffic;
+mod vxlan;
 mod wait;
 
 pub use error::LabError;

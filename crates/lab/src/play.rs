@@ -16,17 +16,18 @@ use crate::clock::Clock;
 use crate::conduct::Conduct;
 use crate::error::LabError;
 use crate::switch::Switch;
-use crate::tap::Tap;
+use crate::tap::Cable;
 
 /// Has hosts play the flows in one thread, and the switch bring packets in another, until the hosts have done.
-pub(crate) fn play<H, P, C>(
+pub(crate) fn play<K, H, P, C>(
     job: &Job<'_>,
-    mut switch: Switch<'_, Tap, H, P, C>,
+    mut switch: Switch<'_, K, H, P, C>,
     clock: Clock,
     watch: &mut Watch<'_>,
     hosts: impl FnOnce(Time, &Progress) -> Result<(Vec<FlowOutcome>, Time), LabError> + Send,
 ) -> Result<(Outcome, Conduct), LabError>
 where
+    K: Cable,
     H: Header,
     P: Port<Packet<H>>,
     C: Controller<H>,

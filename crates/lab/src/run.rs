@@ -1,28 +1,30 @@
 //! A run of the lab: an experiment's flows, between real hosts, through its network.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use flowsched_capture::Captures;
 use flowsched_schemes::Scheme;
-use flowsched_schemes::controller::Controller;
 use flowsched_schemes::on_linux::{AgentTags, HostTags, LinuxHosts, RealHosts};
 use flowsched_schemes::packet::Header;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::world::{Controllers, Outcome, Parts, Ports, Watch, World};
 use flowsched_sim::Job;
-use flowsched_topology::Network;
+use flowsched_topology::{HostId, Network};
 use flowsched_units::SettingError;
 
 use crate::address::MOST_HOSTS;
 use crate::agents::Agents;
+use crate::bursts::Bursts;
 use crate::clock::Clock;
 use crate::code_points::levels;
 use crate::conduct::Conduct;
 use crate::congestion::Congestion;
 use crate::datagrams::{Datagrams, Sockets};
+use crate::edge::{Edge, Shared};
 use crate::error::LabError;
 use crate::hosts::Hosts;
 use crate::memcached::{Queries, Servers};
@@ -31,7 +33,7 @@ use crate::play::play;
 use crate::players::Split;
 use crate::stack::Stack;
 use crate::switch::{Levels, Switch};
-use crate::tap::Tap;
+use crate::tap::{Cable, Tap};
 use crate::traffic::{Manners, Tags, Traffic};
 
 /// From when everything is ready until time 0.
@@ -130,6 +132,10 @@ impl Lab {
         let (_agents, priorities) = match &on_linux.tags {
             HostTags::None => (None, 1),
             HostTags::Size(sizes) => (None, sizes.priorities()),
+            HostTags::AtTheEdge if extras.memcached.contains(&true) => {
+                return Err(LabError::Untold);
+            }
+            HostTags::AtTheEdge => (None, scheme.port.queues),
             HostTags::BytesSent(tags) => {
                 let program = self.agent.as_deref().ok_or(LabError::NoAgent)?;
                 let agents = Agents::start(&hosts, tags, program)?;
@@ -166,14 +172,22 @@ impl World for OverTcp<'_, '_, '_, '_> {
         P: Ports<T::Header>,
         C: Controllers<T::Header>,
     {
-        debug_assert!(!C::Controller::IS_THERE, "hosts speak plain TCP");
         let OverTcp { job, split, hosts, cables, on_linux, levels, captures, watch } = self;
         let clock = Clock::starting_in(AHEAD);
-        let Parts { ports, controllers, .. } = parts;
+        let Parts { tagger, ports, controllers, .. } = parts;
+        let bursts = Arc::new(Bursts::default());
+        let cables: Vec<Box<dyn Cable + '_>> = match (&on_linux.tags, T::Header::TUNNEL) {
+            (HostTags::AtTheEdge, Some(tunnel)) => {
+                let (bursts, priorities) = (bursts.clone(), usize::from(levels[0]) + 1);
+                edges(job, cables, Shared { tagger, tunnel, bursts, priorities, clock })
+            }
+            _ => cables.into_iter().map(|cable| Box::new(cable) as _).collect(),
+        };
         let switch = Switch::new(job, &ports, controllers, cables, levels, clock, captures);
         let tags = match on_linux.tags {
             HostTags::BytesSent(AgentTags { message_idle: None, .. }) => Tags::Announced,
             HostTags::Size(sizes) => Tags::Size(Arc::new(sizes)),
+            HostTags::AtTheEdge => Tags::Told(bursts),
             HostTags::None | HostTags::BytesSent(_) => Tags::None,
         };
         let manners = Manners { open_connections: on_linux.open_connections, tags };
@@ -183,6 +197,20 @@ impl World for OverTcp<'_, '_, '_, '_> {
             split.play(traffic, queries, until, progress)
         })
     }
+}
+
+/// The edges of all hosts, each around the cable to its host.
+fn edges<'c, G: Tagging<H> + 'c, H: Header + 'c>(
+    job: &Job<'_>,
+    cables: Vec<Tap>,
+    shared: Shared<G, H>,
+) -> Vec<Box<dyn Cable + 'c>> {
+    let shared = Rc::new(shared);
+    let edge = |(host, cable): (HostId, Tap)| -> Box<dyn Cable + 'c> {
+        let rate = job.network.port(job.network.nic(host)).rate;
+        Box::new(Edge::new(cable, host, rate, shared.clone()))
+    };
+    (0..).map(HostId).zip(cables).map(edge).collect()
 }
 
 /// The lab as a world whose hosts speak the scheme's own protocol.

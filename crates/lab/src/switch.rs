@@ -13,6 +13,7 @@ pub mod flows;
 pub mod headers;
 pub mod lateness;
 pub mod memory;
+mod tunnelled;
 
 use std::cell::RefCell;
 use std::io;
@@ -194,9 +195,12 @@ where
     fn send(&mut self, host: HostId, headers: Headers, frame: &[u8]) -> io::Result<()> {
         let now = self.clock.now();
         self.deliver_until(now)?;
-        let packet = match &H::CODEC {
-            Some(codec) => datagrams::read(codec, self.job_flows, host, &headers, frame),
-            None => Some(self.of_kernel(&headers)),
+        let packet = match (&H::CODEC, &H::TUNNEL) {
+            (Some(codec), _) => datagrams::read(codec, self.job_flows, host, &headers, frame),
+            (None, Some(tunnel)) => {
+                tunnelled::read(tunnel, self.job_flows, &self.levels, host, &headers, frame)
+            }
+            (None, None) => Some(self.of_kernel(&headers)),
         };
         let Some(mut packet) = packet else {
             self.counts.refused += 1;
@@ -205,6 +209,9 @@ where
         if !packet.flags.has(Flags::ACK) {
             let connection = ConnectionId { from: host.0, to: packet.to, number: packet.flow };
             self.connections.note(packet.flow, connection);
+            if H::TUNNEL.is_some() {
+                self.network.losses().remember(packet.flow, frame);
+            }
         }
         packet.seq = self.network.losses().store(headers, packet.seq, frame);
         let priority = usize::from(packet.priority).min(self.counts.priorities.len() - 1);

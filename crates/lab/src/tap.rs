@@ -36,6 +36,20 @@ pub trait Cable {
     fn readable(&self) -> BorrowedFd<'_>;
 }
 
+impl Cable for Box<dyn Cable + '_> {
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        (**self).receive(buffer)
+    }
+
+    fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
+        (**self).send(frame)
+    }
+
+    fn readable(&self) -> BorrowedFd<'_> {
+        (**self).readable()
+    }
+}
+
 /// The other end of a TAP interface. The interface goes when this is dropped.
 #[derive(Debug)]
 pub struct Tap {

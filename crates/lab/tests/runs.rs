@@ -188,6 +188,52 @@ fn flows_under_rcp_and_d3_end() {
     }
 }
 
+/// EPN 2018, Figure 9, at 20 Mbps, over TCP with and without ECN: f3 goes before f2 at the receiver's link, and f2
+/// before f1 between the switches. While f2 waits for f3, f1 has the link between the switches.
+#[test]
+fn three_flows_under_epn_end_in_the_order_of_their_desires() {
+    if !is_root("three_flows_under_epn_end_in_the_order_of_their_desires") {
+        return;
+    }
+    for transport in ["ecn-star", "reno"] {
+        let (lab, conduct, simulated) = run(&format!(
+            "
+            [topology]
+            kind = \"custom\"
+            hosts = \"h1 h2 h13 h14 h15\"
+            links = \"h1 A; h2 A; A B; h13 B; h14 B; h15 B\"
+            link = \"20Mbps\"
+            link_delay = \"500us\"
+            [workload]
+            flow = [
+                {{ src = 0, dst = 2, size = \"4.7MB\" }},
+                {{ src = 1, dst = 3, size = \"2.36MB\" }},
+                {{ src = 4, dst = 3, size = \"2.34MB\" }},
+            ]
+            [[scheme]]
+            preset = \"epn\"
+            dp = \"size\"
+            transport = \"{transport}\"
+            buffer = \"1MB\"
+            ecn_threshold = \"30KB\"
+            rto_min = \"200ms\"
+            ack_ratio = 2
+            initial_window = 10
+            "
+        ));
+        let ends = [0, 1, 2].map(|flow| fct(&lab, flow));
+        let ideal = [0, 1, 2].map(|flow| fct(&simulated, flow));
+        println!("{transport}: {ends:?}, simulated {ideal:?}");
+        assert!(lab.flows.iter().all(|flow| flow.finished_at_receiver.is_some()));
+        assert!(ends[2] < ends[1] && ends[1] < ends[0], "{transport}: {ends:?}");
+        for (real, ideal) in ends.iter().zip(ideal) {
+            assert!(*real > 0.95 * ideal, "no faster than the links: {ends:?}, {ideal:?}");
+            assert!(!conduct.is_valid() || *real < 1.25 * ideal, "{ends:?}, simulated {ideal:?}");
+        }
+        assert!(conduct.priorities[1] > 0, "f2 waits in the LOW queue: {conduct:?}");
+    }
+}
+
 /// Values of real servers beside a bulk flow: each comes, whole, not before it could have crossed the idle
 /// network, and the flow comes too.
 #[test]

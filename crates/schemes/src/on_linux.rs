@@ -49,6 +49,8 @@ pub enum HostTags {
     BytesSent(AgentTags),
     /// The priority of the flow's size, which the application writes.
     Size(SizeTags),
+    /// What the scheme's own tagger writes, at the edge of the host: its header goes into VXLAN.
+    AtTheEdge,
 }
 
 /// The largest size of each priority but the last.
@@ -143,14 +145,14 @@ pub const NOT_IN_KERNELS: NoLinux = NoLinux {
 pub const NOT_BY_THE_AGENT: NoLinux = NoLinux {
     role: Role::Tagger,
     why: "the agent on the hosts cannot tag packets in this way",
-    instead: "none, mlfq or size-known",
+    instead: "none, mlfq, size-known or priority-mapper",
 };
 
 /// Of controllers whose headers have no form on real networks.
 pub const OWN_HEADERS: NoLinux = NoLinux {
     role: Role::Controller,
     why: "its switches write into headers that have no form on real networks",
-    instead: "none, pdq or d3",
+    instead: "none, pdq, d3 or epn",
 };
 
 impl NoLinux {

@@ -31,6 +31,17 @@ pub struct Codec<H> {
     pub read: fn(&[u8]) -> Option<H>,
 }
 
+/// How a scheme's header is written into the reserved bits of VXLAN (RFC 7348), around packets of the kernel's TCP.
+#[derive(Clone, Copy, Debug)]
+pub struct Tunnel<H> {
+    /// The reserved bits: the 24 after the flags, then the last 8.
+    pub to_bits: fn(&H) -> u32,
+    /// The header in these bits, on a packet whose outer IP header has this TTL.
+    pub from_bits: fn(u32, u8) -> H,
+    /// That TTL; 0: the header gives none.
+    pub ttl: fn(&H) -> u8,
+}
+
 /// What a scheme's own header carries from hosts to switches and back: `()` where packets have
 /// none.
 pub trait Header: Copy + Default + std::fmt::Debug + Send {
@@ -41,6 +52,8 @@ pub trait Header: Copy + Default + std::fmt::Debug + Send {
     const IS_SPREAD: bool = false;
     /// How it is written on a real network, if hosts that speak it run on one.
     const CODEC: Option<Codec<Self>> = None;
+    /// How it is written around packets of the kernel's TCP, if it is added to those.
+    const TUNNEL: Option<Tunnel<Self>> = None;
 
     /// Which of the paths between two hosts the packet takes: packets of one flow with the same
     /// number take the same one where switches choose by flow.

@@ -4,7 +4,9 @@
 
 use std::net::IpAddr;
 
-use etherparse::{InternetSlice, LinkSlice, SlicedPacket, TransportSlice};
+use etherparse::{
+    InternetSlice, Ipv4Header, Ipv4HeaderSlice, LinkSlice, SlicedPacket, TransportSlice,
+};
 use flowsched_topology::HostId;
 
 use crate::address::{host_with_ip, host_with_mac};
@@ -47,6 +49,8 @@ pub struct Headers {
     pub is_ect: bool,
     /// Whether it is marked.
     pub is_marked: bool,
+    /// The hops that it may still make.
+    pub ttl: u8,
     /// Where its IP header begins, in the frame.
     ip: usize,
     is_v4: bool,
@@ -63,12 +67,19 @@ impl Headers {
     pub fn read(frame: &[u8], from: HostId, hosts: u32) -> Option<Headers> {
         let packet = SlicedPacket::from_ethernet(frame).ok()?;
         let Some(LinkSlice::Ethernet2(ethernet)) = &packet.link else { return None };
-        let (ip, addresses, protocol, wire, class) = match packet.net.as_ref()? {
+        let (ip, addresses, protocol, wire, class, ttl) = match packet.net.as_ref()? {
             InternetSlice::Ipv4(slice) => {
                 let header = slice.header();
                 let class = header.dcp().value() << 2 | header.ecn().value();
                 let addresses = (header.source_addr().into(), header.destination_addr().into());
-                (header.slice(), addresses, header.protocol().0, header.total_len(), class)
+                (
+                    header.slice(),
+                    addresses,
+                    header.protocol().0,
+                    header.total_len(),
+                    class,
+                    header.ttl(),
+                )
             }
             InternetSlice::Ipv6(slice) => {
                 let header = slice.header();
@@ -82,6 +93,7 @@ impl Headers {
                     slice.payload().ip_number.0,
                     wire,
                     header.traffic_class(),
+                    header.hop_limit(),
                 )
             }
             InternetSlice::Arp(_) => return None,
@@ -99,6 +111,7 @@ impl Headers {
             dscp: class >> 2,
             is_ect: class & ECN != 0,
             is_marked: class & ECN == ECN,
+            ttl,
             ip: ip.as_ptr() as usize - frame.as_ptr() as usize,
             is_v4: addresses.1.is_ipv4(),
             udp: packet.transport.as_ref().and_then(|transport| udp(transport, frame)),
@@ -117,6 +130,15 @@ impl Headers {
         Some(payload)
     }
 
+    /// Writes another TTL into the frame that these headers were read from, if it is IPv4.
+    pub(super) fn set_ttl(&self, frame: &mut [u8], ttl: u8) {
+        let header = frame.get_mut(self.ip..).filter(|_| self.is_v4);
+        if let Some(header) = header.and_then(|rest| rest.get_mut(..Ipv4Header::MIN_LEN)) {
+            header[8] = ttl;
+            mend_v4(header);
+        }
+    }
+
     /// Marks the frame that these headers were read from: congestion experienced.
     pub fn mark(&self, frame: &mut [u8]) {
         let Some(header) = frame.get_mut(self.ip..) else { return };
@@ -129,8 +151,16 @@ impl Headers {
     }
 }
 
+/// Gives an IPv4 header without options its checksum.
+pub(crate) fn mend_v4(header: &mut [u8]) {
+    if let Ok(read) = Ipv4HeaderSlice::from_slice(header) {
+        let checksum = read.to_header().calc_header_checksum();
+        header[10..12].copy_from_slice(&checksum.to_be_bytes());
+    }
+}
+
 /// Marks an IPv4 header and mends its checksum (RFC 1624, equation 3).
-fn mark_v4(header: &mut [u8]) {
+pub(crate) fn mark_v4(header: &mut [u8]) {
     let [version, class, .., high, low] = header.get_mut(..12).map_or([0; 12], |all| {
         let mut copy = [0; 12];
         copy.copy_from_slice(all);
@@ -166,7 +196,7 @@ mod fuzz;
 
 #[cfg(test)]
 mod tests {
-    use etherparse::{Ipv4HeaderSlice, PacketBuilder};
+    use etherparse::PacketBuilder;
     use proptest::prelude::*;
 
     use super::*;

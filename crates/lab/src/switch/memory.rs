@@ -1,14 +1,23 @@
 //! Where frames wait while the network decides on them.
 
-use flowsched_schemes::Packet;
-use flowsched_schemes::packet::{Flags, Header};
-use flowsched_sim::Losses;
+use std::collections::HashMap;
 
-use super::datagrams;
-use super::headers::Headers;
+use flowsched_schemes::Packet;
+use flowsched_schemes::packet::{Flags, Header, Tunnel};
+use flowsched_sim::Losses;
+use flowsched_topology::HostId;
+
+use super::headers::{Headers, mend_v4};
+use super::{datagrams, tunnelled};
+use crate::vxlan::{self, AROUND, Bits, Outer};
 
 /// Bytes of the longest Ethernet frame: a full packet with its header, a VLAN tag, and a scheme's header.
 pub const LONGEST_FRAME: usize = 1600;
+
+/// Bytes of the headers that a message copies: Ethernet, IPv4 and TCP.
+const HEAD: usize = 14 + 20 + 20;
+/// Class selector 7 (RFC 4594).
+const NETWORK_CONTROL: u8 = 56;
 
 /// A frame and what the switch has read of it.
 #[derive(Clone, Debug)]
@@ -29,6 +38,8 @@ impl Stored {
             let mut packet = *packet;
             packet.seq = self.number;
             datagrams::write(codec, &packet, &self.headers, &mut self.bytes);
+        } else if let Some(tunnel) = &H::TUNNEL {
+            tunnelled::write(tunnel, packet, &self.headers, &mut self.bytes);
         }
     }
 }
@@ -39,6 +50,10 @@ pub struct Memory {
     slots: Vec<Stored>,
     free: Vec<u32>,
     lost: u64,
+    /// By flow: the headers of a packet of it, which messages to its sender copy.
+    heads: HashMap<u32, [u8; HEAD]>,
+    /// The last message that arrived.
+    message: Vec<u8>,
 }
 
 impl Memory {
@@ -62,6 +77,9 @@ impl Memory {
 
     /// The frame of a packet as it is in the network: with the mark and the scheme's header.
     pub fn show<H: Header>(&self, packet: &Packet<H>) -> Vec<u8> {
+        if packet.flags.has(Flags::MESSAGE) {
+            return self.message(packet);
+        }
         let mut stored = self.slots[packet.seq as usize].clone();
         stored.update(packet);
         stored.bytes
@@ -69,10 +87,32 @@ impl Memory {
 
     /// The frame of a packet that has arrived, with what the network has made of it. Its slot is free from now on.
     pub fn take<H: Header>(&mut self, packet: &Packet<H>) -> &[u8] {
+        if packet.flags.has(Flags::MESSAGE) {
+            self.message = self.message(packet);
+            return &self.message;
+        }
         self.free.push(packet.seq);
         let stored = &mut self.slots[packet.seq as usize];
         stored.update(packet);
         &stored.bytes
+    }
+
+    /// Remembers the headers of a data packet in a tunnel, for messages about its flow.
+    pub(super) fn remember(&mut self, flow: u32, frame: &[u8]) {
+        let inner = frame.get(AROUND..).and_then(|inner| inner.first_chunk::<HEAD>());
+        if let Some(inner) = inner.filter(|_| !self.heads.contains_key(&flow)) {
+            self.heads.insert(flow, without_payload(*inner));
+        }
+    }
+
+    /// The frame of a message to the sender of a flow: the headers of the flow's packets, in a tunnel that begins
+    /// at a switch (EPN 2018, III).
+    fn message<H: Header>(&self, packet: &Packet<H>) -> Vec<u8> {
+        let Some(Tunnel { to_bits, ttl, .. }) = H::TUNNEL else { return Vec::new() };
+        let bits = Bits { vni: packet.flow, reserved: to_bits(&packet.header) };
+        let (to, ttl) = (HostId(packet.to), ttl(&packet.header));
+        let outer = Outer { from: None, to, dscp: NETWORK_CONTROL, ecn: 0, ttl, bits };
+        vxlan::wrap(&outer, self.heads.get(&packet.flow).map_or(&[], |head| head.as_slice()))
     }
 
     /// Packets that ports dropped or links lost.
@@ -86,9 +126,21 @@ impl Memory {
     }
 }
 
+/// The headers as those of a segment without options and payload.
+fn without_payload(mut head: [u8; HEAD]) -> [u8; HEAD] {
+    head[16..18].copy_from_slice(&((HEAD - 14) as u16).to_be_bytes());
+    mend_v4(&mut head[14..34]);
+    // The length of the TCP header, in words of 32 bits.
+    head[46] = 5 << 4;
+    head
+}
+
 impl<H> Losses<H> for Memory {
     fn lose(&mut self, packet: &Packet<H>) {
-        self.free.push(packet.seq);
+        // Messages have no slot.
+        if !packet.flags.has(Flags::MESSAGE) {
+            self.free.push(packet.seq);
+        }
         self.lost += 1;
     }
 }

@@ -14,11 +14,13 @@ use nix::sys::socket::sockopt::{Priority, Timestamping};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, TimestampingFlag, recvmsg, setsockopt};
 use socket2::Socket;
 
+use crate::bursts::{Burst, Bursts};
+
 /// Priorities that a socket takes without a privilege; flows take turns with them.
 const PRIORITIES: u32 = 7;
 
 /// How connections behave.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Manners {
     /// Connections that are open from the start, from each host to each that it sends to, and carry many
     /// flows; 0 if each flow opens one of its own.
@@ -28,7 +30,7 @@ pub struct Manners {
 }
 
 /// What a connection does at the beginning of a flow.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Tags {
     /// Nothing.
     None,
@@ -36,6 +38,8 @@ pub enum Tags {
     Announced,
     /// It writes the priority of the flow's size on the packets to come.
     Size(Arc<SizeTags>),
+    /// It tells the tagger at the host's edge which flow begins.
+    Told(Arc<Bursts>),
 }
 
 impl Tags {
@@ -43,7 +47,7 @@ impl Tags {
     pub(super) fn apply_to_idle(&self, socket: &Socket) -> io::Result<()> {
         match self {
             Tags::Size(sizes) => set_priority(socket, 0, sizes.priorities()),
-            Tags::None | Tags::Announced => Ok(()),
+            Tags::None | Tags::Announced | Tags::Told(_) => Ok(()),
         }
     }
 }
@@ -151,6 +155,11 @@ impl Connection {
             }
             Tags::Size(sizes) => {
                 set_priority(&self.sender, sizes.priority_of(flow.size), sizes.priorities())?;
+            }
+            Tags::Told(bursts) => {
+                let Flow { id, size, deadline, .. } = *flow;
+                let burst = Burst { flow: id, before: self.written, size, deadline };
+                bursts.begin(self.address()?, burst);
             }
         }
         let resent_before = tcp_info(self.sender.as_raw_fd())?.retransmissions;

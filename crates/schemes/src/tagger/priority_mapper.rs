@@ -13,7 +13,7 @@ use super::{Departure, TaggerPart, Tagging, Work};
 use crate::controller::epn::header::{Br, Dp, EpnHeader, INITIAL_TTL, MOST_DP_BITS, Tp};
 use crate::flow_level::{Sharing, Tagged};
 use crate::knowledge::Start;
-use crate::on_linux::{HostTags, NOT_BY_THE_AGENT, OnLinux};
+use crate::on_linux::{HostTags, OnLinux};
 use crate::packet::{Flags, Packet};
 use crate::part::{Part, Role};
 
@@ -199,7 +199,7 @@ impl TaggerPart for PriorityMapper {
     }
 
     fn on_linux(&self) -> OnLinux<HostTags> {
-        Err(NOT_BY_THE_AGENT)
+        Ok(HostTags::AtTheEdge)
     }
 }
 

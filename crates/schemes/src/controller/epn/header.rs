@@ -10,7 +10,7 @@
 
 use flowsched_units::Rate;
 
-use crate::packet::Header;
+use crate::packet::{Header, Tunnel};
 
 /// Bits of a DP at most: what the other fields leave of the 32.
 pub const MOST_DP_BITS: u32 = 15;
@@ -140,6 +140,11 @@ impl EpnHeader {
 impl Header for EpnHeader {
     /// What VXLAN puts before a packet: Ethernet 14, IP 20, UDP 8, VXLAN 8 (RFC 7348, 5).
     const WIRE_BYTES: u32 = 50;
+    const TUNNEL: Option<Tunnel<EpnHeader>> = Some(Tunnel {
+        to_bits: |header| header.to_bits(),
+        from_bits: EpnHeader::from_bits,
+        ttl: |header| header.ttl,
+    });
 }
 
 #[cfg(test)]

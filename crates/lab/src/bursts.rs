@@ -1,0 +1,39 @@
+//! What the applications of hosts tell the taggers at their edges: which flow a connection carries.
+//!
+//! A flow on a connection that carries many is what EPN 2018 calls a burst: "EPN relies on application to specify
+//! the start and end packets of the flow" (IV-B).
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Mutex, PoisonError};
+
+use flowsched_units::{Bytes, Time};
+
+/// A flow on a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// Its number in the experiment.
+    pub flow: u32,
+    /// Bytes that the connection carried before it.
+    pub before: u64,
+    /// Its size.
+    pub size: Bytes,
+    /// When it is due to have finished.
+    pub deadline: Option<Time>,
+}
+
+/// The flow of each connection, by the sender's address.
+#[derive(Debug, Default)]
+pub struct Bursts(Mutex<HashMap<SocketAddr, Burst>>);
+
+impl Bursts {
+    /// A flow begins on the connection of this sender. To be told before the flow's first byte is written.
+    pub fn begin(&self, sender: SocketAddr, burst: Burst) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(sender, burst);
+    }
+
+    /// The flow that began last on the connection of this sender.
+    pub fn find(&self, sender: SocketAddr) -> Option<Burst> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&sender).copied()
+    }
+}

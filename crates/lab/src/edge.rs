@@ -1,0 +1,241 @@
+//! A host's edge: the scheme's own tagger between the host's card and the network.
+//!
+//! What the host sends leaves in VXLAN, with the header that the tagger writes in its reserved bits. What comes
+//! loses its VXLAN again. Messages of switches end here: the tagger does what they say. So does EPN's priority
+//! mapper, a filter below the TCP of a host (EPN 2018, V-A).
+//!
+//! What may not live here: what a header means, and what applications know of flows ([`Bursts`]).
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::BorrowedFd;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use etherparse::{NetSlice, SlicedPacket, TcpSlice, TransportSlice};
+use flowsched_schemes::Packet;
+use flowsched_schemes::knowledge::Start;
+use flowsched_schemes::on_linux::code_point;
+use flowsched_schemes::packet::{Flags, Header, Tunnel};
+use flowsched_schemes::tagger::{Departure, Tagging, Work};
+use flowsched_topology::HostId;
+use flowsched_units::{PACKET_PAYLOAD, Rate};
+
+use crate::address::{host_with_ip, ipv4};
+use crate::bursts::{Burst, Bursts};
+use crate::clock::Clock;
+use crate::switch::headers::mark_v4;
+use crate::switch::memory::LONGEST_FRAME;
+use crate::tap::Cable;
+use crate::vxlan::{self, AROUND, Bits, NO_FLOW, Outer};
+
+/// Bytes of an Ethernet header.
+const ETHERNET: usize = 14;
+/// Of packets to which the tagger gives none, such as acknowledgements.
+const TTL: u8 = 64;
+/// The two bits of a marked packet.
+const CE: u8 = 3;
+
+/// What the edges of all hosts share.
+pub struct Shared<G, H> {
+    /// The rule.
+    pub tagger: G,
+    /// How headers are written.
+    pub tunnel: Tunnel<H>,
+    /// Which connection carries which flow.
+    pub bursts: Arc<Bursts>,
+    /// Priorities that ports tell apart.
+    pub priorities: usize,
+    /// The time.
+    pub clock: Clock,
+}
+
+/// The edge of one host.
+pub struct Edge<K, G: Tagging<H>, H: Header> {
+    cable: K,
+    host: HostId,
+    /// The rate of the host's card.
+    rate: Rate,
+    shared: Rc<Shared<G, H>>,
+    /// By sender and receiver: the sequence number of the first byte of a connection that this host opened.
+    firsts: HashMap<(SocketAddr, SocketAddr), u32>,
+    /// The flows that this host sends, by number.
+    flows: HashMap<u32, Sent<G::Flow>>,
+}
+
+/// A flow as its sender's edge sees it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent<F> {
+    /// What the tagger remembers.
+    tagged: F,
+    /// Bytes sent at least once.
+    highest: u64,
+    /// Bytes acknowledged.
+    acknowledged: u64,
+}
+
+/// What an edge reads of a TCP segment.
+struct Segment<'f> {
+    from: SocketAddr,
+    to: SocketAddr,
+    ecn: u8,
+    tcp: TcpSlice<'f>,
+}
+
+impl<K: Cable, G: Tagging<H>, H: Header> Edge<K, G, H> {
+    /// The edge of `host`, whose card at the other end of `cable` sends at `rate`.
+    pub fn new(cable: K, host: HostId, rate: Rate, shared: Rc<Shared<G, H>>) -> Edge<K, G, H> {
+        Edge { cable, host, rate, shared, firsts: HashMap::new(), flows: HashMap::new() }
+    }
+
+    /// The frame with VXLAN around it; `None` if it is no TCP over IPv4 for a host.
+    fn wrap(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
+        let segment = Segment::read(frame)?;
+        let to = host_with_ip(segment.to.ip())?;
+        if segment.tcp.syn() {
+            let first = segment.tcp.sequence_number().wrapping_add(1);
+            self.firsts.insert((segment.from, segment.to), first);
+        }
+        let wire = (frame.len() - ETHERNET) as u32 + H::WIRE_BYTES;
+        let mut packet = Packet::data(0, to.0, 0, wire as u16, Flags::default());
+        let vni = self.tag(&segment, &mut packet);
+        let outer = Outer {
+            from: Some(self.host),
+            to,
+            dscp: code_point(packet.priority.into(), self.shared.priorities),
+            ecn: segment.ecn,
+            ttl: match (self.shared.tunnel.ttl)(&packet.header) {
+                0 => TTL,
+                ttl => ttl,
+            },
+            bits: Bits { vni, reserved: (self.shared.tunnel.to_bits)(&packet.header) },
+        };
+        Some(vxlan::wrap(&outer, frame))
+    }
+
+    /// Tags the packet of a segment: the number of its flow.
+    fn tag(&mut self, segment: &Segment<'_>, packet: &mut Packet<H>) -> u32 {
+        let Shared { tagger, bursts, .. } = &*self.shared;
+        packet.priority = tagger.ack_priority(0);
+        if let Some(burst) = bursts.find(segment.to) {
+            // It acknowledges what the other host sends.
+            return burst.flow;
+        }
+        let Some(burst) = bursts.find(segment.from) else { return NO_FLOW };
+        let payload = segment.tcp.payload().len() as u32;
+        let Some(offset) = self.offset(segment, &burst).filter(|_| payload > 0) else {
+            return NO_FLOW;
+        };
+        self.tag_data(&burst, offset, payload, packet);
+        burst.flow
+    }
+
+    /// Bytes of the flow before the segment's first; `None` if the segment is of an earlier flow.
+    fn offset(&self, segment: &Segment<'_>, burst: &Burst) -> Option<u64> {
+        let first = self.firsts.get(&(segment.from, segment.to))?;
+        let in_connection = segment.tcp.sequence_number().wrapping_sub(*first);
+        let offset = u64::from(in_connection.wrapping_sub(burst.before as u32));
+        (offset < burst.size.get()).then_some(offset)
+    }
+
+    fn tag_data(&mut self, burst: &Burst, offset: u64, payload: u32, packet: &mut Packet<H>) {
+        let Shared { tagger, clock, .. } = &*self.shared;
+        let (now, Burst { flow, size, deadline, .. }, rate) = (clock.now(), *burst, self.rate);
+        let sent = self.flows.entry(flow).or_insert_with(|| {
+            let mut sent = Sent::default();
+            let (application_rate, random) = (None, 0);
+            let start = Start { flow, now, size, deadline, application_rate, rate, random };
+            tagger.start_flow(&mut sent.tagged, &start);
+            sent
+        });
+        let end = offset + u64::from(payload);
+        packet.flow = flow;
+        packet.flags = Flags::default().with_if(end <= sent.highest, Flags::RETRANSMISSION);
+        let idle = sent.acknowledged == sent.highest;
+        let departure = Departure { now, offset, payload, idle, timeouts_in_a_row: 0 };
+        let left = size.get().saturating_sub(sent.acknowledged);
+        let work = Work { size, remaining: left.div_ceil(PACKET_PAYLOAD) as u32 };
+        tagger.tag(&mut sent.tagged, &departure, &work, packet);
+        sent.highest = sent.highest.max(end);
+    }
+
+    /// Takes in a message of a switch, which is about a flow that this host sends.
+    fn heed(&mut self, bits: Bits, ttl: u8) {
+        let Some(sent) = self.flows.get_mut(&bits.vni) else { return };
+        let Shared { tagger, tunnel, .. } = &*self.shared;
+        let header = (tunnel.from_bits)(bits.reserved, ttl);
+        let mut message = Packet::data(bits.vni, self.host.0, 0, 0, Flags::MESSAGE);
+        message.header = header;
+        tagger.on_message(&mut sent.tagged, &message);
+    }
+
+    /// Notes what a segment acknowledges of the flow that this host sends on its connection.
+    fn note_ack(&mut self, segment: &Segment<'_>) {
+        let Some(burst) = self.shared.bursts.find(segment.to).filter(|_| segment.tcp.ack()) else {
+            return;
+        };
+        let Some(first) = self.firsts.get(&(segment.to, segment.from)) else { return };
+        let Some(sent) = self.flows.get_mut(&burst.flow) else { return };
+        let in_connection = segment.tcp.acknowledgment_number().wrapping_sub(*first);
+        let acknowledged = u64::from(in_connection.wrapping_sub(burst.before as u32));
+        if acknowledged <= sent.highest {
+            sent.acknowledged = sent.acknowledged.max(acknowledged);
+        }
+    }
+}
+
+impl<K: Cable, G: Tagging<H>, H: Header> Cable for Edge<K, G, H> {
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        let mut inner = [0; LONGEST_FRAME];
+        // What is no TCP does not leave the host.
+        while let Some(length) = self.cable.receive(&mut inner)? {
+            let wrapped = self.wrap(inner.get(..length).unwrap_or_default());
+            let Some(wrapped) = wrapped else { continue };
+            let Some(place) = buffer.get_mut(..wrapped.len()) else { continue };
+            place.copy_from_slice(&wrapped);
+            return Ok(Some(wrapped.len()));
+        }
+        Ok(None)
+    }
+
+    fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
+        let Some((around, inner)) = frame.split_at_checked(AROUND) else { return Ok(true) };
+        let (Some(bits), Some(segment)) = (Bits::read(&around[AROUND - 8..]), Segment::read(inner))
+        else {
+            return Ok(true);
+        };
+        if segment.from.ip() == IpAddr::V4(ipv4(self.host)) {
+            self.heed(bits, around[ETHERNET + 8]);
+            return Ok(true);
+        }
+        self.note_ack(&segment);
+        let is_marked = around[ETHERNET + 1] & CE == CE && segment.ecn != 0;
+        if !is_marked {
+            return self.cable.send(inner);
+        }
+        let mut marked = inner.to_vec();
+        mark_v4(&mut marked[ETHERNET..]);
+        self.cable.send(&marked)
+    }
+
+    fn readable(&self) -> BorrowedFd<'_> {
+        self.cable.readable()
+    }
+}
+
+impl<'f> Segment<'f> {
+    /// Reads a frame, of which the payload may be missing; `None` if it is no TCP over IPv4.
+    fn read(frame: &'f [u8]) -> Option<Segment<'f>> {
+        let packet = SlicedPacket::from_ethernet(frame).ok()?;
+        let (Some(NetSlice::Ipv4(ip)), Some(TransportSlice::Tcp(tcp))) =
+            (packet.net, packet.transport)
+        else {
+            return None;
+        };
+        let header = ip.header();
+        let from = SocketAddr::new(header.source_addr().into(), tcp.source_port());
+        let to = SocketAddr::new(header.destination_addr().into(), tcp.destination_port());
+        Some(Segment { from, to, ecn: header.ecn().value(), tcp })
+    }
+}
