@@ -638,6 +638,10 @@ pub struct Reproduce {
     /// Measure under every reading of what the papers leave open, and print what each changes
     #[arg(long)]
     pub explore: bool,
+    /// Measure with real packets what the lab can measure
+    #[cfg(feature = "lab")]
+    #[arg(long, conflicts_with = "explore")]
+    pub lab: bool,
     /// Where the results of the simulations go
     #[arg(long, value_name = "DIR", default_value = "results/reproduce")]
     pub out: PathBuf,

@@ -1,8 +1,8 @@
 //! `flowsched lab`: an experiment with real packets, into a results folder, beside its simulation.
 
-mod conduct;
+pub mod conduct;
 mod scale;
-mod simulator;
+pub mod simulator;
 mod twins;
 
 use std::num::NonZeroUsize;

@@ -1,5 +1,7 @@
 //! `flowsched reproduce`: measures what the papers publish, and says what the measurements say.
 
+#[cfg(feature = "lab")]
+mod in_lab;
 mod record;
 
 use std::collections::BTreeMap;
@@ -29,6 +31,10 @@ pub use record::write_pages;
 pub fn reproduce(wanted: &Reproduce) -> Result<(), Failure> {
     let claims = Repository::here().claims()?;
     let asked = claims.asked_for(&wanted.claims)?;
+    #[cfg(feature = "lab")]
+    if wanted.lab {
+        return in_lab::reproduce(wanted, &asked);
+    }
     if wanted.explore {
         return explore_all(wanted, &claims, &asked);
     }

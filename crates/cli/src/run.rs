@@ -81,9 +81,21 @@ pub fn complete(
     progress: &Arc<Progress>,
     threads: usize,
 ) -> Result<Summary, Failure> {
+    complete_by(file, experiment, dir, progress, threads, Box::new(simulate))
+}
+
+/// The same with `simulator`.
+pub fn complete_by(
+    file: &Path,
+    experiment: Experiment,
+    dir: &Path,
+    progress: &Arc<Progress>,
+    threads: usize,
+    simulator: Box<Simulator>,
+) -> Result<Summary, Failure> {
     let experiment = Arc::new(experiment);
     let writer = create(dir, &experiment, true)?;
-    let work = Arc::new(Work::new(experiment, writer, progress.clone(), Box::new(simulate))?);
+    let work = Arc::new(Work::new(experiment, writer, progress.clone(), simulator)?);
     let done = do_all(&work, progress, threads);
     work.finish(done).map_err(|error| failed(file, error))
 }

@@ -77,6 +77,8 @@ pub struct ClaimedValue {
     pub published: Option<Published>,
     /// How it is measured.
     pub measure: Option<Measure>,
+    /// How the lab measures it, with real packets.
+    pub lab: Option<Measure>,
     /// Why it is not measured: a sentence without its full stop.
     pub not_run: Option<String>,
     /// Whether only real packets can tell.
@@ -133,7 +135,7 @@ impl Claim {
                 return Err(self.refuse(problem));
             }
             self.check_published(value)?;
-            if let Some(measure) = &value.measure {
+            for measure in value.measure.iter().chain(&value.lab) {
                 measure.check(self.kind).map_err(|problem| self.refuse(&problem))?;
             }
         }

@@ -42,7 +42,7 @@ pub use measured::Measured;
 pub use published::{Expected, Published};
 pub use reach::Reach;
 pub use recorded::{Recorded, largest_scale};
-pub use repository::{CLAIMS, Repository, RepositoryError, studies_of};
+pub use repository::{CLAIMS, Repository, RepositoryError, studies_in_lab, studies_of};
 pub use row::Row;
 pub use scale::Scale;
 pub use setting::{Setting, Study};

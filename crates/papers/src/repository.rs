@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use flowsched_experiment::{Arguments, Experiment, Mistake, Mistakes, Place};
 use thiserror::Error;
 
-use crate::claim::{Claim, Claims};
+use crate::claim::{Claim, ClaimedValue, Claims};
+use crate::measure::Measure;
 use crate::scale::Scale;
 use crate::setting::Study;
 
@@ -118,10 +119,19 @@ impl Claims {
     }
 }
 
-/// The studies that measure the values of `claims`, each once.
+/// The studies that measure the values of `claims` in simulations, each once.
 pub fn studies_of(claims: &[&Claim]) -> Vec<Study> {
+    studies_by(claims, |value| value.measure.as_ref())
+}
+
+/// The studies that measure them with real packets, each once.
+pub fn studies_in_lab(claims: &[&Claim]) -> Vec<Study> {
+    studies_by(claims, |value| value.lab.as_ref())
+}
+
+fn studies_by(claims: &[&Claim], measure: fn(&ClaimedValue) -> Option<&Measure>) -> Vec<Study> {
     let values = claims.iter().flat_map(|claim| claim.values.iter());
-    let measures = values.filter_map(|value| value.measure.as_ref());
+    let measures = values.filter_map(measure);
     let mut studies: Vec<Study> = measures.map(|measure| measure.study()).collect();
     studies.sort_unstable();
     studies.dedup();

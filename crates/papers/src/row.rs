@@ -53,6 +53,23 @@ impl Row {
         Row::under(claim, value, claim.kind, measure, summaries, scale)
     }
 
+    /// The row of a claim's value with real packets. `late` has the studies that decide nothing because the lab was
+    /// late, and says so in words.
+    pub fn in_lab(
+        claim: &Claim,
+        value: &ClaimedValue,
+        summaries: &BTreeMap<Study, Summary>,
+        late: &BTreeMap<Study, String>,
+        scale: &str,
+    ) -> Row {
+        let measure = value.lab.as_ref();
+        let row = Row::under(claim, value, claim.kind, measure, summaries, scale);
+        match measure.and_then(|one| late.get(&one.study())) {
+            Some(why) => Row { verdict: Verdict::Undecided, reason: Some(why.clone()), ..row },
+            None => row,
+        }
+    }
+
     /// The row if the value is measured so, as a figure of `kind`.
     pub fn under(
         claim: &Claim,

@@ -26,9 +26,9 @@ fn every_value_has_an_experiment_or_a_reason() {
 #[test]
 fn measures_name_schemes_and_points_of_their_experiments() {
     let claims = claims();
-    let measured = |value: &ClaimedValue| value.measure.clone();
+    let measured = |value: &ClaimedValue| [value.measure.clone(), value.lab.clone()];
     let measures: Vec<_> =
-        claims.all.iter().flat_map(|claim| claim.values.iter().filter_map(measured)).collect();
+        claims.all.iter().flat_map(|claim| &claim.values).flat_map(measured).flatten().collect();
     let studies: BTreeSet<_> = measures.iter().map(Measure::study).collect();
     let mut problems = Vec::new();
     for study in studies {

@@ -73,6 +73,32 @@ fn the_agent_tags_what_the_ports_of_the_lab_serve() {
     assert_eq!(priorities[3..], [0; 5], "{priorities:?}");
 }
 
+/// The summary has every scheme twice; beside it stand how late the lab was, and the scale.
+#[test]
+fn json_has_the_lab_beside_its_simulation() {
+    if !is_root("json_has_the_lab_beside_its_simulation") {
+        return;
+    }
+    let place = Place::new();
+    place.write("one.toml", ONE_FLOW);
+    let arguments = ["lab", "run", "one.toml", "--format", "json", "--pcap", "switch0:0"];
+    let output = place.command(&arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let names: Vec<&str> =
+        json["runs"].as_array().unwrap().iter().map(|run| run["scheme"].as_str().unwrap()).collect();
+    assert_eq!(names, ["pias", "pias (simulated)"]);
+    assert_eq!(json["lab"].as_array().unwrap().len(), 1, "simulations are never late");
+    assert!(number(&json["lab"][0]["packets"]) >= 200, "100 packets and their ACKs");
+    let scale: Vec<&str> =
+        json["scale"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    assert!(scale[0].contains("50Mbps") && scale[1].contains("thresholds"), "{scale:?}");
+    for run in ["pias-1", "pias_%28simulated%29-1"] {
+        let capture = place.path(&format!("results/one/captures/{run}/switch0-0.pcapng"));
+        assert!(capture.exists(), "{}", capture.display());
+    }
+}
+
 #[test]
 fn parts_that_real_hosts_do_not_have_are_refused_by_name() {
     let place = Place::new();

@@ -1,0 +1,89 @@
+//! `flowsched reproduce --lab`: the published values that real packets measure.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use flowsched_experiment::results::Summary;
+use flowsched_experiment::{Mistake, Mistakes, Place};
+use flowsched_papers::{CLAIMS, Claim, Repository, Row, Study, as_table, studies_in_lab};
+use flowsched_run::{Progress, Store};
+
+use super::record;
+use crate::arguments::{Format, Reproduce};
+use crate::captures::Wanted;
+use crate::failure::{Failure, unforeseen};
+use crate::lab::conduct::{self, Conducts};
+use crate::lab::{check, simulator::simulator};
+use crate::output::print;
+use crate::program::program;
+use crate::progress::say;
+use crate::run::complete_by;
+use crate::signals::Interrupts;
+
+/// What was measured: the summary of each study, and which of them decide nothing, in words.
+#[derive(Default)]
+struct Measured {
+    summaries: BTreeMap<Study, Summary>,
+    late: BTreeMap<Study, String>,
+}
+
+/// Measures the values that the lab can, and prints a row for each.
+pub fn reproduce(wanted: &Reproduce, asked: &[&Claim]) -> Result<(), Failure> {
+    let studies = studies_in_lab(asked);
+    if studies.is_empty() {
+        let problem = format!(
+            "None of these claims has a value with `lab` in {CLAIMS}: the lab does not measure them. Leave \
+             --lab out."
+        );
+        let place = Place::Argument("--lab".to_owned());
+        return Err(Mistakes::from(Mistake::new(&place, "lab", problem)).into());
+    }
+    let Measured { summaries, late } = run_all(wanted, &studies)?;
+    let scale = format!("lab, {}", wanted.scale);
+    let values = asked.iter().flat_map(|claim| claim.values.iter().map(|value| (*claim, value)));
+    let rows: Vec<Row> = values
+        .filter(|(_, value)| value.lab.is_some())
+        .map(|(claim, value)| Row::in_lab(claim, value, &summaries, &late, &scale))
+        .collect();
+    print(&match wanted.format {
+        Format::Json => record::record(rows).to_json(),
+        Format::Table => as_table(&rows, textwrap::termwidth()),
+    })
+}
+
+/// Runs every study in the lab, one run after the other.
+fn run_all(wanted: &Reproduce, studies: &[Study]) -> Result<Measured, Failure> {
+    let store = Store::new(&wanted.out.join("lab"), program());
+    let progress = Arc::new(Progress::default());
+    let interrupts = Interrupts::listen(&progress, "the same command")?;
+    let mut measured = Measured::default();
+    for (place, study) in studies.iter().enumerate() {
+        let name = &study.experiment;
+        say(&format!("experiment {} of {}: {name}", place + 1, studies.len()));
+        let experiment = Repository::here().experiment(study, wanted.scale.into(), wanted.seeds)?;
+        check(&experiment).map_err(|error| unforeseen(Path::new(name), &error))?;
+        let dir = store.folder_of(name, &experiment);
+        let summary = match store.finished(name, &experiment) {
+            Some(summary) => summary,
+            None => {
+                progress.finished_flows.store(0, Ordering::SeqCst);
+                let simulator = simulator(Wanted::default(), Conducts::new(&dir, true));
+                complete_by(Path::new(name), experiment, &dir, &progress, 1, simulator)?
+            }
+        };
+        if progress.stop.load(Ordering::SeqCst) {
+            return Err(Failure::ReproductionInterrupted);
+        }
+        let runs = conduct::read(&dir);
+        let late = runs.iter().filter(|run| !run.valid).count();
+        if late > 0 {
+            let why = format!("the lab was late in {late} of {} runs", runs.len());
+            measured.late.insert(study.clone(), why);
+        }
+        measured.summaries.insert(study.clone(), summary);
+    }
+    interrupts.simulations_ended();
+    Ok(measured)
+}
