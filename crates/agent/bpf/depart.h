@@ -16,7 +16,6 @@
 
 /* Fixed when the program is loaded; what is not needed is then no part of it. */
 const volatile bool trace; /* tests: rules may have FS_TRACE */
-const volatile bool survey; /* count as if packets were tagged, and write none */
 
 static __always_inline __u64 clock(struct __sk_buff *skb, const struct rule *rule)
 {
