@@ -11,7 +11,7 @@ packages=(clang llvm libelf-dev zlib1g-dev pkg-config make gcc libc6-dev iproute
 packages+=(protobuf-compiler libprotobuf-dev)
 if [ "${1:-}" = "--test" ]; then
   packages+=(ethtool iperf3 memcached qemu-system-x86 busybox-static cpio kmod util-linux)
-  packages+=(systemd python3-yaml adduser prometheus etcd-server etcd-client tshark)
+  packages+=(systemd python3-yaml adduser prometheus etcd-server etcd-client faketime tshark)
 fi
 if [ "${1:-}" = "--arm64" ]; then
   packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm busybox-static binutils)

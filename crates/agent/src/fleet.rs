@@ -70,9 +70,10 @@ impl Record {
         (self.is_connected, self.trouble) = (true, None);
     }
 
-    /// Said once for each kind of trouble.
+    /// Said once for each kind of trouble: the same text with other figures, such as the time, is not another.
     pub(crate) fn in_trouble(&mut self, trouble: String) {
-        if self.trouble.as_ref() != Some(&trouble) {
+        let kind = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
+        if self.trouble.as_deref().map(kind) != Some(kind(&trouble)) {
             log::warn(format_args!("{trouble}; thresholds stay as they are"));
         }
         (self.is_connected, self.trouble) = (false, Some(trouble));

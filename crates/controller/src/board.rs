@@ -1,13 +1,17 @@
 //! What the controller shows: to agents the announcement of their group, to operators how each
-//! group is.
+//! group is, and who was refused.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use flowsched_fleet::Announcement;
 use hyper::body::Bytes;
 use tokio::sync::watch;
 
+use crate::log;
 use crate::rollout::State;
 
 /// An announcement as it is sent.
@@ -38,11 +42,25 @@ pub struct Overview {
     pub load: f64,
 }
 
+/// Connections of agents that were refused.
+#[derive(Clone, Debug, Default)]
+pub struct Refusals {
+    /// How many.
+    pub count: u64,
+    /// Who came last, and why it was refused.
+    pub last: String,
+    logged_at: Option<Instant>,
+}
+
+/// The log has one refusal in so long a time: hosts come again and again.
+const QUIET: Duration = Duration::from_secs(10);
+
 /// The board, written by the controller's loop and read by its servers.
 #[derive(Debug)]
 pub struct Board {
     published: BTreeMap<String, watch::Sender<Published>>,
     overview: Mutex<BTreeMap<String, Overview>>,
+    refusals: Mutex<Refusals>,
     leads: watch::Sender<bool>,
 }
 
@@ -53,6 +71,7 @@ impl Board {
         Board {
             published: groups.into_iter().map(empty).collect(),
             overview: Mutex::default(),
+            refusals: Mutex::default(),
             leads: watch::channel(false).0,
         }
     }
@@ -73,6 +92,22 @@ impl Board {
     /// How the groups are.
     pub fn overview(&self) -> MutexGuard<'_, BTreeMap<String, Overview>> {
         self.overview.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that somebody was refused.
+    pub fn refuse(&self, who: SocketAddr, why: impl Display) {
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        refusals.count += 1;
+        refusals.last = format!("{}: {why}", who.ip());
+        if refusals.logged_at.is_none_or(|logged| logged.elapsed() >= QUIET) {
+            refusals.logged_at = Some(Instant::now());
+            log::warn(format_args!("refused {}", refusals.last));
+        }
+    }
+
+    /// Who was refused.
+    pub fn refusals(&self) -> Refusals {
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether this controller leads.

@@ -37,8 +37,27 @@ struct Controller {
     scraper: Scraper,
     prometheus: Option<Server>,
     groups: BTreeMap<String, Member>,
+    clock: Clock,
     round_at: Instant,
     decided_at: Option<Instant>,
+}
+
+/// Seconds since 1970, as the machine's clock had it at the start: a clock that is set meanwhile neither
+/// ends a trial nor makes it last.
+struct Clock {
+    started_at: u64,
+    started: Instant,
+}
+
+impl Clock {
+    fn new() -> Clock {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        Clock { started_at: since.map_or(0, |since| since.as_secs()), started: Instant::now() }
+    }
+
+    fn now(&self) -> u64 {
+        self.started_at + self.started.elapsed().as_secs()
+    }
 }
 
 /// A group as the controller knows it.
@@ -127,6 +146,7 @@ impl Controller {
             etcd,
             scraper,
             groups,
+            clock: Clock::new(),
             round_at: Instant::now(),
             decided_at: None,
         })
@@ -135,7 +155,7 @@ impl Controller {
     async fn round(&mut self) {
         self.collect().await;
         if self.lead().await {
-            let now = seconds_since_1970();
+            let now = self.clock.now();
             for name in self.config.groups.keys().cloned().collect::<Vec<_>>() {
                 self.advance(&name, |rollout, hosts, config| {
                     rollout.watch(hosts, &config.trial, now)
@@ -247,13 +267,13 @@ impl Controller {
                     continue;
                 }
             };
-            let state = self.groups[&name].rollout.state.clone();
+            let Some(member) = self.groups.get_mut(&name) else { continue };
+            let unchanged = member.rollout.unchanged(now);
+            let state = member.rollout.state.clone();
             let (guard, link) = (self.config.guard.clone(), self.config.groups[&name].link_rate);
             let decided = tokio::task::spawn_blocking(move || {
                 let current: Vec<Bytes> =
                     state.thresholds.iter().copied().map(Bytes::new).collect();
-                // A clock that went back must not put off the next change for ever.
-                let unchanged = state.changed_at.map(|at| now.saturating_sub(at));
                 decide(&Situation {
                     windows: &windows,
                     link,
@@ -269,9 +289,8 @@ impl Controller {
     }
 
     async fn take_decision(&mut self, name: &str, decision: Decision, now: u64) {
-        let before = self.groups[name].rollout.state.reason.word();
-        let has_changed = before != decision.reason.word();
-        if has_changed || decision.thresholds.is_some() {
+        // The same reason with the same figures says nothing new.
+        if self.groups[name].rollout.state.reason != decision.reason {
             log::info(format_args!("group {name}: {}", decision.reason));
         }
         self.advance(name, |rollout, hosts, config| {
@@ -372,8 +391,4 @@ impl Member {
             self.error = None;
         }
     }
-}
-
-fn seconds_since_1970() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

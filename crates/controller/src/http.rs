@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use flowsched_fleet::follow::causes;
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
@@ -80,7 +81,7 @@ impl Server {
             request = request.header("authorization", format!("Bearer {token}"));
         }
         let request = request.body(Empty::new()).map_err(|e| e.to_string())?;
-        let response = sender.send_request(request).await.map_err(|e| e.to_string())?;
+        let response = sender.send_request(request).await.map_err(|e| causes(&e))?;
         let status = response.status();
         let body = Limited::new(response.into_body(), MOST).collect().await;
         let body = body.map_err(|e| e.to_string())?.to_bytes();
@@ -109,7 +110,7 @@ where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
     let (sender, connection) =
-        http1::handshake(TokioIo::new(stream)).await.map_err(|e| e.to_string())?;
+        http1::handshake(TokioIo::new(stream)).await.map_err(|e| causes(&e))?;
     tokio::spawn(connection);
     Ok(sender)
 }

@@ -53,6 +53,13 @@ fn answer(path: &str, board: &Board) -> Response<Full<Bytes>> {
 fn status(board: &Board) -> String {
     let leads = if board.leads() { "leads" } else { "does not lead: another controller does" };
     let mut text = format!("controller: {leads}\n");
+    let refusals = board.refusals();
+    if refusals.count > 0 {
+        text.push_str(&format!(
+            "refused connections: {}, the last one {}\n",
+            refusals.count, refusals.last
+        ));
+    }
     for (name, overview) in board.overview().iter() {
         // Writing to a string never fails.
         let _ = group(&mut text, name, overview);
@@ -111,6 +118,9 @@ fn metrics(board: &Board) -> String {
     let overview = board.overview();
     let _ = writeln!(text, "# HELP {prefix}_leads Whether this controller leads.");
     let _ = writeln!(text, "# TYPE {prefix}_leads gauge\n{prefix}_leads {leads}");
+    let refused = format!("{prefix}_connections_refused_total");
+    let _ = writeln!(text, "# HELP {refused} Connections of agents that were refused.");
+    let _ = writeln!(text, "# TYPE {refused} counter\n{refused} {}", board.refusals().count);
     for (name, kind, help, value) in FAMILIES {
         let _ = writeln!(text, "# HELP {prefix}_{name} {help}\n# TYPE {prefix}_{name} {kind}");
         for (group, overview) in overview.iter() {

@@ -74,6 +74,13 @@ struct Watched {
     baseline: BTreeMap<String, Sample>,
 }
 
+impl Watched {
+    fn new(hosts: &[Sample], now: u64) -> Watched {
+        let baseline = hosts.iter().map(|host| (host.host.clone(), host.clone())).collect();
+        Watched { since: now, baseline }
+    }
+}
+
 /// Retransmissions of some hosts since a trial began.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Losses {
@@ -90,6 +97,14 @@ impl Rollout {
     /// A group that continues from `state`.
     pub fn new(name: &str, dscp: &[u8], state: State) -> Rollout {
         Rollout { name: name.to_owned(), dscp: dscp.to_owned(), state, watched: None }
+    }
+
+    /// Seconds since the last change or trial; `None`: there was none. A change that a wrong clock puts into
+    /// the future counts as one of now: it must not put off the next one for years.
+    pub fn unchanged(&mut self, now: u64) -> Option<u64> {
+        let changed_at = self.state.changed_at.as_mut()?;
+        *changed_at = (*changed_at).min(now);
+        Some(now - *changed_at)
     }
 
     /// Whether a trial runs.
@@ -119,7 +134,8 @@ impl Rollout {
             self.state.changes += 1;
         }
         self.announce(canary, hosts);
-        self.watched = None;
+        // As of before the announcement: a host refuses within a moment, and is collected from much later.
+        self.watched = Some(Watched::new(hosts, now));
         true
     }
 
@@ -135,10 +151,7 @@ impl Rollout {
         }
         let Some(canary) = self.state.trial() else { return false };
         let thresholds = canary.thresholds.clone();
-        let watched = self.watched.get_or_insert_with(|| Watched {
-            since: now,
-            baseline: hosts.iter().map(|host| (host.host.clone(), host.clone())).collect(),
-        });
+        let watched = self.watched.get_or_insert_with(|| Watched::new(hosts, now));
         let is_over = now.saturating_sub(watched.since) >= trial.time.as_secs();
         let version = self.state.announced.as_ref().map_or(0, |announced| announced.version);
         if let Some(trouble) = trouble(watched, hosts, version, trial, is_over) {

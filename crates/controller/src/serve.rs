@@ -57,25 +57,37 @@ pub async fn serve(listener: TcpListener, mut acceptor: Acceptor, board: Arc<Boa
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let Ok(place) = places.clone().acquire_owned().await else { return };
-        let Ok((stream, _)) = listener.accept().await else {
+        let Ok((stream, who)) = listener.accept().await else {
             sleep(Duration::from_millis(100)).await;
             continue;
         };
         let (acceptor, board) = (acceptor.current(), board.clone());
         tokio::spawn(async move {
-            connection(stream, acceptor, board).await;
+            connection(stream, who, acceptor, board).await;
             drop(place);
         });
     }
 }
 
-async fn connection(stream: TcpStream, acceptor: TlsAcceptor, board: Arc<Board>) {
-    let Ok(Ok(stream)) = timeout(PATIENCE, acceptor.accept(stream)).await else { return };
+async fn connection(stream: TcpStream, who: SocketAddr, acceptor: TlsAcceptor, board: Arc<Board>) {
+    let stream = match timeout(PATIENCE, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(error)) => return board.refuse(who, error),
+        Err(_) => {
+            return board.refuse(who, format_args!("no handshake within {} s", PATIENCE.as_secs()));
+        }
+    };
     let peer = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
     let group = peer.and_then(|certificate| certificates::group_of(certificate));
     let answer = service_fn(|request: Request<hyper::body::Incoming>| {
         let (group, board) = (group.clone(), board.clone());
-        async move { Ok::<_, Infallible>(answer(&request, group.as_deref(), &board).await) }
+        async move {
+            let response = answer(&request, group.as_deref(), &board).await;
+            if response.status() == StatusCode::FORBIDDEN {
+                board.refuse(who, format_args!("{} is of another group", request.uri().path()));
+            }
+            Ok::<_, Infallible>(response)
+        }
     });
     // An error is the client's own: it went away, was silent or sent what is no request.
     let _ = http1::Builder::new()

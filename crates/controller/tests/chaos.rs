@@ -1,24 +1,27 @@
 //! Random faults for CHAOS_SECONDS (a minute by default; `make soak-controller` runs ten): kill -9 of
 //! each part, silence, an etcd restored from an old snapshot, replayed and hostile values. Two
-//! controllers, a real etcd, sixteen light hosts. Versions never fall at any host, and afterwards
-//! all hosts get new thresholds again. CHAOS_SEED repeats a run. Needs no root.
+//! controllers, one of them with 10,001 groups, a real etcd, a real Prometheus, sixteen light hosts, and three that must
+//! never get in. Versions never fall at any host, and afterwards all hosts get new thresholds again.
+//! CHAOS_SEED repeats a run. Needs no root.
 
 #[path = "support/light.rs"]
 mod light;
 #[path = "support/rig.rs"]
 mod rig;
 
-use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use flowsched_fleet::Announcement;
-use flowsched_fleet::follow::{Place, group_key};
+use flowsched_fleet::follow::{Identity, Place, group_key};
 use light::Fleet;
 use rig::{Etcd, Process, Rig, free_port, has, wait_until};
 use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
 
 const HOSTS: usize = 16;
+/// Groups beside that of the hosts.
+const GROUPS: usize = 10_000;
 
 /// A small generator, so that a seed repeats a run (splitmix64).
 struct Dice(u64);
@@ -37,46 +40,110 @@ struct World {
     rig: Rig,
     etcd: Etcd,
     fleet: Fleet,
+    outsiders: Fleet,
+    runtime: Runtime,
+    followers: Vec<JoinHandle<()>>,
+    /// The first one scrapes hosts itself and has 10,000 more groups, the second one asks Prometheus.
     controllers: [Option<Process>; 2],
+    prometheus: (u16, Option<Process>),
     /// How often the data of etcd were replaced.
     restored: usize,
 }
 
 impl World {
-    fn config(&self, number: usize) -> String {
-        let agents = self.fleet.agents();
-        format!(
-            "thresholds = \"10B 20B\"\nlink-rate = \"10Gbps\"\netcd = [\"{}\"]\n\
-             status = \"127.0.0.1:{}\"\nstate = {:?}\n{}\
-             [collect]\nevery = \"200ms\"\nwindow = \"1s\"\nwindows = 1\n\
-             [decide]\nevery = \"300ms\"\ninterval = \"1s\"\nimprovement = 0.001\nleast-messages = 100\n\
-             [canary]\ntime = \"1s\"\nshare = 0.25\n\
-             [groups.rack-1]\nagents = {agents:?}\n",
-            self.etcd.url,
-            free_port(),
-            self.rig.path(&format!("state{number}")),
-            self.rig.tls(),
-        )
+    fn new() -> World {
+        let rig = Rig::new(&[]);
+        let mut etcd = Etcd::start(&rig);
+        etcd.authorise(&rig, &["rack-1", "rack-2"]);
+        // The data get the name that restored ones have.
+        etcd.process.take().unwrap().kill();
+        std::fs::rename(rig.path("etcd"), rig.path("etcd0")).unwrap();
+        etcd.launch(&rig, "etcd0");
+        let fleet = Fleet::new("rack-1", HOSTS, free_port(), 4);
+        let outsiders = Fleet::new("rack-1", 3, free_port(), 0);
+        let runtime = Runtime::new().unwrap();
+        runtime.spawn(fleet.clone().serve());
+        let (followers, prometheus) = (Vec::new(), (free_port(), None));
+        let controllers = [None, None];
+        let mut world = World {
+            rig,
+            etcd,
+            fleet,
+            outsiders,
+            runtime,
+            followers,
+            controllers,
+            prometheus,
+            restored: 0,
+        };
+        world.followers = (0..HOSTS).map(|number| world.follow(number)).collect();
+        world.let_outsiders_try();
+        world.start_prometheus();
+        world.start(0);
+        world.start(1);
+        world
+    }
+
+    fn place(&self) -> Place {
+        Place::Etcd(vec![self.etcd.url.clone()])
+    }
+
+    fn follow(&self, number: usize) -> JoinHandle<()> {
+        let identity = self.rig.host("light", "rack-1");
+        self.runtime.spawn(self.fleet.clone().follow(number, self.place(), identity))
+    }
+
+    /// A host of another group, one with another authority's certificate, and one that trusts another
+    /// authority try all the time.
+    fn let_outsiders_try(&self) {
+        let other = Rig::new(&[]);
+        let own = self.rig.host("light", "rack-1");
+        let folder = self.rig.path("other");
+        std::fs::rename(other.path("tls"), &folder).unwrap();
+        let [ca, certificate, key] =
+            ["ca.crt", "controller.crt", "controller.key"].map(|name| folder.join(name));
+        let neighbour = self.rig.host("neighbour", "rack-2");
+        let stranger = Identity { ca: own.ca.clone(), certificate, key };
+        let mistaken = Identity { ca, ..own };
+        for (number, identity) in [neighbour, stranger, mistaken].into_iter().enumerate() {
+            self.runtime.spawn(self.outsiders.clone().follow(number, self.place(), identity));
+        }
+    }
+
+    fn check_outsiders(&self) {
+        for host in self.outsiders.hosts.iter() {
+            let host = host.lock().unwrap();
+            assert!(host.versions.is_empty() && host.refused == 0, "an outsider got in: {host:?}");
+        }
+    }
+
+    fn start_prometheus(&mut self) {
+        let jobs = [("agents", self.fleet.targets())];
+        self.prometheus.1 = Some(self.rig.prometheus(&[], self.prometheus.0, "200ms", &jobs));
     }
 
     fn start(&mut self, number: usize) {
         let name = format!("controller{number}");
-        self.controllers[number] = Some(self.rig.controller(&name, &self.config(number), &[]));
+        let place = format!("etcd = [\"{}\"]", self.etcd.url);
+        let mut config = self.rig.hasty(&name, light::LEVELS, &place, &self.fleet.agents());
+        if number == 0 {
+            (0..GROUPS).for_each(|group| config += &format!("[groups.g{group}]\n"));
+        } else {
+            let url = format!("prometheus = \"http://127.0.0.1:{}\"", self.prometheus.0);
+            config = config.replace("[collect]\n", &format!("[collect]\n{url}\n"));
+        }
+        self.controllers[number] = Some(self.rig.controller(&name, &config, &[]));
     }
 
     fn put(&self, value: &str) {
         self.etcd.ctl(&self.rig, "controller", &["put", "--", &group_key("rack-1"), value]);
     }
 
-    fn snapshot(&self) -> String {
-        self.rig.path("snapshot").display().to_string()
-    }
-
     /// One fault; its name.
     fn fault(&mut self, dice: &mut Dice) -> &'static str {
         let number = dice.below(2) as usize;
         let current = self.fleet.hosts[0].lock().unwrap().current.clone();
-        match (dice.below(7), current) {
+        match (dice.below(9), current) {
             (0 | 1, _) => {
                 self.controllers[number].take().unwrap().kill();
                 sleep(Duration::from_millis(dice.below(2000)));
@@ -119,6 +186,19 @@ impl World {
                 self.restore();
                 "an etcd restored from an old snapshot"
             }
+            (7, _) => {
+                let host = dice.below(HOSTS as u64) as usize;
+                self.followers[host].abort();
+                sleep(Duration::from_millis(dice.below(2000)));
+                self.followers[host] = self.follow(host);
+                "kill of a host"
+            }
+            (8, _) => {
+                self.prometheus.1.take().unwrap().kill();
+                sleep(Duration::from_millis(dice.below(2000)));
+                self.start_prometheus();
+                "kill -9 of Prometheus"
+            }
             _ => "no fault",
         }
     }
@@ -128,15 +208,9 @@ impl World {
     }
 
     fn restore(&mut self) {
-        self.etcd.process.take().unwrap().kill();
         self.restored += 1;
         let folder = self.folder();
-        let path = self.rig.path(&folder).display().to_string();
-        let arguments = ["snapshot", "restore", &self.snapshot(), "--data-dir", &path];
-        let output =
-            Command::new("etcdctl").env("ETCDCTL_API", "3").args(arguments).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        self.etcd.launch(&self.rig, &folder);
+        self.etcd.restore(&self.rig, &folder);
     }
 }
 
@@ -146,34 +220,16 @@ fn number(variable: &str, default: u64) -> u64 {
 
 #[test]
 fn versions_never_fall_whatever_fails() {
-    if !has("etcd") {
+    if !has("etcd") || !has("prometheus") {
         return;
     }
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let seed = number("CHAOS_SEED", since.as_nanos() as u64);
     println!("CHAOS_SEED={seed}");
     let mut dice = Dice(seed);
-    let rig = Rig::new(&[]);
-    let mut etcd = Etcd::start(&rig);
-    etcd.authorise(&rig, &["rack-1"]);
-    // The data get the name that restored ones have.
-    etcd.process.take().unwrap().kill();
-    std::fs::rename(rig.path("etcd"), rig.path("etcd0")).unwrap();
-    etcd.launch(&rig, "etcd0");
-    let fleet = Fleet::new("rack-1", HOSTS, free_port(), 4);
-    let runtime = Runtime::new().unwrap();
-    runtime.spawn(fleet.clone().serve());
-    let identity = rig.host("light", "rack-1");
-    for number in 0..HOSTS {
-        let place = Place::Etcd(vec![etcd.url.clone()]);
-        runtime.spawn(fleet.clone().follow(number, place, identity.clone()));
-    }
-    let mut world = World { rig, etcd, fleet, controllers: [None, None], restored: 0 };
-    world.start(0);
-    world.start(1);
+    let mut world = World::new();
     wait_until("a first version", || world.fleet.lowest() >= 1);
-    let snapshot = world.snapshot();
-    world.etcd.ctl(&world.rig, "root", &["snapshot", "save", &snapshot]);
+    world.etcd.save(&world.rig);
     let end = Instant::now() + Duration::from_secs(number("CHAOS_SECONDS", 60));
     let (mut faults, mut highest) = (0, 0);
     while Instant::now() < end {
@@ -183,6 +239,7 @@ fn versions_never_fall_whatever_fails() {
         let lowest = world.fleet.lowest();
         println!("{fault}: hosts have version {lowest} at least");
         world.fleet.check_versions();
+        world.check_outsiders();
         assert!(lowest >= highest, "{fault}: from {highest} to {lowest}");
         highest = lowest;
     }

@@ -35,19 +35,8 @@ impl Controlled {
     }
 
     fn controller(&self, name: &str) -> Process {
-        let agents = self.fleet.agents();
-        let config = format!(
-            "thresholds = \"10B 20B\"\nlink-rate = \"10Gbps\"\netcd = [\"{}\"]\n\
-             status = \"127.0.0.1:{}\"\nstate = {:?}\n{}\
-             [collect]\nevery = \"200ms\"\nwindow = \"1s\"\nwindows = 1\n\
-             [decide]\nevery = \"300ms\"\ninterval = \"1s\"\nimprovement = 0.001\nleast-messages = 100\n\
-             [canary]\ntime = \"1s\"\nshare = 0.25\n\
-             [groups.rack-1]\nagents = {agents:?}\n",
-            self.etcd.url,
-            free_port(),
-            self.rig.path(&format!("state-{name}")),
-            self.rig.tls(),
-        );
+        let place = format!("etcd = [\"{}\"]", self.etcd.url);
+        let config = self.rig.hasty(name, light::LEVELS, &place, &self.fleet.agents());
         self.rig.controller(name, &config, &[])
     }
 
@@ -157,18 +146,11 @@ fn an_etcd_restored_from_an_old_snapshot_takes_no_host_back() {
     controlled.follow();
     let controller = controlled.controller("one");
     wait_until("two versions", || controlled.fleet.lowest() >= 2);
-    let snapshot = controlled.rig.path("snapshot").display().to_string();
-    controlled.etcd.ctl(&controlled.rig, "root", &["snapshot", "save", &snapshot]);
+    controlled.etcd.save(&controlled.rig);
     wait_until("later versions", || controlled.fleet.lowest() >= 4);
     controller.kill();
     let before = controlled.fleet.lowest();
-    controlled.etcd.process.take().unwrap().kill();
-    let restored = controlled.rig.path("restored").display().to_string();
-    let arguments = ["snapshot", "restore", &snapshot, "--data-dir", &restored];
-    let output = Command::new("etcdctl").env("ETCDCTL_API", "3").args(arguments).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let rig = &controlled.rig;
-    controlled.etcd.launch(rig, "restored");
+    controlled.etcd.restore(&controlled.rig, "restored");
     wait_until("hosts are in touch and refuse", || controlled.refusal().contains("version"));
     assert!(controlled.fleet.lowest() >= before);
     // A controller that knows nothing but etcd's old state goes on from what hosts have.

@@ -34,20 +34,10 @@ fn follow(rig: &Rig, number: usize) -> String {
 }
 
 fn prometheus(rig: &Rig, rack: &Rack) -> Process {
-    let agents: Vec<String> = (1..=HOSTS).map(|n| format!("\"{}:9487\"", address(n))).collect();
-    let text = format!(
-        "global: {{scrape_interval: 500ms}}\nscrape_configs:\n\
-         - {{job_name: agents, static_configs: [{{targets: [{}]}}]}}\n\
-         - {{job_name: controller, static_configs: [{{targets: [\"127.0.0.1:9490\"]}}]}}\n",
-        agents.join(", ")
-    );
-    std::fs::write(rig.path("prometheus.yml"), text).unwrap();
-    let mut command = Command::new("nsenter");
-    command.arg(format!("--net=/run/netns/{}", rack.switch)).arg("prometheus");
-    command.arg(format!("--config.file={}", rig.path("prometheus.yml").display()));
-    command.arg(format!("--storage.tsdb.path={}", rig.path("tsdb").display()));
-    command.arg("--web.listen-address=127.0.0.1:9090");
-    Process::start(&mut command, &rig.path("prometheus.log"))
+    let agents = (1..=HOSTS).map(|number| format!("{}:9487", address(number))).collect();
+    let jobs = [("agents", agents), ("controller", vec!["127.0.0.1:9490".to_owned()])];
+    let namespace = format!("--net=/run/netns/{}", rack.switch);
+    rig.prometheus(&["nsenter", &namespace], 9090, "500ms", &jobs)
 }
 
 /// What Prometheus answers to a query.

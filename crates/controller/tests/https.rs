@@ -6,11 +6,12 @@ mod light;
 #[path = "support/rig.rs"]
 mod rig;
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use flowsched_fleet::follow::Place;
 use light::Fleet;
-use rig::{Process, Rig, free_port, wait_until};
+use rig::{Process, Rig, free_port, page, wait_until};
 use tokio::runtime::Runtime;
 
 /// A controller that decides all the time.
@@ -26,18 +27,10 @@ impl Controlled {
     fn new(hosts: usize, period: u64) -> Controlled {
         let rig = Rig::new(&[]);
         let fleet = Fleet::new("rack-1", hosts, free_port(), period);
-        let (listen, status) = (free_port(), free_port());
-        let agents = fleet.agents();
-        let config = format!(
-            "thresholds = \"10B 20B\"\nlink-rate = \"10Gbps\"\nlisten = \"127.0.0.1:{listen}\"\n\
-             status = \"127.0.0.1:{status}\"\nstate = {:?}\n{}\n\
-             [collect]\nevery = \"200ms\"\nwindow = \"1s\"\nwindows = 1\n\
-             [decide]\nevery = \"300ms\"\ninterval = \"1s\"\nimprovement = 0.001\nleast-messages = 100\n\
-             [canary]\ntime = \"1s\"\nshare = 0.25\n\
-             [groups.rack-1]\nagents = {agents:?}\n[groups.rack-2]\n",
-            rig.path("state"),
-            rig.tls(),
-        );
+        let listen = free_port();
+        let place = format!("listen = \"127.0.0.1:{listen}\"");
+        let config = rig.hasty("controller", light::LEVELS, &place, &fleet.agents());
+        let config = format!("{config}[groups.rack-2]\n");
         let runtime = Runtime::new().unwrap();
         runtime.spawn(fleet.clone().serve());
         let url = format!("https://127.0.0.1:{listen}");
@@ -83,6 +76,65 @@ fn a_change_reaches_canaries_first_and_then_all() {
     assert!(status.contains("group rack-1\n  version 2"), "{status}");
     assert!(status.contains("controller: leads"), "{status}");
     controlled.fleet.check_versions();
+}
+
+/// A controller whose trials take long, with eight hosts, once two of them are on trial.
+fn on_trial() -> (Controlled, Process) {
+    let mut controlled = Controlled::new(8, 0);
+    controlled.config = controlled
+        .config
+        .replace("interval = \"1s\"", "interval = \"600s\"")
+        .replace("time = \"1s\"", "time = \"600s\"");
+    let controller = controlled.start();
+    controlled.follow();
+    controller.wait_for("group rack-1: version 1: the predicted mean FCT improves");
+    wait_until("all hosts have the first version", || controlled.fleet.lowest() == 1);
+    (controlled, controller)
+}
+
+impl Controlled {
+    /// The second version takes the first one's thresholds back, at all hosts, and says why.
+    fn check_rolled_back(&self, why: &str) {
+        wait_until("all hosts have the second version", || self.fleet.lowest() == 2);
+        for host in self.fleet.hosts.iter() {
+            let host = host.lock().unwrap();
+            let current = host.current.clone().unwrap();
+            assert_eq!(current.thresholds_of(&host.name), light::own().thresholds, "{current:?}");
+            assert_eq!(host.versions, [1, 2], "{} was not on trial", host.name);
+        }
+        let status = self.rig.status("controller");
+        assert!(status.contains("version 2: 10B 20B"), "{status}");
+        assert!(status.contains("changes: 0, rolled back: 1"), "{status}");
+        assert!(
+            status.contains(&format!("last change: the trial was rolled back: {why}")),
+            "{status}"
+        );
+        let metrics = page(&self.config, "/metrics");
+        let of_group = |name: &str| format!("flowsched_controller_{name}{{group=\"rack-1\"}}");
+        for (name, value) in [("roll_backs_total", 1), ("on_trial", 0), ("version", 2)] {
+            let line = format!("{} {value}\n", of_group(name));
+            assert!(metrics.contains(&line), "no {line} in {metrics}");
+        }
+    }
+}
+
+#[test]
+fn a_trial_is_rolled_back_when_canaries_retransmit_more() {
+    let (controlled, controller) = on_trial();
+    controlled.fleet.harm.store(20, Ordering::Relaxed);
+    let line = controller.wait_for_line("group rack-1: version 2: ").1;
+    let why = "canaries retransmit ";
+    assert!(line.contains(&format!("the trial was rolled back: {why}")), "{line}");
+    assert!(line.contains("other hosts 0.100%"), "{line}");
+    controlled.check_rolled_back(why);
+}
+
+#[test]
+fn a_trial_is_rolled_back_when_a_host_refuses() {
+    let (controlled, controller) = on_trial();
+    controlled.fleet.hosts[3].lock().unwrap().refused += 1;
+    controller.wait_for("group rack-1: version 2: the trial was rolled back");
+    controlled.check_rolled_back("light-3 refused the announcement");
 }
 
 #[test]

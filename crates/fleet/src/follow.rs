@@ -3,6 +3,7 @@
 //!
 //! Whatever fails is reported and tried again, for ever; nothing here judges an announcement.
 
+mod causes;
 mod etcd;
 mod https;
 mod source;
@@ -10,6 +11,7 @@ mod tls;
 
 use std::time::Duration;
 
+pub use causes::causes;
 pub use etcd::{connect as connect_etcd, group_key};
 pub use source::{Event, PATIENCE, POLL, Place, Source};
 pub use tls::Identity;

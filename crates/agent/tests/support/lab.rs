@@ -147,19 +147,19 @@ pub fn on<T: Send + 'static>(
     })
 }
 
-/// All frames that arrive at a host, or leave it.
-pub struct Capture {
+/// What is made of the frames that arrive at a host or leave it.
+pub struct Tap<T> {
     stop: Arc<AtomicBool>,
-    frames: JoinHandle<Vec<Vec<u8>>>,
+    made: JoinHandle<T>,
 }
 
-impl Capture {
-    /// From now on.
-    pub fn start(host: &str) -> Capture {
+impl<T: Send + 'static> Tap<T> {
+    /// Hands the first `most` bytes of each frame to `see`, from now on.
+    pub fn start(host: &str, most: usize, mut made: T, see: fn(&mut T, &[u8])) -> Tap<T> {
         let stop = Arc::new(AtomicBool::new(false));
         let ended = stop.clone();
         let (ready, is_ready) = std::sync::mpsc::channel();
-        let frames = on(host, move || {
+        let made = on(host, move || {
             let socket = socket(
                 AddressFamily::Packet,
                 SockType::Raw,
@@ -169,25 +169,39 @@ impl Capture {
             .unwrap();
             setsockopt(&socket, sockopt::RcvBufForce, &(64 << 20)).unwrap();
             ready.send(()).unwrap();
-            let mut frames = Vec::new();
-            let mut buffer = vec![0; 1 << 16];
+            let mut buffer = vec![0; most];
             loop {
                 match recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty()) {
-                    Ok(length) => frames.push(buffer[..length].to_vec()),
-                    Err(_) if ended.load(Ordering::Relaxed) => return frames,
+                    Ok(length) => see(&mut made, &buffer[..length]),
+                    Err(_) if ended.load(Ordering::Relaxed) => return made,
                     Err(_) => thread::sleep(Duration::from_micros(200)),
                 }
             }
         });
         is_ready.recv().unwrap();
-        Capture { stop, frames }
+        Tap { stop, made }
+    }
+
+    /// What was made of everything seen.
+    pub fn end(self) -> T {
+        thread::sleep(Duration::from_millis(50));
+        self.stop.store(true, Ordering::Relaxed);
+        self.made.join().unwrap()
+    }
+}
+
+/// All frames that arrive at a host, or leave it.
+pub struct Capture(Tap<Vec<Vec<u8>>>);
+
+impl Capture {
+    /// From now on.
+    pub fn start(host: &str) -> Capture {
+        Capture(Tap::start(host, 1 << 16, Vec::new(), |all, frame| all.push(frame.to_vec())))
     }
 
     /// Everything seen.
     pub fn end(self) -> Vec<Vec<u8>> {
-        thread::sleep(Duration::from_millis(50));
-        self.stop.store(true, Ordering::Relaxed);
-        self.frames.join().unwrap()
+        self.0.end()
     }
 }
 

@@ -90,7 +90,6 @@ fn a_few_more_retransmissions_do_not() {
 fn a_refusal_and_canaries_that_do_not_follow_end_a_trial() {
     let mut fleet = Fleet::new();
     fleet.decided(&[5, 6], 0);
-    fleet.watch(1);
     fleet.hosts[3].refused += 1;
     assert!(fleet.watch(2));
     assert!(fleet.rollout.state.reason.to_string().contains("h3 refused"));
@@ -113,6 +112,15 @@ fn versions_never_go_backwards() {
     assert!(fleet.watch(1));
     let after = fleet.rollout.state.announced.clone().unwrap();
     assert_eq!((after.version, after.canary), (51, None));
+}
+
+#[test]
+fn a_clock_that_was_wrong_does_not_put_off_the_next_change() {
+    let mut fleet = Fleet::new();
+    assert_eq!(fleet.rollout.unchanged(5), None);
+    fleet.decided(&[5, 6], 1_000_000);
+    assert_eq!(fleet.rollout.unchanged(100), Some(0));
+    assert_eq!(fleet.rollout.unchanged(160), Some(60));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use std::convert::Infallible;
 use std::fmt::Write;
 use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -18,6 +19,9 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
+
+/// The key of all light hosts' levels.
+pub const LEVELS: &str = "thresholds = \"10B 20B\"";
 
 /// The thresholds and code points of all light hosts' files.
 pub fn own() -> Levels {
@@ -36,6 +40,24 @@ pub struct Host {
     pub trouble: String,
     /// Every version that was ever in force.
     pub versions: Vec<u64>,
+    /// Segments sent and sent again, as of so many milliseconds after the beginning.
+    segments: u64,
+    again: u64,
+    counted_at: u64,
+}
+
+impl Host {
+    fn is_canary(&self) -> bool {
+        self.current.as_ref().is_some_and(|current| current.is_canary(&self.name))
+    }
+
+    /// Counts 400 segments a millisecond until `passed`, of which so many in a thousand are sent again.
+    fn count(&mut self, passed: u64, losses: u64) {
+        let sent = 400 * passed.saturating_sub(self.counted_at);
+        self.segments += sent;
+        self.again += sent * losses / 1000;
+        self.counted_at = self.counted_at.max(passed);
+    }
 }
 
 /// Light hosts of one group.
@@ -46,6 +68,8 @@ pub struct Fleet {
     pub hosts: Arc<Vec<Mutex<Host>>>,
     /// After so many seconds other thresholds are the best ones; 0: never.
     period: u64,
+    /// Of how many segments in a thousand canaries lose more than other hosts, which lose one.
+    pub harm: Arc<AtomicU64>,
     begun: Instant,
 }
 
@@ -57,6 +81,7 @@ impl Fleet {
             port,
             hosts: Arc::new((0..count).map(host).collect()),
             period,
+            harm: Arc::default(),
             begun: Instant::now(),
         }
     }
@@ -65,6 +90,11 @@ impl Fleet {
     pub fn agents(&self) -> Vec<String> {
         let address = |n: usize| format!("http://{}:{}", address(n), self.port);
         (0..self.hosts.len()).map(address).collect()
+    }
+
+    /// The same for Prometheus.
+    pub fn targets(&self) -> Vec<String> {
+        self.agents().iter().map(|url| url.trim_start_matches("http://").to_owned()).collect()
     }
 
     /// Serves all pages for ever.
@@ -87,7 +117,7 @@ impl Fleet {
 
     fn page(&self, number: usize) -> String {
         let Some(host) = self.hosts.get(number) else { return String::new() };
-        let host = host.lock().unwrap();
+        let mut host = host.lock().unwrap();
         let passed = self.begun.elapsed().as_millis() as u64;
         let turn = (passed / 1000).checked_div(self.period).unwrap_or(0);
         let bin = 40 + 80 * (turn as usize % 2);
@@ -100,18 +130,22 @@ impl Fleet {
         }
         let labels = format!("{{group=\"{}\",host=\"{}\"}}", self.group, host.name);
         let version = host.current.as_ref().map_or(0, |current| current.version);
-        let canary = host.current.as_ref().is_some_and(|current| current.is_canary(&host.name));
+        let is_canary = host.is_canary();
+        let harm = if is_canary { self.harm.load(Ordering::Relaxed) } else { 0 };
+        host.count(passed, 1 + harm);
         let _ = write!(
             page,
             "flowsched_interface_bytes_total{{interface=\"eth0\"}} {}\n\
              flowsched_tcp_segments_sent_total {}\n\
-             flowsched_tcp_segments_retransmitted_total 0\n\
+             flowsched_tcp_segments_retransmitted_total {}\n\
              flowsched_thresholds_version{labels} {version}\n\
              flowsched_thresholds_canary{labels} {}\n\
-             flowsched_announcements_refused_total{labels} 0\n",
+             flowsched_announcements_refused_total{labels} {}\n",
             passed * 1_000_000,
-            passed * 400,
-            u8::from(canary),
+            host.segments,
+            host.again,
+            u8::from(is_canary),
+            host.refused,
         );
         page
     }

@@ -4,18 +4,13 @@
 
 use std::io::Write;
 use std::net::TcpStream;
-use std::os::fd::AsRawFd;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::{self, JoinHandle, sleep};
+use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, setsockopt, socket, sockopt,
-};
-
-use super::lab::{on, sh, sink};
+use super::lab::{Tap, on, sh, sink};
 use super::rig::{Process, Rig, example};
 
 /// Where hosts send to.
@@ -72,6 +67,11 @@ impl Rack {
 
     /// Starts one agent.
     pub fn agent(&self, rig: &Rig, number: usize, table: &str) -> Process {
+        self.agent_after(&[], rig, number, table)
+    }
+
+    /// The same, with `before` in front of the program.
+    pub fn agent_after(&self, before: &[&str], rig: &Rig, number: usize, table: &str) -> Process {
         let config = rig.path(&format!("agent{number}.toml"));
         let text = format!(
             "interfaces = [\"eth0\"]\nthresholds = \"2KB 4KB\"\ndscp = [48, 32, 16]\n\
@@ -79,15 +79,19 @@ impl Rack {
             address(number)
         );
         std::fs::write(&config, text).unwrap();
-        let mut command = self.command(rig, number);
+        let mut command = self.command_after(before, rig, number);
         command.args(["start", "--config"]).arg(config);
         Process::start(&mut command, &rig.path(&format!("agent{number}.log")))
     }
 
     /// The agent's program on a host.
     pub fn command(&self, rig: &Rig, number: usize) -> Command {
+        self.command_after(&[], rig, number)
+    }
+
+    fn command_after(&self, before: &[&str], rig: &Rig, number: usize) -> Command {
         let mut command = Command::new("nsenter");
-        command.arg(format!("--net=/run/netns/{}", self.host(number)));
+        command.arg(format!("--net=/run/netns/{}", self.host(number))).args(before);
         command.arg(example("flowsched-agent")).arg("--pins").arg(self.pins(number));
         command.arg("--run-dir").arg(rig.path(&format!("run{number}")));
         command
@@ -106,6 +110,12 @@ impl Rack {
             (rest.starts_with(['{', ' '])).then(|| rest.rsplit(' ').next()?.parse::<u64>().ok())?
         });
         values.sum()
+    }
+
+    /// What the agent's `status` prints.
+    pub fn status(&self, rig: &Rig, number: usize) -> String {
+        let output = self.command(rig, number).arg("status").output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     /// Takes the agents' programs away.
@@ -173,50 +183,21 @@ impl Traffic {
 }
 
 /// Counts the data packets to [`PORT`] that cross the bridge, by code point.
-pub struct Watch {
-    stop: Arc<AtomicBool>,
-    counts: JoinHandle<[u64; 64]>,
-}
+pub struct Watch(Tap<[u64; 64]>);
 
 impl Watch {
     pub fn start(switch: &str) -> Watch {
-        let stop = Arc::new(AtomicBool::new(false));
-        let ended = stop.clone();
-        let (ready, is_ready) = std::sync::mpsc::channel();
-        let counts = on(switch, move || {
-            let socket = socket(
-                AddressFamily::Packet,
-                SockType::Raw,
-                SockFlag::SOCK_NONBLOCK,
-                SockProtocol::EthAll,
-            )
-            .unwrap();
-            setsockopt(&socket, sockopt::RcvBufForce, &(64 << 20)).unwrap();
-            ready.send(()).unwrap();
-            let mut counts = [0; 64];
-            let mut head = [0; 64];
-            loop {
-                match recv(socket.as_raw_fd(), &mut head, MsgFlags::empty()) {
-                    Ok(length) => count(&head[..length], &mut counts),
-                    Err(_) if ended.load(Ordering::Relaxed) => return counts,
-                    Err(_) => thread::sleep(Duration::from_micros(200)),
-                }
-            }
-        });
-        is_ready.recv().unwrap();
-        Watch { stop, counts }
+        Watch(Tap::start(switch, 64, [0; 64], count))
     }
 
     /// The counts.
     pub fn end(self) -> [u64; 64] {
-        sleep(Duration::from_millis(50));
-        self.stop.store(true, Ordering::Relaxed);
-        self.counts.join().unwrap()
+        self.0.end()
     }
 }
 
 /// Counts an IPv4 packet with TCP payload to the port.
-fn count(frame: &[u8], counts: &mut [u64; 64]) {
+fn count(counts: &mut [u64; 64], frame: &[u8]) {
     let is_tcp =
         frame.len() >= 54 && frame[12..14] == [8, 0] && frame[14] == 0x45 && frame[23] == 6;
     if !is_tcp || u16::from_be_bytes([frame[36], frame[37]]) != PORT {

@@ -2,9 +2,10 @@
 //! own. Everything goes when it is dropped.
 #![allow(dead_code, reason = "each of the test programs that share this uses a part of it")]
 
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -34,6 +35,21 @@ pub fn example(name: &str) -> PathBuf {
     let path = test.parent().unwrap().parent().unwrap().join("examples").join(name);
     assert!(path.exists(), "{} is not built: cargo build --workspace --examples", path.display());
     path
+}
+
+/// Runs the program that follows with its clock set two years ahead.
+pub const AHEAD: [&str; 4] = ["env", FAKETIME, "FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME=+2y"];
+/// The same two years ago.
+const AGO: [&str; 3] = ["env", FAKETIME, "FAKETIME=-2y"];
+/// The program `faketime` does this too, but stays as the parent of what it runs.
+const FAKETIME: &str = "LD_PRELOAD=/usr/$LIB/faketime/libfaketimeMT.so.1";
+
+/// A command with `before` in front of the program.
+pub fn after(before: &[&str], program: impl AsRef<OsStr>) -> Command {
+    let [first, rest @ ..] = before else { return Command::new(program) };
+    let mut command = Command::new(first);
+    command.args(rest).arg(program);
+    command
 }
 
 /// Waits until `is_so`; a failure after a minute is the test's.
@@ -127,7 +143,11 @@ impl Rig {
     }
 
     pub fn certificates(&self, arguments: &[&str]) {
-        let mut command = Command::new(example("flowsched-controller"));
+        self.certificates_after(&[], arguments);
+    }
+
+    fn certificates_after(&self, before: &[&str], arguments: &[&str]) {
+        let mut command = after(before, example("flowsched-controller"));
         command.args(["certificates", "--folder"]).arg(self.path("tls")).args(arguments);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -148,37 +168,87 @@ impl Rig {
         self.identity(host)
     }
 
+    /// Makes the files of `name` anew with these arguments, as of a year that is over or of now.
+    pub fn replace(&self, name: &str, arguments: &[&str], is_expired: bool) {
+        for ending in ["crt", "key"] {
+            std::fs::remove_file(self.path("tls").join(format!("{name}.{ending}"))).unwrap();
+        }
+        self.certificates_after(if is_expired { &AGO } else { &[] }, arguments);
+    }
+
     /// The table of the controller's certificates.
     pub fn tls(&self) -> String {
         let Identity { ca, certificate, key } = self.identity("controller");
         format!("[tls]\nca = {ca:?}\ncertificate = {certificate:?}\nkey = {key:?}\n")
     }
 
-    /// Starts a controller with the configuration in `text`, and `before` in front of it.
+    /// The configuration of a controller that decides all the time: rounds of 200 ms, windows and trials of
+    /// a second. `levels` and `place` are keys: the levels of all hosts, and where announcements go.
+    pub fn hasty(&self, name: &str, levels: &str, place: &str, agents: &[String]) -> String {
+        format!(
+            "{levels}\n{place}\nlink-rate = \"10Gbps\"\nstatus = \"127.0.0.1:{}\"\nstate = {:?}\n{}\
+             [collect]\nevery = \"200ms\"\nwindow = \"1s\"\nwindows = 1\n\
+             [decide]\nevery = \"300ms\"\ninterval = \"1s\"\nimprovement = 0.001\nleast-messages = 100\n\
+             [canary]\ntime = \"1s\"\nshare = 0.25\n\
+             [groups.rack-1]\nagents = {agents:?}\n",
+            free_port(),
+            self.path(&format!("state-{name}")),
+            self.tls(),
+        )
+    }
+
+    /// Starts a controller with the configuration in `text`, and `before` in front of the program.
     pub fn controller(&self, name: &str, text: &str, before: &[&str]) -> Process {
         let config = self.path(&format!("{name}.toml"));
         std::fs::write(&config, text).unwrap();
-        let program = example("flowsched-controller");
-        let mut command = match before {
-            [] => Command::new(&program),
-            [first, rest @ ..] => {
-                let mut command = Command::new(first);
-                command.args(rest).arg(&program);
-                command
-            }
-        };
+        let mut command = after(before, example("flowsched-controller"));
         command.args(["run", "--config"]).arg(&config);
         let process = Process::start(&mut command, &self.path(&format!("{name}.log")));
         process.wait_for("ready");
         process
     }
 
+    /// Starts a Prometheus that scrapes the targets of each job, with `before` in front of the program.
+    pub fn prometheus(
+        &self,
+        before: &[&str],
+        port: u16,
+        every: &str,
+        jobs: &[(&str, Vec<String>)],
+    ) -> Process {
+        let mut text = format!("global: {{scrape_interval: {every}}}\nscrape_configs:\n");
+        for (job, targets) in jobs {
+            text += &format!("- {{job_name: {job}, static_configs: [{{targets: {targets:?}}}]}}\n");
+        }
+        std::fs::write(self.path("prometheus.yml"), text).unwrap();
+        let mut command = after(before, "prometheus");
+        command.arg(format!("--config.file={}", self.path("prometheus.yml").display()));
+        command.arg(format!("--storage.tsdb.path={}", self.path("tsdb").display()));
+        command.arg(format!("--web.listen-address=127.0.0.1:{port}"));
+        Process::start(&mut command, &self.path("prometheus.log"))
+    }
+
     /// What the controller `name` shows.
     pub fn status(&self, name: &str) -> String {
-        let mut command = Command::new(example("flowsched-controller"));
+        self.status_after(name, &[])
+    }
+
+    /// The same, with `before` in front of the program.
+    pub fn status_after(&self, name: &str, before: &[&str]) -> String {
+        let mut command = after(before, example("flowsched-controller"));
         command.args(["status", "--config"]).arg(self.path(&format!("{name}.toml")));
         String::from_utf8_lossy(&command.output().unwrap().stdout).into_owned()
     }
+}
+
+/// What a controller that runs with the configuration in `config` serves at `path`.
+pub fn page(config: &str, path: &str) -> String {
+    let config: toml::Table = config.parse().unwrap();
+    let mut stream = TcpStream::connect(config["status"].as_str().unwrap()).unwrap();
+    write!(stream, "GET {path} HTTP/1.0\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
 }
 
 /// A real etcd with mutual TLS.
@@ -186,21 +256,33 @@ pub struct Etcd {
     pub process: Option<Process>,
     pub url: String,
     peer: u16,
+    before: Vec<String>,
 }
 
 impl Etcd {
     pub fn start(rig: &Rig) -> Etcd {
-        let url = format!("https://127.0.0.1:{}", free_port());
-        let mut etcd = Etcd { process: None, url, peer: free_port() };
+        Etcd::start_at(rig, "127.0.0.1", &[])
+    }
+
+    /// At an address of its own, with `before` in front of the program.
+    pub fn start_at(rig: &Rig, address: &str, before: &[&str]) -> Etcd {
+        let url = format!("https://{address}:{}", free_port());
+        let before = before.iter().map(ToString::to_string).collect();
+        let mut etcd = Etcd { process: None, url, peer: free_port(), before };
         etcd.launch(rig, "etcd");
         etcd
+    }
+
+    fn program(&self, name: &str) -> Command {
+        let before: Vec<&str> = self.before.iter().map(String::as_str).collect();
+        after(&before, name)
     }
 
     /// Starts the process on the data in `folder`.
     pub fn launch(&mut self, rig: &Rig, folder: &str) {
         let Identity { ca, certificate, key } = rig.identity("controller");
         let peer = format!("http://127.0.0.1:{}", self.peer);
-        let mut command = Command::new("etcd");
+        let mut command = self.program("etcd");
         command.arg("--data-dir").arg(rig.path(folder));
         command.args(["--listen-client-urls", &self.url, "--advertise-client-urls", &self.url]);
         command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);
@@ -211,9 +293,27 @@ impl Etcd {
         wait_until("etcd answers", || self.try_ctl(rig, "root", &["endpoint", "health"]).is_ok());
     }
 
+    /// Kills it, and starts it on the data that the file `snapshot` in the rig's folder makes in `folder`.
+    pub fn restore(&mut self, rig: &Rig, folder: &str) {
+        if let Some(process) = self.process.take() {
+            process.kill();
+        }
+        let mut command = Command::new("etcdctl");
+        command.env("ETCDCTL_API", "3").args(["snapshot", "restore"]).arg(rig.path("snapshot"));
+        let output = command.arg("--data-dir").arg(rig.path(folder)).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        self.launch(rig, folder);
+    }
+
+    /// Saves its data to the file `snapshot` in the rig's folder.
+    pub fn save(&self, rig: &Rig) {
+        let path = rig.path("snapshot").display().to_string();
+        self.ctl(rig, "root", &["snapshot", "save", &path]);
+    }
+
     fn try_ctl(&self, rig: &Rig, user: &str, arguments: &[&str]) -> Result<String, String> {
         let Identity { ca, certificate, key } = rig.identity(user);
-        let mut command = Command::new("etcdctl");
+        let mut command = self.program("etcdctl");
         command.env("ETCDCTL_API", "3").args(["--endpoints", &self.url, "--cacert"]).arg(ca);
         command.arg("--cert").arg(certificate).arg("--key").arg(key).args(arguments);
         let output = command.output().unwrap();

@@ -11,6 +11,7 @@ use etcd_client::{
 };
 use tokio::time::timeout;
 
+use super::causes::causes;
 use super::source::{Event, PATIENCE, Source};
 use super::tls::Identity;
 
@@ -39,20 +40,9 @@ pub async fn connect(endpoints: &[String], identity: &Identity) -> Result<Client
         .with_timeout(PATIENCE)
         .with_keep_alive(Duration::from_secs(20), PATIENCE);
     match timeout(PATIENCE, Client::connect(endpoints, Some(options))).await {
-        Ok(connected) => connected.map_err(|e| chain(&e)),
+        Ok(connected) => connected.map_err(|e| causes(&e)),
         Err(_) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
     }
-}
-
-/// An error with its causes: tonic's own text is "transport error".
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 /// Follows until something fails; returns what.
@@ -76,7 +66,7 @@ async fn attempt(
     loop {
         let options = WatchOptions::new().with_start_revision(revision + 1);
         let watch = client.watch(key.as_str(), Some(options)).await;
-        let mut stream = watch.map_err(|e| chain(&e))?;
+        let mut stream = watch.map_err(|e| causes(&e))?;
         loop {
             let Ok(message) = timeout(QUIET, stream.message()).await else {
                 let now = read(&mut client, &key, report).await?;
@@ -87,7 +77,7 @@ async fn attempt(
                 }
                 continue;
             };
-            let message = message.map_err(|e| chain(&e))?.ok_or("the watch has ended")?;
+            let message = message.map_err(|e| causes(&e))?.ok_or("the watch has ended")?;
             if message.canceled() {
                 revision = read(&mut client, &key, report).await?;
                 break;
@@ -109,7 +99,7 @@ async fn read(
     key: &str,
     report: &mut impl FnMut(Event),
 ) -> Result<i64, String> {
-    let response = client.get(key, None).await.map_err(|e| chain(&e))?;
+    let response = client.get(key, None).await.map_err(|e| causes(&e))?;
     report(Event::InTouch);
     if let Some(pair) = response.kvs().first() {
         report(Event::Announced(pair.value().to_vec()));

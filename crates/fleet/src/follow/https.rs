@@ -1,6 +1,7 @@
 //! Long polling of the controller: each request waits until the group's version is another one
 //! than the last that was seen.
 
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
+use super::causes::causes;
 use super::source::{Event, PATIENCE, POLL, Source};
 use crate::announcement::{Announcement, MAX_BYTES};
 
@@ -73,12 +75,12 @@ async fn read(response: Response<hyper::body::Incoming>) -> Result<(StatusCode, 
     Ok((head.status, body.to_bytes().to_vec()))
 }
 
-async fn within<T, E: std::fmt::Display>(
+async fn within<T, E: Into<Box<dyn Error + Send + Sync>>>(
     patience: Duration,
     action: impl Future<Output = Result<T, E>>,
 ) -> Result<T, String> {
     match timeout(patience, action).await {
-        Ok(result) => result.map_err(|e| e.to_string()),
+        Ok(result) => result.map_err(|e| causes(&*e.into())),
         Err(_) => Err(format!("no answer within {} s", patience.as_secs())),
     }
 }
