@@ -15,7 +15,7 @@ DESTDIR ?=
 # A tool is built once, quickly: it is used for seconds.
 TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 $(CARGO) install --locked
 
-.PHONY: run build install uninstall agent controller lab test debug-binary test-install test-python lint deny docs reference bench bench-controller soak soak-controller mutants clean dependencies
+.PHONY: run build install uninstall agent controller lab test debug-binary test-install test-python lint deny docs reference bench bench-controller check-sonic drift soak soak-controller mutants clean dependencies
 
 run: build
 	$(BINARY) run experiments/pias-vs-dctcp.toml
@@ -121,10 +121,22 @@ soak-controller:
 	$(CARGO) build -p flowsched-controller --examples
 	CHAOS_SECONDS=600 $(CARGO) test -p flowsched-controller --test chaos -- --nocapture
 
-## Memory and CPU of the controller, etcd and Prometheus with 1,000 and 10,000 light hosts.
+## Memory and CPU of the controller, etcd and Prometheus with 1,000 and 10,000 light hosts, to benches/controller.md.
 bench-controller:
+	scripts/install-agent-deps.sh --test
 	$(CARGO) build --release -p flowsched-controller --examples
-	$(CARGO) test --release -p flowsched-controller --test scale -- --ignored --nocapture --test-threads=1
+	$(CARGO) test --release -p flowsched-controller --test scale -- --ignored --nocapture
+
+## What frozen, the controller's and an oracle's thresholds cost over days of changing traffic, to benches/drift.md.
+drift:
+	$(CARGO) build --release -p flowsched --features controller --example drift
+	"$${CARGO_TARGET_DIR:-target}/release/examples/drift" > benches/drift.new
+	mv benches/drift.new benches/drift.md
+
+## SONiC's configuration against its YANG models, MODELS=.../sonic-buildimage/src/sonic-yang-models.
+check-sonic:
+	$(CARGO) build -p flowsched
+	crates/switches/sonic/check.sh "$(MODELS)" "$${CARGO_TARGET_DIR:-target}/debug/flowsched"
 
 ## Small changes of the code that no test notices; MUTANTS="--sample 150" draws a sample. Takes days for all.
 mutants: dependencies
