@@ -125,7 +125,7 @@ soak-controller:
 bench-controller:
 	scripts/install-agent-deps.sh --test
 	$(CARGO) build --release -p flowsched-controller --examples
-	$(CARGO) test --release -p flowsched-controller --test scale -- --ignored --nocapture
+	ulimit -n "$$(ulimit -Hn)"; $(CARGO) test --release -p flowsched-controller --test scale -- --ignored --nocapture
 
 ## What frozen, the controller's and an oracle's thresholds cost over days of changing traffic, to benches/drift.md.
 drift:

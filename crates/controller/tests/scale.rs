@@ -139,10 +139,12 @@ fn costs() {
     let mut rows = Rows::new();
     against_the_controller_alone(&mut rows);
     through_etcd_and_prometheus(&mut rows);
+    let build = if cfg!(debug_assertions) { "debug" } else { "release" };
     let mut page = format!(
-        "`make bench-controller` writes these figures. Version {}. Light hosts serve an agent's metrics and \
-         follow announcements with\nmutual TLS, in one process on the same machine. Memory is the most that \
-         a process has taken, CPU is over {SECONDS} s.\n\n| fleet | measured | figure |\n|---|---|---|\n",
+        "`make bench-controller` writes these figures, here of a {build} build of version {}. Light hosts serve an \
+         agent's metrics and\nfollow announcements with mutual TLS, in one process on the same machine. Memory is \
+         the most that a process has taken, CPU is\nover {SECONDS} s, in which Prometheus or the controller \
+         collect from all hosts once or more.\n\n| fleet | measured | figure |\n|---|---|---|\n",
         env!("CARGO_PKG_VERSION")
     );
     rows.iter().for_each(|row| page.push_str(&format!("| {} |\n", row.join(" | "))));

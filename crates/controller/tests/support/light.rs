@@ -110,7 +110,11 @@ impl Fleet {
                     let page = fleet.page(number);
                     async move { Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(page)))) }
                 });
-                let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
+                // A process may have 20,000 files, and each host watches etcd too.
+                let keep_alive = fleet.hosts.len() <= 5000;
+                let mut server = http1::Builder::new();
+                let stream = TokioIo::new(stream);
+                let _ = server.keep_alive(keep_alive).serve_connection(stream, answer).await;
             });
         }
     }
