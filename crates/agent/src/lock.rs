@@ -10,10 +10,8 @@ use std::time::Duration;
 use nix::fcntl::{Flock, FlockArg};
 
 use crate::error::AgentError;
-use crate::pins::Places;
+use crate::pins::{Places, QUEUEING_LOCK};
 
-/// The file that [`Lock::of_queueing`] locks.
-pub(crate) const QUEUEING: &str = "nic.lock";
 /// For root and the agent's user alone: whoever can open the file can lock it.
 const MODE: u32 = 0o600;
 /// A command that looks holds the lock for a moment.
@@ -42,7 +40,7 @@ impl Lock {
     /// # Errors
     /// If another process holds it for half a minute.
     pub(crate) fn of_queueing(places: &Places) -> Result<Lock, AgentError> {
-        let path = places.record(QUEUEING);
+        let path = places.record(QUEUEING_LOCK);
         let owner = places.make_run().and_then(|()| {
             std::fs::metadata(&places.run).map_err(|e| AgentError::file(&places.run, e))
         })?;

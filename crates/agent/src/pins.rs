@@ -15,12 +15,14 @@ use libbpf_rs::{Link, MapCore, MapHandle, Program};
 use crate::entry::{Entry, Side};
 use crate::error::AgentError;
 use crate::folder::{self, Purpose, WHO_MAY};
-use crate::{lock, map, sys};
+use crate::{map, sys};
 
 /// Where the pins are unless `start --pins` says otherwise.
 const DEFAULT_PINS: &str = "/sys/fs/bpf/flowsched";
 /// The record of where the pins are: a symbolic link.
 const PINS: &str = "pins";
+/// The file that whoever changes the scheduling of interfaces locks.
+pub(crate) const QUEUEING_LOCK: &str = "nic.lock";
 /// No record is longer.
 const MAX_RECORD: u64 = 1 << 20;
 
@@ -240,7 +242,7 @@ impl Places {
                 }
             }
         }
-        for name in [PINS, "agent.lock", lock::QUEUEING, "control"] {
+        for name in [PINS, "agent.lock", QUEUEING_LOCK, "control"] {
             let _ = fs::remove_file(self.record(name));
         }
         // A folder that is a mount point, or has something else in it, stays.

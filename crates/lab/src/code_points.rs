@@ -1,6 +1,6 @@
 //! The priorities of code points at the switch.
 
-use crate::switch::Levels;
+use crate::switch::headers::Levels;
 
 /// The priority of each code point at ports that tell so many apart: by its upper three bits, as switches
 /// do.

@@ -32,7 +32,8 @@ use crate::namespaces::owner;
 use crate::play::play;
 use crate::players::Split;
 use crate::stack::Stack;
-use crate::switch::{Levels, Switch};
+use crate::switch::Switch;
+use crate::switch::headers::Levels;
 use crate::tap::{Cable, Tap};
 use crate::traffic::{Manners, Tags, Traffic};
 

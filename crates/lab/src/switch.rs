@@ -38,15 +38,12 @@ use crate::tap::Cable;
 use crate::wait::ready;
 use departed::Departed;
 use flows::{FlowNumbers, MOST_FLOWS};
-use headers::Headers;
+use headers::{Headers, Levels};
 use lateness::Lateness;
 use memory::{LONGEST_FRAME, Memory};
 
 /// Frames read from one host before others have their turn.
 const BATCH: usize = 32;
-
-/// The queue of each code point: 0 is the highest priority.
-pub type Levels = [u8; 64];
 
 /// What the switch has counted.
 #[derive(Clone, Debug, Default)]

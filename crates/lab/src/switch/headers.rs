@@ -11,6 +11,9 @@ use flowsched_topology::HostId;
 
 use crate::address::{host_with_ip, host_with_mac};
 
+/// The queue of each code point: 0 is the highest priority.
+pub type Levels = [u8; 64];
+
 /// Bits of the traffic class that belong to ECN (RFC 3168, section 5).
 const ECN: u8 = 0b11;
 

@@ -5,8 +5,7 @@ use flowsched_schemes::packet::{Flags, Header, Tunnel};
 use flowsched_topology::HostId;
 use flowsched_workload::Flow;
 
-use super::Levels;
-use super::headers::Headers;
+use super::headers::{Headers, Levels};
 use crate::vxlan::{Bits, NO_FLOW, PORT};
 
 /// The packet that a frame of `from` holds; `None` if it is no VXLAN, or not between the hosts of the flow that
