@@ -149,7 +149,8 @@ class _Driver:
 
     def run(self) -> None:
         """Does all runs. What is done stays if it is interrupted."""
-        self._client.register_plugin(_declares_memory())
+        for plugin in _memory_plugins():
+            self._client.register_plugin(plugin)
         self._refuse_too_large()
         for point in self._plan.points:
             self._add(point, self._plan.seeds)
@@ -247,20 +248,38 @@ class _Driver:
                 sys.stderr.flush()
 
 
-def _declares_memory() -> Any:
-    """Has every worker, now and later, say how much memory its tasks may declare together."""
-    from distributed import WorkerPlugin
+def _memory_plugins() -> tuple[Any, Any]:
+    """Give every worker, now and later, as much of the resource as it has memory.
 
-    class DeclaresMemory(WorkerPlugin):  # type: ignore[misc, unused-ignore]
+    The scheduler has to know of it before it looks for tasks that a new worker can do, which is before the
+    worker's own plugin runs. A worker without a limit has its machine's memory, which the worker sees to.
+    """
+    from distributed import SchedulerPlugin, WorkerPlugin
+
+    class OnScheduler(SchedulerPlugin):  # type: ignore[misc, unused-ignore]
+        name = "flowsched-memory-on-scheduler"
+
+        async def start(self, scheduler: Any) -> None:
+            for worker in scheduler.workers:
+                self.add_worker(scheduler, worker)
+
+        def add_worker(self, scheduler: Any, worker: str) -> None:
+            known = scheduler.workers[worker]
+            if _RESOURCE not in known.resources:
+                scheduler.add_resources(worker, {_RESOURCE: known.memory_limit or 1 << 60})
+
+    class OnWorker(WorkerPlugin):  # type: ignore[misc, unused-ignore]
         name = "flowsched-memory"
 
-        async def setup(self, worker: Any) -> None:
+        def setup(self, worker: Any) -> None:
             limit = worker.memory_manager.memory_limit
             if not limit:
                 limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-            await worker.set_resources(**{_RESOURCE: limit})
+            if _RESOURCE not in worker.state.total_resources:
+                worker.state.total_resources[_RESOURCE] = limit
+                worker.state.available_resources[_RESOURCE] = limit
 
-    return DeclaresMemory()
+    return OnScheduler(), OnWorker()
 
 
 @contextlib.contextmanager

@@ -160,6 +160,20 @@ def test_tasks_declare_their_memory(client: Client, tmp_path: Path) -> None:
     assert all(worker["flowsched_memory"] > 1e8 for worker in declared.values())
 
 
+def test_workers_may_come_after_the_sweep_begins(tmp_path: Path) -> None:
+    # As jobs of Slurm do, which wait in a queue.
+    with cluster(0) as local, Client(local) as client:
+        growing = threading.Timer(2, local.scale, args=[2])
+        growing.start()
+        swept = flowsched.sweep(
+            flowsched.Experiment(SMALL), {}, seeds=[1, 2], client=client, out=tmp_path, progress=False
+        )
+        growing.join()
+        assert swept.complete and len(swept.runs) == 4
+        declared = client.run(lambda dask_worker: dask_worker.state.available_resources)
+        assert all(worker["flowsched_memory"] > 1e8 for worker in declared.values())
+
+
 def test_the_shell_does_the_same(tmp_path: Path) -> None:
     file = tmp_path / "my.toml"
     file.write_text(flowsched.Experiment(SMALL).resolved)

