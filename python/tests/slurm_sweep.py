@@ -2,7 +2,7 @@
 
     python/tests/slurm_cluster.sh python python/tests/slurm_sweep.py
 
-Needs flowsched with the extra `dask`, and dask-jobqueue. Not part of the tests, because it needs Slurm.
+Two jobs of one core do 40 runs. Needs flowsched with the extra `dask`, and dask-jobqueue. Not part of the tests, because it needs Slurm.
 """
 
 from __future__ import annotations
