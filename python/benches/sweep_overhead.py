@@ -3,9 +3,10 @@
     python python/benches/sweep_overhead.py [PAIRS [FLOWS]]
 
 Does the same runs in one process and as a sweep on two workers, in pairs. For each it prints the processor time of all
-processes, from their start to their end, over what the runs themselves take (`cpu_s` in their summaries): reading
-experiments, writing results, Dask, and starting the cluster. Both are parts of one time, so that it matters little what
-else the machine does. The overhead of a sweep is what it takes over what one process takes.
+processes over what the runs themselves take (`cpu_s` in their summaries): reading experiments, writing results, and
+Dask. Both are parts of one time, so that it matters little what else the machine does. The start of Python and of the
+cluster, which is the same for any number of runs, stands by itself. The overhead of a sweep is what it takes over what
+one process takes, after the start.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 EXPERIMENT = {
@@ -27,17 +29,18 @@ LOADS = [0.4, 0.8]
 SEEDS = 5
 
 
-def alone(flows: int, folder: Path) -> tuple[int, float]:
-    """Does all runs in this process: how many, and the seconds that they take."""
+def alone(flows: int, folder: Path) -> tuple[int, float, float]:
+    """Does all runs in this process: how many, the seconds that they take, and those of the start."""
     import flowsched
 
+    start = time.process_time()
     experiment = flowsched.Experiment(EXPERIMENT).set("workload.flows", flows)
     experiment.set("seeds", SEEDS).vary("workload.load", LOADS)
     runs = experiment.run(threads=2, progress=False, out=folder / "alone").summary["cpu_s"]
-    return len(runs), sum(runs.to_pylist())
+    return len(runs), sum(runs.to_pylist()), start
 
 
-def swept(flows: int, folder: Path) -> tuple[int, float]:
+def swept(flows: int, folder: Path) -> tuple[int, float, float]:
     """The same as a sweep on two workers."""
     from distributed import Client, LocalCluster
 
@@ -47,6 +50,8 @@ def swept(flows: int, folder: Path) -> tuple[int, float]:
     vary = {"workload.load": LOADS}
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         with Client(cluster) as client:
+            client.wait_for_workers(2)
+            start = time.process_time() + sum(client.run(time.process_time).values())
             sweep = flowsched.sweep(
                 experiment,
                 vary,
@@ -56,17 +61,18 @@ def swept(flows: int, folder: Path) -> tuple[int, float]:
                 progress=False,
             )
             runs = sweep.summary["cpu_s"]
-    return len(runs), sum(runs.to_pylist())
+    return len(runs), sum(runs.to_pylist()), start
 
 
-def measured(way: str, flows: int, folder: Path) -> tuple[int, float, float]:
-    """Has another process do the runs: how many, their seconds, and the seconds of all processes."""
+def measured(way: str, flows: int, folder: Path) -> tuple[int, float, float, float]:
+    """Has another process do the runs: how many, their seconds, those of the start, and those of the rest."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, __file__, way, str(flows), str(folder)]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     total = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return int(said[0]), float(said[1]), total
+    start = float(said[2])
+    return int(said[0]), float(said[1]), start, total - start
 
 
 def main() -> None:
@@ -80,11 +86,11 @@ def main() -> None:
         shares = {}
         for way in ("alone", "swept")[:: 1 if pair % 2 else -1]:
             with tempfile.TemporaryDirectory() as folder:
-                count, runs, total = measured(way, flows, Path(folder))
-            shares[way] = total / runs
+                count, runs, start, rest = measured(way, flows, Path(folder))
+            shares[way] = rest / runs
             print(
-                f"pair {pair}, {way}: {count} runs of {runs / count:.2f} s, {runs:.1f} s; "
-                f"all processes {total:.1f} s, {100 * (total / runs - 1):.1f}% more",
+                f"pair {pair}, {way}: start {start:.1f} s; {count} runs of {runs / count:.2f} s, {runs:.1f} s; "
+                f"all processes {rest:.1f} s, {100 * (rest / runs - 1):.1f}% more",
                 flush=True,
             )
         overheads.append(100 * (shares["swept"] / shares["alone"] - 1))
