@@ -258,6 +258,7 @@ def _memory_plugins() -> tuple[Any, Any]:
 
     class OnScheduler(SchedulerPlugin):  # type: ignore[misc, unused-ignore]
         name = "flowsched-memory-on-scheduler"
+        idempotent = True  # The next sweep finds it there.
 
         async def start(self, scheduler: Any) -> None:
             for worker in scheduler.workers:
