@@ -88,7 +88,12 @@ fn fleet(hosts: usize) -> (Fleet, Runtime) {
 fn follow(fleet: &Fleet, runtime: &Runtime, rig: &Rig, place: &Place) {
     let identity = rig.host("light", "rack-1");
     for number in 0..fleet.hosts.len() {
-        runtime.spawn(fleet.clone().follow(number, place.clone(), identity.clone()));
+        let follows = fleet.clone().follow(number, place.clone(), identity.clone());
+        // Hosts do not start all at once.
+        runtime.spawn(async move {
+            tokio::time::sleep(Duration::from_millis(5 * number as u64)).await;
+            follows.await;
+        });
     }
 }
 
@@ -138,7 +143,13 @@ fn costs() {
     assert!(has("etcd") && has("prometheus"), "etcd or Prometheus is missing");
     let mut rows = Rows::new();
     against_the_controller_alone(&mut rows);
+    write_page(&rows);
     through_etcd_and_prometheus(&mut rows);
+    write_page(&rows);
+}
+
+/// Writes what is measured by now.
+fn write_page(rows: &Rows) {
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
     let mut page = format!(
         "`make bench-controller` writes these figures, here of a {build} build of version {}. Light hosts serve an \

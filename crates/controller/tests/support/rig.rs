@@ -284,6 +284,8 @@ impl Etcd {
         let peer = format!("http://127.0.0.1:{}", self.peer);
         let mut command = self.program("etcd");
         command.arg("--data-dir").arg(rig.path(folder));
+        // Without it, etcd 3.4 has no logger to warn with when it is overloaded, and crashes.
+        command.args(["--logger", "zap"]);
         command.args(["--listen-client-urls", &self.url, "--advertise-client-urls", &self.url]);
         command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);
         command.args(["--initial-cluster", &format!("default={peer}"), "--client-cert-auth"]);
