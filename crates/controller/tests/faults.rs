@@ -8,6 +8,8 @@ mod rack;
 #[path = "support/rig.rs"]
 mod rig;
 
+use std::sync::{Mutex, PoisonError};
+
 use flowsched_fleet::Announcement;
 use flowsched_fleet::follow::{Identity, group_key};
 use rack::{CONTROLLER, Rack, Traffic, Watch, address};
@@ -124,11 +126,15 @@ fn table(rig: &Rig, source: &str, number: usize) -> String {
     )
 }
 
+/// The hosts of one rack have the machine: their namespaces have this process's number.
+static MACHINE: Mutex<()> = Mutex::new(());
+
 #[test]
 fn expired_certificates_and_wrong_clocks_change_nothing() {
     if !lab::is_root("expired_certificates_and_wrong_clocks_change_nothing") || !has("faketime") {
         return;
     }
+    let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let source = format!("url = \"https://{CONTROLLER}:9489\"");
     let mut faults = Faults::new(Rig::new(&[CONTROLLER]), Rack::new(HOSTS), source);
     let place = format!("listen = \"{CONTROLLER}:9489\"");
@@ -183,6 +189,7 @@ fn values_that_make_no_sense_and_an_etcd_that_is_gone_change_nothing() {
     if !lab::is_root("values_that_make_no_sense_and_an_etcd_that_is_gone") || !has("etcd") {
         return;
     }
+    let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let (rig, rack) = (Rig::new(&[CONTROLLER]), Rack::new(HOSTS));
     let namespace = Faults::on_switch(&rack);
     let mut etcd = Etcd::start_at(&rig, CONTROLLER, &["nsenter", &namespace]);
