@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Starts a Slurm cluster of this machine alone, runs a command beside it, and ends it.
 #
-#   python/tests/slurm_cluster.sh COMMAND...
+#   python/clusters/slurm_cluster.sh COMMAND...
 #
 # Needs root, and slurmctld, slurmd, slurm-client and munge from Debian. Everything is in a temporary folder.
 set -euo pipefail

@@ -1,6 +1,6 @@
 """A sweep on a real Slurm, one of whose jobs is cancelled on the way.
 
-    python/tests/slurm_cluster.sh python python/tests/slurm_sweep.py
+    python/clusters/slurm_cluster.sh python python/clusters/slurm_sweep.py
 
 Two jobs of one core do 40 runs. Needs flowsched with the extra `dask`, and dask-jobqueue. Not part of the tests, because it needs Slurm.
 """
