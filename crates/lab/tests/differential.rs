@@ -39,6 +39,9 @@ use rand::Rng;
 const HOSTS: u32 = 4;
 /// Few enough for the buffers of sockets.
 const PACKETS: usize = 40;
+/// Frames that hosts send at once: about 46 KB, of which the link to the receiver takes a third meanwhile. What
+/// is left is more than any buffer here, however fast the machine is.
+const BURST: usize = 60;
 
 /// A packet at a port, at a time: its slot in the switch's memory, its priority, and its marks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -226,7 +229,7 @@ impl World for Differential<'_> {
                 for (index, (from, bytes)) in frames.iter().enumerate() {
                     let end = std::os::fd::AsRawFd::as_raw_fd(&ends[from.index()]);
                     send(end, bytes, MsgFlags::empty()).unwrap();
-                    if index % 30 == 29 {
+                    if index % BURST == BURST - 1 {
                         thread::sleep(Duration::from_millis(3));
                     }
                 }
@@ -348,8 +351,6 @@ fn the_switch_decides_as_the_ports_of_the_simulator() {
         eprintln!("skipped: the_switch_decides_as_the_ports_of_the_simulator needs root");
         return;
     }
-    // How often frames meet depends on the machine, so that one scheme's queue may stay short.
-    let (mut all_marks, mut all_drops) = (0, 0);
     for scheme in [
         r#"preset = "tcp", buffer = "12KB""#,
         r#"preset = "ecn-star", buffer = "20KB", ecn_threshold = "5KB""#,
@@ -360,8 +361,7 @@ fn the_switch_decides_as_the_ports_of_the_simulator() {
     ] {
         let (marks, drops) = compare(scheme);
         println!("{scheme}: {marks} marks, {drops} drops");
-        all_marks += marks;
-        all_drops += drops;
+        assert!(drops > 0, "{scheme}");
+        assert!(marks > 0 || !scheme.contains("ecn_threshold"), "{scheme}");
     }
-    assert!(all_marks > 0 && all_drops > 0, "{all_marks} marks, {all_drops} drops");
 }

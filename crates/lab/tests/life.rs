@@ -30,6 +30,7 @@ const RENO: LinuxHosts = LinuxHosts {
     control: KernelControl::plain("reno", false),
     tags: HostTags::None,
     initial_window: 10,
+    max_window: 239,
     rto_min: Time::from_ms(10),
     open_connections: 1,
 };

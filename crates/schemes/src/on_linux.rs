@@ -92,6 +92,9 @@ pub struct LinuxHosts {
     pub tags: HostTags,
     /// Segments sent before the first ACK.
     pub initial_window: u32,
+    /// Segments that are ever in flight: the smaller one of the largest congestion window and the receive
+    /// window.
+    pub max_window: u32,
     /// The shortest retransmission timeout.
     pub rto_min: Time,
     /// Connections that a pair of hosts has open from the start; 0 if every flow opens its own.

@@ -140,9 +140,17 @@ impl Scheme {
 /// Hosts with this transport and, if it is the kernel's TCP, these tags and what the settings say of it.
 fn real_hosts(settings: &Settings, transport: RealTransport, tags: HostTags) -> RealHosts {
     let RealTransport::Kernel(control) = transport else { return RealHosts::OverUdp };
-    let TcpSettings { initial_window, rto_min, open_connections, .. } =
-        TcpSettings::from_settings(settings);
-    RealHosts::Kernel(LinuxHosts { control, tags, initial_window, rto_min, open_connections })
+    let settings = TcpSettings::from_settings(settings);
+    let TcpSettings { initial_window, rto_min, open_connections, .. } = settings;
+    let max_window = settings.max_window.min(settings.receive_window);
+    RealHosts::Kernel(LinuxHosts {
+        control,
+        tags,
+        initial_window,
+        max_window,
+        rto_min,
+        open_connections,
+    })
 }
 
 fn flow_level(
