@@ -1,11 +1,11 @@
-//! Why a capture cannot be made.
+//! Errors of captures.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a capture cannot be made.
+/// An error of making a capture.
 #[derive(Debug, Error)]
 pub enum CaptureError {
     /// The network has no such port.
@@ -15,15 +15,15 @@ pub enum CaptureError {
          such as `leaf0:3` or `leaf0:host3`."
     )]
     NoPort {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// What is wrong with it.
+        /// What is wrong with the name.
         why: String,
     },
     /// The file cannot be written.
     #[error("cannot write the capture {path}: {source}")]
     Write {
-        /// Which file.
+        /// The file or folder.
         path: PathBuf,
         /// What the system says.
         source: io::Error,

@@ -1,4 +1,4 @@
-//! The files of a run's captures, one for each port.
+//! The files of a run's captures: one per port.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,12 +20,12 @@ use pcap_file::{DataLink, PcapError};
 use crate::error::CaptureError;
 use crate::port_name::find_port;
 
-/// Bytes that are kept of a frame: all headers, and the beginning of the payload.
+/// The number of bytes kept of each frame: all headers and the beginning of the payload.
 pub const SNAP_LENGTH: usize = 128;
 /// Timestamps are in 10^-9 s.
 const NANOSECONDS: u8 = 9;
 
-/// The captures of one run; by default of no port.
+/// The captures of one run. The default captures no port.
 #[derive(Debug, Default)]
 pub struct Captures {
     files: BTreeMap<PortId, CaptureFile>,
@@ -38,11 +38,11 @@ struct CaptureFile {
 }
 
 impl Captures {
-    /// Makes a file in `folder` for each port of `network` in `names`, such as `leaf0-3.pcapng` for
-    /// `leaf0:3`. Files of these names are replaced.
+    /// Creates a file in `folder` for each port of `network` in `names`, such as `leaf0-3.pcapng` for
+    /// `leaf0:3`. Replaces existing files.
     ///
     /// # Errors
-    /// [`CaptureError::NoPort`] before any file is made, or what the system refuses.
+    /// [`CaptureError::NoPort`] before any file is created, or [`CaptureError::Write`].
     pub fn create(
         folder: &Path,
         network: &Network,
@@ -63,13 +63,14 @@ impl Captures {
         Ok(Captures { files, failure: None })
     }
 
-    /// Whether packets of this port are wanted.
+    /// Whether this port is captured.
     pub fn wants(&self, port: PortId) -> bool {
         self.files.contains_key(&port)
     }
 
-    /// The first bit of `frame`, of which `length` bytes are on the wire, leaves `port` at `at`. After
-    /// the first failure, nothing more is written: [`Captures::finish`] reports it.
+    /// Writes a frame whose first bit leaves `port` at `at`. `frame` may be only the beginning; `length` is
+    /// its length on the wire in bytes. After a failure nothing more is written, and [`Captures::finish`]
+    /// returns the error.
     pub fn write(&mut self, port: PortId, at: Time, frame: &[u8], length: usize) {
         let Some(file) = self.files.get_mut(&port).filter(|_| self.failure.is_none()) else {
             return;
@@ -79,10 +80,10 @@ impl Captures {
         }
     }
 
-    /// Writes what is left.
+    /// Flushes all files.
     ///
     /// # Errors
-    /// The first thing that could not be written.
+    /// The first failure of a write.
     pub fn finish(&mut self) -> Result<(), CaptureError> {
         match self.failure.take() {
             Some(failure) => Err(failure),

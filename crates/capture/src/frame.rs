@@ -1,10 +1,10 @@
 //! Frames that look like simulated packets.
 //!
-//! A packet of TCP is Ethernet, IPv4 and TCP. Its DSCP is that of its priority, its ECN field says ECT(0)
-//! or CE, and its sequence and acknowledgement numbers count bytes from 1 in each flow. Every flow has
-//! ports of its own. The header of a scheme, such as PDQ's, is a TCP option for experiments (RFC 4727)
-//! of its size, filled with zeros, or the beginning of the payload where it does not fit there. A
-//! message of a switch is UDP, of an address that no host has. The payload is zeros.
+//! A TCP packet becomes Ethernet, IPv4 and TCP. Its DSCP encodes its priority. Its ECN field is ECT(0), CE,
+//! or 0 if the packet is not ECN-capable. Sequence and acknowledgement numbers count bytes from 1 in each
+//! flow. Every flow has its own ports. The header of a scheme, such as PDQ's, becomes an experimental TCP
+//! option (RFC 4727) of the same size, filled with zeros; if it does not fit, it becomes the beginning of
+//! the payload. A message of a switch becomes UDP, from an address that no host has. The payload is zeros.
 
 use etherparse::{
     EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader,
@@ -18,23 +18,23 @@ use flowsched_workload::Flow;
 
 use crate::file::SNAP_LENGTH;
 
-/// Ports of senders: the dynamic ones.
+/// The first port of senders and the number of their ports: the dynamic range.
 const SENDERS: (u32, u32) = (49_152, 16_384);
-/// Ports of receivers.
+/// The first port of receivers and the number of their ports.
 const RECEIVERS: (u32, u32) = (5_000, 40_000);
-/// The kind of TCP's options for experiments.
+/// The kind of experimental TCP options (RFC 4727).
 const EXPERIMENT: u8 = 253;
-/// The longest options of TCP.
+/// The maximum length of TCP options in bytes.
 const MOST_OPTIONS: usize = 40;
-/// The address that messages of switches come from.
+/// The source address of switches' messages.
 const SWITCHES: [u8; 4] = [10, 255, 255, 254];
-/// The UDP port of messages: for experiments, as [`EXPERIMENT`].
+/// The UDP port of switches' messages: an experimental port (RFC 4727).
 const MESSAGES: u16 = 1_021;
 const HOPS: u8 = 64;
 const WINDOW: u16 = u16::MAX;
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// Makes frames.
+/// Makes the frames of simulated packets.
 #[derive(Debug)]
 pub(crate) struct Frames<'a> {
     flows: &'a [Flow],
@@ -43,13 +43,13 @@ pub(crate) struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    /// Of packets of these flows, at ports that tell so many priorities apart.
+    /// Frames for packets of these flows, at ports with this many priorities.
     pub(crate) fn new(flows: &'a [Flow], priorities: usize) -> Frames<'a> {
         Frames { flows, priorities, frame: Vec::new() }
     }
 
-    /// The beginning of the frame of a packet, and how long the whole is. `header` bytes of the packet are
-    /// the scheme's own header.
+    /// The first [`SNAP_LENGTH`] bytes of a packet's frame, and the length of the whole frame in bytes.
+    /// `header` is the size of the scheme's own header in bytes.
     pub(crate) fn make(&mut self, packet: &Packet, header: u32) -> (&[u8], usize) {
         let flow = self.flows[packet.flow as usize];
         let is_back = packet.flags.has(Flags::ACK);
@@ -108,7 +108,7 @@ impl<'a> Frames<'a> {
         if has_room && (2..=MOST_OPTIONS).contains(&header) && header.is_multiple_of(4) {
             let mut option = [0; MOST_OPTIONS];
             option[..2].copy_from_slice(&[EXPERIMENT, header as u8]);
-            // It is as long as options may be.
+            // Cannot fail: the length is at most `MOST_OPTIONS` and a multiple of four.
             let _ = tcp.set_options_raw(&option[..header]);
         }
         let payload = &ZEROS[..usize::from(rest).saturating_sub(tcp.header_len())];
@@ -126,7 +126,7 @@ fn tcp_header(packet: &Packet, flow: &Flow) -> TcpHeader {
         if is_back { (receiver, sender) } else { (sender, receiver) };
     let syn = flags.has(Flags::SYN);
     let segments = u64::from(packet.seq) * PACKET_PAYLOAD;
-    // The first byte has number 1: what opens a connection has number 0.
+    // The SYN has number 0, so that the first byte has number 1.
     let number = (1 + segments.min(flow.size.get())) as u32;
     let own = u32::from(!syn);
     TcpHeader {
@@ -158,7 +158,7 @@ fn ecn(flags: Flags) -> IpEcn {
     }
 }
 
-/// The hosts' addresses are 10.0.0.1 and so on.
+/// The address of a host: host 0 has 10.0.0.1, host 1 has 10.0.0.2, and so on.
 fn address(host: HostId) -> [u8; 4] {
     let [_, a, b, c] = (host.0 + 1).to_be_bytes();
     [10, a, b, c]
@@ -176,18 +176,9 @@ mod tests {
 
     use super::*;
 
-    const FLOW: Flow = Flow {
-        id: 0,
-        src: HostId(3),
-        dst: HostId(300),
-        size: Bytes::new(4_000),
-        start: Time::ZERO,
-        deadline: None,
-        application_rate: None,
-        measured: true,
-    };
+    const FLOW: Flow = Flow::new(0, HostId(3), HostId(300), Bytes::new(4_000), Time::ZERO);
 
-    /// The frame of a packet as a parser sees it, with the payload that was cut.
+    /// The whole frame of a packet, with the payload that the capture cuts off.
     fn made(packet: Packet, header: u32) -> Vec<u8> {
         let flows = [FLOW];
         let mut frames = Frames::new(&flows, 8);

@@ -1,12 +1,12 @@
 //! Captures: the packets that leave a port, as a file that Wireshark and tshark read.
 //!
-//! A capture belongs to one port of a network. In the lab it has the frames that the hosts sent. In a
-//! simulation it has frames that are made from simulated packets: Ethernet, IPv4 with DSCP and ECN, and
-//! TCP. A packet is written when its first bit leaves the port, with the time of the experiment.
+//! A capture belongs to one port of a network. In the lab it contains the frames that the hosts sent. In a
+//! simulation it contains frames made from simulated packets: Ethernet, IPv4 with DSCP and ECN, and TCP. A
+//! packet is written when its first bit leaves the port. Times count from the start of the experiment.
 //!
-//! What lives here: names of ports, files, frames of simulated packets, and [`Observing`], through which
-//! a world without any trace of captures in its own code is looked into. What may not: anything that
-//! changes what a packet does.
+//! What lives here: names of ports, files, frames of simulated packets, and [`Observing`], which observes
+//! the packets of a simulation without code for captures in the simulator. What may not: anything that
+//! changes a packet's behaviour.
 
 mod error;
 mod file;

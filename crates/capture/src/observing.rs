@@ -1,4 +1,4 @@
-//! Looks at the packets that leave ports, from where a controller is: it changes nothing.
+//! Observes the packets that leave ports, in the place of a port's controller. It changes nothing.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,31 +11,31 @@ use flowsched_schemes::world::Controllers;
 use flowsched_topology::PortId;
 use flowsched_units::{Bytes, Time};
 
-/// Who is shown the packets that leave ports.
+/// A receiver of the packets that leave ports.
 pub trait Departures<H: Header> {
-    /// Whether packets of this port are wanted.
+    /// Whether to observe this port.
     fn wants(&self, port: PortId) -> bool;
 
-    /// The first bit of a packet leaves the port at `at`. Packets of one port come in this order; those
-    /// of different ports may not.
+    /// Receives a packet whose first bit leaves the port at `at`. Packets of one port come in the order of
+    /// `at`; packets of different ports may not.
     fn departs(&mut self, port: PortId, at: Time, packet: &Packet<H>);
 }
 
-/// Makes the controllers of `inner`, and shows what leaves the ports to `departures`.
+/// Makes the controllers of `inner`, and passes the packets that leave ports to `departures`.
 #[derive(Clone, Debug)]
 pub struct Observing<M, D> {
-    /// Makes the controllers.
+    /// The maker of the controllers.
     pub inner: M,
-    /// Who is shown the packets.
+    /// The receiver of the packets.
     pub departures: Rc<RefCell<D>>,
 }
 
-/// A controller that does what `inner` does.
+/// A controller that behaves as `inner` does, and passes on the packets that leave its port.
 #[derive(Debug)]
 pub struct Observed<C, D> {
     inner: C,
     port: PortId,
-    /// If packets of this port are wanted.
+    /// `None` if this port is not observed.
     departures: Option<Rc<RefCell<D>>>,
 }
 

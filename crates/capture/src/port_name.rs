@@ -1,22 +1,22 @@
 //! Names of ports: `leaf0:3` is the fourth port of leaf 0, and `leaf0:host3` the port to host 3.
 //!
-//! Hosts and switches have the names of ports.parquet, with or without the spaces.
+//! Hosts and switches have the same names as in ports.parquet, with or without the spaces.
 
 use flowsched_topology::{Network, NodeId, PortId};
 
 use crate::error::CaptureError;
 
-/// The port of `network` that is called `name`: a host or switch, a colon, and the number of one of its
-/// ports in the order of ports.parquet, or the host or switch at the other end.
+/// The port of `network` called `name`: the name of a host or switch, a colon, and either the number of
+/// one of its ports in the order of ports.parquet, or the name of the host or switch at the other end.
 ///
 /// # Errors
-/// [`CaptureError::NoPort`].
+/// [`CaptureError::NoPort`] if there is no such port or the name is ambiguous.
 pub fn find_port(network: &Network, name: &str) -> Result<PortId, CaptureError> {
     find(network, name).map_err(|why| CaptureError::NoPort { name: name.to_owned(), why })
 }
 
 fn find(network: &Network, name: &str) -> Result<PortId, String> {
-    // Names of nodes may have colons too.
+    // Names of nodes may contain colons: try every colon, and take the longest name.
     let splits: Vec<_> = name.match_indices(':').map(|(at, _)| name.split_at(at)).collect();
     if splits.is_empty() {
         return Err("it has no colon".to_owned());

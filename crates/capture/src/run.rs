@@ -1,4 +1,4 @@
-//! A simulation whose ports are captured.
+//! A simulation with captures of ports.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,8 +17,8 @@ use crate::file::Captures;
 use crate::frame::Frames;
 use crate::observing::{Departures, Observing};
 
-/// Simulates a job under a scheme, as [`flowsched_sim::run_watched`] does and with the same outcome, and
-/// writes the packets that leave ports to `captures`.
+/// Simulates a job under a scheme, and writes the packets that leave ports to `captures`. The outcome is
+/// that of [`flowsched_sim::run_watched`].
 ///
 /// # Errors
 /// If a capture cannot be written.
@@ -53,7 +53,7 @@ impl<H: Header> Departures<H> for Synthesis<'_> {
     }
 }
 
-/// The packet simulator as a world that is looked into.
+/// The packet simulator with observed ports.
 struct Captured<'j, 'n, 'w, 's> {
     job: &'j Job<'n>,
     departures: Rc<RefCell<Synthesis<'n>>>,

@@ -1,11 +1,13 @@
-//! What tshark reads in the captures of a simulation, beside what the ports counted.
+//! Compares what tshark reads in the captures of a simulation with the ports' counters.
 
-use std::io;
+#[path = "../../lab/tests/support/first_run.rs"]
+mod first_run;
+
 use std::path::Path;
 use std::process::Command;
 
+use first_run::FirstRun;
 use flowsched_capture::{Captures, find_port, run_captured};
-use flowsched_experiment::{Arguments, Experiment, Level, Source};
 use flowsched_schemes::world::{Outcome, PortSample, Progress, collecting};
 use flowsched_sim::Job;
 use flowsched_topology::{Link, NetworkBuilder, PortId};
@@ -13,7 +15,8 @@ use flowsched_units::{Rate, Time};
 
 const PORTS: [&str; 2] = ["switch0:0", "host1:switch0"];
 
-/// A run with captures of [`PORTS`] in `folder`, and the same without: they must be the same.
+/// Runs a simulation with captures of [`PORTS`] in `folder` and without, and checks that the outcomes are
+/// the same. Returns the last sample of each port.
 fn run(scheme: &str, folder: &Path) -> Vec<PortSample> {
     let file = format!(
         r#"
@@ -22,38 +25,26 @@ fn run(scheme: &str, folder: &Path) -> Vec<PortSample> {
         scheme = [{{ {scheme} }}]
     "#
     );
-    let no_inputs = |_: &str| Err(io::ErrorKind::NotFound.into());
-    let source = Source::new("captured.toml", file);
-    let experiment = Experiment::parse(&source, &Arguments::default(), &no_inputs).unwrap();
-    let scene = &experiment.scenes[0];
-    let network = scene.network().unwrap();
-    let workload = scene.workload(&network, 1).unwrap();
-    let Level::Packets(scheme) = &scene.schemes[0].level else { panic!("packets") };
-    let job = Job {
-        network: &network,
-        routing: scene.topology.routing,
-        flows: &workload.flows,
-        seed: 1,
-        sample_interval: Time::from_us(100),
-        until: None,
-    };
+    let first = FirstRun::of(&file);
+    let (network, scheme) = (&first.network, first.scheme());
+    let job = Job { sample_interval: Time::from_us(100), ..first.job() };
     let progress = Progress::default();
     let plain = flowsched_sim::run(&job, scheme, &progress);
     let names = PORTS.map(str::to_owned);
-    let captures = Captures::create(folder, &network, &names).unwrap();
+    let captures = Captures::create(folder, network, &names).unwrap();
     let captured: Outcome =
         collecting(&progress, |watch| run_captured(&job, scheme, captures, watch).unwrap());
     assert_eq!(captured.flows, plain.flows);
     assert_eq!(captured.ports, plain.ports);
     assert_eq!(captured.overhead, plain.overhead);
     let last = |name: &&str| {
-        let port = find_port(&network, name).unwrap().0;
+        let port = find_port(network, name).unwrap().0;
         *captured.ports.iter().rfind(|sample| sample.port == port).unwrap()
     };
     PORTS.iter().map(last).collect()
 }
 
-/// What tshark prints of these fields, a line for each packet.
+/// The values of these fields that tshark prints, one row per packet.
 fn tshark(capture: &Path, fields: &[&str]) -> Vec<Vec<String>> {
     let mut command = Command::new("tshark");
     command.args(["-o", "ip.check_checksum:TRUE", "-r"]).arg(capture).args(["-T", "fields"]);
@@ -69,7 +60,7 @@ fn tshark(capture: &Path, fields: &[&str]) -> Vec<Vec<String>> {
 #[test]
 fn tshark_agrees_with_the_ports() {
     let folder = tempfile::tempdir().unwrap();
-    // Hosts' cards do not mark, so that a mark is that of the switch.
+    // Hosts' ports do not mark packets, so that every mark comes from the switch.
     let pias = r#"preset = "pias", queues = 2, thresholds = "10pkt", ecn_threshold = "15KB",
         host_port = "fifo""#;
     for scheme in [pias, r#"preset = "pdq""#, r#"preset = "pfabric""#] {

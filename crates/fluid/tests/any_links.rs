@@ -54,14 +54,14 @@ fn flows(drawn: &[Drawn], hosts: u32, first: Time, unit: Time) -> Vec<Flow> {
     let flow = |(src, ahead, bytes, start, deadline): &Drawn| {
         let (src, start) = (src % hosts, first + unit * *start);
         Flow {
-            id: 0,
-            src: HostId(src),
-            dst: HostId((src + 1 + ahead % (hosts - 1)) % hosts),
-            size: Bytes::new(*bytes),
-            start,
             deadline: deadline.map(|units| start + unit * units),
-            application_rate: None,
-            measured: true,
+            ..Flow::new(
+                0,
+                HostId(src),
+                HostId((src + 1 + ahead % (hosts - 1)) % hosts),
+                Bytes::new(*bytes),
+                start,
+            )
         }
     };
     let mut flows: Vec<Flow> = drawn.iter().map(flow).collect();

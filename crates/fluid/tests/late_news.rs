@@ -20,14 +20,14 @@ fn any_flows(most: usize, within: u64) -> impl Strategy<Value = Vec<Flow>> {
         let flow = |(id, (src, other, size, start, deadline)): (usize, (u32, u32, u64, u64, _))| {
             let start = Time::from_us(start);
             Flow {
-                id: id as u32,
-                src: HostId(src),
-                dst: HostId((src + other) % 16),
-                size: Bytes::new(size),
-                start,
                 deadline: Option::map(deadline, |time: u64| start + Time::from_us(time)),
-                application_rate: None,
-                measured: true,
+                ..Flow::new(
+                    id as u32,
+                    HostId(src),
+                    HostId((src + other) % 16),
+                    Bytes::new(size),
+                    start,
+                )
             }
         };
         flows.into_iter().enumerate().map(flow).collect()

@@ -19,16 +19,7 @@ fn flows_of_one_pair_may_all_start_at_once() {
     let network = network("star", &[("hosts", "4")]);
     let flow = |id| {
         let (src, dst, size) = (HostId(1), HostId(0), Bytes::new(1_000));
-        Flow {
-            id,
-            src,
-            dst,
-            size,
-            start: Time::ZERO,
-            deadline: None,
-            application_rate: None,
-            measured: true,
-        }
+        Flow::new(id, src, dst, size, Time::ZERO)
     };
     let flows: Vec<Flow> = (0..COUNT).map(flow).collect();
     // D3's flows all ask anew when one ends.

@@ -129,14 +129,8 @@ fn any_scene(latest_us: u64) -> impl Strategy<Value = Vec<Flow>> {
     prop::collection::vec(flow, 1..7).prop_map(|mut flows| {
         flows.sort_by_key(|(_, _, start, _)| *start);
         let flow = |(id, (src, size, start, due_in)): (usize, (u32, u64, u64, u64))| Flow {
-            id: id as u32,
-            src: HostId(src),
-            dst: HostId(0),
-            size: Bytes::new(size),
-            start: Time::from_us(start),
             deadline: Some(Time::from_us(start + due_in)),
-            application_rate: None,
-            measured: true,
+            ..Flow::new(id as u32, HostId(src), HostId(0), Bytes::new(size), Time::from_us(start))
         };
         flows.into_iter().enumerate().map(flow).collect()
     })

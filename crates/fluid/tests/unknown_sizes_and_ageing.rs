@@ -126,15 +126,8 @@ fn flows_that_age() {
 #[test]
 fn who_has_waited_goes_first() {
     let network = network("star", &[("hosts", "4"), ("host_link", "1Gbps")]);
-    let flow = |id: u32, kilobytes: u64, ms| Flow {
-        id,
-        src: HostId(id),
-        dst: HostId(3),
-        size: Bytes::new(kilobytes * 1000),
-        start: Time::from_ms(ms),
-        deadline: None,
-        application_rate: None,
-        measured: true,
+    let flow = |id: u32, kilobytes: u64, ms| {
+        Flow::new(id, HostId(id), HostId(3), Bytes::new(kilobytes * 1000), Time::from_ms(ms))
     };
     // The first takes 82 ms; the second waits for it for 80 ms, which make it 16 times as critical.
     let flows = [flow(0, 10_000, 0), flow(1, 10_100, 1), flow(2, 2_000, 80)];

@@ -4,6 +4,9 @@
 //! it, and when. Given what came, a lone port of the same kind must decide the same: order, departures,
 //! marks and drops. What the sockets of the hosts get must be what left.
 
+#[path = "support/first_run.rs"]
+mod first_run;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -14,8 +17,8 @@ use std::thread;
 use std::time::Duration;
 
 use etherparse::{IpDscp, IpEcn, Ipv4Header, PacketBuilder, SlicedPacket};
+use first_run::FirstRun;
 use flowsched_capture::Captures;
-use flowsched_experiment::{Arguments, Experiment, Level, Source};
 use flowsched_lab::address::{ipv4, mac};
 use flowsched_lab::clock::Clock;
 use flowsched_lab::switch::Switch;
@@ -326,20 +329,8 @@ fn compare(scheme: &str) -> (usize, usize) {
         scheme = [{{ {scheme} }}]
     "
     );
-    let no_inputs = |_: &str| Err(io::ErrorKind::NotFound.into());
-    let source = Source::new("differential.toml", file);
-    let experiment = Experiment::parse(&source, &Arguments::default(), &no_inputs).unwrap();
-    let scene = &experiment.scenes[0];
-    let network = scene.network().unwrap();
-    let Level::Packets(scheme) = &scene.schemes[0].level else { panic!("packets") };
-    let job = Job {
-        network: &network,
-        routing: scene.topology.routing,
-        flows: &[],
-        seed: 1,
-        sample_interval: Time::ZERO,
-        until: None,
-    };
+    let first = FirstRun::of(&file);
+    let (job, scheme) = (Job { flows: &[], ..first.job() }, first.scheme());
     let runs =
         (0..8).map(|seed| scheme.run_in(Differential { job, queues: scheme.port.queues, seed }));
     runs.fold((0, 0), |all, run| (all.0 + run.0, all.1 + run.1))

@@ -1,13 +1,14 @@
 //! Whole runs: real TCP through the network of an experiment.
 
+#[path = "support/first_run.rs"]
+mod first_run;
+
 use std::sync::{Mutex, PoisonError};
 
-use flowsched_experiment::{Arguments, Experiment, Level, Source};
+use first_run::FirstRun;
 use flowsched_lab::conduct::Conduct;
 use flowsched_lab::run::{Extras, Lab};
 use flowsched_schemes::world::{Outcome, Progress, Watch};
-use flowsched_sim::Job;
-use flowsched_units::Time;
 
 /// One lab at a time: two would be late.
 static MACHINE: Mutex<()> = Mutex::new(());
@@ -22,25 +23,12 @@ fn is_root(test: &str) -> bool {
 
 /// The first run of an experiment: in the lab, and in the simulator.
 fn run(file: &str) -> (Outcome, Conduct, Outcome) {
-    let no_inputs = |_: &str| Err(std::io::ErrorKind::NotFound.into());
-    let source = Source::new("lab.toml", file);
-    let experiment = Experiment::parse(&source, &Arguments::default(), &no_inputs).unwrap();
-    let scene = &experiment.scenes[0];
-    let network = scene.network().unwrap();
-    let workload = scene.workload(&network, 1).unwrap();
-    let Level::Packets(scheme) = &scene.schemes[0].level else { panic!("packets") };
-    let job = Job {
-        network: &network,
-        routing: scene.topology.routing,
-        flows: &workload.flows,
-        seed: 1,
-        sample_interval: Time::ZERO,
-        until: scene.until,
-    };
+    let first = FirstRun::of(file);
+    let (job, scheme, parts) = (first.job(), first.scheme(), &first.workload.parts);
     let folder = tempfile::tempdir().unwrap();
     let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
-    let of_query = |flow: usize| workload.parts.name_of(flow) == "query";
-    let memcached = (0..workload.flows.len()).map(of_query).collect();
+    let of_query = |flow: usize| parts.name_of(flow) == "query";
+    let memcached = (0..job.flows.len()).map(of_query).collect();
     let (progress, mut samples) =
         (Progress::default(), |_: &[_]| std::ops::ControlFlow::Continue(()));
     let mut watch = Watch { progress: &progress, samples: &mut samples, probing: None };

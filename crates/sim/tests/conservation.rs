@@ -92,16 +92,7 @@ fn flows(network: &Network, drawn: &[(u32, u32, u64, u64)]) -> Vec<Flow> {
             let src = src % hosts;
             let dst = HostId((src + 1 + distance % (hosts - 1)) % hosts);
             let (size, start) = (Bytes::new(size), Time::from_ns(start));
-            Flow {
-                id,
-                src: HostId(src),
-                dst,
-                size,
-                start,
-                deadline: None,
-                application_rate: None,
-                measured: true,
-            }
+            Flow::new(id, HostId(src), dst, size, start)
         })
         .collect()
 }

@@ -179,16 +179,7 @@ proptest! {
         drawn.sort_by_key(|(.., start)| *start);
         let flows: Vec<Flow> = (0..)
             .zip(drawn)
-            .map(|(id, (src, ahead, size, start))| Flow {
-                id,
-                src: HostId(src),
-                dst: HostId((src + ahead) % 6),
-                size: Bytes::new(size),
-                start: Time::from_us(start),
-                deadline: None,
-                application_rate: None,
-                measured: true,
-            })
+            .map(|(id, (src, ahead, size, start))| Flow::new(id, HostId(src), HostId((src + ahead) % 6), Bytes::new(size), Time::from_us(start)))
             .collect();
         let texts = [queues.to_string(), format!("{buffer}pkt"), format!("{rtt}pkt")];
         let changes = [("queues", &*texts[0]), ("buffer", &texts[1]), ("rtt_bytes", &texts[2])];

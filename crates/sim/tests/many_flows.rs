@@ -27,16 +27,7 @@ fn outcome(changes: &[(&str, &str)], flows: &[Flow], progress: &Progress) -> Out
 
 fn flow(id: u32) -> Flow {
     let (src, dst, size) = (HostId(1), HostId(0), Bytes::new(100));
-    Flow {
-        id,
-        src,
-        dst,
-        size,
-        start: Time::ZERO,
-        deadline: None,
-        application_rate: None,
-        measured: true,
-    }
+    Flow::new(id, src, dst, size, Time::ZERO)
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn single_bottleneck(hosts: &str, loss: &str) -> Network {
 /// A flow from host `id + 1` to host 0.
 fn to_aggregator(id: u32, size: u64, start: Time) -> Flow {
     let (src, dst, size) = (HostId(id + 1), HostId(0), Bytes::new(size));
-    Flow { id, src, dst, size, start, deadline: None, application_rate: None, measured: true }
+    Flow::new(id, src, dst, size, start)
 }
 
 fn run(network: &Network, flows: &[Flow], scheme: &Scheme, sample: Time) -> Outcome {
@@ -254,16 +254,7 @@ fn flows_of(network: &Network, mut drawn: Vec<(u32, u32, u64, u64)>) -> Vec<Flow
             let (src, dst) = (src % hosts, (src + 1 + distance % (hosts - 1)) % hosts);
             let (src, dst, size) = (HostId(src), HostId(dst), Bytes::new(size));
             let start = Time::from_ns(start);
-            Flow {
-                id,
-                src,
-                dst,
-                size,
-                start,
-                deadline: None,
-                application_rate: None,
-                measured: true,
-            }
+            Flow::new(id, src, dst, size, start)
         })
         .collect()
 }
@@ -342,16 +333,7 @@ fn query_aggregation(flows: u32, seed: u64, with_deadlines: bool) -> Vec<Flow> {
         let due = f64::max(3e-3, -(1.0 - uniform()).ln() * 20e-3);
         let deadline = with_deadlines.then(|| Time::from_secs_f64(due));
         let (src, dst) = (HostId(id % 11 + 1), HostId(0));
-        Flow {
-            id,
-            src,
-            dst,
-            size,
-            start: Time::ZERO,
-            deadline,
-            application_rate: None,
-            measured: true,
-        }
+        Flow { deadline, ..Flow::new(id, src, dst, size, Time::ZERO) }
     };
     (0..flows).map(flow).collect()
 }

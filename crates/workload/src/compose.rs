@@ -161,16 +161,7 @@ impl<'a> Drawing<'a> {
             }
             let start = self.stagger.put_off(at);
             let application_rate = self.application_rate;
-            let mut flow = Flow {
-                id: 0,
-                src,
-                dst,
-                size,
-                start,
-                deadline: None,
-                application_rate,
-                measured: true,
-            };
+            let mut flow = Flow { application_rate, ..Flow::new(0, src, dst, size, start) };
             self.deadlines.give(&mut flow);
             flows.push(flow);
         }

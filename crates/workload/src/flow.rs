@@ -35,6 +35,13 @@ pub struct Flow {
     pub measured: bool,
 }
 
+impl Flow {
+    /// A flow that counts in statistics, without a deadline, whose application hands over all of it at once.
+    pub const fn new(id: u32, src: HostId, dst: HostId, size: Bytes, start: Time) -> Flow {
+        Flow { id, src, dst, size, start, deadline: None, application_rate: None, measured: true }
+    }
+}
+
 /// What `size` bytes of payload occupy on a link: full packets of 1460 B and the rest, each with
 /// a header of 40 B.
 pub fn wire_bytes(size: Bytes) -> Bytes {

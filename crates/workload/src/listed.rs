@@ -110,8 +110,7 @@ impl Listed {
             _ => None,
         };
         let application_rate = application_rate(settings)?;
-        let flow =
-            Flow { id: 0, src, dst, size, start, deadline, application_rate, measured: true };
+        let flow = Flow { deadline, application_rate, ..Flow::new(0, src, dst, size, start) };
         let copies = u32::try_from(settings.count(&COPIES)).unwrap_or(u32::MAX);
         Ok(Listed { part, flow, copies })
     }
@@ -163,16 +162,7 @@ mod tests {
         let (src, dst) = (HostId(0), HostId(3));
         let (start, due) = (Time::from_ms(1), Time::from_us(1_500));
         let size = Bytes::new(1_000_000);
-        let flow = Flow {
-            id: 0,
-            src,
-            dst,
-            size,
-            start,
-            deadline: Some(due),
-            application_rate: None,
-            measured: true,
-        };
+        let flow = Flow { deadline: Some(due), ..Flow::new(0, src, dst, size, start) };
         assert_eq!(found, Listed { part: Some("long".into()), flow, copies: 3 });
     }
 

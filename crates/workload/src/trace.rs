@@ -105,7 +105,7 @@ impl Row<'_> {
         }
         let size = self.size(3)?;
         let deadline = if columns > 4 { self.deadline(4, start)? } else { None };
-        Ok(Flow { id: 0, src, dst, size, start, deadline, application_rate: None, measured: true })
+        Ok(Flow { deadline, ..Flow::new(0, src, dst, size, start) })
     }
 
     fn instant(&self, column: usize) -> Result<Time, TraceError> {
@@ -298,16 +298,7 @@ mod tests {
                 let due = until_due.map(|ps| start.saturating_add(Time::from_ps(ps)).min(LATEST));
                 let (src, dst) = (HostId(src), HostId((src + distance) % 100));
                 let size = Bytes::new(size);
-                Flow {
-                    id: 0,
-                    src,
-                    dst,
-                    size,
-                    start,
-                    deadline: due,
-                    application_rate: None,
-                    measured: true,
-                }
+                Flow { deadline: due, ..Flow::new(0, src, dst, size, start) }
             },
         )
     }

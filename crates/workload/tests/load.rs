@@ -442,16 +442,8 @@ fn a_part_is_the_same_whatever_is_beside_it() {
 #[test]
 fn listed_flows_are_themselves_and_count_to_a_part() {
     let network = fabric();
-    let flow = |src, start| Flow {
-        id: 9,
-        src: HostId(src),
-        dst: HostId(9),
-        size: Bytes::new(5),
-        start: Time::from_ms(start),
-        deadline: None,
-        application_rate: None,
-        measured: true,
-    };
+    let flow =
+        |src, start| Flow::new(9, HostId(src), HostId(9), Bytes::new(5), Time::from_ms(start));
     let listed =
         |part: Option<&str>, flow| Listed { part: part.map(str::to_owned), flow, copies: 1 };
     let only = [listed(None, flow(1, 2)), listed(None, flow(2, 0))];

@@ -28,15 +28,14 @@ fn any_flows() -> impl Strategy<Value = Vec<Flow>> {
     let flow = (0u32..6, 1u32..6, 1_000u64..3_000_000, 0u64..4_000);
     prop::collection::vec(flow, 1..14).prop_map(|mut flows| {
         flows.sort_by_key(|(_, _, _, start)| *start);
-        let flow = |(id, (src, other, size, start)): (usize, (u32, u32, u64, u64))| Flow {
-            id: id as u32,
-            src: HostId(src),
-            dst: HostId((src + other) % 6),
-            size: Bytes::new(size),
-            start: Time::from_us(start),
-            deadline: None,
-            application_rate: None,
-            measured: true,
+        let flow = |(id, (src, other, size, start)): (usize, (u32, u32, u64, u64))| {
+            Flow::new(
+                id as u32,
+                HostId(src),
+                HostId((src + other) % 6),
+                Bytes::new(size),
+                Time::from_us(start),
+            )
         };
         flows.into_iter().enumerate().map(flow).collect()
     })

@@ -21,7 +21,7 @@ fn dumbbell(between: u64) -> Network {
 fn flow(id: u32, src: u32, dst: u32, deadline_us: Option<u64>) -> Flow {
     let deadline = deadline_us.map(Time::from_us);
     let (src, dst, size) = (HostId(src), HostId(dst), Bytes::new(10_000));
-    Flow { id, src, dst, size, start: Time::ZERO, deadline, application_rate: None, measured: true }
+    Flow { deadline, ..Flow::new(id, src, dst, size, Time::ZERO) }
 }
 
 fn optimum(network: &Network, flows: &[Flow], until: Option<Time>) -> Optimum {

@@ -57,16 +57,7 @@ pub fn flows(
 /// A flow of `packets` full packets.
 pub fn flow(id: u32, src: u32, dst: u32, packets: u64, start: Time) -> Flow {
     let size = Bytes::new(packets * 1460);
-    Flow {
-        id,
-        src: HostId(src),
-        dst: HostId(dst),
-        size,
-        start,
-        deadline: None,
-        application_rate: None,
-        measured: true,
-    }
+    Flow::new(id, HostId(src), HostId(dst), size, start)
 }
 
 /// A discipline without announcements and with usual headers.

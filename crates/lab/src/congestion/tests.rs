@@ -4,18 +4,20 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use flowsched_experiment::{Arguments, Experiment, Level, Source};
 use flowsched_schemes::on_linux::RealHosts;
 use flowsched_schemes::transport::tcp::congestion::{
     Acked, Ahead, CongestionControl, Dctcp, DctcpSettings, Window,
 };
 use flowsched_schemes::world::{Progress, Watch};
-use flowsched_sim::Job;
 use flowsched_units::Time;
 use libbpf_rs::RingBufferBuilder;
 
 use super::*;
 use crate::run::{Extras, Lab};
+use first_run::FirstRun;
+
+#[path = "../../tests/support/first_run.rs"]
+mod first_run;
 
 /// Two senders that share a link of 20 Mbps, which marks from 8 packets on.
 const EXPERIMENT: &str = "
@@ -57,21 +59,8 @@ impl Record {
 /// What the senders of a real run recorded, by connection.
 fn recorded(settings: &KernelDctcp) -> BTreeMap<u64, Vec<Record>> {
     let congestion = Congestion::register(settings, true).unwrap();
-    let no_inputs = |_: &str| Err(std::io::ErrorKind::NotFound.into());
-    let source = Source::new("lab.toml", EXPERIMENT);
-    let experiment = Experiment::parse(&source, &Arguments::default(), &no_inputs).unwrap();
-    let scene = &experiment.scenes[0];
-    let network = scene.network().unwrap();
-    let workload = scene.workload(&network, 1).unwrap();
-    let Level::Packets(scheme) = &scene.schemes[0].level else { panic!("packets") };
-    let job = Job {
-        network: &network,
-        routing: scene.topology.routing,
-        flows: &workload.flows,
-        seed: 1,
-        sample_interval: Time::ZERO,
-        until: scene.until,
-    };
+    let first = FirstRun::of(EXPERIMENT);
+    let (job, scheme) = (first.job(), first.scheme());
     let folder = tempfile::tempdir().unwrap();
     let lab = Lab::in_folder(folder.path());
     let (progress, mut samples) =

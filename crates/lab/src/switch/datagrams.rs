@@ -57,10 +57,7 @@ mod tests {
     const TO: HostId = HostId(2);
 
     fn flows() -> [Flow; 1] {
-        let (start, size) = (Time::ZERO, Bytes::new(1_000));
-        let (deadline, application_rate) = (None, None);
-        let measured = true;
-        [Flow { id: 0, src: FROM, dst: TO, start, size, deadline, application_rate, measured }]
+        [Flow::new(0, FROM, TO, Bytes::new(1_000), Time::ZERO)]
     }
 
     fn frame(from: HostId, to: HostId, packet: &Packet<PdqHeader>) -> Vec<u8> {

@@ -137,16 +137,13 @@ fn flows(drawn: Vec<(u32, u32, bool, u64, u64)>, hosts: u32, unit: Time) -> Vec<
         .map(|(src, ahead, to_first, bytes, start)| {
             let src = src % hosts;
             let other = (src + 1 + ahead % (hosts - 1)) % hosts;
-            Flow {
-                id: 0,
-                src: HostId(src),
-                dst: HostId(if to_first && src != 0 { 0 } else { other }),
-                size: Bytes::new(bytes),
-                start: unit * start,
-                deadline: None,
-                application_rate: None,
-                measured: true,
-            }
+            Flow::new(
+                0,
+                HostId(src),
+                HostId(if to_first && src != 0 { 0 } else { other }),
+                Bytes::new(bytes),
+                unit * start,
+            )
         })
         .collect();
     flows.sort_by_key(|flow| flow.start);

@@ -228,16 +228,13 @@ impl Summary {
         let mut flows = Vec::with_capacity(self.ended.len());
         for (id, (connection, flow)) in self.ended.iter().enumerate() {
             let start = u64::try_from(flow.start - first).unwrap_or(u64::MAX);
-            flows.push(Flow {
-                id: id as u32,
-                src: host(&connection.src),
-                dst: host(&connection.dst),
-                size: Bytes::new(flow.bytes).min(LARGEST_FLOW),
-                start: Time::from_ps(start).min(LATEST),
-                deadline: None,
-                application_rate: None,
-                measured: true,
-            });
+            flows.push(Flow::new(
+                id as u32,
+                host(&connection.src),
+                host(&connection.dst),
+                Bytes::new(flow.bytes).min(LARGEST_FLOW),
+                Time::from_ps(start).min(LATEST),
+            ));
         }
         Ok(Capture { flows, hosts, ..self.capture })
     }
