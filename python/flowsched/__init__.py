@@ -10,7 +10,7 @@
 >>> results
 <Results experiment: dctcp, pias; 2 runs>
 
-:class:`Experiment` runs schemes on the same flows, :class:`Results` has what they leave behind, and
+:class:`Experiment` runs schemes on the same flows, :class:`Results` gives access to their results, and
 :func:`sweep` runs many experiments on a cluster.
 """
 

@@ -1,4 +1,4 @@
-"""What an experiment can name: the presets of schemes."""
+"""The presets of schemes that an experiment can name."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Scheme:
     name: str
     """The name in an experiment, ``{"preset": "pias"}``."""
     about: str
-    """What it is."""
+    """A short description."""
     source: str
-    """The paper."""
+    """The paper that the scheme comes from."""
     parts: dict[str, str]
     """The part for each role: tagger, transport, port and controller."""
 

@@ -15,7 +15,7 @@ from .experiment import _threads
 
 
 class Claims:
-    """A row for each published value: what was published, what was measured, and the verdict."""
+    """One row per published value: the published value, the measured value and the verdict."""
 
     def __init__(self, rows: list[dict[str, Any]], text: str) -> None:
         self.rows, self._text = rows, text
@@ -28,7 +28,7 @@ class Claims:
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """The verdict on each value, by claim and value."""
+        """The verdict on each value, by the names of claim and value."""
         return {f"{row['id']} {row['value']}".strip(): str(row["verdict"]) for row in self.rows}
 
     @property
@@ -56,9 +56,10 @@ def reproduce(
 ) -> Claims:
     """Measures numbers that papers publish, as ``flowsched reproduce`` does.
 
-    ``claims`` are claims such as ``"pdq.scale"``, papers or experiments; all without any. ``repository``
-    is the root of flowsched's repository, which has the claims and their experiments. Results stay in the
-    store ``out``: after Ctrl-C, which raises ``KeyboardInterrupt``, the same call runs the rest.
+    ``claims`` are names of claims such as ``"pdq.scale"``, of papers or of experiments; without any, all
+    claims are measured. ``repository`` is the root of flowsched's repository, which contains the claims
+    and their experiments. Results are kept in the store ``out``: Ctrl-C raises ``KeyboardInterrupt``, and
+    the same call then continues.
     """
 
     def before(place: int, of: int, name: str) -> None:

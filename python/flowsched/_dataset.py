@@ -1,7 +1,7 @@
 """The partitioned Parquet dataset of a sweep: a folder for each varied key and value.
 
-What lives here: where files are, and reading them. Its files are those of the store under another name,
-so that they take no more room. What may not: running anything.
+What lives here: the paths of the files, and reading them. The files are hard links to those of the store,
+so that they take no extra space. What may not: running anything.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _TABLES: tuple[TableName, ...] = ("flows", "ports", "probe_flows", "probe_ports"
 
 
 class Dataset:
-    """``ROOT/flows/workload.load=0.8/NAME.parquet``, and the same of the other tables."""
+    """The files ``ROOT/flows/workload.load=0.8/NAME.parquet``, and likewise for the other tables."""
 
     def __init__(self, root: Path, values: Mapping[str, Sequence[str]]) -> None:
         self.root, self._values = root, values
 
     def add(self, point: Mapping[str, str], folder: Path) -> None:
-        """Adds the tables of a results folder: each is there whole or not at all."""
+        """Adds the tables of a results folder. Each table appears in one step."""
         for table in _TABLES:
             file = self._file(table, point, folder)
             if not file.exists() and (folder / f"{table}.parquet").exists():
@@ -42,7 +42,7 @@ class Dataset:
         self._describe()
 
     def read(self, table: TableName, runs: Sequence[tuple[Mapping[str, str], Path]]) -> pa.Table:
-        """The rows of these runs, in their order, with the varied keys as the first columns."""
+        """The rows of these runs in their order, with the varied keys as the first columns."""
         files = [str(self._file(table, point, folder)) for point, folder in runs]
         keys = {key: pa.array(typed(list(values))).type for key, values in self._values.items()}
         partitioning = ds.partitioning(pa.schema(keys.items()), flavor="hive")
@@ -62,7 +62,7 @@ class Dataset:
         return Path(self.root, table, *parts, f"{folder.name}.parquet")
 
     def _describe(self) -> None:
-        """Says which program the dataset is of, for the list of what a store has."""
+        """Records the program that wrote the dataset, for the list of a store's content."""
         file = self.root / "sweep.json"
         if not file.exists():
             program = {"version": _native.VERSION, "commit": _native.COMMIT, "command": "flowsched.sweep"}
@@ -72,7 +72,7 @@ class Dataset:
 
 
 def _link(source: Path, file: Path) -> None:
-    """Another name of the same file; a copy where the file system has no such thing."""
+    """Makes a hard link, or a copy if the file system does not support hard links."""
     partial = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
     try:
         os.link(source, partial)

@@ -1,4 +1,4 @@
-"""Tables as HTML for notebooks. What may not live here: figures, which the results have."""
+"""Tables as HTML for notebooks. What may not live here: computing figures, which is done in ``results``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _CELL = "text-align:{align};padding:2px 8px"
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """A table with its first column to the left and numbers to the right.
+    """A table with its first column aligned left and the others aligned right.
 
     >>> table(["scheme", "flows"], [["a<b", "3"]]).count("<td")
     2

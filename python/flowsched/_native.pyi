@@ -1,4 +1,4 @@
-"""The native half. Everything here is for the package itself; its classes and functions are the API."""
+"""The native half of the package. It is internal: use the package's own classes and functions."""
 
 from collections.abc import Callable
 from os import PathLike

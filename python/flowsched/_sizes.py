@@ -13,9 +13,9 @@ class Cdf:
     """The cumulative distribution of flow sizes: points to draw, and a function to call."""
 
     sizes: np.ndarray[Any, np.dtype[np.float64]]
-    """Sizes in bytes, rising."""
+    """Sizes in bytes, in ascending order."""
     shares: np.ndarray[Any, np.dtype[np.float64]]
-    """The share of flows that are not larger than each size."""
+    """For each size, the share of flows that are at most this large."""
 
     def __init__(self, native: _native.Sizes) -> None:
         self._native = native
@@ -30,7 +30,7 @@ class Cdf:
     def __call__(
         self, size: float | np.ndarray[Any, Any]
     ) -> float | np.ndarray[Any, np.dtype[np.float64]]:
-        """The share of flows that are not larger than ``size`` bytes."""
+        """The share of flows of at most ``size`` bytes."""
         if isinstance(size, np.ndarray):
             shares = self._native.cdf([float(one) for one in size.ravel()])
             return np.array(shares).reshape(size.shape)
@@ -38,7 +38,7 @@ class Cdf:
 
 
 class Workload:
-    """A distribution of flow sizes, as ``[workload]`` names it.
+    """A distribution of flow sizes, with a name as in ``[workload]``.
 
     >>> import flowsched
     >>> web = flowsched.workload("web-search-bytes")
@@ -68,7 +68,7 @@ class Workload:
         return self._native.quantiles([share])[0]
 
     def sample(self, n: int, seed: int = 1) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """``n`` sizes in bytes: those that a run with this seed draws first."""
+        """Draws ``n`` sizes in bytes: the first ones of a run with this seed."""
         return np.frombuffer(self._native.sample(n, seed), dtype="<i8").astype(np.int64)
 
     def __repr__(self) -> str:
@@ -76,5 +76,5 @@ class Workload:
 
 
 def workload(sizes: str) -> Workload:
-    """The flow sizes of a built-in name, a form such as ``"fixed 20KB"``, or a CDF file."""
+    """The distribution with a built-in name, in a form such as ``"fixed 20KB"``, or from a CDF file."""
     return Workload(sizes)

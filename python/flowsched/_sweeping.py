@@ -1,7 +1,7 @@
 """Sweeps: many experiments on a cluster, each run once.
 
-What lives here: which runs there are, handing them to Dask, and what comes back. What may not: doing a run,
-which is in ``_tasks``, and any statistics.
+What lives here: the list of runs, submitting them to Dask, and collecting their results. What may not:
+doing a run, which is in ``_tasks``, and statistics.
 """
 
 from __future__ import annotations
@@ -41,15 +41,16 @@ def sweep(
     until: RelativeInterval | None = None,
     progress: bool = True,
 ) -> Sweep:
-    """Runs an experiment at every point of ``vary``, under each of its schemes with each seed.
+    """Runs an experiment at every point of ``vary``, with each of its schemes and each seed.
 
-    Each run is one Dask task. ``client`` is a ``distributed.Client`` of any cluster; without one a local
-    cluster has a process for each core. ``vary`` has a list of values for each dotted key, or a text such
-    as ``"0.5..0.9:0.1"``. Without ``seeds`` those of the experiment are used; ``until`` adds more.
+    Each run is one Dask task. ``client`` is a ``distributed.Client`` of any cluster; without one, a local
+    cluster with one process per core is started. ``vary`` gives each dotted key a list of values, or a
+    string such as ``"0.5..0.9:0.1"``. Without ``seeds``, the experiment's seeds are used. ``until`` adds
+    more seeds.
 
-    Results go to the store ``out``, which every worker must see under the same path. A run that is there
-    already is not done again, so that the same call goes on after an interruption. A run whose worker dies,
-    or whose worker's disk is full, is done by another worker.
+    Results go to the store ``out``, which every worker must see under the same path. Runs that the store
+    has already are not repeated, so that the same call continues after an interruption. If a worker dies
+    or its disk is full, another worker does its runs.
     """
     plan = _Plan(experiment, vary, seeds, Path(out).absolute())
     with _client_or_local(client) as connected:
@@ -59,7 +60,7 @@ def sweep(
 
 @dataclass
 class _Cell:
-    """A scheme at a point: a run for each seed."""
+    """A scheme at a point, with one run per seed."""
 
     point: dict[str, str]
     scheme: str
@@ -68,7 +69,7 @@ class _Cell:
 
 
 class _Plan:
-    """Every run of a sweep, and where its results are."""
+    """Every run of a sweep and its results folder."""
 
     def __init__(
         self,
@@ -113,7 +114,7 @@ class _Plan:
                 yield run, task
 
     def swept(self) -> Sweep:
-        """What the sweep gives: every run that is there."""
+        """The results of the sweep."""
         runs = [run for point in self.points for run, _ in self.tasks(point, self.seeds_of[point])]
         return Sweep(self.name, self.store, self.dataset, runs, self.failed)
 
@@ -124,7 +125,7 @@ def _cell(base: _native.Experiment, place: int, run: Mapping[str, Any]) -> _Cell
 
 
 class _Driver:
-    """Hands the runs of a plan to Dask and follows them."""
+    """Submits the runs of a plan to Dask, and follows them."""
 
     def __init__(
         self,
@@ -138,17 +139,17 @@ class _Driver:
         self._plan, self._client, self._until, self._shown = plan, client, until, progress
         self._futures: Any = as_completed()
         self._tasks: dict[str, Task] = {}
-        """By folder: the tasks that are not done."""
+        """The tasks that are not done, by folder."""
         self._waiting: dict[str, list[SweptRun]] = {}
-        """By folder: the runs that it is, at one or several points."""
+        """The runs that wait for a task, by folder. Several points may share a run."""
         self._open: dict[str, int] = {}
-        """By point: how many of its runs are not done."""
+        """The number of runs of each point that are not done."""
         self._keys: dict[str, str] = {}
-        """By Dask's key: the folder of the task."""
+        """The folder of each task, by its key in Dask."""
         self._done = self._all = 0
 
     def run(self) -> None:
-        """Does all runs. What is done stays if it is interrupted."""
+        """Does all runs. An interruption keeps the finished ones."""
         for plugin in _memory_plugins():
             self._client.register_plugin(plugin)
         self._refuse_too_large()
@@ -243,22 +244,23 @@ class _Driver:
 
     def _say(self, text: str) -> None:
         if self._shown and text:
-            with contextlib.suppress(OSError, ValueError):  # Nobody may be listening.
+            with contextlib.suppress(OSError, ValueError):  # Standard error may be closed.
                 sys.stderr.write(text)
                 sys.stderr.flush()
 
 
 def _memory_plugins() -> tuple[Any, Any]:
-    """Give every worker, now and later, as much of the resource as it has memory.
+    """Plugins that give every worker, present or future, as much of the resource as it has memory.
 
-    The scheduler has to know of it before it looks for tasks that a new worker can do, which is before the
-    worker's own plugin runs. A worker without a limit has its machine's memory, which the worker sees to.
+    The scheduler assigns tasks to a new worker before the worker's own plugin runs. The scheduler's plugin
+    therefore sets the resource first. A worker without a memory limit uses its machine's memory, which only
+    the worker's plugin can read.
     """
     from distributed import SchedulerPlugin, WorkerPlugin
 
     class OnScheduler(SchedulerPlugin):  # type: ignore[misc, unused-ignore]
         name = "flowsched-memory-on-scheduler"
-        idempotent = True  # The next sweep finds it there.
+        idempotent = True  # The next sweep registers it again.
 
         async def start(self, scheduler: Any) -> None:
             for worker in scheduler.workers:

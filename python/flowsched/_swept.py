@@ -1,4 +1,4 @@
-"""What a sweep gives: the tables of all its runs, with the varied keys as columns."""
+"""The results of a sweep: the tables of all its runs, with the varied keys as columns."""
 
 from __future__ import annotations
 
@@ -35,34 +35,34 @@ class SweptRun:
     seed: int
     """The seed."""
     folder: Path
-    """Its results folder."""
+    """The results folder."""
 
     def __str__(self) -> str:
         at = f" at {_words.point(self.point)}" if self.point else ""
         return f"{self.scheme} with seed {self.seed}{at}"
 
     def summary(self) -> dict[str, Any]:
-        """Its figures, as ``summary.json`` has them, at its point of the sweep."""
+        """The run's figures, in the form of ``summary.json``, with its point of the sweep."""
         found = json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
         return {**found["runs"][0], "point": self.point}
 
     def results(self) -> Results:
-        """Its results."""
+        """The results of the run."""
         return Results.read(self.folder)
 
 
 class Sweep:
     """The results of a sweep.
 
-    ``runs`` are those that are there; ``failed`` says of each other run why it failed.
+    ``runs`` are the runs that succeeded; ``failed`` gives the reason for each run that failed.
     """
 
     runs: list[SweptRun]
     """Every run, by point, seed and scheme."""
     failed: dict[str, str]
-    """Runs that failed, in words, and why."""
+    """The reason for each failed run, by a description of the run."""
     store: Path
-    """The store that the runs are in."""
+    """The store with the runs."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Sweep:
 
     @property
     def dataset(self) -> Path:
-        """The partitioned dataset: ``flows`` and ``ports``, each with a folder for each varied key."""
+        """The folder of the partitioned dataset: ``flows`` and ``ports``, with one level of folders per key."""
         return self._dataset.root
 
     @property
@@ -93,17 +93,17 @@ class Sweep:
 
     @property
     def points(self) -> list[dict[str, str]]:
-        """The points: the varied keys and their values as texts."""
+        """The points: the varied keys and their values as strings."""
         return [json.loads(text) for text in dict.fromkeys(json.dumps(r.point) for r in self.runs)]
 
     @cached_property
     def flows(self) -> pa.Table:
-        """A row for every flow of every run, with the varied keys as the first columns."""
+        """One row per flow of every run, with the varied keys as the first columns."""
         return self._read("flows")
 
     @cached_property
     def ports(self) -> pa.Table:
-        """A row for every port at every sample, with the varied keys as the first columns."""
+        """One row per port and sample, with the varied keys as the first columns."""
         return self._read("ports")
 
     @property
@@ -113,12 +113,12 @@ class Sweep:
 
     @cached_property
     def probe_flows(self) -> pa.Table:
-        """What a ``[probe]`` recorded of flows, as in :class:`Results`, with the varied keys."""
+        """The flows' records of a ``[probe]``, as in :class:`Results`, with the varied keys."""
         return self._probed("probe_flows")
 
     @cached_property
     def probe_ports(self) -> pa.Table:
-        """What a ``[probe]`` recorded of ports, as in :class:`Results`, with the varied keys."""
+        """The ports' records of a ``[probe]``, as in :class:`Results`, with the varied keys."""
         return self._probed("probe_ports")
 
     def _probed(self, table: TableName) -> pa.Table:
@@ -131,7 +131,7 @@ class Sweep:
 
     @cached_property
     def summary(self) -> pa.Table:
-        """A row for every run, with its figures under dotted names."""
+        """One row per run, with its figures under dotted names."""
         return summary_table(run.summary() for run in self.runs)
 
     def to_pandas(self, table: results.TableName = "flows") -> pandas.DataFrame:
@@ -141,11 +141,11 @@ class Sweep:
         return frame
 
     def compare(self, against: str) -> Comparison:
-        """Every other scheme against this one at every point: paired differences with intervals."""
+        """Compares every other scheme with this one at every point: paired differences with intervals."""
         return compare([(run.folder, run.point) for run in self.runs], against, self.schemes)
 
     def slowdown_by_size(self) -> pa.Table:
-        """Slowdown in bins of equally many flows by size, at every point."""
+        """Slowdown at every point, in bins by size with equally many flows."""
         placed = [(str(run.folder), json.dumps(run.point)) for run in self.runs]
         return slowdown_table(json.loads(_native.slowdown_placed(list(placed))))
 

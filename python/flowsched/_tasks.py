@@ -1,7 +1,7 @@
 """One run of a sweep: what a worker does.
 
-What lives here: a run on the worker's own disk, and putting it whole into the store. What may not: which
-runs there are and where they go, which ``_sweeping`` decides.
+What lives here: a run on the worker's own disk, and moving its results to the store in one step. What may
+not: the list of runs and their folders, which are in ``_sweeping``.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pathlib import Path
 from . import _native
 
 DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
-"""Errors of a disk that another try on the same disk meets again."""
+"""Disk errors that a retry on the same disk would meet again."""
 
 
 class WorkerDiskError(Exception):
-    """The disk of a worker is full or broken: its runs go to other workers."""
+    """The disk of a worker is full or broken. Other workers must do its runs."""
 
     def __init__(self, worker: str, reason: str) -> None:
         super().__init__(worker, reason)
@@ -32,29 +32,29 @@ class WorkerDiskError(Exception):
 
 
 class StoreError(Exception):
-    """The store takes no results: no other worker could do better."""
+    """The store cannot be written, so that no other worker could do the run either."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A run that stands for itself: any worker can do it."""
+    """A self-contained run, which any worker can do."""
 
     name: str
     """The experiment's name in the store."""
     text: str
-    """The resolved experiment of this run alone."""
+    """The resolved experiment with only this run."""
     inputs: str
-    """Where the files that it names are."""
+    """The folder of the files that the experiment names."""
     store: str
     """The store, which every worker sees under this path."""
     folder: str
     """The results folder in the store."""
     memory: int
-    """Bytes that it needs."""
+    """The memory that the run needs, in bytes."""
 
 
 def run_task(task: Task) -> bool:
-    """Does the run unless the store has it. Returns whether it had to."""
+    """Does the run, unless the store has its results. Returns whether the run was done."""
     experiment = _native.Experiment(task.name, task.text, task.inputs, [], [])
     if os.fspath(experiment.folder_in(task.store, task.name)) != task.folder:
         raise RuntimeError("a worker has another version of flowsched than the client; install the same")
@@ -74,7 +74,7 @@ def run_task(task: Task) -> bool:
 
 
 def _here() -> tuple[str, str | None]:
-    """The worker's address and its own disk; nothing where this is no worker."""
+    """The worker's address and its scratch folder; empty and ``None`` outside a worker."""
     from distributed import get_worker
 
     try:
@@ -94,7 +94,7 @@ def _simulate(experiment: _native.Experiment, place: str, worker: str) -> None:
 
 
 def _publish(results: Path, folder: Path) -> None:
-    """Puts the results into the store in one step: readers find all of them or nothing."""
+    """Moves the results to the store in one step: readers find all of them or none."""
     partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.partial")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ def _publish(results: Path, folder: Path) -> None:
     except OSError as error:
         shutil.rmtree(partial, ignore_errors=True)
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-            return  # Another worker was first, with the same bytes.
+            return  # Another worker was faster. Its results are the same.
         raise StoreError(f"{folder.parent} takes no results: {error}") from error
 
 

@@ -22,8 +22,9 @@ def thresholds(
 ) -> dict[str, Any]:
     """The demotion thresholds that minimise an objective, as ``flowsched thresholds`` finds them.
 
-    For several workloads or loads there is one set for all, with the least regret: the loss against each
-    one's own best. ``compare`` adds other thresholds beside those for one workload at one load.
+    For several workloads or loads, the result is the one set with the least regret: the loss against the
+    best thresholds of each, for the worst of them or as a mean. ``compare`` adds the costs of other
+    thresholds, for one workload and one load.
 
     >>> import flowsched
     >>> best = flowsched.thresholds("web-search-packets", 0.8, queues=4)

@@ -1,7 +1,7 @@
 """Networks, to and from networkx.
 
-What lives here: networks as lists of nodes and links. What may not: what a kind of topology looks like,
-which the native half knows.
+What lives here: networks as lists of nodes and links. What may not: the shape of each kind of topology,
+which the native half computes.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class Link:
     """One direction of a link."""
 
     source: str
-    """Who sends."""
+    """The name of the sending end."""
     target: str
-    """Who receives."""
+    """The name of the receiving end."""
     rate_bps: int
-    """How fast, bits per second."""
+    """The rate in bits per second."""
     delay_ps: int
-    """How long a bit takes to the other end, picoseconds."""
+    """The propagation delay in picoseconds."""
 
 
 class Topology:
@@ -49,7 +49,7 @@ class Topology:
     table: dict[str, Any]
     """The ``[topology]`` table of an experiment with this network."""
     links: list[Link]
-    """Every link, both directions."""
+    """Every link, once for each direction."""
 
     def __init__(self, kind: str, settings: Mapping[str, Any]) -> None:
         texts = [(key, _words.value(value)) for key, value in settings.items()]
@@ -92,11 +92,11 @@ class Topology:
 
 
 def topology(kind: str | networkx.Graph, **settings: Any) -> Topology:
-    """A network of a kind that flowsched knows, with its keys as arguments; or that of a networkx graph.
+    """A network of a built-in kind with its keys as arguments, or the network of a networkx graph.
 
-    In a graph, nodes with ``tier="host"`` are hosts, or nodes with one neighbour where no node has a
-    tier. Edges have ``rate_bps`` and ``delay_ps``, or ``rate`` and ``delay`` as texts, or flowsched's
-    defaults. Both directions of a link have the same values.
+    In a graph, nodes with ``tier="host"`` are hosts. If no node has a tier, nodes with one neighbour are
+    hosts. Edges have ``rate_bps`` and ``delay_ps``, or ``rate`` and ``delay`` as strings, or else
+    flowsched's defaults. Both directions of a link must have the same values.
     """
     if isinstance(kind, str):
         return Topology(kind, settings)

@@ -1,4 +1,4 @@
-"""When a point of a sweep has seeds enough."""
+"""The rule that decides whether a point of a sweep has enough seeds."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from . import _native
 
 @dataclass(frozen=True)
 class RelativeInterval:
-    """Seeds are added until a mean over seeds is known within a share of itself."""
+    """Adds seeds until the interval of a mean over seeds is narrow enough."""
 
     width: float
-    """Half the width of the 95% interval over the mean: 0.02 is plus or minus 2%."""
+    """Half the width of the 95% interval, relative to the mean: 0.02 is plus or minus 2%."""
     of: str
-    """The figure, ``"small.mean"`` of flow completion times or ``"slowdown.all.p99"``."""
+    """The figure: ``"small.mean"`` is of flow completion times; others are such as ``"slowdown.all.p99"``."""
     most: int
-    """The most seeds of a point."""
+    """The maximum number of seeds of a point."""
 
     def figure_of(self, summary: Mapping[str, Any]) -> float | None:
-        """The figure of a run, from its part of ``summary.json``."""
+        """The value of the figure in a run, from the run's part of ``summary.json``."""
         path = self.of.split(".")
         if path[0] not in summary:
             path = ["fct_us", *path]
@@ -34,9 +34,9 @@ class RelativeInterval:
         return None if value is None else float(value)
 
     def seeds_to_add(self, values: Sequence[float]) -> int:
-        """How many more seeds a scheme needs whose seeds gave these values; 0 if it has enough.
+        """The number of seeds to add to a scheme whose seeds gave these values; 0 if it has enough.
 
-        At most as many as there are: the spread of a few seeds says little.
+        At most doubles the number of seeds: the spread of a few seeds is an uncertain estimate.
 
         >>> rule = relative_interval(0.5, of="small.mean")
         >>> rule.seeds_to_add([1.0, 1.01, 0.99]), rule.seeds_to_add([1.0]), rule.seeds_to_add([2.0, 2.0])
@@ -50,7 +50,7 @@ class RelativeInterval:
         found = _native.mean_over_seeds(list(values))
         mean, interval = found or (0.0, None)
         if interval is None:
-            return 0  # No seed differs from another, or there is nothing to measure.
+            return 0  # All seeds gave the same value, or there is nothing to measure.
         low, high = interval
         half = (high - low) / 2 / mean
         if half <= self.width:
@@ -60,8 +60,8 @@ class RelativeInterval:
 
 
 def relative_interval(width: float, *, of: str, most: int = 100) -> RelativeInterval:
-    """Adds seeds to the points that need them, until half the 95% interval of the mean over seeds is at
-    most ``width`` of the mean under every scheme, or a point has ``most`` seeds.
+    """A rule for adding seeds to a point. It adds seeds until half the 95% interval of the mean over seeds
+    is at most ``width`` of the mean under every scheme, or until the point has ``most`` seeds.
 
     ``of`` is a figure of the summary: ``"small.mean"`` is short for ``"fct_us.small.mean"``.
     """

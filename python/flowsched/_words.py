@@ -1,4 +1,4 @@
-"""Numbers and settings in words. What may not live here: anything that is measured."""
+"""Numbers and settings as text. What may not live here: computing results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def value(given: Any) -> str:
-    """A setting as an experiment file has it: lists are sizes with blanks between them.
+    """A setting in the form of an experiment file. Lists are sizes, separated by blanks.
 
     >>> value(0.8), value(True), value("40Gbps"), value([20_000, "80KB"])
     ('0.8', 'true', '40Gbps', '20000B 80KB')
@@ -17,13 +17,13 @@ def value(given: Any) -> str:
         return str(given).lower()
     if isinstance(given, (list, tuple)):
         return " ".join(f"{one}B" if isinstance(one, int) else str(one) for one in given)
-    if hasattr(given, "item"):  # A number of NumPy's.
+    if hasattr(given, "item"):  # A NumPy number.
         return value(given.item())
     return repr(given) if isinstance(given, float) else str(given)
 
 
 def point(at: Mapping[str, str]) -> str:
-    """A point of a sweep.
+    """A point of a sweep as text.
 
     >>> point({"workload.load": "0.8", "topology.spines": "4"})
     'workload.load = 0.8, topology.spines = 4'
@@ -59,7 +59,7 @@ def change(of: Mapping[str, float | None]) -> str:
 
 
 def size(bytes_: float) -> str:
-    """A size, powers of 1000.
+    """A size in bytes, with a unit that is a power of 1000.
 
     >>> size(1460), size(20_000_000)
     ('1.46 KB', '20 MB')

@@ -1,6 +1,6 @@
 """Paired comparisons: how schemes, or two folders, differ on the same flows.
 
-What lives here: what was found, as objects and tables. What may not: working it out.
+What lives here: comparisons as objects and tables. What may not: computing them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ClassName = Literal["all", "small", "medium", "large"]
 
 @dataclass(frozen=True)
 class Change:
-    """The relative difference of a figure under two schemes: -0.2 is 20% less."""
+    """The relative difference of a figure between two schemes: -0.2 means 20% less."""
 
     point: dict[str, str]
     """The point of the sweep."""
@@ -38,17 +38,17 @@ class Change:
     figure: str
     """``mean`` or ``p99``, of flow completion times."""
     change: float | None
-    """The difference; ``None`` if there is nothing to compare."""
+    """The relative difference; ``None`` if there is nothing to compare."""
     low: float | None
-    """The lower end of its 95% interval; ``None`` if the data give none."""
+    """The lower end of the 95% interval; ``None`` if there are too few data."""
     high: float | None
-    """The upper end."""
+    """The upper end of the 95% interval."""
     pairs: int
-    """Flows compared, over all seeds."""
+    """The number of flows compared, over all seeds."""
     seeds: int
-    """Seeds with flows to compare. From two on, intervals are over seeds."""
+    """The number of seeds with flows to compare. With two or more, intervals are over seeds."""
     left_out: int
-    """Flows that did not finish under both."""
+    """The number of flows that did not finish under both schemes."""
 
     def __str__(self) -> str:
         at = f" at {_words.point(self.point)}" if self.point else ""
@@ -57,7 +57,7 @@ class Change:
 
 
 class Comparison:
-    """Every other scheme against one, on the same flows: a list of :class:`Change`."""
+    """The comparison of every other scheme with one, on the same flows: a list of :class:`Change`."""
 
     def __init__(self, found: list[dict[str, Any]], against: str) -> None:
         self.against = against
@@ -76,9 +76,9 @@ class Comparison:
         figure: FigureName = "mean",
         at: Mapping[str, Any] | None = None,
     ) -> Change:
-        """The one change of this scheme, class and figure; ``at`` names the point of a sweep.
+        """The change of this scheme, size class and figure. ``at`` names the point of a sweep.
 
-        Raises ``KeyError`` if there is none, or more than one.
+        Raises ``KeyError`` if no change or several changes match.
         """
         wanted = {key: _words.value(value) for key, value in (at or {}).items()}
         found = [
@@ -95,7 +95,7 @@ class Comparison:
 
     @property
     def table(self) -> pa.Table:
-        """A row for every change, with the varied keys as columns."""
+        """One row per change, with the varied keys as columns."""
         return pa.Table.from_pylist(
             [
                 {**one.point, **{k: v for k, v in asdict(one).items() if k != "point"}}
@@ -145,14 +145,14 @@ def _changes(found: dict[str, Any], against: str) -> Iterator[Change]:
 
 
 class Diff:
-    """How the results of two folders differ."""
+    """The differences between the results of two folders."""
 
     same: bool
-    """Whether flows and samples of ports are the same to the byte."""
+    """Whether flows and samples of ports are identical."""
     keys: dict[str, tuple[str | None, str | None]]
-    """The keys of the experiments that differ, with both values."""
+    """The keys whose values differ between the experiments, with both values."""
     changes: Comparison
-    """How flow completion times differ, the second folder's against the first's."""
+    """The changes of flow completion times from the first folder to the second."""
     only_before: list[str]
     """Runs that only the first folder has."""
     only_after: list[str]

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions.
+"""The exceptions of the package.
 
 What lives here: the classes. What may not: raising them, which the other modules do.
 """
@@ -11,11 +11,11 @@ from typing import Any
 
 
 class FlowschedError(Exception):
-    """Anything that flowsched refuses or cannot do."""
+    """The base class of flowsched's exceptions."""
 
 
 class ResultsError(FlowschedError):
-    """A results folder that is none, is damaged, or has other results."""
+    """A folder that is not a results folder, is damaged, or lacks the requested results."""
 
 
 class TooLargeError(FlowschedError):
@@ -23,7 +23,7 @@ class TooLargeError(FlowschedError):
 
 
 class ExperimentWarning(UserWarning):
-    """What a user should know of an experiment though it is no mistake."""
+    """A warning about an experiment that is valid, such as settings that contradict each other."""
 
 
 @dataclass(frozen=True)
@@ -37,21 +37,21 @@ class Mistake:
     column: int | None
     """The column, counted from 1."""
     key: str
-    """The dotted key; empty where it is about none."""
+    """The dotted key; empty if the mistake concerns no key."""
     problem: str
     """What is wrong, as a sentence."""
     found: str | None
-    """What was found, where a value is wrong."""
+    """The wrong value, if a value is wrong."""
     allowed: str | None
-    """What is allowed there."""
+    """The allowed values, if a value is wrong."""
     help: str | None
-    """What to do about it, where that is known."""
+    """How to correct the mistake, if that is known."""
     text: str
-    """All of it on one line."""
+    """The whole message on one line."""
 
 
 class ExperimentError(FlowschedError, ValueError):
-    """Everything that is wrong in an experiment.
+    """All mistakes in an experiment.
 
     The attributes ``file``, ``line``, ``key``, ``found`` and ``allowed`` are those of the first mistake;
     ``mistakes`` has all of them.
@@ -79,20 +79,20 @@ class ExperimentError(FlowschedError, ValueError):
 
     @property
     def line(self) -> int | None:
-        """Its line."""
+        """The line of the first mistake."""
         return self.mistakes[0].line
 
     @property
     def key(self) -> str:
-        """Its key."""
+        """The key of the first mistake."""
         return self.mistakes[0].key
 
     @property
     def found(self) -> str | None:
-        """What was found."""
+        """The wrong value of the first mistake."""
         return self.mistakes[0].found
 
     @property
     def allowed(self) -> str | None:
-        """What is allowed."""
+        """The allowed values of the first mistake."""
         return self.mistakes[0].allowed

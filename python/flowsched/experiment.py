@@ -1,7 +1,7 @@
 """Experiments: from a file or a dictionary to results.
 
-What lives here: settings on top of a file, and running it. What may not: what the keys mean, which the
-native half checks.
+What lives here: changing settings of an experiment, and running it. What may not: the meaning of keys,
+which the native half checks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FILE = "experiment.toml"
 
 
 class Experiment:
-    """An experiment: which schemes carry which traffic over which network.
+    """An experiment: a network, its traffic, and the schemes to simulate.
 
     >>> import flowsched
     >>> experiment = flowsched.Experiment({
@@ -40,15 +40,15 @@ class Experiment:
     """
 
     def __init__(self, table: Mapping[str, Any], *, folder: str | os.PathLike[str] = ".") -> None:
-        """An experiment given as a dictionary, in the words of an experiment file.
+        """An experiment from a dictionary with the keys of an experiment file.
 
-        Files that it names are relative to ``folder``.
+        Names of files in it are relative to ``folder``.
         """
         self._fill(_FILE, _native.toml_of(json.dumps(table)), Path(folder), quick=False)
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str], *, quick: bool = False) -> Experiment:
-        """Reads an experiment file; with ``quick``, its ``[quick]`` values take the place of others."""
+        """Reads an experiment file. With ``quick``, the values in its ``[quick]`` table apply."""
         path = Path(path)
         experiment = cls.__new__(cls)
         experiment._fill(str(path), path.read_text(encoding="utf-8"), path.parent, quick=quick)
@@ -61,9 +61,9 @@ class Experiment:
         self._native: _native.Experiment | None = None
 
     def set(self, key: str, value: Any) -> Experiment:
-        """Gives a dotted key another value, and returns the experiment itself.
+        """Sets the value of a dotted key, and returns the experiment itself.
 
-        A scheme goes by its name or number: ``scheme.pias.queues``, ``scheme.1.queues``.
+        Keys name a scheme by its name or number: ``scheme.pias.queues``, ``scheme.1.queues``.
         """
         self._vary.pop(key, None)
         self._set[key] = _words.value(value)
@@ -71,7 +71,7 @@ class Experiment:
         return self
 
     def vary(self, key: str, values: Iterable[Any]) -> Experiment:
-        """Gives a dotted key several values, each a point of the sweep; returns the experiment itself."""
+        """Gives a dotted key several values, one per point of the sweep. Returns the experiment itself."""
         self._set.pop(key, None)
         self._vary[key] = [_words.value(value) for value in values]
         self._native = None
@@ -88,9 +88,9 @@ class Experiment:
         return {**vars(self), "_native": None}
 
     def check(self) -> None:
-        """Raises an :class:`~flowsched.ExperimentError` that names every mistake.
+        """Raises an :class:`~flowsched.ExperimentError` that names every mistake, if there is one.
 
-        Settings that contradict each other are no mistakes: they give an ``ExperimentWarning``.
+        Settings that contradict each other are not mistakes: they cause an ``ExperimentWarning``.
         """
         _warn(self._checked().warnings)
 
@@ -109,12 +109,12 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """What reports are headed with."""
+        """The title of reports."""
         return self._checked().title
 
     @property
     def schemes(self) -> list[str]:
-        """The schemes' names; the first is the one that others are compared with."""
+        """The schemes' names. Reports compare the others with the first one."""
         return self._checked().schemes
 
     @property
@@ -123,7 +123,8 @@ class Experiment:
         return self._checked().resolved
 
     def size(self, threads: int | None = None) -> str:
-        """About how large it is: packet-hops, memory and time. Raises if it does not fit this machine."""
+        """An estimate of packet-hops, memory and time. Raises :class:`~flowsched.TooLargeError` if the
+        experiment does not fit this machine."""
         text, _, large = self._checked().size(_threads(threads))
         _warn(large)
         return text
@@ -138,13 +139,12 @@ class Experiment:
     ) -> Results:
         """Runs every scheme on the same flows, and returns the results.
 
-        The runs go side by side on ``threads`` threads, by default as many as there are cores, and other
-        Python threads go on. Ctrl-C stops the runs: the results then have what is finished, and their
-        ``complete`` is false.
+        ``threads`` runs are done at a time, by default one per core. Other Python threads continue. Ctrl-C
+        stops the runs: the results then contain the finished runs, and their ``complete`` is false.
 
-        ``out`` is the results folder, the same as ``flowsched run`` writes; ``resume`` keeps the runs
-        that an interrupted experiment left there. Without ``out`` the folder is temporary and lives as
-        long as the results.
+        ``out`` is the results folder, in the format of ``flowsched run``. ``resume`` keeps the runs that an
+        interrupted experiment left there. Without ``out``, the folder is temporary and is removed together
+        with the results.
         """
         checked, threads = self._checked(), _threads(threads)
         _, _, large = checked.size(threads)
@@ -180,7 +180,7 @@ def _warn(texts: Iterable[str]) -> None:
 
 
 class _Progress:
-    """One line on standard error that says how far the runs are, and goes when they end."""
+    """A line on standard error that shows the progress of the runs, and disappears when they end."""
 
     def __init__(self, shown: bool) -> None:
         self._is_shown, self._width = shown, 0
@@ -189,13 +189,13 @@ class _Progress:
         return self
 
     def tick(self, runs: int, of_runs: int, flows: int, of_flows: int) -> None:
-        """So many runs are done, and so many flows have ended."""
+        """Shows the number of finished runs and flows."""
         if self._is_shown:
             percent = 100 * flows // max(of_flows, 1)
             self._write(f"run {runs} of {of_runs}, {percent}% of {of_flows} flows")
 
     def _write(self, text: str) -> None:
-        with contextlib.suppress(OSError, ValueError):  # Nobody may be listening.
+        with contextlib.suppress(OSError, ValueError):  # Standard error may be closed.
             sys.stderr.write("\r" + text.ljust(self._width))
             sys.stderr.flush()
         self._width = len(text)
@@ -207,7 +207,7 @@ class _Progress:
 
 
 def points(values: Mapping[str, Iterable[Any]]) -> Iterator[dict[str, str]]:
-    """Every combination of the keys' values, the last key's changing fastest.
+    """Every combination of the keys' values. The last key changes fastest.
 
     >>> [one["b"] for one in points({"a": [1, 2], "b": [0.5, 1.0]})]
     ['0.5', '1.0', '0.5', '1.0']

@@ -1,7 +1,7 @@
 """Figures for papers: as wide as a column, safe for colour-blind readers, as PDF or SVG.
 
-What lives here: drawing with matplotlib. What may not: working out a figure; percentiles, means and
-intervals come from the results.
+What lives here: drawing with matplotlib. What may not: statistics; percentiles, means and intervals come
+from the results.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from .results import Results
 
 COLUMN = (3.33, 2.2)
-"""Width and height of a figure in inches: one column of a paper in two."""
+"""Width and height of a figure in inches: one column of a two-column paper."""
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"]
-"""Colours that colour-blind readers tell apart (Okabe and Ito)."""
+"""Colours that colour-blind readers can distinguish (Okabe and Ito)."""
 
 _DASHES = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]
 _MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
@@ -45,7 +45,7 @@ _STYLE: dict[Any, Any] = {
     "grid.linewidth": 0.3,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "pdf.fonttype": 42,  # Text stays text, as publishers ask.
+    "pdf.fonttype": 42,  # Publishers require text as text, not as outlines.
     "svg.fonttype": "none",
     "svg.hashsalt": "flowsched",
 }
@@ -55,9 +55,9 @@ At = Mapping[str, Any]
 
 
 class Plots:
-    """Figures of results. Each takes the axes to draw on (``ax``) and a file to save to (``save``, .pdf or
-    .svg), and returns the axes. ``at`` names the point of a sweep; without it the first point is drawn,
-    and named in the title."""
+    """Figures of results. Each method draws on the axes ``ax``, saves to the file ``save`` (.pdf or .svg) if
+    given, and returns the axes. ``at`` names the point of a sweep; by default the first point is drawn. The
+    title names the point."""
 
     def __init__(self, results: Results | Sweep) -> None:
         self._results = results
@@ -95,7 +95,7 @@ class Plots:
         ax: Axes | None = None,
         save: str | os.PathLike[str] | None = None,
     ) -> Axes:
-        """Slowdown by flow size: ``mean``, ``p50``, ``p95`` or ``p99`` in bins of equally many flows."""
+        """Slowdown by flow size, in bins with equally many flows: ``mean``, ``p50``, ``p95`` or ``p99``."""
         point = self._point(at)
         bins = [
             row
@@ -120,7 +120,7 @@ class Plots:
         ax: Axes | None = None,
         save: str | os.PathLike[str] | None = None,
     ) -> Axes:
-        """A figure of the summary against a varied key, by default the load: means over seeds with 95%
+        """A figure of the summary by a varied key, by default the load: means over seeds with 95%
         intervals."""
         summary = self._results.summary
         key = key or self._varied_number(summary)
@@ -157,9 +157,9 @@ class Plots:
     ) -> Axes:
         """The queue of a port over time, under each scheme with one seed.
 
-        ``port`` names its owner and its peer; without it the switch's port with the longest mean queue
-        is drawn. Without ``seed`` the first one is. Ports that a ``[probe]`` recorded are drawn from what
-        it recorded, other ports from samples; without ``port`` those of the probe come first.
+        ``port`` is the port's owner and peer; by default the switch port with the longest mean queue is
+        drawn, among the ports of a ``[probe]`` if there is one. ``seed`` is the first seed by default. The
+        queue comes from the probe if it recorded the port, and from samples otherwise.
         """
         point = self._point(at)
         samples = _at(self._samples(port), point)
@@ -189,7 +189,7 @@ class Plots:
         raise KeyError(f"no point is at {_words.point(wanted)}; there are {points}")
 
     def _samples(self, port: tuple[str, str] | None) -> pa.Table:
-        """Rows of ports over time: what a probe recorded if it has the port, samples otherwise."""
+        """Rows of ports over time: from a probe if it recorded the port, from samples otherwise."""
         if self._results.has_probe:
             probed = self._results.probe_ports
             owners, peers = (probed.group_by(["owner", "peer"]).aggregate([])[end] for end in (0, 1))
@@ -231,7 +231,7 @@ def _by_key(
 
 
 def _fullest(samples: pa.Table) -> tuple[str, str]:
-    if "class" in samples.column_names:  # Not where a probe chose the ports.
+    if "class" in samples.column_names:  # A probe's table has no classes.
         samples = samples.filter(pc.invert(pc.starts_with(samples["class"], "host to ")))
     ports = samples.group_by(["owner", "peer"]).aggregate([("queue_bytes", "mean")])
     rows: Sequence[dict[str, Any]] = ports.to_pylist()

@@ -1,7 +1,7 @@
-"""Results: the tables and figures that runs leave behind.
+"""Results: the tables and figures of runs.
 
 What lives here: reading folders into Arrow tables, comparing, and tables for notebooks. What may not:
-statistics, which the native half works out, and drawing, which is in ``plot``.
+statistics, which the native half computes, and drawing, which is in ``plot``.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Results:
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> Results:
         """Opens a folder that ``flowsched run`` or :meth:`Experiment.run` wrote, in this version or an
-        older one. Raises :class:`~flowsched.ResultsError` if it is no such folder."""
+        older one. Raises :class:`~flowsched.ResultsError` if the folder is not one."""
         return cls(Path(folder), _native.Folder(folder))
 
     @property
@@ -72,7 +72,7 @@ class Results:
 
     @property
     def complete(self) -> bool:
-        """Whether every run is there and went to its end."""
+        """Whether every run is finished."""
         return bool(self._summary["complete"])
 
     @property
@@ -82,12 +82,12 @@ class Results:
 
     @property
     def program(self) -> dict[str, str]:
-        """What wrote the results: ``version``, ``commit`` and ``command``."""
+        """The program that wrote the results: ``version``, ``commit`` and ``command``."""
         return dict(self._summary["program"])
 
     @property
     def warnings(self) -> list[str]:
-        """What makes figures less certain than they look."""
+        """Warnings about figures that are less certain than they look."""
         return list(self._summary["warnings"])
 
     @property
@@ -97,33 +97,33 @@ class Results:
 
     @property
     def points(self) -> list[dict[str, str]]:
-        """The points of the sweep: the varied keys and their values as texts."""
+        """The points of the sweep: the varied keys and their values as strings."""
         texts = dict.fromkeys(json.dumps(run["point"]) for run in self._summary["runs"])
         return [json.loads(text) for text in texts]
 
     @cached_property
     def flows(self) -> pa.Table:
-        """A row for every flow of every run, with the columns of ``flows.parquet``."""
+        """One row per flow of every run, with the columns of ``flows.parquet``."""
         return self._read("flows")
 
     @cached_property
     def ports(self) -> pa.Table:
-        """A row for every port at every sample, with the columns of ``ports.parquet``."""
+        """One row per port and sample, with the columns of ``ports.parquet``."""
         return self._read("ports")
 
     @cached_property
     def summary(self) -> pa.Table:
-        """A row for every run, with the figures of ``summary.json`` under dotted names."""
+        """One row per run, with the figures of ``summary.json`` under dotted names."""
         return summary_table(self._summary["runs"])
 
     @property
     def has_probe(self) -> bool:
-        """Whether the experiment has a ``[probe]``, so that there are tables of what it recorded."""
+        """Whether the experiment has a ``[probe]``, and the results have its tables."""
         return "probe_ports" in self._summary["tables"]
 
     @cached_property
     def probe_flows(self) -> pa.Table:
-        """What a ``[probe]`` recorded of flows, with the columns of ``probe_flows.parquet``: window, rate,
+        """The flows' records of a ``[probe]``, with the columns of ``probe_flows.parquet``: window, rate,
         alpha, priority and bytes in flight over time.
 
         Raises :class:`~flowsched.ResultsError` if the experiment has no probe.
@@ -132,7 +132,7 @@ class Results:
 
     @cached_property
     def probe_ports(self) -> pa.Table:
-        """What a ``[probe]`` recorded of ports, with the columns of ``probe_ports.parquet``: queue, rate and
+        """The ports' records of a ``[probe]``, with the columns of ``probe_ports.parquet``: queue, rate and
         marks over time.
 
         Raises :class:`~flowsched.ResultsError` if the experiment has no probe.
@@ -140,7 +140,7 @@ class Results:
         return self._read("probe_ports")
 
     def _read(self, name: TableName) -> pa.Table:
-        # Pages come from the mapped file and are decoded once, into the buffers that the table has.
+        # Map the file: pages are then decoded straight into the table's buffers.
         with pq.ParquetFile(self._native.table_file(name), memory_map=True) as file:
             return file.read()
 
@@ -154,7 +154,7 @@ class Results:
         return frame
 
     def to_polars(self, table: TableName = "flows") -> polars.DataFrame:
-        """A table as a Polars frame, which shares its memory."""
+        """A table as a Polars frame that shares the table's memory."""
         import polars
 
         frame = polars.from_arrow(self._table(table))
@@ -162,11 +162,11 @@ class Results:
         return frame
 
     def compare(self, against: str) -> Comparison:
-        """Every other scheme against this one, over the same flows: paired differences with intervals."""
+        """Compares every other scheme with this one on the same flows: paired differences with intervals."""
         return compare([(self.folder, None)], against, self.schemes)
 
     def slowdown_by_size(self) -> pa.Table:
-        """Slowdown in bins of equally many flows by size, as papers print it."""
+        """Slowdown in bins by size with equally many flows, as in papers."""
         return slowdown_table(json.loads(_native.slowdown_placed([(str(self.folder), None)])))
 
     @property
@@ -175,7 +175,7 @@ class Results:
         return Plots(self)
 
     def table(self, width: int = 100) -> str:
-        """What ``flowsched run`` prints."""
+        """The table that ``flowsched run`` prints, ``width`` characters wide."""
         return self._native.table(width)
 
     def report(self) -> Path:
@@ -183,7 +183,7 @@ class Results:
         return Path(self._native.report())
 
     def save(self, folder: str | os.PathLike[str]) -> Results:
-        """Copies the folder, so that it outlives these results, and opens the copy."""
+        """Copies the folder, and opens the copy. The copy outlives a temporary folder."""
         shutil.copytree(self.folder, folder)
         return Results.read(folder)
 
@@ -230,7 +230,10 @@ class Results:
 def compare(
     placed: Iterable[tuple[Path, Mapping[str, str] | None]], against: str, schemes: Iterable[str]
 ) -> Comparison:
-    """Every scheme of these folders against one. Raises an error that names the schemes there are."""
+    """Compares every other scheme of these folders with ``against``.
+
+    Raises ``ValueError`` if there is no such scheme.
+    """
     known = list(schemes)
     if against not in known:
         raise ValueError(f"no scheme is called {against!r}; there are {', '.join(known)}")
@@ -241,14 +244,15 @@ def compare(
 def diff(
     before: str | os.PathLike[str] | Results, after: str | os.PathLike[str] | Results
 ) -> Diff:
-    """How two results folders differ: settings, tables, and the same flows before and after."""
+    """The differences between two results folders: settings, tables, and the completion times of the same
+    flows."""
     folders = [one.folder if isinstance(one, Results) else one for one in (before, after)]
     found, text = _native.diff_folders(folders[0], folders[1], 100)
     return Diff(json.loads(found), text)
 
 
 def slowdown_table(bins: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """A row for each bin and scheme."""
+    """One row per bin and scheme."""
     rows: list[dict[str, Any]] = []
     for one in bins:
         place = {**one["point"], "from_bytes": one["from_bytes"], "to_bytes": one["to_bytes"]}
@@ -257,7 +261,7 @@ def slowdown_table(bins: Iterable[Mapping[str, Any]]) -> pa.Table:
 
 
 def summary_table(runs: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """A row a run: varied keys as numbers where all their values are, figures under dotted names."""
+    """One row per run, with figures under dotted names. Varied keys are numbers if all their values are."""
     rows, runs = [], list(runs)
     for run in runs:
         flat: dict[str, Any] = {}
@@ -274,7 +278,7 @@ def summary_table(runs: Iterable[Mapping[str, Any]]) -> pa.Table:
 
 
 def typed(texts: list[str]) -> list[int] | list[float] | list[str]:
-    """Values of a varied key as numbers, where all of them are.
+    """Values of a varied key, as numbers if all of them are.
 
     >>> typed(["2", "8"]), typed(["0.5", "1"]), typed(["10us", "1"])
     ([2, 8], [0.5, 1.0], ['10us', '1'])

@@ -22,21 +22,21 @@ class Entry:
     """The results of an experiment, or the dataset of a sweep, in a store."""
 
     folder: Path
-    """Where."""
+    """The folder."""
     name: str
     """The experiment's name."""
     version: str
     """The version of flowsched that wrote it."""
     commit: str
-    """Its commit."""
+    """The commit of that version."""
     complete: bool
-    """Whether every run is there."""
+    """Whether every run is finished."""
     old: bool
-    """Whether another version of flowsched wrote it: nothing asks for it again."""
+    """Whether another version of flowsched wrote it. This version does not use it."""
     bytes: int
-    """On the disk."""
+    """The size on the disk in bytes."""
     age_s: float
-    """How long ago it was written, in seconds."""
+    """The age in seconds."""
 
 
 def entries(store: str | os.PathLike[str]) -> list[Entry]:
@@ -46,7 +46,8 @@ def entries(store: str | os.PathLike[str]) -> list[Entry]:
 
 
 def remove(store: str | os.PathLike[str], *, older_than_days: float | None = None) -> list[Entry]:
-    """Removes what other versions of flowsched wrote, and what is older than so many days. Returns it."""
+    """Removes what other versions of flowsched wrote, and what is older than ``older_than_days``. Returns the
+    removed entries."""
     most = float("inf") if older_than_days is None else older_than_days * 86_400
     gone = [entry for entry in entries(store) if entry.old or entry.age_s > most]
     _native.remove_stored(store, [str(entry.folder) for entry in gone])
@@ -54,7 +55,7 @@ def remove(store: str | os.PathLike[str], *, older_than_days: float | None = Non
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Lists or removes, and returns the exit status."""
+    """Runs the command line, and returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m flowsched.store", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     listing = commands.add_parser("list", help="list the results in a store")

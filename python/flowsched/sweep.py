@@ -21,7 +21,7 @@ from .experiment import Experiment
 
 
 def parser() -> argparse.ArgumentParser:
-    """What can be said."""
+    """The parser of the command line."""
     of_sweep = argparse.ArgumentParser(
         prog="python -m flowsched.sweep",
         description="Run an experiment at many points, each run as a Dask task.",
@@ -100,12 +100,12 @@ def _rule(text: str) -> RelativeInterval:
 
 
 if __name__ == "__main__":
-    # Workers are other processes, which import this module again under its own name.
+    # Workers are separate processes and import this module under its own name.
     sys.exit(main())
 else:
 
     class _Callable(types.ModuleType):
-        """The module is called as the function, whoever imports it by its name."""
+        """Makes the module callable: ``flowsched.sweep`` works whether it names the function or this module."""
 
         __call__ = staticmethod(_sweeping.sweep)
 

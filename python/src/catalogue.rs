@@ -1,4 +1,4 @@
-//! What an experiment can name, as JSON.
+//! The names that an experiment can use, as JSON.
 
 use flowsched_schemes::{PRESETS, Role};
 use flowsched_topology::TOPOLOGIES;
@@ -30,7 +30,7 @@ pub(crate) fn built_in_workloads() -> PyResult<String> {
     json::text(&workloads.collect::<Vec<_>>())
 }
 
-/// The kinds of topologies with their keys.
+/// The kinds of topologies, with their keys.
 #[pyfunction]
 pub(crate) fn topologies() -> PyResult<String> {
     let key = |parameter: &Parameter| {

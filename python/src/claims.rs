@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use crate::{errors, json, running};
 
 /// Measures the claims that `words` name, in the repository `root`, with results in the store `out`.
-/// Returns a row for each value, as JSON and as a table of so many columns.
+/// Returns one row per value, as JSON and as a text table `width` characters wide.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of `flowsched.reproduce`")]
 #[pyo3(signature = (words, root, out, is_paper_scale, seeds, threads, width, before))]

@@ -1,4 +1,4 @@
-//! Errors as the package's exceptions.
+//! Errors as the exceptions of the Python package.
 
 use flowsched_experiment::results::ResultsError;
 use flowsched_experiment::{Mistake, Mistakes, Place};
@@ -46,7 +46,7 @@ fn mistake<'py>(py: Python<'py>, mistake: &Mistake) -> PyResult<Bound<'py, PyDic
     Ok(known)
 }
 
-/// A mistake that only drawing all flows of a seed could show.
+/// An `ExperimentError` for a setting whose mistake shows only when it is used.
 pub(crate) fn setting(name: &str, error: &SettingError) -> PyErr {
     let place = Place::Argument(name.to_owned());
     mistakes(&Mistake::new(&place, &error.key, &error.problem).into())
@@ -60,7 +60,7 @@ fn named(name: &str, message: &str) -> PyErr {
     })
 }
 
-/// A results folder that cannot be read or written.
+/// An `OSError` if the system refused, or a `ResultsError`.
 pub(crate) fn results(error: &ResultsError) -> PyErr {
     if let ResultsError::Write { source, .. } | ResultsError::Read { source, .. } = error
         && let Some(number) = source.raw_os_error()
@@ -70,12 +70,12 @@ pub(crate) fn results(error: &ResultsError) -> PyErr {
     named("ResultsError", &error.to_string())
 }
 
-/// An experiment that does not fit the machine.
+/// A `TooLargeError`.
 pub(crate) fn too_large(error: &TooLarge) -> PyErr {
     named("TooLargeError", &error.reason)
 }
 
-/// Runs that fail.
+/// The exception for runs that fail.
 pub(crate) fn run(name: &str, error: &RunError) -> PyErr {
     match error {
         RunError::Setting(error) => setting(name, error),
@@ -84,7 +84,7 @@ pub(crate) fn run(name: &str, error: &RunError) -> PyErr {
     }
 }
 
-/// Claims that cannot be read.
+/// The exception for claims that cannot be read.
 pub(crate) fn repository(error: &RepositoryError) -> PyErr {
     match error {
         RepositoryError::Mistakes(found) => mistakes(found),
@@ -92,7 +92,7 @@ pub(crate) fn repository(error: &RepositoryError) -> PyErr {
     }
 }
 
-/// Anything else.
+/// A `FlowschedError`, for any other error.
 pub(crate) fn other(error: &dyn std::error::Error) -> PyErr {
     named("FlowschedError", &error.to_string())
 }

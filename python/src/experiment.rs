@@ -1,4 +1,4 @@
-//! An experiment that is complete and checked, for Python.
+//! A checked experiment, for Python.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::{errors, json, running};
 #[pyclass(frozen, module = "flowsched._native")]
 pub(crate) struct Experiment {
     experiment: Arc<flowsched_experiment::Experiment>,
-    /// What is said of it in messages.
+    /// The name of the experiment file, for messages.
     name: String,
-    /// Where the files that it refers to are.
+    /// The folder of the files that the experiment names.
     folder: PathBuf,
 }
 
-/// A run of an experiment; the keys of its point stay in their order.
+/// A run of an experiment. The keys of its point keep their order.
 #[derive(Serialize)]
 struct RunInWords {
     point: Point,
@@ -29,7 +29,7 @@ struct RunInWords {
     seed: u64,
 }
 
-/// A text of TOML that says the same as this JSON object.
+/// Converts a JSON object to TOML.
 #[pyfunction]
 pub(crate) fn toml_of(json: &str) -> PyResult<String> {
     let table: toml::Table = serde_json::from_str(json).map_err(|error| errors::other(&error))?;
@@ -38,7 +38,7 @@ pub(crate) fn toml_of(json: &str) -> PyResult<String> {
 
 #[pymethods]
 impl Experiment {
-    /// Checks `text`, the experiment file `name`; what it refers to is in `folder`.
+    /// Checks the experiment file `name` with the content `text`. Files that it names are in `folder`.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "what the command line says beside a file")]
     #[pyo3(signature = (name, text, folder, set, vary, seed=None, quick=false))]
@@ -64,13 +64,13 @@ impl Experiment {
         self.experiment.resolved()
     }
 
-    /// What the report is headed with.
+    /// The title of the report.
     #[getter]
     fn title(&self) -> &str {
         &self.experiment.name
     }
 
-    /// What a user should know though it is no mistake.
+    /// Warnings about settings that contradict each other.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.experiment.warnings.clone()
@@ -83,13 +83,13 @@ impl Experiment {
         scene.map_or(Vec::new(), |scene| scene.schemes.iter().map(|one| one.name.clone()).collect())
     }
 
-    /// The first seed and how many there are.
+    /// The first seed and the number of seeds.
     #[getter]
     fn seeds(&self) -> (u64, u64) {
         (self.experiment.first_seed, self.experiment.seeds)
     }
 
-    /// As JSON: point, scheme and seed of every run, in their order.
+    /// The point, scheme and seed of every run in order, as JSON.
     fn runs(&self) -> PyResult<String> {
         let runs = self.experiment.runs();
         let described = |run: &Run| {
@@ -100,9 +100,9 @@ impl Experiment {
         json::text(&runs.iter().map(described).collect::<Vec<_>>())
     }
 
-    /// How large it is with so many runs at a time: in words, bytes of memory, and warnings.
+    /// The size of the experiment with `threads` runs at a time: as text, memory in bytes, and warnings.
     ///
-    /// Raises an error if it does not fit this machine.
+    /// Raises an error if the experiment does not fit this machine.
     fn size(&self, py: Python<'_>, threads: usize) -> PyResult<(String, f64, Vec<String>)> {
         let size = py
             .detach(|| Size::new(&self.experiment, threads))
@@ -111,19 +111,19 @@ impl Experiment {
         Ok((size.to_string(), size.memory(), warnings))
     }
 
-    /// Bytes of memory that one run of it needs.
+    /// The memory that one run needs, in bytes.
     fn memory(&self, py: Python<'_>) -> PyResult<f64> {
         let size = py.detach(|| Size::new(&self.experiment, 1));
         Ok(size.map_err(|error| errors::setting(&self.name, &error))?.memory())
     }
 
-    /// The same experiment with this one seed.
+    /// The same experiment with only this seed.
     fn with_seed(&self, seed: u64) -> Experiment {
         let experiment = Arc::new(self.experiment.with_seed(seed));
         Experiment { experiment, name: self.name.clone(), folder: self.folder.clone() }
     }
 
-    /// The experiment of one run alone, by its number: its file says nothing of other runs.
+    /// An experiment with only the run of this number. Its file does not depend on the other runs.
     fn alone(&self, py: Python<'_>, run: usize) -> PyResult<Experiment> {
         let runs = self.experiment.runs();
         let alone = py.detach(|| self.of_run(runs[run]));
@@ -131,20 +131,20 @@ impl Experiment {
         Ok(Experiment { experiment, name: self.name.clone(), folder: self.folder.clone() })
     }
 
-    /// Where its results belong in the store `dir`, under the name of its file.
+    /// The folder of the results in the store `dir`, under `name`.
     fn folder_in(&self, dir: PathBuf, name: &str) -> PathBuf {
         Store::new(&dir, program("")).folder_of(name, &self.experiment)
     }
 
-    /// Whether the store has every run of it.
+    /// Whether the store has every run.
     fn is_stored(&self, dir: PathBuf, name: &str) -> bool {
         Store::new(&dir, program("")).finished(name, &self.experiment).is_some()
     }
 
-    /// Runs it into the folder `out`. `tick` is called with how many runs are done, how many there are,
-    /// how many flows have ended and how many there are, about ten times a second.
+    /// Runs the experiment into the folder `out`. Calls `tick` about ten times per second with the number of
+    /// finished runs, of all runs, of finished flows and of all flows.
     ///
-    /// Returns whether it went to its end: it does not after Ctrl-C.
+    /// Returns false if Ctrl-C stopped the experiment.
     #[pyo3(signature = (out, threads, resume, command, tick=None))]
     fn run(
         &self,
@@ -181,7 +181,7 @@ impl Experiment {
     }
 }
 
-/// The resolved file with one scheme and one seed.
+/// The resolved file with only the scheme and the seed of `run`.
 fn only_run(resolved: &str, run: Run) -> Result<String, Box<dyn std::error::Error>> {
     let mut table: toml::Table = resolved.parse()?;
     table.remove("orders");

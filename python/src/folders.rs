@@ -1,4 +1,4 @@
-//! Results folders that were written before.
+//! Existing results folders.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ impl Folder {
         self.0.experiment()
     }
 
-    /// The figures as text for a terminal of so many columns.
+    /// The figures as text for a terminal of `width` columns.
     fn table(&self, width: usize) -> String {
         flowsched_report::terminal(self.0.summary(), width)
     }
@@ -43,7 +43,7 @@ impl Folder {
         py.detach(|| flowsched_report::html(self.0.dir())).map_err(|error| errors::other(&error))
     }
 
-    /// The path of a table, after a check that it is whole.
+    /// The path of a table, after checking that the table is complete.
     fn table_file(&self, py: Python<'_>, name: &str) -> PyResult<PathBuf> {
         py.detach(|| self.0.checked_table(name)).map_err(|error| errors::results(&error))
     }
@@ -53,10 +53,11 @@ fn open(dir: &Path) -> PyResult<results::Folder> {
     results::Folder::open(dir).map_err(|error| errors::results(&error))
 }
 
-/// Folders, and the point of all runs of each where its summary does not say it: a JSON object of texts.
+/// Folders. A folder whose summary does not name the point of its runs comes with the point, as a JSON
+/// object of strings.
 type Folders = Vec<(PathBuf, Option<String>)>;
 
-/// Opens the folders and hands them to `use_them`.
+/// Opens the folders and passes them to `use_them`.
 fn placed<T>(
     folders: Folders,
     use_them: impl FnOnce(&[Placed<'_>]) -> Result<T, ResultsError>,
@@ -74,7 +75,7 @@ fn placed<T>(
     use_them(&placed).map_err(|error| errors::results(&error))
 }
 
-/// Every scheme against `against`, as JSON.
+/// The comparison of every other scheme with `against`, as JSON.
 #[pyfunction]
 pub(crate) fn compare_placed(py: Python<'_>, folders: Folders, against: &str) -> PyResult<String> {
     json::text(&py.detach(|| placed(folders, |placed| compare(placed, against)))?)
@@ -86,7 +87,7 @@ pub(crate) fn slowdown_placed(py: Python<'_>, folders: Folders) -> PyResult<Stri
     json::text(&py.detach(|| placed(folders, slowdown_by_size))?)
 }
 
-/// How two results folders differ, as JSON and as text for a terminal of so many columns.
+/// The differences between two results folders, as JSON and as text for a terminal of `width` columns.
 #[pyfunction]
 pub(crate) fn diff_folders(
     py: Python<'_>,
@@ -101,13 +102,13 @@ pub(crate) fn diff_folders(
     Ok((json::text(&diff)?, flowsched_report::diff(&diff, width)))
 }
 
-/// The mean of a figure over seeds, and the ends of its 95% interval where it is known.
+/// The mean of a figure over seeds, and its 95% interval if there is one; `None` without values.
 #[pyfunction]
 pub(crate) fn mean_over_seeds(values: Vec<f64>) -> Option<(f64, Option<(f64, f64)>)> {
     OverSeeds::from_values(&values).map(|over| (over.mean, over.interval))
 }
 
-/// The change of a figure given the logs of each seed's ratio: the change and the ends of its interval.
+/// The change of a figure and its interval, from the logarithm of each seed's ratio.
 #[pyfunction]
 pub(crate) fn change_over_seeds(logs: Vec<f64>) -> (Option<f64>, Option<f64>, Option<f64>) {
     let Change { change, low, high } = Change::over_seeds(&logs);

@@ -1,8 +1,8 @@
-//! The Python package's native half: experiments, runs and what the other crates know, for Python.
+//! The native half of the Python package: access to experiments, runs and results.
 //!
-//! What lives here: turning Python's arguments into the crates' types and their answers into JSON, and
-//! threads under Python's lock. What may not: anything that shapes a result, and anything that Python
-//! code can say as well (`python/flowsched`).
+//! What lives here: converting Python's arguments to the crates' types and results to JSON, and running
+//! without Python's global lock. What may not: anything that affects a result, and anything that Python
+//! code (`python/flowsched`) can do as well.
 
 #![allow(missing_docs, reason = "the package's stubs and docstrings are the documentation")]
 

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::{errors, json};
 
-/// The network of the topology `name` with these settings, keys and values as texts, as JSON: nodes,
-/// and one link for each pair of ports.
+/// The network of the topology `name` as JSON: its nodes, and one link for each port. `settings` are pairs
+/// of keys and values.
 #[pyfunction]
 pub(crate) fn network(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Runs an experiment under Python: without its lock, and with an eye on Ctrl-C.
+//! Runs an experiment from Python: without the global lock, and watching for Ctrl-C.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,27 +14,27 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// How often signals are looked at and progress is told.
+/// How often signals are checked and progress is reported.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// What is to be run.
+/// An experiment to run.
 pub(crate) struct Job<'a> {
-    /// What is said of it in messages.
+    /// The name of the experiment, for messages.
     pub name: &'a str,
     /// The experiment.
     pub experiment: Arc<Experiment>,
     /// The results folder.
     pub out: &'a Path,
-    /// How many runs go side by side.
+    /// The number of runs at a time.
     pub threads: usize,
-    /// Whether finished runs of an interrupted experiment are kept.
+    /// Whether to keep finished runs of an interrupted experiment.
     pub resume: bool,
-    /// What the results say wrote them.
+    /// The command that the results record.
     pub command: String,
 }
 
-/// Runs the job to its end or to a signal, which stops the runs; the results have what is finished until
-/// then. Returns whether it went to its end.
+/// Runs the job until it ends or a signal stops it. After a signal, the results contain the finished runs.
+/// Returns whether every run is finished.
 pub(crate) fn run(py: Python<'_>, job: Job<'_>, tick: Option<Py<PyAny>>) -> PyResult<bool> {
     let name = job.name;
     let progress = Arc::new(Progress::default());
@@ -58,7 +58,7 @@ fn work(job: Job<'_>, progress: &Arc<Progress>) -> Result<(Arc<Work>, usize), Re
     Ok((Arc::new(work), job.threads))
 }
 
-/// Has another thread do the work. Returns the exception of a signal, if there was one.
+/// Does the work in another thread. Returns the exception of a signal, if there was one, and the summary.
 fn follow(
     work: &Arc<Work>,
     threads: usize,
@@ -76,7 +76,7 @@ fn follow(
     let (worker, count) = (Arc::clone(work), Arc::clone(&finished));
     let doing = std::thread::spawn(move || {
         let result = worker.do_all(threads, |_| _ = count.fetch_add(1, Ordering::SeqCst));
-        // Nobody waits for it only if this thread's result is taken by `join` alone.
+        // Sending fails if the receiver is gone; `join` then takes the result.
         let _ = done.send(());
         result
     });

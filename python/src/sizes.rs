@@ -17,7 +17,7 @@ pub(crate) struct Sizes(SizeDistribution);
 
 #[pymethods]
 impl Sizes {
-    /// By a built-in name, a form such as "fixed 20KB", or the name of a CDF file.
+    /// Reads a built-in name, a form such as "fixed 20KB", or the name of a CDF file.
     #[new]
     fn new(name: &str) -> PyResult<Sizes> {
         read(name).map(Sizes)
@@ -28,22 +28,22 @@ impl Sizes {
         self.0.mean()
     }
 
-    /// The share of flows that are not larger than each of these sizes.
+    /// For each size, the share of flows that are at most this large.
     fn cdf(&self, bytes: Vec<f64>) -> Vec<f64> {
         bytes.into_iter().map(|bytes| self.0.cdf(bytes)).collect()
     }
 
-    /// The sizes below which these shares of all flows are.
+    /// For each share, the size that this share of flows does not exceed.
     fn quantiles(&self, shares: Vec<f64>) -> Vec<f64> {
         shares.into_iter().map(|share| self.0.quantile(share)).collect()
     }
 
-    /// The sizes at which the distribution has a point.
+    /// The sizes of the distribution's points.
     fn knots(&self) -> Vec<f64> {
         self.0.knots()
     }
 
-    /// So many sizes, the same for the same seed: 64-bit integers, little-endian.
+    /// Draws `count` sizes, the same for the same seed, as 64-bit little-endian integers.
     fn sample<'py>(&self, py: Python<'py>, count: usize, seed: u64) -> Bound<'py, PyBytes> {
         let drawn = py.detach(|| {
             let mut random = stream(seed, "sizes", 0);
@@ -54,7 +54,7 @@ impl Sizes {
     }
 }
 
-/// The distribution that `name` stands for.
+/// The distribution called `name`.
 pub(crate) fn read(name: &str) -> PyResult<SizeDistribution> {
     let place = Place::Argument(format!("workload {name}"));
     let mut open = |path: &str| {

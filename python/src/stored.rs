@@ -1,4 +1,4 @@
-//! What is in a store, and removing it.
+//! Listing and removing the results in a store.
 
 use std::path::PathBuf;
 

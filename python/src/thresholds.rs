@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use crate::sizes::read;
 use crate::{errors, json};
 
-/// The thresholds that minimise `objective`, as JSON: those of one forecast, beside others where
-/// `compared`; or one set for every workload at every load, with the least regret.
+/// The thresholds that minimise `objective`, as JSON. For one workload and load, `compared` adds the costs
+/// of other thresholds. For several, the one set with the least regret over all of them.
 #[pyfunction]
 #[pyo3(signature = (workloads, loads, queues, model, objective, link, compared, mean_regret))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of `flowsched.thresholds`")]

@@ -1,4 +1,4 @@
-//! The controller's command line on its own, as `flowsched controller` has it: what the tests run.
+//! The command `flowsched controller` as a program of its own, which the tests run.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! What the controller shows: to agents the announcement of their group, to operators how each
-//! group is, and who was refused.
+//! What the controller publishes: each group's announcement for its agents, and for operators the
+//! state of each group and the refused connections.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -14,29 +14,29 @@ use tokio::sync::watch;
 use crate::log;
 use crate::rollout::State;
 
-/// An announcement as it is sent.
+/// An announcement in the form that agents receive.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Published {
-    /// Its version; 0: none yet.
+    /// The version; 0 if nothing was announced yet.
     pub version: u64,
-    /// Its text.
+    /// The announcement as JSON.
     pub text: Bytes,
 }
 
-/// How a group is.
+/// The state of a group.
 #[derive(Clone, Debug)]
 pub struct Overview {
-    /// What is announced and why.
+    /// What is announced, and why.
     pub state: State,
-    /// Hosts that were collected from last, and how many of them have the version in force.
+    /// Hosts that answered in the last round.
     pub hosts: usize,
-    /// Hosts that have the announced version.
+    /// Hosts on which the announced version is in force.
     pub in_force: usize,
-    /// Agents that could not be collected from.
+    /// Agents that did not answer in the last round.
     pub unreachable: usize,
-    /// The last thing that went wrong.
+    /// The last error.
     pub error: Option<String>,
-    /// Messages in all windows, and the load of the last one.
+    /// Messages in all windows.
     pub messages: f64,
     /// The load of the last window.
     pub load: f64,
@@ -45,17 +45,17 @@ pub struct Overview {
 /// Connections of agents that were refused.
 #[derive(Clone, Debug, Default)]
 pub struct Refusals {
-    /// How many.
+    /// Number of refused connections.
     pub count: u64,
-    /// Who came last, and why it was refused.
+    /// The address of the last refused client, and why it was refused.
     pub last: String,
     logged_at: Option<Instant>,
 }
 
-/// The log has one refusal in so long a time: hosts come again and again.
+/// At most one refusal is logged per this time, because refused hosts try again and again.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// The board, written by the controller's loop and read by its servers.
+/// State that the controller's loop writes and its servers read.
 #[derive(Debug)]
 pub struct Board {
     published: BTreeMap<String, watch::Sender<Published>>,
@@ -65,7 +65,7 @@ pub struct Board {
 }
 
 impl Board {
-    /// A board for these groups.
+    /// A board for `groups`, with nothing announced.
     pub fn new<'a>(groups: impl IntoIterator<Item = &'a String>) -> Board {
         let empty = |group: &String| (group.clone(), watch::channel(Published::default()).0);
         Board {
@@ -76,12 +76,12 @@ impl Board {
         }
     }
 
-    /// What agents of a group see, as it changes; `None` for a group that there is not.
+    /// The announcement of a group, as it changes; `None` if the configuration has no such group.
     pub fn subscribe(&self, group: &str) -> Option<watch::Receiver<Published>> {
         self.published.get(group).map(watch::Sender::subscribe)
     }
 
-    /// Shows agents of a group an announcement.
+    /// Publishes an announcement to the agents of a group.
     pub fn publish(&self, group: &str, announcement: &Announcement) {
         if let Some(place) = self.published.get(group) {
             let text = Bytes::from(announcement.to_json());
@@ -89,12 +89,12 @@ impl Board {
         }
     }
 
-    /// How the groups are.
+    /// The states of all groups, by name.
     pub fn overview(&self) -> MutexGuard<'_, BTreeMap<String, Overview>> {
         self.overview.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that somebody was refused.
+    /// Counts a refused connection, and logs it unless another one was logged within the last 10 s.
     pub fn refuse(&self, who: SocketAddr, why: impl Display) {
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         refusals.count += 1;
@@ -105,7 +105,7 @@ impl Board {
         }
     }
 
-    /// Who was refused.
+    /// The refused connections so far.
     pub fn refusals(&self) -> Refusals {
         self.refusals.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -115,7 +115,7 @@ impl Board {
         *self.leads.borrow()
     }
 
-    /// Says whether it does.
+    /// Sets whether this controller leads.
     pub fn set_leads(&self, leads: bool) {
         self.leads.send_replace(leads);
     }

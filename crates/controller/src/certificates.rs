@@ -18,11 +18,11 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 use crate::error::ControllerError;
 
-/// What a host's subject begins with.
+/// A host's subject begins with this.
 const AGENT: &str = "agent.";
 /// The controller's subject, which is also its user in etcd.
 pub const CONTROLLER: &str = "controller";
-/// The authority lasts ten years.
+/// Days for which the authority is valid: ten years.
 const CA_DAYS: i64 = 3650;
 
 /// `flowsched controller certificates`.
@@ -60,10 +60,10 @@ enum Action {
     },
 }
 
-/// Makes what is asked for, and prints the names of the files.
+/// Makes a certificate and its key, and prints the names of the files.
 ///
 /// # Errors
-/// If a file is there already, or cannot be written.
+/// If a file exists already or cannot be written.
 pub fn run(args: &CertificatesArgs) -> Result<(), ControllerError> {
     fs::create_dir_all(&args.folder).map_err(|e| ControllerError::file(&args.folder, e))?;
     match &args.action {
@@ -104,7 +104,7 @@ fn authority() -> Result<(Certificate, KeyPair), ControllerError> {
     Ok((certificate, key))
 }
 
-/// From a day ago, since clocks differ.
+/// Makes a certificate valid for `days` from now, and also for the day before: clocks differ.
 fn valid_for(params: &mut CertificateParams, days: i64) {
     let now = OffsetDateTime::now_utc();
     params.not_before = now - Duration::days(1);
@@ -143,7 +143,7 @@ fn signed(
     Ok((certificate, key))
 }
 
-/// Writes both files where there are none.
+/// Writes the key and the certificate. Existing files are not overwritten.
 fn write(folder: &Path, name: &str, certificate: &str, key: &str) -> Result<(), ControllerError> {
     for (ending, text, mode) in [("key", key, 0o600), ("crt", certificate, 0o644)] {
         let path = folder.join(format!("{name}.{ending}"));
@@ -156,7 +156,8 @@ fn write(folder: &Path, name: &str, certificate: &str, key: &str) -> Result<(), 
     Ok(())
 }
 
-/// The group of the host whose certificate this is, which was verified before.
+/// The group that a host's certificate names; `None` if it is not a host's. The caller must have
+/// verified the certificate.
 pub fn group_of(certificate: &CertificateDer<'_>) -> Option<String> {
     let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
     let name = parsed.subject().iter_common_name().next()?;

@@ -1,4 +1,4 @@
-//! The controller's configuration file: read, checked, in units.
+//! The controller's configuration: the file with every value checked and converted to its unit.
 
 mod file;
 
@@ -13,102 +13,102 @@ use flowsched_units::{Bytes, PacketMeaning, Rate, Time};
 
 use crate::error::ControllerError;
 
-/// What an operator wants.
+/// A checked configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The folder that outlives the process.
+    /// The folder for state that outlives the process.
     pub state: PathBuf,
     /// Thresholds until the first decision, and the code points of the levels.
     pub levels: Levels,
-    /// Where agents poll.
+    /// The address that agents poll; `None` with etcd.
     pub listen: Option<SocketAddr>,
-    /// Where status and metrics are served, without TLS.
+    /// The address that serves status and metrics, without TLS.
     pub status: SocketAddr,
     /// The controller's certificates.
     pub identity: Option<Identity>,
-    /// Endpoints of etcd; none: announcements are served from `listen`.
+    /// Endpoints of etcd. If empty, announcements are served on `listen`.
     pub etcd: Vec<String>,
-    /// Where sizes come from.
+    /// How flow sizes are collected.
     pub collect: Collect,
     /// When thresholds change.
     pub guard: Guard,
-    /// How they are tried.
+    /// How new thresholds are tried.
     pub trial: Trial,
-    /// By name.
+    /// The groups, by name.
     pub groups: BTreeMap<String, Group>,
 }
 
-/// How sizes are collected.
+/// How flow sizes are collected.
 #[derive(Clone, Debug)]
 pub struct Collect {
-    /// Prometheus's address; `None`: agents are scraped.
+    /// The address of Prometheus; `None` if the controller scrapes agents itself.
     pub prometheus: Option<String>,
     /// The time between two rounds.
     pub every: Duration,
-    /// The length of a window, and how many are kept: the hours of a day.
+    /// The length of a window; one hour by default.
     pub window: Duration,
-    /// How many windows.
+    /// The number of windows that are kept; one day by default.
     pub windows: usize,
-    /// The authority of the certificates that agents serve metrics with.
+    /// The authority that signed the certificates of agents' metrics endpoints.
     pub ca: Option<PathBuf>,
-    /// The token that they want to see.
+    /// The file with the bearer token for agents' metrics.
     pub token_file: Option<PathBuf>,
 }
 
-/// Guard rails.
+/// Limits on changes of thresholds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guard {
     /// The time between two decisions.
     pub every: Duration,
-    /// The share by which the predicted mean FCT must improve.
+    /// The relative improvement of the predicted mean FCT that a change needs.
     pub improvement: f64,
-    /// The least time between two changes.
+    /// The minimum time between two changes.
     pub interval: Duration,
-    /// No threshold is smaller.
+    /// The smallest threshold that is announced.
     pub least_threshold: Bytes,
-    /// No decision is made on fewer messages.
+    /// The minimum number of messages for a decision.
     pub least_messages: u64,
 }
 
 /// A trial on some hosts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
-    /// The share of hosts.
+    /// The share of hosts that are canaries.
     pub share: f64,
-    /// How long it lasts.
+    /// How long the trial lasts.
     pub time: Duration,
-    /// The relative rise of retransmissions that ends it.
+    /// The relative rise of the retransmission rate that rolls the trial back.
     pub retransmissions: f64,
 }
 
 /// Hosts that have the same thresholds.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Addresses of agents' metrics.
+    /// URLs of the agents' metrics endpoints.
     pub agents: Vec<String>,
-    /// Label matchers of their series in Prometheus.
+    /// Prometheus label matchers that select the group's series.
     pub selector: String,
     /// The rate of a host's link.
     pub link_rate: Rate,
 }
 
-/// More agents than this need Prometheus.
+/// The maximum number of agents that the controller scrapes without Prometheus.
 pub const MOST_SCRAPED: usize = 1000;
 
 impl Config {
     /// Reads and checks the file at `path`.
     ///
     /// # Errors
-    /// If it cannot be read, or what is wrong with it.
+    /// If the file cannot be read, or has a missing, invalid or contradictory value.
     pub fn read(path: &Path) -> Result<Config, ControllerError> {
         let text = std::fs::read_to_string(path).map_err(|e| ControllerError::file(path, e))?;
         Config::parse(&text, path)
     }
 
-    /// The same from `text`; `path` is for errors.
+    /// Checks the configuration in `text`. Errors name `path`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If a value is missing, invalid or contradicts another.
     pub fn parse(text: &str, path: &Path) -> Result<Config, ControllerError> {
         let file: file::File = toml::from_str(text).map_err(|e| ControllerError::Syntax {
             path: path.to_owned(),

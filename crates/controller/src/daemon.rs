@@ -1,5 +1,5 @@
-//! `flowsched controller run`: collects, decides and distributes, round by round. What it does in
-//! a round is in other files; here is the order, and what is kept when something fails.
+//! `flowsched controller run`: collects, decides and distributes, in rounds. This module sets the
+//! order of the steps, and what state is kept when a step fails.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ use crate::scrape::{Collected, Round, Scraper};
 use crate::windows::Windows;
 use crate::{local, log, serve};
 
-/// The kinds of files in the state folder.
+/// Kinds of files in the state folder.
 pub const STATE: &str = "state";
 pub const COLLECTED: &str = "collected";
 
-/// A controller at work.
+/// A running controller.
 struct Controller {
     config: Config,
     folder: Folder,
@@ -42,8 +42,8 @@ struct Controller {
     decided_at: Option<Instant>,
 }
 
-/// Seconds since 1970, as the machine's clock had it at the start: a clock that is set meanwhile neither
-/// ends a trial nor makes it last.
+/// Seconds since 1970: the machine's clock at the start, plus the time since then. Setting the
+/// machine's clock therefore neither shortens nor extends a trial.
 struct Clock {
     started_at: u64,
     started: Instant,
@@ -60,21 +60,21 @@ impl Clock {
     }
 }
 
-/// A group as the controller knows it.
+/// The state of a group in memory.
 struct Member {
     rollout: Rollout,
     collected: Collected,
-    /// What was collected is not in the state folder yet.
+    /// Whether `collected` has changed since it was last written to the state folder.
     is_unsaved: bool,
     hosts: Vec<Sample>,
     unreachable: usize,
     error: Option<String>,
 }
 
-/// Runs until a signal ends it.
+/// Runs until SIGTERM or SIGINT.
 ///
 /// # Errors
-/// If it cannot start.
+/// If the controller cannot start.
 pub async fn run(config: Config) -> Result<(), ControllerError> {
     let board = Arc::new(Board::new(config.groups.keys()));
     let status = TcpListener::bind(config.status).await.map_err(|e| {
@@ -117,7 +117,7 @@ impl Controller {
         for name in config.groups.keys() {
             let state = folder.read::<State>(STATE, name)?;
             let state = state.unwrap_or_else(|| State::new(&config.levels.thresholds));
-            // A change of levels is the operator's: it begins with the file's thresholds.
+            // If the file's number of levels has changed, start from the file's thresholds.
             let state = match state.thresholds.len() == config.levels.thresholds.len() {
                 true => state,
                 false => {
@@ -203,7 +203,8 @@ impl Controller {
         }
     }
 
-    /// Whether this controller leads. One that begins to takes over what the last one left.
+    /// Campaigns if this controller does not lead yet, and takes over the last leader's states on
+    /// success. Returns whether this controller leads.
     async fn lead(&mut self) -> bool {
         let Some(etcd) = &mut self.etcd else { return true };
         if etcd.leads() {
@@ -232,7 +233,7 @@ impl Controller {
         }
     }
 
-    /// Goes on from the newer of what etcd has and what is in the state folder: etcd may have been
+    /// Continues from the newer of the states in etcd and in the state folder: etcd may have been
     /// restored from an old snapshot.
     async fn take_over(&mut self, states: Vec<(String, State)>) {
         let mut states: BTreeMap<String, State> = states.into_iter().collect();
@@ -289,7 +290,7 @@ impl Controller {
     }
 
     async fn take_decision(&mut self, name: &str, decision: Decision, now: u64) {
-        // The same reason with the same figures says nothing new.
+        // Do not log the same reason with the same figures again.
         if self.groups[name].rollout.state.reason != decision.reason {
             log::info(format_args!("group {name}: {}", decision.reason));
         }
@@ -308,8 +309,8 @@ impl Controller {
         }
     }
 
-    /// Takes a group a step further. If that is to be announced and cannot be, nothing has
-    /// happened.
+    /// Applies `step` to a group, and announces the result if `step` returns true. If announcing
+    /// fails, the group keeps its earlier state.
     async fn advance(
         &mut self,
         name: &str,

@@ -1,5 +1,5 @@
-//! Whether a group gets other thresholds, and why: a function of what was collected, without a
-//! clock, a file or a network.
+//! Decides whether a group gets new thresholds, and why. A pure function of the collected data:
+//! it reads no clock, no file and no network.
 
 use std::fmt;
 
@@ -14,25 +14,25 @@ use serde::{Deserialize, Serialize};
 use crate::config::Guard;
 use crate::windows::Windows;
 
-/// What a decision is about.
+/// The input of a decision.
 #[derive(Clone, Debug)]
 pub struct Situation<'a> {
-    /// The traffic.
+    /// The group's traffic.
     pub windows: &'a Windows,
     /// The rate of a host's link.
     pub link: Rate,
     /// The thresholds in force.
     pub current: &'a [Bytes],
-    /// Seconds since the last change; `None`: there was none.
+    /// Seconds since the last change; `None` if there was no change.
     pub unchanged: Option<u64>,
-    /// The guard rails.
+    /// The limits on changes.
     pub guard: &'a Guard,
 }
 
-/// What is to be done.
+/// The output of a decision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// Other thresholds, if there are to be any.
+    /// The new thresholds; `None` if the current ones stay.
     pub thresholds: Option<Vec<Bytes>>,
     /// Why.
     pub reason: Reason,
@@ -42,42 +42,42 @@ pub struct Decision {
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// Nothing was decided yet.
+    /// There was no decision yet.
     NoDecision,
     /// Too few messages have ended.
     FewMessages {
-        /// So many have.
+        /// Messages that have ended.
         found: u64,
-        /// So many must have.
+        /// Messages that a decision needs.
         least: u64,
     },
-    /// The last change was a short while ago.
+    /// The last change is too recent.
     TooSoon {
-        /// Seconds until the next one may be.
+        /// Seconds until the next change is allowed.
         seconds: u64,
     },
-    /// Other thresholds would not be better by enough.
+    /// The best thresholds would not improve the mean FCT enough.
     NoGain {
-        /// By which share the mean FCT would improve.
+        /// The predicted relative improvement of the mean FCT.
         gain: f64,
-        /// By which it must.
+        /// The improvement that a change needs.
         least: f64,
     },
-    /// Other thresholds are better.
+    /// The best thresholds improve the mean FCT enough.
     Gain {
-        /// By which share the mean FCT improves.
+        /// The predicted relative improvement of the mean FCT.
         gain: f64,
     },
-    /// A trial ended well.
+    /// A trial passed.
     TrialPassed,
-    /// A trial was ended, and why.
+    /// A trial was rolled back, and why.
     RolledBack(String),
-    /// The optimiser has none.
+    /// The optimiser or the collection failed, and why.
     Failed(String),
 }
 
 impl Reason {
-    /// The reason in a word, for a metric's label.
+    /// The reason as one word, for a metric's label.
     pub fn word(&self) -> &'static str {
         match self {
             Reason::NoDecision => "no_decision",
@@ -118,7 +118,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Decides.
+/// Decides whether the thresholds change.
 pub fn decide(situation: &Situation) -> Decision {
     let keep = |reason| Decision { thresholds: None, reason };
     let guard = situation.guard;
@@ -142,10 +142,11 @@ pub fn decide(situation: &Situation) -> Decision {
     }
 }
 
-/// A window with too small a share of all messages says little.
+/// Windows with a smaller share of all messages are ignored: they say little about the traffic.
 const LEAST_SHARE: f64 = 0.002;
 
-/// The best thresholds within the guard rails, and by which share they improve the mean FCT.
+/// The relative improvement of the mean FCT by the best thresholds, and these thresholds. No
+/// threshold is below [`Guard::least_threshold`].
 fn best(situation: &Situation, messages: f64) -> Result<(f64, Vec<Bytes>), ThresholdsError> {
     let sizes: Vec<(SizeDistribution, f64, f64)> = situation
         .windows
@@ -175,7 +176,7 @@ fn best(situation: &Situation, messages: f64) -> Result<(f64, Vec<Bytes>), Thres
         Ok(sum)
     };
     let after = mean(&found)?;
-    // Thresholds without a steady state are improved on by any that have one.
+    // The current thresholds may have no steady state. Any that have one are then a full gain.
     let gain = mean(situation.current).map_or(1.0, |before| 1.0 - after / before);
     Ok((gain, found))
 }

@@ -11,15 +11,15 @@ pub enum ControllerError {
     /// A file could not be read or written.
     #[error("{path}: {reason}")]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// What the system says.
         reason: String,
     },
-    /// A setting that makes no sense.
+    /// A setting has an invalid value.
     #[error(transparent)]
     Setting(#[from] Refused),
-    /// The configuration is no TOML of the right form.
+    /// The configuration file is not valid TOML, or has an unknown or missing key.
     #[error("{path}: {message}")]
     Syntax {
         /// The file.
@@ -27,10 +27,10 @@ pub enum ControllerError {
         /// Line, column and what is wrong.
         message: String,
     },
-    /// A command line that asks for what there is not.
+    /// Settings that are missing or contradict each other.
     #[error("{0}")]
     Usage(String),
-    /// What the controller needs failed.
+    /// Something that the controller depends on failed, such as a socket or a server.
     #[error("{0}")]
     Failed(String),
 }
@@ -45,7 +45,7 @@ impl ControllerError {
         }
     }
 
-    /// A file at `path` failed.
+    /// An error about the file at `path`.
     pub(crate) fn file(path: impl Into<PathBuf>, reason: impl std::fmt::Display) -> Self {
         ControllerError::File { path: path.into(), reason: reason.to_string() }
     }

@@ -1,7 +1,7 @@
-//! Announcements and states in etcd, and the lease by which one of several controllers leads.
+//! Announcements and states in etcd, and the lease that elects one of several controllers.
 //!
-//! Every write is a transaction that also checks who leads, so that a controller that lost its
-//! lease without knowing changes nothing.
+//! Every write is a transaction that also checks who leads. A controller that has lost its lease
+//! without noticing therefore changes nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,17 +13,17 @@ use tokio::task::JoinHandle;
 
 use crate::rollout::State;
 
-/// The key of the controller that leads.
+/// The key that holds the name of the leading controller.
 const LEADER: &str = "/flowsched/leader";
 const STATES: &str = "/flowsched/state/";
-/// After so many seconds of silence another controller leads.
+/// After this many seconds of silence, another controller may take the lead.
 const LEASE_SECONDS: i64 = 10;
 
-/// A controller's end of etcd.
+/// A controller's connection to etcd.
 pub struct Etcd {
     endpoints: Vec<String>,
     identity: Identity,
-    /// This process, and no other.
+    /// Identifies this process among all controllers.
     name: String,
     leading: Option<Leading>,
 }
@@ -41,7 +41,7 @@ impl Drop for Leading {
 }
 
 impl Etcd {
-    /// Endpoints to be reached later.
+    /// A client of these endpoints. [`Etcd::campaign`] connects.
     pub fn new(endpoints: &[String], identity: &Identity) -> Etcd {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let started = since.unwrap_or_default().as_nanos();
@@ -54,10 +54,10 @@ impl Etcd {
         self.leading.as_ref().is_some_and(|leading| leading.is_alive.load(Ordering::Relaxed))
     }
 
-    /// Tries to lead, if nobody does. Whether it begins to.
+    /// Takes the lead if no other controller has it. Returns whether this controller now leads.
     ///
     /// # Errors
-    /// What etcd says.
+    /// If etcd cannot be reached or refuses.
     pub async fn campaign(&mut self) -> Result<bool, String> {
         self.leading = None;
         let mut client = connect_etcd(&self.endpoints, &self.identity).await?;
@@ -76,7 +76,7 @@ impl Etcd {
         Ok(true)
     }
 
-    /// Leads no more; the lease runs out.
+    /// Gives up the lead. The lease expires after 10 s.
     pub fn resign(&mut self) {
         self.leading = None;
     }
@@ -84,7 +84,7 @@ impl Etcd {
     /// The states of all groups.
     ///
     /// # Errors
-    /// What etcd says, or a state that is none.
+    /// If etcd cannot be reached or refuses, or if a stored state is invalid.
     pub async fn states(&mut self) -> Result<Vec<(String, State)>, String> {
         let leading = self.leading.as_mut().ok_or("this controller does not lead")?;
         let options = GetOptions::new().with_prefix();
@@ -97,10 +97,10 @@ impl Etcd {
         found.kvs().iter().map(state).collect()
     }
 
-    /// Writes the state of a group and announces it, at once.
+    /// Writes the state of a group and its announcement in one transaction.
     ///
     /// # Errors
-    /// What etcd says, or that another controller leads.
+    /// If etcd cannot be reached or refuses, or if another controller leads.
     pub async fn publish(&mut self, group: &str, state: &State) -> Result<(), String> {
         let leading = self.leading.as_mut().ok_or("this controller does not lead")?;
         let own = Compare::value(LEADER, CompareOp::Equal, self.name.as_str());
@@ -124,7 +124,7 @@ impl Etcd {
     }
 }
 
-/// Keeps the lease alive until that fails.
+/// Keeps the lease alive until etcd does not confirm it in time. Then clears `is_alive`.
 async fn keep(mut client: Client, lease: i64, is_alive: Arc<AtomicBool>) {
     if let Ok((mut keeper, mut answers)) = client.lease_keep_alive(lease).await {
         loop {

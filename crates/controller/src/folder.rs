@@ -1,4 +1,4 @@
-//! The state folder: what outlives the controller, each file written whole or not at all.
+//! The state folder: files that outlive the controller. Each file is replaced as a whole.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -14,10 +14,10 @@ use crate::error::ControllerError;
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// The folder at `path`, which is made.
+    /// Opens the folder at `path`, and creates it if it does not exist.
     ///
     /// # Errors
-    /// If it cannot be.
+    /// If the folder cannot be created.
     pub fn create(path: &Path) -> Result<Folder, ControllerError> {
         fs::create_dir_all(path).map_err(|e| ControllerError::file(path, e))?;
         Ok(Folder(path.to_owned()))
@@ -27,10 +27,10 @@ impl Folder {
         self.0.join(format!("{kind}-{group}.json"))
     }
 
-    /// What was written last, if anything was.
+    /// Reads the value that [`Folder::write`] wrote last; `None` if there is no file.
     ///
     /// # Errors
-    /// If the file cannot be read or is not what was written.
+    /// If the file cannot be read or is damaged.
     pub fn read<T: DeserializeOwned>(
         &self,
         kind: &str,
@@ -46,10 +46,10 @@ impl Folder {
         }
     }
 
-    /// Writes `value` in the place of what was there.
+    /// Replaces the stored value by `value`.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn write<T: Serialize>(
         &self,
         kind: &str,

@@ -1,4 +1,4 @@
-//! A small HTTP client: one GET at a time on a connection that stays open, with or without TLS.
+//! A small HTTP client: one GET at a time on a connection that is kept open, with or without TLS.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-/// How long a request may take.
+/// The time-out of a request, including the time to connect.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// No answer is longer: Prometheus's for 10,000 hosts.
+/// The longest answer in bytes: enough for what Prometheus answers about 10,000 hosts.
 const MOST: usize = 64 << 20;
 
 type Sender = http1::SendRequest<Empty<Bytes>>;
 
-/// A server, and the connection to it.
+/// A server, and the open connection to it if there is one.
 pub struct Server {
     uri: Uri,
     tls: Option<Arc<ClientConfig>>,
@@ -34,10 +34,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server at `url`, with the authority for TLS and a token where they are needed.
+    /// A server at `url`. HTTPS needs `tls`; `token` is sent as a bearer token.
     ///
     /// # Errors
-    /// If `url` is no address.
+    /// If `url` is not a URL or has no host.
     pub fn new(
         url: &str,
         tls: Option<Arc<ClientConfig>>,
@@ -53,7 +53,7 @@ impl Server {
     /// The body of the page at `path`.
     ///
     /// # Errors
-    /// What went wrong.
+    /// If the server cannot be reached, answers with an error status, or takes more than 10 s.
     pub async fn get(&mut self, path: &str) -> Result<String, String> {
         let answered = timeout(PATIENCE, self.attempt(path)).await;
         let result = match answered {
@@ -115,10 +115,10 @@ where
     Ok(sender)
 }
 
-/// Trust in the authority whose certificates are in the file.
+/// A TLS client that trusts the authority whose certificates are in the file `ca`.
 ///
 /// # Errors
-/// If the file holds none.
+/// If the file cannot be read or a certificate in it is invalid.
 pub fn trust(ca: &Path) -> Result<Arc<ClientConfig>, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", ca.display());
     let text = std::fs::read(ca).map_err(|e| wrong(&e))?;

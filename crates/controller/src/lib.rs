@@ -3,7 +3,7 @@
 //!
 //! What lives here: collecting (`scrape`, `prometheus`), deciding (`decide`, `rollout`), and
 //! distributing (`serve`, `etcd`). What may not: how agents tag packets, and what they accept.
-//! Everything that decides is a function or a state machine without a clock, a file or a network.
+//! The code that decides is pure: it reads no clock, no file and no network.
 
 mod args;
 mod board;
@@ -41,7 +41,7 @@ use rollout::State;
 use scrape::Collected;
 use tokio::runtime::Builder;
 
-/// Carries out a command line, and says on standard error what went wrong.
+/// Runs a command, and prints its error on standard error.
 pub fn run(args: ControllerArgs) -> ExitCode {
     match carry_out(&args) {
         Ok(()) => ExitCode::SUCCESS,
@@ -61,7 +61,7 @@ fn carry_out(args: &ControllerArgs) -> Result<(), ControllerError> {
     }
 }
 
-/// Runs a task to its end.
+/// Blocks until a task ends.
 fn wait(task: impl Future<Output = Result<(), ControllerError>>) -> Result<(), ControllerError> {
     let failed = |e: std::io::Error| ControllerError::Failed(format!("start threads: {e}"));
     Builder::new_multi_thread()
@@ -82,7 +82,8 @@ async fn status(config: &Config) -> Result<(), ControllerError> {
     Ok(())
 }
 
-/// Decides on what Prometheus has, or on what `run` has collected.
+/// Decides from the data in Prometheus, or from the data that `run` has collected, and prints
+/// the decision of each group.
 async fn dry_run(config: &Config) -> Result<(), ControllerError> {
     let folder = Folder::create(&config.state)?;
     for (name, group) in &config.groups {

@@ -1,5 +1,4 @@
-//! Status and metrics, served on a local address without TLS: `/status` for operators, `/metrics`
-//! for Prometheus.
+//! The status server, without TLS: `/status` for operators, `/metrics` for Prometheus.
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -16,7 +15,7 @@ use tokio::net::TcpListener;
 
 use crate::board::{Board, Overview};
 
-/// Serves for ever.
+/// Serves status and metrics. Never returns.
 pub async fn serve(listener: TcpListener, board: Arc<Board>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
@@ -49,7 +48,7 @@ fn answer(path: &str, board: &Board) -> Response<Full<Bytes>> {
     response
 }
 
-/// What `flowsched controller status` prints.
+/// The text that `flowsched controller status` prints.
 fn status(board: &Board) -> String {
     let leads = if board.leads() { "leads" } else { "does not lead: another controller does" };
     let mut text = format!("controller: {leads}\n");
@@ -92,7 +91,7 @@ fn group(text: &mut String, name: &str, overview: &Overview) -> std::fmt::Result
     Ok(())
 }
 
-/// A family of metrics: its name, kind and meaning, and its value in a group.
+/// A family of metrics: its name, its type, its help text, and its value for a group.
 type Family = (&'static str, &'static str, &'static str, fn(&Overview) -> f64);
 
 const FAMILIES: &[Family] = &[

@@ -1,13 +1,13 @@
-//! What the controller says on standard error while it works, a line a message.
+//! The log: one line per message on standard error.
 
 use std::fmt::Display;
 
-/// What the operator should look at.
+/// Logs a problem that the operator should look at.
 pub fn warn(text: impl Display) {
     eprintln!("flowsched controller: warning: {text}");
 }
 
-/// What has changed.
+/// Logs a change.
 pub fn info(text: impl Display) {
     eprintln!("flowsched controller: {text}");
 }

@@ -1,5 +1,5 @@
-//! Collecting with Prometheus: sizes and loads by hour, and what is in force on each host, from its
-//! HTTP API.
+//! Collecting with Prometheus, through its HTTP API: flow sizes and load per window, and what is in
+//! force on each host.
 
 use std::collections::BTreeMap;
 
@@ -38,17 +38,17 @@ impl Series {
     }
 }
 
-/// Takes a series over into what is known of its host.
+/// Copies the value of a series into the sample of its host.
 type Set = fn(&mut Sample, &Series);
 
-/// Queries of one group.
+/// The queries about one group.
 pub struct Queries<'a> {
     collect: &'a Collect,
     group: &'a Group,
 }
 
 impl<'a> Queries<'a> {
-    /// Those of `group`.
+    /// The queries about `group`.
     pub fn new(collect: &'a Collect, group: &'a Group) -> Queries<'a> {
         Queries { collect, group }
     }
@@ -57,7 +57,7 @@ impl<'a> Queries<'a> {
         format!("flowsched_{name}{{{}}}", self.group.selector)
     }
 
-    /// A range of one window, `ago` windows before now.
+    /// A PromQL range of one window that ends `ago` windows before now.
     fn range(&self, ago: usize) -> String {
         let seconds = self.collect.window.as_secs().max(1);
         let offset = match ago {
@@ -67,22 +67,22 @@ impl<'a> Queries<'a> {
         format!("[{seconds}s]{offset}")
     }
 
-    /// Messages in each bin, by its bound.
+    /// The query for the messages up to each bin's bound.
     fn sizes(&self, ago: usize) -> String {
         let (series, range) = (self.series("message_bytes_bucket"), self.range(ago));
         format!("sum by (le) (increase({series}{range}))")
     }
 
-    /// Bytes that each interface has sent.
+    /// The query for the bytes that each host has sent.
     fn bytes(&self, ago: usize) -> String {
         let (series, range) = (self.series("interface_bytes_total"), self.range(ago));
         format!("sum by (instance) (increase({series}{range}))")
     }
 
-    /// Traffic by hour.
+    /// The traffic of each window, the oldest first. Windows without data are left out.
     ///
     /// # Errors
-    /// What Prometheus says.
+    /// If Prometheus cannot be reached or refuses a query.
     pub async fn windows(&self, server: &mut Server) -> Result<Windows, String> {
         let mut windows = Vec::new();
         for ago in (0..self.collect.windows).rev() {
@@ -103,10 +103,10 @@ impl<'a> Queries<'a> {
         Ok(windows.into_iter().collect())
     }
 
-    /// What is in force on each host, and its counts.
+    /// What is in force on each host, and its counters.
     ///
     /// # Errors
-    /// What Prometheus says.
+    /// If Prometheus cannot be reached or refuses a query.
     pub async fn hosts(&self, server: &mut Server) -> Result<Vec<Sample>, String> {
         let mut hosts: BTreeMap<String, Sample> = BTreeMap::new();
         let all: [(&str, Set); 5] = [
@@ -140,15 +140,15 @@ async fn query(server: &mut Server, query: &str) -> Result<Vec<Series>, String> 
     }
 }
 
-/// Counts in each bin from cumulative ones by bound. Prometheus extrapolates, so that they need not
-/// be whole, nor rise.
+/// The count of each bin, from the cumulative counts by bound. Prometheus extrapolates: counts may
+/// be fractions, and cumulative counts may fall.
 fn counts(series: &[Series]) -> Result<Vec<f64>, String> {
     let up_to: BTreeMap<&str, f64> =
         series.iter().map(|one| (one.label("le"), one.number())).collect();
     let mut counts = Vec::with_capacity(BINS);
     let mut before = 0.0_f64;
     for bound in bins::bounds().map(|bound| bound.to_string()).chain(["+Inf".into()]) {
-        // Prometheus writes bounds as it read them, later versions as floats.
+        // Prometheus writes bounds as agents do; later versions write them as floats.
         let float = format!("{bound}.0");
         let found = up_to.get(bound.as_str()).or_else(|| up_to.get(float.as_str()));
         let found = found.ok_or_else(|| {
@@ -162,7 +162,7 @@ fn counts(series: &[Series]) -> Result<Vec<f64>, String> {
     Ok(counts)
 }
 
-/// A query as a part of a URL (RFC 3986).
+/// Percent-encodes a query for a URL (RFC 3986).
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for byte in text.bytes() {

@@ -1,7 +1,7 @@
-//! From a decision to announcements: a trial on canaries, then all hosts, or back. A state machine
-//! without a clock, a file or a network: the caller passes in the time and what was collected.
+//! From a decision to announcements: a trial on canaries, then all hosts or a roll-back. This is a
+//! pure state machine: the caller passes in the time and the collected samples.
 //!
-//! Versions never go backwards: a roll-back announces the earlier thresholds as a new version.
+//! Versions never decrease: a roll-back announces the earlier thresholds as a new version.
 
 use std::collections::BTreeMap;
 
@@ -16,24 +16,24 @@ use crate::sample::Sample;
 /// A group's state, which outlives the controller.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 pub struct State {
-    /// What was announced last; none before the first change.
+    /// The last announcement; `None` before the first change.
     pub announced: Option<Announcement>,
     /// The thresholds of all hosts but canaries.
     pub thresholds: Vec<u64>,
-    /// When they last changed or were tried, in seconds since 1970.
+    /// When a change or trial last began or ended, in seconds since 1970.
     pub changed_at: Option<u64>,
-    /// What the last decision was.
+    /// The outcome of the last decision or trial.
     pub reason: Reason,
-    /// Why there was a change, a trial or the end of one.
+    /// Why the last change or trial began or ended.
     pub last_change: Option<Reason>,
-    /// Changes so far, and those that were rolled back.
+    /// Changes that reached all hosts.
     pub changes: u64,
     /// Trials that were rolled back.
     pub roll_backs: u64,
 }
 
 impl State {
-    /// Before any change.
+    /// The state before any change.
     pub fn new(thresholds: &[Bytes]) -> State {
         State {
             announced: None,
@@ -51,20 +51,20 @@ impl State {
         self.announced.as_ref().map_or(0, |announced| announced.version)
     }
 
-    /// What some hosts have on trial.
+    /// The thresholds on trial, if a trial runs.
     pub fn trial(&self) -> Option<&Canary> {
         self.announced.as_ref()?.canary.as_ref()
     }
 }
 
-/// A group at work.
+/// The rollout of a group.
 #[derive(Clone, Debug)]
 pub struct Rollout {
     name: String,
     dscp: Vec<u8>,
-    /// What is to be kept.
+    /// The part that outlives the process.
     pub state: State,
-    /// When the trial that runs began here, and what hosts had counted then.
+    /// The start of the running trial as this process saw it, and the hosts' counters then.
     watched: Option<Watched>,
 }
 
@@ -88,9 +88,9 @@ struct Losses {
     again: f64,
 }
 
-/// A rise of retransmissions is believed from so many standard errors on.
+/// A rise of retransmissions counts only if it exceeds this many standard errors.
 const SURE: f64 = 3.0;
-/// No rate is judged on fewer segments.
+/// The minimum number of segments on each side for comparing retransmission rates.
 const LEAST_SEGMENTS: f64 = 1000.0;
 
 impl Rollout {
@@ -99,8 +99,8 @@ impl Rollout {
         Rollout { name: name.to_owned(), dscp: dscp.to_owned(), state, watched: None }
     }
 
-    /// Seconds since the last change or trial; `None`: there was none. A change that a wrong clock puts into
-    /// the future counts as one of now: it must not put off the next one for years.
+    /// Seconds since the last change or trial; `None` if there was none. If a wrong clock dated that
+    /// change in the future, it counts as made now; otherwise the next change could wait for years.
     pub fn unchanged(&mut self, now: u64) -> Option<u64> {
         let changed_at = self.state.changed_at.as_mut()?;
         *changed_at = (*changed_at).min(now);
@@ -112,7 +112,7 @@ impl Rollout {
         self.state.trial().is_some()
     }
 
-    /// Takes a decision over; whether there is something new to announce.
+    /// Applies a decision. Returns whether there is a new announcement.
     pub fn decided(
         &mut self,
         decision: Decision,
@@ -129,22 +129,23 @@ impl Rollout {
             .map(|below| Canary { below, thresholds: new.clone() });
         self.state.changed_at = Some(now);
         if canary.is_none() {
-            // A group of one host, or of none that is known, has nobody to compare with.
+            // A group with fewer than two known hosts has no other hosts to compare canaries with.
             self.state.thresholds = new;
             self.state.changes += 1;
         }
         self.announce(canary, hosts);
-        // As of before the announcement: a host refuses within a moment, and is collected from much later.
+        // Take the baseline before announcing: a host may refuse long before its next sample.
         self.watched = Some(Watched::new(hosts, now));
         true
     }
 
-    /// Looks at hosts; whether there is something new to announce.
+    /// Checks a running trial against the hosts' samples. Returns whether there is a new announcement.
     pub fn watch(&mut self, hosts: &[Sample], trial: &Trial, now: u64) -> bool {
         if self.state.announced.is_some() {
             let newest = hosts.iter().map(|host| host.version).max().unwrap_or(0);
             if newest > self.state.version() {
-                // The state is of an older snapshot than what hosts have: a trial has ended since.
+                // Hosts have a newer version than the state, which came from an old snapshot. Whatever
+                // trial the state has is over.
                 self.announce(None, hosts);
                 return true;
             }
@@ -183,7 +184,7 @@ impl Rollout {
     }
 }
 
-/// Why the trial is to end badly, if it is.
+/// Why the trial must be rolled back; `None` if there is no reason.
 fn trouble(
     watched: &Watched,
     hosts: &[Sample],
@@ -215,7 +216,8 @@ fn trouble(
     rise(canary, control, trial.retransmissions)
 }
 
-/// How retransmissions have risen, if they have, beyond doubt and by more than `allowed`.
+/// Describes the rise of canaries' retransmission rate over that of other hosts; `None` if the
+/// relative rise is at most `allowed` or not significant.
 fn rise(canary: Losses, control: Losses, allowed: f64) -> Option<String> {
     if canary.sent < LEAST_SEGMENTS || control.sent < LEAST_SEGMENTS {
         return None;

@@ -1,23 +1,23 @@
-//! What one agent's metrics page says at one moment: counters that only grow, and what is in force.
+//! A sample of one agent's metrics page: counters that only grow, and what is in force.
 
 use flowsched_fleet::bins::{self, BINS};
 
 /// The counters of one host.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// The host's name, as the agent gives it; empty without a controller.
+    /// The host's name, as the agent reports it; empty if the agent follows no controller.
     pub host: String,
     /// The version in force.
     pub version: u64,
-    /// Whether its thresholds are on trial.
+    /// Whether the host is a canary.
     pub is_canary: bool,
-    /// Announcements that it refused.
+    /// Announcements that the host refused.
     pub refused: u64,
     /// TCP segments sent.
     pub segments: u64,
-    /// Segments sent again.
+    /// TCP segments retransmitted.
     pub retransmitted: u64,
-    /// Bytes that its interfaces sent.
+    /// Bytes that the host's interfaces sent.
     pub bytes: u64,
     /// Ended messages in each bin.
     pub counts: Vec<u64>,
@@ -27,7 +27,7 @@ impl Sample {
     /// Reads a page in Prometheus's text format. Other families are ignored.
     ///
     /// # Errors
-    /// If the page is none of this agent's version: without a histogram in these bins.
+    /// If the page has no histogram of message sizes, or one with other bins.
     pub fn parse(page: &str) -> Result<Sample, String> {
         let bounds: Vec<u64> = bins::bounds().collect();
         let mut sample = Sample { counts: vec![0; BINS], ..Sample::default() };
@@ -67,7 +67,7 @@ impl Sample {
         }
     }
 
-    /// What was counted since `earlier`. A count that fell began anew, and all of it is new.
+    /// What was counted since `earlier`. If a counter fell, it was reset, and all of it is new.
     pub fn since(&self, earlier: &Sample) -> Sample {
         let grown = |now: u64, before: u64| if now >= before { now - before } else { now };
         let is_same = self.counts.iter().zip(&earlier.counts).all(|(now, before)| now >= before);

@@ -1,5 +1,5 @@
 //! Collecting without Prometheus: the controller reads the metrics of up to a thousand agents
-//! itself, and adds what grew to the windows of their group.
+//! itself, and adds the growth of their counters to the windows of their group.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use crate::http::{self, Server};
 use crate::sample::Sample;
 use crate::windows::Windows;
 
-/// Requests at a time.
+/// The maximum number of requests in flight.
 const AT_ONCE: usize = 64;
 
-/// What was collected of one group, which outlives the process.
+/// The collected data of one group, which outlives the process.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Collected {
-    /// Traffic by hour.
+    /// The traffic of each window.
     pub windows: Windows,
-    /// The last counts of each agent, by its address, so that nothing is lost or counted twice.
+    /// The last counters of each agent, by URL. With them no message is lost or counted twice.
     last: BTreeMap<String, Kept>,
 }
 
-/// Counts of one agent, without the bins that are empty.
+/// The counters of one agent, without empty bins.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Kept {
     bytes: u64,
@@ -62,12 +62,12 @@ struct Agent {
     server: Arc<Mutex<Server>>,
 }
 
-/// What one round found in a group.
+/// The result of one round in a group.
 #[derive(Debug, Default)]
 pub struct Round {
-    /// Of the agents that answered, by address.
+    /// The samples of the agents that answered, with their URLs.
     pub samples: Vec<(String, Sample)>,
-    /// What was wrong with the others.
+    /// The errors of the other agents.
     pub errors: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ impl Scraper {
         Ok(Scraper { agents })
     }
 
-    /// Reads all of them; by group.
+    /// Reads the metrics of all agents. Returns the results by group.
     pub async fn round(&self) -> BTreeMap<String, Round> {
         let mut rounds: BTreeMap<String, Round> = BTreeMap::new();
         let mut running = JoinSet::new();
@@ -106,7 +106,7 @@ impl Scraper {
                 running.spawn(read(agent.clone()));
             }
             let Some(finished) = running.join_next().await else { return rounds };
-            // A task that panicked has said so itself.
+            // The panic handler has already reported a task that panicked.
             let Ok((agent, result)) = finished else { continue };
             let round = rounds.entry(agent.group).or_default();
             match result {
@@ -126,8 +126,8 @@ async fn read(agent: Agent) -> (Agent, Result<Sample, String>) {
 }
 
 impl Collected {
-    /// Adds what agents have counted since the last round, `passed` ago. The first counts of an
-    /// agent are of the time before, whose length is not known; its sizes count, its bytes do not.
+    /// Adds what agents have counted since the last round, which was `passed` ago. The first sample of
+    /// an agent covers an unknown time: its messages are added, its bytes are not.
     pub fn add(&mut self, round: &Round, passed: Duration, collect: &Collect, group: &Group) {
         let seconds = passed.as_secs_f64();
         let window = self.windows.current(seconds, collect.window, collect.windows);
@@ -141,7 +141,7 @@ impl Collected {
             }
             self.last.insert(url.clone(), Kept::new(sample));
         }
-        // An agent that left the configuration is forgotten.
+        // Forget agents that are no longer in the configuration.
         self.last.retain(|url, _| group.agents.contains(url));
     }
 }

@@ -1,5 +1,5 @@
-//! The endpoint that agents poll: HTTPS with mutual TLS. An agent's certificate names its group,
-//! and it sees nothing else.
+//! The endpoint that agents poll: HTTPS with mutual TLS. An agent's certificate names its group, and
+//! the agent can read only that group's announcement.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -28,19 +28,19 @@ use crate::certificates;
 use crate::error::ControllerError;
 use crate::log;
 
-/// Connections at a time.
+/// The maximum number of open connections.
 const CONNECTIONS: usize = 4096;
-/// The time for a handshake and for a request's head.
+/// The time-out of a TLS handshake and of a request's head.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Certificates are read again this often.
+/// How often the certificates are read again, at most.
 const REFRESH: Duration = Duration::from_secs(10);
-/// The longest request line with its headers.
+/// The longest request head in bytes.
 const MAX_HEAD: usize = 16 << 10;
 
-/// Serves agents for ever.
+/// Reads the certificates and listens on `address`.
 ///
 /// # Errors
-/// If the certificates cannot be used, or the address cannot be listened on.
+/// If the certificates cannot be used, or if listening fails.
 pub async fn bind(
     address: SocketAddr,
     identity: &Identity,
@@ -52,7 +52,7 @@ pub async fn bind(
     Ok((listener, acceptor))
 }
 
-/// Serves agents for ever.
+/// Serves agents. Never returns.
 pub async fn serve(listener: TcpListener, mut acceptor: Acceptor, board: Arc<Board>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
@@ -89,7 +89,7 @@ async fn connection(stream: TcpStream, who: SocketAddr, acceptor: TlsAcceptor, b
             Ok::<_, Infallible>(response)
         }
     });
-    // An error is the client's own: it went away, was silent or sent what is no request.
+    // Errors here are the client's: it disconnected, timed out or sent an invalid request.
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(PATIENCE)
@@ -141,7 +141,8 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
     response
 }
 
-/// Certificates, read anew as they change.
+/// A TLS acceptor that reads the certificates again from time to time, so that renewed ones take
+/// effect.
 pub struct Acceptor {
     identity: Identity,
     current: TlsAcceptor,

@@ -1,5 +1,5 @@
-//! Traffic of a group over the hours of a day: a window each, the oldest dropped. Windows are
-//! measured by the time that was observed, so that a wrong clock does no harm.
+//! The traffic of a group in windows, such as the hours of a day. The oldest window is dropped. The
+//! length of a window is observed time, so that a wrong clock does no harm.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,41 +9,41 @@ use flowsched_units::Rate;
 use flowsched_workload::sizes::SizeDistribution;
 use serde::{Deserialize, Serialize};
 
-/// Loads beyond these are taken for these: an idle link needs no thresholds, and an overloaded one
-/// has no steady state.
+/// The lowest and highest load that thresholds are computed for. Other loads are clamped: an idle
+/// link needs no thresholds, and an overloaded one has no steady state.
 const LOADS: (f64, f64) = (0.05, 0.95);
 
 /// The traffic of one window.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
 pub struct Window {
-    /// Seconds of it that were observed.
+    /// Seconds that were observed.
     pub seconds: f64,
     /// Bytes that links carried.
     pub bytes: f64,
-    /// Bytes that they could have carried meanwhile.
+    /// Bytes that the links could have carried in that time.
     pub capacity: f64,
     /// Messages in each bin.
     pub counts: Vec<f64>,
 }
 
 impl Window {
-    /// How many messages ended.
+    /// The number of messages that ended.
     pub fn messages(&self) -> f64 {
         self.counts.iter().sum()
     }
 
-    /// The mean load of the links, within what has thresholds.
+    /// The mean load of the links, clamped to the range from 0.05 to 0.95.
     pub fn load(&self) -> f64 {
         let load = self.bytes / self.capacity;
         if load.is_finite() { load.clamp(LOADS.0, LOADS.1) } else { LOADS.0 }
     }
 
-    /// The sizes; `None` without messages.
+    /// The distribution of message sizes; `None` without messages.
     pub fn sizes(&self) -> Option<SizeDistribution> {
         bins::distribution(&self.counts)
     }
 
-    /// Adds other traffic of the same time.
+    /// Adds the traffic of one host over `seconds` of this window.
     pub fn add(&mut self, counts: &[u64], bytes: u64, link: Rate, seconds: f64) {
         self.counts.resize(BINS, 0.0);
         for (sum, count) in self.counts.iter_mut().zip(counts) {
@@ -54,13 +54,14 @@ impl Window {
     }
 }
 
-/// The last windows, the newest at the end.
+/// The last windows, the newest last.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
 #[serde(transparent)]
 pub struct Windows(VecDeque<Window>);
 
 impl Windows {
-    /// The window that traffic of the next `passed` seconds belongs to.
+    /// The window for the last `passed` seconds of traffic. Starts a new window when the newest one has
+    /// reached `length`, and keeps at most `most` windows.
     pub fn current(&mut self, passed: f64, length: Duration, most: usize) -> &mut Window {
         if self.0.back().is_none_or(|window| window.seconds >= length.as_secs_f64()) {
             self.0.push_back(Window::default());
@@ -73,7 +74,7 @@ impl Windows {
         &mut self.0[last]
     }
 
-    /// All of them.
+    /// All windows, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Window> {
         self.0.iter()
     }

@@ -1,8 +1,9 @@
 //! Random faults for CHAOS_SECONDS (a minute by default; `make soak-controller` runs ten): kill -9 of
-//! each part, silence, an etcd restored from an old snapshot, replayed and hostile values. Two
-//! controllers, one of them with 10,001 groups, a real etcd, a real Prometheus, sixteen light hosts, and three that must
-//! never get in. Versions never fall at any host, and afterwards all hosts get new thresholds again.
-//! CHAOS_SEED repeats a run. Needs no root.
+//! each part, silence, an etcd restored from an old snapshot, replayed and hostile values.
+//!
+//! The parts are two controllers, one of them with 10,001 groups, a real etcd, a real Prometheus,
+//! sixteen light hosts, and three hosts that must never get access. Versions must never decrease on any
+//! host. Afterwards, all hosts must get new thresholds again. CHAOS_SEED repeats a run. Needs no root.
 
 #[path = "support/light.rs"]
 mod light;
@@ -20,7 +21,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
 const HOSTS: usize = 16;
-/// Groups beside that of the hosts.
+/// Groups other than that of the hosts.
 const GROUPS: usize = 10_000;
 
 /// A small generator, so that a seed repeats a run (splitmix64).
@@ -43,10 +44,10 @@ struct World {
     outsiders: Fleet,
     runtime: Runtime,
     followers: Vec<JoinHandle<()>>,
-    /// The first one scrapes hosts itself and has 10,000 more groups, the second one asks Prometheus.
+    /// The first controller scrapes hosts itself and has 10,000 more groups; the second asks Prometheus.
     controllers: [Option<Process>; 2],
     prometheus: (u16, Option<Process>),
-    /// How often the data of etcd were replaced.
+    /// How often etcd was restored from the snapshot.
     restored: usize,
 }
 
@@ -55,7 +56,7 @@ impl World {
         let rig = Rig::new(&[]);
         let mut etcd = Etcd::start(&rig);
         etcd.authorise(&rig, &["rack-1", "rack-2"]);
-        // The data get the name that restored ones have.
+        // Rename the data folder like those of restored data.
         etcd.process.take().unwrap().kill();
         std::fs::rename(rig.path("etcd"), rig.path("etcd0")).unwrap();
         etcd.launch(&rig, "etcd0");
@@ -93,8 +94,8 @@ impl World {
         self.runtime.spawn(self.fleet.clone().follow(number, self.place(), identity))
     }
 
-    /// A host of another group, one with another authority's certificate, and one that trusts another
-    /// authority try all the time.
+    /// Three outsiders keep trying: a host of another group, one with another authority's certificate, and
+    /// one that trusts another authority.
     fn let_outsiders_try(&self) {
         let other = Rig::new(&[]);
         let own = self.rig.host("light", "rack-1");
@@ -139,7 +140,7 @@ impl World {
         self.etcd.ctl(&self.rig, "controller", &["put", "--", &group_key("rack-1"), value]);
     }
 
-    /// One fault; its name.
+    /// Causes one fault, and returns its name.
     fn fault(&mut self, dice: &mut Dice) -> &'static str {
         let number = dice.below(2) as usize;
         let current = self.fleet.hosts[0].lock().unwrap().current.clone();

@@ -1,5 +1,5 @@
-//! Through a real etcd with mutual TLS: roles, leadership, and what becomes of hosts when etcd is
-//! stopped, restored from an old snapshot, or holds values that make no sense. Needs no root.
+//! Tests with a real etcd with mutual TLS: roles, leadership, and what hosts do when etcd is stopped,
+//! restored from an old snapshot, or holds invalid values. Needs no root.
 
 #[path = "support/light.rs"]
 mod light;
@@ -55,7 +55,7 @@ impl Controlled {
         self.etcd.ctl(&self.rig, "controller", &["put", "--", &group_key("rack-1"), value]);
     }
 
-    /// What the first host last refused.
+    /// The first host's last refusal.
     fn refusal(&self) -> String {
         self.fleet.hosts[0].lock().unwrap().refusal.clone()
     }
@@ -132,7 +132,7 @@ fn hostile_and_replayed_values_change_nothing() {
         wait_until(expected, || controlled.refusal().contains(expected));
         assert_eq!(controlled.current(), current, "{expected}");
     }
-    // The next good one is taken.
+    // The next valid announcement is accepted.
     controlled.put(&Announcement { version: next, ..current }.to_json());
     wait_until("the next version", || controlled.fleet.lowest() == next);
 }
@@ -153,7 +153,7 @@ fn an_etcd_restored_from_an_old_snapshot_takes_no_host_back() {
     controlled.etcd.restore(&controlled.rig, "restored");
     wait_until("hosts are in touch and refuse", || controlled.refusal().contains("version"));
     assert!(controlled.fleet.lowest() >= before);
-    // A controller that knows nothing but etcd's old state goes on from what hosts have.
+    // A controller that has only etcd's old state continues from the versions that hosts have.
     let _controller = controlled.controller("two");
     wait_until("a newer version", || controlled.fleet.lowest() > before);
     controlled.fleet.check_versions();
@@ -175,7 +175,7 @@ fn one_controller_leads_and_another_takes_over() {
     second.wait_for("this controller leads");
     let before = controlled.fleet.lowest();
     wait_until("a newer version", || controlled.fleet.lowest() > before);
-    // A network that is split: etcd is silent, and comes back.
+    // A network partition: etcd is silent for a while.
     let process = controlled.etcd.process.as_ref().unwrap();
     process.signal("-STOP");
     sleep(Duration::from_secs(12));

@@ -1,5 +1,5 @@
-//! Real agents with real TCP traffic while something is wrong with certificates, clocks, etcd or the values in
-//! it: agents keep the thresholds that they have and say why, and no packet goes untagged. Needs root.
+//! Real agents with real TCP traffic, while certificates, clocks, etcd or the values in etcd are wrong:
+//! agents keep their thresholds and say why, and no packet is untagged. Needs root.
 
 #[path = "../../agent/tests/support/lab.rs"]
 mod lab;
@@ -16,15 +16,15 @@ use rack::{CONTROLLER, Rack, Traffic, Watch, address};
 use rig::{AHEAD, Etcd, Process, Rig, has, wait_until};
 
 const HOSTS: usize = 3;
-/// Message sizes in bytes: nothing that thresholds of 2 KB and 4 KB are good for.
+/// Message sizes in bytes. Thresholds of 2 KB and 4 KB do not suit them.
 const SIZES: &[usize] = &[3_000, 20_000, 30_000, 20_000, 200_000];
 const LEVELS: &str = "thresholds = \"2KB 4KB\"\ndscp = [48, 32, 16]";
 
-/// A rack under traffic, whose packets are watched.
+/// A rack with traffic, and a count of its packets.
 struct Faults {
     rig: Rig,
     rack: Rack,
-    /// Where agents get thresholds: a key of their files.
+    /// The key of agents' files that says where thresholds come from.
     source: String,
     agents: Vec<Option<Process>>,
     traffic: Traffic,
@@ -61,7 +61,7 @@ impl Faults {
         self.rig.status_after("controller", &["nsenter", &namespace])
     }
 
-    /// Starts a host's agent anew, with `before` in front of the program.
+    /// Restarts a host's agent, with `before` in front of the program.
     fn restart(&mut self, number: usize, before: &[&str]) {
         if let Some(agent) = self.agents[number - 1].take() {
             agent.kill();
@@ -88,7 +88,8 @@ impl Faults {
         wait_until(what, || (1..=HOSTS).all(&is_so));
     }
 
-    /// A host is out of touch, its status says why, and it keeps the version that it had.
+    /// Checks that a host is not connected, that its status contains `why`, and that its version has not
+    /// decreased.
     fn check_kept(&self, number: usize, version: u64, why: &str) {
         wait_until(why, || {
             let status = self.rack.status(&self.rig, number).to_lowercase();
@@ -101,7 +102,7 @@ impl Faults {
         (1..=HOSTS).map(|number| self.metric(number, "flowsched_packets_total")).collect()
     }
 
-    /// Counters went on, and no data packet was untagged.
+    /// Checks that counters continued and that no data packet was untagged.
     fn end(self) {
         let after = self.packets_now();
         let has_grown = self.packets.iter().zip(&after).all(|(before, after)| after > before);
@@ -126,7 +127,7 @@ fn table(rig: &Rig, source: &str, number: usize) -> String {
     )
 }
 
-/// The hosts of one rack have the machine: their namespaces have this process's number.
+/// One test at a time may have a rack: the names of namespaces contain this process's id.
 static MACHINE: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -159,7 +160,7 @@ fn expired_certificates_and_wrong_clocks_change_nothing() {
     faults.restart(2, &[]);
     wait_until("a host's clock is right again", || faults.is_connected(2));
 
-    // The controller's clock is: to it, the hosts' certificates have expired.
+    // The controller's clock is two years ahead: to it, the hosts' certificates have expired.
     let versions: Vec<u64> = (1..=HOSTS).map(|number| faults.version(number)).collect();
     controller.kill();
     let controller = faults.controller(&place, &AHEAD);
@@ -176,7 +177,7 @@ fn expired_certificates_and_wrong_clocks_change_nothing() {
     });
     controller.kill();
 
-    // All is right again, and a change is not put off by the two years.
+    // Everything is repaired. The wrong clock does not delay the next change by two years.
     faults.rig.replace("controller", &["controller", CONTROLLER], false);
     let _controller = faults.controller(&place, &[]);
     faults.wait_for_all("all hosts are in touch", |number| faults.is_connected(number));

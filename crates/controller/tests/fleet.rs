@@ -1,6 +1,6 @@
 //! Sixteen agents with real TCP traffic, a real Prometheus and the controller: new thresholds arrive
-//! within five seconds of the decision, no packet goes untagged meanwhile, counters continue, and
-//! the dashboard's queries are answered. Needs root.
+//! within five seconds of the decision, no packet is untagged meanwhile, counters continue, and
+//! Prometheus answers the dashboard's queries. Needs root.
 
 #[path = "../../agent/tests/support/lab.rs"]
 mod lab;
@@ -16,10 +16,10 @@ use rack::{CONTROLLER, Rack, Watch, address};
 use rig::{Process, Rig, has, wait_until};
 
 const HOSTS: usize = 16;
-/// Message sizes in bytes: nothing that thresholds of 2 KB and 4 KB are good for.
+/// Message sizes in bytes. Thresholds of 2 KB and 4 KB do not suit them.
 const SIZES: &[usize] = &[3_000, 20_000, 30_000, 20_000, 200_000];
 
-/// The agent's table.
+/// The table `[controller]` of an agent's file.
 fn follow(rig: &Rig, number: usize) -> String {
     let host = format!("host{number}");
     let identity = rig.host(&host, "default");
@@ -40,7 +40,7 @@ fn prometheus(rig: &Rig, rack: &Rack) -> Process {
     rig.prometheus(&["nsenter", &namespace], 9090, "500ms", &jobs)
 }
 
-/// What Prometheus answers to a query.
+/// Prometheus's answer to a query.
 fn ask(rack: &Rack, query: &str) -> serde_json::Value {
     let mut command = Command::new("nsenter");
     command.arg(format!("--net=/run/netns/{}", rack.switch));
@@ -98,7 +98,7 @@ fn new_thresholds_arrive_in_time_and_no_packet_goes_untagged() {
         let canaries = |n| rack.metric(&rig, n, "flowsched_thresholds_canary");
         (1..=HOSTS).map(canaries).sum::<u64>() == 2
     });
-    // While the trial runs, so that there are canaries to query.
+    // Query while the trial runs: only then are there canaries.
     let mut unanswered = Vec::new();
     for (panel, query) in dashboard() {
         let answer = ask(&rack, &query);
@@ -137,7 +137,7 @@ fn new_thresholds_arrive_in_time_and_no_packet_goes_untagged() {
             },
         )
     });
-    // A controller that is gone changes nothing, and is told of.
+    // When the controller is gone, agents notice and change nothing.
     controller.kill();
     wait_until("agents notice", || {
         (1..=HOSTS).all(|n| rack.metric(&rig, n, "flowsched_controller_connected") == 0)

@@ -1,5 +1,5 @@
-//! The controller alone, with light hosts that poll it: who gets in, what arrives, and what becomes
-//! of a controller that is killed. Needs no root.
+//! The controller alone, with light hosts that poll it: who gets access, what arrives, and how a killed
+//! controller continues. Needs no root.
 
 #[path = "support/light.rs"]
 mod light;
@@ -41,7 +41,7 @@ impl Controlled {
         self.rig.controller("controller", &self.config, &[])
     }
 
-    /// All hosts follow, with the certificate of their group.
+    /// Lets all hosts follow, with the certificate of their group.
     fn follow(&self) {
         let identity = self.rig.host("light", "rack-1");
         for number in 0..self.fleet.hosts.len() {
@@ -78,7 +78,7 @@ fn a_change_reaches_canaries_first_and_then_all() {
     controlled.fleet.check_versions();
 }
 
-/// A controller whose trials take long, with eight hosts, once two of them are on trial.
+/// A controller with long trials and eight hosts, two of which are on trial.
 fn on_trial() -> (Controlled, Process) {
     let mut controlled = Controlled::new(8, 0);
     controlled.config = controlled
@@ -93,7 +93,7 @@ fn on_trial() -> (Controlled, Process) {
 }
 
 impl Controlled {
-    /// The second version takes the first one's thresholds back, at all hosts, and says why.
+    /// Checks that the second version restores the original thresholds on all hosts, and says why.
     fn check_rolled_back(&self, why: &str) {
         wait_until("all hosts have the second version", || self.fleet.lowest() == 2);
         for host in self.fleet.hosts.iter() {

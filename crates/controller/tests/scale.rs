@@ -1,5 +1,5 @@
-//! What large fleets cost: 1,000 light hosts against the controller alone, and 10,000 through etcd
-//! and Prometheus. `make bench-controller` runs it and writes memory and CPU of each process to
+//! The cost of large fleets: 1,000 light hosts that poll the controller, and 10,000 through etcd and
+//! Prometheus. `make bench-controller` runs it and writes memory and CPU of each process to
 //! `benches/controller.md`. Too large for `make test`.
 
 #[path = "support/light.rs"]
@@ -14,13 +14,13 @@ use light::Fleet;
 use rig::{Etcd, Process, Rig, free_port, has};
 use tokio::runtime::Runtime;
 
-/// How long CPU time is taken for.
+/// Seconds over which CPU time is measured.
 const SECONDS: u64 = 60;
 
 /// Rows of the page: the fleet, what was measured, the figure.
 type Rows = Vec<[String; 3]>;
 
-/// The most memory of a process in MiB, and the CPU time that it has taken.
+/// The peak memory of a process in MiB, and its CPU time so far.
 fn figures(process: &Process) -> (u64, Duration) {
     let read =
         |name: &str| std::fs::read_to_string(format!("/proc/{}/{name}", process.pid())).unwrap();
@@ -77,7 +77,7 @@ fn config(rig: &Rig, more: &str, group: &str) -> String {
     )
 }
 
-/// Hosts that serve their pages, and the threads of theirs.
+/// Hosts that serve their pages, and the runtime that they run on.
 fn fleet(hosts: usize) -> (Fleet, Runtime) {
     let fleet = Fleet::new("rack-1", hosts, free_port(), 0);
     let runtime = Runtime::new().unwrap();
@@ -148,7 +148,7 @@ fn costs() {
     write_page(&rows);
 }
 
-/// Writes what is measured by now.
+/// Writes the figures so far.
 fn write_page(rows: &Rows) {
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
     let mut page = format!(

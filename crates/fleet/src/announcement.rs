@@ -1,8 +1,7 @@
 //! The wire format: what the controller announces to a group, and what an agent accepts.
 //!
-//! An announcement is one JSON object. Its version counts up; agents refuse whatever is older than
-//! what they have, so that a replayed value or an etcd restored from an old snapshot changes
-//! nothing.
+//! An announcement is one JSON object. Versions only increase, and agents refuse a version older than
+//! their own. A replayed value or an etcd restored from an old snapshot therefore changes nothing.
 
 use flowsched_units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -11,29 +10,30 @@ use crate::levels::{self, Levels};
 use crate::membership;
 use crate::refused::Refused;
 
-/// No announcement is longer.
+/// The longest announcement in bytes.
 pub const MAX_BYTES: usize = 16 << 10;
 
-/// By more than this no version grows at a time: a bogus large one would shut out all later ones.
+/// The largest step from one version to the next. A forged huge version would otherwise make agents
+/// refuse all later ones.
 pub const LARGEST_LEAP: u64 = 1_000_000;
 
-/// No threshold is larger: a pebibyte.
+/// The largest threshold in bytes: one pebibyte.
 const LARGEST: u64 = 1 << 50;
 
 /// Thresholds for a group of hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Announcement {
-    /// The group of hosts that it is for.
+    /// The group of hosts that the announcement is for.
     pub group: String,
-    /// Counts up from 1.
+    /// The version, from 1. Each announcement of a group has a higher one.
     pub version: u64,
-    /// The code point of each level, the highest priority first. Agents whose own configuration has
-    /// others refuse the announcement.
+    /// The code point of each level, the highest priority first. Agents whose configuration has other
+    /// code points refuse the announcement.
     pub dscp: Vec<u8>,
-    /// In bytes, one fewer than levels, none below the one before.
+    /// Thresholds in bytes, in ascending order: one fewer than there are levels.
     pub thresholds: Vec<u64>,
-    /// What some hosts have instead, on trial.
+    /// Thresholds on trial, which some hosts use instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub canary: Option<Canary>,
 }
@@ -42,32 +42,32 @@ pub struct Announcement {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Canary {
-    /// Hosts whose [`membership::place`] is below have them.
+    /// Hosts whose [`membership::place`] is below this are canaries.
     pub below: u32,
-    /// As [`Announcement::thresholds`].
+    /// The canaries' thresholds, in the form of [`Announcement::thresholds`].
     pub thresholds: Vec<u64>,
 }
 
-/// What an agent makes of an announcement.
+/// How a valid announcement relates to the agent's current one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// It is what the agent has already.
+    /// The agent has this announcement already.
     Same,
-    /// It is newer.
+    /// The announcement is newer.
     Newer(Announcement),
 }
 
 impl Announcement {
-    /// The announcement as it is sent.
+    /// The announcement as JSON.
     pub fn to_json(&self) -> String {
         // Strings, numbers and lists always serialize.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Reads what was sent, and checks all that can be checked without knowing an agent.
+    /// Parses an announcement, and makes all checks that do not depend on an agent.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If the announcement is too long, malformed or inconsistent.
     pub fn parse(text: &[u8]) -> Result<Announcement, Refused> {
         if text.len() > MAX_BYTES {
             let found = format!("{} bytes", text.len());
@@ -99,11 +99,11 @@ impl Announcement {
         Ok(())
     }
 
-    /// Whether an agent of `group` with these code points, which has `current`, is to take over
-    /// what it was sent.
+    /// Decides what an agent of `group` with the levels `own` does with the announcement in `text`.
+    /// `current` is the announcement that the agent has.
     ///
     /// # Errors
-    /// Why it is not to.
+    /// If the agent must refuse the announcement.
     pub fn hear(
         text: &[u8],
         group: &str,
@@ -140,7 +140,7 @@ impl Announcement {
         self.canary.as_ref().is_some_and(|canary| place < canary.below)
     }
 
-    /// The thresholds that `host` is to have.
+    /// The thresholds for `host`.
     pub fn thresholds_of(&self, host: &str) -> Vec<Bytes> {
         match &self.canary {
             Some(canary) if self.is_canary(host) => bytes(&canary.thresholds),

@@ -1,29 +1,29 @@
 //! Ready-made DSCP maps: the code point of each level, the highest priority first.
 
-/// A map by its name in the configuration.
+/// A ready-made map.
 pub struct DscpMap {
-    /// The name.
+    /// The name in the configuration.
     pub name: &'static str,
     /// The code points by level.
     pub code_points: &'static [u8],
 }
 
-/// All ready-made maps. In each the lowest level is 0, what untagged traffic has; class
-/// selectors (RFC 2474, 4.2.2) fall into the right queue of a switch that takes the top three
-/// bits of the DSCP as the queue's number.
+/// All ready-made maps. The lowest level has code point 0, like untagged traffic. The others are class
+/// selectors (RFC 2474, 4.2.2): a switch that takes the top three bits of the DSCP as the queue number
+/// puts them into the right queue.
 pub const MAPS: &[DscpMap] = &[
     DscpMap { name: "cs8", code_points: &[56, 48, 40, 32, 24, 16, 8, 0] },
     DscpMap { name: "cs4", code_points: &[48, 32, 16, 0] },
     DscpMap { name: "cs2", code_points: &[32, 0] },
 ];
 
-/// The map of that name.
+/// The map called `name`.
 pub fn named(name: &str) -> Option<&'static DscpMap> {
     MAPS.iter().find(|map| map.name == name)
 }
 
-/// What is taken for this many levels where the configuration names none: the first levels of the
-/// smallest map that has as many, and its last.
+/// The default code points for this many levels: the first ones of the smallest map that is large
+/// enough, and that map's last one for the lowest level.
 pub fn default_for(levels: usize) -> Vec<u8> {
     let smallest = MAPS.iter().rev().find(|map| map.code_points.len() >= levels);
     let Some(map) = smallest else { return Vec::new() };

@@ -1,7 +1,7 @@
-//! Following announcements: by long polling of the controller's HTTPS endpoint, or by a watch in
-//! etcd, both with mutual TLS.
+//! Following announcements: by long polling of the controller's HTTPS endpoint, or by a watch in etcd,
+//! both with mutual TLS.
 //!
-//! Whatever fails is reported and tried again, for ever; nothing here judges an announcement.
+//! Every failure is reported and retried without end. This module does not check announcements.
 
 mod causes;
 mod etcd;
@@ -21,7 +21,7 @@ use crate::membership;
 /// The longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// Follows `source` for ever. Reports trouble once for each attempt that fails.
+/// Follows `source`. Never returns. Reports [`Event::Trouble`] once for each failed attempt.
 pub async fn follow(source: &Source, mut report: impl FnMut(Event)) {
     let mut failures = 0;
     loop {
@@ -40,7 +40,8 @@ pub async fn follow(source: &Source, mut report: impl FnMut(Event)) {
     }
 }
 
-/// Longer after each failure, and not the same for all hosts: they would all come back at once.
+/// The pause before the next attempt. It grows with the number of failures, and differs between hosts
+/// so that they do not all reconnect at once.
 fn pause(source: &Source, failures: u32) -> Duration {
     let longest = Duration::from_millis(500 << failures.min(6)).min(LONGEST_PAUSE);
     let place = membership::place(&source.group, &source.host).rotate_left(failures);

@@ -1,5 +1,5 @@
-//! Levels: demotion thresholds and the DSCP of each level, as an agent's file, an announcement and
-//! a switch have them. One check for all three.
+//! Levels: demotion thresholds and the DSCP of each level. Agents' files, announcements and switch
+//! configurations all pass the same checks.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use flowsched_units::{Bytes, PacketMeaning};
 use crate::dscp;
 use crate::refused::Refused;
 
-/// Levels that a DSCP field's upper three bits tell apart.
+/// The maximum number of levels: the upper three bits of a DSCP distinguish eight.
 pub const MOST_LEVELS: usize = 8;
 
 /// Checked levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Levels {
-    /// Bytes sent, one fewer than levels, none below the one before.
+    /// Bytes sent before demotion to the next level, in ascending order: one fewer than there are levels.
     pub thresholds: Vec<Bytes>,
     /// The code point of each level, the highest priority first.
     pub dscp: Vec<u8>,
 }
 
-/// Code points as a file gives them.
+/// Code points in the form of a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CodePoints {
     /// The name of a ready-made map.
@@ -30,11 +30,11 @@ pub enum CodePoints {
 }
 
 impl Levels {
-    /// Reads thresholds such as `"20KB 1MB"` and code points; without any, the default for the
-    /// number of levels.
+    /// Parses thresholds such as `"20KB 1MB"`, and code points. Without code points, uses the default for
+    /// the number of levels.
     ///
     /// # Errors
-    /// The first value that makes no sense.
+    /// If a value is invalid; names the first one.
     pub fn parse(thresholds: &str, dscp: Option<CodePoints>) -> Result<Levels, Refused> {
         let thresholds = parse_thresholds(thresholds)?;
         let dscp = code_points(dscp, thresholds.len() + 1)?;
@@ -57,10 +57,10 @@ fn parse_thresholds(text: &str) -> Result<Vec<Bytes>, Refused> {
     Ok(thresholds)
 }
 
-/// Refuses thresholds that fall or are too many.
+/// Checks thresholds.
 ///
 /// # Errors
-/// What is wrong with them.
+/// If there are too many thresholds, or one is below the one before.
 pub fn check_thresholds(thresholds: &[Bytes]) -> Result<(), Refused> {
     let key = "thresholds";
     if thresholds.len() >= MOST_LEVELS {

@@ -1,8 +1,7 @@
-//! What the host agents and the controller of a fleet agree on.
+//! Formats and protocols that the host agents and the controller of a fleet share.
 //!
-//! What lives here: levels with their DSCPs, the bins of message sizes, announcements of
-//! thresholds and how they are followed. What may not: how thresholds are chosen, and how packets
-//! are tagged.
+//! What lives here: levels with their DSCPs, the bins of message sizes, announcements of thresholds, and
+//! following them. What may not: how thresholds are chosen, and how packets are tagged.
 
 pub mod announcement;
 pub mod bins;

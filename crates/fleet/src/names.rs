@@ -1,14 +1,14 @@
-//! Names of groups and hosts: they are parts of etcd keys, URLs and file names.
+//! Names of groups and hosts, which are parts of etcd keys, URLs and file names.
 
 use crate::refused::Refused;
 
-/// The longest name.
+/// The longest name in bytes.
 const LONGEST: usize = 64;
 
-/// Refuses a name that is no part of a key, a URL and a file name at once.
+/// Checks that a name is safe in etcd keys, URLs and file names. `key` is for the error.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If the name is empty, too long, begins with a dot or contains another character.
 pub fn check(key: &str, name: &str) -> Result<(), Refused> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let is_name = !name.is_empty()

@@ -1,21 +1,21 @@
-//! A value that is refused, as a sentence can say it.
+//! The error for an invalid value.
 
 use thiserror::Error;
 
-/// A value that makes no sense.
+/// An invalid value in a file or message.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{key}: found {found}, expected {allowed}")]
 pub struct Refused {
     /// The key in a file or message.
     pub key: String,
-    /// What it was.
+    /// The value.
     pub found: String,
-    /// What may be.
+    /// The allowed values.
     pub allowed: String,
 }
 
 impl Refused {
-    /// `key` was given as `found` where only `allowed` makes sense.
+    /// The value `found` of `key` is refused; `allowed` describes the allowed values.
     pub fn new(
         key: impl Into<String>,
         found: impl std::fmt::Display,

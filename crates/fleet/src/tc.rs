@@ -1,47 +1,47 @@
-//! The tree of queueing disciplines that PIAS wants of a Linux interface, as arguments of `tc`: on a
-//! host's own interface, and on the ports of a software switch.
+//! The tree of queueing disciplines that PIAS needs on a Linux interface, as arguments of `tc`. It is
+//! the same on a host's interface and on the ports of a software switch.
 
 use flowsched_units::{Bytes, Rate};
 
 /// The handle of the tree's root.
 pub const ROOT: &str = "f5c0:";
 
-/// What schedules by strict priority.
+/// The queueing discipline that schedules by strict priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bands {
     /// PRIO.
     Prio,
-    /// ETS, with strict bands alone.
+    /// ETS, with strict bands only.
     Ets,
 }
 
-/// An interface with levels.
+/// The settings of an interface's tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Tree<'a> {
-    /// Its name.
+    /// The name of the interface.
     pub interface: &'a str,
     /// The line rate.
     pub rate: Rate,
-    /// The length of all bands together at which packets are marked.
+    /// The total queue length of all bands from which packets are marked.
     pub mark_at: Bytes,
-    /// Room for packets.
+    /// The buffer for packets.
     pub buffer: Bytes,
     /// The code point of each level, the highest priority first.
     pub dscp: &'a [u8],
 }
 
 impl Tree<'_> {
-    /// The commands: TBF shapes, RED below it marks on the length of all bands together
-    /// ("per-port"), and strict priorities are below that.
+    /// The commands that build the tree: TBF shapes; RED below TBF marks by the total length of all bands
+    /// ("per-port"); strict priorities are below RED.
     pub fn commands(&self, kind: Bands) -> Vec<String> {
         let Tree { interface, dscp, .. } = self;
         let (rate, buffer) = (self.rate.as_bps(), self.buffer.get());
         let mark_at = self.mark_at.get();
-        // RED marks between two lengths, on an average; both next to each other, and the average
-        // as short as tc lets it be, come closest to a threshold on the length itself.
+        // RED marks by an average length, between a minimum and a maximum. A maximum right above the
+        // minimum and the shortest average that tc allows come closest to a plain threshold.
         let average = (mark_at + 1500) / 1500 + 1;
         let bands = dscp.len().max(2);
-        // What is not IP (ARP) goes first; the filters below take all that is.
+        // Packets other than IP, such as ARP, go first. The filters below match all IP packets.
         let first = ["0"; 16].join(" ");
         let mut commands = vec![
             format!(
@@ -78,14 +78,14 @@ impl Tree<'_> {
     }
 }
 
-/// Bytes that may leave at once at a rate: a super-packet at least, and what passes between two
-/// looks at the clock.
+/// The burst of TBF in bytes: at least one super-packet, and at least what the line carries
+/// in 50 µs.
 pub fn burst(rate: Rate) -> u64 {
     (rate.as_bps() / 8 / 20_000).max(80_000)
 }
 
-/// Commands that put packets by DSCP into the class of their level; IP with another code point to
-/// the lowest.
+/// Commands that put packets into the class of their level, by DSCP. IP packets with other code points
+/// go to the lowest level.
 pub fn filters(
     interface: &str,
     parent: &str,
@@ -113,7 +113,8 @@ pub fn filters(
     commands
 }
 
-/// 20 packets at 1 Gbps, 65 at 10 Gbps (DCTCP 2010, 3.4), in proportion beyond.
+/// The default marking threshold: 20 packets up to 1 Gbps, 65 up to 10 Gbps (DCTCP 2010, 3.4), and in
+/// proportion to the rate above.
 pub fn default_mark_at(rate: Rate) -> Bytes {
     let packets = match rate.as_bps() {
         0..=1_000_000_000 => 20,

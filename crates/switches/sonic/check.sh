@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Validates what `switch-config --platform sonic` prints for 2 to 8 levels against SONiC's YANG models, and
-# that the models refuse it once it is spoilt.
+# Validates the output of `switch-config --platform sonic` for 2 to 8 levels against SONiC's YANG models, and
+# checks that the models refuse invalid values.
 #
 #   check.sh MODELS FLOWSCHED
 #
@@ -24,7 +24,7 @@ for level in 2 3 4 5 6 7 8; do
   ./validate.py "$models" "$folder/config_db.json"
 done
 
-# Each of these spoils one value.
+# Each substitution makes one value invalid.
 for spoil in 's/"scheduler": ".*"/"scheduler": "nobody"/' 's/"type": "STRICT"/"type": "STRCT"/' \
   's/"green_drop_probability": ".*"/"green_drop_probability": "101"/'; do
   sed "$spoil" "$folder/config_db.json" > "$folder/spoilt.json"

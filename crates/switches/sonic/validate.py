@@ -3,8 +3,8 @@
 
     validate.py MODELS CONFIG
 
-MODELS is the folder `src/sonic-yang-models` of a checkout of sonic-net/sonic-buildimage; those models are not copied
-here. Ports and the buffer pool, which a switch has already, are added to what is validated.
+MODELS is the folder `src/sonic-yang-models` of a checkout of sonic-net/sonic-buildimage. Ports and a buffer pool,
+which every switch has already, are added to the configuration for the validation.
 """
 
 import json
@@ -16,7 +16,7 @@ import tempfile
 
 import jinja2
 
-# Table: its module, the keys in its rows' names, and the inner list of a map with that list's key and value.
+# For each table: its module, the keys in its rows' names, and for maps the inner list with its key and value.
 TABLES = {
     "DSCP_TO_TC_MAP": ("dscp-tc-map", ["name"], ("DSCP_TO_TC_MAP", "dscp", "tc")),
     "TC_TO_QUEUE_MAP": ("tc-queue-map", ["name"], ("TC_TO_QUEUE_MAP", "tc", "qindex")),
@@ -32,7 +32,7 @@ TABLES = {
 
 
 def render(models, folder):
-    """Writes all models to a folder, the templates among them filled in."""
+    """Writes all models to a folder, with templates rendered."""
     for path in models.rglob("*.yang"):
         (folder / path.name).write_text(path.read_text())
     for path in models.rglob("*.yang.j2"):
@@ -76,7 +76,7 @@ def main():
     with tempfile.TemporaryDirectory() as made:
         folder = pathlib.Path(made)
         render(models, folder)
-        # Conditions refer to it, such as on the type of the switch.
+        # The models' conditions refer to device_metadata, such as to the type of the switch.
         instance, used = {}, [str(folder / "sonic-device_metadata.yang")]
         for table, content in config.items():
             module = f"sonic-{TABLES[table][0]}"

@@ -1,16 +1,17 @@
-//! Whether a switch does what agents expect: thresholds, levels, code points and marking.
+//! Checks whether a switch's configuration matches what agents expect: thresholds, levels, code points and
+//! marking.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::platform::Platform;
 use crate::request::Request;
 
-/// One thing that was compared.
+/// The result of one comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What is wrong; `None`: nothing.
+    /// What is wrong; `None` if the switch matches.
     pub error: Option<String>,
-    /// What was compared, and what was found.
+    /// The whole result as one line.
     pub text: String,
 }
 
@@ -28,7 +29,8 @@ fn finding(about: &str, error: Option<String>, fine: String) -> Finding {
     Finding { error, text: format!("{about}: {text}") }
 }
 
-/// Switches know no thresholds; a configuration that was printed here names them in a comment.
+/// Switches do not use thresholds. Configurations from this program name them in a comment, which is
+/// compared if it is there.
 fn thresholds(request: &Request, running: &str) -> Finding {
     let own = request.thresholds();
     let named = running.lines().find_map(|line| line.split_once("flowsched thresholds: "));
@@ -41,7 +43,7 @@ fn thresholds(request: &Request, running: &str) -> Finding {
     finding("thresholds", error, format!("{own} (switches do not know them)"))
 }
 
-/// The order of code points by queue is what counts, not the numbers of the queues.
+/// Compares the queue of each level's code point.
 fn queues(request: &Request, platform: Platform, running: &str) -> Finding {
     let expected = by_code_point(platform, &platform.print(request).text);
     let found = by_code_point(platform, running);

@@ -45,7 +45,7 @@ pub(crate) fn print(request: &Request) -> String {
     text
 }
 
-/// The buffer as a time at the line rate.
+/// The buffer in microseconds at the line rate.
 fn microseconds(request: &Request) -> u64 {
     let rate: Rate = request.rate;
     (rate.transmission_time(request.buffer).as_us_f64().ceil() as u64).max(1)
@@ -78,7 +78,7 @@ pub(crate) fn read(text: &str) -> Vec<(u8, String)> {
     classifiers.filter_map(point).collect()
 }
 
-/// As percentages: Junos has no bytes.
+/// The marking thresholds as percentages of the buffer: Junos does not take bytes.
 pub(crate) fn marks(text: &str) -> Vec<u64> {
     text.lines().filter_map(|line| number_after(line, "interpolate fill-level ")).collect()
 }

@@ -1,5 +1,4 @@
-//! Linux: the tree that the host agent builds for its own interface, on every port of a software
-//! switch.
+//! Linux: every port of a software switch gets the tree that the host agent builds on its interface.
 
 use flowsched_fleet::tc;
 
@@ -23,7 +22,7 @@ pub(crate) fn print(request: &Request) -> String {
     text
 }
 
-/// Commands, as above.
+/// Reads the `tc` commands that `print` writes.
 pub(crate) fn read(text: &str) -> Vec<(u8, String)> {
     let filter = |line: &str| {
         let rest = &line[line.find("match ip dsfield 0x")? + "match ip dsfield 0x".len()..];

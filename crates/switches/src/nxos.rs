@@ -21,7 +21,7 @@ pub(crate) fn print(request: &Request) -> String {
         let class =
             if queue == 0 { "c-out-8q-q-default".into() } else { format!("c-out-8q-q{queue}") };
         text.push_str(&format!("  class type queuing {class}\n"));
-        // The last queue gets what is left, which is the same.
+        // The last queue gets the remaining bandwidth, which has the effect of the lowest priority.
         let schedule = match level + 1 == count {
             true => "bandwidth remaining percent 100".into(),
             false => format!("priority level {}", level + 1),

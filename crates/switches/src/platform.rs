@@ -1,11 +1,11 @@
-//! Platforms: how each is printed and read, and what an operator must know of it.
+//! Platforms: printing and reading each one's configuration, and notes for operators.
 
 use std::str::FromStr;
 
 use crate::request::Request;
 use crate::{eos, junos, linux, nvue, nxos, sonic};
 
-/// A make of switches.
+/// A switch platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Platform {
     /// Linux with `tc`.
@@ -22,7 +22,7 @@ pub enum Platform {
     Nvue,
 }
 
-/// All of them, with their names.
+/// All platforms, with their names.
 pub const PLATFORMS: &[(&str, Platform)] = &[
     ("linux-tc", Platform::LinuxTc),
     ("sonic", Platform::Sonic),
@@ -32,16 +32,16 @@ pub const PLATFORMS: &[(&str, Platform)] = &[
     ("nvue", Platform::Nvue),
 ];
 
-/// A configuration, and what the operator must know.
+/// A configuration, and notes for the operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Printed {
     /// The configuration.
     pub text: String,
-    /// What is not in it.
+    /// Notes: what the configuration does not cover, and its source.
     pub notes: Vec<String>,
 }
 
-/// ToN 2017, IV-A.2.
+/// The note on marking per queue (PIAS ToN 2017, IV-A.2).
 const PER_QUEUE: &str = "this platform marks by each queue's own length, not by the port's. PIAS \
     ToN 2017, IV-A.2, warns: queues together may then hold as many times the threshold as there are \
     queues, which shallow buffers do not have. Lower `mark-at` if the switch drops packets";
@@ -94,7 +94,7 @@ impl Platform {
         }
     }
 
-    /// The queue of each code point, as far as `text` says.
+    /// The queue of each code point that the configuration `text` maps.
     pub(crate) fn read(self, text: &str) -> Vec<(u8, String)> {
         match self {
             Platform::LinuxTc => linux::read(text),
@@ -106,7 +106,7 @@ impl Platform {
         }
     }
 
-    /// The lengths at which packets are marked, in bytes, as far as `text` says.
+    /// The marking thresholds in the configuration `text`: in bytes, on Junos as percentages of the buffer.
     pub(crate) fn marks(self, text: &str) -> Vec<u64> {
         match self {
             Platform::LinuxTc => linux::marks(text),

@@ -1,20 +1,20 @@
-//! What a switch is to do, whatever its make.
+//! What to configure on a switch, whatever its platform.
 
 use flowsched_fleet::Levels;
 use flowsched_units::{Bytes, Rate};
 
-/// A switch's part in PIAS.
+/// The settings of a switch for PIAS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Thresholds and code points, as agents have them. A switch knows code points alone.
+    /// The agents' thresholds and code points. Switches use only the code points.
     pub levels: Levels,
     /// Names of ports, as the platform writes them.
     pub ports: Vec<String>,
-    /// Their rate.
+    /// The rate of the ports.
     pub rate: Rate,
-    /// The queue length at which packets are marked.
+    /// The queue length from which packets are marked.
     pub mark_at: Bytes,
-    /// Room for packets of a port.
+    /// The buffer of a port.
     pub buffer: Bytes,
 }
 
@@ -26,7 +26,8 @@ impl Request {
         self.levels.dscp.iter().enumerate().map(move |(level, dscp)| (*dscp, count - 1 - level))
     }
 
-    /// The queue of each of the 64 code points: those of no level go last, as untagged traffic does.
+    /// The queue of each of the 64 code points. Code points without a level get queue 0, the last one, like
+    /// untagged traffic.
     pub(crate) fn all_code_points(&self) -> impl Iterator<Item = (u8, usize)> {
         (0..64).map(|dscp| {
             let found = self.queues().find(|(level, _)| *level == dscp);
@@ -39,7 +40,7 @@ impl Request {
         self.levels.thresholds.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     }
 
-    /// Lines that say what a configuration is for.
+    /// Comment lines that describe the configuration.
     pub(crate) fn heading(&self, comment: &str) -> String {
         format!(
             "{comment} PIAS: {} levels, marked at {} on {} ports.\n{comment} flowsched thresholds: {}\n",

@@ -53,7 +53,7 @@ pub(crate) fn print(request: &Request) -> String {
     serde_json::to_string_pretty(&config).unwrap_or_default() + "\n"
 }
 
-/// The first map from code points to classes that a port uses.
+/// The map from code points to classes that the first port with a map uses.
 pub(crate) fn read(text: &str) -> Vec<(u8, String)> {
     let Ok(config) = serde_json::from_str::<Value>(text) else { return Vec::new() };
     let used = config["PORT_QOS_MAP"]

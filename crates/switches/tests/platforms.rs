@@ -1,4 +1,4 @@
-//! What is printed for each platform, and that the check reads it back.
+//! Tests the configuration of each platform, and that the check accepts it.
 
 use flowsched_fleet::Levels;
 use flowsched_switches::{PLATFORMS, Platform, Request, compare};

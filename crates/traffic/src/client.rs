@@ -1,4 +1,4 @@
-//! The client: asks servers for flows when the plan says, and notes when they have come.
+//! The client: requests flows from servers at the planned times, and records when each flow ends.
 
 mod connection;
 
@@ -19,30 +19,30 @@ use crate::settings::Settings;
 use crate::transfer::CHUNK;
 use connection::{Asked, Connection};
 
-/// Connections to each server at first (PIAS ToN 2017, V-A.1).
+/// Connections to each server at the start (PIAS ToN 2017, V-A.1).
 pub const FIRST_CONNECTIONS: usize = 5;
-/// How long the first connections may take.
+/// The time-out for opening each of the first connections.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Milliseconds after which the client looks whether it is to stop.
+/// The longest sleep in milliseconds, after which the client checks whether to stop.
 const LONGEST_SLEEP: u8 = 20;
 const BATCH: usize = 64;
-/// The word of the timer; connections count from 0.
+/// The timer's number in epoll. Connections are numbered from 0.
 const TIMER: u64 = u64::MAX;
 
-/// What became of the traffic.
+/// Totals of the traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Requests made.
     pub requests: u64,
-    /// Flows asked for.
+    /// Flows requested.
     pub flows: u64,
-    /// Those of them that came.
+    /// Flows that finished.
     pub finished: u64,
-    /// Those of them whose connection broke.
+    /// Flows whose connection broke or could not be opened.
     pub broken: u64,
     /// Connections opened.
     pub connections: u64,
-    /// The latest that a request was made after its planned start.
+    /// The longest delay of a request after its planned start.
     pub latest_start: Duration,
 }
 
@@ -50,7 +50,7 @@ pub struct Totals {
 struct Client<'a, W> {
     config: &'a Config,
     connections: Vec<Connection>,
-    /// By server: connections that carry no flow.
+    /// Connections without a flow, by server.
     idle: Vec<Vec<usize>>,
     epoll: Epoll,
     timer: TimerFd,
@@ -62,11 +62,11 @@ struct Client<'a, W> {
     buffer: Vec<u8>,
 }
 
-/// Makes the traffic, and writes a line for each flow to `lines` when it ends. Sets of requests are the
-/// same for the same configuration and seed. Flows that have not come in the end have lines too.
+/// Generates the traffic, and writes a line to `lines` when a flow ends. Flows that are unfinished at the
+/// end get their lines then. The same configuration and seed give the same requests.
 ///
 /// # Errors
-/// [`TrafficError::NoServer`] if a server does not answer before the start; or what the system says.
+/// [`TrafficError::NoServer`] if a server cannot be reached before the start, or an error of the system.
 pub fn run<W: Write>(
     config: &Config,
     settings: &Settings,
@@ -80,7 +80,7 @@ pub fn run<W: Write>(
 }
 
 impl<'a, W: Write> Client<'a, W> {
-    /// Opens the connections that are there from the start.
+    /// Opens the first connections.
     fn open(config: &'a Config, lines: W) -> Result<Client<'a, W>, TrafficError> {
         let refused = |error: nix::Error| TrafficError::system("set a timer", error);
         let timer =
@@ -112,7 +112,7 @@ impl<'a, W: Write> Client<'a, W> {
         Ok(client)
     }
 
-    /// Takes in a connection: its number.
+    /// Registers a connection, and returns its number.
     fn add(&mut self, connection: Connection) -> Result<usize, TrafficError> {
         let number = self.connections.len();
         let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
@@ -128,7 +128,7 @@ impl<'a, W: Write> Client<'a, W> {
         Time::from_ns(u64::try_from(passed).unwrap_or(u64::MAX))
     }
 
-    /// Makes all requests and waits for their flows.
+    /// Makes all requests, and waits for their flows.
     fn play(&mut self, settings: &Settings, stop: &AtomicBool) -> Result<(), TrafficError> {
         let mut plan = Plan::new(self.config, settings).peekable();
         let mut events = [EpollEvent::empty(); BATCH];
@@ -184,7 +184,7 @@ impl<'a, W: Write> Client<'a, W> {
         set.map_err(|error| TrafficError::system("set a timer", error))
     }
 
-    /// Asks for a flow, on an idle or a new connection.
+    /// Requests a flow, on an idle or a new connection.
     fn ask(&mut self, line: Line) -> Result<(), TrafficError> {
         self.under_way += 1;
         let number = match self.idle[line.server].pop() {
@@ -198,7 +198,7 @@ impl<'a, W: Write> Client<'a, W> {
         self.handle(number)
     }
 
-    /// A connection has something to read or room to write.
+    /// Handles a connection that can be read or written.
     fn handle(&mut self, number: usize) -> Result<(), TrafficError> {
         let connection = &mut self.connections[number];
         match connection.go_on(&mut self.buffer) {
@@ -210,7 +210,7 @@ impl<'a, W: Write> Client<'a, W> {
                 self.end(&line)
             }
             Err(_) => {
-                // Its socket reports no more events once it is closed.
+                // A closed socket reports no more events.
                 let (server, line) = connection.close();
                 self.idle[server].retain(|idle| *idle != number);
                 line.map_or(Ok(()), |line| self.broke(&line))
@@ -218,7 +218,7 @@ impl<'a, W: Write> Client<'a, W> {
         }
     }
 
-    /// A flow's connection broke, or could not be opened.
+    /// Counts a flow whose connection broke or could not be opened.
     fn broke(&mut self, line: &Line) -> Result<(), TrafficError> {
         self.totals.broken += 1;
         self.end(line)
@@ -233,7 +233,7 @@ impl<'a, W: Write> Client<'a, W> {
         writeln!(self.lines, "{line}").map_err(|e| TrafficError::system("write the flows", e))
     }
 
-    /// Writes the lines of the flows that are still under way.
+    /// Writes the lines of the flows that are unfinished.
     fn note_unfinished(&mut self) -> Result<(), TrafficError> {
         let left: Vec<Line> = self.connections.iter().filter_map(Connection::asked).collect();
         left.iter().try_for_each(|line| self.write(line))?;

@@ -1,4 +1,4 @@
-//! The configuration file, that of the PIAS authors' generator: a key and its values a line.
+//! The configuration file, in the format of the PIAS authors' generator: one key and its values per line.
 //!
 //! ```text
 //! server 192.168.1.51 5001          a server; may be repeated
@@ -10,7 +10,8 @@
 //! num_reqs 3000                     how many requests
 //! ```
 //!
-//! The last two are in the files of the generator's first version; later ones leave them to the command line.
+//! `load` and `num_reqs` belong to the generator's first version. Later versions take them from the command
+//! line.
 
 use std::fs;
 use std::iter;
@@ -23,10 +24,10 @@ use flowsched_workload::sizes::{SizeDistribution, by_name, parse_cdf};
 
 use crate::error::TrafficError;
 
-/// What of a link's rate is left for payload: 1448 of 1538 bytes (the authors' `TG_GOODPUT_RATIO`).
+/// The share of a link's rate that carries payload: 1448 of 1538 bytes (the authors' `TG_GOODPUT_RATIO`).
 const GOODPUT: f64 = 1448.0 / 1538.0;
 
-/// A value, and how often it is chosen in proportion to others.
+/// A value with a weight. Values are drawn in proportion to their weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weighted {
     /// The value.
@@ -35,45 +36,45 @@ pub struct Weighted {
     pub weight: u32,
 }
 
-/// What a client is to do.
+/// A client's configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Who is asked for flows.
+    /// The servers that send flows.
     pub servers: Vec<SocketAddrV4>,
     /// The sizes of requests.
     pub sizes: SizeDistribution,
-    /// The load of the client's link, headers counted, if the file says it.
+    /// The load of the client's link, headers included; `None` if the file has none.
     pub load: Option<Rate>,
-    /// How many requests, if the file says it.
+    /// The number of requests; `None` if the file has none.
     pub requests: Option<u64>,
-    /// DSCPs, one for each request.
+    /// The DSCPs to draw from, once per request.
     pub dscps: Vec<Weighted>,
-    /// Rates in Mbps, one for each request; 0 is no limit.
+    /// The rates to draw from in Mbps, once per request; 0 means no limit.
     pub rates_mbps: Vec<Weighted>,
-    /// Numbers of flows, one for each request.
+    /// The numbers of flows to draw from, once per request.
     pub fanouts: Vec<Weighted>,
-    /// The file.
+    /// The text of the file.
     pub text: String,
 }
 
 impl Config {
-    /// Reads a file. Names of distributions are relative to the working directory, as in the authors'
-    /// generator, or else to the file's folder or the one above.
+    /// Reads a file. The name of a CDF file is relative to the working directory, as in the authors'
+    /// generator, or to the folder of the configuration file, or to the folder above.
     ///
     /// # Errors
-    /// [`TrafficError::Line`] for what is wrong, or if a file cannot be read.
+    /// [`TrafficError::Line`] for an invalid line, or an error if a file cannot be read.
     pub fn read(path: &Path) -> Result<Config, TrafficError> {
         let text = fs::read_to_string(path).map_err(|e| TrafficError::file("read", path, e))?;
         Reading { path, found: Found::default() }.read(text)
     }
 
-    /// Seconds between two requests on average, at this load of the client's link.
+    /// The mean time between two requests in seconds, at this load of the client's link.
     pub fn mean_gap_s(&self, load: Rate) -> f64 {
         self.sizes.mean() * 8.0 / (load.as_bps() as f64 * GOODPUT)
     }
 }
 
-/// What was read so far.
+/// The values read so far.
 #[derive(Default)]
 struct Found {
     servers: Vec<SocketAddrV4>,
@@ -176,7 +177,7 @@ fn two<'a>(key: &str, values: &[&'a str]) -> Result<[&'a str; 2], String> {
 }
 
 fn server(values: &[&str]) -> Result<SocketAddrV4, String> {
-    // The authors' multi-rack files have a third word, the rack, which clients ignore.
+    // In the authors' multi-rack files, a third word names the rack. Clients ignore it.
     let [address, port, ..] = values else {
         return Err("`server` takes an address and a port: `server 192.168.1.51 5001`.".to_owned());
     };
@@ -227,7 +228,7 @@ fn sizes(config: &Path, name: &str) -> Result<SizeDistribution, String> {
 mod tests {
     use super::*;
 
-    /// The form of the authors' examples, word for word but for addresses and names.
+    /// The authors' examples, with other addresses and names.
     const EXAMPLE: &str = "server 127.0.0.1 5001\nserver 127.0.0.2 5001 2\nreq_size_dist conf/cdf.txt\n\
         load 800Mbps\nnum_reqs 3000\nrate 0Mbps 10\nrate 500Mbps 30\nrate 800Mbps 60\ndscp 0 25\n\
         service 1 75\nfanout 1 10\nfanout 5 60\nfanout 10 30\n";

@@ -1,4 +1,4 @@
-//! Why traffic cannot be made or read.
+//! Errors of generating traffic and of reading its results.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 use flowsched_experiment::results::ResultsError;
 use thiserror::Error;
 
-/// Why traffic cannot be made or read.
+/// An error of generating traffic or of reading its results.
 #[derive(Debug, Error)]
 pub enum TrafficError {
-    /// A file says something that cannot be.
+    /// A line of a file is invalid, or the file lacks something.
     #[error("{path}:{line}: {problem}")]
     Line {
         /// Which file.
         path: PathBuf,
-        /// Which line, from 1; 0 for what the whole file lacks.
+        /// The line, from 1; 0 if the error concerns the whole file.
         line: usize,
-        /// What is wrong and what to do, as a sentence.
+        /// What is wrong and what to do, as sentences.
         problem: String,
     },
-    /// A file that cannot be read or written.
+    /// A file cannot be read or written.
     #[error("cannot {what} {path}: {source}")]
     File {
-        /// What was tried.
+        /// What was tried, as a verb.
         what: &'static str,
-        /// On which file or folder.
+        /// The file or folder.
         path: PathBuf,
         /// What the system says.
         source: io::Error,
@@ -40,7 +40,7 @@ pub enum TrafficError {
         /// What the system says.
         source: io::Error,
     },
-    /// Something else that the system refused.
+    /// A system call failed.
     #[error("cannot {what}: {source}")]
     System {
         /// What was tried.
@@ -48,7 +48,7 @@ pub enum TrafficError {
         /// What the system says.
         source: io::Error,
     },
-    /// Results that cannot be written.
+    /// Results cannot be written.
     #[error(transparent)]
     Results(#[from] ResultsError),
 }

@@ -1,12 +1,12 @@
-//! Traffic between real hosts: a client asks servers for flows, and notes when they have come.
+//! Traffic between real hosts: a client requests flows from servers, and records when each flow ends.
 //!
 //! The client reads the configuration of the PIAS authors' traffic generator and speaks its protocol, so
-//! that either end may be theirs. Requests start when a Poisson process says, whatever became of earlier
-//! ones, and completion times count from there.
+//! that either end may be theirs. Requests start at the times of a Poisson process, whether or not earlier
+//! ones have ended. Completion times count from the planned start.
 //!
-//! What lives here: plans of requests, client, server, and results as text lines and as tables. Transfers
-//! ([`Outgoing`], [`Incoming`]) are also what the lab's flows are made of. What may not: network
-//! namespaces, and what becomes of packets on their way.
+//! What lives here: plans of requests, client, server, and results as text lines and as tables. The lab
+//! also uses the transfers ([`Outgoing`], [`Incoming`]). What may not: network namespaces, and what
+//! happens to packets on their way.
 
 pub mod client;
 pub mod config;

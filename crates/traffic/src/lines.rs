@@ -1,7 +1,8 @@
-//! Flows as text: a line each, written as the flow ends, so that memory does not grow with their number.
+//! Flows as text: one line per flow, written when the flow ends, so that memory does not grow with the
+//! number of flows.
 //!
-//! Numbers are in the order of [`COLUMNS`]. The first four are those of the PIAS authors' generator. A
-//! flow that has not ended has the word `unfinished` for its completion time.
+//! Columns are in the order of [`COLUMNS`]. The first four are those of the PIAS authors' generator. The
+//! completion time of a flow that has not ended is the word `unfinished`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,21 +14,21 @@ pub(crate) const COLUMNS: &str =
     "size_bytes fct_us dscp rate_mbps flow request server start_ns fct_ns rtt_us out_of_order";
 const UNFINISHED: &str = "unfinished";
 
-/// A flow that a client asked for.
+/// A flow that a client requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) bytes: u32,
-    /// From its planned start until the client has read its last byte.
+    /// Time from the planned start until the client has read the last byte.
     pub(crate) fct: Option<Time>,
     pub(crate) dscp: u8,
     pub(crate) rate_mbps: u32,
     pub(crate) flow: u32,
     pub(crate) request: u64,
-    /// The server's place in the configuration.
+    /// The server's index in the configuration.
     pub(crate) server: usize,
-    /// Its planned start, from that of the traffic.
+    /// The planned start, from the start of the traffic.
     pub(crate) start: Time,
-    /// What the client's kernel says of the connection at the flow's end.
+    /// The smoothed round-trip time in microseconds that the client's kernel reports at the flow's end.
     pub(crate) rtt_us: u32,
     /// Packets of the flow that came out of order.
     pub(crate) out_of_order: u32,
@@ -47,7 +48,7 @@ impl fmt::Display for Line {
 }
 
 impl Line {
-    /// Reads a line; `None` if it is none.
+    /// Parses a line; `None` if it is invalid.
     pub(crate) fn parse(text: &str) -> Option<Line> {
         let words: Vec<&str> = text.split(' ').collect();
         let [bytes, fct_us, dscp, rate, flow, request, server, start, fct, rtt, out_of_order] =

@@ -1,4 +1,4 @@
-//! Which requests a client makes and when: drawn one after the other, from seeded streams.
+//! The plan of a client: its requests and their start times, drawn one by one from seeded streams.
 
 use flowsched_units::Time;
 use flowsched_workload::{Arrivals, stream};
@@ -11,9 +11,9 @@ use crate::settings::Settings;
 /// A request: flows that start together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Planned {
-    /// When, from the start of the traffic.
+    /// The start time, from the start of the traffic.
     pub(crate) at: Time,
-    /// By flow: the server's place in the configuration.
+    /// The server of each flow, as an index in the configuration.
     pub(crate) servers: Vec<usize>,
     /// Bytes of each flow.
     pub(crate) bytes: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// As `settings` say.
+    /// The plan for these settings.
     pub(crate) fn new(config: &'a Config, settings: &Settings) -> Plan<'a> {
         let Settings { seed, load, requests, duration, .. } = *settings;
         Plan {

@@ -1,4 +1,4 @@
-//! The server: sends what clients ask for, on as many connections as they open.
+//! The server: sends the flows that clients request, on as many connections as they open.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
@@ -16,14 +16,14 @@ use crate::wire::{Passing, Request};
 
 /// The port of the PIAS authors' server.
 pub const PORT: u16 = 5_001;
-/// Connections that wait to be accepted, at most.
+/// The maximum number of connections that wait to be accepted.
 const BACKLOG: i32 = 4_096;
-/// Milliseconds after which the server looks whether it is to stop.
+/// The longest sleep in milliseconds, after which the server checks whether to stop.
 const LONGEST_SLEEP: u8 = 50;
 const BATCH: usize = 64;
-/// The word of the listener; connections count from 0.
+/// The listener's number in epoll. Connections are numbered from 0.
 const LISTENER: u64 = u64::MAX;
-/// What the authors' clients wait for when they end a connection.
+/// Bytes that the authors' clients wait for when they end a connection.
 const ENDING: u32 = 100;
 
 /// A server.
@@ -35,12 +35,12 @@ pub struct Server {
     next: u64,
 }
 
-/// A connection, and what it sends.
+/// A connection and the flow that it sends.
 #[derive(Debug)]
 struct Served {
     socket: Socket,
     request: Passing,
-    /// The answer under way: the request again, and the flow.
+    /// The answer being sent: the echoed request, then the flow.
     answer: Option<(Passing, Outgoing)>,
     is_ending: bool,
     rate_mbps: u32,
@@ -50,25 +50,25 @@ impl Server {
     /// Listens on `address`.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// If the system refuses.
     pub fn listen(address: SocketAddrV4) -> Result<Server, TrafficError> {
         let (listener, epoll) = listen(address).map_err(|e| TrafficError::system("listen", e))?;
         Ok(Server { listener, epoll, connections: HashMap::new(), next: 0 })
     }
 
-    /// Where it listens.
+    /// The address that the server listens on.
     ///
     /// # Errors
-    /// What the system says.
+    /// If the system refuses.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Serves until `stop` is set. A connection that breaks, or asks for nonsense, is closed; others go
-    /// on.
+    /// Serves until `stop` is set. A connection that breaks or sends an invalid request is closed; other
+    /// connections continue.
     ///
     /// # Errors
-    /// What the system says of waiting or accepting.
+    /// If waiting for or accepting connections fails.
     pub fn serve(&mut self, stop: &AtomicBool) -> Result<(), TrafficError> {
         let mut events = [EpollEvent::empty(); BATCH];
         while !stop.load(Ordering::Relaxed) {
@@ -99,7 +99,7 @@ impl Server {
             let socket: Socket = match self.listener.accept() {
                 Ok((stream, _)) => stream.into(),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                // The client has gone already.
+                // The client has already closed the connection.
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
                 Err(error) => return Err(error),
             };
@@ -127,7 +127,8 @@ fn listen(address: SocketAddrV4) -> io::Result<(TcpListener, Epoll)> {
 }
 
 impl Served {
-    /// Reads requests and sends flows as far as the kernel lets it: whether the connection goes on.
+    /// Reads requests and sends flows until the kernel would block. Returns whether the connection stays
+    /// open.
     fn go_on(&mut self) -> io::Result<bool> {
         loop {
             if let Some((echo, flow)) = &mut self.answer {

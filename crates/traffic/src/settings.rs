@@ -1,20 +1,20 @@
-//! What a client is told beside its configuration.
+//! Settings of a client that are not in its configuration file.
 
 use std::time::Duration;
 
 use flowsched_units::{Rate, Time};
 
-/// How a client goes about it.
+/// Settings of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// The seed of all that is drawn.
+    /// The seed of all random draws.
     pub seed: u64,
-    /// The load of the client's link, headers counted.
+    /// The load of the client's link, headers included.
     pub load: Rate,
-    /// How many requests, if that ends them.
+    /// The number of requests; `None` for no limit.
     pub requests: Option<u64>,
-    /// The time at and after which no request starts, if that ends them.
+    /// No request starts at or after this time; `None` for no limit.
     pub duration: Option<Time>,
-    /// How long to wait for flows after the last request: flows that have not come then are unfinished.
+    /// How long to wait for flows after the last request. Flows that have not ended then are unfinished.
     pub wait: Duration,
 }

@@ -1,4 +1,4 @@
-//! The calls for which there is no safe wrapper: each a few lines, nothing else.
+//! System calls without a safe wrapper, and nothing else.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -6,28 +6,28 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use flowsched_units::Rate;
 
-/// Where fields begin in the kernel's `struct tcp_info`, of which the C library knows the first part.
+/// Offsets of fields in the kernel's `struct tcp_info`. The C library declares only its first part.
 const RTT: usize = 68;
 const TOTAL_RETRANS: usize = 100;
 /// Since Linux 5.4.
 const OUT_OF_ORDER: usize = 224;
 const KNOWN: usize = 256;
 
-/// What the kernel says of a TCP connection.
+/// What the kernel reports about a TCP connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// The smoothed round-trip time, in microseconds.
     pub rtt_us: u32,
-    /// Segments that this end has sent again.
+    /// Segments that this end has retransmitted.
     pub retransmissions: u32,
-    /// Segments that this end got out of order; 0 on kernels that do not count them.
+    /// Segments that this end has received out of order; 0 on kernels that do not count them.
     pub out_of_order: u32,
 }
 
-/// Asks the kernel about a TCP socket.
+/// Reads the kernel's figures on a TCP socket.
 ///
 /// # Errors
-/// What the system says.
+/// If the system refuses.
 pub fn tcp_info(socket: RawFd) -> io::Result<TcpInfo> {
     let mut info = [0u8; KNOWN];
     let mut length = info.len() as libc::socklen_t;
@@ -56,7 +56,7 @@ pub fn tcp_info(socket: RawFd) -> io::Result<TcpInfo> {
     })
 }
 
-/// Has the kernel pace what a socket sends; `None`: not at all.
+/// Sets the rate at which the kernel paces a socket; `None` for no limit.
 pub(crate) fn set_pacing(socket: &impl AsRawFd, rate: Option<Rate>) -> io::Result<()> {
     let bytes: u64 = rate.map_or(u64::MAX, |rate| rate.as_bps() / 8);
     // SAFETY: the kernel reads the 8 bytes of `bytes`.

@@ -1,7 +1,7 @@
-//! The results of clients as the tables of an experiment: of one host, or of many put together.
+//! The results of clients as the tables of an experiment, for one client or for several together.
 //!
-//! A client writes `flows.txt`, a line for each flow, in its results folder. When the traffic ends, the
-//! same folder gets what every experiment has: flows.parquet, summary.json and the others.
+//! A client writes `flows.txt` in its results folder, one line per flow. When the traffic ends, the tables
+//! of every experiment are written to the same folder: flows.parquet, summary.json and the others.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,15 +19,15 @@ use flowsched_workload::FlowParts;
 use crate::error::TrafficError;
 use crate::lines::{COLUMNS, Line};
 
-/// A client's flows as text, in its results folder.
+/// The name of the file with a client's flows, in its results folder.
 pub const LINES: &str = "flows.txt";
-/// How the file begins.
+/// The first line of the file.
 const FIRST: &str = "# flowsched traffic";
 
-/// What is known of a client's traffic before it starts.
+/// The description of a client's traffic at the beginning of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// What tables call its flows together, such as the congestion control that was in use.
+    /// The name of the scheme in the tables, such as the congestion control in use.
     pub scheme: String,
     /// The seed.
     pub seed: u64,
@@ -35,21 +35,21 @@ pub struct Head {
     pub client: Ipv4Addr,
     /// The servers, in the order of the configuration.
     pub servers: Vec<SocketAddrV4>,
-    /// When it starts, since the beginning of 1970.
+    /// When the traffic starts, since the beginning of 1970.
     pub start: Duration,
 }
 
 impl Head {
-    /// Of traffic that starts now.
+    /// The description of traffic that starts now.
     pub fn now(scheme: &str, seed: u64, client: Ipv4Addr, servers: &[SocketAddrV4]) -> Head {
         let start = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Head { scheme: scheme.to_owned(), seed, client, servers: servers.to_owned(), start }
     }
 
-    /// Makes the folder, and in it the file of lines, to be filled.
+    /// Creates the folder and the file in it, and writes the description. Returns the file for the lines.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// If the folder or the file cannot be written.
     pub fn create(&self, folder: &Path) -> Result<BufWriter<File>, TrafficError> {
         fs::create_dir_all(folder).map_err(|e| TrafficError::file("make", folder, e))?;
         let path = folder.join(LINES);
@@ -68,7 +68,7 @@ impl Head {
     }
 }
 
-/// One client's lines.
+/// The file of one client.
 struct OfClient {
     head: Head,
     lines: Vec<Line>,
@@ -122,12 +122,12 @@ pub fn is_of_client(folder: &Path) -> bool {
     folder.join(LINES).is_file()
 }
 
-/// Puts the flows of clients' folders together, as runs of one experiment in the folder `out`: those of
-/// the same scheme and seed are one run. Each flow goes from a server to a client, which are told apart
-/// by their addresses; times are those of the clients' clocks.
+/// Writes the flows in clients' folders as the runs of one experiment to the folder `out`. Clients with the
+/// same scheme and seed form one run. Each flow goes from a server to a client; hosts are told apart by
+/// their addresses. Times are those of the clients' clocks.
 ///
 /// # Errors
-/// If a folder is not a client's, or `out` cannot be written.
+/// If a folder is not a client's, or if `out` cannot be written.
 pub fn write(folders: &[PathBuf], out: &Path, program: Program) -> Result<Summary, TrafficError> {
     let clients: Vec<OfClient> =
         folders.iter().map(|folder| OfClient::read(folder)).collect::<Result<_, _>>()?;
@@ -155,7 +155,7 @@ pub fn write(folders: &[PathBuf], out: &Path, program: Program) -> Result<Summar
     Ok(results::write(out, &meta, records)?)
 }
 
-/// What stands for the experiment file: who asked whom.
+/// The text that takes the place of the experiment file: the clients and their servers.
 fn experiment(clients: &[OfClient]) -> String {
     let mut text =
         "# The flows of `flowsched traffic client`; each goes from a server to a client.\n"
@@ -175,7 +175,7 @@ fn experiment(clients: &[OfClient]) -> String {
     text
 }
 
-/// One run, of all clients that took part in it.
+/// One run, from all its clients.
 fn record(clients: &[&OfClient]) -> RunRecord {
     let first = clients.iter().map(|client| client.head.start).min().unwrap_or_default();
     let mut hosts: Vec<Ipv4Addr> = Vec::new();

@@ -1,8 +1,8 @@
-//! A flow at its two ends: bytes of no meaning, written to and read from sockets that never block.
+//! The two ends of a flow: meaningless bytes, written to and read from non-blocking sockets.
 
 use std::io::{self, ErrorKind, Read, Write};
 
-/// Bytes given to the kernel at a time.
+/// The maximum number of bytes per system call.
 pub(crate) const CHUNK: usize = 1 << 18;
 static ZEROS: [u8; CHUNK] = [0; CHUNK];
 
@@ -13,7 +13,7 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// So many bytes are to be sent.
+    /// A flow of this many bytes.
     pub fn new(bytes: u64) -> Outgoing {
         Outgoing { unsent: bytes }
     }
@@ -23,11 +23,11 @@ impl Outgoing {
         self.unsent
     }
 
-    /// Writes as much as the kernel takes. `around` is told, before and after, of the write that would
-    /// take the last byte: so many bytes were written in all.
+    /// Writes until the kernel would block. Returns the number of bytes written. Calls `around` with true
+    /// before each write that includes the last byte, and with false after it.
     ///
     /// # Errors
-    /// What the system says, but for a lack of room.
+    /// If the system refuses for another reason than a full socket buffer.
     pub fn write<S>(
         &mut self,
         socket: &S,
@@ -66,7 +66,7 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// So many bytes are to come.
+    /// A flow of this many bytes.
     pub fn new(bytes: u64) -> Incoming {
         Incoming { to_come: bytes }
     }
@@ -76,10 +76,11 @@ impl Incoming {
         self.to_come
     }
 
-    /// Reads what has come, into `buffer`, up to the flow's end: whether the last byte was read now.
+    /// Reads into `buffer` until the kernel would block or the flow ends. Returns whether this call read the
+    /// last byte.
     ///
     /// # Errors
-    /// [`ErrorKind::UnexpectedEof`] if no more will come, or what the system says.
+    /// [`ErrorKind::UnexpectedEof`] if the connection ended early, or an error of the system.
     pub fn read<S>(&mut self, socket: &S, buffer: &mut [u8]) -> io::Result<bool>
     where
         for<'a> &'a S: Read,

@@ -1,9 +1,9 @@
-//! What client and server say to each other: that of the PIAS authors' generator.
+//! The protocol between client and server, which is that of the PIAS authors' generator.
 //!
-//! A request is four numbers of 32 bits in the byte order of the machine, which both ends share: the
-//! flow's number, its size in bytes, the type of service (four times the DSCP) and the rate in Mbps, 0
-//! for no limit. The server sends the request back, and then as many bytes as it asks for. Number 0 asks
-//! to end the connection.
+//! A request consists of four 32-bit numbers: the flow's number, its size in bytes, the type of service
+//! (four times the DSCP), and the rate in Mbps (0 means no limit). The byte order is the machine's, which
+//! both ends must share. The server echoes the request, and then sends that many bytes. Flow number 0 asks
+//! the server to close the connection.
 
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -13,7 +13,7 @@ pub(crate) const LENGTH: usize = 16;
 /// A request for a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// The flow's number, from 1; 0: the connection ends.
+    /// The flow's number, from 1; 0 asks the server to close the connection.
     pub(crate) flow: u32,
     pub(crate) bytes: u32,
     pub(crate) dscp: u8,
@@ -31,7 +31,7 @@ impl Request {
         all
     }
 
-    /// `None` if the type of service is none.
+    /// Parses a request; `None` if the type of service is above 255.
     pub(crate) fn from_bytes(all: [u8; LENGTH]) -> Option<Request> {
         let word = |at: usize| u32::from_ne_bytes([all[at], all[at + 1], all[at + 2], all[at + 3]]);
         let dscp = u8::try_from(word(8)).ok()? >> 2;
@@ -39,7 +39,7 @@ impl Request {
     }
 }
 
-/// A request that is being read or written, on a socket that never blocks.
+/// A request that is partly read or written, on a non-blocking socket.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Passing {
     bytes: [u8; LENGTH],
@@ -47,12 +47,12 @@ pub(crate) struct Passing {
 }
 
 impl Passing {
-    /// To be written.
+    /// A request to write.
     pub(crate) fn of(request: Request) -> Passing {
         Passing { bytes: request.to_bytes(), done: 0 }
     }
 
-    /// Writes what the kernel takes: whether all of it is written.
+    /// Writes until the kernel would block. Returns whether the whole request is written.
     pub(crate) fn write<S>(&mut self, mut socket: &S) -> io::Result<bool>
     where
         for<'a> &'a S: Write,
@@ -69,7 +69,7 @@ impl Passing {
         Ok(true)
     }
 
-    /// Reads what has come: the request, once it is whole.
+    /// Reads until the kernel would block. Returns the request when it is complete.
     pub(crate) fn read<S>(&mut self, mut socket: &S) -> io::Result<Option<Request>>
     where
         for<'a> &'a S: Read,

@@ -15,7 +15,7 @@ use flowsched_traffic::server::Server;
 use flowsched_traffic::tables::{self, Head};
 use flowsched_traffic::{Settings, TrafficError};
 
-/// A server in a thread, until this is dropped.
+/// A server in a thread, which stops when this is dropped.
 struct Running {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
@@ -23,7 +23,7 @@ struct Running {
 }
 
 impl Running {
-    /// Serves from so long from now on; connections are accepted by the kernel at once.
+    /// Starts serving after `delay`. The kernel accepts connections at once.
     fn after(delay: Duration) -> Running {
         let mut server = Server::listen(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = server.address().unwrap();
@@ -49,7 +49,7 @@ fn settings(seed: u64, config: &Config, wait: Duration) -> Settings {
     Settings { seed, load: load.unwrap(), requests, duration: None, wait }
 }
 
-/// What a client measured: its totals, and its lines without the comments.
+/// Runs a client. Returns its totals and its lines, split into words.
 fn measure(servers: &[SocketAddr], rest: &str, wait: Duration) -> (Totals, Vec<Vec<String>>) {
     let text: String =
         servers.iter().map(|at| format!("server {} {}\n", at.ip(), at.port())).collect();
@@ -97,8 +97,8 @@ fn every_request_gets_its_flows_and_the_same_seed_the_same_requests() {
     );
 }
 
-/// The server sleeps until all requests are made: none of them waits for an earlier one to start, and no
-/// completion time hides the stall.
+/// The server sleeps until all requests are made. No request waits for an earlier one, and every
+/// completion time includes the stall.
 #[test]
 fn a_server_that_stalls_makes_every_flow_longer() {
     const STALL: Duration = Duration::from_secs(2);
@@ -130,7 +130,7 @@ fn flows_that_do_not_come_are_unfinished() {
     assert!(matches!(refused, Err(TrafficError::NoServer { .. })), "{refused:?}");
 }
 
-/// A client of the PIAS authors reads the request back, then the flow, and is let go with number 0.
+/// The PIAS authors' client reads the echoed request, then the flow, and ends with flow number 0.
 #[test]
 fn the_server_speaks_the_authors_protocol_and_refuses_nonsense() {
     let server = Running::after(Duration::ZERO);

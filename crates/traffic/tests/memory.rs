@@ -1,4 +1,4 @@
-//! The memory of client and server does not grow with the number of flows.
+//! Tests that the memory of client and server does not grow with the number of flows.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use flowsched_traffic::config::Config;
 use flowsched_traffic::server::Server;
 use flowsched_units::Rate;
 
-/// Bytes that this process holds.
+/// The resident memory of this process in bytes.
 fn resident() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -32,7 +32,7 @@ fn memory_does_not_grow_with_the_number_of_flows() {
         fs::write(file.path(), text).unwrap();
         let config = Config::read(file.path()).unwrap();
         let measure = |requests| {
-            // 3,000 flows a second, so that few wait at a time.
+            // 3,000 flows per second, so that few flows are unfinished at a time.
             let settings = Settings {
                 seed: 1,
                 load: Rate::from_bps(2_549_000),

@@ -1,4 +1,5 @@
-//! The configuration as it is written: one field a key, nothing checked but names and kinds.
+//! The configuration file: one field per key. Only the names of keys and the types of values are
+//! checked here.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -40,7 +41,7 @@ fn status() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 9490))
 }
 
-/// A ready-made map's name, or the code points themselves.
+/// The name of a ready-made map, or a list of code points.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "the name of a ready-made map, or a list of code points")]
 pub(super) enum Dscp {

@@ -64,7 +64,7 @@ fn guard_rails_hold() {
     assert_eq!(decided(&windows, &bad, None, &demanding).thresholds, None);
 }
 
-/// The thresholds for both hours lose less, over both, than those for the last hour alone.
+/// Over both hours, thresholds chosen for both cost less than thresholds chosen for the last hour.
 #[test]
 fn one_set_serves_all_hours_of_a_day() {
     let hours = [window("web-search-bytes", 0.7), window("data-mining-bytes", 0.5)];

@@ -4,7 +4,7 @@ use super::*;
 
 const TRIAL: Trial = Trial { share: 0.25, time: Duration::from_secs(600), retransmissions: 0.2 };
 
-/// A group of eight hosts that do as they are told.
+/// A group of eight hosts that put every announcement in force.
 struct Fleet {
     rollout: Rollout,
     hosts: Vec<Sample>,
@@ -25,7 +25,8 @@ impl Fleet {
         }
     }
 
-    /// Hosts put in force what is announced, and send so much, canaries and others.
+    /// All hosts put the announcement in force and send 10,000 segments. `again` is how many of them
+    /// other hosts and canaries retransmit.
     fn follow(&mut self, again: [u64; 2]) {
         let announced = self.rollout.state.announced.clone().unwrap();
         for host in &mut self.hosts {
@@ -107,7 +108,7 @@ fn versions_never_go_backwards() {
     fleet.hosts[0].version = 41;
     fleet.decided(&[5, 6], 0);
     assert_eq!(fleet.rollout.state.version(), 42);
-    // The controller's state is of an older snapshot than the fleet.
+    // The controller's state is older than what the fleet has.
     fleet.hosts[0].version = 50;
     assert!(fleet.watch(1));
     let after = fleet.rollout.state.announced.clone().unwrap();

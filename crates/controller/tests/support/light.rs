@@ -1,5 +1,5 @@
-//! For tests: light hosts. They follow announcements as agents do, and serve pages of metrics, but
-//! tag nothing. Host `n` has the address 127.1.x.y, all on one port.
+//! For tests: light hosts. They follow announcements as agents do and serve metrics, but tag nothing.
+//! Host `n` has the address 127.1.x.y; all hosts use one port.
 #![allow(dead_code, reason = "each of the test programs that share this uses a part of it")]
 
 use std::convert::Infallible;
@@ -23,12 +23,12 @@ use tokio::net::TcpListener;
 /// The key of all light hosts' levels.
 pub const LEVELS: &str = "thresholds = \"10B 20B\"";
 
-/// The thresholds and code points of all light hosts' files.
+/// The levels in all light hosts' files.
 pub fn own() -> Levels {
     Levels::parse("10B 20B", None).unwrap()
 }
 
-/// What a host knows.
+/// The state of a host.
 #[derive(Debug, Default)]
 pub struct Host {
     pub name: String,
@@ -40,7 +40,7 @@ pub struct Host {
     pub trouble: String,
     /// Every version that was ever in force.
     pub versions: Vec<u64>,
-    /// Segments sent and sent again, as of so many milliseconds after the beginning.
+    /// Segments sent and retransmitted by `counted_at`, in milliseconds after the start.
     segments: u64,
     again: u64,
     counted_at: u64,
@@ -51,7 +51,7 @@ impl Host {
         self.current.as_ref().is_some_and(|current| current.is_canary(&self.name))
     }
 
-    /// Counts 400 segments a millisecond until `passed`, of which so many in a thousand are sent again.
+    /// Counts 400 segments per millisecond until `passed`. `losses` in a thousand are retransmitted.
     fn count(&mut self, passed: u64, losses: u64) {
         let sent = 400 * passed.saturating_sub(self.counted_at);
         self.segments += sent;
@@ -66,9 +66,9 @@ pub struct Fleet {
     pub group: String,
     pub port: u16,
     pub hosts: Arc<Vec<Mutex<Host>>>,
-    /// After so many seconds other thresholds are the best ones; 0: never.
+    /// The sizes change after this many seconds, so that other thresholds are best; 0: never.
     period: u64,
-    /// Of how many segments in a thousand canaries lose more than other hosts, which lose one.
+    /// Segments in a thousand that canaries lose in addition; other hosts lose one.
     pub harm: Arc<AtomicU64>,
     begun: Instant,
 }
@@ -86,18 +86,18 @@ impl Fleet {
         }
     }
 
-    /// Where the pages are.
+    /// The URLs of the hosts' metrics.
     pub fn agents(&self) -> Vec<String> {
         let address = |n: usize| format!("http://{}:{}", address(n), self.port);
         (0..self.hosts.len()).map(address).collect()
     }
 
-    /// The same for Prometheus.
+    /// The hosts' addresses, as Prometheus's targets.
     pub fn targets(&self) -> Vec<String> {
         self.agents().iter().map(|url| url.trim_start_matches("http://").to_owned()).collect()
     }
 
-    /// Serves all pages for ever.
+    /// Serves the metrics of all hosts. Never returns.
     pub async fn serve(self) {
         let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, self.port)).await.unwrap();
         loop {
@@ -154,7 +154,7 @@ impl Fleet {
         page
     }
 
-    /// One host follows for ever.
+    /// Lets one host follow. Never returns.
     pub async fn follow(self, number: usize, place: Place, identity: Identity) {
         let name = self.hosts[number].lock().unwrap().name.clone();
         let source = Source { place, identity, group: self.group.clone(), host: name };
@@ -195,7 +195,7 @@ impl Fleet {
         self.hosts.iter().map(version).min().unwrap_or(0)
     }
 
-    /// Versions never fell at any host.
+    /// Checks that versions never decreased on any host.
     pub fn check_versions(&self) {
         for host in self.hosts.iter() {
             let host = host.lock().unwrap();

@@ -1,5 +1,5 @@
-//! For tests: a rack of hosts in network namespaces on one bridge, each with an agent and real TCP
-//! traffic to its neighbour, and what crosses the bridge. Needs root.
+//! For tests: a rack of hosts in network namespaces on one bridge. Each host has an agent and sends real
+//! TCP traffic to its neighbour. The packets that cross the bridge are counted. Needs root.
 #![allow(dead_code, reason = "each of the test programs that share this uses a part of it")]
 
 use std::io::Write;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::lab::{Tap, on, sh, sink};
 use super::rig::{Process, Rig, example};
 
-/// Where hosts send to.
+/// The TCP port that hosts send to.
 pub const PORT: u16 = 5001;
 /// The controller's address.
 pub const CONTROLLER: &str = "10.66.0.254";
@@ -112,13 +112,13 @@ impl Rack {
         values.sum()
     }
 
-    /// What the agent's `status` prints.
+    /// The output of the agent's `status`.
     pub fn status(&self, rig: &Rig, number: usize) -> String {
         let output = self.command(rig, number).arg("status").output().unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// Takes the agents' programs away.
+    /// Uninstalls all agents.
     pub fn uninstall(&self, rig: &Rig) {
         for number in 1..=self.count {
             let _ = self.command(rig, number).arg("uninstall").output();
@@ -204,7 +204,7 @@ fn count(counts: &mut [u64; 64], frame: &[u8]) {
         return;
     }
     let total = usize::from(u16::from_be_bytes([frame[16], frame[17]]));
-    // A super-packet of TCP has its length, or 0 beyond 64 KiB.
+    // The length field of a TCP super-packet is 0 beyond 64 KiB.
     let payload = total == 0 || total > 20 + usize::from(frame[46] >> 4) * 4;
     if payload {
         counts[usize::from(frame[15] >> 2)] += 1;

@@ -1,5 +1,5 @@
-//! For tests: certificates, etcd, Prometheus and controllers as processes with a folder of their
-//! own. Everything goes when it is dropped.
+//! For tests: certificates, and etcd, Prometheus and controllers as processes. They share a temporary
+//! folder. Dropping a value ends its process or removes its folder.
 #![allow(dead_code, reason = "each of the test programs that share this uses a part of it")]
 
 use std::ffi::OsStr;
@@ -15,12 +15,12 @@ use std::time::{Duration, Instant};
 use flowsched_fleet::follow::Identity;
 use tempfile::TempDir;
 
-/// An address that nobody listens on.
+/// A free TCP port.
 pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Whether a program is installed; says that the test is skipped where it is not.
+/// Whether a program is installed. Prints that the test is skipped if not.
 pub fn has(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok();
     if !found {
@@ -52,7 +52,7 @@ pub fn after(before: &[&str], program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Waits until `is_so`; a failure after a minute is the test's.
+/// Waits until `is_so`. Panics after a minute.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -61,14 +61,14 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// A process that ends with the test, and what it says.
+/// A process that is killed when this is dropped, and the lines of its standard error.
 pub struct Process {
     child: Child,
     said: Receiver<(Instant, String)>,
 }
 
 impl Process {
-    /// Starts it; its standard error is also kept in `log`.
+    /// Starts the process. Its standard error is also appended to `log`.
     pub fn start(command: &mut Command, log: &Path) -> Process {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let (say, said) = channel();
@@ -83,12 +83,12 @@ impl Process {
         Process { child, said }
     }
 
-    /// When it says something with `text` in it.
+    /// Waits for a line that contains `text`. Returns when it was printed.
     pub fn wait_for(&self, text: &str) -> Instant {
         self.wait_for_line(text).0
     }
 
-    /// The line with `text` in it, and when it was said.
+    /// Waits for a line that contains `text`. Returns the line and when it was printed.
     pub fn wait_for_line(&self, text: &str) -> (Instant, String) {
         let mut before = Vec::new();
         loop {
@@ -109,7 +109,7 @@ impl Process {
         assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
     }
 
-    /// kill -9, and its end.
+    /// Sends SIGKILL, and waits for the process to end.
     pub fn kill(mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -160,7 +160,7 @@ impl Rig {
         Identity { ca, certificate: file("crt"), key: file("key") }
     }
 
-    /// The certificate files of a host, which are made.
+    /// The certificate files of a host. Makes them if there are none.
     pub fn host(&self, host: &str, group: &str) -> Identity {
         if !self.path("tls").join(format!("{host}.crt")).exists() {
             self.certificates(&["agent", host, "--group", group]);
@@ -168,7 +168,7 @@ impl Rig {
         self.identity(host)
     }
 
-    /// Makes the files of `name` anew with these arguments, as of a year that is over or of now.
+    /// Replaces the certificate of `name` by one made with these arguments, expired or valid now.
     pub fn replace(&self, name: &str, arguments: &[&str], is_expired: bool) {
         for ending in ["crt", "key"] {
             std::fs::remove_file(self.path("tls").join(format!("{name}.{ending}"))).unwrap();
@@ -176,7 +176,7 @@ impl Rig {
         self.certificates_after(if is_expired { &AGO } else { &[] }, arguments);
     }
 
-    /// The table of the controller's certificates.
+    /// The table `[tls]` with the controller's certificates.
     pub fn tls(&self) -> String {
         let Identity { ca, certificate, key } = self.identity("controller");
         format!("[tls]\nca = {ca:?}\ncertificate = {certificate:?}\nkey = {key:?}\n")
@@ -228,7 +228,7 @@ impl Rig {
         Process::start(&mut command, &self.path("prometheus.log"))
     }
 
-    /// What the controller `name` shows.
+    /// The status of the controller `name`.
     pub fn status(&self, name: &str) -> String {
         self.status_after(name, &[])
     }
@@ -241,7 +241,7 @@ impl Rig {
     }
 }
 
-/// What a controller that runs with the configuration in `config` serves at `path`.
+/// The page at `path` of the status server of a controller with the configuration `config`.
 pub fn page(config: &str, path: &str) -> String {
     let config: toml::Table = config.parse().unwrap();
     let mut stream = TcpStream::connect(config["status"].as_str().unwrap()).unwrap();
@@ -264,7 +264,7 @@ impl Etcd {
         Etcd::start_at(rig, "127.0.0.1", &[])
     }
 
-    /// At an address of its own, with `before` in front of the program.
+    /// Starts etcd at `address`, with `before` in front of the program.
     pub fn start_at(rig: &Rig, address: &str, before: &[&str]) -> Etcd {
         let url = format!("https://{address}:{}", free_port());
         let before = before.iter().map(ToString::to_string).collect();
@@ -295,7 +295,7 @@ impl Etcd {
         wait_until("etcd answers", || self.try_ctl(rig, "root", &["endpoint", "health"]).is_ok());
     }
 
-    /// Kills it, and starts it on the data that the file `snapshot` in the rig's folder makes in `folder`.
+    /// Kills etcd, restores the snapshot into `folder`, and starts etcd on it.
     pub fn restore(&mut self, rig: &Rig, folder: &str) {
         if let Some(process) = self.process.take() {
             process.kill();
@@ -307,7 +307,7 @@ impl Etcd {
         self.launch(rig, folder);
     }
 
-    /// Saves its data to the file `snapshot` in the rig's folder.
+    /// Saves a snapshot to the file `snapshot` in the rig's folder.
     pub fn save(&self, rig: &Rig) {
         let path = rig.path("snapshot").display().to_string();
         self.ctl(rig, "root", &["snapshot", "save", &path]);
@@ -330,7 +330,7 @@ impl Etcd {
         self.try_ctl(rig, user, arguments).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
     }
 
-    /// The users and roles of the guide, for these groups.
+    /// Creates the users and roles of the documentation for these groups.
     pub fn authorise(&self, rig: &Rig, groups: &[&str]) {
         let mut lines = vec![
             "user add root --no-password".to_owned(),

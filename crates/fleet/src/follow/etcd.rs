@@ -1,8 +1,8 @@
 //! A watch on the group's key in etcd.
 //!
-//! The key holds the whole announcement, so that nothing is lost between two watches: a new one
-//! begins with a read. The key is also read once a minute: an etcd that was restored from a
-//! snapshot counts its revisions from an older one, and a watch for later ones would be silent.
+//! The key holds the whole announcement, and each watch begins with a read: nothing is lost between two
+//! watches. After a minute of silence the key is read again: an etcd that was restored from a snapshot
+//! has lower revisions, and a watch that waits for higher ones would stay silent.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use super::causes::causes;
 use super::source::{Event, PATIENCE, Source};
 use super::tls::Identity;
 
-/// Silence after which the key is read again.
+/// The key is read again after this much silence.
 const QUIET: Duration = Duration::from_secs(60);
 
-/// The key with a group's announcement.
+/// The key of a group's announcement.
 pub fn group_key(group: &str) -> String {
     format!("/flowsched/groups/{group}")
 }
@@ -26,7 +26,7 @@ pub fn group_key(group: &str) -> String {
 /// Connects to etcd with mutual TLS.
 ///
 /// # Errors
-/// What cannot be read or reached.
+/// If a certificate file cannot be read or etcd cannot be reached.
 pub async fn connect(endpoints: &[String], identity: &Identity) -> Result<Client, String> {
     let tls = TlsOptions::new()
         .ca_certificate(Certificate::from_pem(Identity::read(&identity.ca)?))
@@ -45,7 +45,7 @@ pub async fn connect(endpoints: &[String], identity: &Identity) -> Result<Client
     }
 }
 
-/// Follows until something fails; returns what.
+/// Follows until something fails. Returns the error.
 pub(super) async fn follow(
     source: &Source,
     endpoints: &[String],
@@ -93,7 +93,7 @@ async fn attempt(
     }
 }
 
-/// Reads the key, and reports it. The revision at which it was read.
+/// Reads the key and reports its value. Returns the revision of the read.
 async fn read(
     client: &mut Client,
     key: &str,

@@ -1,5 +1,5 @@
-//! Long polling of the controller: each request waits until the group's version is another one
-//! than the last that was seen.
+//! Long polling of the controller: each request waits until the group's version differs from the last
+//! version that this host has seen.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::announcement::{Announcement, MAX_BYTES};
 
 type Sender = http1::SendRequest<Empty<Bytes>>;
 
-/// Follows until something fails; returns what.
+/// Follows until something fails. Returns the error.
 pub(super) async fn follow(source: &Source, url: &str, report: &mut impl FnMut(Event)) -> String {
     let error = attempt(source, url, report).await.err().unwrap_or_default();
     format!("{url}: {error}")
@@ -42,7 +42,7 @@ async fn attempt(source: &Source, url: &str, report: &mut impl FnMut(Event)) -> 
         let (status, body) = read(response).await?;
         match status {
             StatusCode::OK => {
-                // What makes no sense is waited out like anything else that was seen.
+                // An invalid announcement counts as version 0, so that the next poll waits for another one.
                 seen = Some(Announcement::parse(&body).map_or(0, |heard| heard.version));
                 report(Event::InTouch);
                 report(Event::Announced(body));

@@ -1,16 +1,16 @@
-//! Whom to follow, and what is heard.
+//! Sources of announcements, and the events of following one.
 
 use std::time::Duration;
 
 use super::tls::Identity;
 
-/// How long an attempt may take to connect or to be answered.
+/// The time-out of connecting and of an answer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long the controller lets a poll wait for news.
+/// How long the controller lets a poll wait for a new version.
 pub const POLL: Duration = Duration::from_secs(30);
 
-/// Where announcements come from.
+/// The place that announcements come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The controller's endpoint, such as `https://controller.example:9489`.
@@ -19,12 +19,12 @@ pub enum Place {
     Etcd(Vec<String>),
 }
 
-/// Whom to follow, and as whom.
+/// A source of announcements, and the host that follows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Where.
+    /// The place.
     pub place: Place,
-    /// With which certificates.
+    /// The certificates to connect with.
     pub identity: Identity,
     /// The group of the host.
     pub group: String,
@@ -32,12 +32,12 @@ pub struct Source {
     pub host: String,
 }
 
-/// What happens.
+/// An event of following a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The source was reached.
     InTouch,
-    /// An announcement, as it was sent.
+    /// An announcement as it was received, not yet checked.
     Announced(Vec<u8>),
     /// The source cannot be reached, and why.
     Trouble(String),

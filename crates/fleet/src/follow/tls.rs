@@ -1,4 +1,4 @@
-//! The client's end of mutual TLS. Files are read anew for each connection, so that renewed
+//! The client's end of mutual TLS. Files are read again for each connection, so that renewed
 //! certificates take effect.
 
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-/// Files in PEM format.
+/// The certificates and the key of one end, as files in PEM format.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
-    /// The certificates of the authority that the other end's must come from.
+    /// The certificates of the authority that must have signed the other end's certificate.
     pub ca: PathBuf,
-    /// The own certificate, with those that vouch for it.
+    /// This end's certificate, followed by intermediate certificates.
     pub certificate: PathBuf,
-    /// The own private key.
+    /// This end's private key.
     pub key: PathBuf,
 }
 
@@ -28,10 +28,10 @@ impl Identity {
         std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))
     }
 
-    /// What a client needs for a connection.
+    /// The TLS configuration of a client with this identity.
     ///
     /// # Errors
-    /// Which file cannot be used, and why.
+    /// If a file cannot be read or used. The error names the file.
     pub fn client(&self) -> Result<ClientConfig, String> {
         let wrong =
             |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());

@@ -1,4 +1,4 @@
-//! The client's end of a connection, which carries one flow after the other.
+//! The client's end of a connection, which carries one flow after another.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, SocketAddrV4};
@@ -16,43 +16,43 @@ use crate::wire::{Passing, Request};
 /// A connection to a server.
 #[derive(Debug)]
 pub(super) struct Connection {
-    /// `None` once it broke.
+    /// `None` after the connection broke.
     socket: Option<Socket>,
     server: usize,
     flow: Option<Flow>,
-    /// Packets out of order before the flow.
+    /// Packets that came out of order before the current flow.
     out_of_order: u32,
 }
 
-/// A flow that was asked for.
+/// A flow that was requested.
 #[derive(Debug)]
 struct Flow {
     line: Line,
     request: Passing,
     is_asked: bool,
     answer: Passing,
-    /// Once the answer has begun.
+    /// The bytes to read; `None` until the server has echoed the request.
     bytes: Option<Incoming>,
 }
 
-/// What became of the flow that a connection carries.
+/// The state of a connection's flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// There is none, or more of it is to come.
+    /// There is no flow, or it is unfinished.
     Waits,
-    /// Its last byte was read.
+    /// The last byte of the flow was read.
     Came(Line),
 }
 
 impl Connection {
-    /// Opens a connection, and waits so long at most.
+    /// Opens a connection, and waits at most `patience`.
     pub(super) fn open_within(to: SocketAddrV4, patience: Duration) -> io::Result<Connection> {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
         socket.connect_timeout(&SockAddr::from(SocketAddr::V4(to)), patience)?;
         Connection::new(socket)
     }
 
-    /// Begins to open a connection.
+    /// Starts to open a connection, without waiting.
     pub(super) fn open(to: SocketAddrV4) -> io::Result<Connection> {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
         socket.set_nonblocking(true)?;
@@ -68,17 +68,17 @@ impl Connection {
         Ok(Connection { socket: Some(socket), server: 0, flow: None, out_of_order: 0 })
     }
 
-    /// It is one to the server at this place.
+    /// Sets the server's index in the configuration.
     pub(super) fn to(self, server: usize) -> Connection {
         Connection { server, ..self }
     }
 
-    /// Has `epoll` report what happens to it, as `event` says.
+    /// Registers the socket with `epoll` for `event`.
     pub(super) fn watch(&self, epoll: &Epoll, event: EpollEvent) -> nix::Result<()> {
         self.socket.as_ref().map_or(Ok(()), |socket| epoll.add(socket, event))
     }
 
-    /// A flow is to be asked for.
+    /// Sets the flow to request next.
     pub(super) fn ask(&mut self, line: Line) {
         let Line { flow, bytes, dscp, rate_mbps, .. } = line;
         let request = Passing::of(Request { flow, bytes, dscp, rate_mbps });
@@ -86,16 +86,16 @@ impl Connection {
         self.flow = Some(Flow { line, request, is_asked: false, answer, bytes: None });
     }
 
-    /// The flow that was asked for and has not come.
+    /// The flow that was requested and is unfinished.
     pub(super) fn asked(&self) -> Option<Line> {
         self.flow.as_ref().map(|flow| flow.line)
     }
 
-    /// Writes and reads as far as the kernel lets it.
+    /// Writes and reads until the kernel would block.
     pub(super) fn go_on(&mut self, buffer: &mut [u8]) -> io::Result<Asked> {
         let Some(socket) = &self.socket else { return Ok(Asked::Waits) };
         let Some(flow) = &mut self.flow else {
-            // Nothing is expected: what can be read is the end.
+            // Without a flow, only the end of the connection can be read.
             return match Incoming::new(1).read(socket, &mut buffer[..1])? {
                 true => Err(ErrorKind::InvalidData.into()),
                 false => Ok(Asked::Waits),
@@ -104,7 +104,7 @@ impl Connection {
         if !flow.is_asked {
             match flow.request.write(socket) {
                 Ok(is_asked) => flow.is_asked = is_asked,
-                // It is not open yet.
+                // The connection is not open yet.
                 Err(error) if error.kind() == ErrorKind::NotConnected => return Ok(Asked::Waits),
                 Err(error) => return Err(error),
             }
@@ -134,7 +134,7 @@ impl Connection {
         Ok(Asked::Came(line))
     }
 
-    /// It broke: its server's place, and the flow that will not come.
+    /// Closes a broken connection. Returns its server's index and its unfinished flow.
     pub(super) fn close(&mut self) -> (usize, Option<Line>) {
         self.socket = None;
         (self.server, self.flow.take().map(|flow| flow.line))
