@@ -20,11 +20,12 @@ pub fn store(wanted: &arguments::Store) -> Result<String, Failure> {
 fn list(dir: &Path) -> Result<String, Failure> {
     let entries = entries(&Store::new(dir, program()), dir)?;
     let lines = entries.iter().map(|entry| {
-        let Entry { program, is_complete, is_old, .. } = entry;
-        let state = match (is_old, is_complete) {
-            (true, _) => "old",
-            (false, true) => "complete",
-            (false, false) => "incomplete",
+        let Entry { program, is_readable, is_complete, is_old, .. } = entry;
+        let state = match (is_readable, is_old, is_complete) {
+            (false, ..) => "unreadable",
+            (true, true, _) => "old",
+            (true, false, true) => "complete",
+            (true, false, false) => "incomplete",
         };
         let days = entry.age.as_secs() / 86_400;
         let megabytes = entry.bytes as f64 / 1e6;
@@ -38,12 +39,19 @@ fn list(dir: &Path) -> Result<String, Failure> {
 fn remove(dir: &Path, older_than: Option<Duration>) -> Result<String, Failure> {
     let store = Store::new(dir, program());
     let is_too_old = |entry: &Entry| older_than.is_some_and(|most| entry.age > most);
+    let failed = |dir: &Path| {
+        let what = format!("remove {}", dir.display());
+        move |source| Failure::System { what, source }
+    };
+    let entries = entries(&store, dir)?;
+    store.finish_removals().map_err(failed(dir))?;
+    let goes = |entry: &&Entry| entry.is_readable && (entry.is_old || is_too_old(entry));
     let (mut folders, mut bytes) = (0, 0);
-    for entry in entries(&store, dir)?.iter().filter(|entry| entry.is_old || is_too_old(entry)) {
-        let what = || format!("remove {}", entry.dir.display());
-        store.remove(entry).map_err(|source| Failure::System { what: what(), source })?;
-        folders += 1;
-        bytes += entry.bytes;
+    for entry in entries.iter().filter(goes) {
+        if store.remove(entry).map_err(failed(&entry.dir))? {
+            folders += 1;
+            bytes += entry.bytes;
+        }
     }
     Ok(format!("removed {folders} results folders, {:.1} MB\n", bytes as f64 / 1e6))
 }

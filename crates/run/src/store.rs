@@ -4,7 +4,7 @@
 //! A folder's name ends with a key of the resolved experiment, its inputs and the program's version. What
 //! lives here: names, what is there, and removing what is old. What may not: running experiments.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -13,8 +13,8 @@ use flowsched_experiment::Experiment;
 use flowsched_experiment::results::{Folder, Program, Summary};
 use serde::Deserialize;
 
-/// What stands at the end of a folder that is being put into the store or removed.
-const PARTIAL: &str = ".partial";
+/// What stands at the end of a folder that is being removed.
+const REMOVED: &str = ".removed";
 
 /// The extension of a folder with the dataset of a sweep: the same files under other names.
 const SWEEP: &str = "sweep";
@@ -36,6 +36,9 @@ pub struct Entry {
     pub dir: PathBuf,
     /// The experiment's name; empty if the folder cannot be read.
     pub name: String,
+    /// Whether it says what wrote it. A folder of somebody else does not, nor does an experiment that has not
+    /// ended yet or was killed.
+    pub is_readable: bool,
     /// What wrote it.
     pub program: Program,
     /// Whether it has every run of its experiment.
@@ -77,15 +80,38 @@ impl Store {
         Ok(entries)
     }
 
-    /// Removes a results folder: first its name, so that a reader never finds half of it.
+    /// Removes a results folder, unless somebody writes to it: says whether it did. Renames the folder
+    /// first, so that no reader sees half of it.
     ///
     /// # Errors
     /// If the folder cannot be removed.
-    pub fn remove(&self, entry: &Entry) -> io::Result<()> {
+    pub fn remove(&self, entry: &Entry) -> io::Result<bool> {
+        let folder = File::open(&entry.dir)?;
+        match folder.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(false),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
         let mut name = entry.dir.clone().into_os_string();
-        name.push(PARTIAL);
+        name.push(REMOVED);
         fs::rename(&entry.dir, &name)?;
-        fs::remove_dir_all(name)
+        fs::remove_dir_all(name)?;
+        Ok(true)
+    }
+
+    /// Removes what is left of folders whose removal was interrupted.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a folder cannot be removed.
+    pub fn finish_removals(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.dir)? {
+            let path = entry?.path();
+            let name = path.to_str().and_then(|name| name.strip_suffix(REMOVED));
+            if name.is_some_and(|name| has_key(Path::new(name))) {
+                fs::remove_dir_all(path)?;
+            }
+        }
+        Ok(())
     }
 
     fn folders(&self) -> io::Result<Vec<PathBuf>> {
@@ -100,13 +126,16 @@ impl Store {
     }
 
     fn entry(&self, dir: PathBuf) -> io::Result<Entry> {
-        let Summary { name, program, complete, .. } = match is_dataset(&dir) {
+        let summary = match is_dataset(&dir) {
             true => dataset(&dir),
-            false => Folder::open(&dir).map(|folder| folder.summary().clone()).unwrap_or_default(),
+            false => Folder::open(&dir).ok().map(|folder| folder.summary().clone()),
         };
+        let is_readable = summary.is_some();
+        let Summary { name, program, complete, .. } = summary.unwrap_or_default();
         let written = fs::metadata(&dir)?.modified()?;
         Ok(Entry {
-            is_old: !program.is_same_code(&self.program),
+            is_old: is_readable && !program.is_same_code(&self.program),
+            is_readable,
             name,
             program,
             is_complete: complete,
@@ -121,16 +150,16 @@ fn is_dataset(dir: &Path) -> bool {
     dir.extension().is_some_and(|extension| extension == SWEEP)
 }
 
-/// What is known of a dataset, as if it were a results folder.
-fn dataset(dir: &Path) -> Summary {
+/// What is known of a dataset, as if it were a results folder; `None` if it cannot be read.
+fn dataset(dir: &Path) -> Option<Summary> {
     #[derive(Deserialize)]
     struct Dataset {
         program: Program,
     }
-    let text = fs::read_to_string(dir.join(SWEEP_FILE)).unwrap_or_default();
-    let program =
-        serde_json::from_str(&text).map(|Dataset { program }| program).unwrap_or_default();
-    Summary { name: "dataset of a sweep".to_owned(), program, complete: true, ..Summary::default() }
+    let text = fs::read_to_string(dir.join(SWEEP_FILE)).ok()?;
+    let Dataset { program } = serde_json::from_str(&text).ok()?;
+    let name = "dataset of a sweep".to_owned();
+    Some(Summary { name, program, complete: true, ..Summary::default() })
 }
 
 /// The summary in `dir` if it has every run of this very experiment, done by this very program.

@@ -20,6 +20,16 @@ fn what_another_version_wrote_is_old_and_goes() {
     let removed = place.flowsched(&["store", "remove", "store"]).output;
     assert!(removed.starts_with("removed 1 results folders"), "{removed}");
     assert!(!summary.exists() && place.path("store/b-0123456789abcdef").exists());
+    // An experiment that was killed or is under way has no summary yet, and nor has a stranger's folder.
+    for name in ["c-0123456789abcdef/runs", "d-0123456789abcdef.removed"] {
+        fs::create_dir_all(place.path(&format!("store/{name}"))).unwrap();
+    }
+    let listed = place.flowsched(&["store", "list", "store"]).output;
+    assert!(listed.contains("unreadable") && !listed.contains(".removed"), "{listed}");
+    let removed = place.flowsched(&["store", "remove", "store", "--older-than", "0h"]).output;
+    assert!(removed.starts_with("removed 1 results folders"), "{removed}");
+    assert!(place.path("store/c-0123456789abcdef").exists());
+    assert!(!place.path("store/d-0123456789abcdef.removed").exists(), "what a kill left behind");
     let wrong = place.flowsched(&["store", "remove", "store", "--older-than", "30"]);
     assert_eq!(wrong.status, Some(2));
     let nowhere = place.flowsched(&["store", "list", "nowhere"]);
