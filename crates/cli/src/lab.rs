@@ -9,10 +9,12 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use flowsched_experiment::results::Folder;
-use flowsched_experiment::{Experiment, Level};
+use flowsched_experiment::{Experiment, Level, WorkloadOfScene};
 use flowsched_lab::namespaces::owner;
 use flowsched_lab::run::Lab;
 use flowsched_run::{SettingError, no_packets};
+use flowsched_schemes::Scheme;
+use flowsched_schemes::on_linux::{HostTags, LinuxHosts, RealHosts};
 
 use crate::arguments::{self, Format, LabRun};
 use crate::captures;
@@ -92,12 +94,29 @@ pub fn check(experiment: &Experiment) -> Result<(), SettingError> {
         twins::check_names(&scene.schemes)?;
         for scheme in &scene.schemes {
             match &scheme.level {
-                Level::Packets(scheme) => scheme.on_linux().map(|_| ())?,
+                Level::Packets(scheme) => check_hosts(scheme, &scene.workload)?,
                 Level::Flows(_) => return Err(no_packets()),
             }
         }
     }
     Ok(())
+}
+
+/// Refuses a scheme that real hosts do not run, or not beside memcached.
+fn check_hosts(scheme: &Scheme, workload: &WorkloadOfScene) -> Result<(), SettingError> {
+    let why = match scheme.on_linux()? {
+        RealHosts::OverUdp => "speak its own protocol over UDP",
+        RealHosts::Kernel(LinuxHosts { tags: HostTags::AtTheEdge, .. }) => {
+            "have to know when flows begin, which memcached does not tell"
+        }
+        RealHosts::Kernel(_) => return Ok(()),
+    };
+    if workload.parts_of_memcached().is_empty() {
+        return Ok(());
+    }
+    let problem =
+        format!("the hosts of the scheme {why}. Remove `served_by`, or run another scheme.");
+    Err(SettingError::sentence("workload.part.served_by", problem))
 }
 
 fn no_application_rates() -> SettingError {

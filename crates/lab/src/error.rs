@@ -55,7 +55,7 @@ pub enum LabError {
     /// memcached speaks TCP.
     #[error(
         "memcached needs hosts with TCP, and those of this scheme speak its own protocol over UDP: \
-         leave --memcached out"
+         remove `served_by` from the workload"
     )]
     NoTcp,
     /// The scheme's header has no form on real networks.

@@ -38,10 +38,12 @@ where
     let mut ports = Vec::new();
     let played = std::thread::scope(|scope| {
         let player = scope.spawn(|| {
+            let _guard = OnPanic(&is_over);
             let played = hosts(until, progress);
             is_over.store(true, Ordering::Relaxed);
             played
         });
+        let _guard = OnPanic(&progress.stop);
         let switched = switch.run(&is_over, job.sample_interval, |network, now| {
             network.sample(now, &mut ports);
             if samples(&ports).is_break() {
@@ -65,6 +67,17 @@ where
     let conduct = Conduct::new(switch.counts(), latest_start, packet_time(job.network));
     let lost = switch.network().losses().lost();
     Ok((outcome(flows, &ports, lost, end, is_stopped), conduct))
+}
+
+/// Has the other thread end if this one panics: it would wait for ever, and the run for it.
+struct OnPanic<'a>(&'a AtomicBool);
+
+impl Drop for OnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 /// What a full packet takes on the slowest link.

@@ -78,7 +78,10 @@ impl Conducts {
         let run = Kept::new(key, conduct);
         kept.insert(run.run.clone(), run);
         let runs: Vec<&Kept> = kept.values().collect();
-        fs::write(&self.file, serde_json::to_string_pretty(&runs)? + "\n")
+        // Whole or not at all: a run whose record is lost would count as punctual.
+        let partial = self.file.with_extension("json.partial");
+        fs::write(&partial, serde_json::to_string_pretty(&runs)? + "\n")?;
+        fs::rename(partial, &self.file)
     }
 }
 
