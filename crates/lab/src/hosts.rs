@@ -26,6 +26,9 @@ const SETTINGS: &[(&str, &str)] = &[
     // The kernel always has data to send while a flow has some, also if the lab's own thread is late: the
     // agent would take such a pause for the end of a message.
     ("ipv4/tcp_wmem", "4096 4194304 16777216"),
+    // Receivers have room for any window, so that what bounds it is what the lab sets, and not their memory.
+    ("ipv4/tcp_rmem", "4096 33554432 33554432"),
+    ("ipv4/tcp_moderate_rcvbuf", "0"),
     // What one connection learned of the path does not start the next one.
     ("ipv4/tcp_no_metrics_save", "1"),
 ];

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use flowsched_schemes::on_linux::LinuxHosts;
 use flowsched_topology::HostId;
-use flowsched_units::{PACKET_PAYLOAD, Time};
+use flowsched_units::Time;
 use nix::net::if_::if_nametoindex;
 use rtnetlink::packet_route::link::LinkAttribute;
 use rtnetlink::packet_route::route::{RouteAttribute, RouteMetric, RouteProtocol, RouteScope};
@@ -76,9 +76,8 @@ async fn bring_up(
     netlink.address().add(card, ipv6(host).into(), v6).execute().await
 }
 
-/// Gives TCP its congestion control, its windows and its shortest timeout, which belong to the route. As a metric a
-/// congestion control applies to both ends of every connection, and they negotiate ECN if it needs that. The largest
-/// window is the one that receivers advertise: the kernel has no bound for congestion windows alone.
+/// Gives TCP its congestion control, its first window and its shortest timeout, which belong to the route. As a
+/// metric a congestion control applies to both ends of every connection, and they negotiate ECN if it needs that.
 async fn set_route(
     netlink: &Handle,
     host: HostId,
@@ -98,17 +97,10 @@ async fn set_route(
     let rto_min = (on_linux.rto_min.as_ps() / Time::from_ms(1).as_ps()).max(1) as u32;
     route.attributes.push(RouteAttribute::Metrics(vec![
         RouteMetric::InitCwnd(on_linux.initial_window),
-        RouteMetric::Window(window_bytes(on_linux.max_window)),
         RouteMetric::RtoMin(rto_min),
         RouteMetric::CcAlgo(congestion.name().to_owned()),
     ]));
     netlink.route().add(route).replace().execute().await
-}
-
-/// The bytes of a window of so many segments, at most the largest window that TCP can advertise (RFC 7323, 2.2).
-fn window_bytes(segments: u32) -> u32 {
-    const LARGEST: u64 = 1 << 30;
-    (u64::from(segments) * PACKET_PAYLOAD).min(LARGEST) as u32
 }
 
 /// Makes another host a permanent neighbour, so that nobody has to ask for its address.

@@ -185,13 +185,14 @@ impl World for OverTcp<'_, '_, '_, '_> {
             _ => cables.into_iter().map(|cable| Box::new(cable) as _).collect(),
         };
         let switch = Switch::new(job, &ports, controllers, cables, levels, clock, captures);
-        let tags = match on_linux.tags {
+        let LinuxHosts { open_connections, max_window, tags, .. } = on_linux;
+        let tags = match tags {
             HostTags::BytesSent(AgentTags { message_idle: None, .. }) => Tags::Announced,
             HostTags::Size(sizes) => Tags::Size(Arc::new(sizes)),
             HostTags::AtTheEdge => Tags::Told(bursts),
             HostTags::None | HostTags::BytesSent(_) => Tags::None,
         };
-        let manners = Manners { open_connections: on_linux.open_connections, tags };
+        let manners = Manners { open_connections, max_window, tags };
         let traffic = Traffic::new(&split.traffic, &hosts, manners, clock)?;
         let queries = Queries::new(&split.memcached, &hosts, clock)?;
         play(job, switch, clock, watch, |until, progress| {

@@ -176,6 +176,22 @@ fn flows_under_rcp_and_d3_end() {
     }
 }
 
+/// 3 MB over a link with a round trip of 100 ms, at most 60 segments of it in flight.
+#[test]
+fn windows_are_bounded_as_in_the_simulator() {
+    if !is_root("windows_are_bounded_as_in_the_simulator") {
+        return;
+    }
+    let (lab, _, simulated) = run("
+        topology = { kind = \"star\", hosts = 2, host_link = \"100Mbps\", link_delay = \"25ms\" }
+        workload = { flow = [{ src = 0, dst = 1, size = \"3MB\" }] }
+        scheme = [{ preset = \"tcp\", max_window = 60, initial_window = 10, buffer = \"1MB\" }]
+        ");
+    let (real, ideal) = (fct(&lab, 0), fct(&simulated, 0));
+    println!("{real} s, simulated {ideal} s");
+    assert!(real > 0.9 * ideal, "more was in flight: {real} s, simulated {ideal} s");
+}
+
 /// EPN 2018, Figure 9, at 20 Mbps, over TCP with and without ECN: f3 goes before f2 at the receiver's link, and f2
 /// before f1 between the switches. While f2 waits for f3, f1 has the link between the switches. Intervals are long, so that
 /// a busy machine does not make a flow look dead.

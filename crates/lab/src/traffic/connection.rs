@@ -9,9 +9,11 @@ use std::time::Duration;
 use flowsched_schemes::on_linux::{SizeTags, code_point};
 use flowsched_topology::HostId;
 use flowsched_traffic::{Incoming, Outgoing, tcp_info};
+use flowsched_units::PACKET_PAYLOAD;
 use flowsched_workload::Flow;
 use nix::sys::socket::sockopt::{Priority, Timestamping};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, TimestampingFlag, recvmsg, setsockopt};
+use nix::{setsockopt_impl, sockopt_impl};
 use socket2::Socket;
 
 use crate::bursts::{Burst, Bursts};
@@ -25,6 +27,8 @@ pub struct Manners {
     /// Connections that are open from the start, from each host to each that it sends to, and carry many
     /// flows; 0 if each flow opens one of its own.
     pub open_connections: u32,
+    /// Segments that are ever in flight.
+    pub max_window: u32,
     /// What a connection does at the beginning of a flow, so that its packets are tagged.
     pub tags: Tags,
 }
@@ -65,6 +69,8 @@ pub(super) struct Connection {
     sender: Socket,
     receiver: Option<Socket>,
     is_open: bool,
+    /// Segments that are ever in flight.
+    max_window: u32,
     carried: Option<Carried>,
     tags: Tags,
     flows: u32,
@@ -112,6 +118,7 @@ impl Connection {
             sender,
             receiver: None,
             is_open: false,
+            max_window: manners.max_window,
             carried: None,
             tags: manners.tags.clone(),
             flows: 0,
@@ -191,6 +198,8 @@ impl Connection {
         let (Some(receiver), Some(carried)) = (&self.receiver, &mut self.carried) else {
             return Ok(());
         };
+        // The kernel forgets it when it has seen how long segments are.
+        bound_window(receiver, self.max_window)?;
         if carried.incoming.read(receiver, buffer)? {
             tell(News::Received { flow: carried.flow });
         }
@@ -252,6 +261,20 @@ impl Connection {
             .take_if(|carried| carried.incoming.to_come() == 0 && carried.is_acknowledged)
             .is_some()
     }
+}
+
+sockopt_impl!(
+    /// The largest window that a receiver advertises, in bytes.
+    WindowClamp, SetOnly, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, u32
+);
+
+/// Has a receiver, or a listener's receivers, advertise no more than so many segments. The kernel has no bound for
+/// congestion windows alone.
+pub(super) fn bound_window(receiver: &Socket, segments: u32) -> io::Result<()> {
+    // TCP can advertise no more (RFC 7323, 2.2).
+    const LARGEST: u64 = 1 << 30;
+    let bytes = (u64::from(segments) * PACKET_PAYLOAD).min(LARGEST) as u32;
+    Ok(setsockopt(receiver, WindowClamp, &bytes)?)
 }
 
 /// Timestamps by the number of a byte, of acknowledgements if `now` is set.

@@ -9,7 +9,7 @@ use flowsched_workload::Flow;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use super::connection::{Connection, Manners, News, Tags};
+use super::connection::{Connection, Manners, News, bound_window};
 use crate::address::ipv4;
 use crate::error::LabError;
 use crate::hosts::Hosts;
@@ -75,8 +75,7 @@ impl<'a> Pool<'a> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(refused)?;
         let mut listeners = Vec::new();
         for host in (0..hosts.count()).map(HostId) {
-            let tags = &manners.tags;
-            let listener = inside(hosts, host, || listen(host, tags))?;
+            let listener = inside(hosts, host, || listen(host, &manners))?;
             let about = About::Listener(host.index());
             let event = EpollEvent::new(EpollFlags::EPOLLIN, about.to_word());
             epoll.add(&listener, event).map_err(refused)?;
@@ -204,10 +203,11 @@ fn inside<T: Send>(
     hosts.namespace(host).ok_or_else(missing)?.run(|| action().map_err(failed))
 }
 
-/// Connections inherit what it writes on packets: they send acknowledgements alone.
-fn listen(host: HostId, tags: &Tags) -> io::Result<TcpListener> {
+/// Its connections inherit their window, and what they write on packets: they send acknowledgements alone.
+fn listen(host: HostId, manners: &Manners) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-    tags.apply_to_idle(&socket)?;
+    manners.tags.apply_to_idle(&socket)?;
+    bound_window(&socket, manners.max_window)?;
     socket.bind(&address(host, PORT))?;
     socket.listen(BACKLOG)?;
     socket.set_nonblocking(true)?;
