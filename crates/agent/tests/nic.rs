@@ -342,6 +342,9 @@ fn the_agent_and_commands_take_turns() {
     // The agent may still be at the last change of its file.
     soon("the interface is not scheduled", || is_scheduled(&pair, 32));
     assert_eq!(agent.metric("flowsched_reloads_refused_total"), 0);
+    agent.ok("stop");
+    agent.ok("nic stop");
+    assert!(!is_scheduled(&pair, 32), "{}", queueing(&pair));
 }
 
 /// Ends commands that make the agent's tree on `interface`.
