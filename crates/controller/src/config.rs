@@ -159,6 +159,14 @@ impl Config {
                  `flowsched controller certificates` makes certificates to start with.",
             );
         }
+        let mut urls = self.groups.values().flat_map(|group| &group.agents);
+        let in_clear = urls.find(|url| url.starts_with("http://"));
+        if let (Some(url), Some(_)) = (in_clear, &self.collect.token_file) {
+            return wrong(&format!(
+                "`collect.bearer-token-file` would send the token to {url} in clear text. Have that agent \
+                 serve its metrics over HTTPS, or remove the token."
+            ));
+        }
         let agents: usize = self.groups.values().map(|group| group.agents.len()).sum();
         if self.collect.prometheus.is_none() && agents > MOST_SCRAPED {
             return wrong(&format!(
@@ -197,8 +205,8 @@ fn collect(file: file::Collect) -> Result<Collect, Refused> {
     }
     Ok(Collect {
         prometheus: file.prometheus,
-        every: duration("collect.every", &file.every)?,
-        window: duration("collect.window", &file.window)?,
+        every: duration("collect.every", &file.every, INSTANT)?,
+        window: duration("collect.window", &file.window, SECOND)?,
         windows: file.windows,
         ca: file.ca,
         token_file: file.bearer_token_file,
@@ -212,9 +220,9 @@ fn guard(file: file::Decide) -> Result<Guard, Refused> {
     let least = Bytes::parse(&file.least_threshold, PacketMeaning::Payload)
         .map_err(|e| Refused::new("decide.least-threshold", e.found, e.allowed))?;
     Ok(Guard {
-        every: duration("decide.every", &file.every)?,
+        every: duration("decide.every", &file.every, INSTANT)?,
         improvement: file.improvement,
-        interval: duration("decide.interval", &file.interval)?,
+        interval: duration("decide.interval", &file.interval, SECOND)?,
         least_threshold: least.max(Bytes::new(1)),
         least_messages: file.least_messages,
     })
@@ -229,7 +237,7 @@ fn trial(file: file::Canary) -> Result<Trial, Refused> {
     }
     Ok(Trial {
         share: file.share,
-        time: duration("canary.time", &file.time)?,
+        time: duration("canary.time", &file.time, SECOND)?,
         retransmissions: file.retransmissions,
     })
 }
@@ -239,10 +247,16 @@ fn rate(key: &str, text: &str) -> Result<Rate, Refused> {
     rate.ok_or_else(|| Refused::new(key, format!("\"{text}\""), "a rate such as \"10Gbps\""))
 }
 
-fn duration(key: &str, text: &str) -> Result<Duration, Refused> {
-    let time = text.parse::<Time>().ok().filter(|time| *time > Time::ZERO);
-    time.map(|time| Duration::from_nanos(time.as_ps() / 1000)).ok_or_else(|| {
-        Refused::new(key, format!("\"{text}\""), "a time over zero such as \"600s\" or \"500ms\"")
+/// The shortest time between two rounds.
+const INSTANT: Duration = Duration::from_millis(1);
+/// The shortest of times that count in seconds.
+const SECOND: Duration = Duration::from_secs(1);
+
+fn duration(key: &str, text: &str, least: Duration) -> Result<Duration, Refused> {
+    let time = text.parse::<Time>().ok().map(|time| Duration::from_nanos(time.as_ps() / 1000));
+    time.filter(|time| *time >= least).ok_or_else(|| {
+        let allowed = format!("a time of at least {least:?}, such as \"600s\"");
+        Refused::new(key, format!("\"{text}\""), allowed)
     })
 }
 

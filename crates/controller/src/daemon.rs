@@ -17,7 +17,7 @@ use crate::error::ControllerError;
 use crate::etcd::Etcd;
 use crate::folder::Folder;
 use crate::http::Server;
-use crate::prometheus::Queries;
+use crate::prometheus::{self, Queries};
 use crate::rollout::{Rollout, State};
 use crate::sample::Sample;
 use crate::scrape::{Collected, Round, Scraper};
@@ -109,8 +109,7 @@ impl Controller {
         let folder = Folder::create(&config.state)?;
         let scraper =
             Scraper::new(&config.collect, &config.groups).map_err(ControllerError::Failed)?;
-        let prometheus = config.collect.prometheus.as_deref();
-        let prometheus = prometheus.map(|url| Server::new(url, None, None)).transpose();
+        let prometheus = prometheus::server(&config.collect);
         let etcd = config.identity.as_ref().filter(|_| !config.etcd.is_empty());
         let etcd = etcd.map(|identity| Etcd::new(&config.etcd, identity));
         let mut groups = BTreeMap::new();

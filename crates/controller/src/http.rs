@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flowsched_fleet::follow::causes;
+use flowsched_fleet::follow::{causes, roots};
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
@@ -13,10 +13,9 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use tokio_rustls::rustls::pki_types::ServerName;
 
 /// The time-out of a request, including the time to connect.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -48,6 +47,11 @@ impl Server {
             return Err(format!("{url} has no host"));
         }
         Ok(Server { uri, tls, token, sender: None })
+    }
+
+    /// The path of the server's address without a slash at its end: pages may be below it.
+    pub fn path(&self) -> &str {
+        self.uri.path().trim_end_matches('/')
     }
 
     /// The body of the page at `path`.
@@ -121,12 +125,7 @@ where
 /// If the file cannot be read or a certificate in it is invalid.
 pub fn trust(ca: &Path) -> Result<Arc<ClientConfig>, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", ca.display());
-    let text = std::fs::read(ca).map_err(|e| wrong(&e))?;
-    let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(&text) {
-        let added = roots.add(certificate.map_err(|e| wrong(&e))?);
-        added.map_err(|e| wrong(&e))?;
-    }
+    let roots = roots(ca)?;
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|e| wrong(&e))?

@@ -89,9 +89,9 @@ async fn dry_run(config: &Config) -> Result<(), ControllerError> {
     for (name, group) in &config.groups {
         let state = folder.read::<State>(daemon::STATE, name)?;
         let state = state.unwrap_or_else(|| State::new(&config.levels.thresholds));
-        let windows = match &config.collect.prometheus {
-            Some(url) => {
-                let mut server = Server::new(url, None, None).map_err(ControllerError::Failed)?;
+        let server = prometheus::server(&config.collect).map_err(ControllerError::Failed)?;
+        let windows = match server {
+            Some(mut server) => {
                 let queries = Queries::new(&config.collect, group);
                 queries.windows(&mut server).await.map_err(ControllerError::Failed)?
             }

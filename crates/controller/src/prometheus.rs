@@ -7,7 +7,7 @@ use flowsched_fleet::bins::{self, BINS};
 use serde::Deserialize;
 
 use crate::config::{Collect, Group};
-use crate::http::Server;
+use crate::http::{self, Server};
 use crate::sample::Sample;
 use crate::windows::{Window, Windows};
 
@@ -40,6 +40,16 @@ impl Series {
 
 /// Copies the value of a series into the sample of its host.
 type Set = fn(&mut Sample, &Series);
+
+/// The Prometheus that the configuration names, if it names one.
+///
+/// # Errors
+/// If its address or the authority's file is wrong.
+pub fn server(collect: &Collect) -> Result<Option<Server>, String> {
+    let Some(url) = &collect.prometheus else { return Ok(None) };
+    let tls = collect.ca.as_deref().map(http::trust).transpose()?;
+    Server::new(url, tls, None).map(Some)
+}
 
 /// The queries about one group.
 pub struct Queries<'a> {
@@ -131,9 +141,10 @@ impl<'a> Queries<'a> {
 }
 
 async fn query(server: &mut Server, query: &str) -> Result<Vec<Series>, String> {
-    let text = server.get(&format!("/api/v1/query?query={}", escaped(query))).await?;
-    let answer: Answer =
-        serde_json::from_str(&text).map_err(|e| format!("Prometheus answers no query: {e}"))?;
+    let path = format!("{}/api/v1/query?query={}", server.path(), escaped(query));
+    let text = server.get(&path).await?;
+    let answer: Answer = serde_json::from_str(&text)
+        .map_err(|e| format!("Prometheus sent an answer that is none: {e}"))?;
     match (answer.data, answer.error) {
         (Some(data), None) => Ok(data.result),
         (_, error) => Err(format!("Prometheus: {}", error.unwrap_or_default())),

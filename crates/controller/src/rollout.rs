@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use flowsched_fleet::announcement::LARGEST_LEAP;
 use flowsched_fleet::{Announcement, Canary, membership};
 use flowsched_units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -141,14 +142,11 @@ impl Rollout {
 
     /// Checks a running trial against the hosts' samples. Returns whether there is a new announcement.
     pub fn watch(&mut self, hosts: &[Sample], trial: &Trial, now: u64) -> bool {
-        if self.state.announced.is_some() {
-            let newest = hosts.iter().map(|host| host.version).max().unwrap_or(0);
-            if newest > self.state.version() {
-                // Hosts have a newer version than the state, which came from an old snapshot. Whatever
-                // trial the state has is over.
-                self.announce(None, hosts);
-                return true;
-            }
+        if self.state.announced.is_some() && self.newest(hosts) > self.state.version() {
+            // Hosts have a newer version than the state, which came from an old snapshot. Whatever trial
+            // the state has is over.
+            self.announce(None, hosts);
+            return true;
         }
         let Some(canary) = self.state.trial() else { return false };
         let thresholds = canary.thresholds.clone();
@@ -172,11 +170,19 @@ impl Rollout {
         true
     }
 
+    /// The newest version that a host has in force. A host may say anything: versions that no host would accept
+    /// do not count, or one host could end the announcements to all others.
+    fn newest(&self, hosts: &[Sample]) -> u64 {
+        let most = self.state.version().saturating_add(LARGEST_LEAP);
+        let versions = hosts.iter().map(|host| host.version).filter(|version| *version <= most);
+        versions.max().unwrap_or(0)
+    }
+
     fn announce(&mut self, canary: Option<Canary>, hosts: &[Sample]) {
-        let newest = hosts.iter().map(|host| host.version).max().unwrap_or(0);
+        let newest = self.newest(hosts);
         self.state.announced = Some(Announcement {
             group: self.name.clone(),
-            version: self.state.version().max(newest) + 1,
+            version: self.state.version().max(newest).saturating_add(1),
             dscp: self.dscp.clone(),
             thresholds: self.state.thresholds.clone(),
             canary,

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use flowsched_fleet::follow::{Identity, POLL};
+use flowsched_fleet::follow::{Identity, POLL, roots};
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::server::conn::http1;
@@ -17,11 +17,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
-use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 use crate::board::Board;
 use crate::certificates;
@@ -170,11 +170,7 @@ impl Acceptor {
 fn acceptor(identity: &Identity) -> Result<TlsAcceptor, ControllerError> {
     let read =
         |path: &std::path::Path| std::fs::read(path).map_err(|e| ControllerError::file(path, e));
-    let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(&read(&identity.ca)?) {
-        let certificate = certificate.map_err(|e| ControllerError::file(&identity.ca, e))?;
-        roots.add(certificate).map_err(|e| ControllerError::file(&identity.ca, e))?;
-    }
+    let roots = roots(&identity.ca).map_err(ControllerError::Failed)?;
     let wrong = |error: &dyn std::fmt::Display| ControllerError::file(&identity.certificate, error);
     let chain = CertificateDer::pem_slice_iter(&read(&identity.certificate)?)
         .collect::<Result<Vec<_>, _>>()

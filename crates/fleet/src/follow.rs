@@ -14,7 +14,7 @@ use std::time::Duration;
 pub use causes::causes;
 pub use etcd::{connect as connect_etcd, group_key};
 pub use source::{Event, PATIENCE, POLL, Place, Source};
-pub use tls::Identity;
+pub use tls::{Identity, roots};
 
 use crate::membership;
 

@@ -41,6 +41,17 @@ fn what_makes_no_sense_is_refused_with_what_to_do() {
     );
     assert!(change("[tls]", "[canary]\nshare = 0.0\n[tls]").starts_with("canary.share"));
     assert!(change("[tls]", "[collect]\nevery = \"0s\"\n[tls]").starts_with("collect.every"));
+    for (table, key, time) in [
+        ("collect", "every", "1ps"),
+        ("collect", "window", "999ms"),
+        ("decide", "interval", "999ms"),
+        ("canary", "time", "0.5s"),
+    ] {
+        let refused = change("[tls]", &format!("[{table}]\n{key} = \"{time}\"\n[tls]"));
+        assert!(refused.starts_with(&format!("{table}.{key}")), "{refused}");
+    }
+    let token = change("[tls]", "[collect]\nbearer-token-file = \"/token\"\n[tls]");
+    assert!(token.contains("in clear text"), "{token}");
     assert!(change("[tls]", "[desire]\n[tls]").contains("unknown field `desire`"));
     let many = (0..1001).map(|n| format!("\"http://h{n}:1\"")).collect::<Vec<_>>().join(", ");
     assert!(change("\"http://127.0.0.1:9487\"", &many).contains("collect.prometheus"));

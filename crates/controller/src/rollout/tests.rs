@@ -116,6 +116,19 @@ fn versions_never_go_backwards() {
 }
 
 #[test]
+fn a_host_with_an_impossible_version_stops_nobody() {
+    for version in [u64::MAX, LARGEST_LEAP + 2] {
+        let mut fleet = Fleet::new();
+        fleet.decided(&[5, 6], 0);
+        let before = fleet.rollout.state.version();
+        fleet.hosts[0].version = version;
+        assert!(!fleet.watch(1), "the trial goes on");
+        fleet.decided(&[7, 8], 10_000);
+        assert!(fleet.rollout.state.version() <= before + 1, "others would refuse the next one");
+    }
+}
+
+#[test]
 fn a_clock_that_was_wrong_does_not_put_off_the_next_change() {
     let mut fleet = Fleet::new();
     assert_eq!(fleet.rollout.unchanged(5), None);

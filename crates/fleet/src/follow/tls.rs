@@ -22,6 +22,22 @@ pub struct Identity {
     pub key: PathBuf,
 }
 
+/// The authorities whose certificates are in the file `ca`.
+///
+/// # Errors
+/// If the file cannot be read, has no certificate, or has an invalid one. The error names the file.
+pub fn roots(ca: &Path) -> Result<RootCertStore, String> {
+    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", ca.display());
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&Identity::read(ca)?) {
+        roots.add(certificate.map_err(|e| wrong(&e))?).map_err(|e| wrong(&e))?;
+    }
+    if roots.is_empty() {
+        return Err(wrong(&"the file has no certificate in PEM format"));
+    }
+    Ok(roots)
+}
+
 impl Identity {
     /// The contents of one of the files.
     pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
@@ -35,11 +51,7 @@ impl Identity {
     pub fn client(&self) -> Result<ClientConfig, String> {
         let wrong =
             |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        let mut roots = RootCertStore::empty();
-        for certificate in CertificateDer::pem_slice_iter(&Identity::read(&self.ca)?) {
-            let certificate = certificate.map_err(|e| wrong(&self.ca, &e))?;
-            roots.add(certificate).map_err(|e| wrong(&self.ca, &e))?;
-        }
+        let roots = roots(&self.ca)?;
         let chain = CertificateDer::pem_slice_iter(&Identity::read(&self.certificate)?)
             .collect::<Result<Vec<_>, _>>()
             .map_err(|e| wrong(&self.certificate, &e))?;
