@@ -41,7 +41,7 @@ prints() { # text, arguments
   case $printed in *"$text"*) ;; *) fail "flowsched agent $* does not print \"$text\"" ;; esac
 }
 
-wait_for() { # text in the log, and how often
+wait_for() { # text in the log, and how many times
   for _ in $(seq 600); do
     if (($(grep -c "$1" "$log") >= ${2:-1})); then return; fi
     sleep 0.1
@@ -128,7 +128,7 @@ reload=$(key "$service" ExecReload)
 ${reload/\$MAINPID/$main}
 prints "up to 1325680 B" status
 printf '[nic]\nrate = "10Gbps"\n' >>"$config"
-# The agent follows its file, so that it schedules the interface too.
+# The running agent applies the changed file, and then schedules the interface too.
 wait_for "the new configuration is in force" 2
 prints "tc qdisc" nic --dry-run
 agent nic
