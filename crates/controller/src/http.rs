@@ -17,8 +17,8 @@ use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-/// The time-out of a request, including the time to connect.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The time-out of a request for a page, including the time to connect.
+pub const PAGE: Duration = Duration::from_secs(10);
 /// The longest answer in bytes: enough for what Prometheus answers about 10,000 hosts.
 const MOST: usize = 64 << 20;
 
@@ -29,11 +29,13 @@ pub struct Server {
     uri: Uri,
     tls: Option<Arc<ClientConfig>>,
     token: Option<String>,
+    patience: Duration,
     sender: Option<Sender>,
 }
 
 impl Server {
-    /// A server at `url`. HTTPS needs `tls`; `token` is sent as a bearer token.
+    /// A server at `url`. HTTPS needs `tls`; `token` is sent as a bearer token. An answer that takes
+    /// longer than `patience`, including the time to connect, is an error.
     ///
     /// # Errors
     /// If `url` is not a URL or has no host.
@@ -41,12 +43,13 @@ impl Server {
         url: &str,
         tls: Option<Arc<ClientConfig>>,
         token: Option<String>,
+        patience: Duration,
     ) -> Result<Server, String> {
         let uri: Uri = url.parse().map_err(|e| format!("{url} is no address: {e}"))?;
         if uri.host().is_none() {
             return Err(format!("{url} has no host"));
         }
-        Ok(Server { uri, tls, token, sender: None })
+        Ok(Server { uri, tls, token, patience, sender: None })
     }
 
     /// The path of the server's address without a slash at its end: pages may be below it.
@@ -57,12 +60,12 @@ impl Server {
     /// The body of the page at `path`.
     ///
     /// # Errors
-    /// If the server cannot be reached, answers with an error status, or takes more than 10 s.
+    /// If the server cannot be reached, answers with an error status, or takes longer than its patience.
     pub async fn get(&mut self, path: &str) -> Result<String, String> {
-        let answered = timeout(PATIENCE, self.attempt(path)).await;
+        let answered = timeout(self.patience, self.attempt(path)).await;
         let result = match answered {
             Ok(result) => result,
-            Err(_) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
+            Err(_) => Err(format!("no answer within {} s", self.patience.as_secs())),
         };
         if result.is_err() {
             self.sender = None;

@@ -74,7 +74,7 @@ fn wait(task: impl Future<Output = Result<(), ControllerError>>) -> Result<(), C
 
 async fn status(config: &Config) -> Result<(), ControllerError> {
     let url = format!("http://{}", config.status);
-    let mut server = Server::new(&url, None, None).map_err(ControllerError::Failed)?;
+    let mut server = Server::new(&url, None, None, http::PAGE).map_err(ControllerError::Failed)?;
     let text = server.get("/status").await.map_err(|error| {
         ControllerError::Failed(format!("{error}; is `flowsched controller run` there?"))
     })?;

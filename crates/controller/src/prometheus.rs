@@ -2,6 +2,7 @@
 //! force on each host.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use flowsched_fleet::bins::{self, BINS};
 use serde::Deserialize;
@@ -10,6 +11,10 @@ use crate::config::{Collect, Group};
 use crate::http::{self, Server};
 use crate::sample::Sample;
 use crate::windows::{Window, Windows};
+
+/// The time-out of a query: after two minutes Prometheus gives up too, unless it is told otherwise. A
+/// sum over the bins of 10,000 hosts takes longer than a page.
+const QUERY: Duration = Duration::from_secs(120);
 
 #[derive(Deserialize)]
 struct Answer {
@@ -48,7 +53,7 @@ type Set = fn(&mut Sample, &Series);
 pub fn server(collect: &Collect) -> Result<Option<Server>, String> {
     let Some(url) = &collect.prometheus else { return Ok(None) };
     let tls = collect.ca.as_deref().map(http::trust).transpose()?;
-    Server::new(url, tls, None).map(Some)
+    Server::new(url, tls, None, QUERY).map(Some)
 }
 
 /// The queries about one group.

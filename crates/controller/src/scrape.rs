@@ -86,7 +86,7 @@ impl Scraper {
         let mut agents = Vec::new();
         for (name, group) in groups {
             for url in &group.agents {
-                let server = Server::new(url, tls.clone(), token.clone())?;
+                let server = Server::new(url, tls.clone(), token.clone(), http::PAGE)?;
                 let server = Arc::new(Mutex::new(server));
                 agents.push(Agent { group: name.clone(), url: url.clone(), server });
             }
