@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use flowsched_fleet::Levels;
-use flowsched_fleet::levels::CodePoints;
+use flowsched_fleet::nic::Nic;
 use flowsched_units::{Bytes, PacketMeaning, Time};
 
-use super::{Fleet, Metrics, Nic, Selection, file};
+use super::{Fleet, Metrics, Selection, file};
 use crate::error::AgentError;
 
 /// What an operator wants.
@@ -105,11 +105,7 @@ impl Config {
     }
 
     fn check(file: file::File) -> Result<Config, AgentError> {
-        let dscp = file.dscp.map(|dscp| match dscp {
-            file::Dscp::Name(name) => CodePoints::Named(name),
-            file::Dscp::CodePoints(listed) => CodePoints::Listed(listed),
-        });
-        let Levels { thresholds, dscp } = Levels::parse(&file.thresholds, dscp)?;
+        let Levels { thresholds, dscp } = Levels::parse(&file.thresholds, file.dscp)?;
         if file.interfaces.is_empty() {
             return Err(AgentError::setting("interfaces", "none", "names such as \"eth0\""));
         }
@@ -136,7 +132,7 @@ impl Config {
             gso: gso(&file.gso)?,
             metrics: Metrics::check(&file.metrics)?,
             measure_run_time: file.metrics.run_time,
-            nic: file.nic.as_ref().map(Nic::check).transpose()?,
+            nic: file.nic.map(|table| Nic::check(&table, None)).transpose()?,
             is_survey: file.survey,
             fleet: file.controller.map(Fleet::check).transpose()?,
         })

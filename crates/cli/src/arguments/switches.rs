@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use flowsched_fleet::nic;
 use flowsched_switches::Platform;
 use flowsched_units::Rate;
 
@@ -47,7 +48,7 @@ pub struct SwitchPrint {
     #[arg(long, value_delimiter = ',', required = true)]
     pub ports: Vec<String>,
     /// Their rate; by default [nic] rate of the agent, or that of a host in the experiment
-    #[arg(long)]
+    #[arg(long, value_parser = line_rate)]
     pub rate: Option<Rate>,
 }
 
@@ -64,7 +65,7 @@ pub struct SwitchCheck {
     #[arg(long, value_name = "FILE")]
     pub running: PathBuf,
     /// The rate of its ports
-    #[arg(long)]
+    #[arg(long, value_parser = line_rate)]
     pub rate: Option<Rate>,
 }
 
@@ -101,6 +102,11 @@ pub struct Advise {
     /// Seeds to simulate
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub seeds: u64,
+}
+
+/// Reads the rate of a port.
+fn line_rate(text: &str) -> Result<Rate, String> {
+    nic::parse_rate(text).ok_or_else(|| format!("expected {}", nic::RATES))
 }
 
 /// Reads a load, over 0 and less than 1.

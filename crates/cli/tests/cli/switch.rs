@@ -62,6 +62,27 @@ fn what_cannot_be_is_refused_with_what_to_do() {
 }
 
 #[test]
+fn the_agents_checks_of_nic_hold_for_switches() {
+    let place = Place::new();
+    let errors = |nic: &str, more: &[&str]| {
+        let text = format!("interfaces = [\"eth0\"]\nthresholds = \"20KB\"\n{nic}\n");
+        place.write("agent.toml", &text);
+        let fixed = ["switch-config", "agent.toml", "--platform", "linux-tc", "--ports", "a"];
+        let done = place.flowsched(&[&fixed[..], more].concat());
+        assert_eq!(done.status, Some(2), "{nic}: {}", done.errors);
+        done.errors
+    };
+    let unknown = errors("[nic]\nrate = \"1Gbps\"\nmark_at = \"30KB\"", &[]);
+    assert!(unknown.contains("mark_at") && unknown.contains(":5:1"), "{unknown}");
+    let fast = errors("[nic]\nrate = \"10000000Tbps\"", &[]);
+    assert!(fast.contains("nic.rate") && fast.contains("10Tbps"), "{fast}");
+    let small = errors("[nic]\nrate = \"1Gbps\"\nmark-at = \"1B\"", &[]);
+    assert!(small.contains("nic.mark-at"), "{small}");
+    assert!(errors("nic = 3", &[]).contains("expected a table with `rate`"));
+    assert!(errors("", &["--rate", "10000000Tbps"]).contains("10Tbps"));
+}
+
+#[test]
 fn advice_states_gain_and_risk() {
     let place = Place::new();
     let arguments = "advise --sizes web-search-packets --load 0.6 --topology small.toml \
