@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
-use flowsched_fleet::nic;
+use clap::{Args, Subcommand, value_parser};
+use flowsched_fleet::{MOST_LEVELS, nic};
 use flowsched_switches::Platform;
 use flowsched_units::Rate;
 
@@ -94,13 +94,13 @@ pub struct Advise {
     #[arg(long, default_value = "dctcp")]
     pub now: String,
     /// Priority queues of the switches
-    #[arg(long, value_name = "N", default_value_t = 8)]
-    pub queues: usize,
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u64).range(2..=MOST_LEVELS as u64))]
+    pub queues: u64,
     /// Flows to simulate
-    #[arg(long, value_name = "N", default_value_t = 4000)]
+    #[arg(long, value_name = "N", default_value_t = 4000, value_parser = value_parser!(u64).range(1..=100_000_000))]
     pub flows: u64,
     /// Seeds to simulate
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u64).range(1..=1_000_000))]
     pub seeds: u64,
 }
 

@@ -89,7 +89,37 @@ fn advice_states_gain_and_risk() {
                      --flows 300 --seeds 1 --queues 4";
     let done = place.flowsched(&arguments.split_whitespace().collect::<Vec<_>>());
     assert_eq!(done.status, Some(0), "{}", done.errors);
-    for expected in ["on 4 hosts", "all flows, mean FCT", "time-outs", "PIAS "] {
+    for expected in ["on 4 hosts", "all flows, mean FCT", "time-outs", "95% interval", "PIAS "] {
         assert!(done.output.contains(expected), "{expected} is not in\n{}", done.output);
+    }
+}
+
+#[test]
+fn advice_blames_the_option_that_is_wrong() {
+    let place = Place::new();
+    place.write("star.toml", "[topology]\nkind = \"star\"\nhosts = -1\n");
+    let errors = |more: &str| {
+        let given = |option: &&(&str, &str)| !more.starts_with(option.0);
+        let defaults =
+            [("--sizes", "web-search-packets"), ("--load", "0.6"), ("--topology", "small.toml")];
+        let defaults: Vec<String> =
+            defaults.iter().filter(given).map(|(key, value)| format!("{key} {value}")).collect();
+        let arguments = format!("advise {} {more}", defaults.join(" "));
+        let done = place.flowsched(&arguments.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(done.status, Some(2), "{more}: {}", done.errors);
+        done.errors
+    };
+    let wrong = [
+        ("--sizes no-such", "--sizes no-such"),
+        ("--now no-such", "--now no-such"),
+        ("--topology star.toml", "star.toml:3:9"),
+        ("--queues 0", "--queues"),
+        ("--flows 0", "--flows"),
+        ("--seeds 0", "--seeds"),
+        ("--load 2", "--load"),
+    ];
+    for (more, expected) in wrong {
+        let errors = errors(more);
+        assert!(errors.contains(expected), "{more}: {errors}");
     }
 }
