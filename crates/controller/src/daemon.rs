@@ -92,12 +92,23 @@ pub async fn run(config: Config) -> Result<(), ControllerError> {
     let mut ticks = interval(controller.config.collect.every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     log::info("ready");
-    loop {
+    let ended = async {
         tokio::select! {
-            _ = ticks.tick() => controller.round().await,
-            _ = terminate.recv() => break,
-            _ = interrupt.recv() => break,
+            _ = terminate.recv() => {},
+            _ = interrupt.recv() => {},
         }
+    };
+    let rounds = async {
+        loop {
+            ticks.tick().await;
+            controller.round().await;
+        }
+    };
+    // A signal ends a round where it waits, as agents and servers may take their time. What the
+    // round has not announced by then, the next controller decides anew.
+    tokio::select! {
+        () = ended => {},
+        () = rounds => {},
     }
     controller.keep_collected();
     log::info("ends; agents keep what they have");

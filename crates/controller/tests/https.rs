@@ -6,8 +6,9 @@ mod light;
 #[path = "support/rig.rs"]
 mod rig;
 
+use std::net::TcpListener;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flowsched_fleet::follow::Place;
 use light::Fleet;
@@ -76,6 +77,22 @@ fn a_change_reaches_canaries_first_and_then_all() {
     assert!(status.contains("group rack-1\n  version 2"), "{status}");
     assert!(status.contains("controller: leads"), "{status}");
     controlled.fleet.check_versions();
+}
+
+#[test]
+fn a_signal_ends_a_round_that_waits() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let rig = Rig::new(&[]);
+    let place = format!("listen = \"127.0.0.1:{}\"", free_port());
+    let agents = [format!("http://{}", silent.local_addr().unwrap())];
+    let config = rig.hasty("controller", light::LEVELS, &place, &agents);
+    let controller = rig.controller("controller", &config, &[]);
+    let _asked = silent.accept().unwrap();
+    let begun = Instant::now();
+    controller.signal("-TERM");
+    let ended = controller.wait_for("agents keep what they have").duration_since(begun);
+    // A request is given up after 10 s.
+    assert!(ended < Duration::from_secs(5), "{ended:?}");
 }
 
 /// A controller with long trials and eight hosts, two of which are on trial.
