@@ -311,12 +311,12 @@ impl Controller {
     }
 
     async fn windows(&mut self, name: &str) -> Result<Windows, String> {
-        match &mut self.prometheus {
-            Some(server) => {
-                Queries::new(&self.config.collect, &self.config.groups[name]).windows(server).await
-            }
-            None => Ok(self.groups[name].collected.windows.clone()),
+        let Some(member) = self.groups.get_mut(name) else { return Ok(Windows::default()) };
+        if let Some(server) = &mut self.prometheus {
+            let queries = Queries::new(&self.config.collect, &self.config.groups[name]);
+            member.collected.windows = queries.windows(server).await?;
         }
+        Ok(member.collected.windows.clone())
     }
 
     /// Applies `step` to a group, and announces the result if `step` returns true. If announcing
