@@ -230,8 +230,10 @@ impl Controller {
             Ok(Some(states)) => {
                 log::info("this controller leads");
                 self.take_over(states).await;
-                self.board.set_leads(true);
-                true
+                // The lead is lost if a state could not be announced again.
+                let leads = self.leads();
+                self.board.set_leads(leads);
+                leads
             }
             Ok(None) => false,
             Err(error) => {
@@ -241,6 +243,11 @@ impl Controller {
                 false
             }
         }
+    }
+
+    /// Whether this controller leads, as far as it knows.
+    fn leads(&self) -> bool {
+        self.etcd.as_ref().is_none_or(Etcd::leads)
     }
 
     /// Continues from the newer of the states in etcd and in the state folder: etcd may have been
@@ -370,6 +377,7 @@ impl Controller {
     }
 
     fn show(&self) {
+        self.board.set_leads(self.leads());
         let mut shown = self.board.overview();
         for (name, member) in &self.groups {
             let state = member.rollout.state.clone();
