@@ -78,7 +78,10 @@ struct Member {
 pub async fn run(config: Config) -> Result<(), ControllerError> {
     let board = Arc::new(Board::new(config.groups.keys()));
     let status = TcpListener::bind(config.status).await.map_err(|e| {
-        ControllerError::Failed(format!("serve the status on {} (`status`): {e}", config.status))
+        ControllerError::Failed(format!(
+            "cannot serve the status on {} (`status`): {e}",
+            config.status
+        ))
     })?;
     tokio::spawn(local::serve(status, board.clone()));
     if let (Some(address), Some(identity)) = (config.listen, &config.identity) {
@@ -86,7 +89,7 @@ pub async fn run(config: Config) -> Result<(), ControllerError> {
         tokio::spawn(serve::serve(listener, acceptor, board.clone()));
     }
     let mut controller = Controller::new(config, board)?;
-    let failed = |e: std::io::Error| ControllerError::Failed(format!("take signals: {e}"));
+    let failed = |e: std::io::Error| ControllerError::Failed(format!("cannot take signals: {e}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut ticks = interval(controller.config.collect.every);
