@@ -119,7 +119,7 @@ fn hostile_and_replayed_values_change_nothing() {
     let far = Announcement { version: u64::MAX, ..current.clone() }.to_json();
     let long = format!("{}{}", falling.to_json(), " ".repeat(1 << 16));
     let cases = [
-        (replayed.as_str(), "version: found 1"),
+        (replayed.as_str(), "`version` cannot be 1"),
         (&falling.to_json(), "do not fall"),
         (&far, "at most 1000000 more"),
         (&long, "at most 16384"),
