@@ -61,6 +61,8 @@ def reproduce(
     and their experiments. Results are kept in the store ``out``: Ctrl-C raises ``KeyboardInterrupt``, and
     the same call then continues.
     """
+    if scale not in ("quick", "paper"):
+        raise ValueError(f"scale is {scale!r}; give 'quick' or 'paper'")
 
     def before(place: int, of: int, name: str) -> None:
         if progress:

@@ -31,6 +31,8 @@ def thresholds(
     >>> len(best["thresholds_bytes"]), best["thresholds_bytes"] == sorted(best["thresholds_bytes"])
     (3, True)
     """
+    if regret not in ("worst", "mean"):
+        raise ValueError(f"regret is {regret!r}; give 'worst' or 'mean'")
     workloads = [workload] if isinstance(workload, str) else list(workload)
     loads = [load] if isinstance(load, (int, float)) else list(load)
     if compare and len(workloads) * len(loads) != 1:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +66,17 @@ def relative_interval(width: float, *, of: str, most: int = 100) -> RelativeInte
     is at most ``width`` of the mean under every scheme, or until the point has ``most`` seeds.
 
     ``of`` is a figure of the summary: ``"small.mean"`` is short for ``"fct_us.small.mean"``.
+
+    >>> relative_interval(0.02, of="small.men")
+    Traceback (most recent call last):
+    ValueError: the summary of a run has no figure 'small.men'; did you mean 'small.mean'?
     """
     if not 0 < width < 1:
         raise ValueError(f"width is {width}; give a share over 0 and less than 1, such as 0.02")
+    figures = json.loads(_native.figures())
+    figures += [name.removeprefix("fct_us.") for name in figures if name.startswith("fct_us.")]
+    if of not in figures:
+        near = difflib.get_close_matches(of, figures, n=1)
+        advice = f"did you mean {near[0]!r}?" if near else "give one such as 'small.mean'"
+        raise ValueError(f"the summary of a run has no figure {of!r}; {advice}")
     return RelativeInterval(width, of, most)

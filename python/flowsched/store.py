@@ -62,7 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     removing = commands.add_parser("remove", help="remove what other versions of flowsched wrote")
     for command in (listing, removing):
         command.add_argument("store", metavar="DIR")
-    removing.add_argument("--older-than", type=float, metavar="DAYS", help="remove also what is older")
+    removing.add_argument(
+        "--older-than", type=_days, metavar="AGE", help="remove also what is older than this, 30d or 12h"
+    )
     wanted = parser.parse_args(arguments)
     try:
         if wanted.command == "list":
@@ -76,6 +78,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _days(text: str) -> float:
+    """An age in days, from a text such as ``30d`` or ``12h``.
+
+    >>> _days("30d"), _days("12h")
+    (30.0, 0.5)
+    """
+    number, unit = text[:-1], text[-1:]
+    if text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text} has no unit: write {text}d for days or {text}h for hours")
+    if unit not in ("d", "h") or not number.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no age: write days or hours, such as 30d or 12h")
+    return int(number) / (1 if unit == "d" else 24)
 
 
 def _line(entry: Entry) -> str:

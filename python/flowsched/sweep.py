@@ -77,8 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("error: interrupted; the same command runs the rest", file=sys.stderr)
         return 1
     print(swept)
-    print(swept.compare(swept.schemes[0]))
-    print(f"Dataset: {swept.dataset}")
+    if swept.runs:
+        print(swept.compare(swept.schemes[0]))
+        print(f"Dataset: {swept.dataset}")
     for run, why in swept.failed.items():
         print(f"failed: {run}: {why}", file=sys.stderr)
     return 0 if swept.complete else 1
@@ -96,7 +97,7 @@ def _rule(text: str) -> RelativeInterval:
     try:
         return relative_interval(float(width), of=figure)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{error}: give WIDTH:FIGURE, 0.02:small.mean") from error
+        raise argparse.ArgumentTypeError(f"{error} (write WIDTH:FIGURE, such as 0.02:small.mean)") from error
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 //! The names that an experiment can use, as JSON.
 
+use flowsched_experiment::results::{RunSummary, Schedule};
 use flowsched_schemes::{PRESETS, Role};
 use flowsched_topology::TOPOLOGIES;
 use flowsched_units::Parameter;
@@ -46,4 +47,29 @@ pub(crate) fn topologies() -> PyResult<String> {
         json!({ "name": kind.name, "about": kind.about, "source": kind.source, "keys": keys })
     });
     json::text(&topologies.collect::<Vec<_>>())
+}
+
+/// The figures in the summary of a run, under dotted names. Those of links and parts are not among them:
+/// their names depend on the experiment.
+#[pyfunction]
+pub(crate) fn figures() -> PyResult<String> {
+    // A schedule is a word and not a figure, and only a number and what can be one is listed.
+    let run = RunSummary { schedule: Some(Schedule::Heuristic), ..RunSummary::default() };
+    let mut names = Vec::new();
+    let run = serde_json::to_value(run).unwrap_or_default();
+    add_figures("", &run, &mut names);
+    json::text(&names)
+}
+
+fn add_figures(path: &str, value: &Value, names: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            for (key, member) in members {
+                let dot = if path.is_empty() { "" } else { "." };
+                add_figures(&format!("{path}{dot}{key}"), member, names);
+            }
+        }
+        Value::Number(_) | Value::Null => names.push(path.to_owned()),
+        _ => {}
+    }
 }

@@ -23,7 +23,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::catalogue::{built_in_workloads, presets, topologies};
+    use super::catalogue::{built_in_workloads, figures, presets, topologies};
     #[pymodule_export]
     use super::claims::reproduce;
     #[pymodule_export]

@@ -97,6 +97,8 @@ def test_thresholds_are_those_of_the_command_line(command_line: Path) -> None:
         flowsched.thresholds("web-search-bytes", 1.5)
     with pytest.raises(flowsched.ExperimentError, match="model"):
         flowsched.thresholds("web-search-bytes", 0.5, model="mm2")
+    with pytest.raises(ValueError, match="give 'worst' or 'mean'"):
+        flowsched.thresholds("web-search-bytes", [0.5, 0.8], regret="men")  # type: ignore[arg-type]
 
 
 def test_schemes_name_their_parts() -> None:
@@ -117,3 +119,5 @@ def test_a_claim_is_measured_as_on_the_command_line(tmp_path: Path, command_line
         flowsched.reproduce("pdq.nothing", repository=ROOT, out=store)
     with pytest.raises(flowsched.FlowschedError, match="root of flowsched's repository"):
         flowsched.reproduce("pdq.scale", repository=tmp_path, out=store)
+    with pytest.raises(ValueError, match="give 'quick' or 'paper'"):
+        flowsched.reproduce("pdq.scale", scale="papers", repository=ROOT, out=store)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ The small form runs with every test; `make soak` runs 500 experiments on eight w
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import signal
@@ -134,16 +135,33 @@ def test_seeds_are_added_until_the_interval_is_narrow(client: Client, tmp_path: 
             assert half <= 0.25 or len(runs) == 12, (point, scheme, half, len(runs))
     counts = Counter(run.point["workload.load"] for run in swept.runs)
     assert all(6 <= count <= 24 for count in counts.values())
-    with pytest.raises(KeyError, match="no figure"):
-        flowsched.sweep(
-            flowsched.Experiment(SMALL),
-            {},
-            seeds=range(2),
-            client=client,
-            out=tmp_path,
-            until=flowsched.relative_interval(0.5, of="small.men"),
-            progress=False,
-        )
+
+
+def test_a_figure_that_no_run_has_is_refused_before_any_run() -> None:
+    for figure in ("small.mean", "fct_us.small.mean", "slowdown.all.p99", "load.utilisation", "timeouts"):
+        flowsched.relative_interval(0.5, of=figure)
+    for figure in ("small.men", "scheme", "schedule", "fct_us", ""):
+        with pytest.raises(ValueError, match="no figure"):
+            flowsched.relative_interval(0.5, of=figure)
+
+
+def test_a_sweep_whose_runs_all_fail_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from flowsched import _sweeping, _tasks
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("no luck")
+
+    file = tmp_path / "small.toml"
+    file.write_text(flowsched.Experiment(SMALL).resolved)
+    monkeypatch.setattr(_tasks, "_simulate", fail)
+    local = LocalCluster(n_workers=1, processes=False, dashboard_address=":0")
+    with local, Client(local) as connected:
+        monkeypatch.setattr(_sweeping, "_client_or_local", lambda _: contextlib.nullcontext(connected))
+        command = importlib.import_module("flowsched.sweep")
+        assert command.main([str(file), "--out", str(tmp_path / "store")]) == 1
+    assert "failed: dctcp with seed 1: RuntimeError: no luck" in capsys.readouterr().err
 
 
 def test_a_run_that_no_worker_has_memory_for_is_refused(client: Client, tmp_path: Path) -> None:
@@ -201,6 +219,14 @@ def test_what_is_old_is_listed_and_removed(client: Client, tmp_path: Path) -> No
     assert not swept.runs[0].folder.exists() and swept.runs[1].folder.exists()
     assert len(store.remove(tmp_path, older_than_days=0)) == 2
     assert store.entries(tmp_path) == []
+
+
+def test_an_age_needs_a_unit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert store.main(["remove", str(tmp_path), "--older-than", "12h"]) == 0
+    for age, expected in {"30": "write 30d", "d": "is no age", "-1d": "is no age"}.items():
+        with pytest.raises(SystemExit):
+            store.main(["remove", str(tmp_path), f"--older-than={age}"])
+        assert expected in capsys.readouterr().err
 
 
 def test_a_worker_is_killed_and_anothers_disk_is_full(tmp_path: Path) -> None:

@@ -6,12 +6,10 @@ mod checked;
 mod file;
 mod fleet;
 mod metrics;
-mod nic;
 mod rule;
 mod selection;
 
 pub use checked::{Config, GsoCap, MessageEnd};
 pub use fleet::Fleet;
 pub use metrics::{Metrics, TlsFiles};
-pub use nic::Nic;
 pub use selection::Selection;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use flowsched_fleet::Refused;
 use thiserror::Error;
 
 /// An error of the agent.
@@ -24,15 +25,8 @@ pub enum AgentError {
         message: String,
     },
     /// A value that makes no sense.
-    #[error("{key}: found {found}, expected {allowed}")]
-    Setting {
-        /// The key in the configuration.
-        key: String,
-        /// Its value.
-        found: String,
-        /// The values that are allowed.
-        allowed: String,
-    },
+    #[error(transparent)]
+    Setting(#[from] Refused),
     /// The kernel refused the program.
     #[error("the kernel does not load the tagger: {reason}\n{advice}\n{log}")]
     Load {
@@ -86,7 +80,7 @@ impl AgentError {
     /// The exit code of a command that ends with this error, as the reference lists them.
     pub fn exit_code(&self) -> u8 {
         match self {
-            AgentError::Syntax { .. } | AgentError::Setting { .. } | AgentError::Usage(_) => 2,
+            AgentError::Syntax { .. } | AgentError::Setting(_) | AgentError::Usage(_) => 2,
             AgentError::NotInstalled(_) => 3,
             AgentError::Denied(_) => 4,
             _ => 1,
@@ -99,7 +93,7 @@ impl AgentError {
         found: impl std::fmt::Display,
         allowed: impl Into<String>,
     ) -> AgentError {
-        AgentError::Setting { key: key.into(), found: found.to_string(), allowed: allowed.into() }
+        Refused::new(key, found, allowed).into()
     }
 
     /// `action` failed because of `reason`.
@@ -110,11 +104,5 @@ impl AgentError {
     /// A file error at `path`.
     pub(crate) fn file(path: impl Into<PathBuf>, source: std::io::Error) -> AgentError {
         AgentError::File { path: path.into(), source }
-    }
-}
-
-impl From<flowsched_fleet::Refused> for AgentError {
-    fn from(refused: flowsched_fleet::Refused) -> AgentError {
-        AgentError::Setting { key: refused.key, found: refused.found, allowed: refused.allowed }
     }
 }

@@ -7,9 +7,10 @@ mod plan;
 mod qdiscs;
 mod tc;
 
+use flowsched_fleet::nic::Nic;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Nic};
+use crate::config::Config;
 use crate::error::AgentError;
 use crate::interfaces::{self, Interface};
 use crate::lock::Lock;

@@ -63,7 +63,7 @@ fn a_configuration_that_works_is_told_from_one_that_does_not() {
             "error metrics serve metrics on 192.0.2.1:9487 (metrics.listen): Cannot",
         ),
         ("[flows]\nmax = 4000000000\n", "error flows.max 4000000000 flows take"),
-        ("[flows]\nmax = 3\n", "error configuration flows.max: found 3"),
+        ("[flows]\nmax = 3\n", "error configuration `flows.max` cannot be 3"),
     ] {
         let (code, output) = check(&agent, &format!("{RULE}{rule}"));
         let matter = line.split(' ').nth(1).unwrap();

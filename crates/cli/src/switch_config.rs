@@ -3,7 +3,7 @@
 
 mod read;
 
-pub use read::refused;
+pub use read::{read_toml, refused, unreadable};
 
 use std::fs;
 

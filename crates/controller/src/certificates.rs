@@ -90,7 +90,7 @@ pub fn run(args: &CertificatesArgs) -> Result<(), ControllerError> {
 }
 
 fn failed(error: rcgen::Error) -> ControllerError {
-    ControllerError::Failed(format!("make a certificate: {error}"))
+    ControllerError::Failed(format!("cannot make a certificate: {error}"))
 }
 
 fn authority() -> Result<(Certificate, KeyPair), ControllerError> {

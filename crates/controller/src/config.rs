@@ -118,7 +118,7 @@ impl Config {
     }
 
     fn check(file: file::File) -> Result<Config, ControllerError> {
-        let levels = Levels::parse(&file.thresholds, file.dscp.map(Into::into))?;
+        let levels = Levels::parse(&file.thresholds, file.dscp)?;
         let default_rate = file.link_rate.as_deref().map(|text| rate("link-rate", text));
         let default_rate = default_rate.transpose()?;
         let mut groups = BTreeMap::new();

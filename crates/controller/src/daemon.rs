@@ -78,7 +78,10 @@ struct Member {
 pub async fn run(config: Config) -> Result<(), ControllerError> {
     let board = Arc::new(Board::new(config.groups.keys()));
     let status = TcpListener::bind(config.status).await.map_err(|e| {
-        ControllerError::Failed(format!("serve the status on {} (`status`): {e}", config.status))
+        ControllerError::Failed(format!(
+            "cannot serve the status on {} (`status`): {e}",
+            config.status
+        ))
     })?;
     tokio::spawn(local::serve(status, board.clone()));
     if let (Some(address), Some(identity)) = (config.listen, &config.identity) {
@@ -86,18 +89,29 @@ pub async fn run(config: Config) -> Result<(), ControllerError> {
         tokio::spawn(serve::serve(listener, acceptor, board.clone()));
     }
     let mut controller = Controller::new(config, board)?;
-    let failed = |e: std::io::Error| ControllerError::Failed(format!("take signals: {e}"));
+    let failed = |e: std::io::Error| ControllerError::Failed(format!("cannot take signals: {e}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut ticks = interval(controller.config.collect.every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     log::info("ready");
-    loop {
+    let ended = async {
         tokio::select! {
-            _ = ticks.tick() => controller.round().await,
-            _ = terminate.recv() => break,
-            _ = interrupt.recv() => break,
+            _ = terminate.recv() => {},
+            _ = interrupt.recv() => {},
         }
+    };
+    let rounds = async {
+        loop {
+            ticks.tick().await;
+            controller.round().await;
+        }
+    };
+    // A signal ends a round where it waits, as agents and servers may take their time. What the
+    // round has not announced by then, the next controller decides anew.
+    tokio::select! {
+        () = ended => {},
+        () = rounds => {},
     }
     controller.keep_collected();
     log::info("ends; agents keep what they have");
@@ -219,8 +233,10 @@ impl Controller {
             Ok(Some(states)) => {
                 log::info("this controller leads");
                 self.take_over(states).await;
-                self.board.set_leads(true);
-                true
+                // The lead is lost if a state could not be announced again.
+                let leads = self.leads();
+                self.board.set_leads(leads);
+                leads
             }
             Ok(None) => false,
             Err(error) => {
@@ -230,6 +246,11 @@ impl Controller {
                 false
             }
         }
+    }
+
+    /// Whether this controller leads, as far as it knows.
+    fn leads(&self) -> bool {
+        self.etcd.as_ref().is_none_or(Etcd::leads)
     }
 
     /// Continues from the newer of the states in etcd and in the state folder: etcd may have been
@@ -300,12 +321,12 @@ impl Controller {
     }
 
     async fn windows(&mut self, name: &str) -> Result<Windows, String> {
-        match &mut self.prometheus {
-            Some(server) => {
-                Queries::new(&self.config.collect, &self.config.groups[name]).windows(server).await
-            }
-            None => Ok(self.groups[name].collected.windows.clone()),
+        let Some(member) = self.groups.get_mut(name) else { return Ok(Windows::default()) };
+        if let Some(server) = &mut self.prometheus {
+            let queries = Queries::new(&self.config.collect, &self.config.groups[name]);
+            member.collected.windows = queries.windows(server).await?;
         }
+        Ok(member.collected.windows.clone())
     }
 
     /// Applies `step` to a group, and announces the result if `step` returns true. If announcing
@@ -359,6 +380,7 @@ impl Controller {
     }
 
     fn show(&self) {
+        self.board.set_leads(self.leads());
         let mut shown = self.board.overview();
         for (name, member) in &self.groups {
             let state = member.rollout.state.clone();

@@ -63,13 +63,13 @@ fn carry_out(args: &ControllerArgs) -> Result<(), ControllerError> {
 
 /// Blocks until a task ends.
 fn wait(task: impl Future<Output = Result<(), ControllerError>>) -> Result<(), ControllerError> {
-    let failed = |e: std::io::Error| ControllerError::Failed(format!("start threads: {e}"));
-    Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(failed)?
-        .block_on(task)
+    let failed = |e: std::io::Error| ControllerError::Failed(format!("cannot start threads: {e}"));
+    let runtime =
+        Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
+    let result = runtime.block_on(task);
+    // A decision in another thread may take long, and nobody waits for it any more.
+    runtime.shutdown_background();
+    result
 }
 
 async fn status(config: &Config) -> Result<(), ControllerError> {

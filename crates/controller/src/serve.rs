@@ -48,7 +48,7 @@ pub async fn bind(
     let acceptor = Acceptor::read(identity)?;
     let listener = TcpListener::bind(address)
         .await
-        .map_err(|e| ControllerError::Failed(format!("serve agents on {address}: {e}")))?;
+        .map_err(|e| ControllerError::Failed(format!("cannot serve agents on {address}: {e}")))?;
     Ok((listener, acceptor))
 }
 

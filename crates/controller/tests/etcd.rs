@@ -8,12 +8,12 @@ mod rig;
 
 use std::process::Command;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flowsched_fleet::Announcement;
 use flowsched_fleet::follow::{Identity, Place, group_key};
 use light::Fleet;
-use rig::{Etcd, Process, Rig, free_port, has, wait_until};
+use rig::{Etcd, Process, Rig, free_port, has, page, wait_until};
 use tokio::runtime::Runtime;
 
 struct Controlled {
@@ -119,7 +119,7 @@ fn hostile_and_replayed_values_change_nothing() {
     let far = Announcement { version: u64::MAX, ..current.clone() }.to_json();
     let long = format!("{}{}", falling.to_json(), " ".repeat(1 << 16));
     let cases = [
-        (replayed.as_str(), "version: found 1"),
+        (replayed.as_str(), "`version` cannot be 1"),
         (&falling.to_json(), "do not fall"),
         (&far, "at most 1000000 more"),
         (&long, "at most 16384"),
@@ -157,6 +157,36 @@ fn an_etcd_restored_from_an_old_snapshot_takes_no_host_back() {
     let _controller = controlled.controller("two");
     wait_until("a newer version", || controlled.fleet.lowest() > before);
     controlled.fleet.check_versions();
+}
+
+#[test]
+fn a_controller_that_cannot_take_over_does_not_lead() {
+    if !has("etcd") {
+        return;
+    }
+    let controlled = Controlled::new(1);
+    controlled.follow();
+    let controller = controlled.controller("one");
+    wait_until("a version", || controlled.fleet.lowest() >= 1);
+    controller.kill();
+    // From now on the controller may write nothing but who leads.
+    for words in [
+        "role revoke-permission controller --prefix=true /flowsched/",
+        "role grant-permission controller --prefix=true read /flowsched/",
+        "role grant-permission controller readwrite /flowsched/leader",
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        controlled.etcd.ctl(&controlled.rig, "root", &words);
+    }
+    let controller = controlled.controller("one");
+    controller.wait_for("this controller leads");
+    let config = std::fs::read_to_string(controlled.rig.path("one.toml")).unwrap();
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(1) {
+        let metrics = page(&config, "/metrics");
+        assert!(metrics.contains("flowsched_controller_leads 0\n"), "{metrics}");
+        sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]

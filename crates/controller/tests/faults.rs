@@ -214,7 +214,7 @@ fn values_that_make_no_sense_and_an_etcd_that_is_gone_change_nothing() {
     let falling = Announcement { version: next, thresholds: vec![9, 8], ..current.clone() };
     let foreign = Announcement { version: next, group: "rack-2".into(), ..current.clone() };
     let cases = [
-        (Announcement { version: 1, ..current.clone() }.to_json(), "version: found 1, expected"),
+        (Announcement { version: 1, ..current.clone() }.to_json(), "`version` cannot be 1; use"),
         (falling.to_json(), "do not fall"),
         (foreign.to_json(), "this host's own"),
         ("{".to_owned(), "no JSON of its form"),

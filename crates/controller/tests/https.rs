@@ -6,9 +6,12 @@ mod light;
 #[path = "support/rig.rs"]
 mod rig;
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use flowsched_fleet::bins;
 use flowsched_fleet::follow::Place;
 use light::Fleet;
 use rig::{Process, Rig, free_port, page, wait_until};
@@ -76,6 +79,66 @@ fn a_change_reaches_canaries_first_and_then_all() {
     assert!(status.contains("group rack-1\n  version 2"), "{status}");
     assert!(status.contains("controller: leads"), "{status}");
     controlled.fleet.check_versions();
+}
+
+#[test]
+fn a_signal_ends_a_round_that_waits() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let rig = Rig::new(&[]);
+    let place = format!("listen = \"127.0.0.1:{}\"", free_port());
+    let agents = [format!("http://{}", silent.local_addr().unwrap())];
+    let config = rig.hasty("controller", light::LEVELS, &place, &agents);
+    let controller = rig.controller("controller", &config, &[]);
+    let _asked = silent.accept().unwrap();
+    let begun = Instant::now();
+    controller.signal("-TERM");
+    let ended = controller.wait_for("agents keep what they have").duration_since(begun);
+    // A request is given up after 10 s.
+    assert!(ended < Duration::from_secs(5), "{ended:?}");
+}
+
+/// Answers as Prometheus does, for two hosts that each sent 625 MB and 50 messages of 1 KB in a second.
+fn answer_as_prometheus(listener: &TcpListener) {
+    for stream in listener.incoming() {
+        let mut stream = stream.unwrap();
+        let mut request = String::new();
+        BufReader::new(&stream).read_line(&mut request).unwrap();
+        let series = |label: &str, of: &str, value: u64| {
+            format!("{{\"metric\":{{\"{label}\":\"{of}\"}},\"value\":[0,\"{value}\"]}}")
+        };
+        let series: Vec<String> = if request.contains("message_bytes_bucket") {
+            let bounds = bins::bounds().map(|bound| (bound.to_string(), bound));
+            let bounds = bounds.chain([("+Inf".to_owned(), u64::MAX)]);
+            bounds
+                .map(|(le, bound)| series("le", &le, if bound < 1000 { 0 } else { 100 }))
+                .collect()
+        } else if request.contains("interface_bytes_total") {
+            ["a", "b"].map(|host| series("instance", host, 625_000_000)).to_vec()
+        } else {
+            Vec::new()
+        };
+        let text = format!("{{\"data\":{{\"result\":[{}]}}}}", series.join(","));
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n", text.len());
+        write!(stream, "{head}connection: close\r\n\r\n{text}").unwrap();
+    }
+}
+
+#[test]
+fn the_status_shows_what_prometheus_has() {
+    let prometheus = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", prometheus.local_addr().unwrap());
+    std::thread::spawn(move || answer_as_prometheus(&prometheus));
+    let rig = Rig::new(&[]);
+    let place = format!("listen = \"127.0.0.1:{}\"", free_port());
+    let config = rig.hasty("controller", light::LEVELS, &place, &[]);
+    let collect = format!("[collect]\nprometheus = \"{url}\"\n");
+    let config = config.replace("[collect]\n", &collect);
+    let _controller = rig.controller("controller", &config, &[]);
+    wait_until("the status has the messages and the load", || {
+        rig.status("controller").contains("messages: 100, load: 0.50")
+    });
+    let metrics = page(&config, "/metrics");
+    assert!(metrics.contains("flowsched_controller_messages{group=\"rack-1\"} 100\n"), "{metrics}");
 }
 
 /// A controller with long trials and eight hosts, two of which are on trial.

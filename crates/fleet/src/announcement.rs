@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(hear(&second, Some(&first)), Ok(Heard::Newer(second.clone())));
         assert_eq!(hear(&second, Some(&second)), Ok(Heard::Same));
         let error = hear(&first, Some(&second)).unwrap_err();
-        assert_eq!(error, "version: found 1, expected more than 2, which is in force");
+        assert_eq!(error, "`version` cannot be 1; use more than 2, which is in force");
         let changed = Announcement { thresholds: vec![1, 2], ..second.clone() };
         assert!(hear(&changed, Some(&second)).is_err(), "another content under the same version");
         let far = announcement(LARGEST_LEAP + 3);
@@ -196,7 +196,7 @@ mod tests {
             change(&mut bad);
             hear(&bad, None).unwrap_err()
         };
-        assert!(change(|a| a.thresholds = vec![2, 1]).contains("found 1B after 2B"));
+        assert!(change(|a| a.thresholds = vec![2, 1]).contains("cannot be 1B after 2B"));
         assert!(change(|a| a.thresholds = vec![1]).contains("one fewer than the 3"));
         assert!(change(|a| a.thresholds = vec![0, 1]).contains("1 to"));
         assert!(change(|a| a.thresholds = vec![1, u64::MAX]).contains("1 to"));

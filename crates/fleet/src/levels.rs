@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use flowsched_units::{Bytes, PacketMeaning};
+use serde::Deserialize;
 
 use crate::dscp;
 use crate::refused::Refused;
@@ -21,7 +22,8 @@ pub struct Levels {
 }
 
 /// Code points in the form of a configuration file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(untagged, expecting = "the name of a ready-made map, or a list of code points")]
 pub enum CodePoints {
     /// The name of a ready-made map.
     Named(String),

@@ -1,7 +1,7 @@
 //! Formats and protocols that the host agents and the controller of a fleet share.
 //!
-//! What lives here: levels with their DSCPs, the bins of message sizes, announcements of thresholds, and
-//! following them. What may not: how thresholds are chosen, and how packets are tagged.
+//! What lives here: levels with their DSCPs, an interface's rate and marking, the bins of message sizes,
+//! announcements of thresholds, and following them. What may not: how thresholds are chosen, and how packets are tagged.
 
 pub mod announcement;
 pub mod bins;
@@ -11,6 +11,7 @@ pub mod follow;
 pub mod levels;
 pub mod membership;
 pub mod names;
+pub mod nic;
 pub mod refused;
 pub mod tc;
 

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// An invalid value in a file or message.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{key}: found {found}, expected {allowed}")]
+#[error("`{key}` cannot be {found}; use {allowed}")]
 pub struct Refused {
     /// The key in a file or message.
     pub key: String,

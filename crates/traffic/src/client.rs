@@ -50,6 +50,8 @@ pub struct Totals {
 struct Client<'a, W> {
     config: &'a Config,
     connections: Vec<Connection>,
+    /// Numbers of broken connections, which later ones get.
+    free: Vec<usize>,
     /// Connections without a flow, by server.
     idle: Vec<Vec<usize>>,
     epoll: Epoll,
@@ -90,6 +92,7 @@ impl<'a, W: Write> Client<'a, W> {
         let mut client = Client {
             config,
             connections: Vec::new(),
+            free: Vec::new(),
             idle: vec![Vec::new(); config.servers.len()],
             epoll,
             timer,
@@ -114,11 +117,14 @@ impl<'a, W: Write> Client<'a, W> {
 
     /// Registers a connection, and returns its number.
     fn add(&mut self, connection: Connection) -> Result<usize, TrafficError> {
-        let number = self.connections.len();
+        let number = self.free.last().copied().unwrap_or(self.connections.len());
         let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
         let watched = connection.watch(&self.epoll, EpollEvent::new(flags, number as u64));
         watched.map_err(|error| TrafficError::system("wait for connections", error))?;
-        self.connections.push(connection);
+        match self.free.pop() {
+            Some(number) => self.connections[number] = connection,
+            None => self.connections.push(connection),
+        }
         self.totals.connections += 1;
         Ok(number)
     }
@@ -213,6 +219,7 @@ impl<'a, W: Write> Client<'a, W> {
                 // A closed socket reports no more events.
                 let (server, line) = connection.close();
                 self.idle[server].retain(|idle| *idle != number);
+                self.free.push(number);
                 line.map_or(Ok(()), |line| self.broke(&line))
             }
         }
@@ -238,5 +245,36 @@ impl<'a, W: Write> Client<'a, W> {
         let left: Vec<Line> = self.connections.iter().filter_map(Connection::asked).collect();
         left.iter().try_for_each(|line| self.write(line))?;
         self.lines.flush().map_err(|e| TrafficError::system("write the flows", e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener};
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn broken_connections_take_no_room() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || listener.incoming().for_each(drop));
+        let path = tempfile::NamedTempFile::new().unwrap();
+        let text = format!("server 127.0.0.1 {port}\nreq_size_dist fixed 1KB\n");
+        std::fs::write(path.path(), text).unwrap();
+        let config = Config::read(path.path()).unwrap();
+        let settings = Settings {
+            seed: 1,
+            load: flowsched_units::Rate::from_bps(8_000_000),
+            requests: Some(200),
+            duration: None,
+            wait: Duration::from_secs(100),
+        };
+        let mut client = Client::open(&config, Vec::new()).unwrap();
+        client.play(&settings, &AtomicBool::new(false)).unwrap();
+        let Totals { broken, connections, .. } = client.totals;
+        assert!(broken == 200 && connections > 100, "{broken} broken of {connections}");
+        assert!(client.connections.len() < 100, "{} are kept", client.connections.len());
     }
 }

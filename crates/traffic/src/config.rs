@@ -106,6 +106,15 @@ impl Reading<'_> {
         if servers.is_empty() {
             return Err(lacks("server ADDRESS PORT"));
         }
+        for (key, found) in [("dscp", &dscps), ("rate", &rates_mbps), ("fanout", &fanouts)] {
+            if !found.is_empty() && found.iter().all(|one| one.weight == 0) {
+                let problem = format!(
+                    "All weights of `{key}` are 0, so that no value can be drawn. Give at least one \
+                     value a weight from 1."
+                );
+                return Err(TrafficError::Line { path: path.to_owned(), line: 0, problem });
+            }
+        }
         let or = |found: Vec<Weighted>, value| {
             if found.is_empty() { vec![Weighted { value, weight: 1 }] } else { found }
         };
@@ -277,6 +286,17 @@ mod tests {
             let error = read(&EXAMPLE.replacen(change.0, change.1, 1), good).unwrap_err();
             let TrafficError::Line { line: found, problem, .. } = error else { panic!("{error}") };
             assert!(found == line && problem.contains(said), "{found}: {problem}");
+        }
+        for (key, lines) in [
+            ("dscp", "dscp 0 0\nservice 1 0\n"),
+            ("rate", "rate 0Mbps 0\n"),
+            ("fanout", "fanout 1 0\n"),
+        ] {
+            let of_key = |line: &&str| !line.starts_with(key) && !line.starts_with("service");
+            let rest: String =
+                EXAMPLE.lines().filter(of_key).map(|line| format!("{line}\n")).collect();
+            let error = read(&(rest + lines), good).unwrap_err().to_string();
+            assert!(error.contains(&format!("All weights of `{key}` are 0")), "{error}");
         }
         assert!(read(EXAMPLE, CDF).unwrap_err().to_string().contains("cdf.txt"));
     }

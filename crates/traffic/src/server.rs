@@ -99,12 +99,12 @@ impl Server {
             let socket: Socket = match self.listener.accept() {
                 Ok((stream, _)) => stream.into(),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                // The client has already closed the connection.
-                Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
+                Err(error) if is_of_one_connection(&error) => continue,
                 Err(error) => return Err(error),
             };
-            socket.set_nonblocking(true)?;
-            socket.set_tcp_nodelay(true)?;
+            if socket.set_nonblocking(true).and_then(|()| socket.set_tcp_nodelay(true)).is_err() {
+                continue;
+            }
             let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
             self.epoll.add(&socket, EpollEvent::new(flags, self.next))?;
             let request = Passing::default();
@@ -113,6 +113,24 @@ impl Server {
             self.next += 1;
         }
     }
+}
+
+/// Whether an error of `accept` concerns only the connection that it would have accepted: the client has
+/// closed it, or the network has already failed it (accept(2), "Error handling").
+fn is_of_one_connection(error: &io::Error) -> bool {
+    const FAILED: [i32; 9] = [
+        libc::ECONNABORTED,
+        libc::EPROTO,
+        libc::ENOPROTOOPT,
+        libc::EOPNOTSUPP,
+        libc::ENETDOWN,
+        libc::ENETUNREACH,
+        libc::EHOSTDOWN,
+        libc::EHOSTUNREACH,
+        libc::ENONET,
+    ];
+    let is_interrupted = error.kind() == ErrorKind::Interrupted;
+    is_interrupted || error.raw_os_error().is_some_and(|code| FAILED.contains(&code))
 }
 
 fn listen(address: SocketAddrV4) -> io::Result<(TcpListener, Epoll)> {
@@ -161,5 +179,17 @@ impl Served {
         }
         self.answer = Some((Passing::of(request), Outgoing::new(bytes.into())));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_one_connection_do_not_end_the_server() {
+        let is_of_one = |code| is_of_one_connection(&io::Error::from_raw_os_error(code));
+        assert!([libc::EPROTO, libc::EHOSTUNREACH, libc::ECONNABORTED].into_iter().all(is_of_one));
+        assert!(![libc::EMFILE, libc::EBADF].into_iter().any(is_of_one));
     }
 }

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use flowsched_fleet::Levels;
-use flowsched_fleet::levels::CodePoints;
+use flowsched_fleet::nic::Nic;
 use flowsched_units::{Bytes, PacketMeaning, Time};
 
-use super::{Fleet, Metrics, Nic, Selection, file};
+use super::{Fleet, Metrics, Selection, file};
 use crate::error::AgentError;
 
 /// What an operator wants.
@@ -105,11 +105,7 @@ impl Config {
     }
 
     fn check(file: file::File) -> Result<Config, AgentError> {
-        let dscp = file.dscp.map(|dscp| match dscp {
-            file::Dscp::Name(name) => CodePoints::Named(name),
-            file::Dscp::CodePoints(listed) => CodePoints::Listed(listed),
-        });
-        let Levels { thresholds, dscp } = Levels::parse(&file.thresholds, dscp)?;
+        let Levels { thresholds, dscp } = Levels::parse(&file.thresholds, file.dscp)?;
         if file.interfaces.is_empty() {
             return Err(AgentError::setting("interfaces", "none", "names such as \"eth0\""));
         }
@@ -136,7 +132,7 @@ impl Config {
             gso: gso(&file.gso)?,
             metrics: Metrics::check(&file.metrics)?,
             measure_run_time: file.metrics.run_time,
-            nic: file.nic.as_ref().map(Nic::check).transpose()?,
+            nic: file.nic.map(|table| Nic::check(&table, None)).transpose()?,
             is_survey: file.survey,
             fleet: file.controller.map(Fleet::check).transpose()?,
         })
@@ -231,13 +227,13 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_with_what_is_allowed() {
         let cases = [
-            ("thresholds = \"1MB 100KB\"", "thresholds: found 100KB after 1MB"),
-            ("thresholds = \"100\"", "thresholds: found \"100\""),
+            ("thresholds = \"1MB 100KB\"", "`thresholds` cannot be 100KB after 1MB"),
+            ("thresholds = \"100\"", "`thresholds` cannot be \"100\""),
             ("thresholds = \"1B 2B 3B 4B 5B 6B 7B 8B\"", "at most 7"),
-            ("thresholds = \"1KB\"\ndscp = [8, 8]", "dscp: found 8 twice"),
-            ("thresholds = \"1KB\"\ndscp = [8, 64]", "dscp: found 64"),
-            ("thresholds = \"1KB\"\ndscp = \"cs8\"", "dscp: found 8 of them, expected 2"),
-            ("thresholds = \"1KB\"\n[flows]\nmax = 16", "flows.max: found 16"),
+            ("thresholds = \"1KB\"\ndscp = [8, 8]", "`dscp` cannot be 8 twice"),
+            ("thresholds = \"1KB\"\ndscp = [8, 64]", "`dscp` cannot be 64"),
+            ("thresholds = \"1KB\"\ndscp = \"cs8\"", "`dscp` cannot be 8 of them; use 2"),
+            ("thresholds = \"1KB\"\n[flows]\nmax = 16", "`flows.max` cannot be 16"),
             ("thresholds = \"1KB\"\n[select]\nports = [\"9-1\"]", "select.ports"),
             ("thresholds = \"1KB\"\n[select]\nprefixes = [\"10.0.0.0/33\"]", "select.prefixes"),
             ("thresholds = \"1KB\"\n[message]\nidle = \"0s\"", "message.idle"),
@@ -259,7 +255,7 @@ mod tests {
         };
         assert_eq!(parse(&prefixes(2048)).unwrap().selection.prefixes.len(), 2048);
         let error = parse(&prefixes(2049)).unwrap_err().to_string();
-        assert!(error.contains("select.prefixes: found 2049 of them, expected at most 2048"));
+        assert!(error.contains("`select.prefixes` cannot be 2049 of them; use at most 2048"));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use flowsched_fleet::levels::CodePoints;
+use flowsched_fleet::nic::NicTable;
 use serde::Deserialize;
 
 /// The whole file.
@@ -10,7 +12,7 @@ use serde::Deserialize;
 pub(super) struct File {
     pub(super) interfaces: Vec<String>,
     pub(super) thresholds: String,
-    pub(super) dscp: Option<Dscp>,
+    pub(super) dscp: Option<CodePoints>,
     #[serde(default)]
     pub(super) bookkeeping: Bookkeeping,
     #[serde(default)]
@@ -31,7 +33,7 @@ pub(super) struct File {
     pub(super) gso: Gso,
     #[serde(default)]
     pub(super) metrics: Metrics,
-    pub(super) nic: Option<Nic>,
+    pub(super) nic: Option<NicTable>,
     #[serde(default)]
     pub(super) survey: bool,
     pub(super) controller: Option<Controller>,
@@ -39,14 +41,6 @@ pub(super) struct File {
 
 fn vxlan_port() -> u16 {
     4789
-}
-
-/// A ready-made map's name, or the code points themselves.
-#[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "the name of a ready-made map, or a list of code points")]
-pub(super) enum Dscp {
-    Name(String),
-    CodePoints(Vec<i64>),
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -167,12 +161,4 @@ fn group() -> String {
 
 fn state() -> PathBuf {
     "/var/lib/flowsched".into()
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct Nic {
-    pub(super) rate: String,
-    pub(super) mark_at: Option<String>,
-    pub(super) buffer: Option<String>,
 }

@@ -75,8 +75,8 @@ mod tests {
         assert!(check("etcd = []").unwrap_err().contains("needs one of"));
         let both = "url = \"https://c\"\netcd = [\"https://e\"]";
         assert!(check(both).unwrap_err().contains("needs one of"));
-        assert!(check("url = \"http://c\"").unwrap_err().starts_with("controller.url: found"));
+        assert!(check("url = \"http://c\"").unwrap_err().starts_with("`controller.url` cannot be"));
         let elsewhere = "url = \"https://c\"\ngroup = \"../x\"";
-        assert!(check(elsewhere).unwrap_err().starts_with("controller.group: found"));
+        assert!(check(elsewhere).unwrap_err().starts_with("`controller.group` cannot be"));
     }
 }

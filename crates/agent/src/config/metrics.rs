@@ -117,10 +117,10 @@ mod tests {
         let cases = [
             ("${ABSENT}:9487", "the environment variable ABSENT is not set"),
             ("${EMPTY}:9487", "the environment variable EMPTY is \"\""),
-            ("${NODE}", "metrics.listen: found \"${NODE}\""),
-            ("${NODE}:port", "metrics.listen: found \"${NODE}:port\""),
-            ("0.0.0.0:${NODE}", "metrics.listen: found"),
-            ("localhost:9487", "metrics.listen: found \"localhost:9487\""),
+            ("${NODE}", "`metrics.listen` cannot be \"${NODE}\""),
+            ("${NODE}:port", "`metrics.listen` cannot be \"${NODE}:port\""),
+            ("0.0.0.0:${NODE}", "`metrics.listen` cannot be"),
+            ("localhost:9487", "`metrics.listen` cannot be \"localhost:9487\""),
         ];
         for (text, expected) in cases {
             let error = listen(text).unwrap_err();

@@ -1,11 +1,11 @@
 //! The `tc` commands for an interface: with PRIO (or ETS) and RED where the kernel has them, with
 //! HTB otherwise.
 
+use flowsched_fleet::nic::Nic;
 use flowsched_fleet::tc::{self, Bands, Tree};
 
 use super::qdiscs::Kinds;
 use super::tc::{Command, command};
-use crate::config::Nic;
 use crate::error::AgentError;
 
 /// The handle of the root that is made here.

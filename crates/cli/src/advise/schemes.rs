@@ -1,8 +1,8 @@
-//! The places of the schemes in the experiment that is simulated.
+//! The names of the schemes in the experiment that is simulated.
 
 /// What runs today.
-pub const NOW: usize = 0;
+pub const NOW: &str = "now";
 /// PIAS with thresholds for these sizes.
-pub const PIAS: usize = 1;
+pub const PIAS: &str = "pias";
 /// PIAS with thresholds for sizes half as large.
-pub const MISMATCH: usize = 2;
+pub const MISMATCH: &str = "mismatch";

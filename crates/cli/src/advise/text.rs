@@ -1,61 +1,85 @@
-//! What the simulation means for an operator.
+//! What the simulation means for an operator. Schemes are compared on the same flows, seed by seed.
 
 use flowsched_experiment::Experiment;
-use flowsched_experiment::results::{Distribution, PerClass, RunSummary};
+use flowsched_experiment::results::{
+    Change, ClassComparison, Distribution, Figure, OrderVerdict, PerClass, RunInMemory, RunSummary,
+    SizeClass, compare_in_memory,
+};
 
 use super::schemes::{MISMATCH, NOW, PIAS};
 use crate::arguments::Advise;
 
-/// A figure of one class of flows.
-type Figure = fn(&PerClass<Distribution>) -> Option<f64>;
-
 /// A count of one run.
 type Count = fn(&RunSummary) -> u64;
 
-const FIGURES: [(&str, Figure); 5] = [
-    ("all flows, mean FCT", |fct| fct.all.mean),
-    ("up to 100 KB, mean FCT", |fct| fct.small.mean),
-    ("up to 100 KB, 99th percentile", |fct| fct.small.p99),
-    ("100 KB to 10 MB, mean FCT", |fct| fct.medium.mean),
-    ("over 10 MB, mean FCT", |fct| fct.large.mean),
+/// A row of the table: its name, the class of flows and the figure.
+type Row = (&'static str, Option<SizeClass>, Figure);
+
+const ROWS: [Row; 5] = [
+    ("all flows, mean FCT", None, Figure::Mean),
+    ("up to 100 KB, mean FCT", Some(SizeClass::Small), Figure::Mean),
+    ("up to 100 KB, 99th percentile", Some(SizeClass::Small), Figure::P99),
+    ("100 KB to 10 MB, mean FCT", Some(SizeClass::Medium), Figure::Mean),
+    ("over 10 MB, mean FCT", Some(SizeClass::Large), Figure::Mean),
 ];
 
 /// The advice.
-pub fn advice(wanted: &Advise, experiment: &Experiment, runs: &[(usize, RunSummary)]) -> String {
+pub fn advice(wanted: &Advise, experiment: &Experiment, runs: &[RunInMemory]) -> String {
     let hosts = experiment.scenes.first().and_then(|scene| scene.network().ok());
     let hosts = hosts.map_or(0, |network| network.host_count());
     let mut text = format!(
         "{} at load {} on {hosts} hosts, {} flows, {} seeds, {} queues\n\n",
         wanted.sizes, wanted.load, wanted.flows, wanted.seeds, wanted.queues
     );
-    text.push_str(&format!(
-        "{:<32}{:>12}{:>12}{:>9}{:>24}\n",
-        "gain", wanted.now, "pias", "less by", "with wrong thresholds"
-    ));
-    for (name, figure) in FIGURES {
-        let mean = |scheme| mean_of(runs, scheme, |run| figure(&run.fct_us));
-        let (Some(now), Some(pias)) = (mean(NOW), mean(PIAS)) else { continue };
-        let wrong = mean(MISMATCH).map_or("-".into(), |wrong| less(now, wrong));
-        let (a, b) = (microseconds(now), microseconds(pias));
-        text.push_str(&format!("{name:<32}{a:>12}{b:>12}{:>9}{wrong:>24}\n", less(now, pias)));
-    }
+    text.push_str(&table(wanted, runs));
     text.push_str(&risks(runs));
     text.push_str(&verdict(runs));
     text
 }
 
+fn table(wanted: &Advise, runs: &[RunInMemory]) -> String {
+    let mut text = format!(
+        "{:<32}{:>12}{:>12}{:>25}{:>25}\n",
+        "gain", wanted.now, "pias", "change, 95% interval", "with wrong thresholds"
+    );
+    let [pias, wrong] = [PIAS, MISMATCH].map(|scheme| compare_in_memory(runs, NOW, scheme));
+    for (name, class, figure) in ROWS {
+        let mean = |scheme| mean_of(runs, scheme, |run| value(figure, run.fct_us.get(class)));
+        let (Some(now), Some(after)) = (mean(NOW), mean(PIAS)) else { continue };
+        let (now, after) = (microseconds(now), microseconds(after));
+        let [pias, wrong] =
+            [&pias, &wrong].map(|compared| percent(&change(figure, compared.get(class))));
+        text.push_str(&format!("{name:<32}{now:>12}{after:>12}{pias:>25}{wrong:>25}\n"));
+    }
+    text
+}
+
+fn value(figure: Figure, of: &Distribution) -> Option<f64> {
+    match figure {
+        Figure::Mean => of.mean,
+        Figure::P99 => of.p99,
+    }
+}
+
+fn change(figure: Figure, of: &ClassComparison) -> Change {
+    match figure {
+        Figure::Mean => of.mean,
+        Figure::P99 => of.p99,
+    }
+}
+
 /// The mean over seeds of what runs of a scheme have.
 fn mean_of(
-    runs: &[(usize, RunSummary)],
-    scheme: usize,
+    runs: &[RunInMemory],
+    scheme: &str,
     figure: impl Fn(&RunSummary) -> Option<f64>,
 ) -> Option<f64> {
-    let values: Vec<f64> =
-        runs.iter().filter(|(of, _)| *of == scheme).filter_map(|(_, run)| figure(run)).collect();
+    let of_scheme = runs.iter().map(|run| &run.summary).filter(|run| run.scheme == scheme);
+    let values: Vec<f64> = of_scheme.filter_map(figure).collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-fn risks(runs: &[(usize, RunSummary)]) -> String {
+fn risks(runs: &[RunInMemory]) -> String {
     let mut text = format!("\n{:<32}{:>12}{:>12}\n", "risk, a run", "now", "pias");
     let counts: [(&str, Count); 4] = [
         ("time-outs", |run| run.timeouts),
@@ -70,27 +94,15 @@ fn risks(runs: &[(usize, RunSummary)]) -> String {
     text
 }
 
-/// Less than this is within what seeds differ by.
-const WORTHWHILE: f64 = 0.03;
-
-fn verdict(runs: &[(usize, RunSummary)]) -> String {
-    let gain = |scheme, figure: Figure| {
-        let mean = |of| mean_of(runs, of, |run| figure(&run.fct_us));
-        Some(1.0 - mean(scheme)? / mean(NOW)?)
-    };
-    let all = gain(PIAS, FIGURES[0].1).unwrap_or(0.0);
-    let mut text = String::from("\n");
-    text.push_str(match all {
-        gain if gain > WORTHWHILE => "PIAS helps here: flows finish sooner on average.\n",
-        gain if gain < -WORTHWHILE => "PIAS does harm here: flows finish later on average.\n",
-        _ => "PIAS makes little difference here.\n",
-    });
-    if gain(MISMATCH, FIGURES[0].1).is_some_and(|wrong| wrong < all - WORTHWHILE) {
+fn verdict(runs: &[RunInMemory]) -> String {
+    let pias = compare_in_memory(runs, NOW, PIAS);
+    let mut text = format!("\n{}", gain(&pias));
+    if is_later(&compare_in_memory(runs, PIAS, MISMATCH).all) {
         text.push_str(
             "It depends on good thresholds: run the controller rather than fixed ones.\n",
         );
     }
-    if gain(PIAS, FIGURES[4].1).is_some_and(|large| large < -WORTHWHILE) {
+    if is_later(&pias.large) {
         text.push_str("Flows over 10 MB pay for it: look at what depends on them.\n");
     }
     let ended = mean_of(runs, PIAS, |run| Some(run.terminations as f64)).unwrap_or(0.0);
@@ -100,8 +112,42 @@ fn verdict(runs: &[(usize, RunSummary)]) -> String {
     text
 }
 
-fn less(before: f64, after: f64) -> String {
-    format!("{:.1}%", 100.0 * (1.0 - after / before))
+fn gain(pias: &PerClass<ClassComparison>) -> String {
+    let share = pias.all.mean.change.map_or(0.0, |change| 100.0 * change.abs());
+    match order(&pias.all) {
+        OrderVerdict::Reversed => {
+            format!("PIAS helps here: flows finish {share:.1}% sooner on average.\n")
+        }
+        OrderVerdict::Holds => {
+            format!("PIAS does harm here: flows finish {share:.1}% later on average.\n")
+        }
+        OrderVerdict::Undecided => {
+            "PIAS makes no statistically significant difference to the mean \
+                                    FCT here. More --seeds narrow the interval.\n"
+                .to_owned()
+        }
+    }
+}
+
+/// Whether the mean FCT is more, as far as the runs can tell.
+fn order(compared: &ClassComparison) -> OrderVerdict {
+    OrderVerdict::from_change(&compared.mean, compared.nothing_is_random())
+}
+
+fn is_later(compared: &ClassComparison) -> bool {
+    order(compared) == OrderVerdict::Holds
+}
+
+/// `-21.0% [-22.3, -19.7]`.
+fn percent(of: &Change) -> String {
+    let Some(change) = of.change else { return "-".to_owned() };
+    let change = format!("{:+.1}%", 100.0 * change);
+    match (of.low, of.high) {
+        (Some(low), Some(high)) => {
+            format!("{change} [{:+.1}, {:+.1}]", 100.0 * low, 100.0 * high)
+        }
+        _ => change,
+    }
 }
 
 fn microseconds(value: f64) -> String {

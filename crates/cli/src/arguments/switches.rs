@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, value_parser};
+use flowsched_fleet::{MOST_LEVELS, nic};
 use flowsched_switches::Platform;
 use flowsched_units::Rate;
 
@@ -47,7 +48,7 @@ pub struct SwitchPrint {
     #[arg(long, value_delimiter = ',', required = true)]
     pub ports: Vec<String>,
     /// Their rate; by default [nic] rate of the agent, or that of a host in the experiment
-    #[arg(long)]
+    #[arg(long, value_parser = line_rate)]
     pub rate: Option<Rate>,
 }
 
@@ -64,7 +65,7 @@ pub struct SwitchCheck {
     #[arg(long, value_name = "FILE")]
     pub running: PathBuf,
     /// The rate of its ports
-    #[arg(long)]
+    #[arg(long, value_parser = line_rate)]
     pub rate: Option<Rate>,
 }
 
@@ -93,14 +94,19 @@ pub struct Advise {
     #[arg(long, default_value = "dctcp")]
     pub now: String,
     /// Priority queues of the switches
-    #[arg(long, value_name = "N", default_value_t = 8)]
-    pub queues: usize,
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u64).range(2..=MOST_LEVELS as u64))]
+    pub queues: u64,
     /// Flows to simulate
-    #[arg(long, value_name = "N", default_value_t = 4000)]
+    #[arg(long, value_name = "N", default_value_t = 4000, value_parser = value_parser!(u64).range(1..=100_000_000))]
     pub flows: u64,
     /// Seeds to simulate
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u64).range(1..=1_000_000))]
     pub seeds: u64,
+}
+
+/// Reads the rate of a port.
+fn line_rate(text: &str) -> Result<Rate, String> {
+    nic::parse_rate(text).ok_or_else(|| format!("expected {}", nic::RATES))
 }
 
 /// Reads a load, over 0 and less than 1.

@@ -2,72 +2,60 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
-use flowsched_experiment::{Mistake, Mistakes, Place};
+use flowsched_experiment::{Mistake, Mistakes, Place, Source};
 use flowsched_fleet::levels::CodePoints;
+use flowsched_fleet::nic::{self, Nic, NicTable};
 use flowsched_fleet::{Levels, Refused, tc};
 use flowsched_switches::Request;
-use flowsched_units::{Bytes, PacketMeaning, Rate, Settings, Value};
+use flowsched_units::{Bytes, Rate, Settings, Value};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::Table;
 
 use crate::arguments::ExperimentFile;
 use crate::failure::Failure;
 use crate::output;
 
+/// The keys of an agent's file that concern switches; the agent checks the others.
+#[derive(Deserialize)]
+struct AgentFile {
+    thresholds: String,
+    dscp: Option<CodePoints>,
+    #[serde(default)]
+    nic: NicTable,
+}
+
 /// A file's part in PIAS for a switch with these ports.
 pub fn request(file: &Path, rate: Option<Rate>, ports: Vec<String>) -> Result<Request, Failure> {
     let text = fs::read_to_string(file).map_err(|e| unreadable(file, &e))?;
-    let table: Table = text.parse().map_err(|e: toml::de::Error| {
-        refused(&file.display().to_string(), e.message(), "a file in TOML format")
-    })?;
+    let source = Source::new(file.display().to_string(), text);
+    let table: Table = read_toml(&source)?;
     let mut request = match table.contains_key("interfaces") {
-        true => of_agent(&table, rate).map_err(|error| in_file(file, error))?,
+        true => of_agent(read_toml(&source)?, rate).map_err(|error| in_file(file, error))?,
         false => of_experiment(file, rate)?,
     };
     request.ports = ports;
     Ok(request)
 }
 
-fn of_agent(table: &Table, rate: Option<Rate>) -> Result<Request, Refused> {
-    let thresholds = text(table, "thresholds")?.unwrap_or_default();
-    let dscp = match table.get("dscp") {
-        None => None,
-        Some(toml::Value::String(name)) => Some(CodePoints::Named(name.clone())),
-        Some(toml::Value::Array(listed)) => {
-            let points = listed.iter().map(|point| point.as_integer().unwrap_or(-1));
-            Some(CodePoints::Listed(points.collect()))
-        }
-        Some(other) => {
-            return Err(Refused::new("dscp", other, "the name of a map, or a list of code points"));
-        }
-    };
-    let levels = Levels::parse(&thresholds, dscp)?;
-    let empty = Table::new();
-    let nic = table.get("nic").and_then(toml::Value::as_table).unwrap_or(&empty);
-    let file_rate = text(nic, "rate")?.map(|text| {
-        text.parse::<Rate>()
-            .map_err(|e| Refused::new("nic.rate", format!("\"{}\"", e.found), e.allowed))
-    });
-    let rate = rate.or(file_rate.transpose()?).filter(|rate| rate.as_bps() > 0);
-    let rate = rate.ok_or_else(|| {
-        Refused::new("nic.rate", "none", "the rate of the switch's ports, or `--rate`")
-    })?;
-    let size = |key: &str, default: Bytes| match text(nic, key)? {
-        None => Ok(default),
-        Some(text) => Bytes::parse(&text, PacketMeaning::Wire)
-            .map_err(|e| Refused::new(format!("nic.{key}"), e.found, e.allowed)),
-    };
-    let mark_at = size("mark-at", tc::default_mark_at(rate))?;
-    let buffer = size("buffer", Bytes::new(16 * mark_at.get()))?;
-    Ok(Request { levels, ports: Vec::new(), rate, mark_at, buffer })
+/// Reads TOML; a mistake names its line.
+pub fn read_toml<T: DeserializeOwned>(source: &Arc<Source>) -> Result<T, Mistakes> {
+    toml::from_str(&source.text).map_err(|error| {
+        let place = Place::File { source: source.clone(), span: error.span().unwrap_or(0..0) };
+        Mistakes::from(Mistake::new(&place, "", error.message()))
+    })
 }
 
-fn text(table: &Table, key: &str) -> Result<Option<String>, Refused> {
-    match table.get(key) {
-        None => Ok(None),
-        Some(toml::Value::String(text)) => Ok(Some(text.clone())),
-        Some(other) => Err(Refused::new(key, other, "a text in quotes")),
-    }
+fn of_agent(file: AgentFile, rate: Option<Rate>) -> Result<Request, Refused> {
+    let levels = Levels::parse(&file.thresholds, file.dscp)?;
+    let Nic { rate, mark_at, buffer } = Nic::check(&file.nic, rate).map_err(|error| {
+        let is_missing = error.key == "nic.rate" && error.found == "none";
+        let or_option = if is_missing { ", or `--rate`" } else { "" };
+        Refused { allowed: error.allowed + or_option, ..error }
+    })?;
+    Ok(Request { levels, ports: Vec::new(), rate, mark_at, buffer })
 }
 
 /// The first scheme with a tagger by bytes sent. Its levels get the code points that an agent gives
@@ -98,6 +86,10 @@ fn of_experiment(file: &Path, rate: Option<Rate>) -> Result<Request, Failure> {
     };
     let network = scene.network().map_err(|error| crate::failure::unforeseen(file, &error))?;
     let rate = rate.unwrap_or_else(|| network.host_capacity());
+    if !nic::is_line_rate(rate) {
+        let found = format!("hosts at {rate}");
+        return Err(refused(&file.display().to_string(), &found, nic::RATES));
+    }
     let mark_at = size("ecn_threshold").unwrap_or_else(|| tc::default_mark_at(rate));
     let buffer = size("buffer").unwrap_or(Bytes::new(16 * mark_at.get()));
     Ok(Request { levels, ports: Vec::new(), rate, mark_at, buffer })

@@ -15,7 +15,7 @@ pub(super) struct File {
     #[serde(default = "state")]
     pub(super) state: PathBuf,
     pub(super) thresholds: String,
-    pub(super) dscp: Option<Dscp>,
+    pub(super) dscp: Option<CodePoints>,
     pub(super) link_rate: Option<String>,
     pub(super) listen: Option<SocketAddr>,
     #[serde(default = "status")]
@@ -39,23 +39,6 @@ fn state() -> PathBuf {
 
 fn status() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 9490))
-}
-
-/// The name of a ready-made map, or a list of code points.
-#[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "the name of a ready-made map, or a list of code points")]
-pub(super) enum Dscp {
-    Name(String),
-    CodePoints(Vec<i64>),
-}
-
-impl From<Dscp> for CodePoints {
-    fn from(dscp: Dscp) -> CodePoints {
-        match dscp {
-            Dscp::Name(name) => CodePoints::Named(name),
-            Dscp::CodePoints(listed) => CodePoints::Listed(listed),
-        }
-    }
 }
 
 #[derive(Debug, Deserialize)]

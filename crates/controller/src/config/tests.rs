@@ -30,17 +30,19 @@ fn the_smallest_file_has_the_papers_defaults() {
 fn what_makes_no_sense_is_refused_with_what_to_do() {
     let change = |from: &str, to: &str| parse(&FILE.replace(from, to)).unwrap_err();
     assert!(change("listen = \"127.0.0.1:9489\"\n", "").contains("set `listen`"));
-    assert!(change("20KB 100KB", "100KB 20KB").starts_with("thresholds: found 20KB after 100KB"));
+    assert!(
+        change("20KB 100KB", "100KB 20KB").starts_with("`thresholds` cannot be 20KB after 100KB")
+    );
     assert!(
         change("link-rate = \"10Gbps\"\n", "").contains("`groups.default.link-rate` is missing")
     );
     assert!(change("http://127.0.0.1:9487", "host7").contains("groups.default.agents"));
-    assert!(change("[groups.default]", "[groups.\"../x\"]").starts_with("groups: found"));
+    assert!(change("[groups.default]", "[groups.\"../x\"]").starts_with("`groups` cannot be"));
     assert!(
-        change("[tls]", "[decide]\nimprovement = 2.0\n[tls]").starts_with("decide.improvement")
+        change("[tls]", "[decide]\nimprovement = 2.0\n[tls]").starts_with("`decide.improvement`")
     );
-    assert!(change("[tls]", "[canary]\nshare = 0.0\n[tls]").starts_with("canary.share"));
-    assert!(change("[tls]", "[collect]\nevery = \"0s\"\n[tls]").starts_with("collect.every"));
+    assert!(change("[tls]", "[canary]\nshare = 0.0\n[tls]").starts_with("`canary.share`"));
+    assert!(change("[tls]", "[collect]\nevery = \"0s\"\n[tls]").starts_with("`collect.every`"));
     for (table, key, time) in [
         ("collect", "every", "1ps"),
         ("collect", "window", "999ms"),
@@ -48,7 +50,7 @@ fn what_makes_no_sense_is_refused_with_what_to_do() {
         ("canary", "time", "0.5s"),
     ] {
         let refused = change("[tls]", &format!("[{table}]\n{key} = \"{time}\"\n[tls]"));
-        assert!(refused.starts_with(&format!("{table}.{key}")), "{refused}");
+        assert!(refused.starts_with(&format!("`{table}.{key}`")), "{refused}");
     }
     let token = change("[tls]", "[collect]\nbearer-token-file = \"/token\"\n[tls]");
     assert!(token.contains("in clear text"), "{token}");

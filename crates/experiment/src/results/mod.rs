@@ -36,6 +36,7 @@ mod distribution;
 mod error;
 mod files;
 mod folder;
+mod in_memory;
 mod in_order;
 mod link;
 mod load;
@@ -103,6 +104,8 @@ pub use table_file::{TableFile, Tables};
 // What only the project's own crates need: writing folders, and describing them in the reference.
 #[doc(hidden)]
 pub use columns::{Column, FLOWS, PORTS, Value};
+#[doc(hidden)]
+pub use in_memory::{RunInMemory, compare_in_memory};
 #[doc(hidden)]
 pub use load::OfferedLoad;
 #[doc(hidden)]
