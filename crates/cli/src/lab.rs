@@ -9,7 +9,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use flowsched_experiment::results::Folder;
-use flowsched_experiment::{Experiment, Level, WorkloadOfScene};
+use flowsched_experiment::{Experiment, Level, Scene, WorkloadOfScene};
+use flowsched_lab::memcached::Servers;
 use flowsched_lab::namespaces::owner;
 use flowsched_lab::run::Lab;
 use flowsched_run::{SettingError, no_packets};
@@ -42,6 +43,7 @@ fn run(wanted: &LabRun) -> Result<(), Failure> {
     let refused = |error: SettingError| unforeseen(&file.file, &error);
     let experiment = output::read(file)?;
     check(&experiment).map_err(refused)?;
+    check_programs(&experiment)?;
     let scale = scale::statement(&experiment).map_err(refused)?;
     let arguments = arguments::Run {
         experiment: file.clone(),
@@ -98,6 +100,15 @@ pub fn check(experiment: &Experiment) -> Result<(), SettingError> {
                 Level::Flows(_) => return Err(no_packets()),
             }
         }
+    }
+    Ok(())
+}
+
+/// Refuses an experiment whose programs this machine does not have.
+fn check_programs(experiment: &Experiment) -> Result<(), Failure> {
+    let is_served = |scene: &Scene| !scene.workload.parts_of_memcached().is_empty();
+    if experiment.scenes.iter().any(is_served) {
+        Servers::check_program().map_err(|error| Failure::World(error.into()))?;
     }
     Ok(())
 }

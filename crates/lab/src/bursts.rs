@@ -27,7 +27,8 @@ pub struct Burst {
 pub struct Bursts(Mutex<HashMap<SocketAddr, Burst>>);
 
 impl Bursts {
-    /// A flow begins on the connection of this sender. To be told before the flow's first byte is written.
+    /// Records that a flow begins on the connection of this sender. Call it before the flow's first byte is
+    /// written, since the edge looks the flow up for each packet.
     pub fn begin(&self, sender: SocketAddr, burst: Burst) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(sender, burst);
     }

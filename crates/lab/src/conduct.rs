@@ -3,6 +3,7 @@
 use flowsched_units::Time;
 
 use crate::switch::Counts;
+use crate::switch::pace::{Pace, Pacing};
 
 /// The share of packets that may be late in a run that counts.
 const LATE_SHARE: f64 = 0.01;
@@ -24,6 +25,8 @@ pub struct Conduct {
     pub limit: Time,
     /// The share of packets that were later.
     pub late_share: f64,
+    /// How the port before the busiest host was paced; `None` if none was busy.
+    pub pacing: Option<Pacing>,
     /// The longest time that the switch did not look for packets while some were under way.
     pub longest_absence: Time,
     /// The latest that a flow began after it should have.
@@ -45,6 +48,7 @@ impl Conduct {
             most: lateness.most(),
             limit,
             late_share: lateness.share_beyond(limit),
+            pacing: Pace::of_busiest(&counts.paces),
             longest_absence: counts.longest_absence,
             latest_start,
             overrun: counts.overrun,

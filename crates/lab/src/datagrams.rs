@@ -1,8 +1,8 @@
 //! Hosts that speak a scheme's own protocol, over UDP.
 //!
-//! Senders and receivers are the simulator's ([`Ends`]): one thread plays all hosts, with a socket in the
-//! namespace of each. A host that is late with a packet sends it as if it had been on time, so that it does
-//! not send more slowly than the switches allow.
+//! Senders and receivers are the simulator's ([`Ends`]). One thread runs those of all hosts, with a socket in the
+//! namespace of each. If the thread is late, it handles each timer with the time at which the timer was due, not
+//! with the present time. A host's mean rate therefore stays the one that the switches allow.
 //!
 //! What may not live here: how packets are written, which is `flowsched_schemes::wire`.
 

@@ -1,10 +1,11 @@
 //! A host's edge: the scheme's own tagger between the host's card and the network.
 //!
-//! What the host sends leaves in VXLAN, with the header that the tagger writes in its reserved bits. What comes
-//! loses its VXLAN again. Messages of switches end here: the tagger does what they say. So does EPN's priority
-//! mapper, a filter below the TCP of a host (EPN 2018, V-A).
+//! The edge puts each TCP packet that the host sends into VXLAN, and writes the tagger's header into VXLAN's
+//! reserved bits. It removes VXLAN from each packet that the host receives. It hands messages of switches to the
+//! tagger, and the host does not see them. EPN's priority mapper works in this way: it is a filter below the TCP of
+//! a host (EPN 2018, V-A).
 //!
-//! What may not live here: what a header means, and what applications know of flows ([`Bursts`]).
+//! What may not live here: what the fields of a header mean, and which flow a connection carries ([`Bursts`]).
 
 use std::collections::HashMap;
 use std::io;
@@ -32,9 +33,9 @@ use crate::vxlan::{self, AROUND, Bits, NO_FLOW, Outer};
 
 /// Bytes of an Ethernet header.
 const ETHERNET: usize = 14;
-/// Of packets to which the tagger gives none, such as acknowledgements.
+/// The TTL of packets for which the tagger sets none, such as acknowledgements.
 const TTL: u8 = 64;
-/// The two bits of a marked packet.
+/// The ECN field of a marked packet (RFC 3168, 5).
 const CE: u8 = 3;
 
 /// What the edges of all hosts share.
@@ -119,7 +120,7 @@ impl<K: Cable, G: Tagging<H>, H: Header> Edge<K, G, H> {
         let Shared { tagger, bursts, .. } = &*self.shared;
         packet.priority = tagger.ack_priority(0);
         if let Some(burst) = bursts.find(segment.to) {
-            // It acknowledges what the other host sends.
+            // The packet acknowledges data of a flow that the other host sends.
             return burst.flow;
         }
         let Some(burst) = bursts.find(segment.from) else { return NO_FLOW };
@@ -160,7 +161,7 @@ impl<K: Cable, G: Tagging<H>, H: Header> Edge<K, G, H> {
         sent.highest = sent.highest.max(end);
     }
 
-    /// Takes in a message of a switch, which is about a flow that this host sends.
+    /// Hands the tagger a message of a switch about a flow that this host sends.
     fn heed(&mut self, bits: Bits, ttl: u8) {
         let Some(sent) = self.flows.get_mut(&bits.vni) else { return };
         let Shared { tagger, tunnel, .. } = &*self.shared;
@@ -188,7 +189,7 @@ impl<K: Cable, G: Tagging<H>, H: Header> Edge<K, G, H> {
 impl<K: Cable, G: Tagging<H>, H: Header> Cable for Edge<K, G, H> {
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         let mut inner = [0; LONGEST_FRAME];
-        // What is no TCP does not leave the host.
+        // Frames without TCP over IPv4 do not leave the host. The loop skips them.
         while let Some(length) = self.cable.receive(&mut inner)? {
             let wrapped = self.wrap(inner.get(..length).unwrap_or_default());
             let Some(wrapped) = wrapped else { continue };
@@ -239,3 +240,6 @@ impl<'f> Segment<'f> {
         Some(Segment { from, to, ecn: header.ecn().value(), tcp })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -64,10 +64,16 @@ pub enum LabError {
     /// The scheme has no form on real packets.
     #[error("{0}")]
     Setting(#[from] SettingError),
+    /// There is no memcached.
+    #[error(
+        "`served_by = \"memcached\"` needs the program `memcached`, and no folder of PATH has it. Install \
+         the package memcached, for example with `apt install memcached`, or remove `served_by`."
+    )]
+    NoMemcached,
     /// A memcached does not start, or does not take its values.
     #[error(
-        "the memcached on host {host} does not start or does not store its values: {source}. Install \
-         memcached, and use values of less than 1 MB."
+        "the memcached on host {host} does not start or does not store its values: {source}. Use values \
+         of less than 1 MB."
     )]
     Memcached {
         /// The host's number.

@@ -104,6 +104,9 @@ impl Lab {
         extras: Extras,
         watch: &mut Watch<'_>,
     ) -> Result<(Outcome, Conduct), LabError> {
+        if extras.memcached.contains(&true) {
+            Servers::check_program()?;
+        }
         let job = &job.under(scheme);
         match scheme.on_linux()? {
             RealHosts::Kernel(on_linux) => {

@@ -13,6 +13,7 @@ pub mod flows;
 pub mod headers;
 pub mod lateness;
 pub mod memory;
+pub mod pace;
 mod tunnelled;
 
 use std::cell::RefCell;
@@ -29,7 +30,7 @@ use flowsched_schemes::world::{Controllers, Ports};
 use flowsched_sim::Job;
 use flowsched_sim::live::Live;
 use flowsched_topology::HostId;
-use flowsched_units::Time;
+use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
 
 use crate::clock::Clock;
@@ -41,6 +42,7 @@ use flows::{FlowNumbers, MOST_FLOWS};
 use headers::{Headers, Levels};
 use lateness::Lateness;
 use memory::{LONGEST_FRAME, Memory};
+use pace::Pace;
 
 /// Frames read from one host before others have their turn.
 const BATCH: usize = 32;
@@ -60,6 +62,8 @@ pub struct Counts {
     pub overrun: u64,
     /// How late frames were handed over.
     pub lateness: Lateness,
+    /// By host: how its port was paced.
+    pub paces: Vec<Pace>,
     /// The longest time that the switch did not look at its cables while frames were under way.
     pub longest_absence: Time,
 }
@@ -106,7 +110,9 @@ where
         let controllers = Observing { inner: controllers, departures: departed.clone() };
         let connections = Connections::new((MOST_FLOWS as usize).max(job.flows.len()));
         let network = Live::new(job, ports, &controllers, &connections, Memory::default());
-        let (flows, counts) = (FlowNumbers::default(), Counts::default());
+        let nics = (0..cables.len() as u32).map(|host| job.network.nic(HostId(host)));
+        let paces = nics.map(|nic| Pace::new(job.network.port(nic).rate)).collect();
+        let (flows, counts) = (FlowNumbers::default(), Counts { paces, ..Counts::default() });
         let job_flows = job.flows;
         Switch { network, departed, cables, flows, job_flows, connections, levels, clock, counts }
     }
@@ -164,12 +170,18 @@ where
             let delivery = self.network.advance();
             self.capture();
             let Some(delivery) = delivery else { continue };
-            let frame = self.network.losses().take(&delivery.packet);
+            let memory = self.network.losses();
+            let entered = memory.entered(&delivery.packet);
+            let frame = memory.take(&delivery.packet);
             let has_room = self.cables[delivery.host.index()].send(frame)?;
             self.counts.delivered += u64::from(has_room);
             self.counts.overrun += u64::from(!has_room);
             let done = self.clock.now();
             self.counts.lateness.note(delivery.at, done);
+            if let Some(entered) = entered {
+                let wire = Bytes::new(delivery.packet.wire.into());
+                self.counts.paces[delivery.host.index()].note(wire, entered, delivery.at, done);
+            }
         }
         Ok(())
     }
@@ -210,7 +222,7 @@ where
                 self.network.losses().remember(packet.flow, frame);
             }
         }
-        packet.seq = self.network.losses().store(headers, packet.seq, frame);
+        packet.seq = self.network.losses().store(headers, packet.seq, now, frame);
         let priority = usize::from(packet.priority).min(self.counts.priorities.len() - 1);
         self.counts.priorities[priority] += 1;
         self.network.send(host, packet, now);

@@ -3,6 +3,9 @@
 //! The kernel hands over every packet by itself: without `IFF_VNET_HDR` a TAP interface has no
 //! segmentation or checksum offload, so that packets are at most an MTU long and have their
 //! checksums.
+//!
+//! AF_XDP over veth would be the other choice. Per frame it costs the machine a third more (`benches/lab-cables.md`,
+//! from `examples/cables`), since it only moves work from the switch's read to the host's send.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};

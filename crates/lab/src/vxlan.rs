@@ -42,7 +42,8 @@ pub(crate) struct Bits {
     pub(crate) reserved: u32,
 }
 
-/// Puts a frame into VXLAN. Its first bytes are the entropy of the UDP source port (RFC 7348, 5).
+/// Puts a frame into VXLAN. The UDP source port depends on the VNI alone, so that all packets of a flow have the
+/// same one and take the same path (RFC 7348, 5).
 pub(crate) fn wrap(outer: &Outer, inner: &[u8]) -> Vec<u8> {
     let Outer { from, to, dscp, ecn, ttl, bits } = *outer;
     let (source_mac, source): ([u8; 6], Ipv4Addr) =

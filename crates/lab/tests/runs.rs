@@ -64,6 +64,32 @@ fn a_bulk_flow_fills_the_link() {
     assert!(lab.retransmissions >= lab.drops, "{} packets resent", lab.retransmissions);
 }
 
+/// Fifteen hosts send to a sixteenth. In a run that counts, its port is paced within 1% of its rate, and the
+/// queueing delay within 5%. Applications receive no faster than the link allows.
+#[test]
+fn a_busy_port_keeps_its_rate_and_its_delay() {
+    if !is_root("a_busy_port_keeps_its_rate_and_its_delay") {
+        return;
+    }
+    for (mbps, bits) in [(100, 100e6), (200, 200e6)] {
+        let (lab, conduct, _) = run(&format!(
+            "
+            topology = {{ kind = \"star\", hosts = 16, host_link = \"{mbps}Mbps\" }}
+            workload = {{ pattern = \"many-to-one\", receiver = 0, sizes = \"fixed 1MB\", flows = 15, at = \"0ms\" }}
+            scheme = [{{ preset = \"ecn-star\", buffer = \"1MB\", ecn_threshold = \"60KB\", initial_window = 10 }}]
+            "
+        ));
+        let ends = lab.flows.iter().map(|flow| flow.finished_at_receiver.unwrap().as_secs_f64());
+        let goodput = 15e6 * 8.0 / ends.fold(0.0, f64::max);
+        assert!(goodput < 0.98 * bits, "{mbps} Mbps: {goodput}");
+        let pacing = conduct.pacing.unwrap();
+        if conduct.is_valid() {
+            assert!((pacing.rate - 1.0).abs() < 0.01, "{mbps} Mbps: {pacing:?}");
+            assert!(pacing.late * 20 < pacing.queueing, "{mbps} Mbps: {pacing:?}");
+        }
+    }
+}
+
 /// The kernel's Reno with ECN against ours, on the same flows. If the run counts, nothing is dropped, and the
 /// mean completion time is that of the simulator.
 #[test]

@@ -30,6 +30,10 @@ pub struct Kept {
     late_us: [f64; 3],
     limit_us: f64,
     late_share: f64,
+    /// Of the busiest host: its rate while its port was busy, relative to the link's.
+    busiest_rate: Option<f64>,
+    /// The mean queueing delay of its full packets, and their mean lateness.
+    busiest_delay_us: Option<[f64; 2]>,
     longest_absence_us: f64,
     latest_start_us: f64,
     overrun: u64,
@@ -48,6 +52,10 @@ impl Kept {
             late_us: [conduct.median, conduct.p99, conduct.most].map(|time| time.as_us_f64()),
             limit_us: conduct.limit.as_us_f64(),
             late_share: conduct.late_share,
+            busiest_rate: conduct.pacing.map(|pacing| pacing.rate),
+            busiest_delay_us: conduct
+                .pacing
+                .map(|pacing| [pacing.queueing, pacing.late].map(|time| time.as_us_f64())),
             longest_absence_us: conduct.longest_absence.as_us_f64(),
             latest_start_us: conduct.latest_start.as_us_f64(),
             overrun: conduct.overrun,
@@ -109,9 +117,14 @@ pub fn warn(kept: &[Kept]) {
     }
 }
 
+/// What lateness adds to a queueing delay, both in microseconds, as text.
+fn delay([queueing, late]: [f64; 2]) -> String {
+    format!("+{:.2}%", 100.0 * late / queueing)
+}
+
 /// The lateness of each run, as text.
 pub fn table(kept: &[Kept], dir: &Path) -> String {
-    let head = ["", "seed", "packets", "late p50", "p99", "most", "late", "valid"];
+    let head = ["", "seed", "packets", "late p50", "p99", "most", "late", "rate", "delay", "valid"];
     let mut lines = vec![head.map(str::to_owned)];
     for run in kept {
         let [median, p99, most] = run.late_us.map(|us| format!("{us:.0} us"));
@@ -123,6 +136,10 @@ pub fn table(kept: &[Kept], dir: &Path) -> String {
             p99,
             most,
             format!("{:.2}%", 100.0 * run.late_share),
+            run.busiest_rate.map_or("-".to_owned(), |rate| format!("{:.2}%", 100.0 * rate)),
+            run.busiest_delay_us
+                .filter(|[queueing, _]| *queueing > 0.0)
+                .map_or("-".to_owned(), delay),
             if run.valid { "yes" } else { "NO" }.to_owned(),
         ]);
     }
@@ -139,8 +156,9 @@ pub fn table(kept: &[Kept], dir: &Path) -> String {
         text.push('\n');
     }
     text + &format!(
-        "Late: packets that reached their hosts more than {:.0} us after they were due.\nAll \
-         figures: {}\n",
+        "Late: packets that reached their hosts more than {:.0} us after they were due.\nRate \
+         and delay: of the host that received most. Its rate while its port was busy, relative to the \
+         link's,\nand what lateness adds to the mean queueing delay of full packets.\nAll figures: {}\n",
         kept.first().map_or(0.0, |run| run.limit_us),
         dir.join(FILE).display()
     )

@@ -55,7 +55,7 @@ impl Get {
         &self.socket
     }
 
-    /// The value that the flow is, is to be asked for.
+    /// Prepares the request for the value of this flow. [`Get::go_on`] sends it.
     pub(super) fn ask(&mut self, flow: &Flow) {
         self.flow = Some(flow.id);
         self.question = format!("get {}\r\n", key(flow.size)).into_bytes();
@@ -63,7 +63,8 @@ impl Get {
         self.come = 0;
     }
 
-    /// Writes and reads as far as the kernel lets it: the flow, once all of its value was read.
+    /// Writes the request and reads the value, as far as the kernel can without waiting. Returns the flow when its
+    /// whole value was read.
     pub(super) fn go_on(&mut self) -> io::Result<Option<u32>> {
         while !self.question.is_empty() {
             match (&self.socket).write(&self.question) {
@@ -87,7 +88,7 @@ impl Get {
     }
 }
 
-/// Whether there is no room, nothing to read, or the connection is not open yet.
+/// Whether to try again later: the socket has no room or no data, or is not connected yet.
 fn is_to_wait(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotConnected)
 }

@@ -4,8 +4,11 @@
 //! which the lab holds open.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,6 +16,7 @@ use std::time::{Duration, Instant};
 use flowsched_topology::HostId;
 use flowsched_units::Bytes;
 use flowsched_workload::Flow;
+use nix::unistd::{AccessFlags, access};
 
 use crate::address::ipv4;
 use crate::error::LabError;
@@ -20,6 +24,7 @@ use crate::hosts::Hosts;
 
 /// memcached's own port.
 pub(super) const PORT: u16 = 11_211;
+const PROGRAM: &str = "memcached";
 const SHELL: &str = "\"$@\" & cat; kill $!; wait";
 /// How long a server may take to start, on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -43,10 +48,19 @@ pub(super) fn answer(size: Bytes) -> Vec<u8> {
 }
 
 impl Servers {
+    /// Refuses a machine without the program.
+    ///
+    /// # Errors
+    /// [`LabError::NoMemcached`].
+    pub fn check_program() -> Result<(), LabError> {
+        let folders = env::var_os("PATH").unwrap_or_default();
+        if has_program(&folders, PROGRAM) { Ok(()) } else { Err(LabError::NoMemcached) }
+    }
+
     /// Starts a server on each source of these flows, and gives it its values.
     ///
     /// # Errors
-    /// [`LabError::Memcached`] if the program is not there or does not answer.
+    /// [`LabError::Memcached`] if a server does not answer.
     pub fn start(hosts: &Hosts, flows: &[Flow]) -> Result<Servers, LabError> {
         let mut values: BTreeMap<HostId, BTreeSet<Bytes>> = BTreeMap::new();
         for flow in flows {
@@ -77,9 +91,15 @@ impl Drop for Servers {
     }
 }
 
+/// Whether one of the `folders`, as in PATH, has this program.
+fn has_program(folders: &OsStr, program: &str) -> bool {
+    let may_run = |path: PathBuf| path.is_file() && access(&path, AccessFlags::X_OK).is_ok();
+    env::split_paths(folders).any(|folder| may_run(folder.join(program)))
+}
+
 fn start(host: HostId) -> io::Result<Child> {
     let mut command = Command::new("sh");
-    command.args(["-c", SHELL, "sh", "memcached", "-u", "root", "-U", "0", "-t", "1", "-l"]);
+    command.args(["-c", SHELL, "sh", PROGRAM, "-u", "root", "-U", "0", "-t", "1", "-l"]);
     command.arg(ipv4(host).to_string()).arg("-p").arg(PORT.to_string());
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
 }
@@ -110,7 +130,22 @@ fn fill(host: HostId, sizes: &BTreeSet<Bytes>) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+
+    #[test]
+    fn programs_are_found_in_path() {
+        let (empty, full) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let path = env::join_paths([empty.path(), full.path()]).unwrap();
+        assert!(!has_program(&path, PROGRAM));
+        let file = full.path().join(PROGRAM);
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o755)).unwrap();
+        assert!(has_program(&path, PROGRAM));
+        assert!(!has_program(empty.path().as_os_str(), PROGRAM));
+    }
 
     #[test]
     fn an_answer_is_a_whole_value() {

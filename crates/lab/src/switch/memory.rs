@@ -6,6 +6,7 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Flags, Header, Tunnel};
 use flowsched_sim::Losses;
 use flowsched_topology::HostId;
+use flowsched_units::Time;
 
 use super::headers::{Headers, mend_v4};
 use super::{datagrams, tunnelled};
@@ -25,6 +26,8 @@ struct Stored {
     headers: Headers,
     /// The number that the packet had before it became that of the slot.
     number: u32,
+    /// When the packet entered the network.
+    entered: Time,
     bytes: Vec<u8>,
 }
 
@@ -57,19 +60,20 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Keeps a frame: its slot.
-    pub fn store(&mut self, headers: Headers, number: u32, frame: &[u8]) -> u32 {
+    /// Keeps a frame that enters the network: its slot.
+    pub fn store(&mut self, headers: Headers, number: u32, entered: Time, frame: &[u8]) -> u32 {
         match self.free.pop() {
             Some(slot) => {
                 let stored = &mut self.slots[slot as usize];
                 stored.headers = headers;
                 stored.number = number;
+                stored.entered = entered;
                 stored.bytes.clear();
                 stored.bytes.extend_from_slice(frame);
                 slot
             }
             None => {
-                self.slots.push(Stored { headers, number, bytes: frame.to_vec() });
+                self.slots.push(Stored { headers, number, entered, bytes: frame.to_vec() });
                 self.slots.len() as u32 - 1
             }
         }
@@ -95,6 +99,12 @@ impl Memory {
         let stored = &mut self.slots[packet.seq as usize];
         stored.update(packet);
         &stored.bytes
+    }
+
+    /// When a packet entered the network; `None` if it is a message of a switch.
+    pub fn entered<H>(&self, packet: &Packet<H>) -> Option<Time> {
+        let is_message = packet.flags.has(Flags::MESSAGE);
+        (!is_message).then(|| self.slots[packet.seq as usize].entered)
     }
 
     /// Remembers the headers of a data packet in a tunnel, for messages about its flow.

@@ -23,7 +23,7 @@ pub(super) fn read<H: Header>(
     let (flow, is_data) = match flows.get(bits.vni as usize) {
         Some(flow) if (flow.src, flow.dst) == (from, headers.to) => (bits.vni, true),
         Some(flow) if (flow.dst, flow.src) == (from, headers.to) => (bits.vni, false),
-        // Controllers look at data alone, so that no flow is mistaken for another.
+        // Controllers ignore ACKs. As an ACK, a packet of no flow cannot count as data of flow 0.
         None if bits.vni == NO_FLOW => (0, false),
         _ => return None,
     };
