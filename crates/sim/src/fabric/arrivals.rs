@@ -65,14 +65,10 @@ impl<H> Default for Inbox<H> {
 }
 
 impl<H: Copy> Inbox<H> {
+    /// Adds a packet that comes at `at` through the link behind `from`.
     #[inline]
-    pub(super) fn push(&mut self, arrival: &Arrival<H>) {
-        self.near.push(*arrival);
-    }
-
-    #[inline]
-    pub(super) fn extend(&mut self, arrivals: &[Arrival<H>]) {
-        self.near.extend_from_slice(arrivals);
+    pub(super) fn push(&mut self, at: Time, from: PortId, packet: &Packet<H>) {
+        self.near.push(Arrival { at, from, packet: *packet });
     }
 
     /// Whether nothing has come since it was last looked at, and nothing is to come soon.
@@ -328,7 +324,7 @@ mod tests {
             let (start, end) = (Time::from_ps(start * scale), Time::from_ps(end * scale));
             let mut indices = Vec::new();
             let mut inbox = Inbox::default();
-            inbox.extend(&arrivals);
+            arrivals.iter().for_each(|one| inbox.push(one.at, one.from, &one.packet));
             let next = inbox.take(&mut order, start, end, |_, keys| {
                 indices.extend(keys.iter().map(|key| key.index()));
             });
