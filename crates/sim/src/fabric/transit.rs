@@ -7,6 +7,7 @@ use flowsched_units::Time;
 
 use super::arrivals::{Arrival, Inbox};
 use super::banks::Layout;
+use super::{Losses, LostData};
 use crate::routing::{Remembered, Row};
 
 /// All inboxes, and which ports have something to do.
@@ -24,6 +25,7 @@ pub(super) struct Transit<'a, H> {
     pub(super) to_hosts: Inbox<H>,
     /// What will not reach the end of its link.
     lost_on_the_way: Vec<Arrival<H>>,
+    pub(super) lost: LostData,
 }
 
 impl<'a, H: Header> Transit<'a, H> {
@@ -36,6 +38,7 @@ impl<'a, H: Header> Transit<'a, H> {
             active: Active::new(ports),
             to_hosts: Inbox::default(),
             lost_on_the_way: Vec::new(),
+            lost: LostData::default(),
             router,
             layout,
         }
@@ -144,6 +147,7 @@ impl<'a, H: Header> Transit<'a, H> {
         self.lost_on_the_way.retain(|arrival| {
             let is_over = arrival.at < end;
             if is_over {
+                self.lost.lose(&arrival.packet);
                 lost(arrival);
             }
             !is_over

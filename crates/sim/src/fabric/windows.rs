@@ -17,11 +17,11 @@ use flowsched_schemes::world::PortSample;
 use flowsched_topology::{HostId, Loss, Network, NodeId, PortId, mix};
 use flowsched_units::Time;
 
-use super::arrivals::{Arrival, Key, Order};
+use super::arrivals::{Arrival, Order};
 use super::banks::Layout;
 use super::egress::{Egress, FarEnd, is_lost};
 use super::transit::Transit;
-use super::{Fabric, Losses, LostData, Tally, loses};
+use super::{Fabric, Losses, Tally, loses};
 use crate::job::Job;
 use crate::link::Link;
 use crate::routing::{Remembered, Router, Row};
@@ -34,9 +34,8 @@ pub(crate) struct Windows<'a, H, P> {
     transit: Transit<'a, H>,
     /// Of one inbox after the other.
     order: Order,
-    /// What reaches hosts in the window, its order, and how many of these were delivered.
+    /// What reaches hosts in the window, in order, and how many of these were delivered.
     at_hosts: Vec<Arrival<H>>,
-    deliveries: Vec<Key>,
     delivered: usize,
     next_arrival: Time,
     start: Time,
@@ -46,7 +45,6 @@ pub(crate) struct Windows<'a, H, P> {
     limit: Time,
     /// Whether some links lose packets.
     loses: bool,
-    lost: LostData,
     seed: u64,
     last_hop: Time,
 }
@@ -77,14 +75,12 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
             transit: Transit::new(router, layout),
             order: Order::default(),
             at_hosts: Vec::new(),
-            deliveries: Vec::new(),
             delivered: 0,
             next_arrival: Time::MAX,
             start: Time::ZERO,
             end: Time::ZERO,
             limit: Time::ZERO,
             loses: loses(job),
-            lost: LostData::default(),
             seed: mix(job.seed),
             last_hop: Time::ZERO,
         })
@@ -104,9 +100,7 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
             from = place + 1;
         }
         let (egresses, last_hop) = (&mut self.egresses, &mut self.last_hop);
-        let lost = &mut self.lost;
         let next_loss = self.transit.settle_losses(self.end, |arrival| {
-            lost.lose(&arrival.packet);
             egresses[arrival.from.index()].drops += 1;
             *last_hop = arrival.at.max(*last_hop);
         });
@@ -136,9 +130,8 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
             loss: egress.loss,
             stream: mix(self.seed ^ u64::from(port.0)),
             packets: egress.sent_packets,
-            drops: &mut egress.drops,
+            drops: 0,
             transit: &mut self.transit,
-            lost: &mut self.lost,
         };
         let last_hop = &mut self.last_hop;
         let next_arrival = inbox.take(&mut self.order, start, end, |inbox, keys| {
@@ -153,6 +146,7 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
             egress.sent_bytes += sent.bytes;
             egress.sent_packets += sent.packets;
         });
+        egress.drops += onward.drops;
         egress.served = end;
         let next_choice = egress.next_choice();
         self.transit.inboxes[port.index()] = inbox;
@@ -191,25 +185,22 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
 
     /// Puts what arrives at hosts in the window in order.
     fn gather(&mut self) {
-        let (at_hosts, deliveries) = (&mut self.at_hosts, &mut self.deliveries);
+        let at_hosts = &mut self.at_hosts;
         let to_hosts = &mut self.transit.to_hosts;
         at_hosts.clear();
-        deliveries.clear();
         to_hosts.take(&mut self.order, self.start, self.end, |to_hosts, keys| {
-            at_hosts.extend_from_slice(to_hosts);
-            deliveries.extend_from_slice(keys);
+            at_hosts.extend(keys.iter().map(|key| to_hosts[key.index()]));
         });
         self.delivered = 0;
-        if let Some(last) = deliveries.last() {
-            self.last_hop = self.last_hop.max(at_hosts[last.index()].at);
+        if let Some(last) = at_hosts.last() {
+            self.last_hop = self.last_hop.max(last.at);
         }
         self.look_ahead();
     }
 
     #[inline]
     fn look_ahead(&mut self) {
-        let next = self.deliveries.get(self.delivered);
-        self.next_arrival = next.map_or(Time::MAX, |next| self.at_hosts[next.index()].at);
+        self.next_arrival = self.at_hosts.get(self.delivered).map_or(Time::MAX, |next| next.at);
     }
 }
 
@@ -227,9 +218,8 @@ struct Onward<'w, 'a, H> {
     stream: u64,
     /// How many packets the port has sent, if they may be lost.
     packets: u64,
-    drops: &'w mut u64,
+    drops: u64,
     transit: &'w mut Transit<'a, H>,
-    lost: &'w mut LostData,
 }
 
 /// What a packet meets on its way to the next port.
@@ -272,8 +262,8 @@ impl<H: Header> Sink<Packet<H>> for Onward<'_, '_, H> {
 
     #[inline]
     fn dropped(&mut self, packet: Packet<H>) {
-        *self.drops += 1;
-        self.lost.lose(&packet);
+        self.drops += 1;
+        self.transit.lost.lose(&packet);
     }
 }
 
@@ -310,8 +300,7 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
 
     #[inline]
     fn deliver(&mut self) -> Option<(HostId, Packet<H>)> {
-        let key = self.deliveries.get(self.delivered)?;
-        let packet = self.at_hosts[key.index()].packet;
+        let packet = self.at_hosts.get(self.delivered)?.packet;
         self.delivered += 1;
         self.look_ahead();
         Some((HostId(packet.to), packet))
@@ -365,7 +354,7 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
             packet_hops: sent - self.transit.on_links().count() as u64,
             drops: self.egresses.iter().map(|egress| egress.drops).sum(),
             marks: self.egresses.iter().map(|egress| egress.port.marks()).sum(),
-            lost: Losses::<H>::flows(self.lost),
+            lost: Losses::<H>::flows(self.transit.lost),
         }
     }
 }

@@ -26,23 +26,26 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
             Count::Bytes => self.unhindered,
             Count::Packets => 0,
         };
+        // When the next of what waits leaves.
+        let mut due = self.due(&batch.line);
         for (now, arrived) in arrivals {
-            self.send_until(now, &mut batch);
+            if due <= now {
+                self.send_until(now, &mut batch);
+                due = self.due(&batch.line);
+            }
             let mut frame = arrived;
             let marked;
             let mut queue = None;
             if self.backlog.bytes + u64::from(frame.wire_bytes()) > unhindered {
-                let mut copy = *frame;
-                queue = self.place(&mut copy, 0);
-                if queue.is_none() {
-                    batch.sink.dropped(copy);
-                    continue;
+                match self.take_in(frame, batch.sink) {
+                    Some((index, taken)) => (queue, marked) = (Some(index), taken),
+                    None => continue,
                 }
-                marked = copy;
                 frame = &marked;
             }
             if batch.line.free_at() > now {
                 self.push(queue.unwrap_or_else(|| self.queue_of(frame)), frame);
+                due = batch.line.free_at();
             } else {
                 batch.send(now, frame);
             }
@@ -51,6 +54,24 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         self.send_until(end.saturating_sub(Time::from_ps(1)), &mut batch);
         *line = batch.line;
         batch.sent
+    }
+
+    /// What becomes of a packet that may be marked or dropped: its queue, unless `sink` has it.
+    #[cold]
+    #[inline(never)]
+    fn take_in(&mut self, arrived: &F, sink: &mut impl Sink<F>) -> Option<(usize, F)> {
+        let mut frame = *arrived;
+        let queue = self.place(&mut frame, 0);
+        if queue.is_none() {
+            sink.dropped(frame);
+        }
+        queue.map(|index| (index, frame))
+    }
+
+    /// When the next of what waits leaves, if no more comes.
+    #[inline]
+    fn due(&self, line: &Line) -> Time {
+        if self.occupied == 0 { Time::MAX } else { line.free_at() }
     }
 
     /// Sends what the line has time for up to `until`, that included.

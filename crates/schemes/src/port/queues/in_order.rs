@@ -24,14 +24,14 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
     pub(super) fn serve_in_order<'f>(
         &mut self,
         line: &mut Line,
-        mut arrivals: impl Arrivals<'f, F>,
+        arrivals: impl Arrivals<'f, F>,
         end: Time,
         sink: &mut impl Sink<F>,
     ) -> Sent
     where
         F: 'f,
     {
-        let mut free = *line;
+        let (mut free, mut arrivals) = (*line, arrivals);
         self.notes.clear();
         // Packets that have come or will.
         let count = arrivals.len() + self.backlog.packets as usize;
@@ -63,20 +63,12 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
             let left = after.send(wire, start);
             // What has departed and waits takes no longer than until the line is free.
             if left.as_ps() - now.as_ps() > unhindered_time {
-                let mut copy = *frame;
-                let to_come = arrivals.len();
-                let begun = begun.by(now, to_come, &self.notes);
-                let all = count - to_come - 1 - self.notes.dropped();
-                let waiting = Backlog {
-                    bytes: bytes + self.backlog.bytes - begun.bytes,
-                    packets: all as u32 - begun.packets,
-                };
-                if !self.is_admitted(&mut copy, waiting) {
-                    self.notes.note_dropped(to_come);
-                    sink.dropped(copy);
-                    continue;
+                let came = count - arrivals.len();
+                let departed = (bytes, came, arrivals.len());
+                match self.take_hindered((now, frame), departed, &mut begun, sink) {
+                    Some(taken) => marked = taken,
+                    None => continue,
                 }
-                marked = copy;
                 frame = &marked;
             }
             if start < end {
@@ -93,16 +85,36 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         Sent { bytes, packets: packets as u64 }
     }
 
-    /// Whether a packet is taken in that comes while so much waits; marks it if it is to be marked.
-    fn is_admitted(&mut self, frame: &mut F, waiting: Backlog) -> bool {
-        match self.admission(frame, waiting) {
-            Admission::Taken => true,
-            Admission::Marked => {
-                self.mark(frame);
-                true
+    /// What becomes of a packet that may be marked or dropped, in which case `sink` has it. Before it,
+    /// so many bytes departed in the batch; with it, so many packets came; and so many are to come.
+    #[cold]
+    #[inline(never)]
+    fn take_hindered<'f>(
+        &mut self,
+        (now, arrived): (Time, &F),
+        (bytes, came, to_come): (u64, usize, usize),
+        begun: &mut Begun<impl Arrivals<'f, F>>,
+        sink: &mut impl Sink<F>,
+    ) -> Option<F>
+    where
+        F: 'f,
+    {
+        let begun = begun.by(now, to_come, &self.notes);
+        let waiting = Backlog {
+            bytes: bytes + self.backlog.bytes - begun.bytes,
+            packets: (came - 1 - self.notes.dropped()) as u32 - begun.packets,
+        };
+        let mut frame = *arrived;
+        match self.admission(&frame, waiting) {
+            Admission::Taken => {}
+            Admission::Marked => self.mark(&mut frame),
+            Admission::Dropped => {
+                self.notes.note_dropped(to_come);
+                sink.dropped(frame);
+                return None;
             }
-            Admission::Dropped => false,
         }
+        Some(frame)
     }
 
     fn admission(&self, frame: &F, waiting: Backlog) -> Admission {
