@@ -23,7 +23,7 @@ pub use connections::{ConnectionId, Connections};
 #[doc(hidden)]
 pub use families::{AnyPort, InOrder, Queued};
 pub use fifo::Fifo;
-pub use line::{Line, serve_one_by_one};
+pub use line::{Arrivals, Line, Sent, Sink, serve_one_by_one};
 #[doc(hidden)]
 pub use part::PortFamily;
 pub use part::PortPart;
@@ -70,22 +70,22 @@ pub trait Port<F: Frame> {
     }
 
     /// Takes in all packets that come before `end`, in their order, and hands on those that leave:
-    /// every packet whose first bit leaves before `end` goes to `sent`, in their order, with the time
-    /// at which its last bit leaves. Only where the port does not share memory.
+    /// every packet whose first bit leaves before `end` goes to `sink`, in their order, with the time
+    /// at which its last bit leaves, and so does every packet that is dropped. Only where the port does not share memory.
     ///
     /// This does what the other methods do packet by packet. A port that needs speed has a version of
     /// its own.
     fn serve<'f>(
         &mut self,
         line: &mut Line,
-        arrivals: impl Iterator<Item = (Time, &'f F)>,
+        arrivals: impl Arrivals<'f, F>,
         end: Time,
-        dropped: impl FnMut(F),
-        sent: impl FnMut(Time, &F),
-    ) where
+        sink: &mut impl Sink<F>,
+    ) -> Sent
+    where
         F: Copy + 'f,
     {
-        serve_one_by_one(self, line, arrivals, end, dropped, sent);
+        serve_one_by_one(self, line, arrivals, end, sink)
     }
 
     /// What waits.

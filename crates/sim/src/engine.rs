@@ -180,16 +180,17 @@ where
     /// Delivers what arrives from `now` on before anything else happens, up to a limit: the time of
     /// the last arrival.
     fn deliver(&mut self, mut now: Time) -> Time {
-        for _ in 1..LOOK_EVERY {
+        let mut left = LOOK_EVERY;
+        loop {
             self.deliver_one(now);
+            left -= 1;
             let next = self.fabric.next_arrival();
-            if next > self.next_other.min(self.until) || next >= self.fabric.horizon() {
+            let is_over = next > self.next_other.min(self.until) || next >= self.fabric.horizon();
+            if is_over || left == 0 {
                 return now;
             }
             now = next;
         }
-        self.deliver_one(now);
-        now
     }
 
     #[inline]

@@ -10,7 +10,7 @@ use flowsched_workload::Flow;
 
 use crate::job::Job;
 use path_sets::PathSets;
-pub(crate) use remembered::Remembered;
+pub(crate) use remembered::{Remembered, Row};
 
 /// The choices of all switches.
 #[derive(Clone, Debug)]

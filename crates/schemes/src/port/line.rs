@@ -51,31 +51,65 @@ impl Line {
     }
 }
 
+/// What comes to a port, in its order: when, and the packet.
+pub trait Arrivals<'f, F: 'f>: ExactSizeIterator<Item = (Time, &'f F)> + Clone {}
+
+impl<'f, F: 'f, I: ExactSizeIterator<Item = (Time, &'f F)> + Clone> Arrivals<'f, F> for I {}
+
+/// Where the packets go that a port serves in a batch.
+pub trait Sink<F> {
+    /// The packet's last bit leaves at this time.
+    fn sent(&mut self, at: Time, frame: &F);
+
+    /// The port has dropped the packet.
+    fn dropped(&mut self, frame: F);
+}
+
+/// What a port has sent in a batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Bytes on the wire.
+    pub bytes: u64,
+    /// Packets.
+    pub packets: u64,
+}
+
+impl Sent {
+    /// Counts one more packet, of so many bytes on the wire.
+    #[inline]
+    pub fn add(&mut self, bytes: u32) {
+        self.bytes += u64::from(bytes);
+        self.packets += 1;
+    }
+}
+
 /// [`Port::serve`] for any port: one packet after the other.
 #[inline]
 pub fn serve_one_by_one<'f, F: Frame + Copy + 'f>(
     port: &mut (impl Port<F> + ?Sized),
     line: &mut Line,
-    mut arrivals: impl Iterator<Item = (Time, &'f F)>,
+    mut arrivals: impl Arrivals<'f, F>,
     end: Time,
-    mut dropped: impl FnMut(F),
-    mut sent: impl FnMut(Time, &F),
-) {
+    sink: &mut impl Sink<F>,
+) -> Sent {
     // The last instant before the end.
     let last = end.saturating_sub(Time::from_ps(1));
+    let mut sent = Sent::default();
     loop {
         let next = arrivals.next();
         let until = next.map_or(last, |(now, _)| now);
         while line.free_at <= until
             && let Some(frame) = port.dequeue()
         {
-            sent(line.send(frame.wire_bytes(), line.free_at), &frame);
+            sent.add(frame.wire_bytes());
+            sink.sent(line.send(frame.wire_bytes(), line.free_at), &frame);
         }
-        let Some((now, frame)) = next else { break };
+        let Some((now, frame)) = next else { return sent };
         if line.free_at > now {
-            port.enqueue(*frame, 0, &mut dropped);
-        } else if let Some(frame) = port.pass(*frame, 0, &mut dropped) {
-            sent(line.send(frame.wire_bytes(), now), &frame);
+            port.enqueue(*frame, 0, |frame| sink.dropped(frame));
+        } else if let Some(frame) = port.pass(*frame, 0, |frame| sink.dropped(frame)) {
+            sent.add(frame.wire_bytes());
+            sink.sent(line.send(frame.wire_bytes(), now), &frame);
         }
     }
 }

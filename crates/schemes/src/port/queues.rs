@@ -3,8 +3,9 @@
 //! PIAS ToN 2017, III-B.2: an arriving packet is marked "if the instant buffer occupancy is
 //! larger than the marking threshold".
 
-mod departed;
+mod by_queue;
 mod in_order;
+mod replay;
 
 use std::sync::Arc;
 
@@ -13,11 +14,11 @@ use flowsched_units::Time;
 use super::line::serve_one_by_one;
 use super::parameters::MOST_QUEUES;
 use super::{
-    Backlog, Count, EcnScope, HighestFirst, Line, MarkAt, MemorySharing, OnFull, Port,
-    PortSettings, Ring, Serving, WithoutEct,
+    Arrivals, Backlog, Count, EcnScope, HighestFirst, Line, MarkAt, MemorySharing, OnFull, Port,
+    PortSettings, Ring, Sent, Serving, Sink, WithoutEct,
 };
 use crate::packet::Frame;
-use departed::Departed;
+use replay::Notes;
 
 /// What becomes of a packet that comes to a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub struct Queues<F, D> {
     unhindered: u64,
     serving: D,
     /// Of the batch being served.
-    departed: Vec<Departed>,
+    notes: Notes,
 }
 
 /// A port whose highest non-empty queue is served first; with one queue, FIFO.
@@ -74,7 +75,7 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
             backlog: Backlog::default(),
             marks: 0,
             serving,
-            departed: Vec::new(),
+            notes: Notes::default(),
         }
     }
 
@@ -118,11 +119,17 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         }
     }
 
+    /// The queue that a packet asks for.
+    #[inline]
+    fn queue_of(&self, frame: &F) -> usize {
+        self.serving.queue_of(frame).min(self.queues.len() - 1)
+    }
+
     /// The queue that takes the packet in, if one has room; marks the packet if it is to be marked
     /// there.
     #[inline]
     fn place(&mut self, frame: &mut F, elsewhere: u64) -> Option<usize> {
-        let index = self.serving.queue_of(frame).min(self.queues.len() - 1);
+        let index = self.queue_of(frame);
         let more = self.amount(u64::from(frame.wire_bytes()), 1);
         if self.port_amount() + more <= self.unhindered {
             return Some(index);
@@ -178,14 +185,26 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
     }
 
     #[inline]
-    fn push(&mut self, index: usize, frame: F) {
+    fn push(&mut self, index: usize, frame: &F) {
         let bytes = u64::from(frame.wire_bytes());
         let queue = &mut self.queues[index];
-        queue.frames.push(frame);
+        queue.frames.push(*frame);
         queue.bytes += bytes;
         self.occupied |= 1 << index;
         self.backlog.bytes += bytes;
         self.backlog.packets += 1;
+    }
+
+    /// The first packet of queue `index`, which has so many bytes, leaves it.
+    #[inline]
+    fn take_off(&mut self, index: usize, bytes: u32) {
+        let bytes = u64::from(bytes);
+        let queue = &mut self.queues[index];
+        queue.frames.remove_front();
+        queue.bytes -= bytes;
+        self.occupied &= !(u64::from(queue.frames.is_empty()) << index);
+        self.backlog.bytes -= bytes;
+        self.backlog.packets -= 1;
     }
 
     #[inline]
@@ -201,7 +220,7 @@ impl<F: Frame + Copy + Default, D: Serving> Port<F> for Queues<F, D> {
     #[inline]
     fn enqueue(&mut self, mut frame: F, elsewhere: u64, mut dropped: impl FnMut(F)) {
         let Some(index) = self.place(&mut frame, elsewhere) else { return dropped(frame) };
-        self.push(index, frame);
+        self.push(index, &frame);
     }
 
     #[inline]
@@ -210,15 +229,8 @@ impl<F: Frame + Copy + Default, D: Serving> Port<F> for Queues<F, D> {
             return None;
         }
         let index = self.serving.next(self.occupied);
-        let queue = &mut self.queues[index];
-        let mut frame = queue.frames.pop()?;
-        let bytes = u64::from(frame.wire_bytes());
-        queue.bytes -= bytes;
-        if queue.frames.is_empty() {
-            self.occupied &= !(1 << index);
-        }
-        self.backlog.bytes -= bytes;
-        self.backlog.packets -= 1;
+        let mut frame = *self.queues[index].frames.front()?;
+        self.take_off(index, frame.wire_bytes());
         if self.settings.mark_at == MarkAt::Dequeue && self.above_threshold(index, 0) {
             self.mark(&mut frame);
         }
@@ -242,17 +254,19 @@ impl<F: Frame + Copy + Default, D: Serving> Port<F> for Queues<F, D> {
     fn serve<'f>(
         &mut self,
         line: &mut Line,
-        arrivals: impl Iterator<Item = (Time, &'f F)>,
+        arrivals: impl Arrivals<'f, F>,
         end: Time,
-        dropped: impl FnMut(F),
-        sent: impl FnMut(Time, &F),
-    ) where
+        sink: &mut impl Sink<F>,
+    ) -> Sent
+    where
         F: 'f,
     {
         if self.is_in_order() {
-            self.serve_in_order(line, arrivals, end, dropped, sent);
+            self.serve_in_order(line, arrivals, end, sink)
+        } else if self.settings.mark_at == MarkAt::Enqueue {
+            self.serve_by_queue(line, arrivals, end, sink)
         } else {
-            serve_one_by_one(self, line, arrivals, end, dropped, sent);
+            serve_one_by_one(self, line, arrivals, end, sink)
         }
     }
 

@@ -64,15 +64,18 @@ impl<T: Copy + Default> Ring<T> {
     /// Removes the one that came first.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        if self.len == 0 {
-            return None;
-        }
-        let item = *self.items.get(self.head as usize)?;
+        let item = *self.front()?;
+        self.remove_front();
+        Some(item)
+    }
+
+    /// Removes the one that came first, of at least one.
+    #[inline]
+    pub(super) fn remove_front(&mut self) {
         self.len -= 1;
         let next = (self.head + 1) & (self.items.len() as u32 - 1);
         // A number rather than a branch, which could not be guessed.
         self.head = next * u32::from(self.len > 0);
-        Some(item)
     }
 
     /// Those that wait, in the order in which they came.

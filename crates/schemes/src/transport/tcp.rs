@@ -106,7 +106,7 @@ impl<A: CongestionControl> Sending<Tcp<A>> for Sender<A> {
         Sender::poll(self, tcp, now)
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, tcp: &Tcp<A>, _host: &mut (), now: Time, ack: &Packet) {
         Sender::on_ack(self, tcp, now, ack);
     }

@@ -65,14 +65,10 @@ impl<H> Default for Inbox<H> {
 }
 
 impl<H: Copy> Inbox<H> {
+    /// Adds a packet that comes at `at` through the link behind `from`.
     #[inline]
-    pub(super) fn push(&mut self, arrival: &Arrival<H>) {
-        self.near.push(*arrival);
-    }
-
-    #[inline]
-    pub(super) fn extend(&mut self, arrivals: &[Arrival<H>]) {
-        self.near.extend_from_slice(arrivals);
+    pub(super) fn push(&mut self, at: Time, from: PortId, packet: &Packet<H>) {
+        self.near.push(Arrival { at, from, packet: *packet });
     }
 
     /// Whether nothing has come since it was last looked at, and nothing is to come soon.
@@ -180,21 +176,22 @@ impl Order {
         end: Time,
         taken: impl FnOnce(&[Arrival<H>], &[Key]),
     ) -> Time {
+        let count = arrivals.len();
         let is_sorted = is_sorted(arrivals, end);
         let due = if is_sorted {
-            self.know_places(arrivals.len());
-            arrivals.len()
+            self.know_places(count);
+            count
         } else {
             self.sort(arrivals, start, end);
             let is_late = |key: &&Key| arrivals[key.index()].at >= end;
-            self.keys.len() - self.keys.iter().rev().take_while(is_late).count()
+            count - self.keys[..count].iter().rev().take_while(is_late).count()
         };
         taken(arrivals, if is_sorted { &self.in_place[..due] } else { &self.keys[..due] });
-        if due == arrivals.len() {
+        if due == count {
             arrivals.clear();
             return Time::MAX;
         }
-        let late = &mut self.keys[due..];
+        let late = &mut self.keys[due..count];
         let next = arrivals[late[0].index()].at;
         // In the order of their places, so that none is overwritten before it is moved.
         late.sort_unstable_by_key(|key| key.index());
@@ -212,20 +209,16 @@ impl Order {
 
     /// Puts keys for all arrivals in order.
     fn sort<H>(&mut self, arrivals: &[Arrival<H>], start: Time, end: Time) {
-        let latest = arrivals.iter().map(|arrival| arrival.at).max().unwrap_or(end);
-        let fits =
-            arrivals.len() < 1 << INDEX_BITS && latest.saturating_sub(start).as_ps() < LONGEST_SPAN;
-        if fits {
-            self.count(arrivals, start, end);
-            insert_all(&mut self.keys, arrivals);
-        } else {
-            self.compare(arrivals);
+        if arrivals.len() >= 1 << INDEX_BITS || !self.count(arrivals, start, end) {
+            return self.compare(arrivals);
         }
+        insert_all(&mut self.keys[..arrivals.len()], arrivals);
     }
 
-    /// Brings the keys into the order of their slots; all that arrive at `end` or later are in the
-    /// last slot.
-    fn count<H>(&mut self, arrivals: &[Arrival<H>], start: Time, end: Time) {
+    /// Brings the keys into the order of their slots, if their times fit into them; all that arrive at
+    /// `end` or later are in the last slot.
+    #[inline]
+    fn count<H>(&mut self, arrivals: &[Arrival<H>], start: Time, end: Time) -> bool {
         let slots = arrivals.len().next_power_of_two();
         let span = end.saturating_sub(start).as_ps();
         let shift = (u64::BITS - span.leading_zeros()).saturating_sub(slots.ilog2());
@@ -236,14 +229,22 @@ impl Order {
         self.slots.clear();
         self.slots.resize(slots, 0);
         let counts = &mut self.slots[..slots];
+        let mut bits = 0;
         for arrival in arrivals {
-            counts[((since_start(arrival) >> shift) as usize).min(slots - 1)] += 1;
+            let since_start = since_start(arrival);
+            bits |= since_start;
+            counts[((since_start >> shift) as usize).min(slots - 1)] += 1;
+        }
+        if bits > LONGEST_SPAN {
+            return false;
         }
         let mut before = 0;
         for slot in counts.iter_mut() {
             before += std::mem::replace(slot, before);
         }
-        self.keys.resize(arrivals.len(), Key::default());
+        if self.keys.len() < arrivals.len() {
+            self.keys.resize(arrivals.len(), Key::default());
+        }
         let keys = &mut self.keys[..arrivals.len()];
         for (index, arrival) in arrivals.iter().enumerate() {
             let since_start = since_start(arrival);
@@ -251,6 +252,7 @@ impl Order {
             keys[*place as usize] = Key(since_start << INDEX_BITS | index as u64);
             *place += 1;
         }
+        true
     }
 
     /// The same by comparisons, where times are far apart.
@@ -328,7 +330,7 @@ mod tests {
             let (start, end) = (Time::from_ps(start * scale), Time::from_ps(end * scale));
             let mut indices = Vec::new();
             let mut inbox = Inbox::default();
-            inbox.extend(&arrivals);
+            arrivals.iter().for_each(|one| inbox.push(one.at, one.from, &one.packet));
             let next = inbox.take(&mut order, start, end, |_, keys| {
                 indices.extend(keys.iter().map(|key| key.index()));
             });

@@ -4,7 +4,7 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::packet::Header;
 use flowsched_schemes::port::{Line, Port};
 use flowsched_schemes::world::PortSample;
-use flowsched_topology::{Loss, NodeId, PortId, mix};
+use flowsched_topology::{Loss, NodeId, mix};
 use flowsched_units::Time;
 
 /// A port and its link; the packets on the link are with whom they reach.
@@ -35,9 +35,10 @@ pub(super) struct FarEnd {
     pub(super) level: u32,
 }
 
-/// Whether the link behind `port` loses the packet that is the last one of so many that it sent.
-pub(super) fn is_lost(seed: u64, port: PortId, loss: Loss, sent_packets: u64) -> bool {
-    loss.strikes((mix(mix(seed ^ u64::from(port.0)) ^ sent_packets) >> 32) as u32)
+/// Whether a link loses the packet that is the last one of so many that it sent; `stream` tells its
+/// random numbers from other links'.
+pub(super) fn is_lost(stream: u64, loss: Loss, sent_packets: u64) -> bool {
+    loss.strikes((mix(stream ^ sent_packets) >> 32) as u32)
 }
 
 impl<P> Egress<P> {

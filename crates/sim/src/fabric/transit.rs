@@ -7,9 +7,8 @@ use flowsched_units::Time;
 
 use super::arrivals::{Arrival, Inbox};
 use super::banks::Layout;
-use super::egress::FarEnd;
 use super::{Losses, LostData};
-use crate::routing::Remembered;
+use crate::routing::{Remembered, Row};
 
 /// All inboxes, and which ports have something to do.
 #[derive(Debug)]
@@ -49,41 +48,57 @@ impl<'a, H: Header> Transit<'a, H> {
         &self.layout
     }
 
-    /// A packet comes to a port, from its host or over a link.
+    /// A packet comes to a port at `at`, from its host or over the link behind `from`.
     #[inline]
-    pub(super) fn enter(&mut self, port: PortId, arrival: &Arrival<H>) {
+    pub(super) fn enter(&mut self, port: PortId, at: Time, from: PortId, packet: &Packet<H>) {
         let inbox = &mut self.inboxes[port.index()];
         if inbox.is_near_empty() {
             self.active.set(self.layout.place_of[port.index()]);
         }
-        inbox.push(arrival);
+        inbox.push(at, from, packet);
     }
 
-    /// Packets are on their way to the end of a link.
-    #[inline]
-    pub(super) fn carry(&mut self, to: FarEnd, arrivals: &[Arrival<H>]) {
-        if to.is_host {
-            return self.to_hosts.extend(arrivals);
-        }
-        let takes_turns = !self.turns.is_empty();
-        for arrival in arrivals {
-            let next = self.router.next(to.level as usize, to.node, &arrival.packet);
-            if takes_turns {
-                self.await_turn(next, arrival);
-            } else {
-                self.enter(next, arrival);
-            }
-        }
+    /// What the router knows of packets that have come through a port of `level`.
+    pub(super) fn row(&self, level: u32) -> Row {
+        self.router.row(level)
     }
 
-    fn await_turn(&mut self, next: PortId, arrival: &Arrival<H>) {
+    /// The packet reaches a switch, at the end of the link behind `from`, at `at`.
+    // A call for each packet would cost more than it does.
+    #[inline(always)]
+    pub(super) fn reach(
+        &mut self,
+        (node, row): (NodeId, Row),
+        at: Time,
+        from: PortId,
+        packet: &Packet<H>,
+    ) {
+        let next = self.router.next(row, node, packet);
+        self.enter(next, at, from, packet);
+    }
+
+    /// The same where packets may take turns.
+    #[inline(never)]
+    pub(super) fn await_turn(
+        &mut self,
+        (node, row): (NodeId, Row),
+        at: Time,
+        from: PortId,
+        packet: &Packet<H>,
+    ) {
+        let next = self.router.next(row, node, packet);
         let first = self.layout.first_of[next.index()];
-        if self.layout.has_choice[first.index()] {
-            self.turns[first.index()].push(arrival);
+        if self.takes_turns() && self.layout.has_choice[first.index()] {
+            self.turns[first.index()].push(at, from, packet);
             self.active.set(self.layout.place_of[first.index()]);
         } else {
-            self.enter(next, arrival);
+            self.enter(next, at, from, packet);
         }
+    }
+
+    /// Whether packets may take turns.
+    pub(super) fn takes_turns(&self) -> bool {
+        !self.turns.is_empty()
     }
 
     /// A packet will be lost when it gets to the end of its link.

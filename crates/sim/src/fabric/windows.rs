@@ -12,19 +12,19 @@
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::Header;
-use flowsched_schemes::port::Port;
+use flowsched_schemes::port::{Port, Sink};
 use flowsched_schemes::world::PortSample;
-use flowsched_topology::{HostId, Network, PortId, mix};
+use flowsched_topology::{HostId, Loss, Network, NodeId, PortId, mix};
 use flowsched_units::Time;
 
-use super::arrivals::{Arrival, Key, Order};
+use super::arrivals::{Arrival, Order};
 use super::banks::Layout;
 use super::egress::{Egress, FarEnd, is_lost};
 use super::transit::Transit;
 use super::{Fabric, Losses, Tally, loses};
 use crate::job::Job;
 use crate::link::Link;
-use crate::routing::{Remembered, Router};
+use crate::routing::{Remembered, Router, Row};
 
 /// All ports, and what reaches hosts in the present window.
 #[derive(Debug)]
@@ -34,11 +34,8 @@ pub(crate) struct Windows<'a, H, P> {
     transit: Transit<'a, H>,
     /// Of one inbox after the other.
     order: Order,
-    /// What a port has sent.
-    sent: Vec<Arrival<H>>,
-    /// What reaches hosts in the window, its order, and how many of these were delivered.
+    /// What reaches hosts in the window, in order, and how many of these were delivered.
     at_hosts: Vec<Arrival<H>>,
-    deliveries: Vec<Key>,
     delivered: usize,
     next_arrival: Time,
     start: Time,
@@ -77,9 +74,7 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
             egresses: egresses.collect(),
             transit: Transit::new(router, layout),
             order: Order::default(),
-            sent: Vec::new(),
             at_hosts: Vec::new(),
-            deliveries: Vec::new(),
             delivered: 0,
             next_arrival: Time::MAX,
             start: Time::ZERO,
@@ -105,9 +100,9 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
             from = place + 1;
         }
         let (egresses, last_hop) = (&mut self.egresses, &mut self.last_hop);
-        let next_loss = self.transit.settle_losses(self.end, |lost| {
-            egresses[lost.from.index()].drops += 1;
-            *last_hop = lost.at.max(*last_hop);
+        let next_loss = self.transit.settle_losses(self.end, |arrival| {
+            egresses[arrival.from.index()].drops += 1;
+            *last_hop = arrival.at.max(*last_hop);
         });
         next_change.min(next_loss).min(self.transit.next_at_host())
     }
@@ -120,9 +115,25 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
         let next_turn = self.take_turns(port, start, end);
         let mut inbox = std::mem::take(&mut self.transit.inboxes[port.index()]);
         let egress = &mut self.egresses[port.index()];
-        let (delay, sent, lost) = (egress.delay, &mut self.sent, &mut self.transit.lost);
-        let (drops, last_hop) = (&mut egress.drops, &mut self.last_hop);
-        sent.clear();
+        let mut onward = Onward {
+            port,
+            delay: egress.delay,
+            way: match egress.to.is_host {
+                _ if self.loses => Way::Other,
+                true => Way::ToHost,
+                false if self.transit.takes_turns() => Way::Other,
+                false => Way::ToSwitch,
+            },
+            to: (egress.to.node, self.transit.row(egress.to.level)),
+            is_to_host: egress.to.is_host,
+            loses: self.loses,
+            loss: egress.loss,
+            stream: mix(self.seed ^ u64::from(port.0)),
+            packets: egress.sent_packets,
+            drops: 0,
+            transit: &mut self.transit,
+        };
+        let last_hop = &mut self.last_hop;
         let next_arrival = inbox.take(&mut self.order, start, end, |inbox, keys| {
             if let Some(last) = keys.last() {
                 *last_hop = inbox[last.index()].at.max(*last_hop);
@@ -131,39 +142,15 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
                 let Arrival { at, packet, .. } = &inbox[key.index()];
                 (*at, packet)
             });
-            let dropped = |packet| {
-                *drops += 1;
-                lost.lose(&packet);
-            };
-            egress.port.serve(&mut egress.line, arrivals, end, dropped, |left, packet| {
-                sent.push(Arrival { at: left.saturating_add(delay), from: port, packet: *packet });
-            });
+            let sent = egress.port.serve(&mut egress.line, arrivals, end, &mut onward);
+            egress.sent_bytes += sent.bytes;
+            egress.sent_packets += sent.packets;
         });
+        egress.drops += onward.drops;
         egress.served = end;
+        let next_choice = egress.next_choice();
         self.transit.inboxes[port.index()] = inbox;
-        self.hand_on(port);
-        self.egresses[port.index()].next_choice().min(next_arrival).min(next_turn)
-    }
-
-    /// Hands on what the port has sent.
-    #[inline]
-    fn hand_on(&mut self, port: PortId) {
-        let egress = &mut self.egresses[port.index()];
-        let (before, to, loss) = (egress.sent_packets, egress.to, egress.loss);
-        egress.sent_packets += self.sent.len() as u64;
-        egress.sent_bytes += self.sent.iter().map(|one| u64::from(one.packet.wire)).sum::<u64>();
-        if self.loses {
-            let (seed, transit, mut number) = (self.seed, &mut self.transit, before);
-            self.sent.retain(|one| {
-                number += 1;
-                let is_lost = is_lost(seed, port, loss, number);
-                if is_lost {
-                    transit.lose(*one);
-                }
-                !is_lost
-            });
-        }
-        self.transit.carry(to, &self.sent);
+        next_choice.min(next_arrival).min(next_turn)
     }
 
     /// The packets that wait for their turn choose between the port and its neighbours: when the next
@@ -177,7 +164,7 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
             for key in keys {
                 let arrival = &waiting[key.index()];
                 let next = transit.take_turn(node, &arrival.packet);
-                transit.enter(next, arrival);
+                transit.enter(next, arrival.at, arrival.from, &arrival.packet);
             }
         });
         self.transit.give_back_turns(port, waiting);
@@ -198,25 +185,85 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
 
     /// Puts what arrives at hosts in the window in order.
     fn gather(&mut self) {
-        let (at_hosts, deliveries) = (&mut self.at_hosts, &mut self.deliveries);
+        let at_hosts = &mut self.at_hosts;
         let to_hosts = &mut self.transit.to_hosts;
         at_hosts.clear();
-        deliveries.clear();
         to_hosts.take(&mut self.order, self.start, self.end, |to_hosts, keys| {
-            at_hosts.extend_from_slice(to_hosts);
-            deliveries.extend_from_slice(keys);
+            at_hosts.extend(keys.iter().map(|key| to_hosts[key.index()]));
         });
         self.delivered = 0;
-        if let Some(last) = deliveries.last() {
-            self.last_hop = self.last_hop.max(at_hosts[last.index()].at);
+        if let Some(last) = at_hosts.last() {
+            self.last_hop = self.last_hop.max(last.at);
         }
         self.look_ahead();
     }
 
     #[inline]
     fn look_ahead(&mut self) {
-        let next = self.deliveries.get(self.delivered);
-        self.next_arrival = next.map_or(Time::MAX, |next| self.at_hosts[next.index()].at);
+        self.next_arrival = self.at_hosts.get(self.delivered).map_or(Time::MAX, |next| next.at);
+    }
+}
+
+/// Where the packets go that a port serves: to the end of its link, unless they are lost on the way.
+struct Onward<'w, 'a, H> {
+    port: PortId,
+    delay: Time,
+    way: Way,
+    to: (NodeId, Row),
+    is_to_host: bool,
+    /// Whether some links lose packets.
+    loses: bool,
+    loss: Loss,
+    /// What tells the link's random numbers from others'.
+    stream: u64,
+    /// How many packets the port has sent, if they may be lost.
+    packets: u64,
+    drops: u64,
+    transit: &'w mut Transit<'a, H>,
+}
+
+/// What a packet meets on its way to the next port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    ToSwitch,
+    ToHost,
+    /// A link that may lose packets, or a switch whose ports they take in turns.
+    Other,
+}
+
+impl<H: Header> Onward<'_, '_, H> {
+    /// The packet is to reach the end of its link at `at`, whatever it meets there.
+    #[inline(never)]
+    fn go_on(&mut self, at: Time, packet: &Packet<H>) {
+        self.packets += 1;
+        if self.loses && is_lost(self.stream, self.loss, self.packets) {
+            self.transit.lose(Arrival { at, from: self.port, packet: *packet });
+        } else if self.is_to_host {
+            self.transit.to_hosts.push(at, self.port, packet);
+        } else {
+            self.transit.await_turn(self.to, at, self.port, packet);
+        }
+    }
+}
+
+impl<H: Header> Sink<Packet<H>> for Onward<'_, '_, H> {
+    // A call for each packet would cost more than it does.
+    #[inline(always)]
+    fn sent(&mut self, left: Time, packet: &Packet<H>) {
+        let at = left.saturating_add(self.delay);
+        if self.way == Way::ToSwitch {
+            self.transit.reach(self.to, at, self.port, packet);
+        } else if self.way == Way::ToHost {
+            self.transit.to_hosts.push(at, self.port, packet);
+        } else {
+            self.go_on(at, packet);
+        }
+    }
+
+    #[inline]
+    fn dropped(&mut self, packet: Packet<H>) {
+        self.drops += 1;
+        self.transit.lost.lose(&packet);
     }
 }
 
@@ -243,7 +290,7 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
     #[inline]
     fn send(&mut self, host: HostId, packet: Packet<H>, now: Time) {
         let port = self.network.nic(host);
-        self.transit.enter(port, &Arrival { at: now, from: port, packet });
+        self.transit.enter(port, now, port, &packet);
     }
 
     #[inline]
@@ -253,8 +300,7 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
 
     #[inline]
     fn deliver(&mut self) -> Option<(HostId, Packet<H>)> {
-        let key = self.deliveries.get(self.delivered)?;
-        let packet = self.at_hosts[key.index()].packet;
+        let packet = self.at_hosts.get(self.delivered)?.packet;
         self.delivered += 1;
         self.look_ahead();
         Some((HostId(packet.to), packet))

@@ -13,8 +13,14 @@ pub(crate) struct Remembered<'a> {
     router: Router<'a>,
     /// By level of the port that a packet has come through, flow, and direction: the next port, or
     /// [`UNKNOWN`]. Empty where nothing can be remembered.
-    ports: Vec<Vec<u32>>,
+    ports: Vec<u32>,
+    /// How many flows and directions there are; 0 where nothing can be remembered.
+    ways: usize,
 }
+
+/// What is remembered of the packets that have come through ports of one level.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row(usize);
 
 /// No switch has this port: it is the first host's.
 const UNKNOWN: u32 = 0;
@@ -23,37 +29,32 @@ impl<'a> Remembered<'a> {
     /// For this many levels and flows.
     pub(crate) fn new(router: Router<'a>, levels: usize, flows: usize) -> Remembered<'a> {
         let ways = if router.goes_by_flow() { flows * 2 } else { 0 };
-        Remembered { router, ports: vec![vec![UNKNOWN; ways]; levels] }
+        Remembered { router, ports: vec![UNKNOWN; levels * ways], ways }
     }
 
-    /// The port through which `node` sends on a packet that has come through a port of `level`. Where
-    /// packets take turns, it is the first of those among which [`Remembered::take_turn`] chooses.
+    /// For packets that have come through a port of `level`.
     #[inline]
-    pub(crate) fn next<H: Header>(
-        &mut self,
-        level: usize,
-        node: NodeId,
-        packet: &Packet<H>,
-    ) -> PortId {
-        let way = packet.flow as usize * 2 + usize::from(is_back(packet));
-        match self.ports[level].get(way) {
+    pub(crate) fn row(&self, level: u32) -> Row {
+        Row(level as usize * self.ways)
+    }
+
+    /// The port through which `node` sends on a packet. Where packets take turns, it is the first of
+    /// those among which [`Remembered::take_turn`] chooses.
+    #[inline]
+    pub(crate) fn next<H: Header>(&mut self, row: Row, node: NodeId, packet: &Packet<H>) -> PortId {
+        let place = row.0 + packet.flow as usize * 2 + usize::from(is_back(packet));
+        match self.ports.get(place) {
             Some(port) if *port != UNKNOWN => PortId(*port),
-            _ => self.look_up(level, way, node, packet),
+            _ => self.look_up(place, node, packet),
         }
     }
 
     /// Works out the next port and remembers it, if it can be remembered.
     #[cold]
     #[inline(never)]
-    fn look_up<H: Header>(
-        &mut self,
-        level: usize,
-        way: usize,
-        node: NodeId,
-        packet: &Packet<H>,
-    ) -> PortId {
+    fn look_up<H: Header>(&mut self, place: usize, node: NodeId, packet: &Packet<H>) -> PortId {
         let next = self.router.foresee(node, packet);
-        if let Some(port) = self.ports[level].get_mut(way) {
+        if let Some(port) = self.ports.get_mut(place) {
             *port = next.0;
         }
         next

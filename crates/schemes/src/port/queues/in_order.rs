@@ -3,10 +3,10 @@
 
 use flowsched_units::Time;
 
-use super::departed::Waiting;
+use super::replay::Begun;
 use super::{Admission, Backlog, Count, MarkAt, MemorySharing, Queues, Serving};
 use crate::packet::Frame;
-use crate::port::{Line, Port};
+use crate::port::{Arrivals, Line, Sent, Sink};
 
 impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
     /// Whether packets leave in the order in which they come, and whatever becomes of a packet is
@@ -18,80 +18,103 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
             && !matches!(self.settings.sharing, MemorySharing::Switch { .. })
     }
 
-    /// [`Port::serve`] where [`Queues::is_in_order`].
-    #[inline]
+    /// [`Port::serve`](crate::port::Port::serve) where [`Queues::is_in_order`].
+    // Alone, its loop has registers enough.
+    #[inline(never)]
     pub(super) fn serve_in_order<'f>(
         &mut self,
         line: &mut Line,
-        arrivals: impl Iterator<Item = (Time, &'f F)>,
+        arrivals: impl Arrivals<'f, F>,
         end: Time,
-        mut dropped: impl FnMut(F),
-        mut sent: impl FnMut(Time, &F),
-    ) where
+        sink: &mut impl Sink<F>,
+    ) -> Sent
+    where
         F: 'f,
     {
-        let mut departed = std::mem::take(&mut self.departed);
-        departed.clear();
-        let mut waiting = Waiting::new(&mut departed);
-        while line.free_at() < end
-            && let Some(frame) = self.dequeue()
+        let (mut free, mut arrivals) = (*line, arrivals);
+        self.notes.clear();
+        // Packets that have come or will.
+        let count = arrivals.len() + self.backlog.packets as usize;
+        let mut bytes = 0;
+        while free.free_at() < end
+            && let Some(frame) = self.queues[0].frames.front()
         {
-            let start = line.free_at();
-            waiting.note(start, frame.wire_bytes());
-            sent(line.send(frame.wire_bytes(), start), &frame);
+            let (start, wire) = (free.free_at(), frame.wire_bytes());
+            self.notes.note_waited(start, wire);
+            bytes += u64::from(wire);
+            sink.sent(free.send(wire, start), frame);
+            self.take_off(0, wire);
         }
-        let is_hindered = self.unhindered < u64::MAX;
-        let byte_time = line.least_byte_time();
-        let unhindered_time = match self.settings.count {
-            Count::Bytes => self.unhindered.saturating_mul(byte_time),
+        let mut begun = Begun::new(free, arrivals.clone());
+        let byte_time = free.least_byte_time();
+        // What waits in the queue takes at least so long.
+        let queued_time = |bytes: u64| bytes.saturating_mul(byte_time);
+        let mut unhindered_time = match self.settings.count {
+            Count::Bytes => queued_time(self.unhindered),
             Count::Packets => 0,
         };
-        for (now, arrived) in arrivals {
+        unhindered_time = unhindered_time.saturating_sub(queued_time(self.backlog.bytes));
+        while let Some((now, arrived)) = arrivals.next() {
             let mut frame = arrived;
-            let mut marked;
-            let bytes = frame.wire_bytes();
-            let start = line.free_at().max(now);
-            if is_hindered {
-                // What has departed and waits takes no longer than until the line is free.
-                let more = self.backlog.bytes + u64::from(bytes);
-                let time = (start.as_ps() - now.as_ps()).saturating_add(more * byte_time);
-                if time > unhindered_time {
-                    marked = *frame;
-                    if !self.is_admitted(&mut marked, waiting.at(now)) {
-                        dropped(marked);
-                        continue;
-                    }
-                    frame = &marked;
+            let marked;
+            let wire = frame.wire_bytes();
+            let start = free.free_at().max(now);
+            let mut after = free;
+            let left = after.send(wire, start);
+            // What has departed and waits takes no longer than until the line is free.
+            if left.as_ps() - now.as_ps() > unhindered_time {
+                let came = count - arrivals.len();
+                let departed = (bytes, came, arrivals.len());
+                match self.take_hindered((now, frame), departed, &mut begun, sink) {
+                    Some(taken) => marked = taken,
+                    None => continue,
                 }
+                frame = &marked;
             }
             if start < end {
-                if is_hindered {
-                    waiting.note(start, bytes);
-                }
-                sent(line.send(bytes, start), frame);
+                bytes += u64::from(wire);
+                free = after;
+                sink.sent(left, frame);
             } else {
-                self.push(0, *frame);
+                unhindered_time = unhindered_time.saturating_sub(queued_time(wire.into()));
+                self.push(0, frame);
             }
         }
-        self.departed = departed;
+        *line = free;
+        let packets = count - self.notes.dropped() - self.backlog.packets as usize;
+        Sent { bytes, packets: packets as u64 }
     }
 
-    /// Whether a packet is taken in that comes while `departed` and the queue are ahead of it; marks
-    /// it if it is to be marked.
+    /// What becomes of a packet that may be marked or dropped, in which case `sink` has it. Before it,
+    /// so many bytes departed in the batch; with it, so many packets came; and so many are to come.
+    #[cold]
     #[inline(never)]
-    fn is_admitted(&mut self, frame: &mut F, departed: Backlog) -> bool {
+    fn take_hindered<'f>(
+        &mut self,
+        (now, arrived): (Time, &F),
+        (bytes, came, to_come): (u64, usize, usize),
+        begun: &mut Begun<impl Arrivals<'f, F>>,
+        sink: &mut impl Sink<F>,
+    ) -> Option<F>
+    where
+        F: 'f,
+    {
+        let begun = begun.by(now, to_come, &self.notes);
         let waiting = Backlog {
-            bytes: departed.bytes + self.backlog.bytes,
-            packets: departed.packets + self.backlog.packets,
+            bytes: bytes + self.backlog.bytes - begun.bytes,
+            packets: (came - 1 - self.notes.dropped()) as u32 - begun.packets,
         };
-        match self.admission(frame, waiting) {
-            Admission::Taken => true,
-            Admission::Marked => {
-                self.mark(frame);
-                true
+        let mut frame = *arrived;
+        match self.admission(&frame, waiting) {
+            Admission::Taken => {}
+            Admission::Marked => self.mark(&mut frame),
+            Admission::Dropped => {
+                self.notes.note_dropped(to_come);
+                sink.dropped(frame);
+                return None;
             }
-            Admission::Dropped => false,
         }
+        Some(frame)
     }
 
     fn admission(&self, frame: &F, waiting: Backlog) -> Admission {

@@ -138,6 +138,23 @@ fn dynamic_thresholds_leave_room_for_others() {
     assert_eq!((port.backlog().bytes, drops), (0, 5), "others hold the rest");
 }
 
+/// What became of a batch.
+#[derive(Debug, Default, PartialEq)]
+struct Served {
+    sent: Vec<(Time, Packet)>,
+    dropped: Vec<Packet>,
+}
+
+impl Sink<Packet> for Served {
+    fn sent(&mut self, at: Time, packet: &Packet) {
+        self.sent.push((at, *packet));
+    }
+
+    fn dropped(&mut self, packet: Packet) {
+        self.dropped.push(packet);
+    }
+}
+
 proptest! {
     /// To pass an idle port is to enter it and to leave it.
     #[test]
@@ -182,14 +199,20 @@ proptest! {
         windows in prop::collection::vec(prop_oneof![0u64..3_000, 0u64..20_000], 1..20),
         (queues, memory, ecn_threshold) in (1usize..4, 0u64..20_000, 0u64..20_000),
         (in_packets, refuses, early) in any::<(bool, bool, bool)>(),
+        (by_queue, scope, demotes) in any::<(bool, bool, bool)>(),
     ) {
         let unit = if in_packets { 1000 } else { 1 };
+        let memory = memory / unit;
+        let sharing =
+            if by_queue { MemorySharing::Queue(memory) } else { MemorySharing::Port(memory) };
         let settings = PortSettings {
             ecn_threshold: ecn_threshold / unit,
             count: if in_packets { Count::Packets } else { Count::Bytes },
             without_ect: if refuses { WithoutEct::Drop } else { WithoutEct::Queue },
             mark_at: if early { MarkAt::Enqueue } else { MarkAt::Dequeue },
-            ..settings(queues, MemorySharing::Port(memory / unit))
+            ecn_scope: if scope { EcnScope::Port } else { EcnScope::Queue },
+            on_full: if demotes { OnFull::Demote } else { OnFull::Drop },
+            ..settings(queues, sharing)
         };
         let (mut at_once, mut singly) = (PriorityPort::new(settings), PriorityPort::new(settings));
         let rate = "10Gbps".parse().unwrap();
@@ -205,14 +228,13 @@ proptest! {
             end += Time::from_ns(window);
             let batch: Vec<_> =
                 std::iter::from_fn(|| arrivals.next_if(|(at, _)| *at < end)).collect();
-            let (mut left, mut drops) = (Vec::new(), Vec::new());
-            at_once.serve(&mut line, batch.iter().map(|(at, one)| (*at, one)), end,
-                |lost| drops.push(lost), |at, one| left.push((at, *one)));
-            let (mut other_left, mut other_drops) = (Vec::new(), Vec::new());
-            serve_one_by_one(&mut singly, &mut other_line, batch.iter().map(|(at, one)| (*at, one)),
-                end, |lost| other_drops.push(lost), |at, one| other_left.push((at, *one)));
-            prop_assert_eq!(left, other_left);
-            prop_assert_eq!(drops, other_drops);
+            let arrivals = || batch.iter().map(|(at, one)| (*at, one));
+            let (mut served, mut other_served) = (Served::default(), Served::default());
+            let sent = at_once.serve(&mut line, arrivals(), end, &mut served);
+            let other_sent =
+                serve_one_by_one(&mut singly, &mut other_line, arrivals(), end, &mut other_served);
+            prop_assert_eq!(served, other_served);
+            prop_assert_eq!(sent, other_sent);
             prop_assert_eq!(at_once.backlog(), singly.backlog());
             prop_assert_eq!(at_once.marks(), singly.marks());
             prop_assert_eq!(line.free_at(), other_line.free_at());

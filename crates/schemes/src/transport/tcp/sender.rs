@@ -256,7 +256,7 @@ impl<A: CongestionControl> Sender<A> {
     }
 
     /// An ACK came.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_ack(&mut self, tcp: &Tcp<A>, now: Time, ack: &Packet) {
         if self.is_done() {
             return;

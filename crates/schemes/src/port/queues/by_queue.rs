@@ -1,0 +1,107 @@
+//! Serves several queues whose packets are marked or dropped on arrival: packets are passed on from
+//! where they are, without being copied first.
+
+use flowsched_units::Time;
+
+use super::{Count, Queues, Serving};
+use crate::packet::Frame;
+use crate::port::{Arrivals, Line, Sent, Sink};
+
+impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
+    /// [`Port::serve`](crate::port::Port::serve) where no packet is marked when it leaves.
+    // Alone, its loop has registers enough.
+    #[inline(never)]
+    pub(super) fn serve_by_queue<'f>(
+        &mut self,
+        line: &mut Line,
+        arrivals: impl Arrivals<'f, F>,
+        end: Time,
+        sink: &mut impl Sink<F>,
+    ) -> Sent
+    where
+        F: 'f,
+    {
+        let mut batch = Batch { line: *line, sink, sent: Sent::default() };
+        let unhindered = match self.settings.count {
+            Count::Bytes => self.unhindered,
+            Count::Packets => 0,
+        };
+        // When the next of what waits leaves.
+        let mut due = self.due(&batch.line);
+        for (now, arrived) in arrivals {
+            if due <= now {
+                self.send_until(now, &mut batch);
+                due = self.due(&batch.line);
+            }
+            let mut frame = arrived;
+            let marked;
+            let mut queue = None;
+            if self.backlog.bytes + u64::from(frame.wire_bytes()) > unhindered {
+                match self.take_in(frame, batch.sink) {
+                    Some((index, taken)) => (queue, marked) = (Some(index), taken),
+                    None => continue,
+                }
+                frame = &marked;
+            }
+            if batch.line.free_at() > now {
+                self.push(queue.unwrap_or_else(|| self.queue_of(frame)), frame);
+                due = batch.line.free_at();
+            } else {
+                batch.send(now, frame);
+            }
+        }
+        // The last instant before the end.
+        self.send_until(end.saturating_sub(Time::from_ps(1)), &mut batch);
+        *line = batch.line;
+        batch.sent
+    }
+
+    /// What becomes of a packet that may be marked or dropped: its queue, unless `sink` has it.
+    #[cold]
+    #[inline(never)]
+    fn take_in(&mut self, arrived: &F, sink: &mut impl Sink<F>) -> Option<(usize, F)> {
+        let mut frame = *arrived;
+        let queue = self.place(&mut frame, 0);
+        if queue.is_none() {
+            sink.dropped(frame);
+        }
+        queue.map(|index| (index, frame))
+    }
+
+    /// When the next of what waits leaves, if no more comes.
+    #[inline]
+    fn due(&self, line: &Line) -> Time {
+        if self.occupied == 0 { Time::MAX } else { line.free_at() }
+    }
+
+    /// Sends what the line has time for up to `until`, that included.
+    #[inline(always)]
+    fn send_until(&mut self, until: Time, batch: &mut Batch<'_, impl Sink<F>>) {
+        while (self.occupied != 0) & (batch.line.free_at() <= until) {
+            let index = self.serving.next(self.occupied);
+            let Some(frame) = self.queues[index].frames.front() else { break };
+            let bytes = frame.wire_bytes();
+            batch.send(batch.line.free_at(), frame);
+            self.take_off(index, bytes);
+        }
+    }
+}
+
+/// A batch under way.
+struct Batch<'s, S> {
+    line: Line,
+    sink: &'s mut S,
+    sent: Sent,
+}
+
+impl<S> Batch<'_, S> {
+    /// The first bit of a packet leaves at `start`.
+    #[inline(always)]
+    fn send<F: Frame>(&mut self, start: Time, frame: &F)
+    where
+        S: Sink<F>,
+    {
+        self.sent.add(frame.wire_bytes());
+        self.sink.sent(self.line.send(frame.wire_bytes(), start), frame);
+    }
+}
