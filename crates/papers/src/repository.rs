@@ -18,8 +18,8 @@ pub const CLAIMS: &str = "papers/claims.toml";
 /// The experiments, from there.
 const EXPERIMENTS: &str = "experiments";
 
-/// The fewest seeds at quick scale: enough for an interval.
-const QUICK_SEEDS: u64 = 5;
+/// The fewest seeds at quick scale, and of an experiment whose file has one: enough for an interval.
+const FEWEST_SEEDS: u64 = 5;
 
 /// Why something of the repository cannot be read.
 #[derive(Debug, Error)]
@@ -67,8 +67,8 @@ impl Repository {
         Ok(Claims::parse(&text).map_err(|error| refused(CLAIMS, error.to_string()))?)
     }
 
-    /// Reads the experiment of a study. With `seeds`, it has so many; without, those of its file, and
-    /// at least five at quick scale.
+    /// Reads the experiment of a study. With `seeds`, it has so many. Without, it has those of its file,
+    /// but five instead of one, and at least five at quick scale.
     ///
     /// # Errors
     /// The mistakes in its file.
@@ -88,8 +88,9 @@ impl Repository {
             Experiment::read(&file, &Arguments { set, quick, ..Arguments::default() })
         };
         let experiment = read(seeds)?;
-        match seeds.is_none() && quick && experiment.seeds < QUICK_SEEDS {
-            true => read(Some(QUICK_SEEDS)),
+        let has_too_few = experiment.seeds == 1 || quick && experiment.seeds < FEWEST_SEEDS;
+        match seeds.is_none() && has_too_few {
+            true => read(Some(FEWEST_SEEDS)),
             false => Ok(experiment),
         }
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use flowsched_experiment::{Arguments, Experiment, Scene};
-use flowsched_papers::{ClaimedValue, Claims, Measure, Setting, Study, studies};
+use flowsched_papers::{ClaimedValue, Claims, Measure, Repository, Scale, Setting, Study, studies};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -70,6 +70,19 @@ fn read(study: &Study) -> Experiment {
     let set = study.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let arguments = Arguments { set, quick: true, ..Arguments::default() };
     Experiment::read(&file, &arguments).unwrap_or_else(|e| panic!("{study:?}: {e}"))
+}
+
+/// One seed has no interval, so that its verdict would always be *undecided*.
+#[test]
+fn a_study_has_more_than_one_seed() {
+    let seeds = |name: &str, scale, seeds| {
+        let study = Study { experiment: name.to_owned(), set: Setting::default() };
+        Repository::new(root()).experiment(&study, scale, seeds).unwrap().seeds
+    };
+    assert_eq!(seeds("pdq-fig1", Scale::Paper, None), 5, "the file has one");
+    assert_eq!(seeds("pias-fig5", Scale::Paper, None), 3, "as in the file");
+    assert_eq!(seeds("pias-fig5", Scale::Quick, None), 5);
+    assert_eq!(seeds("pdq-fig1", Scale::Paper, Some(1)), 1, "as it was asked for");
 }
 
 #[test]
