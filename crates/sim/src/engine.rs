@@ -195,7 +195,7 @@ where
 
     #[inline]
     fn deliver_one(&mut self, now: Time) {
-        if let Some((_, packet)) = self.fabric.deliver() {
+        if let Some(packet) = self.fabric.deliver() {
             let Engine { fabric, hosts, watcher, .. } = self;
             hosts.receive(&packet, now, |host, packet| {
                 if W::LOOKS {

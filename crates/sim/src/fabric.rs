@@ -32,8 +32,8 @@ pub(crate) trait Fabric<H: Header> {
     /// the horizon.
     fn next_arrival(&self) -> Time;
 
-    /// The next packet arrives: at a host, to which it is handed, or elsewhere.
-    fn deliver(&mut self) -> Option<(HostId, Packet<H>)>;
+    /// The next packet arrives: at the host that it is for, to which it is handed, or elsewhere.
+    fn deliver(&mut self) -> Option<Packet<H>>;
 
     /// What happens to hosts from here on is not known yet: packets that they sent before may
     /// have to be brought to them first.

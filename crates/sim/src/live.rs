@@ -71,8 +71,8 @@ where
             self.events.on_timer(timer);
             return None;
         }
-        let (host, packet) = self.events.deliver()?;
-        Some(Delivery { host, at: arrival, packet })
+        let packet = self.events.deliver()?;
+        Some(Delivery { host: HostId(packet.to), at: arrival, packet })
     }
 
     /// Who is told of the packets that do not arrive.

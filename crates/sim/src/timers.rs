@@ -20,11 +20,13 @@ pub(crate) enum Side {
 #[derive(Debug)]
 pub(crate) struct Timers<O> {
     heap: BinaryHeap<Reverse<(Time, O)>>,
+    /// The time of the first entry; [`Time::MAX`]: there is none.
+    first: Time,
 }
 
 impl<O: Ord> Default for Timers<O> {
     fn default() -> Timers<O> {
-        Timers { heap: BinaryHeap::new() }
+        Timers { heap: BinaryHeap::new(), first: Time::MAX }
     }
 }
 
@@ -42,17 +44,20 @@ impl<O: Ord> Timers<O> {
     /// The time of the first entry.
     #[inline]
     pub(crate) fn first(&self) -> Time {
-        self.heap.peek().map_or(Time::MAX, |Reverse((time, _))| *time)
+        self.first
     }
 
     /// Removes the first entry: its owner.
     pub(crate) fn pop(&mut self) -> Option<(Time, O)> {
-        self.heap.pop().map(|Reverse(entry)| entry)
+        let entry = self.heap.pop().map(|Reverse(entry)| entry);
+        self.first = self.heap.peek().map_or(Time::MAX, |Reverse((time, _))| *time);
+        entry
     }
 
     /// Removes all entries.
     pub(crate) fn clear(&mut self) {
         self.heap.clear();
+        self.first = Time::MAX;
     }
 
     /// The owner is due at `deadline`; whether an entry was added.
@@ -62,6 +67,7 @@ impl<O: Ord> Timers<O> {
             return false;
         }
         armed.0 = deadline;
+        self.first = self.first.min(deadline);
         self.heap.push(Reverse((deadline, owner)));
         true
     }

@@ -177,7 +177,7 @@ where
     }
 
     #[inline]
-    fn deliver(&mut self) -> Option<(HostId, Packet<H>)> {
+    fn deliver(&mut self) -> Option<Packet<H>> {
         let (now, index) = self.arrivals.first()?;
         let link = &mut self.links[index];
         if link.next_arrival() != Some(now) {
@@ -206,7 +206,7 @@ where
         if let Some(host) = self.network.host(peer)
             && host.0 == packet.to
         {
-            return Some((host, packet));
+            return Some(packet);
         }
         let port = self.router.next(peer, &packet);
         self.offer(port, packet, now);

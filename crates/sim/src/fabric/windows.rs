@@ -299,11 +299,11 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
     }
 
     #[inline]
-    fn deliver(&mut self) -> Option<(HostId, Packet<H>)> {
+    fn deliver(&mut self) -> Option<Packet<H>> {
         let packet = self.at_hosts.get(self.delivered)?.packet;
         self.delivered += 1;
         self.look_ahead();
-        Some((HostId(packet.to), packet))
+        Some(packet)
     }
 
     #[inline]
