@@ -84,12 +84,14 @@ pub fn explain(id: &str) -> Result<(), Failure> {
     let repository = Repository::here();
     let claims = repository.claims()?;
     let asked = claims.asked_for(&[id.to_owned()])?;
-    let known = record::recorded_rows()?;
+    let recorded = record::tables()?;
     let texts = asked.iter().map(|claim| {
-        let unmeasured = |value| Row::new(claim, value, &BTreeMap::new(), "");
-        let rows = claim.values.iter().map(|value| {
-            let found = known.iter().find(|row| row.id == claim.id && row.value == value.name);
-            found.cloned().unwrap_or_else(|| unmeasured(value))
+        let rows = claim.values.iter().flat_map(|value| {
+            let known = recorded.row(&claim.id, &value.name).cloned();
+            let row = known.unwrap_or_else(|| Row::new(claim, value, &BTreeMap::new(), ""));
+            let beside = recorded.in_lab(&claim.id, &value.name).cloned();
+            let beside = beside.filter(|_| !row.is_in_lab());
+            [Some(row), beside].into_iter().flatten()
         });
         explanation(claim, &rows.collect::<Vec<_>>())
     });

@@ -15,12 +15,12 @@ pub fn explanation(claim: &Claim, rows: &[Row]) -> String {
     let mut text = format!("{id} ({paper}, {section})\n");
     let _ = writeln!(text, "The paper: \"{words}\"\nSetting: {setting}\nMetric: {metric}");
     for value in &claim.values {
-        let row = rows.iter().find(|row| row.id == claim.id && row.value == value.name);
+        let of_value = rows.iter().filter(|row| row.id == claim.id && row.value == value.name);
         let name = if value.name.is_empty() { "value" } else { &value.name };
-        let published = row.map_or(String::new(), Row::published_in_words);
+        let published = of_value.clone().next().map_or(String::new(), Row::published_in_words);
         let published = if published.is_empty() { "holds" } else { &published };
         let _ = writeln!(text, "  {name}: {published}; {}", how(value));
-        if let Some(row) = row.filter(|row| row.measured.is_some()) {
+        for row in of_value.filter(|row| row.measured.is_some()) {
             let (figure, verdict) = (row.measured_in_words(), row.verdict_in_words());
             let _ = writeln!(text, "    measured at {} scale: {figure}, {verdict}", row.scale);
         }

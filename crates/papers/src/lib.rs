@@ -41,7 +41,7 @@ pub use measure::{Measure, Over};
 pub use measured::Measured;
 pub use published::{Expected, Published};
 pub use reach::Reach;
-pub use recorded::{Recorded, largest_scale};
+pub use recorded::{Recorded, Tables};
 pub use repository::{CLAIMS, Repository, RepositoryError, studies_in_lab, studies_of};
 pub use row::Row;
 pub use scale::Scale;

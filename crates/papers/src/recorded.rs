@@ -1,4 +1,4 @@
-//! A table as a file: the rows, and when, how and where they were measured.
+//! Tables as files: the rows, and when, how and where they were measured.
 
 use flowsched_experiment::results::Program;
 use serde::{Deserialize, Serialize};
@@ -25,18 +25,143 @@ impl Recorded {
         let json = serde_json::to_string_pretty(self);
         json.expect("texts and numbers can be written as JSON") + "\n"
     }
+}
 
-    /// The row of a claim's value.
+/// Several recorded tables, of different values or scales.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tables(Vec<Recorded>);
+
+impl Tables {
+    /// All of these tables. Rows that nothing was measured for say nothing where another table has the value.
+    ///
+    /// # Errors
+    /// If two tables measured a value at the same scale: which.
+    pub fn new(all: Vec<Recorded>) -> Result<Tables, String> {
+        let tables = Tables(all);
+        let rows: Vec<&Row> = tables.measured().collect();
+        for (place, row) in rows.iter().enumerate() {
+            if rows[..place].iter().any(|other| other.is_of(row) && other.scale == row.scale) {
+                return Err(format!("two tables have `{}` at {} scale", row.name(), row.scale));
+            }
+        }
+        Ok(tables)
+    }
+
+    /// The tables.
+    pub fn all(&self) -> &[Recorded] {
+        &self.0
+    }
+
+    /// The row of a claim's value: at paper scale if that was measured, otherwise at quick scale, with real packets,
+    /// or the one that says why nothing was measured.
     pub fn row(&self, id: &str, value: &str) -> Option<&Row> {
-        self.claims.iter().find(|row| row.id == id && row.value == value)
+        self.rows_of(id, value).rev().max_by_key(|row| row.weight())
+    }
+
+    /// The row of a claim's value with real packets.
+    pub fn in_lab(&self, id: &str, value: &str) -> Option<&Row> {
+        self.rows_of(id, value).find(|row| row.is_in_lab() && row.is_measured())
+    }
+
+    /// What a claim's value took at a scale, in seconds of one processor.
+    pub fn cost(&self, id: &str, value: &str, scale: &str) -> Option<f64> {
+        self.rows_of(id, value).find(|row| row.scale == scale)?.cpu_s
+    }
+
+    fn rows_of(&self, id: &str, value: &str) -> impl DoubleEndedIterator<Item = &Row> {
+        let all = self.0.iter().flat_map(|table| &table.claims);
+        all.filter(move |row| row.id == id && row.value == value)
+    }
+
+    fn measured(&self) -> impl Iterator<Item = &Row> {
+        self.0.iter().flat_map(|table| &table.claims).filter(|row| row.is_measured())
     }
 }
 
-/// For every row of `quick` the one of `paper` if that was measured, otherwise itself.
-pub fn largest_scale(quick: &Recorded, paper: Option<&Recorded>) -> Vec<Row> {
-    let larger = |row: &Row| {
-        let found = paper.and_then(|paper| paper.row(&row.id, &row.value));
-        found.filter(|row| row.verdict != Verdict::NotRun).unwrap_or(row).clone()
-    };
-    quick.claims.iter().map(larger).collect()
+impl Row {
+    /// Whether both are of the same value.
+    fn is_of(&self, other: &Row) -> bool {
+        self.id == other.id && self.value == other.value
+    }
+
+    fn is_measured(&self) -> bool {
+        !matches!(self.verdict, Verdict::NotRun | Verdict::NeedsTheLab)
+    }
+
+    /// Whether it is of real packets.
+    pub fn is_in_lab(&self) -> bool {
+        self.scale.starts_with("lab")
+    }
+
+    /// How much the row says of its value, beside other rows of it.
+    fn weight(&self) -> u32 {
+        match (self.is_measured(), self.is_in_lab(), self.scale.as_str()) {
+            (false, ..) => 0,
+            (true, true, _) => 1,
+            (true, false, "paper") => 3,
+            (true, false, _) => 2,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kind::Kind;
+
+    fn row(value: &str, scale: &str, verdict: Verdict) -> Row {
+        Row {
+            id: "a.b".to_owned(),
+            value: value.to_owned(),
+            kind: Kind::Value,
+            bound: None,
+            published: None,
+            measured: None,
+            interval: None,
+            verdict,
+            reason: None,
+            scale: scale.to_owned(),
+            seeds: None,
+            cpu_s: Some(scale.len() as f64),
+        }
+    }
+
+    fn tables(all: &[&[Row]]) -> Result<Tables, String> {
+        let recorded = |rows: &&[Row]| Recorded {
+            date: String::new(),
+            program: Program::default(),
+            machine: String::new(),
+            claims: rows.to_vec(),
+        };
+        Tables::new(all.iter().map(recorded).collect())
+    }
+
+    #[test]
+    fn the_row_that_says_most_counts() {
+        let lab = |value| row(value, "lab, quick", Verdict::Undecided);
+        let quick = |value| row(value, "quick", Verdict::Reproduced);
+        let (needs, idle) =
+            (row("x", "quick", Verdict::NeedsTheLab), row("z", "paper", Verdict::NotRun));
+        let paper = row("y", "paper", Verdict::NotReproduced);
+        let one = [lab("x"), lab("w"), paper.clone(), idle.clone()];
+        let other = [needs, quick("y"), row("z", "quick", Verdict::NotRun), quick("w")];
+        let all = tables(&[&one, &other]).unwrap();
+        let says_most = [("x", lab("x")), ("y", paper), ("z", idle), ("w", quick("w"))];
+        for (value, expected) in says_most {
+            assert_eq!(all.row("a.b", value), Some(&expected));
+        }
+        assert_eq!(all.row("a.b", "v"), None);
+        assert_eq!(all.in_lab("a.b", "w"), Some(&lab("w")));
+        assert_eq!(all.in_lab("a.b", "y"), None);
+        assert_eq!(all.cost("a.b", "y", "paper"), Some(5.0));
+    }
+
+    #[test]
+    fn a_value_is_measured_once_at_a_scale() {
+        let one = row("x", "paper", Verdict::Reproduced);
+        let twice = tables(&[std::slice::from_ref(&one), std::slice::from_ref(&one)]);
+        assert_eq!(twice.unwrap_err(), "two tables have `a.b: x` at paper scale");
+        let idle = row("x", "paper", Verdict::NotRun);
+        assert!(tables(&[&[one, idle.clone()], &[idle]]).is_ok());
+    }
 }

@@ -5,45 +5,59 @@ mod readings;
 
 use std::fmt::Write;
 
-use flowsched_papers::{Assumption, Bound, Claim, ExploredTable, Kind, Recorded, Row, how, totals};
+use flowsched_papers::{
+    Assumption, Bound, Claim, ExploredTable, Kind, Recorded, Row, Tables, how, totals,
+};
 
 pub use chart::claim_chart;
 use readings::readings;
 
 /// The page of a paper in Markdown.
 ///
-/// `recorded` are the tables that the rows come from, each with the command that measured it, and
-/// `explored` says what the readings of claims change.
+/// `tables` have the rows, each table with the command that measured it, and `explored` says what the readings of
+/// claims change.
 pub fn paper_page(
     paper: &str,
     claims: &[&Claim],
-    rows: &[Row],
-    recorded: &[&Recorded],
-    explored: Option<&ExploredTable>,
+    tables: &Tables,
+    explored: &[ExploredTable],
 ) -> String {
     let title = title(paper);
-    let of_paper: Vec<Row> =
-        rows.iter().filter(|row| claims.iter().any(|one| one.id == row.id)).cloned().collect();
-    let mut text = format!("# {title}: published and measured\n\n{}\n\n", totals(&of_paper));
+    let of_claims = claims.iter().flat_map(|claim| rows(claim, tables));
+    let mut text = format!(
+        "# {title}: published and measured\n\n{}\n\n",
+        totals(&of_claims.collect::<Vec<_>>())
+    );
     text.push_str(
         "[The rules for verdicts](../how-to/reproduce.md#verdicts) are the same for all papers. Each \
          claim has its name, the section of the paper, and a table. Charts show published \
          numbers as red bars and measured ones as blue points, with the 95% interval. `flowsched reproduce NAME` \
          measures a claim again.\n\n",
     );
-    for one in recorded {
+    for one in tables.all().iter().filter(|table| has_rows(table, claims)) {
+        let scale = one.claims.first().map_or("", |row| row.scale.as_str());
         let _ = writeln!(
             text,
-            "Measured on {} by flowsched {} (commit {}) with `{}` on {}.\n",
+            "Scale \"{scale}\": measured on {} by flowsched {} (commit {}) with `{}` on {}.\n",
             one.date, one.program.version, one.program.commit, one.program.command, one.machine
         );
     }
     for claim in claims {
-        let own: Vec<&Row> = of_paper.iter().filter(|row| row.id == claim.id).collect();
-        text.push_str(&section(claim, &own));
-        text.push_str(&explored.map_or(String::new(), |table| readings(&claim.id, table)));
+        text.push_str(&section(claim, &rows(claim, tables), tables));
+        text.extend(explored.iter().map(|table| readings(&claim.id, table)));
     }
     text
+}
+
+/// The rows of a claim's values.
+fn rows(claim: &Claim, tables: &Tables) -> Vec<Row> {
+    let known = claim.values.iter().filter_map(|value| tables.row(&claim.id, &value.name));
+    known.cloned().collect()
+}
+
+/// Whether the table measured one of the claims.
+fn has_rows(table: &Recorded, claims: &[&Claim]) -> bool {
+    table.claims.iter().any(|row| claims.iter().any(|claim| claim.id == row.id))
 }
 
 fn title(paper: &str) -> &str {
@@ -56,23 +70,19 @@ fn title(paper: &str) -> &str {
     }
 }
 
-fn section(claim: &Claim, rows: &[&Row]) -> String {
+fn section(claim: &Claim, rows: &[Row], tables: &Tables) -> String {
     let Claim { id, section, words, setting, metric, .. } = claim;
     let mut text = format!("## {id}\n\n> {words}\n\n*{section}.* {}: {metric}.\n\n", form(claim));
     let _ = writeln!(text, "Setting: {setting}.\n");
     text.push_str("| value | published | measured | verdict | scale | processor time |\n");
     text.push_str("|---|---|---|---|---|---|\n");
     for row in rows {
-        let seeds =
-            row.seeds.map_or(String::new(), |seeds| format!("{}, {seeds} seeds", row.scale));
-        let cost = row.cpu_s.map_or(String::new(), |cost| format!("{cost:.0} s"));
-        let cells = [&row.value, &row.published_in_words(), &row.measured_in_words()];
-        let cells = cells.map(|cell| cell.replace('|', "/"));
-        let verdict = row.verdict_in_words();
-        let _ = writeln!(text, "| {} | {verdict} | {seeds} | {cost} |", cells.join(" | "));
+        text.push_str(&line(row));
+        let beside = tables.in_lab(id, &row.value).filter(|_| !row.is_in_lab());
+        text.push_str(&beside.map_or(String::new(), line));
     }
     text.push('\n');
-    if let Some(figure) = claim_chart(rows) {
+    if let Some(figure) = claim_chart(&rows.iter().collect::<Vec<_>>()) {
         let _ = writeln!(text, "{figure}\n");
     }
     text.push_str(&measured(claim));
@@ -80,6 +90,15 @@ fn section(claim: &Claim, rows: &[&Row]) -> String {
         text.push_str(&assumption(id, open));
     }
     text
+}
+
+/// A row as a line of the claim's table.
+fn line(row: &Row) -> String {
+    let seeds = row.seeds.map_or(String::new(), |seeds| format!("{}, {seeds} seeds", row.scale));
+    let cost = row.cpu_s.map_or(String::new(), |cost| format!("{cost:.0} s"));
+    let cells = [&row.value, &row.published_in_words(), &row.measured_in_words()];
+    let cells = cells.map(|cell| cell.replace('|', "/"));
+    format!("| {} | {} | {seeds} | {cost} |\n", cells.join(" | "), row.verdict_in_words())
 }
 
 /// How the values are measured, each way once.

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use flowsched_experiment::{Mistake, Mistakes, Place};
 use flowsched_papers::{
-    Claim, ClaimedValue, Claims, Explored, ExploredTable, Recorded, Repository, Row, Study,
-    largest_scale, totals,
+    Claim, ClaimedValue, Claims, Explored, ExploredTable, Recorded, Repository, Row, Study, Tables,
+    totals,
 };
 use flowsched_report::{claim_chart, paper_page};
 use flowsched_run::machine_in_words;
@@ -20,8 +21,9 @@ use crate::program::program;
 /// The claim whose chart the front page shows.
 const FRONT: &str = "pias.sim.oversubscribed";
 
-/// What the readings of claims change at quick scale.
-const EXPLORED: &str = "papers/explored-quick.json";
+/// The folders of what was measured, and of what the readings of claims change. A file is the output of one command.
+const MEASURED: &str = "papers/measured";
+const EXPLORED: &str = "papers/explored";
 
 /// The rows with the day, the program and the machine.
 pub fn record(rows: Vec<Row>) -> Recorded {
@@ -35,47 +37,60 @@ pub fn record_explored(explored: Vec<Vec<Explored>>) -> ExploredTable {
     ExploredTable { date, program: program(), machine: machine_in_words(), explored }
 }
 
-/// The largest scale that is recorded of every value; nothing without a table.
-pub fn recorded_rows() -> Result<Vec<Row>, Failure> {
-    Ok(rows_of(&read(Scale::Quick)?, &read(Scale::Paper)?))
+/// The tables of what was measured.
+///
+/// # Errors
+/// If two have a value at the same scale.
+pub fn tables() -> Result<Tables, Failure> {
+    let refused = |problem| {
+        let problem = format!("{problem}. Leave one of them out.");
+        Mistakes::from(Mistake::new(&Place::Argument(MEASURED.to_owned()), "claims", problem))
+    };
+    Ok(Tables::new(read_all(MEASURED)?).map_err(refused)?)
 }
 
-fn rows_of(quick: &Option<Recorded>, paper: &Option<Recorded>) -> Vec<Row> {
-    quick.as_ref().map_or(Vec::new(), |quick| largest_scale(quick, paper.as_ref()))
-}
-
-fn read(scale: Scale) -> Result<Option<Recorded>, Failure> {
-    read_json(&format!("papers/measured-{scale}.json"))
-}
-
-/// What the file at `path` says; nothing if there is none.
-fn read_json<T: DeserializeOwned>(path: &str) -> Result<Option<T>, Failure> {
-    let failed = |source| Failure::System { what: format!("read {path}"), source };
-    match fs::read_to_string(path) {
-        Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| failed(error.into())),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(failed(error)),
-    }
+/// What the JSON files of a folder say, in the order of their names; nothing without the folder.
+fn read_all<T: DeserializeOwned>(folder: &str) -> Result<Vec<T>, Failure> {
+    let failed = |path: &Path, source| {
+        let what = format!("read {}", path.display());
+        Failure::System { what, source }
+    };
+    let mut paths: Vec<PathBuf> = match fs::read_dir(folder) {
+        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(Path::new(folder), error)),
+    };
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
+    paths.sort_unstable();
+    let read = |path: &PathBuf| {
+        let text = fs::read_to_string(path).map_err(|error| failed(path, error))?;
+        serde_json::from_str(&text).map_err(|error| failed(path, error.into()))
+    };
+    paths.iter().map(read).collect()
 }
 
 /// Writes a page for each paper, the line of totals and the chart of the front page to a folder.
 pub fn write_pages(folder: &Path) -> Result<(), Failure> {
     let claims = Repository::here().claims()?;
-    let (quick, paper) = (read(Scale::Quick)?, read(Scale::Paper)?);
-    let explored: Option<ExploredTable> = read_json(EXPLORED)?;
-    let rows = rows_of(&quick, &paper);
-    let tables: Vec<&Recorded> = [&quick, &paper].into_iter().flatten().collect();
+    let tables = tables()?;
+    let explored: Vec<ExploredTable> = read_all(EXPLORED)?;
     let mut papers: BTreeMap<&str, Vec<&Claim>> = BTreeMap::new();
     for claim in &claims.all {
         papers.entry(&claim.paper).or_default().push(claim);
     }
     for (paper, claims) in papers {
-        let page = paper_page(paper, &claims, &rows, &tables, explored.as_ref());
-        write(folder, &format!("{paper}.md"), &page)?;
+        write(folder, &format!("{paper}.md"), &paper_page(paper, &claims, &tables, &explored))?;
     }
+    let rows: Vec<Row> =
+        values(&claims).filter_map(|(id, value)| tables.row(id, &value.name)).cloned().collect();
     write(folder, "totals.md", &(totals(&rows) + "\n"))?;
     let front: Vec<&Row> = rows.iter().filter(|row| row.id == FRONT).collect();
     write(folder, "front.svg", &(claim_chart(&front).unwrap_or_default() + "\n"))
+}
+
+/// All published values, each with its claim's id.
+fn values(claims: &Claims) -> impl Iterator<Item = (&str, &ClaimedValue)> {
+    claims.all.iter().flat_map(|claim| claim.values.iter().map(move |one| (claim.id.as_str(), one)))
 }
 
 fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
@@ -89,13 +104,12 @@ pub struct Costs(BTreeMap<Study, f64>);
 
 /// The costs of the table of `claims` that is recorded at `scale`.
 pub fn costs(claims: &Claims, scale: Scale) -> Result<Costs, Failure> {
-    let Some(table) = read(scale)? else { return Ok(Costs(BTreeMap::new())) };
-    let values = claims.all.iter().flat_map(|claim| claim.values.iter().map(move |v| (claim, v)));
-    let cost = |(claim, value): (&Claim, &ClaimedValue)| {
-        let row = table.row(&claim.id, &value.name)?;
-        Some((value.measure.as_ref()?.study(), row.cpu_s?))
+    let (tables, scale) = (tables()?, scale.to_string());
+    let cost = |(id, value): (&str, &ClaimedValue)| {
+        let took = tables.cost(id, &value.name, &scale)?;
+        Some((value.measure.as_ref()?.study(), took))
     };
-    Ok(Costs(values.filter_map(cost).collect()))
+    Ok(Costs(values(claims).filter_map(cost).collect()))
 }
 
 impl Costs {

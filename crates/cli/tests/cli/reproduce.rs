@@ -174,7 +174,7 @@ fn rank(verdict: &Value) -> usize {
 #[test]
 fn no_verdict_is_worse_than_the_recorded_one() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let recorded = fs::read_to_string(root.join("papers/measured-quick.json")).unwrap();
+    let recorded = fs::read_to_string(root.join("papers/measured/quick.json")).unwrap();
     let recorded: Value = serde_json::from_str(&recorded).unwrap();
     let place = Place::new();
     let out = place.path("out");
