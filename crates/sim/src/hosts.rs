@@ -1,6 +1,6 @@
 //! What hosts do: flows, their connections, and the packets that they send and receive.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Flags, Header};
@@ -16,6 +16,7 @@ use flowsched_workload::Flow;
 
 use crate::job::Job;
 use crate::passage::Account;
+use crate::pool::{Pool, Taken};
 use crate::timers::{Armed, Side, Timers};
 
 /// All hosts: which flows run, and what became of those that ended.
@@ -30,7 +31,7 @@ pub(crate) struct Hosts<'a, T: Transport, G: Tagging<T::Header>> {
     running: Vec<Running<T, G::Flow>>,
     /// Places in `running` that ended flows left.
     free: Vec<u32>,
-    pools: HashMap<(HostId, HostId), Pool<T, G::Flow>>,
+    pools: Pools<T::Connection, G::Flow>,
     pub(crate) outcomes: Vec<FlowOutcome>,
     connections: Connections,
     /// What hosts remember beyond their flows, and their timers.
@@ -41,6 +42,9 @@ pub(crate) struct Hosts<'a, T: Transport, G: Tagging<T::Header>> {
     /// Probes sent, headers included.
     pub(crate) probes: Bytes,
 }
+
+/// By sender and receiver: their connections, each with what the tagger knows of it.
+type Pools<C, F> = HashMap<(HostId, HostId), Pool<(C, F)>>;
 
 /// What a probe is not: it carries the flag of one, but opens or ends a flow.
 const NO_PROBE: Flags = Flags::SYN.with(Flags::TERM);
@@ -59,14 +63,6 @@ struct Running<T: Transport, F> {
     receiver_armed: Armed,
     is_delivered: bool,
     account: Account,
-}
-
-/// The connections of a pair of hosts.
-struct Pool<T: Transport, F> {
-    /// How many there are.
-    count: u32,
-    /// Those that no flow uses, by the time since when and their number.
-    idle: BTreeMap<(Time, u32), (T::Connection, F)>,
 }
 
 impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
@@ -140,26 +136,24 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         self.pump(id, place, now, send);
     }
 
-    /// The pair's connection that has been idle for longest, as the PIAS authors' simulator picks
-    /// it, or a new one.
+    /// A connection of the pair, what the tagger knows of it, and its number.
     fn take_connection(&mut self, flow: &Flow) -> (T::Connection, G::Flow, u32) {
-        let open = self.transport.open_connections();
-        if open == 0 {
-            return (self.transport.new_connection(), G::Flow::default(), 0);
-        }
         let (network, transport) = (self.network, &self.transport);
+        let open = transport.open_connections();
+        if open == 0 {
+            return (transport.new_connection(), G::Flow::default(), 0);
+        }
         let pool = self.pools.entry((flow.src, flow.dst)).or_insert_with(|| {
             let (data, ack) = (Bytes::new(PACKET_WIRE), Bytes::new(PACKET_HEADER));
-            let round_trip = network.base_rtt(flow.src, flow.dst, data, ack);
-            let connection = || (transport.open_connection(round_trip), G::Flow::default());
-            let idle = (0..open).map(|number| ((Time::ZERO, number), connection())).collect();
-            Pool { count: open, idle }
+            Pool::new(open, network.base_rtt(flow.src, flow.dst, data, ack))
         });
-        if let Some(((_, number), (connection, tagger_flow))) = pool.idle.pop_first() {
-            return (connection, tagger_flow, number);
+        match pool.take() {
+            Taken::Used(number, (connection, tagger_flow)) => (connection, tagger_flow, number),
+            Taken::Unused(number, round_trip) => {
+                (transport.open_connection(round_trip), G::Flow::default(), number)
+            }
+            Taken::New(number) => (transport.new_connection(), G::Flow::default(), number),
         }
-        pool.count += 1;
-        (self.transport.new_connection(), G::Flow::default(), pool.count - 1)
     }
 
     /// A packet arrives at the host that it was for.
@@ -343,8 +337,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         if self.transport.open_connections() > 0 {
             let connection = running.sender.finish(now);
             if let Some(pool) = self.pools.get_mut(&(running.src, running.dst)) {
-                let since = (now, running.connection);
-                pool.idle.insert(since, (connection, running.tagger_flow));
+                pool.give_back(running.connection, now, (connection, running.tagger_flow));
             }
         }
         self.place_of[id as usize] = ABSENT;

@@ -25,6 +25,7 @@ mod link;
 #[doc(hidden)]
 pub mod live;
 mod passage;
+mod pool;
 mod routing;
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::error::ResultsError;
 use super::probed::{ProbedFlow, ProbedFlows, ProbedPort, ProbedPorts};
-use super::record::{FlowRow, PacketCounters, PortRecord, PortRow, PortsOfRun, RunKey};
+use super::record::{FlowRow, PortRecord, PortRow, PortsOfRun, RunKey};
 use super::table::{Sink, TableWriter};
 use super::varied::{self, Cell};
 use super::{Point, TableFile};
@@ -89,6 +89,46 @@ impl TableReader {
     }
 }
 
+/// A column's name, and where a flow's row has its value.
+type Field<T> = (&'static str, fn(&mut FlowRow, T));
+
+/// Columns of whole numbers, and what each of them says of a flow.
+const COUNTS: [Field<u64>; 6] = [
+    ("flow", |row, flow| row.flow = flow),
+    ("size_bytes", |row, bytes| row.size = Bytes::new(bytes)),
+    ("start_ps", |row, time| row.start = Time::from_ps(time)),
+    ("ideal_fct_ps", |row, time| row.ideal_fct = Time::from_ps(time)),
+    ("retransmissions", |row, count| row.retransmissions = count),
+    ("timeouts", |row, count| row.timeouts = count),
+];
+
+/// The same for what the packets of each flow met; older tables do not have them.
+const COUNTS_OF_PACKETS: [Field<u64>; 8] = [
+    ("packets_arrived", |row, count| row.packets.arrived = count),
+    ("packets_marked", |row, count| row.packets.marked = count),
+    ("packets_marked_again", |row, count| row.packets.marked_again = count),
+    ("packets_reordered", |row, count| row.packets.reordered = count),
+    ("packets_lost", |row, count| row.packets.lost = count),
+    ("acks", |row, count| row.packets.acks = count),
+    ("duplicate_acks", |row, count| row.packets.duplicate_acks = count),
+    ("third_duplicate_acks", |row, count| row.packets.third_duplicate_acks = count),
+];
+
+/// The same for times that may be null.
+const TIMES_OR_NULL: [Field<Option<Time>>; 3] = [
+    ("fct_ps", |row, time| row.fct = time),
+    ("fct_receiver_ps", |row, time| row.receiver_fct = time),
+    ("deadline_ps", |row, time| row.deadline = time),
+];
+
+fn fill<T>(
+    rows: &mut [FlowRow],
+    values: impl IntoIterator<Item = T>,
+    set: impl Fn(&mut FlowRow, T),
+) {
+    rows.iter_mut().zip(values).for_each(|(row, value)| set(row, value));
+}
+
 /// The columns of one row group.
 pub(super) struct Rows<'a> {
     path: &'a Path,
@@ -127,42 +167,7 @@ impl Rows<'_> {
     /// The flows.
     pub(super) fn flows(&self) -> Result<Option<FlowsOfRun>, ResultsError> {
         let Some(run) = self.key()? else { return Ok(None) };
-        let src = self.counts("src")?;
-        let dst = self.counts("dst")?;
-        let size = self.counts("size_bytes")?;
-        let start = self.counts("start_ps")?;
-        let fct = self.maybe_counts("fct_ps")?;
-        let receiver_fct = self.maybe_counts("fct_receiver_ps")?;
-        let ideal_fct = self.counts("ideal_fct_ps")?;
-        let deadline = self.maybe_counts("deadline_ps")?;
-        let gave_up = match self.has("gave_up") {
-            true => self.all::<BoolType>("gave_up")?,
-            false => vec![false; self.rows()],
-        };
-        let retransmissions = self.counts("retransmissions")?;
-        let timeouts = self.counts("timeouts")?;
-        let packet_counters = self.packet_counters()?;
-        let measured = self.all::<BoolType>("measured")?;
-        let flow = |(row, flow): (usize, u64)| {
-            Ok(FlowRow {
-                flow,
-                src: self.small(src[row])?,
-                dst: self.small(dst[row])?,
-                size: Bytes::new(size[row]),
-                start: Time::from_ps(start[row]),
-                fct: fct[row].map(Time::from_ps),
-                receiver_fct: receiver_fct[row].map(Time::from_ps),
-                gave_up: gave_up[row],
-                ideal_fct: Time::from_ps(ideal_fct[row]),
-                deadline: deadline[row].map(Time::from_ps),
-                retransmissions: retransmissions[row],
-                timeouts: timeouts[row],
-                packets: packet_counters[row],
-                measured: measured[row],
-            })
-        };
-        let flows =
-            self.counts("flow")?.into_iter().enumerate().map(flow).collect::<Result<_, _>>()?;
+        let flows = self.flow_rows()?;
         let parts = match self.has("part") {
             true => self.texts("part", self.rows())?,
             false => vec![String::new(); self.rows()],
@@ -171,29 +176,27 @@ impl Rows<'_> {
         Ok(Some(FlowsOfRun { run, flows, parts }))
     }
 
-    /// What the packets of each flow met.
-    fn packet_counters(&self) -> Result<Vec<PacketCounters>, ResultsError> {
-        let mut packet_counters = vec![PacketCounters::default(); self.rows()];
-        type Place = fn(&mut PacketCounters) -> &mut u64;
-        let places: [(&str, Place); 8] = [
-            ("packets_arrived", |packets| &mut packets.arrived),
-            ("packets_marked", |packets| &mut packets.marked),
-            ("packets_marked_again", |packets| &mut packets.marked_again),
-            ("packets_reordered", |packets| &mut packets.reordered),
-            ("packets_lost", |packets| &mut packets.lost),
-            ("acks", |packets| &mut packets.acks),
-            ("duplicate_acks", |packets| &mut packets.duplicate_acks),
-            ("third_duplicate_acks", |packets| &mut packets.third_duplicate_acks),
-        ];
-        for (name, place) in places {
-            if !self.has(name) {
-                continue;
-            }
-            for (packets, count) in packet_counters.iter_mut().zip(self.counts(name)?) {
-                *place(packets) = count;
-            }
+    /// A row for each flow, filled in column by column, so that only one column is in memory beside the
+    /// rows.
+    fn flow_rows(&self) -> Result<Vec<FlowRow>, ResultsError> {
+        let mut rows = vec![FlowRow::default(); self.rows()];
+        for (name, set) in COUNTS {
+            fill(&mut rows, self.counts(name)?, set);
         }
-        Ok(packet_counters)
+        for (name, set) in COUNTS_OF_PACKETS.iter().filter(|(name, _)| self.has(name)) {
+            fill(&mut rows, self.counts(name)?, set);
+        }
+        for (name, set) in TIMES_OR_NULL {
+            let times = self.maybe_counts(name)?.into_iter().map(|time| time.map(Time::from_ps));
+            fill(&mut rows, times, set);
+        }
+        fill(&mut rows, self.smalls("src")?, |row, src| row.src = src);
+        fill(&mut rows, self.smalls("dst")?, |row, dst| row.dst = dst);
+        if self.has("gave_up") {
+            fill(&mut rows, self.all::<BoolType>("gave_up")?, |row, it| row.gave_up = it);
+        }
+        fill(&mut rows, self.all::<BoolType>("measured")?, |row, it| row.measured = it);
+        Ok(rows)
     }
 
     /// The ports and their samples.
@@ -317,6 +320,10 @@ impl Rows<'_> {
 
     fn counts(&self, name: &str) -> Result<Vec<u64>, ResultsError> {
         self.all::<Int64Type>(name)?.into_iter().map(|value| self.unsigned(value)).collect()
+    }
+
+    fn smalls(&self, name: &str) -> Result<Vec<u32>, ResultsError> {
+        self.counts(name)?.into_iter().map(|value| self.small(value)).collect()
     }
 
     fn maybe_counts(&self, name: &str) -> Result<Vec<Option<u64>>, ResultsError> {
