@@ -67,6 +67,11 @@ pub fn how(value: &ClaimedValue) -> String {
     }
 }
 
+/// How a value is measured with real packets, if it is.
+pub fn how_in_lab(value: &ClaimedValue) -> Option<String> {
+    value.lab.as_ref().map(measured)
+}
+
 fn measured(measure: &Measure) -> String {
     let mut text = format!("experiments/{}.toml", measure.experiment);
     if !measure.set.is_empty() {

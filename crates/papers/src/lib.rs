@@ -33,7 +33,7 @@ mod verdict;
 pub use assumption::{Assumption, Reading};
 pub use claim::{Claim, ClaimedValue, Claims};
 pub use error::ClaimsError;
-pub use explanation::{explanation, how, parameters};
+pub use explanation::{explanation, how, how_in_lab, parameters};
 pub use exploration::{Explored, as_text, explore, studies};
 pub use explored::ExploredTable;
 pub use kind::{Bound, Kind};

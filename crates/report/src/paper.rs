@@ -6,7 +6,7 @@ mod readings;
 use std::fmt::Write;
 
 use flowsched_papers::{
-    Assumption, Bound, Claim, ExploredTable, Kind, Recorded, Row, Tables, how, totals,
+    Assumption, Bound, Claim, ExploredTable, Kind, Recorded, Row, Tables, how, how_in_lab, totals,
 };
 
 pub use chart::claim_chart;
@@ -85,7 +85,7 @@ fn section(claim: &Claim, rows: &[Row], tables: &Tables) -> String {
     if let Some(figure) = claim_chart(&rows.iter().collect::<Vec<_>>()) {
         let _ = writeln!(text, "{figure}\n");
     }
-    text.push_str(&measured(claim));
+    text.push_str(&measured(claim, tables));
     for open in &claim.assumptions {
         text.push_str(&assumption(id, open));
     }
@@ -101,11 +101,14 @@ fn line(row: &Row) -> String {
     format!("| {} | {} | {seeds} | {cost} |\n", cells.join(" | "), row.verdict_in_words())
 }
 
-/// How the values are measured, each way once.
-fn measured(claim: &Claim) -> String {
+/// How the values are measured, each way once, and the ways in which the tables have them with real packets.
+fn measured(claim: &Claim, tables: &Tables) -> String {
+    let simulated = claim.values.iter().filter(|value| value.measure.is_some());
+    let in_lab = claim.values.iter().filter(|one| tables.in_lab(&claim.id, &one.name).is_some());
+    let of_lab = |value| Some((value, how_in_lab(value)? + ", with real packets"));
+    let all = simulated.map(|value| (value, how(value))).chain(in_lab.filter_map(of_lab));
     let mut ways: Vec<(String, Vec<&str>)> = Vec::new();
-    for value in claim.values.iter().filter(|value| value.measure.is_some()) {
-        let way = how(value);
+    for (value, way) in all {
         match ways.iter_mut().find(|(known, _)| *known == way) {
             Some((_, names)) => names.push(&value.name),
             None => ways.push((way, vec![&value.name])),
