@@ -22,7 +22,7 @@ pub fn explanation(claim: &Claim, rows: &[Row]) -> String {
         let _ = writeln!(text, "  {name}: {published}; {}", how(value));
         for row in of_value.filter(|row| row.measured.is_some()) {
             let (figure, verdict) = (row.measured_in_words(), row.verdict_in_words());
-            let _ = writeln!(text, "    measured at {} scale: {figure}, {verdict}", row.scale);
+            let _ = writeln!(text, "    measured {}: {figure}, {verdict}", row.scale_in_words());
         }
     }
     for open in &claim.assumptions {

@@ -28,23 +28,31 @@ impl Recorded {
 }
 
 /// Several recorded tables, of different values or scales.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tables(Vec<Recorded>);
 
 impl Tables {
-    /// All of these tables. Rows that nothing was measured for say nothing where another table has the value.
+    /// The tables, given with the names of their files. Several may have a value at the same scale if only one
+    /// of them has a measurement of it.
     ///
     /// # Errors
-    /// If two tables measured a value at the same scale: which.
-    pub fn new(all: Vec<Recorded>) -> Result<Tables, String> {
-        let tables = Tables(all);
-        let rows: Vec<&Row> = tables.measured().collect();
-        for (place, row) in rows.iter().enumerate() {
-            if rows[..place].iter().any(|other| other.is_of(row) && other.scale == row.scale) {
-                return Err(format!("two tables have `{}` at {} scale", row.name(), row.scale));
+    /// If two tables measured a value at the same scale: which, and a sentence on what to do.
+    pub fn new(named: Vec<(String, Recorded)>) -> Result<Tables, String> {
+        let mut seen: Vec<(&str, &Row)> = Vec::new();
+        for (file, table) in &named {
+            for row in table.claims.iter().filter(|row| row.is_measured()) {
+                let is_same = |other: &Row| other.is_of(row) && other.scale == row.scale;
+                if let Some((first, _)) = seen.iter().find(|(_, other)| is_same(other)) {
+                    let (name, scale) = (row.name(), row.scale_in_words());
+                    return Err(format!(
+                        "{first} and {file} both measured `{name}` {scale}. Remove one of these files, or make \
+                         one again without this claim."
+                    ));
+                }
+                seen.push((file, row));
             }
         }
-        Ok(tables)
+        Ok(Tables(named.into_iter().map(|(_, table)| table).collect()))
     }
 
     /// The tables.
@@ -65,16 +73,12 @@ impl Tables {
 
     /// What a claim's value took at a scale, in seconds of one processor.
     pub fn cost(&self, id: &str, value: &str, scale: &str) -> Option<f64> {
-        self.rows_of(id, value).find(|row| row.scale == scale)?.cpu_s
+        self.rows_of(id, value).filter(|row| row.scale == scale).find_map(|row| row.cpu_s)
     }
 
     fn rows_of(&self, id: &str, value: &str) -> impl DoubleEndedIterator<Item = &Row> {
         let all = self.0.iter().flat_map(|table| &table.claims);
         all.filter(move |row| row.id == id && row.value == value)
-    }
-
-    fn measured(&self) -> impl Iterator<Item = &Row> {
-        self.0.iter().flat_map(|table| &table.claims).filter(|row| row.is_measured())
     }
 }
 
@@ -86,11 +90,6 @@ impl Row {
 
     fn is_measured(&self) -> bool {
         !matches!(self.verdict, Verdict::NotRun | Verdict::NeedsTheLab)
-    }
-
-    /// Whether it is of real packets.
-    pub fn is_in_lab(&self) -> bool {
-        self.scale.starts_with("lab")
     }
 
     /// How much the row says of its value, beside other rows of it.
@@ -109,31 +108,25 @@ mod tests {
     use super::*;
     use crate::kind::Kind;
 
+    /// A row that took 7 s if it was measured.
     fn row(value: &str, scale: &str, verdict: Verdict) -> Row {
-        Row {
-            id: "a.b".to_owned(),
-            value: value.to_owned(),
-            kind: Kind::Value,
-            bound: None,
-            published: None,
-            measured: None,
-            interval: None,
-            verdict,
-            reason: None,
-            scale: scale.to_owned(),
-            seeds: None,
-            cpu_s: Some(scale.len() as f64),
-        }
+        let empty = Row::without_figures(Kind::Value, verdict);
+        let (id, value, scale) = ("a.b".to_owned(), value.to_owned(), scale.to_owned());
+        let cpu_s = empty.is_measured().then_some(7.0);
+        Row { id, value, scale, cpu_s, ..empty }
     }
 
     fn tables(all: &[&[Row]]) -> Result<Tables, String> {
-        let recorded = |rows: &&[Row]| Recorded {
-            date: String::new(),
-            program: Program::default(),
-            machine: String::new(),
-            claims: rows.to_vec(),
+        let recorded = |(place, rows): (usize, &&[Row])| {
+            let table = Recorded {
+                date: String::new(),
+                program: Program::default(),
+                machine: String::new(),
+                claims: rows.to_vec(),
+            };
+            (format!("{place}.json"), table)
         };
-        Tables::new(all.iter().map(recorded).collect())
+        Tables::new(all.iter().enumerate().map(recorded).collect())
     }
 
     #[test]
@@ -153,14 +146,24 @@ mod tests {
         assert_eq!(all.row("a.b", "v"), None);
         assert_eq!(all.in_lab("a.b", "w"), Some(&lab("w")));
         assert_eq!(all.in_lab("a.b", "y"), None);
-        assert_eq!(all.cost("a.b", "y", "paper"), Some(5.0));
+    }
+
+    #[test]
+    fn a_cost_is_of_the_table_that_measured_the_value() {
+        let idle = row("x", "paper", Verdict::NotRun);
+        let all = tables(&[&[idle], &[row("x", "paper", Verdict::Undecided)]]).unwrap();
+        assert_eq!(all.cost("a.b", "x", "paper"), Some(7.0));
+        assert_eq!(all.cost("a.b", "x", "quick"), None);
     }
 
     #[test]
     fn a_value_is_measured_once_at_a_scale() {
         let one = row("x", "paper", Verdict::Reproduced);
-        let twice = tables(&[std::slice::from_ref(&one), std::slice::from_ref(&one)]);
-        assert_eq!(twice.unwrap_err(), "two tables have `a.b: x` at paper scale");
+        let twice = tables(&[std::slice::from_ref(&one), std::slice::from_ref(&one)]).unwrap_err();
+        assert!(
+            twice.starts_with("0.json and 1.json both measured `a.b: x` at paper scale."),
+            "{twice}"
+        );
         let idle = row("x", "paper", Verdict::NotRun);
         assert!(tables(&[&[one, idle.clone()], &[idle]]).is_ok());
     }

@@ -33,7 +33,7 @@ pub struct Row {
     pub verdict: Verdict,
     /// Why nothing was measured: a sentence without its full stop.
     pub reason: Option<String>,
-    /// How large the simulations are: `"quick"` or `"paper"`.
+    /// How large the runs are: `"quick"` or `"paper"`, with real packets `"lab, quick"` or `"lab, paper"`.
     pub scale: String,
     /// How many seeds there are.
     pub seeds: Option<usize>,
@@ -105,6 +105,19 @@ impl Row {
         }
     }
 
+    /// Whether it is of real packets.
+    pub fn is_in_lab(&self) -> bool {
+        self.scale.starts_with("lab")
+    }
+
+    /// The scale, in words: `at quick scale`, or `at quick scale in the lab`.
+    pub fn scale_in_words(&self) -> String {
+        match self.scale.strip_prefix("lab, ") {
+            Some(scale) => format!("at {scale} scale in the lab"),
+            None => format!("at {} scale", self.scale),
+        }
+    }
+
     /// The claim and the value.
     pub fn name(&self) -> String {
         match self.value.as_str() {
@@ -138,6 +151,27 @@ impl Row {
         match &self.reason {
             Some(reason) => format!("{}: {reason}", self.verdict.words()),
             None => self.verdict.words().to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+impl Row {
+    /// A row that has a verdict and nothing else.
+    pub(crate) fn without_figures(kind: Kind, verdict: Verdict) -> Row {
+        Row {
+            id: String::new(),
+            value: String::new(),
+            kind,
+            bound: None,
+            published: None,
+            measured: None,
+            interval: None,
+            verdict,
+            reason: None,
+            scale: String::new(),
+            seeds: None,
+            cpu_s: None,
         }
     }
 }

@@ -46,20 +46,7 @@ mod tests {
     use super::*;
 
     fn row(kind: Kind, verdict: Verdict) -> Row {
-        Row {
-            id: String::new(),
-            value: String::new(),
-            kind,
-            bound: None,
-            published: None,
-            measured: None,
-            interval: None,
-            verdict,
-            reason: None,
-            scale: String::new(),
-            seeds: None,
-            cpu_s: None,
-        }
+        Row::without_figures(kind, verdict)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use flowsched_experiment::{Mistake, Mistakes, Place};
@@ -42,21 +42,23 @@ pub fn record_explored(explored: Vec<Vec<Explored>>) -> ExploredTable {
 /// # Errors
 /// If two have a value at the same scale.
 pub fn tables() -> Result<Tables, Failure> {
-    let refused = |problem| {
-        let problem = format!("{problem}. Leave one of them out.");
+    let refused = |problem: String| {
         Mistakes::from(Mistake::new(&Place::Argument(MEASURED.to_owned()), "claims", problem))
     };
     Ok(Tables::new(read_all(MEASURED)?).map_err(refused)?)
 }
 
-/// What the JSON files of a folder say, in the order of their names; nothing without the folder.
-fn read_all<T: DeserializeOwned>(folder: &str) -> Result<Vec<T>, Failure> {
+/// What the JSON files of a folder say, each with its path, in their order; nothing without the folder.
+fn read_all<T: DeserializeOwned>(folder: &str) -> Result<Vec<(String, T)>, Failure> {
     let failed = |path: &Path, source| {
         let what = format!("read {}", path.display());
         Failure::System { what, source }
     };
-    let mut paths: Vec<PathBuf> = match fs::read_dir(folder) {
-        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+    let list = || -> io::Result<Vec<PathBuf>> {
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect()
+    };
+    let mut paths = match list() {
+        Ok(paths) => paths,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(failed(Path::new(folder), error)),
     };
@@ -64,7 +66,8 @@ fn read_all<T: DeserializeOwned>(folder: &str) -> Result<Vec<T>, Failure> {
     paths.sort_unstable();
     let read = |path: &PathBuf| {
         let text = fs::read_to_string(path).map_err(|error| failed(path, error))?;
-        serde_json::from_str(&text).map_err(|error| failed(path, error.into()))
+        let said = serde_json::from_str(&text).map_err(|error| failed(path, error.into()))?;
+        Ok((path.display().to_string(), said))
     };
     paths.iter().map(read).collect()
 }
@@ -73,7 +76,8 @@ fn read_all<T: DeserializeOwned>(folder: &str) -> Result<Vec<T>, Failure> {
 pub fn write_pages(folder: &Path) -> Result<(), Failure> {
     let claims = Repository::here().claims()?;
     let tables = tables()?;
-    let explored: Vec<ExploredTable> = read_all(EXPLORED)?;
+    let explored: Vec<(String, ExploredTable)> = read_all(EXPLORED)?;
+    let explored: Vec<ExploredTable> = explored.into_iter().map(|(_, table)| table).collect();
     let mut papers: BTreeMap<&str, Vec<&Claim>> = BTreeMap::new();
     for claim in &claims.all {
         papers.entry(&claim.paper).or_default().push(claim);
