@@ -1,8 +1,8 @@
 #!/bin/sh
 # The largest memory of whole runs, tables and report included: 10,000 flows of DCTCP over 144 hosts, and
-# 1,000,000 fluid flows over 9,826 hosts, max-min. `cpu_s` ends where the tables begin. The second run is cut
-# short after 1 us, so that its `cpu_s` is what it takes to build the network and to draw the flows; WHOLE=1
-# simulates it to the end.
+# 1,000,000 fluid flows over 9,826 hosts, max-min. `cpu_s` is the processor time until the tables are written. The
+# second run is cut short after 1 us, so that its `cpu_s` is what it takes to build the network and to draw the
+# flows; WHOLE=1 simulates it to the end.
 set -eu
 flowsched=${FLOWSCHED:-target/release/flowsched}
 folder=$(mktemp -d)
