@@ -65,6 +65,12 @@ impl Measure {
         Study { experiment: self.experiment.clone(), set: self.set.clone() }
     }
 
+    /// The schemes whose runs the figure is from.
+    pub(crate) fn schemes(&self) -> Vec<&str> {
+        let both = [Some(&self.scheme), self.baseline.as_ref().filter(|one| **one != self.scheme)];
+        both.into_iter().flatten().map(String::as_str).collect()
+    }
+
     /// The figure and its interval; `None` if the runs do not have it, or not at one point alone
     /// where one is needed.
     pub fn of_runs(&self, kind: Kind, summary: &Summary) -> Option<Measured> {

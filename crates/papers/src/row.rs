@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::claim::{Claim, ClaimedValue};
 use crate::kind::{Bound, Kind};
+use crate::late::LateRuns;
 use crate::measure::Measure;
 use crate::published::Published;
 use crate::setting::Study;
@@ -53,19 +54,20 @@ impl Row {
         Row::under(claim, value, claim.kind, measure, summaries, scale)
     }
 
-    /// The row of a claim's value with real packets. `late` has the studies that decide nothing because the lab was
-    /// late, and says so in words.
+    /// The row of a claim's value with real packets. It decides nothing if the lab was late in a run that its
+    /// figure is from.
     pub fn in_lab(
         claim: &Claim,
         value: &ClaimedValue,
         summaries: &BTreeMap<Study, Summary>,
-        late: &BTreeMap<Study, String>,
+        late: &BTreeMap<Study, LateRuns>,
         scale: &str,
     ) -> Row {
         let measure = value.lab.as_ref();
         let row = Row::under(claim, value, claim.kind, measure, summaries, scale);
-        match measure.and_then(|one| late.get(&one.study())) {
-            Some(why) => Row { verdict: Verdict::Undecided, reason: Some(why.clone()), ..row },
+        let lateness = measure.and_then(|one| late.get(&one.study())?.of(&one.schemes()));
+        match lateness {
+            Some(reason) => Row { verdict: Verdict::Undecided, reason: Some(reason), ..row },
             None => row,
         }
     }

@@ -19,7 +19,7 @@ const FILE: &str = "lab.json";
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Kept {
     /// Which run.
-    run: String,
+    pub run: String,
     scheme: String,
     seed: u64,
     pub valid: bool,

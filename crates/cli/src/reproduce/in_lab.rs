@@ -5,16 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use flowsched_experiment::results::Summary;
+use flowsched_experiment::results::{RunKey, Summary};
 use flowsched_experiment::{Mistake, Mistakes, Place};
-use flowsched_papers::{CLAIMS, Claim, Repository, Row, Study, as_table, studies_in_lab};
+use flowsched_papers::{CLAIMS, Claim, LateRuns, Repository, Row, Study, as_table, studies_in_lab};
 use flowsched_run::{Progress, Store};
 
 use super::record;
 use crate::arguments::{Format, Reproduce};
 use crate::captures::Wanted;
 use crate::failure::{Failure, unforeseen};
-use crate::lab::conduct::{self, Conducts};
+use crate::lab::conduct::{self, Conducts, Kept};
 use crate::lab::{check, simulator::simulator};
 use crate::output::print;
 use crate::program::program;
@@ -22,11 +22,11 @@ use crate::progress::say;
 use crate::run::complete_by;
 use crate::signals::Interrupts;
 
-/// What was measured: the summary of each study, and which of them decide nothing, in words.
+/// What was measured: the summary of each study, and the runs that decide nothing.
 #[derive(Default)]
 struct Measured {
     summaries: BTreeMap<Study, Summary>,
-    late: BTreeMap<Study, String>,
+    late: BTreeMap<Study, LateRuns>,
 }
 
 /// Measures the values that the lab can, and prints a row for each.
@@ -76,14 +76,22 @@ fn run_all(wanted: &Reproduce, studies: &[Study]) -> Result<Measured, Failure> {
         if progress.stop.load(Ordering::SeqCst) {
             return Err(Failure::ReproductionInterrupted);
         }
-        let punctual = conduct::read(&dir).iter().filter(|run| run.valid).count();
-        let (runs, late) = (summary.runs.len(), summary.runs.len().saturating_sub(punctual));
-        if late > 0 {
-            let why = format!("the lab was late in {late} of {runs} runs, or has no record of it");
-            measured.late.insert(study.clone(), why);
-        }
+        measured.late.insert(study.clone(), late_runs(&summary, &conduct::read(&dir)));
         measured.summaries.insert(study.clone(), summary);
     }
     interrupts.simulations_ended();
     Ok(measured)
+}
+
+/// The runs that are not valid, or of whose conduct there is no record.
+fn late_runs(summary: &Summary, kept: &[Kept]) -> LateRuns {
+    let mut late = LateRuns::default();
+    for run in &summary.runs {
+        let (point, scheme) = (run.point.clone(), run.scheme.clone());
+        let key = RunKey { point, scheme, seed: run.seed }.to_string();
+        if !kept.iter().any(|kept| kept.valid && kept.run == key) {
+            late.note(&run.scheme);
+        }
+    }
+    late
 }
