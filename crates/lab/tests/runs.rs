@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use first_run::FirstRun;
 use flowsched_lab::conduct::Conduct;
 use flowsched_lab::run::{Extras, Lab};
-use flowsched_schemes::world::{Outcome, Progress, Watch};
+use flowsched_schemes::world::{Outcome, Progress, Threads, Watch};
 
 /// One lab at a time: two would be late.
 static MACHINE: Mutex<()> = Mutex::new(());
@@ -31,7 +31,12 @@ fn run(file: &str) -> (Outcome, Conduct, Outcome) {
     let memcached = (0..job.flows.len()).map(of_query).collect();
     let (progress, mut samples) =
         (Progress::default(), |_: &[_]| std::ops::ControlFlow::Continue(()));
-    let mut watch = Watch { progress: &progress, samples: &mut samples, probing: None };
+    let mut watch = Watch {
+        threads: Threads::one(),
+        progress: &progress,
+        samples: &mut samples,
+        probing: None,
+    };
     let (outcome, conduct) = Lab::in_folder(folder.path())
         .run(&job, scheme, Extras { memcached, ..Extras::default() }, &mut watch)
         .unwrap();

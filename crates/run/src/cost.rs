@@ -1,5 +1,6 @@
 //! What a run costs: processor, time and memory.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -8,7 +9,7 @@ use nix::sys::time::TimeValLike;
 /// What a run has cost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
-    /// User CPU time of the thread, seconds.
+    /// User CPU time of the run's threads, seconds.
     pub cpu_s: f64,
     /// Elapsed time, seconds.
     pub wall_s: f64,
@@ -16,22 +17,31 @@ pub struct Cost {
     pub peak_rss_bytes: u64,
 }
 
-/// Measures from when it is made, on the thread that makes it.
+/// Measures from when it is made, on the thread that makes it and those that help it.
 pub struct Meter {
     cpu_s: f64,
+    /// User CPU time of threads that have helped, microseconds.
+    helpers_us: AtomicU64,
     start: Instant,
 }
 
 impl Meter {
     /// Starts measuring.
     pub fn start() -> Meter {
-        Meter { cpu_s: thread_cpu_s(), start: Instant::now() }
+        let helpers_us = AtomicU64::new(0);
+        Meter { cpu_s: thread_cpu_s(), helpers_us, start: Instant::now() }
+    }
+
+    /// Adds what the thread has cost on which this is called, at its end.
+    pub fn add_thread(&self) {
+        self.helpers_us.fetch_add((thread_cpu_s() * 1e6) as u64, Ordering::Relaxed);
     }
 
     /// What it has cost since; to be read on the thread that started it.
     pub fn read(&self) -> Cost {
+        let helpers_s = self.helpers_us.load(Ordering::Relaxed) as f64 / 1e6;
         Cost {
-            cpu_s: thread_cpu_s() - self.cpu_s,
+            cpu_s: thread_cpu_s() - self.cpu_s + helpers_s,
             wall_s: self.start.elapsed().as_secs_f64(),
             peak_rss_bytes: peak_rss_bytes(),
         }
@@ -63,7 +73,15 @@ mod tests {
         while meter.read().cpu_s < 0.02 {
             sum = (0..100_000).fold(sum, |sum, x| std::hint::black_box(sum ^ x));
         }
+        let work = || while thread_cpu_s() < 0.02 {};
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                work();
+                meter.add_thread();
+            });
+        });
         let cost = meter.read();
+        assert!(cost.cpu_s > 0.039, "two threads: {cost:?}");
         assert!(cost.wall_s > 0.0 && cost.peak_rss_bytes > 100_000, "{cost:?} {sum}");
     }
 }

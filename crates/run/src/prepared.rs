@@ -1,10 +1,11 @@
 //! One run of an experiment, from its network and flows to its record.
 
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 use flowsched_experiment::results::{PortRow, RunKey, RunRecord, RunStart};
 use flowsched_experiment::{ProbeOfScene, Run, Scene};
-use flowsched_schemes::world::{Every, PortSample, Probe, Probing, Progress, Seen, Watch};
+use flowsched_schemes::world::{Every, PortSample, Probe, Probing, Progress, Seen, Threads, Watch};
 use flowsched_topology::Network;
 use flowsched_units::SettingError;
 use flowsched_workload::Workload;
@@ -20,6 +21,7 @@ pub struct Prepared<'a> {
     run: Run,
     network: Network,
     workload: Workload,
+    threads: NonZeroUsize,
     meter: Meter,
 }
 
@@ -32,7 +34,13 @@ impl<'a> Prepared<'a> {
         let meter = Meter::start();
         let network = scene.network()?;
         let workload = scene.workload(&network, run.seed)?;
-        Ok(Prepared { scene, run, network, workload, meter })
+        Ok(Prepared { scene, run, network, workload, threads: NonZeroUsize::MIN, meter })
+    }
+
+    /// The same run on up to this many threads instead of one.
+    #[must_use]
+    pub fn on_threads(self, threads: NonZeroUsize) -> Prepared<'a> {
+        Prepared { threads, ..self }
     }
 
     /// What is known of the run before it begins.
@@ -78,7 +86,7 @@ impl<'a> Prepared<'a> {
         samples: &mut dyn FnMut(&[PortRow]) -> ControlFlow<()>,
         seen: Option<&mut dyn FnMut(Seen) -> ControlFlow<()>>,
     ) -> Result<RunRecord, RunError> {
-        let Prepared { scene, run, network, workload, meter } = self;
+        let Prepared { scene, run, network, workload, threads, meter } = self;
         let mut rows = Vec::new();
         let mut hand_on = |of_ports: &[PortSample]| {
             rows.clear();
@@ -87,7 +95,9 @@ impl<'a> Prepared<'a> {
         };
         let probe = scene.probe.as_ref().map(probe);
         let probing = probe.as_ref().zip(seen).map(|(probe, seen)| Probing { probe, seen });
-        let watch = Watch { progress, samples: &mut hand_on, probing };
+        let at_end = || meter.add_thread();
+        let threads = Threads { count: threads, at_end: &at_end };
+        let watch = Watch { threads, progress, samples: &mut hand_on, probing };
         let (flows, parts) = (&workload.flows, &workload.parts);
         let outcome = simulator(Simulation { scene, run, network: &network, flows, parts, watch })?;
         Ok(record(scene, run, &network, workload, outcome, meter.read()))

@@ -87,7 +87,7 @@ impl<'a> Simulation<'a> {
     where
         T: Transport,
         G: Tagging<T::Header>,
-        P: Ports<T::Header>,
+        P: Ports<T::Header, Port: Send>,
         C: Controllers<T::Header>,
     {
         let Level::Packets(scheme) = &self.scheme().level else {
@@ -101,7 +101,7 @@ impl<'a> Simulation<'a> {
                            Use `routing = \"ecmp\"`.";
             return Err(SettingError::sentence("topology.routing", problem));
         }
-        Ok(flowsched_sim::run_parts_watched(&job, parts, &mut self.watch))
+        Ok(flowsched_sim::run_parts_on_threads(&job, parts, &mut self.watch))
     }
 
     /// The job and the scheme of the run, and who follows it, for a world outside this crate.

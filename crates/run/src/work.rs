@@ -1,6 +1,8 @@
-//! The runs of an experiment, side by side on threads.
+//! The runs of an experiment, side by side on threads. If there are more threads than runs, each run has
+//! several.
 
 use std::cell::RefCell;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -125,12 +127,14 @@ impl Work {
         threads: usize,
         done: &Sender<Result<RunSummary, RunError>>,
     ) -> std::io::Result<Vec<JoinHandle<()>>> {
+        let workers = threads.min(self.runs.len());
         let worker = |number: usize| {
             let (work, done) = (Arc::clone(self), done.clone());
             let name = format!("run-{number}");
-            std::thread::Builder::new().name(name).spawn(move || work.work(&done))
+            let of_run = threads_of(number, workers, threads);
+            std::thread::Builder::new().name(name).spawn(move || work.work(of_run, &done))
         };
-        (0..threads.min(self.runs.len())).map(worker).collect()
+        (0..workers).map(worker).collect()
     }
 
     fn stop(&self) {
@@ -160,10 +164,10 @@ impl Work {
         self.is_to_stop() && self.active.load(Ordering::SeqCst) == 0
     }
 
-    fn work(&self, done: &Sender<Result<RunSummary, RunError>>) {
+    fn work(&self, threads: NonZeroUsize, done: &Sender<Result<RunSummary, RunError>>) {
         let next = || self.runs.get(self.next.fetch_add(1, Ordering::SeqCst));
         while let Some((place, run)) = next() {
-            if self.one_run(*place, *run, done).is_break() {
+            if self.one_run(*place, *run, threads, done).is_break() {
                 break;
             }
         }
@@ -174,6 +178,7 @@ impl Work {
         &self,
         place: usize,
         run: Run,
+        threads: NonZeroUsize,
         done: &Sender<Result<RunSummary, RunError>>,
     ) -> ControlFlow<()> {
         if self.is_to_stop() {
@@ -185,7 +190,9 @@ impl Work {
         if self.is_to_stop() {
             return ControlFlow::Break(());
         }
-        let result = prepared.map_err(RunError::Setting).and_then(|run| self.simulate(place, run));
+        let result = prepared
+            .map_err(RunError::Setting)
+            .and_then(|run| self.simulate(place, run.on_threads(threads)));
         match done.send(result) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
@@ -226,6 +233,12 @@ impl Work {
     }
 }
 
+/// How many of the threads the runs of one worker use.
+fn threads_of(worker: usize, workers: usize, threads: usize) -> NonZeroUsize {
+    let spare = usize::from(worker < threads % workers);
+    NonZeroUsize::new(threads / workers + spare).unwrap_or(NonZeroUsize::MIN)
+}
+
 /// Counts a run while it is there.
 struct Active<'a>(&'a AtomicUsize);
 
@@ -247,6 +260,22 @@ fn join(workers: Vec<JoinHandle<()>>) {
     for worker in workers {
         if let Err(panic) = worker.join() {
             std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_threads_are_used_where_runs_are_fewer() {
+        for (runs, threads) in [(1, 1), (1, 2), (1, 7), (2, 7), (3, 4), (5, 3), (7, 7)] {
+            let workers = runs.min(threads);
+            let of_runs = (0..workers).map(|worker| threads_of(worker, workers, threads).get());
+            let of_runs: Vec<usize> = of_runs.collect();
+            assert_eq!(of_runs.iter().sum::<usize>(), threads, "{runs} runs");
+            assert!(of_runs[0] - of_runs[workers - 1] <= 1, "{runs} runs: {of_runs:?}");
         }
     }
 }

@@ -44,7 +44,7 @@ pub struct Tunnel<H> {
 
 /// What a scheme's own header carries from hosts to switches and back: `()` where packets have
 /// none.
-pub trait Header: Copy + Default + std::fmt::Debug + Send {
+pub trait Header: Copy + Default + std::fmt::Debug + Send + Sync {
     /// Bytes that it adds to every packet on the wire.
     const WIRE_BYTES: u32 = 0;
     /// Whether flows are spread over paths: where a network has paths for that, a packet takes

@@ -46,9 +46,9 @@ pub enum AckPriority {
 }
 
 /// What a sending host writes on the packets of its flows: the rule that all flows share.
-pub trait Tagging<H: Header>: Send {
+pub trait Tagging<H: Header>: Send + Sync {
     /// What it remembers of one connection, from flow to flow.
-    type Flow: Copy + Default;
+    type Flow: Copy + Default + Send;
 
     /// A new flow begins on the connection that `flow` belongs to.
     fn start_flow(&self, _flow: &mut Self::Flow, _start: &Start) {}
@@ -89,9 +89,9 @@ pub trait TaggerPart: Clone + std::fmt::Debug + 'static {
 /// A tagger that knows nothing of headers: what it writes is a [`Tag`].
 ///
 /// Every plain tagger is a [`Tagging`], whatever packets carry.
-pub trait PlainTagger: Send {
+pub trait PlainTagger: Send + Sync {
     /// What it remembers of one connection, from flow to flow.
-    type Memory: Copy + Default + std::fmt::Debug;
+    type Memory: Copy + Default + std::fmt::Debug + Send;
 
     /// A new flow begins on the connection that `memory` belongs to.
     fn start_flow(&self, _memory: &mut Self::Memory) {}

@@ -64,19 +64,19 @@ pub struct Outgoing<H = ()> {
 /// A world hands packets and timers to senders, receivers and hosts. After each of these it polls the
 /// sender until there is no packet. A deadline may come too early; it never
 /// comes too late.
-pub trait Transport: Sized + Send {
+pub trait Transport: Sized + Send + Sync {
     /// The header of its packets, for the switches; [`Carrying`] puts a header on the packets of a
     /// transport that has none.
     type Header: Header;
     /// What stays when a flow ends and the next begins on the same connection.
-    type Connection;
+    type Connection: Send;
     /// What a host remembers beyond its flows: whom to grant or to credit next, and whose turn it is
     /// to send.
-    type Host: Hosting<Self>;
+    type Host: Hosting<Self> + Send;
     /// The sending side of a flow.
-    type Sender: Sending<Self>;
+    type Sender: Sending<Self> + Send;
     /// The receiving side of a flow.
-    type Receiver: Receiving<Self>;
+    type Receiver: Receiving<Self> + Send;
 
     /// Whether all packets of a flow must pass the same switches, which know the flow.
     const NEEDS_ONE_PATH: bool = false;
@@ -84,6 +84,10 @@ pub trait Transport: Sized + Send {
     /// Whether senders wait for applications that hand bytes over at a rate
     /// ([`Start::application_rate`]).
     const WAITS_FOR_APPLICATIONS: bool = false;
+
+    /// Whether a sender ends only when a packet tells it so that its receiver sent once it had every byte
+    /// ([`Receiving::is_delivered`]). A run whose senders may end earlier uses one thread.
+    const ENDS_AFTER_DELIVERY: bool = false;
 
     /// The same rule over paths by which packets of one flow overtake each other.
     #[must_use]

@@ -6,7 +6,7 @@ mod watch;
 
 pub use outcome::{FlowOutcome, Outcome, Overhead, Passage, PortSample, Worth};
 pub use probe::{Every, FlowState, PortState, Probe, Probing, Seen, SenderState};
-pub use watch::{Progress, SampleSink, Watch, collecting};
+pub use watch::{Progress, SampleSink, Threads, Watch, collecting};
 
 use crate::controller::{Controller, Site};
 use crate::packet::{Header, Packet};
@@ -28,7 +28,7 @@ pub struct Parts<T, G, P, C> {
 }
 
 /// What runs a scheme whose parts are of any types: [`Scheme::run_in`](crate::Scheme::run_in)
-/// calls [`World::run`] once, with the scheme's own.
+/// calls [`World::run`] once, with the scheme's own, whose ports may be served on other threads.
 pub trait World: Sized {
     /// The result of a run.
     type Output;
@@ -38,7 +38,7 @@ pub trait World: Sized {
     where
         T: Transport,
         G: Tagging<T::Header>,
-        P: Ports<T::Header>,
+        P: Ports<T::Header, Port: Send>,
         C: Controllers<T::Header>;
 }
 

@@ -7,13 +7,14 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::port::Connections;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
-use flowsched_schemes::world::FlowOutcome;
+use flowsched_schemes::world::{FlowOutcome, Parts};
 use flowsched_topology::HostId;
 use flowsched_units::Time;
 
 use crate::hosts::Hosts;
 use crate::job::Job;
-use crate::on_routing;
+use crate::shared;
+use crate::team::Team;
 
 /// All hosts of a job.
 pub struct Ends<'a, T: Transport, G: Tagging<T::Header>> {
@@ -30,7 +31,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Ends<'a, T, G> {
     /// The job's hosts, before any flow.
     pub fn new(job: &Job<'a>, transport: T, tagger: G) -> Ends<'a, T, G> {
         let connections = Connections::new(job.flows.len());
-        Ends { hosts: Hosts::new(job, on_routing(job, transport), tagger, connections) }
+        let parts = shared(job, Parts { transport, tagger, ports: (), controllers: () });
+        Ends { hosts: Hosts::new(job, &parts, connections, Team::alone()) }
     }
 
     /// A flow of the job starts.

@@ -6,26 +6,32 @@ use std::sync::atomic::Ordering;
 use flowsched_schemes::packet::Header;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
-use flowsched_schemes::world::{Outcome, Overhead, PortSample, Progress, Watch};
+use flowsched_schemes::world::{Overhead, PortSample, Progress, Watch};
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::{Flow, LONGEST_RUN};
 
-use crate::fabric::{Fabric, Tally};
+use crate::fabric::Fabric;
 use crate::hosts::Hosts;
 use crate::job::Job;
+use crate::share::Share;
+use crate::team::Team;
 use crate::watcher::Watching;
 
 /// Arrivals between looks at whether to stop. Where ports share memory, an arrival may visit all
 /// ports of a switch.
 const LOOK_EVERY: u32 = 1 << 8;
 
-/// A simulation under way.
+/// A simulation under way, of a network or of a part of one.
 pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, F, W> {
     flows: &'a [Flow],
-    next_flow: usize,
+    /// The flows that have an end in this part, by start.
+    starts: Vec<u32>,
+    /// How many of these have started.
+    started: usize,
     fabric: F,
     hosts: Hosts<'a, T, G>,
     watcher: W,
+    team: Team<'a>,
     sample_interval: Time,
     next_sample: Time,
     /// The next flow's start or the next sample, whichever is earlier.
@@ -34,7 +40,12 @@ pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, F, W> {
     next_other: Time,
     /// Every port at the last sample time.
     samples: Vec<PortSample>,
+    last_sample: Option<Time>,
     until: Time,
+    /// The last event's time.
+    end: Time,
+    /// Events handled that are not a link's.
+    events: u64,
 }
 
 /// Where the next event comes from; of those at the same time the first of this list.
@@ -59,27 +70,35 @@ where
         hosts: Hosts<'a, T, G>,
         fabric: F,
         watcher: W,
+        team: Team<'a>,
     ) -> Engine<'a, T, G, F, W> {
         let is_sampled = job.sample_interval > Time::ZERO;
+        let has_end = |flow: &&Flow| team.has(flow.src) || team.has(flow.dst);
         let mut engine = Engine {
             flows: job.flows,
-            next_flow: 0,
+            starts: job.flows.iter().filter(has_end).map(|flow| flow.id).collect(),
+            started: 0,
             fabric,
             hosts,
             watcher,
+            team,
             sample_interval: job.sample_interval,
             next_sample: if is_sampled { job.sample_interval } else { Time::MAX },
             next_planned: Time::MAX,
             next_other: Time::MAX,
             samples: Vec::new(),
+            last_sample: None,
             until: job.until.map_or(LONGEST_RUN, |until| until.min(LONGEST_RUN)),
+            end: Time::ZERO,
+            events: 0,
         };
         engine.plan();
         engine
     }
 
-    pub(crate) fn run(mut self, watch: &mut Watch<'_>) -> Outcome {
-        let mut outcome = Outcome::default();
+    /// Simulates to the end.
+    pub(crate) fn run(mut self, watch: &mut Watch<'_>) -> Share {
+        let mut stopped = false;
         loop {
             let (now, source) = self.next_event();
             let is_known = now < self.fabric.horizon();
@@ -88,49 +107,42 @@ where
                 break;
             }
             if next > self.until {
-                outcome.end = self.until;
-                outcome.stopped = self.until == LONGEST_RUN;
+                self.end = self.until;
+                stopped = self.until == LONGEST_RUN;
                 break;
             }
-            if is_known {
-                if self.watcher.look_before(now, &mut self.fabric, &self.hosts).is_break() {
-                    outcome.stopped = true;
-                    break;
-                }
-                outcome.end = now;
-                outcome.events += u64::from(source != Source::Links);
-                if self.handle(now, source, &mut outcome.end, watch).is_break() {
-                    outcome.stopped = true;
-                    break;
-                }
-            }
-            if watch.progress.stop.load(Ordering::Relaxed) {
-                outcome.stopped = true;
+            if (is_known && self.handle(now, source, watch).is_break())
+                || watch.progress.stop.load(Ordering::Relaxed)
+            {
+                stopped = true;
+                self.team.stop();
                 break;
             }
             self.report(watch.progress);
         }
         self.report(watch.progress);
-        self.finish(outcome, watch)
+        self.finish(stopped)
     }
 
     /// Has the fabric bring packets to hosts up to a new horizon: when something happens next.
     #[inline]
     fn advance(&mut self) -> Time {
-        self.fabric.advance(self.next_other, self.until.min(self.next_sample))
+        let last = self.until.min(self.next_sample);
+        let Engine { fabric, hosts, next_planned, next_other, .. } = self;
+        fabric.advance(last, || {
+            hosts.hear_endings();
+            *next_other = (*next_planned).min(hosts.timers.first());
+            *next_other
+        })
     }
 
     #[inline]
-    fn handle(
-        &mut self,
-        now: Time,
-        source: Source,
-        end: &mut Time,
-        watch: &mut Watch<'_>,
-    ) -> ControlFlow<()> {
+    fn handle(&mut self, now: Time, source: Source, watch: &mut Watch<'_>) -> ControlFlow<()> {
+        self.watcher.look_before(now, &mut self.fabric, &self.hosts)?;
         match source {
-            Source::Links if W::LOOKS => self.deliver_one(now),
-            Source::Links => *end = self.deliver(now),
+            Source::Links => {
+                self.end = if W::LOOKS { self.deliver_one(now) } else { self.deliver(now) };
+            }
             Source::FlowStarts => self.start_flow(now),
             Source::Timers => self.run_timer(now),
             Source::Controllers => self.run_controller(now),
@@ -174,7 +186,7 @@ where
 
     #[inline]
     fn next_flow_start(&self) -> Time {
-        self.flows.get(self.next_flow).map_or(Time::MAX, |flow| flow.start)
+        self.starts.get(self.started).map_or(Time::MAX, |flow| self.flows[*flow as usize].start)
     }
 
     /// Delivers what arrives from `now` on before anything else happens, up to a limit: the time of
@@ -194,7 +206,7 @@ where
     }
 
     #[inline]
-    fn deliver_one(&mut self, now: Time) {
+    fn deliver_one(&mut self, now: Time) -> Time {
         if let Some(packet) = self.fabric.deliver() {
             let Engine { fabric, hosts, watcher, .. } = self;
             hosts.receive(&packet, now, |host, packet| {
@@ -207,53 +219,73 @@ where
         } else if F::HAS_TIMERS {
             self.look_ahead();
         }
+        now
     }
 
     fn start_flow(&mut self, now: Time) {
-        let id = self.next_flow as u32;
-        self.next_flow += 1;
+        let id = self.starts[self.started];
+        self.started += 1;
         let Engine { fabric, hosts, watcher, .. } = self;
-        hosts.start(id, now, |host, packet| {
+        let is_sender_here = hosts.start(id, now, |host, packet| {
             if W::LOOKS {
                 watcher.note_sent(&packet);
             }
             fabric.send(host, packet, now);
         });
+        self.end = now;
+        self.events += u64::from(is_sender_here);
         self.plan();
     }
 
     fn run_timer(&mut self, now: Time) {
         let Engine { fabric, hosts, watcher, .. } = self;
-        hosts.on_timer(now, |host, packet| {
+        let is_event = hosts.on_timer(now, |host, packet| {
             if W::LOOKS {
                 watcher.note_sent(&packet);
             }
             fabric.send(host, packet, now);
         });
+        if is_event {
+            self.end = now;
+            self.events += 1;
+        }
         self.look_ahead();
     }
 
     fn run_controller(&mut self, now: Time) {
         self.fabric.on_timer(now);
+        self.end = now;
+        self.events += 1;
         self.look_ahead();
     }
 
     /// Looks at every port; the last time is when nothing else is left to happen.
     fn sample(&mut self, now: Time, watch: &mut Watch<'_>) -> ControlFlow<()> {
-        let handed_on = self.hand_on_samples(now, watch);
+        self.end = now;
+        self.events += u64::from(self.team.leads());
+        self.look_at_ports(now);
+        let handed_on = self.hand_on_samples(watch);
+        self.hosts.hear_endings();
         self.next_sample = Time::MAX;
         self.plan();
-        if self.next_other != Time::MAX || !self.fabric.is_quiet() {
+        let next = if self.fabric.is_quiet() { self.next_other } else { now };
+        if self.team.earliest([next]) != [Time::MAX] {
             self.next_sample = now.saturating_add(self.sample_interval);
             self.plan();
         }
         handed_on
     }
 
-    fn hand_on_samples(&mut self, now: Time, watch: &mut Watch<'_>) -> ControlFlow<()> {
+    fn look_at_ports(&mut self, now: Time) {
         self.samples.clear();
         self.fabric.sample(now, &mut self.samples);
-        (watch.samples)(&self.samples)
+        self.last_sample = Some(now);
+    }
+
+    /// Hands on what all parts have sampled.
+    fn hand_on_samples(&mut self, watch: &mut Watch<'_>) -> ControlFlow<()> {
+        self.team.gather_samples(&mut self.samples)?;
+        if self.team.leads() { (watch.samples)(&self.samples) } else { ControlFlow::Continue(()) }
     }
 
     fn report(&mut self, progress: &Progress) {
@@ -263,37 +295,28 @@ where
         }
     }
 
-    fn finish(mut self, mut outcome: Outcome, watch: &mut Watch<'_>) -> Outcome {
-        let end = outcome.end.max(self.fabric.last_hop());
+    fn finish(mut self, stopped: bool) -> Share {
+        let end = self.team.latest(self.end.max(self.fabric.last_hop()));
         let after = end.saturating_add(Time::from_ps(1));
-        outcome.stopped |=
-            self.watcher.look_before(after, &mut self.fabric, &self.hosts).is_break();
+        let looked = self.watcher.look_before(after, &mut self.fabric, &self.hosts);
         self.hosts.close();
-        let is_sampled = self.samples.last().is_some_and(|sample| sample.time == end);
-        if !is_sampled {
-            outcome.stopped |= self.hand_on_samples(end, watch).is_break();
+        if self.last_sample == Some(end) {
+            self.samples.clear();
+        } else {
+            self.look_at_ports(end);
         }
-        let overhead = Overhead {
-            header: Bytes::new(T::Header::WIRE_BYTES.into()),
-            probes: self.hosts.probes,
-            ..self.fabric.overhead()
-        };
-        let Tally { packet_hops, drops, marks, lost } = self.fabric.tally();
-        let mut flows = self.hosts.outcomes;
-        for flow in lost {
-            flows[flow as usize].passage.lost += 1;
-        }
-        Outcome {
-            packet_hops,
-            drops,
-            ecn_marks: marks,
-            timeouts: flows.iter().map(|flow| u64::from(flow.timeouts.all)).sum(),
-            retransmissions: flows.iter().map(|flow| u64::from(flow.retransmissions)).sum(),
-            overhead,
-            flows,
-            events: outcome.events + packet_hops,
+        Share {
+            flows: self.hosts.outcomes,
+            samples: self.samples,
+            events: self.events,
+            overhead: Overhead {
+                header: Bytes::new(T::Header::WIRE_BYTES.into()),
+                probes: self.hosts.probes,
+                ..self.fabric.overhead()
+            },
+            tally: self.fabric.tally(),
+            stopped: stopped || looked.is_break(),
             end,
-            ..outcome
         }
     }
 }

@@ -6,7 +6,8 @@
 //! faster. What may not: what hosts do with packets.
 
 mod arrivals;
-mod banks;
+pub(crate) mod banks;
+pub(crate) mod crossing;
 mod egress;
 pub(crate) mod events;
 mod transit;
@@ -40,9 +41,9 @@ pub(crate) trait Fabric<H: Header> {
     fn horizon(&self) -> Time;
 
     /// Moves the horizon, for hosts have done everything before it: on to where no event is left,
-    /// or to `last` at the latest, that included. `next` is when hosts do something next if
+    /// or to `last` at the latest, that included. `next` tells when hosts do something next if
     /// nothing arrives. When something happens next, anywhere; [`Time::MAX`]: never.
-    fn advance(&mut self, next: Time, last: Time) -> Time;
+    fn advance(&mut self, last: Time, next: impl FnOnce() -> Time) -> Time;
 
     /// When a switch's controller does something next.
     fn next_timer(&self) -> Time;
@@ -85,8 +86,10 @@ pub(crate) trait Observable<H: Header>: Fabric<H> {
 /// What a fabric counts.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    /// Packets that reached the far end of a link.
-    pub(crate) packet_hops: u64,
+    /// Packets that have begun to leave ports.
+    pub(crate) sent: u64,
+    /// Packets of these that have not reached the far end of their link.
+    pub(crate) on_links: u64,
     pub(crate) drops: u64,
     pub(crate) marks: u64,
     /// The flow of every data packet that was dropped or lost.

@@ -1,6 +1,7 @@
 //! What hosts do: flows, their connections, and the packets that they send and receive.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Flags, Header};
@@ -14,24 +15,26 @@ use flowsched_topology::{HostId, Network, mix};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 use flowsched_workload::Flow;
 
+use crate::Shared;
 use crate::job::Job;
-use crate::passage::Account;
+use crate::passage::{AckAccount, DataAccount};
 use crate::pool::{Pool, Taken};
+use crate::slots::Slots;
+use crate::team::{Cause, Team, Turn};
 use crate::timers::{Armed, Side, Timers};
 
-/// All hosts: which flows run, and what became of those that ended.
+/// The hosts of a part of the network: which flows run, and what became of those that ended.
 pub(crate) struct Hosts<'a, T: Transport, G: Tagging<T::Header>> {
     network: &'a Network,
     flows: &'a [Flow],
-    transport: T,
-    tagger: G,
+    transport: Arc<T>,
+    tagger: Arc<G>,
     seed: u64,
-    /// By flow: its place in `running`, or [`ABSENT`].
-    place_of: Vec<u32>,
-    running: Vec<Running<T, G::Flow>>,
-    /// Places in `running` that ended flows left.
-    free: Vec<u32>,
+    team: Team<'a>,
+    senders: Slots<SendingEnd<T, G::Flow>>,
+    receivers: Slots<ReceivingEnd<T>>,
     pools: Pools<T::Connection, G::Flow>,
+    /// By flow: what its ends in this part know.
     pub(crate) outcomes: Vec<FlowOutcome>,
     connections: Connections,
     /// What hosts remember beyond their flows, and their timers.
@@ -49,30 +52,36 @@ type Pools<C, F> = HashMap<(HostId, HostId), Pool<(C, F)>>;
 /// What a probe is not: it carries the flag of one, but opens or ends a flow.
 const NO_PROBE: Flags = Flags::SYN.with(Flags::TERM);
 
-const ABSENT: u32 = u32::MAX;
-
-/// A flow under way, both its ends.
-struct Running<T: Transport, F> {
+/// The sender of a flow under way.
+struct SendingEnd<T: Transport, F> {
     sender: T::Sender,
-    sender_armed: Armed,
+    armed: Armed,
     tagger_flow: F,
     src: HostId,
     dst: HostId,
     connection: u32,
+    account: AckAccount,
+}
+
+/// The receiver of a flow under way.
+struct ReceivingEnd<T: Transport> {
     receiver: T::Receiver,
-    receiver_armed: Armed,
+    armed: Armed,
+    src: HostId,
+    dst: HostId,
     is_delivered: bool,
-    account: Account,
+    account: DataAccount,
 }
 
 impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
-    pub(crate) fn new(
+    pub(crate) fn new<P, C>(
         job: &Job<'a>,
-        transport: T,
-        tagger: G,
+        parts: &Shared<T, G, P, C>,
         connections: Connections,
+        team: Team<'a>,
     ) -> Hosts<'a, T, G> {
         let (flows, network) = (job.flows, job.network);
+        let (transport, tagger) = (Arc::clone(&parts.transport), Arc::clone(&parts.tagger));
         let state = |host| transport.host(network.port(network.nic(host)).rate);
         let states = network.hosts().map(|host| (state(host), Armed::default())).collect();
         Hosts {
@@ -81,9 +90,9 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
             transport,
             tagger,
             seed: mix(job.seed),
-            place_of: vec![ABSENT; flows.len()],
-            running: Vec::new(),
-            free: Vec::new(),
+            team,
+            senders: Slots::new(flows.len()),
+            receivers: Slots::new(flows.len()),
             pools: HashMap::new(),
             outcomes: vec![FlowOutcome::default(); flows.len()],
             connections,
@@ -94,46 +103,50 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         }
     }
 
-    /// A flow starts; what it sends at once goes to `send`.
+    /// A flow starts that has an end in this part; what it sends at once goes to `send`. Whether its
+    /// sender is in this part.
     pub(crate) fn start(
         &mut self,
         id: u32,
         now: Time,
         send: impl FnMut(HostId, Packet<T::Header>),
-    ) {
+    ) -> bool {
         let flow = self.flows[id as usize];
-        let (connection, mut tagger_flow, number) = self.take_connection(&flow);
+        let Flow { src, dst, .. } = flow;
+        if self.team.has(dst) {
+            let receiver = self.transport.receiver(flow.size);
+            let (armed, account) = (Armed::default(), DataAccount::default());
+            let is_delivered = false;
+            let end = ReceivingEnd { receiver, armed, src, dst, is_delivered, account };
+            self.receivers.insert(id, end);
+        }
+        let is_sender_here = self.team.has(src);
+        if is_sender_here {
+            self.start_sender(id, &flow, now);
+            self.act(id, now, Cause::Start(id), |_, _, _| (), send);
+        }
+        is_sender_here
+    }
+
+    fn start_sender(&mut self, id: u32, flow: &Flow, now: Time) {
+        let (connection, mut tagger_flow, number) = self.take_connection(flow);
         let rate = self.network.port(self.network.nic(flow.src)).rate;
         let random = mix(self.seed ^ (u64::from(id) << 32));
-        let Flow { size, deadline, application_rate, .. } = flow;
+        let Flow { src, dst, size, deadline, application_rate, .. } = *flow;
         let start = Start { flow: id, now, size, deadline, application_rate, rate, random };
         self.tagger.start_flow(&mut tagger_flow, &start);
-        let running = Running {
-            sender: self.transport.sender(&start, connection),
-            sender_armed: Armed::default(),
-            tagger_flow,
-            src: flow.src,
-            dst: flow.dst,
-            connection: number,
-            receiver: self.transport.receiver(flow.size),
-            receiver_armed: Armed::default(),
-            is_delivered: false,
-            account: Account::default(),
-        };
-        let place = match self.free.pop() {
-            Some(place) => {
-                self.running[place as usize] = running;
-                place
-            }
-            None => {
-                self.running.push(running);
-                self.running.len() as u32 - 1
-            }
-        };
-        self.place_of[id as usize] = place;
         self.outcomes[id as usize].connection = number;
-        self.connections.note(id, ConnectionId { from: flow.src.0, to: flow.dst.0, number });
-        self.pump(id, place, now, send);
+        self.connections.note(id, ConnectionId { from: src.0, to: dst.0, number });
+        let end = SendingEnd {
+            sender: self.transport.sender(&start, connection),
+            armed: Armed::default(),
+            tagger_flow,
+            src,
+            dst,
+            connection: number,
+            account: AckAccount::default(),
+        };
+        self.senders.insert(id, end);
     }
 
     /// A connection of the pair, what the tagger knows of it, and its number.
@@ -164,92 +177,113 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         now: Time,
         send: impl FnMut(HostId, Packet<T::Header>),
     ) {
-        let place = self.place_of[packet.flow as usize];
-        if place == ABSENT {
-            // A late copy: its flow has ended at both ends.
-            return;
-        }
         if packet.flags.has(Flags::ACK) {
-            let running = &mut self.running[place as usize];
-            running.account.on_ack(packet);
-            let (host, _) = &mut self.states[running.src.index()];
-            running.sender.on_ack(&self.transport, host, now, packet);
-            self.pump_now(packet.flow, place, now, send);
+            let cause = Cause::Arrival(self.network.port_to(HostId(packet.to)));
+            let on_ack = |transport: &T, end: &mut SendingEnd<T, G::Flow>, host: &mut T::Host| {
+                end.account.note(packet);
+                end.sender.on_ack(transport, host, now, packet);
+            };
+            self.act_now(packet.flow, now, cause, on_ack, send);
         } else if packet.flags.has(Flags::MESSAGE) {
-            self.tagger.on_message(&mut self.running[place as usize].tagger_flow, packet);
+            if let Some(end) = self.senders.get_mut(packet.flow) {
+                self.tagger.on_message(&mut end.tagger_flow, packet);
+            }
         } else {
-            self.receive_data(place, packet, now, send);
+            self.receive_data(packet, now, send);
         }
     }
 
     #[inline]
     fn receive_data(
         &mut self,
-        place: u32,
         packet: &Packet<T::Header>,
         now: Time,
         mut send: impl FnMut(HostId, Packet<T::Header>),
     ) {
-        let running = &mut self.running[place as usize];
-        running.account.on_data(packet);
-        let Running { src, dst, .. } = *running;
-        let (flows, tagger) = (self.flows, &self.tagger);
+        let Some(end) = self.receivers.get_mut(packet.flow) else { return };
+        let ReceivingEnd { src, dst, is_delivered, .. } = *end;
+        if is_delivered && !self.team.has(src) {
+            let cause = Cause::Arrival(self.network.port_to(dst));
+            if self.team.has_ended(packet.flow, src, Turn { at: now, cause }) {
+                return;
+            }
+        }
+        end.account.note(packet);
+        let (flows, tagger) = (self.flows, &*self.tagger);
         let (host, host_armed) = &mut self.states[dst.index()];
-        running.receiver.on_data(&self.transport, host, now, packet, |answer| {
+        end.receiver.on_data(&self.transport, host, now, packet, |answer| {
             // Nearly all answers are to the sender of the packet.
             let is_own = answer.flow == packet.flow;
             let to = if is_own { src } else { flows[answer.flow as usize].src };
             send(dst, address(answer, to, tagger));
         });
-        if !running.is_delivered && running.receiver.is_delivered() {
-            running.is_delivered = true;
+        if !is_delivered && end.receiver.is_delivered() {
+            end.is_delivered = true;
             self.outcomes[packet.flow as usize].finished_at_receiver = Some(now);
         }
-        let deadline = running.receiver.deadline();
-        self.timers.arm(&mut running.receiver_armed, deadline, (packet.flow, Side::Receiver));
+        let deadline = end.receiver.deadline();
+        self.timers.arm(&mut end.armed, deadline, (packet.flow, Side::Receiver));
         if size_of::<T::Host>() > 0 {
             self.timers.arm(host_armed, host.deadline(), (dst.0, Side::Host));
         }
     }
 
-    /// The first timer runs out.
-    pub(crate) fn on_timer(&mut self, now: Time, send: impl FnMut(HostId, Packet<T::Header>)) {
-        let Some((time, (id, side))) = self.timers.pop() else { return };
-        if side == Side::Host {
-            return self.on_host_timer(time, id, now, send);
+    /// The first timer runs out. Whether that concerns anybody still.
+    pub(crate) fn on_timer(
+        &mut self,
+        now: Time,
+        send: impl FnMut(HostId, Packet<T::Header>),
+    ) -> bool {
+        let Some((time, (id, side))) = self.timers.pop() else { return false };
+        match side {
+            Side::Sender => self.on_sender_timer(time, id, now, send),
+            Side::Receiver => self.on_receiver_timer(time, id, now, send),
+            Side::Host => self.on_host_timer(time, id, now, send),
         }
-        let place = self.place_of[id as usize];
-        if place == ABSENT {
-            return;
+    }
+
+    fn on_sender_timer(
+        &mut self,
+        time: Time,
+        id: u32,
+        now: Time,
+        send: impl FnMut(HostId, Packet<T::Header>),
+    ) -> bool {
+        let Some(end) = self.senders.get_mut(id) else { return false };
+        let is_due = end.armed.disarm(time);
+        if is_due {
+            let on_timer = |transport: &T, end: &mut SendingEnd<T, G::Flow>, host: &mut T::Host| {
+                end.sender.on_timer(transport, host, now);
+            };
+            self.act(id, now, Cause::Timer(id, Side::Sender), on_timer, send);
         }
-        let running = &mut self.running[place as usize];
-        if side == Side::Receiver {
-            if running.receiver_armed.disarm(time) {
-                self.on_receiver_timer(id, place, now, send);
-            }
-        } else if running.sender_armed.disarm(time) {
-            let (host, _) = &mut self.states[running.src.index()];
-            running.sender.on_timer(&self.transport, host, now);
-            self.pump(id, place, now, send);
-        }
+        is_due
     }
 
     fn on_receiver_timer(
         &mut self,
+        time: Time,
         id: u32,
-        place: u32,
         now: Time,
         mut send: impl FnMut(HostId, Packet<T::Header>),
-    ) {
-        let running = &mut self.running[place as usize];
-        let (dst, flows, tagger) = (running.dst, self.flows, &self.tagger);
+    ) -> bool {
+        let Some(end) = self.receivers.get_mut(id) else { return false };
+        let ReceivingEnd { src, dst, is_delivered, .. } = *end;
+        if !end.armed.disarm(time) {
+            return false;
+        }
+        let turn = Turn { at: now, cause: Cause::Timer(id, Side::Receiver) };
+        if is_delivered && !self.team.has(src) && self.team.has_ended(id, src, turn) {
+            return false;
+        }
+        let (flows, tagger) = (self.flows, &*self.tagger);
         let (host, host_armed) = &mut self.states[dst.index()];
-        running.receiver.on_timer(&self.transport, host, now, |answer| {
+        end.receiver.on_timer(&self.transport, host, now, |answer| {
             send(dst, address(answer, flows[answer.flow as usize].src, tagger));
         });
-        let deadline = running.receiver.deadline();
-        self.timers.arm(&mut running.receiver_armed, deadline, (id, Side::Receiver));
+        self.timers.arm(&mut end.armed, end.receiver.deadline(), (id, Side::Receiver));
         self.timers.arm(host_armed, host.deadline(), (dst.0, Side::Host));
+        true
     }
 
     fn on_host_timer(
@@ -258,124 +292,150 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         id: u32,
         now: Time,
         mut send: impl FnMut(HostId, Packet<T::Header>),
-    ) {
+    ) -> bool {
         let (host, armed) = &mut self.states[id as usize];
         if !armed.disarm(time) {
-            return;
+            return false;
         }
-        let (flows, tagger) = (self.flows, &self.tagger);
-        host.on_timer(&self.transport, now, |answer| {
-            send(HostId(id), address(answer, flows[answer.flow as usize].src, tagger));
-        });
-        while let Some(flow) = self.states[id as usize].0.next_sender(&self.transport, now) {
-            let place = self.place_of[flow as usize];
-            if place != ABSENT {
-                self.pump(flow, place, now, &mut send);
-            }
+        let is_due = host.deadline() <= now;
+        if is_due {
+            let (flows, tagger) = (self.flows, &*self.tagger);
+            host.on_timer(&self.transport, now, |answer| {
+                send(HostId(id), address(answer, flows[answer.flow as usize].src, tagger));
+            });
+            self.send_next(id, now, &mut send);
         }
         let (host, armed) = &mut self.states[id as usize];
         self.timers.arm(armed, host.deadline(), (id, Side::Host));
+        is_due
     }
 
-    /// Sends what the sender may send now, and ends the flow if all is acknowledged or the flow
-    /// is given up.
+    /// Sends what the senders may send now that a host names.
+    fn send_next(&mut self, host: u32, now: Time, mut send: impl FnMut(HostId, Packet<T::Header>)) {
+        while let Some(flow) = self.states[host as usize].0.next_sender(&self.transport, now) {
+            let cause = Cause::Timer(host, Side::Host);
+            self.act(flow, now, cause, |_, _, _| (), &mut send);
+        }
+    }
+
+    /// Something happens to a sender, which then sends what it may send now. Ends the flow if all is
+    /// acknowledged or the flow is given up. Nothing happens if the flow has ended.
     #[inline(never)]
-    fn pump(
+    fn act(
         &mut self,
         id: u32,
-        place: u32,
         now: Time,
+        cause: Cause,
+        happens: impl FnOnce(&T, &mut SendingEnd<T, G::Flow>, &mut T::Host),
         send: impl FnMut(HostId, Packet<T::Header>),
     ) {
-        self.pump_now(id, place, now, send);
+        self.act_now(id, now, cause, happens, send);
     }
 
     /// The same, in line where ACKs arrive.
     #[inline(always)]
-    fn pump_now(
+    fn act_now(
         &mut self,
         id: u32,
-        place: u32,
         now: Time,
+        cause: Cause,
+        happens: impl FnOnce(&T, &mut SendingEnd<T, G::Flow>, &mut T::Host),
         mut send: impl FnMut(HostId, Packet<T::Header>),
     ) {
-        let running = &mut self.running[place as usize];
-        let (host, host_armed) = &mut self.states[running.src.index()];
-        while let Some(outgoing) = running.sender.poll(&self.transport, host, now) {
-            let flow = &mut running.tagger_flow;
-            let packet = tagged(id, running.dst, &outgoing, now, &self.tagger, flow);
+        let Some(end) = self.senders.get_mut(id) else { return };
+        let (host, host_armed) = &mut self.states[end.src.index()];
+        happens(&self.transport, end, host);
+        while let Some(outgoing) = end.sender.poll(&self.transport, host, now) {
+            let flow = &mut end.tagger_flow;
+            let packet = tagged(id, end.dst, &outgoing, now, &*self.tagger, flow);
             if packet.flags.has(Flags::PROBE) & !packet.flags.has(NO_PROBE) {
                 self.probes += Bytes::new(packet.wire.into());
             }
-            send(running.src, packet);
+            send(end.src, packet);
         }
         if size_of::<T::Host>() > 0 {
-            self.timers.arm(host_armed, host.deadline(), (running.src.0, Side::Host));
+            self.timers.arm(host_armed, host.deadline(), (end.src.0, Side::Host));
         }
-        match running.sender.phase() {
+        match end.sender.phase() {
             Phase::Sending => {
-                let deadline = running.sender.deadline();
-                self.timers.arm(&mut running.sender_armed, deadline, (id, Side::Sender));
+                self.timers.arm(&mut end.armed, end.sender.deadline(), (id, Side::Sender));
             }
             Phase::Acknowledged => {
                 self.outcomes[id as usize].finished_at_sender = Some(now);
-                self.end(id, place, now);
+                self.end(id, Turn { at: now, cause });
             }
             Phase::GaveUp => {
                 self.outcomes[id as usize].gave_up = Some(now);
-                self.end(id, place, now);
+                self.end(id, Turn { at: now, cause });
             }
         }
     }
 
-    fn end(&mut self, id: u32, place: u32, now: Time) {
-        let running = &mut self.running[place as usize];
-        let outcome = &mut self.outcomes[id as usize];
-        outcome.retransmissions = running.sender.retransmissions();
-        outcome.timeouts = running.sender.timeouts();
-        outcome.passage = running.account.passage;
+    /// The flow's sender ends, and its receiver, wherever that is.
+    fn end(&mut self, id: u32, turn: Turn) {
+        let Some(end) = self.senders.get_mut(id) else { return };
+        let (src, dst) = (end.src, end.dst);
+        close_sender(&mut self.outcomes[id as usize], end);
         if self.transport.open_connections() > 0 {
-            let connection = running.sender.finish(now);
-            if let Some(pool) = self.pools.get_mut(&(running.src, running.dst)) {
-                pool.give_back(running.connection, now, (connection, running.tagger_flow));
+            let connection = end.sender.finish(turn.at);
+            if let Some(pool) = self.pools.get_mut(&(src, dst)) {
+                pool.give_back(end.connection, turn.at, (connection, end.tagger_flow));
             }
         }
-        self.place_of[id as usize] = ABSENT;
-        self.free.push(place);
+        self.senders.remove(id);
         self.ended += 1;
-        if self.free.len() == self.running.len() {
-            // No flow is left to whom a timer could mean anything; hosts keep theirs.
-            self.timers.clear();
-            if size_of::<T::Host>() > 0 {
-                self.arm_hosts();
-            }
+        if self.team.has(dst) {
+            self.end_receiver(id);
+        } else {
+            self.team.tell_ending(id, dst, turn);
+        }
+        self.rest();
+    }
+
+    /// Ends the receivers whose senders have ended in other parts, as of the last meeting.
+    pub(crate) fn hear_endings(&mut self) {
+        let team = self.team;
+        team.hear_endings(|flow| self.end_receiver(flow));
+        self.rest();
+    }
+
+    fn end_receiver(&mut self, id: u32) {
+        if let Some(end) = self.receivers.remove(id) {
+            end.account.close(&mut self.outcomes[id as usize].passage);
         }
     }
 
-    fn arm_hosts(&mut self) {
-        for (id, (host, armed)) in self.states.iter_mut().enumerate() {
-            *armed = Armed::default();
-            self.timers.arm(armed, host.deadline(), (id as u32, Side::Host));
+    /// Forgets the timers of flows if none is left to whom they could mean anything.
+    fn rest(&mut self) {
+        if self.senders.is_empty() && self.receivers.is_empty() {
+            self.timers.retain(|(_, side)| *side == Side::Host);
         }
     }
 
     /// What a probe sees of a flow's sender; `None` if the flow is not under way.
     pub(crate) fn look(&self, flow: u32) -> Option<SenderState> {
-        let place = *self.place_of.get(flow as usize)?;
-        Some(self.running.get(place as usize)?.sender.state())
+        Some(self.senders.get(flow)?.sender.state())
     }
 
     /// Notes what flows that have not ended did so far.
     pub(crate) fn close(&mut self) {
-        for (id, place) in self.place_of.iter().enumerate().filter(|(_, place)| **place != ABSENT) {
-            let Running { sender, account, .. } = &self.running[*place as usize];
-            self.outcomes[id].passage = account.passage;
-            self.outcomes[id].retransmissions = sender.retransmissions();
-            self.outcomes[id].timeouts = sender.timeouts();
+        for (id, end) in self.senders.iter() {
+            close_sender(&mut self.outcomes[id as usize], end);
+        }
+        for (id, end) in self.receivers.iter() {
+            end.account.close(&mut self.outcomes[id as usize].passage);
         }
     }
 }
 
+/// Notes what a flow's sender did.
+fn close_sender<T: Transport, F>(outcome: &mut FlowOutcome, end: &SendingEnd<T, F>) {
+    outcome.retransmissions = end.sender.retransmissions();
+    outcome.timeouts = end.sender.timeouts();
+    end.account.close(&mut outcome.passage);
+}
+
+/// The packet that a sender wants on its way, with its address and its tag.
 #[inline]
 fn tagged<H: Header, G: Tagging<H>>(
     id: u32,

@@ -15,6 +15,7 @@
 //! leaf-spine fabrics, there is no queue of events: in each window of time, the ports take in their
 //! packets level by level (`fabric`).
 
+mod division;
 #[doc(hidden)]
 pub mod ends;
 mod engine;
@@ -24,14 +25,22 @@ mod job;
 mod link;
 #[doc(hidden)]
 pub mod live;
+mod meeting;
 mod passage;
 mod pool;
 mod routing;
+mod share;
+mod slots;
+mod sync;
+mod team;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod together;
 mod tournament;
 mod watcher;
+
+use std::sync::Arc;
 
 use flowsched_schemes::Scheme;
 use flowsched_schemes::controller::Controller;
@@ -44,15 +53,17 @@ use flowsched_topology::Routing;
 use engine::Engine;
 #[doc(hidden)]
 pub use fabric::Losses;
-use fabric::LostData;
 use fabric::events::Events;
 use fabric::windows::Windows;
+use fabric::{Fabric, LostData};
 pub use flowsched_schemes::world::{
-    FlowOutcome, Outcome, Overhead, Parts, Passage, PortSample, Progress, SampleSink, Watch,
+    FlowOutcome, Outcome, Overhead, Parts, Passage, PortSample, Progress, SampleSink, Threads,
+    Watch,
 };
 use hosts::Hosts;
 pub use job::Job;
-use watcher::{Nobody, Watcher};
+use team::Team;
+use watcher::{Nobody, Watcher, Watching};
 
 /// Runs a job under a scheme to its end and keeps all samples in [`Outcome::ports`].
 pub fn run(job: &Job<'_>, scheme: &Scheme, progress: &Progress) -> Outcome {
@@ -63,11 +74,6 @@ pub fn run(job: &Job<'_>, scheme: &Scheme, progress: &Progress) -> Outcome {
 /// time, and [`Outcome::ports`] stays empty.
 pub fn run_watched(job: &Job<'_>, scheme: &Scheme, watch: &mut Watch<'_>) -> Outcome {
     scheme.run_in(Run { job: &job.under(scheme), watch })
-}
-
-/// The transport over the paths that the job's routing gives it.
-fn on_routing<T: Transport>(job: &Job<'_>, transport: T) -> T {
-    if job.routing == Routing::Spray { transport.over_sprayed_paths() } else { transport }
 }
 
 /// Runs a job to its end with parts of any types, including types that are not in the catalogue, and
@@ -86,8 +92,8 @@ where
     collecting(progress, |watch| run_parts_watched(job, parts, watch))
 }
 
-/// Runs a job to its end with parts of any types. Samples go to `watch`, so that memory does not
-/// grow with time, and [`Outcome::ports`] stays empty.
+/// Runs a job to its end with parts of any types, on one thread. Samples go to `watch`, so that memory
+/// does not grow with time, and [`Outcome::ports`] stays empty.
 pub fn run_parts_watched<T, G, P, C>(
     job: &Job<'_>,
     parts: Parts<T, G, P, C>,
@@ -99,7 +105,84 @@ where
     P: Ports<T::Header>,
     C: Controllers<T::Header>,
 {
-    Run { job, watch }.run(parts)
+    run_on_one(job, &shared(job, parts), watch)
+}
+
+/// The same on up to as many threads as `watch` says, if the ports may be served on any of them.
+pub fn run_parts_on_threads<T, G, P, C>(
+    job: &Job<'_>,
+    parts: Parts<T, G, P, C>,
+    watch: &mut Watch<'_>,
+) -> Outcome
+where
+    T: Transport,
+    G: Tagging<T::Header>,
+    P: Ports<T::Header, Port: Send>,
+    C: Controllers<T::Header>,
+{
+    let parts = &shared(job, parts);
+    together::run(job, parts, watch).unwrap_or_else(|| run_on_one(job, parts, watch))
+}
+
+/// The parts of a scheme, of which all hosts share the rules.
+type Shared<T, G, P, C> = Parts<Arc<T>, Arc<G>, P, C>;
+
+/// The parts as the job's routing has them.
+fn shared<T: Transport, G, P, C>(job: &Job<'_>, parts: Parts<T, G, P, C>) -> Shared<T, G, P, C> {
+    let Parts { transport, tagger, ports, controllers } = parts;
+    let transport = match job.routing {
+        Routing::Spray => transport.over_sprayed_paths(),
+        Routing::Ecmp => transport,
+    };
+    Parts { transport: Arc::new(transport), tagger: Arc::new(tagger), ports, controllers }
+}
+
+/// Runs a job on one thread.
+fn run_on_one<T, G, P, C>(
+    job: &Job<'_>,
+    parts: &Shared<T, G, P, C>,
+    watch: &mut Watch<'_>,
+) -> Outcome
+where
+    T: Transport,
+    G: Tagging<T::Header>,
+    P: Ports<T::Header>,
+    C: Controllers<T::Header>,
+{
+    let connections = Connections::new(job.flows.len());
+    let links = fabric::links(job, &parts.ports, &connections);
+    let hosts = Hosts::new(job, parts, connections, Team::alone());
+    let probing = watch.probing.take();
+    // Controllers look at both directions of a link, and probes at single ports at any time.
+    let needs_events = C::Controller::IS_THERE || probing.is_some();
+    let layout = if needs_events { None } else { Windows::layout(job.network, &links) };
+    if let Some(layout) = layout {
+        return run_to_end(job, hosts, Windows::new(job, layout, links), Nobody, watch);
+    }
+    let new_controller = |site| parts.controllers.controller(site);
+    let host_rate = parts.ports.host_rate();
+    let fabric = Events::new(job, links, new_controller, host_rate, LostData::default());
+    match probing {
+        Some(probing) => run_to_end(job, hosts, fabric, Watcher::new(probing), watch),
+        None => run_to_end(job, hosts, fabric, Nobody, watch),
+    }
+}
+
+/// Runs a job on one thread, whatever brings its packets through the network.
+fn run_to_end<'a, T, G, F, W>(
+    job: &Job<'a>,
+    hosts: Hosts<'a, T, G>,
+    fabric: F,
+    watcher: W,
+    watch: &mut Watch<'_>,
+) -> Outcome
+where
+    T: Transport,
+    G: Tagging<T::Header>,
+    F: Fabric<T::Header>,
+    W: Watching<T, G, F>,
+{
+    Engine::new(job, hosts, fabric, watcher, Team::alone()).run(watch).conclude(watch)
 }
 
 /// The packet simulator as a world: a job, and who follows its run.
@@ -115,34 +198,9 @@ impl World for Run<'_, '_, '_, '_> {
     where
         T: Transport,
         G: Tagging<T::Header>,
-        P: Ports<T::Header>,
+        P: Ports<T::Header, Port: Send>,
         C: Controllers<T::Header>,
     {
-        let Run { job, watch } = self;
-        let Parts { transport, tagger, ports, controllers } = parts;
-        let transport = on_routing(job, transport);
-        let connections = Connections::new(job.flows.len());
-        let links = fabric::links(job, &ports, &connections);
-        let probing = watch.probing.take();
-        // Controllers look at both directions of a link, and probes at single ports at any time.
-        let needs_events = C::Controller::IS_THERE || probing.is_some();
-        let links = match needs_events {
-            true => links,
-            false => match Windows::new(job, links) {
-                Ok(fabric) => {
-                    let hosts = Hosts::new(job, transport, tagger, connections);
-                    return Engine::new(job, hosts, fabric, Nobody).run(watch);
-                }
-                Err(links) => links,
-            },
-        };
-        let new_controller = |site| controllers.controller(site);
-        let fabric =
-            Events::new(job, links, new_controller, ports.host_rate(), LostData::default());
-        let hosts = Hosts::new(job, transport, tagger, connections);
-        match probing {
-            Some(probing) => Engine::new(job, hosts, fabric, Watcher::new(probing)).run(watch),
-            None => Engine::new(job, hosts, fabric, Nobody).run(watch),
-        }
+        run_parts_on_threads(self.job, parts, self.watch)
     }
 }

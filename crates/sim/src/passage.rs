@@ -1,16 +1,27 @@
-//! Keeps an account of what a flow's packets met on their way.
+//! Keeps accounts of what a flow's packets met on their way: the data, and the ACKs.
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::Flags;
 
 use flowsched_schemes::world::Passage;
 
-/// The account of a flow under way.
+/// The account of a flow under way that its receiver's host keeps.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Account {
-    pub(crate) passage: Passage,
+pub(crate) struct DataAccount {
+    arrived: u32,
+    marked: u32,
+    marked_again: u32,
+    reordered: u32,
     /// One more than the highest segment that arrived.
     beyond: u32,
+}
+
+/// The account of a flow under way that its sender's host keeps.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AckAccount {
+    acks: u32,
+    duplicates: u32,
+    third_duplicates: u32,
     /// The segment that the last ACK expected.
     expected: u32,
     /// ACKs in a row that acknowledged nothing new.
@@ -19,33 +30,48 @@ pub(crate) struct Account {
 
 const NOT_DATA: Flags = Flags::SYN.with(Flags::PROBE);
 
-impl Account {
+impl DataAccount {
     /// A data packet arrived.
     #[inline]
-    pub(crate) fn on_data<H>(&mut self, packet: &Packet<H>) {
+    pub(crate) fn note<H>(&mut self, packet: &Packet<H>) {
         if packet.flags.has(NOT_DATA) {
             return;
         }
         let is_late = packet.seq < self.beyond && !packet.flags.has(Flags::RETRANSMISSION);
         self.beyond = self.beyond.max(packet.seq + 1);
-        self.passage.arrived += 1;
-        self.passage.reordered += u32::from(is_late);
-        self.passage.marked += u32::from(packet.marks > 0);
-        self.passage.marked_again += u32::from(packet.marks > 1);
+        self.arrived += 1;
+        self.reordered += u32::from(is_late);
+        self.marked += u32::from(packet.marks > 0);
+        self.marked_again += u32::from(packet.marks > 1);
     }
 
+    /// Writes the account down.
+    pub(crate) fn close(&self, passage: &mut Passage) {
+        let DataAccount { arrived, marked, marked_again, reordered, .. } = *self;
+        *passage = Passage { arrived, marked, marked_again, reordered, ..*passage };
+    }
+}
+
+impl AckAccount {
     /// An ACK arrived.
     #[inline]
-    pub(crate) fn on_ack<H>(&mut self, ack: &Packet<H>) {
+    pub(crate) fn note<H>(&mut self, ack: &Packet<H>) {
         if ack.flags.has(NOT_DATA) {
             return;
         }
         let is_duplicate = ack.seq <= self.expected;
         self.in_a_row = (self.in_a_row + 1) * u32::from(is_duplicate);
         self.expected = self.expected.max(ack.seq);
-        self.passage.acks += 1;
-        self.passage.duplicate_acks += u32::from(is_duplicate);
-        self.passage.third_duplicate_acks += u32::from(self.in_a_row >= 3);
+        self.acks += 1;
+        self.duplicates += u32::from(is_duplicate);
+        self.third_duplicates += u32::from(self.in_a_row >= 3);
+    }
+
+    /// Writes the account down.
+    pub(crate) fn close(&self, passage: &mut Passage) {
+        passage.acks = self.acks;
+        passage.duplicate_acks = self.duplicates;
+        passage.third_duplicate_acks = self.third_duplicates;
     }
 }
 
@@ -61,23 +87,23 @@ mod tests {
 
     #[test]
     fn late_first_sendings_and_marks_are_counted() {
-        let mut account = Account::default();
+        let mut account = DataAccount::default();
         for (seq, marks) in [(0, 0), (2, 1), (1, 2), (3, 0)] {
-            account.on_data(&data(seq, marks, Flags::default()));
+            account.note(&data(seq, marks, Flags::default()));
         }
-        account.on_data(&data(1, 0, Flags::RETRANSMISSION));
-        account.on_data(&data(0, 0, Flags::SYN));
-        let Passage { arrived, reordered, marked, marked_again, .. } = account.passage;
+        account.note(&data(1, 0, Flags::RETRANSMISSION));
+        account.note(&data(0, 0, Flags::SYN));
+        let DataAccount { arrived, reordered, marked, marked_again, .. } = account;
         assert_eq!((arrived, reordered, marked, marked_again), (5, 1, 2, 1));
     }
 
     #[test]
     fn acks_that_say_nothing_new_are_counted_by_their_place_in_a_row() {
-        let mut account = Account::default();
+        let mut account = AckAccount::default();
         for expected in [1, 1, 1, 1, 1, 2, 2, 3] {
-            account.on_ack(&data(expected, 0, Flags::ACK));
+            account.note(&data(expected, 0, Flags::ACK));
         }
-        let Passage { acks, duplicate_acks, third_duplicate_acks, .. } = account.passage;
-        assert_eq!((acks, duplicate_acks, third_duplicate_acks), (8, 5, 2));
+        let AckAccount { acks, duplicates, third_duplicates, .. } = account;
+        assert_eq!((acks, duplicates, third_duplicates), (8, 5, 2));
     }
 }

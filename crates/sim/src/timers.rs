@@ -54,10 +54,10 @@ impl<O: Ord> Timers<O> {
         entry
     }
 
-    /// Removes all entries.
-    pub(crate) fn clear(&mut self) {
-        self.heap.clear();
-        self.first = Time::MAX;
+    /// Removes all entries but those of these owners.
+    pub(crate) fn retain(&mut self, is_kept: impl Fn(&O) -> bool) {
+        self.heap.retain(|Reverse((_, owner))| is_kept(owner));
+        self.first = self.heap.peek().map_or(Time::MAX, |Reverse((time, _))| *time);
     }
 
     /// The owner is due at `deadline`; whether an entry was added.

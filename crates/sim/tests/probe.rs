@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use common::{network, scheme_of};
 use flowsched_schemes::Scheme;
-use flowsched_schemes::world::{Every, FlowState, Probe, Probing, Seen, Watch};
+use flowsched_schemes::world::{Every, FlowState, Probe, Probing, Seen, Threads, Watch};
 use flowsched_sim::{Job, Outcome, PortSample, Progress};
 use flowsched_topology::{Network, Routing};
 use flowsched_units::{Settings, Time, Value};
@@ -51,7 +51,8 @@ fn probed(scheme: &Scheme, every: Option<Every>) -> (Outcome, Vec<Seen>) {
         ControlFlow::Continue(())
     };
     let probing = probe.as_ref().map(|probe| Probing { probe, seen: &mut keep });
-    let mut watch = Watch { progress: &progress, samples: &mut sample, probing };
+    let mut watch =
+        Watch { threads: Threads::one(), progress: &progress, samples: &mut sample, probing };
     let outcome = flowsched_sim::run_watched(&job, scheme, &mut watch);
     (Outcome { ports: samples, ..outcome }, rows)
 }

@@ -5,7 +5,7 @@ mod common;
 use std::ops::ControlFlow;
 
 use common::{flow, network, scheme};
-use flowsched_schemes::world::{Every, FlowState, Probe, Probing, Seen, Watch};
+use flowsched_schemes::world::{Every, FlowState, Probe, Probing, Seen, Threads, Watch};
 use flowsched_sim::{Job, PortSample, Progress};
 use flowsched_theory::dctcp::SawTooth;
 use flowsched_topology::{HostId, Link, Network, NetworkBuilder, Routing};
@@ -40,7 +40,8 @@ fn record(network: &Network, flows: &[Flow], settings: &[(&str, &str)], until: T
     let mut samples = |_: &[PortSample]| ControlFlow::Continue(());
     let progress = Progress::default();
     let probing = Some(Probing { probe: &probe, seen: &mut seen });
-    let mut watch = Watch { progress: &progress, samples: &mut samples, probing };
+    let mut watch =
+        Watch { threads: Threads::one(), progress: &progress, samples: &mut samples, probing };
     let scheme = scheme("dctcp", "none", settings);
     flowsched_sim::run_watched(&job, &scheme, &mut watch);
     record

@@ -31,7 +31,8 @@ pub struct Reproduce {
     /// Number of seeds; by default each experiment's own, and at least five at quick scale
     #[arg(long, value_name = "N")]
     pub seeds: Option<u64>,
-    /// How many runs go side by side; by default as many as there are cores
+    /// How many threads simulate; by default as many as there are cores. Runs go side by side, and
+    /// where runs are fewer than threads, each has several
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
     /// Measure under every reading of what the papers leave open, and print what each changes

@@ -57,7 +57,8 @@ pub struct Run {
     /// Keep the finished runs of the same interrupted experiment, and run the others
     #[arg(long)]
     pub resume: bool,
-    /// How many runs go side by side; by default as many as there are cores
+    /// How many threads simulate; by default as many as there are cores. Runs go side by side, and
+    /// where runs are fewer than threads, each has several
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
     /// Write the packets that leave a port to DIR/captures, for Wireshark: a host or switch and the

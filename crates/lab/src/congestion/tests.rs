@@ -8,7 +8,7 @@ use flowsched_schemes::on_linux::RealHosts;
 use flowsched_schemes::transport::tcp::congestion::{
     Acked, Ahead, CongestionControl, Dctcp, DctcpSettings, Window,
 };
-use flowsched_schemes::world::{Progress, Watch};
+use flowsched_schemes::world::{Progress, Threads, Watch};
 use flowsched_units::Time;
 use libbpf_rs::RingBufferBuilder;
 
@@ -65,7 +65,12 @@ fn recorded(settings: &KernelDctcp) -> BTreeMap<u64, Vec<Record>> {
     let lab = Lab::in_folder(folder.path());
     let (progress, mut samples) =
         (Progress::default(), |_: &[_]| std::ops::ControlFlow::Continue(()));
-    let mut watch = Watch { progress: &progress, samples: &mut samples, probing: None };
+    let mut watch = Watch {
+        threads: Threads::one(),
+        progress: &progress,
+        samples: &mut samples,
+        probing: None,
+    };
     let RealHosts::Kernel(on_linux) = scheme.on_linux().unwrap() else { panic!("TCP") };
     let ran = lab.run_kernel(on_linux, &congestion, &job, scheme, Extras::default(), &mut watch);
     let (outcome, _) = ran.unwrap();

@@ -1,13 +1,22 @@
 //! Which connection carries which flow, for ports that treat all packets of a connection as one
 //! flow.
 
-use std::cell::Cell;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// By flow: the connection that carries it, once it has started. The world that starts the flows
 /// notes their connections.
 #[derive(Clone, Debug)]
-pub struct Connections(Rc<[Cell<ConnectionId>]>);
+pub struct Connections(Arc<[Noted]>);
+
+/// A [`ConnectionId`] that ports read while hosts, on other threads, note those of other flows. A flow's
+/// packets come to ports after its connection was noted.
+#[derive(Debug, Default)]
+struct Noted {
+    from: AtomicU32,
+    to: AtomicU32,
+    number: AtomicU32,
+}
 
 /// Which connection of which two hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,18 +32,26 @@ pub struct ConnectionId {
 impl Connections {
     /// Of this many flows, none of which has started.
     pub fn new(flows: usize) -> Connections {
-        Connections(vec![Cell::default(); flows].into())
+        Connections((0..flows).map(|_| Noted::default()).collect())
     }
 
     /// The flow starts on this connection.
     #[inline]
     pub fn note(&self, flow: u32, connection: ConnectionId) {
-        self.0[flow as usize].set(connection);
+        let Noted { from, to, number } = &self.0[flow as usize];
+        from.store(connection.from, Ordering::Relaxed);
+        to.store(connection.to, Ordering::Relaxed);
+        number.store(connection.number, Ordering::Relaxed);
     }
 
     /// The flow's connection.
     #[inline]
     pub(super) fn connection_of(&self, flow: u32) -> ConnectionId {
-        self.0[flow as usize].get()
+        let Noted { from, to, number } = &self.0[flow as usize];
+        ConnectionId {
+            from: from.load(Ordering::Relaxed),
+            to: to.load(Ordering::Relaxed),
+            number: number.load(Ordering::Relaxed),
+        }
     }
 }

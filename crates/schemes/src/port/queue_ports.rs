@@ -44,7 +44,7 @@ pub trait QueuePart: Clone + std::fmt::Debug + 'static {
     /// What experiment files and catalogues say of it.
     const PART: Part;
     /// How its queues are served.
-    type Serving: Serving + Copy;
+    type Serving: Serving + Copy + Send;
 
     /// The ports that complete and checked settings describe.
     ///

@@ -40,6 +40,7 @@ impl<T: Transport<Header = ()>, H: Header> Transport for Carrying<T, H> {
 
     const NEEDS_ONE_PATH: bool = T::NEEDS_ONE_PATH;
     const WAITS_FOR_APPLICATIONS: bool = T::WAITS_FOR_APPLICATIONS;
+    const ENDS_AFTER_DELIVERY: bool = T::ENDS_AFTER_DELIVERY;
 
     fn over_sprayed_paths(self) -> Carrying<T, H> {
         Carrying::new(self.transport.over_sprayed_paths())

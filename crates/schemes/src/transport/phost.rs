@@ -58,6 +58,8 @@ impl Transport for Phost {
     type Sender = Sender;
     type Receiver = Receiver;
 
+    const ENDS_AFTER_DELIVERY: bool = true;
+
     fn open_connection(&self, _round_trip: Time) {}
 
     fn new_connection(&self) {}

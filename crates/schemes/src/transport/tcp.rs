@@ -69,6 +69,7 @@ impl<A: CongestionControl> Transport for Tcp<A> {
     type Receiver = Receiver;
 
     const WAITS_FOR_APPLICATIONS: bool = true;
+    const ENDS_AFTER_DELIVERY: bool = true;
 
     fn over_sprayed_paths(self) -> Tcp<A> {
         Tcp { fast_retransmit: self.settings.fast_retransmit == FastRetransmit::On, ..self }

@@ -1,5 +1,6 @@
 //! Progress and samples of a run, for whoever follows it.
 
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -18,8 +19,26 @@ pub struct Progress {
 /// If it answers [`ControlFlow::Break`], the run ends soon, as if it were told to stop.
 pub type SampleSink<'a> = dyn FnMut(&[PortSample]) -> ControlFlow<()> + 'a;
 
-/// Who follows a run.
+/// The threads that a run may use. Its results are the same for any number.
+#[derive(Clone, Copy)]
+pub struct Threads<'a> {
+    /// How many there may be, that of the caller included.
+    pub count: NonZeroUsize,
+    /// Called on each thread but the caller's when its work is done.
+    pub at_end: &'a (dyn Fn() + Sync),
+}
+
+impl Threads<'_> {
+    /// The caller's thread alone.
+    pub fn one() -> Threads<'static> {
+        Threads { count: NonZeroUsize::MIN, at_end: &|| () }
+    }
+}
+
+/// Who follows a run, and what it may use.
 pub struct Watch<'a> {
+    /// The threads that the run may use.
+    pub threads: Threads<'a>,
     /// How far it is, and whether it is to stop.
     pub progress: &'a Progress,
     /// Where its samples go.
@@ -28,7 +47,7 @@ pub struct Watch<'a> {
     pub probing: Option<Probing<'a>>,
 }
 
-/// Has `run` simulate, and keeps all of its samples in [`Outcome::ports`].
+/// Has `run` simulate on one thread, and keeps all of its samples in [`Outcome::ports`].
 #[doc(hidden)]
 pub fn collecting(progress: &Progress, run: impl FnOnce(&mut Watch<'_>) -> Outcome) -> Outcome {
     let mut ports = Vec::new();
@@ -36,6 +55,7 @@ pub fn collecting(progress: &Progress, run: impl FnOnce(&mut Watch<'_>) -> Outco
         ports.extend_from_slice(samples);
         ControlFlow::Continue(())
     };
-    let outcome = run(&mut Watch { progress, samples: &mut keep, probing: None });
+    let outcome =
+        run(&mut Watch { threads: Threads::one(), progress, samples: &mut keep, probing: None });
     Outcome { ports, ..outcome }
 }

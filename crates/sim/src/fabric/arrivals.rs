@@ -71,6 +71,16 @@ impl<H: Copy> Inbox<H> {
         self.near.push(Arrival { at, from, packet: *packet });
     }
 
+    /// Moves what has come to the end of `arrivals`.
+    pub(super) fn hand_over(&mut self, arrivals: &mut Vec<Arrival<H>>) {
+        arrivals.append(&mut self.near);
+    }
+
+    /// Takes in what has come to an inbox that handed it over.
+    pub(super) fn take_in(&mut self, arrivals: &mut Vec<Arrival<H>>) {
+        self.near.append(arrivals);
+    }
+
     /// Whether nothing has come since it was last looked at, and nothing is to come soon.
     #[inline]
     pub(super) fn is_near_empty(&self) -> bool {

@@ -1,14 +1,21 @@
 //! The order in which windows go through a network's ports, and how far they may go.
 
+use std::ops::Range;
+
 use flowsched_topology::{HostId, LinkEnd, Network, NodeId, PortId};
 use flowsched_units::{Bytes, PACKET_WIRE, Time};
 
+use crate::division::Division;
+
 /// Which ports come after which, and what leads where.
-#[derive(Debug)]
-pub(super) struct Layout {
-    /// All ports, those first that packets reach first: by level ([`Network::levels`]), and by node
-    /// within a level.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    /// All ports: those of other parts of the network last, those first that packets reach first, by level
+    /// ([`Network::levels`]), and by node within a level.
     pub(super) order: Vec<PortId>,
+    /// The places of the part's own ports, in stages: ports get packets from other parts only when they have
+    /// gone through earlier stages.
+    pub(super) stages: Vec<Range<u32>>,
     /// By port: its place in this order.
     pub(super) place_of: Vec<u32>,
     /// By port: its level.
@@ -29,7 +36,7 @@ pub(super) struct Layout {
 impl Layout {
     /// For a network whose ports have levels and whose hosts are at least a packet's time from each
     /// other.
-    pub(super) fn divide(network: &Network) -> Option<Layout> {
+    pub(crate) fn new(network: &Network) -> Option<Layout> {
         let level_of = network.levels()?;
         let lead_of = leads(network);
         let to_hosts = || network.hosts().map(|host| network.port(network.port_to(host)));
@@ -46,28 +53,83 @@ impl Layout {
         let key = |port: &PortId| (level_of[port.index()], network.port(*port).owner);
         order.sort_by_key(key);
         let edges = network.one_host_an_edge();
-        let mut layout = Layout {
-            place_of: vec![0; order.len()],
-            first_of: vec![PortId(0); order.len()],
-            has_choice: vec![false; order.len()],
-            order: Vec::new(),
-            level_of: Vec::new(),
+        let mut first_of = vec![PortId(0); order.len()];
+        let mut choices = vec![false; order.len()];
+        for ports in order.chunk_by(|one, other| key(one) == key(other)) {
+            let owner = network.port(ports[0]).owner;
+            choices[ports[0].index()] = has_choice(network, &edges, owner, ports);
+            for port in ports {
+                first_of[port.index()] = ports[0];
+            }
+        }
+        let all = 0..order.len() as u32;
+        let place_of = places(&order);
+        let (stages, has_choice) = (vec![all], choices);
+        Some(Layout {
+            order,
+            stages,
+            place_of,
+            level_of,
+            first_of,
+            has_choice,
             lead_of,
             longest,
             last_way,
-        };
-        let mut place = 0;
-        for ports in order.chunk_by(|one, other| key(one) == key(other)) {
-            let owner = network.port(ports[0]).owner;
-            layout.has_choice[ports[0].index()] = has_choice(network, &edges, owner, ports);
-            for port in ports {
-                layout.first_of[port.index()] = ports[0];
-                layout.place_of[port.index()] = place;
-                place += 1;
+        })
+    }
+
+    /// How many ports are the part's own: theirs are the first places.
+    pub(super) fn own(&self) -> u32 {
+        self.stages.last().map_or(0, |stage| stage.end)
+    }
+
+    /// The same for one part of the network.
+    pub(crate) fn of_part(&self, network: &Network, division: &Division, part: usize) -> Layout {
+        let mut order = self.order.clone();
+        // Stable: the order within the part and within others stays.
+        order.sort_by_key(|port| division.of_port(*port) != part);
+        let own = order.iter().filter(|port| division.of_port(**port) == part).count();
+        let level_at = |place: usize| self.level_of[order[place].index()];
+        let mut stages = Vec::new();
+        let mut start = 0;
+        for cut in self.cuts(network, division).into_iter().chain([u32::MAX]) {
+            let end = (start..own).find(|place| level_at(*place) >= cut).unwrap_or(own);
+            stages.push(start as u32..end as u32);
+            start = end;
+        }
+        Layout { place_of: places(&order), order, stages, ..self.clone() }
+    }
+
+    /// The levels before which parts have to exchange packets, as few as may be: between any two ports of
+    /// different parts of which one may hand a packet to the other.
+    fn cuts(&self, network: &Network, division: &Division) -> Vec<u32> {
+        let level = |port: PortId| self.level_of[port.index()];
+        let mut ways: Vec<(u32, u32)> = Vec::new();
+        for (number, port) in network.ports().iter().enumerate() {
+            let from = PortId(number as u32);
+            let is_after = |next: &&PortId| level(**next) > level(from);
+            let is_other = |next: &&PortId| division.of_port(**next) != division.of_port(from);
+            let next = network.ports_of(port.peer).iter().filter(is_after).filter(is_other);
+            ways.extend(next.map(|next| (level(*next), level(from))));
+        }
+        ways.sort_unstable();
+        let mut cuts: Vec<u32> = Vec::new();
+        for (to, from) in ways {
+            if cuts.last().is_none_or(|cut| *cut <= from) {
+                cuts.push(to);
             }
         }
-        Some(Layout { order, level_of, ..layout })
+        cuts
     }
+}
+
+/// By port: its place in this order.
+fn places(order: &[PortId]) -> Vec<u32> {
+    let mut places = vec![0; order.len()];
+    for (place, port) in (0..).zip(order) {
+        places[port.index()] = place;
+    }
+    places
 }
 
 /// By node, the shortest time that a packet of any host is on links before it arrives.

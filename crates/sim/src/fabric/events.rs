@@ -219,7 +219,7 @@ where
         Time::MAX
     }
 
-    fn advance(&mut self, _: Time, _: Time) -> Time {
+    fn advance(&mut self, _: Time, _: impl FnOnce() -> Time) -> Time {
         Time::MAX
     }
 
@@ -269,7 +269,9 @@ where
 
     fn tally(self) -> Tally {
         Tally {
-            packet_hops: self.packet_hops,
+            // Those on links are not counted.
+            sent: self.packet_hops,
+            on_links: 0,
             drops: self.links.iter().map(Link::drops).sum(),
             marks: self.links.iter().map(Link::marks).sum(),
             lost: self.losses.flows(),

@@ -7,7 +7,9 @@ use flowsched_units::Time;
 
 use super::arrivals::{Arrival, Inbox};
 use super::banks::Layout;
+use super::crossing::Post;
 use super::{Losses, LostData};
+use crate::division::Division;
 use crate::routing::{Remembered, Row};
 
 /// All inboxes, and which ports have something to do.
@@ -101,6 +103,24 @@ impl<'a, H: Header> Transit<'a, H> {
         !self.turns.is_empty()
     }
 
+    /// Sends what has come to ports of other parts on its way to these.
+    pub(super) fn post(&mut self, post: &Post<H>, division: &Division, part: usize) {
+        let mut place = self.layout.own();
+        while let Some((active, port)) = self.next_active(place) {
+            post.send(part, division.of_port(port), port, &mut self.inboxes[port.index()]);
+            self.active.clear(active);
+            place = active + 1;
+        }
+    }
+
+    /// Takes in what other parts have sent.
+    pub(super) fn take_in(&mut self, post: &Post<H>, part: usize) {
+        post.receive(part, |port, arrivals| {
+            self.active.set(self.layout.place_of[port.index()]);
+            self.inboxes[port.index()].take_in(arrivals);
+        });
+    }
+
     /// A packet will be lost when it gets to the end of its link.
     pub(super) fn lose(&mut self, arrival: Arrival<H>) {
         self.lost_on_the_way.push(arrival);
@@ -139,8 +159,13 @@ impl<'a, H: Header> Transit<'a, H> {
         self.to_hosts.first()
     }
 
-    /// Hands the packets that were lost before `end` to `lost`: when the next one is.
-    pub(super) fn settle_losses(&mut self, end: Time, mut lost: impl FnMut(&Arrival<H>)) -> Time {
+    /// Hands the packets that were lost before `end` to `lost`, with the place of the port before the link:
+    /// when the next one is.
+    pub(super) fn settle_losses(
+        &mut self,
+        end: Time,
+        mut lost: impl FnMut(u32, &Arrival<H>),
+    ) -> Time {
         if self.lost_on_the_way.is_empty() {
             return Time::MAX;
         }
@@ -148,7 +173,7 @@ impl<'a, H: Header> Transit<'a, H> {
             let is_over = arrival.at < end;
             if is_over {
                 self.lost.lose(&arrival.packet);
-                lost(arrival);
+                lost(self.layout.place_of[arrival.from.index()], arrival);
             }
             !is_over
         });

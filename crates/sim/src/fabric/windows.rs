@@ -10,6 +10,8 @@
 //! no queue of events, and the memory of a few ports is used many times in a row. Each port sees
 //! the same packets in the same order as with single events, so the results are the same.
 
+use std::ops::{ControlFlow, Range};
+
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::Header;
 use flowsched_schemes::port::{Port, Sink};
@@ -19,17 +21,23 @@ use flowsched_units::Time;
 
 use super::arrivals::{Arrival, Order};
 use super::banks::Layout;
+use super::crossing::Post;
 use super::egress::{Egress, FarEnd, is_lost};
 use super::transit::Transit;
 use super::{Fabric, Losses, Tally, loses};
 use crate::job::Job;
 use crate::link::Link;
 use crate::routing::{Remembered, Router, Row};
+use crate::team::Team;
 
 /// All ports, and what reaches hosts in the present window.
 #[derive(Debug)]
 pub(crate) struct Windows<'a, H, P> {
     network: &'a Network,
+    team: Team<'a>,
+    /// What packets go through to other parts of the network.
+    post: Option<&'a Post<H>>,
+    /// By place: the part's own ports.
     egresses: Vec<Egress<P>>,
     transit: Transit<'a, H>,
     /// Of one inbox after the other.
@@ -53,24 +61,35 @@ pub(crate) struct Windows<'a, H, P> {
 const INSTANT: Time = Time::from_ps(1);
 
 impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
-    /// The network's links; as they were if they cannot be gone through in windows.
-    pub(crate) fn new(
+    /// How to go through these links of a network in windows, if it can be done.
+    pub(crate) fn layout(network: &Network, links: &[Link<H, P>]) -> Option<Layout> {
+        if links.iter().any(Link::shares_memory) { None } else { Layout::new(network) }
+    }
+
+    /// The links of a whole network.
+    pub(crate) fn new(job: &Job<'a>, layout: Layout, links: Vec<Link<H, P>>) -> Windows<'a, H, P> {
+        let numbered = (0..).map(PortId).zip(links);
+        Windows::of_part(job, layout, numbered.collect(), Team::alone(), None)
+    }
+
+    /// The links of a part of a network.
+    pub(crate) fn of_part(
         job: &Job<'a>,
-        links: Vec<Link<H, P>>,
-    ) -> Result<Windows<'a, H, P>, Vec<Link<H, P>>> {
-        if links.iter().any(Link::shares_memory) {
-            return Err(links);
-        }
-        let Some(layout) = Layout::divide(job.network) else {
-            return Err(links);
-        };
+        layout: Layout,
+        mut links: Vec<(PortId, Link<H, P>)>,
+        team: Team<'a>,
+        post: Option<&'a Post<H>>,
+    ) -> Windows<'a, H, P> {
         let router = Router::new(job, false, H::IS_SPREAD);
         let levels = layout.level_of.iter().max().map_or(0, |level| *level as usize);
         let router = Remembered::new(router, levels, job.flows.len());
-        let numbered = links.into_iter().enumerate();
-        let egresses = numbered.map(|(port, link)| egress(job.network, &layout, port, link));
-        Ok(Windows {
+        links.sort_by_key(|(port, _)| layout.place_of[port.index()]);
+        let egresses =
+            links.into_iter().map(|(port, link)| egress(job.network, &layout, port, link));
+        Windows {
             network: job.network,
+            team,
+            post,
             egresses: egresses.collect(),
             transit: Transit::new(router, layout),
             order: Order::default(),
@@ -83,38 +102,63 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
             loses: loses(job),
             seed: mix(job.seed),
             last_hop: Time::ZERO,
-        })
+        }
     }
 
     /// Brings what hosts sent through the network, as far as it gets in the window: when something
-    /// changes next.
+    /// changes next in this part. Nothing does if the run is to stop.
     fn carry(&mut self) -> Time {
         let mut next_change = Time::MAX;
-        let mut from = 0;
-        while let Some((place, port)) = self.transit.next_active(from) {
-            let next = self.serve(port);
+        for stage in 0..self.transit.layout().stages.len() {
+            if stage > 0 && self.exchange().is_break() {
+                return Time::MAX;
+            }
+            next_change = next_change.min(self.serve_stage(stage));
+        }
+        let (egresses, last_hop) = (&mut self.egresses, &mut self.last_hop);
+        let next_loss = self.transit.settle_losses(self.end, |place, arrival| {
+            egresses[place as usize].drops += 1;
+            *last_hop = arrival.at.max(*last_hop);
+        });
+        next_change.min(next_loss).min(self.transit.next_at_host())
+    }
+
+    /// Serves the ports of a stage that have something to do: when one of them has something to do next.
+    fn serve_stage(&mut self, stage: usize) -> Time {
+        let Range { start, end } = self.transit.layout().stages[stage].clone();
+        let mut next_change = Time::MAX;
+        let mut from = start;
+        while let Some((place, port)) = self.transit.next_active(from)
+            && place < end
+        {
+            let next = self.serve(place, port);
             if next == Time::MAX {
                 self.transit.rest(place);
             }
             next_change = next_change.min(next);
             from = place + 1;
         }
-        let (egresses, last_hop) = (&mut self.egresses, &mut self.last_hop);
-        let next_loss = self.transit.settle_losses(self.end, |arrival| {
-            egresses[arrival.from.index()].drops += 1;
-            *last_hop = arrival.at.max(*last_hop);
-        });
-        next_change.min(next_loss).min(self.transit.next_at_host())
+        next_change
+    }
+
+    /// Gives other parts the packets that are for them, and takes in those that they have.
+    fn exchange(&mut self) -> ControlFlow<()> {
+        if let (Some(post), Some(division)) = (self.post, self.team.division()) {
+            self.transit.post(post, division, self.team.part());
+            self.team.meet()?;
+            self.transit.take_in(post, self.team.part());
+        }
+        ControlFlow::Continue(())
     }
 
     /// The port takes in what reaches it and sends what leaves: when it has something to do next.
-    fn serve(&mut self, port: PortId) -> Time {
-        let Egress { lead, served, .. } = self.egresses[port.index()];
+    fn serve(&mut self, place: u32, port: PortId) -> Time {
+        let Egress { lead, served, .. } = self.egresses[place as usize];
         // The first instant that is unknown to it.
         let (start, end) = (served.max(self.start), self.end.saturating_add(lead).min(self.limit));
         let next_turn = self.take_turns(port, start, end);
         let mut inbox = std::mem::take(&mut self.transit.inboxes[port.index()]);
-        let egress = &mut self.egresses[port.index()];
+        let egress = &mut self.egresses[place as usize];
         let mut onward = Onward {
             port,
             delay: egress.delay,
@@ -271,13 +315,13 @@ impl<H: Header> Sink<Packet<H>> for Onward<'_, '_, H> {
 fn egress<H: Header, P: Port<Packet<H>>>(
     network: &Network,
     layout: &Layout,
-    port: usize,
+    port: PortId,
     link: Link<H, P>,
 ) -> Egress<P> {
     let Link { line, delay, peer, loss, port: queue, .. } = link;
-    let owner = network.ports()[port].owner;
-    let to =
-        FarEnd { node: peer, is_host: network.host(peer).is_some(), level: layout.level_of[port] };
+    let owner = network.port(port).owner;
+    let (is_host, level) = (network.host(peer).is_some(), layout.level_of[port.index()]);
+    let to = FarEnd { node: peer, is_host, level };
     let lead = layout.lead_of[owner.index()];
     let (sent_bytes, sent_packets, drops) = (0, 0, 0);
     let served = Time::ZERO;
@@ -311,9 +355,11 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
         self.end
     }
 
-    fn advance(&mut self, next: Time, last: Time) -> Time {
+    fn advance(&mut self, last: Time, next: impl FnOnce() -> Time) -> Time {
+        self.team.reach(self.end);
         self.limit = last.saturating_add(INSTANT);
         let next_change = self.carry();
+        let [next, next_change] = self.team.earliest([next(), next_change]);
         let start = next.min(next_change);
         if start <= last && start < Time::MAX {
             self.start = start;
@@ -330,14 +376,22 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
     fn on_timer(&mut self, _: Time) {}
 
     fn sample(&mut self, now: Time, samples: &mut Vec<PortSample>) {
-        self.limit = self.limit.min(now.saturating_add(INSTANT));
+        let after = now.saturating_add(INSTANT);
+        self.team.reach(after);
+        self.limit = self.limit.min(after);
         self.carry();
-        let mut in_flight = vec![0; self.egresses.len()];
+        let mut in_flight = vec![0; self.network.ports().len()];
         for arrival in self.transit.on_links() {
             in_flight[arrival.from.index()] += u64::from(arrival.packet.wire);
         }
-        let numbered = (0..).zip(&self.egresses).zip(in_flight);
-        samples.extend(numbered.map(|((port, egress), bytes)| egress.sample(now, port, bytes)));
+        let places = &self.transit.layout().place_of;
+        let numbered = (0..).zip(places).zip(in_flight);
+        samples.extend(numbered.map(|((port, place), in_flight_bytes)| {
+            match self.egresses.get(*place as usize) {
+                Some(egress) => egress.sample(now, port, in_flight_bytes),
+                None => PortSample { time: now, port, in_flight_bytes, ..PortSample::default() },
+            }
+        }));
     }
 
     fn is_quiet(&self) -> bool {
@@ -349,9 +403,9 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
     }
 
     fn tally(self) -> Tally {
-        let sent: u64 = self.egresses.iter().map(|egress| egress.sent_packets).sum();
         Tally {
-            packet_hops: sent - self.transit.on_links().count() as u64,
+            sent: self.egresses.iter().map(|egress| egress.sent_packets).sum(),
+            on_links: self.transit.on_links().count() as u64,
             drops: self.egresses.iter().map(|egress| egress.drops).sum(),
             marks: self.egresses.iter().map(|egress| egress.port.marks()).sum(),
             lost: Losses::<H>::flows(self.transit.lost),

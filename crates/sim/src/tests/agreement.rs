@@ -1,4 +1,4 @@
-//! Tests that windows and single events give the same results.
+//! Tests that windows, on one thread or several, and single events give the same results.
 
 use flowsched_schemes::combination::Combination;
 use flowsched_topology::{HostId, LOSS, Network};
@@ -83,11 +83,11 @@ impl World for InWindows<'_, '_> {
     {
         let connections = Connections::new(self.0.flows.len());
         let links = fabric::links(self.0, &parts.ports, &connections);
-        let fabric = Windows::new(self.0, links).ok()?;
-        let transport = on_routing(self.0, parts.transport);
-        let hosts = Hosts::new(self.0, transport, parts.tagger, connections);
-        let engine = Engine::new(self.0, hosts, fabric, Nobody);
-        Some(collecting(&Progress::default(), |watch| engine.run(watch)))
+        let fabric = Windows::new(self.0, Windows::layout(self.0.network, &links)?, links);
+        let parts = shared(self.0, parts);
+        let hosts = Hosts::new(self.0, &parts, connections, Team::alone());
+        let run = |watch: &mut Watch<'_>| run_to_end(self.0, hosts, fabric, Nobody, watch);
+        Some(collecting(&Progress::default(), run))
     }
 }
 
@@ -111,17 +111,51 @@ impl World for InEvents<'_, '_> {
             parts.ports.host_rate(),
             LostData::default(),
         );
-        let transport = on_routing(self.0, parts.transport);
-        let hosts = Hosts::new(self.0, transport, parts.tagger, connections);
-        let engine = Engine::new(self.0, hosts, fabric, Nobody);
-        collecting(&Progress::default(), |watch| engine.run(watch))
+        let parts = shared(self.0, parts);
+        let hosts = Hosts::new(self.0, &parts, connections, Team::alone());
+        let run = |watch: &mut Watch<'_>| run_to_end(self.0, hosts, fabric, Nobody, watch);
+        collecting(&Progress::default(), run)
     }
 }
 
-/// The outcome in windows, if the network can be gone through so, and that of events.
-fn both_of_scheme(job: &Job<'_>, scheme: &Scheme) -> (Option<Outcome>, Outcome) {
+/// Runs on this many threads, if the job can be divided so.
+struct InParts<'j, 'n>(&'j Job<'n>, usize);
+
+impl World for InParts<'_, '_> {
+    type Output = Option<Outcome>;
+
+    fn run<T, G, P, C>(self, parts: Parts<T, G, P, C>) -> Option<Outcome>
+    where
+        T: Transport,
+        G: Tagging<T::Header>,
+        P: Ports<T::Header, Port: Send>,
+        C: Controllers<T::Header>,
+    {
+        let mut is_divided = false;
+        let collected = collecting(&Progress::default(), |watch| {
+            watch.threads.count = self.1.try_into().unwrap();
+            let outcome = together::run(self.0, &shared(self.0, parts), watch);
+            is_divided = outcome.is_some();
+            outcome.unwrap_or_default()
+        });
+        is_divided.then_some(collected)
+    }
+}
+
+/// How many threads the tests give to a run.
+const THREADS: [usize; 3] = [2, 3, 7];
+
+/// The outcome in windows, if the network can be gone through so, and that of events. On several threads the
+/// outcome is that of windows.
+fn both_of_scheme(job: &Job<'_>, scheme: &Scheme, threads: &[usize]) -> (Option<Outcome>, Outcome) {
     let job = &job.under(scheme);
-    (scheme.run_in(InWindows(job)), scheme.run_in(InEvents(job)))
+    let windows = scheme.run_in(InWindows(job));
+    for threads in threads.iter().copied() {
+        let parts = scheme.run_in(InParts(job, threads));
+        assert_eq!(parts.is_some(), windows.is_some() && job.routing == Routing::Ecmp);
+        assert!(parts.is_none() || parts == windows, "{threads} threads: {parts:#?} {windows:#?}");
+    }
+    (windows, scheme.run_in(InEvents(job)))
 }
 
 /// Flows between hosts, half of them to the first one, some at the same instant.
@@ -154,7 +188,7 @@ fn flows(drawn: Vec<(u32, u32, bool, u64, u64)>, hosts: u32, unit: Time) -> Vec<
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
     fn windows_change_nothing(
@@ -170,6 +204,7 @@ proptest! {
             (3u64..100, (0u64..2_000).prop_map(Some)),
         ],
         seed in 0u64..10,
+        threads in prop::sample::select(&THREADS[..]),
     ) {
         let network = network(TOPOLOGIES[kind], loss);
         let flows = flows(drawn, network.host_count(), Time::from_us(10));
@@ -181,7 +216,7 @@ proptest! {
             sample_interval: Time::from_us(sample_interval),
             until: until.map(Time::from_us),
         };
-        let (windows, events) = both_of_scheme(&job, &scheme(SCHEMES[preset]));
+        let (windows, events) = both_of_scheme(&job, &scheme(SCHEMES[preset]), &[threads]);
         prop_assert_eq!(windows, Some(events));
     }
 }
@@ -255,7 +290,7 @@ fn any_network() -> impl Strategy<Value = (&'static str, Vec<(&'static str, Stri
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
     fn windows_change_nothing_in_any_network_with_any_delays(
@@ -268,6 +303,7 @@ proptest! {
         // that is shorter than a round trip has sent millions of packets again.
         (sample_interval, until) in (prop_oneof![Just(0u64), 1u64..100], 0u64..200),
         seed in 0u64..10,
+        threads in prop::sample::select(&THREADS[..]),
     ) {
         let network = build(kind, changes, loss);
         let longest = network.ports().iter().map(|port| port.delay).max().unwrap();
@@ -280,7 +316,7 @@ proptest! {
             sample_interval: longest * sample_interval / 10,
             until: Some(Time::from_ms(2) + longest * until / 10),
         };
-        let (windows, events) = both_of_scheme(&job, &scheme(SCHEMES[preset]));
+        let (windows, events) = both_of_scheme(&job, &scheme(SCHEMES[preset]), &[threads]);
         // Windows that would be too short are left to events.
         if let Some(windows) = windows {
             prop_assert_eq!(windows, events);
@@ -312,7 +348,7 @@ fn windows_take_long_delays_and_many_hosts() {
             sample_interval: Time::ZERO,
             until: None,
         };
-        let (windows, events) = both_of_scheme(&job, &scheme(("dctcp", "none", &[])));
+        let (windows, events) = both_of_scheme(&job, &scheme(("dctcp", "none", &[])), &THREADS);
         assert!(events.flows.iter().all(|flow| flow.finished_at_sender.is_some()));
         assert!(windows == Some(events), "{scene:?}");
     }
@@ -335,7 +371,7 @@ fn windows_change_nothing_where_keys_limit_how_far_ports_get() {
             sample_interval: Time::ZERO,
             until: None,
         };
-        let (windows, events) = both_of_scheme(&job, &scheme(("dctcp", "none", &[])));
+        let (windows, events) = both_of_scheme(&job, &scheme(("dctcp", "none", &[])), &THREADS);
         assert!(windows == Some(events), "{delay}");
     }
 }
@@ -391,7 +427,7 @@ fn windows_change_nothing_under_any_preset() {
         if scheme.facts().has_controllers {
             continue;
         }
-        let (windows, events) = both_of_scheme(&job, &scheme);
+        let (windows, events) = both_of_scheme(&job, &scheme, &THREADS);
         assert!(events.flows.iter().all(|flow| flow.finished_at_sender.is_some()));
         assert!(windows == Some(events), "{}", preset.name);
     }

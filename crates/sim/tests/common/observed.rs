@@ -20,8 +20,8 @@ pub struct Inner<X>(X);
 impl<T, S, A> Transport for Observed<T, S, A>
 where
     T: Transport<Header = ()>,
-    S: Fn(Time, &T::Sender) + Send,
-    A: Fn(Packet) -> Packet + Send,
+    S: Fn(Time, &T::Sender) + Send + Sync,
+    A: Fn(Packet) -> Packet + Send + Sync,
 {
     type Header = ();
     type Connection = T::Connection;
@@ -57,16 +57,16 @@ where
 impl<T, S, A> Hosting<Observed<T, S, A>> for Inner<T::Host>
 where
     T: Transport<Header = ()>,
-    S: Fn(Time, &T::Sender) + Send,
-    A: Fn(Packet) -> Packet + Send,
+    S: Fn(Time, &T::Sender) + Send + Sync,
+    A: Fn(Packet) -> Packet + Send + Sync,
 {
 }
 
 impl<T, S, A> Sending<Observed<T, S, A>> for Inner<T::Sender>
 where
     T: Transport<Header = ()>,
-    S: Fn(Time, &T::Sender) + Send,
-    A: Fn(Packet) -> Packet + Send,
+    S: Fn(Time, &T::Sender) + Send + Sync,
+    A: Fn(Packet) -> Packet + Send + Sync,
 {
     fn poll(
         &mut self,
@@ -116,8 +116,8 @@ where
 impl<T, S, A> Receiving<Observed<T, S, A>> for Inner<T::Receiver>
 where
     T: Transport<Header = ()>,
-    S: Fn(Time, &T::Sender) + Send,
-    A: Fn(Packet) -> Packet + Send,
+    S: Fn(Time, &T::Sender) + Send + Sync,
+    A: Fn(Packet) -> Packet + Send + Sync,
 {
     fn on_data(
         &mut self,

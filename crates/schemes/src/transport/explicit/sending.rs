@@ -8,13 +8,13 @@ use crate::transport::{
 };
 
 /// The sending side of one flow: how the rate comes about, and when the flow is given up.
-pub trait ExplicitSender: Sized {
+pub trait ExplicitSender: Sized + Send {
     /// What hosts and switches tell each other.
     type Header: Header;
     /// What may be set of it.
-    type Settings: Send;
+    type Settings: Send + Sync;
     /// The receiving side.
-    type Receiver: Answering<Self::Header>;
+    type Receiver: Answering<Self::Header> + Send;
 
     /// The sender of a flow that begins now.
     fn new(settings: &Self::Settings, start: &Start) -> Self;

@@ -90,7 +90,7 @@ pub struct Ahead {
 ///
 /// The defaults are those of Reno with ECN switched on: a window grows by one segment for each
 /// round trip, and marks change nothing.
-pub trait CongestionControl: Copy + std::fmt::Debug + PartialEq + Send {
+pub trait CongestionControl: Copy + std::fmt::Debug + PartialEq + Send + Sync {
     /// Whether packets are sent as ECN-capable (ECT).
     fn uses_ecn(&self) -> bool {
         true

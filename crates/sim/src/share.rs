@@ -1,0 +1,106 @@
+//! What the threads of a run have to give at its end, put together.
+
+use std::ops::ControlFlow;
+
+use flowsched_schemes::transport::Timeouts;
+use flowsched_schemes::world::{FlowOutcome, Outcome, Overhead, Passage, PortSample, Watch};
+use flowsched_units::Time;
+
+use crate::fabric::Tally;
+
+/// What a simulation gives of a network, or of a part of one.
+#[derive(Debug)]
+pub(crate) struct Share {
+    /// By flow: what its ends in this part know.
+    pub(crate) flows: Vec<FlowOutcome>,
+    /// The ports at the end; empty if they were sampled then.
+    pub(crate) samples: Vec<PortSample>,
+    pub(crate) tally: Tally,
+    /// Events handled that are not a link's.
+    pub(crate) events: u64,
+    pub(crate) overhead: Overhead,
+    pub(crate) stopped: bool,
+    pub(crate) end: Time,
+}
+
+impl Share {
+    /// Adds what another part gives.
+    pub(crate) fn add(&mut self, other: Share) {
+        for (flow, other) in self.flows.iter_mut().zip(&other.flows) {
+            add_flow(flow, other);
+        }
+        add_samples(&mut self.samples, &other.samples);
+        self.tally.sent += other.tally.sent;
+        self.tally.on_links += other.tally.on_links;
+        self.tally.drops += other.tally.drops;
+        self.tally.marks += other.tally.marks;
+        self.tally.lost.extend(other.tally.lost);
+        self.events += other.events;
+        self.overhead.probes += other.overhead.probes;
+        self.stopped |= other.stopped;
+        self.end = self.end.max(other.end);
+    }
+
+    /// The outcome of all parts, whose last samples go to `watch`.
+    pub(crate) fn conclude(self, watch: &mut Watch<'_>) -> Outcome {
+        let Share { mut flows, samples, tally, events, overhead, stopped, end } = self;
+        let handed_on = match samples.is_empty() {
+            true => ControlFlow::Continue(()),
+            false => (watch.samples)(&samples),
+        };
+        for flow in tally.lost {
+            flows[flow as usize].passage.lost += 1;
+        }
+        let packet_hops = tally.sent - tally.on_links;
+        Outcome {
+            packet_hops,
+            drops: tally.drops,
+            ecn_marks: tally.marks,
+            timeouts: flows.iter().map(|flow| u64::from(flow.timeouts.all)).sum(),
+            retransmissions: flows.iter().map(|flow| u64::from(flow.retransmissions)).sum(),
+            overhead,
+            flows,
+            events: events + packet_hops,
+            stopped: stopped || handed_on.is_break(),
+            end,
+            ..Outcome::default()
+        }
+    }
+}
+
+/// Adds what the other end of a flow knows: each knows what the other does not.
+fn add_flow(flow: &mut FlowOutcome, other: &FlowOutcome) {
+    flow.finished_at_sender = flow.finished_at_sender.or(other.finished_at_sender);
+    flow.finished_at_receiver = flow.finished_at_receiver.or(other.finished_at_receiver);
+    flow.gave_up = flow.gave_up.or(other.gave_up);
+    flow.retransmissions += other.retransmissions;
+    flow.connection += other.connection;
+    if flow.timeouts == Timeouts::default() {
+        flow.timeouts = other.timeouts;
+    }
+    let (of, more) = (&mut flow.passage, &other.passage);
+    *of = Passage {
+        arrived: of.arrived + more.arrived,
+        marked: of.marked + more.marked,
+        marked_again: of.marked_again + more.marked_again,
+        reordered: of.reordered + more.reordered,
+        lost: of.lost + more.lost,
+        acks: of.acks + more.acks,
+        duplicate_acks: of.duplicate_acks + more.duplicate_acks,
+        third_duplicate_acks: of.third_duplicate_acks + more.third_duplicate_acks,
+    };
+}
+
+/// Adds what another part knows of the same ports at the same time: a port's own part its queue, and others
+/// what is on its link.
+pub(crate) fn add_samples(samples: &mut [PortSample], others: &[PortSample]) {
+    for (sample, other) in samples.iter_mut().zip(others) {
+        sample.queue_bytes += other.queue_bytes;
+        sample.queue_packets += other.queue_packets;
+        sample.sent_bytes += other.sent_bytes;
+        sample.sent_packets += other.sent_packets;
+        sample.in_flight_bytes += other.in_flight_bytes;
+        sample.drops += other.drops;
+        sample.marks += other.marks;
+    }
+}

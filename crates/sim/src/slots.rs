@@ -1,0 +1,69 @@
+//! One end of every flow under way, by the flow's number.
+
+/// Values of flows that are under way. Memory is bounded by how many are so at a time, apart from four
+/// bytes a flow.
+#[derive(Debug)]
+pub(crate) struct Slots<V> {
+    /// By flow: its place in `values`, or [`ABSENT`].
+    place_of: Vec<u32>,
+    values: Vec<V>,
+    /// Places in `values` that are free.
+    free: Vec<u32>,
+}
+
+const ABSENT: u32 = u32::MAX;
+
+impl<V> Slots<V> {
+    /// For flows with numbers below `flows`.
+    pub(crate) fn new(flows: usize) -> Slots<V> {
+        Slots { place_of: vec![ABSENT; flows], values: Vec::new(), free: Vec::new() }
+    }
+
+    /// The flow gets a value.
+    pub(crate) fn insert(&mut self, flow: u32, value: V) {
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.values[place as usize] = value;
+                place
+            }
+            None => {
+                self.values.push(value);
+                self.values.len() as u32 - 1
+            }
+        };
+        self.place_of[flow as usize] = place;
+    }
+
+    /// The flow's value, if it has one.
+    #[inline]
+    pub(crate) fn get(&self, flow: u32) -> Option<&V> {
+        let place = *self.place_of.get(flow as usize)?;
+        self.values.get(place as usize)
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, flow: u32) -> Option<&mut V> {
+        // No place is so large as `ABSENT`.
+        let place = self.place_of[flow as usize];
+        self.values.get_mut(place as usize)
+    }
+
+    /// The flow has no value any more: that which it had.
+    pub(crate) fn remove(&mut self, flow: u32) -> Option<&V> {
+        let place = std::mem::replace(&mut self.place_of[flow as usize], ABSENT);
+        let value = self.values.get(place as usize)?;
+        self.free.push(place);
+        Some(value)
+    }
+
+    /// Whether no flow has a value.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.free.len() == self.values.len()
+    }
+
+    /// All flows that have values.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &V)> {
+        (0..self.place_of.len() as u32).filter_map(|flow| Some((flow, self.get(flow)?)))
+    }
+}
