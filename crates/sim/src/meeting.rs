@@ -1,14 +1,17 @@
 //! Where the threads of a run wait for each other.
 //!
 //! A window of time is some hundred microseconds of work, so threads look for the others for a while before
-//! they let other programs have the processor. No thread leaves a meeting before all have come, unless the
+//! they let other programs have the processor. If there are more threads than processors, they let each other
+//! have it at once. No thread leaves a meeting before all have come, unless the
 //! meeting is over for good: a thread that stops early must not leave the others waiting.
 
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::thread::available_parallelism;
 
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, hint, thread};
 
-/// Looks at whether the others have come before the thread lets others run.
+/// Looks at whether the others have come before the thread lets others run, if each has a processor.
 const LOOKS: u32 = 1 << 10;
 
 /// Numbers that a seat may bring to a round.
@@ -18,6 +21,8 @@ const MOST_BROUGHT: usize = 2;
 #[derive(Debug)]
 pub(crate) struct Meeting {
     seats: usize,
+    /// Looks before a thread lets others run.
+    looks: u32,
     /// How many have come to the present round.
     present: AtomicUsize,
     /// How many rounds are complete.
@@ -31,8 +36,10 @@ pub(crate) struct Meeting {
 impl Meeting {
     pub(crate) fn new(seats: usize) -> Meeting {
         let nothing = || (0..seats).map(|_| [AtomicU64::new(0), AtomicU64::new(0)]).collect();
+        let processors = available_parallelism().map_or(1, NonZeroUsize::get);
         Meeting {
             seats,
+            looks: if seats > processors { 1 } else { LOOKS },
             present: AtomicUsize::new(0),
             rounds: AtomicUsize::new(0),
             is_over: AtomicBool::new(false),
@@ -77,7 +84,7 @@ impl Meeting {
                 return ControlFlow::Break(());
             }
             looks += 1;
-            if looks % LOOKS == 0 { thread::yield_now() } else { hint::spin_loop() }
+            if looks % self.looks == 0 { thread::yield_now() } else { hint::spin_loop() }
         }
         ControlFlow::Continue(())
     }
