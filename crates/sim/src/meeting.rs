@@ -1,18 +1,14 @@
 //! Where the threads of a run wait for each other.
 //!
-//! A window of time is some hundred microseconds of work, so threads look for the others for a while before
-//! they let other programs have the processor. If there are more threads than processors, they let each other
-//! have it at once. No thread leaves a meeting before all have come, unless the
-//! meeting is over for good: a thread that stops early must not leave the others waiting.
+//! No thread leaves a meeting before all have come, unless the meeting is over for good: a thread that stops
+//! early must not leave the others waiting.
 
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::thread::available_parallelism;
+use std::sync::PoisonError;
 
-use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, hint, thread};
-
-/// Looks at whether the others have come before the thread lets others run, if each has a processor.
-const LOOKS: u32 = 1 << 10;
+use crate::sync::{
+    AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence, hint,
+};
 
 /// Numbers that a seat may bring to a round.
 const MOST_BROUGHT: usize = 2;
@@ -21,8 +17,12 @@ const MOST_BROUGHT: usize = 2;
 #[derive(Debug)]
 pub(crate) struct Meeting {
     seats: usize,
-    /// Looks before a thread lets others run.
+    /// Looks before a thread sleeps.
     looks: u32,
+    /// How many sleep, or are about to.
+    asleep: AtomicUsize,
+    bed: Mutex<()>,
+    alarm: Condvar,
     /// How many have come to the present round.
     present: AtomicUsize,
     /// How many rounds are complete.
@@ -34,12 +34,15 @@ pub(crate) struct Meeting {
 }
 
 impl Meeting {
-    pub(crate) fn new(seats: usize) -> Meeting {
+    /// A meeting whose threads look so many times for the others before they sleep.
+    pub(crate) fn new(seats: usize, looks: u32) -> Meeting {
         let nothing = || (0..seats).map(|_| [AtomicU64::new(0), AtomicU64::new(0)]).collect();
-        let processors = available_parallelism().map_or(1, NonZeroUsize::get);
         Meeting {
             seats,
-            looks: if seats > processors { 1 } else { LOOKS },
+            looks,
+            asleep: AtomicUsize::new(0),
+            bed: Mutex::new(()),
+            alarm: Condvar::new(),
             present: AtomicUsize::new(0),
             rounds: AtomicUsize::new(0),
             is_over: AtomicBool::new(false),
@@ -54,6 +57,7 @@ impl Meeting {
         if self.present.fetch_add(1, Ordering::AcqRel) + 1 == self.seats {
             self.present.store(0, Ordering::Relaxed);
             self.rounds.store(round + 1, Ordering::Release);
+            self.wake();
         } else {
             self.wait_until(|| self.rounds.load(Ordering::Acquire) != round)?;
         }
@@ -76,25 +80,58 @@ impl Meeting {
         Some(std::array::from_fn(least))
     }
 
-    /// Waits until something holds or the meeting is over.
+    /// Waits until something holds or the meeting is over. Whoever makes it hold has to call [`Meeting::wake`].
     pub(crate) fn wait_until(&self, mut holds: impl FnMut() -> bool) -> ControlFlow<()> {
-        let mut looks = 0;
-        while !holds() {
-            if self.is_over() {
-                return ControlFlow::Break(());
+        let mut look = || match holds() {
+            true => Some(ControlFlow::Continue(())),
+            false => self.is_over().then_some(ControlFlow::Break(())),
+        };
+        for _ in 0..self.looks {
+            if let Some(found) = look() {
+                return found;
             }
-            looks += 1;
-            if looks % self.looks == 0 { thread::yield_now() } else { hint::spin_loop() }
+            hint::spin_loop();
         }
-        ControlFlow::Continue(())
+        self.sleep_until(look)
+    }
+
+    fn sleep_until<T>(&self, mut look: impl FnMut() -> Option<T>) -> T {
+        let mut bed = lock(&self.bed);
+        self.asleep.fetch_add(1, Ordering::Relaxed);
+        // Either this thread sees what `wake` comes after, or `wake` sees that this thread sleeps.
+        fence(Ordering::SeqCst);
+        let found = loop {
+            match look() {
+                Some(found) => break found,
+                None => bed = self.alarm.wait(bed).unwrap_or_else(PoisonError::into_inner),
+            }
+        };
+        self.asleep.fetch_sub(1, Ordering::Relaxed);
+        found
+    }
+
+    /// Has the threads that sleep look again.
+    pub(crate) fn wake(&self) {
+        fence(Ordering::SeqCst);
+        if self.asleep.load(Ordering::Relaxed) > 0 {
+            // A thread holds the lock from before it looks until it sleeps.
+            drop(lock(&self.bed));
+            self.alarm.notify_all();
+        }
     }
 
     /// Nobody waits here any more.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Release);
+        self.wake();
     }
 
     pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Acquire)
     }
+}
+
+/// The lock, even if a thread has panicked: the panic goes on where threads are joined.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

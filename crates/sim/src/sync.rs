@@ -3,6 +3,6 @@
 
 pub(crate) use std::{
     hint,
-    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
-    thread,
+    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence},
+    sync::{Condvar, Mutex, MutexGuard},
 };

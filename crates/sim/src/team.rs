@@ -8,8 +8,10 @@
 //! What lives here: what threads tell each other of times and of flows that end. Packets that go from part to
 //! part are elsewhere (`fabric::crossing`).
 
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::available_parallelism;
 
 use flowsched_schemes::world::PortSample;
 use flowsched_topology::{HostId, PortId};
@@ -75,7 +77,7 @@ impl Company {
     pub(crate) fn new(division: Division) -> Company {
         let parts = division.parts;
         Company {
-            meeting: Meeting::new(parts),
+            meeting: Meeting::new(parts, looks(parts)),
             positions: (0..parts).map(|_| Mutex::default()).collect(),
             endings: (0..parts).map(|_| Mutex::default()).collect(),
             samples: (0..parts).map(|_| Mutex::default()).collect(),
@@ -168,6 +170,7 @@ impl<'a> Team<'a> {
     fn come_to(&self, turn: Turn) {
         if let Some(company) = self.company {
             *lock(&company.positions[self.part]) = turn;
+            company.meeting.wake();
         }
     }
 
@@ -199,6 +202,13 @@ impl<'a> Team<'a> {
         let is_it = |ending: &Ending| ending.flow == flow && ending.turn < turn;
         is_over || lock(&company.endings[self.part]).iter().any(is_it)
     }
+}
+
+/// Looks for the others before a thread sleeps. A window of time is some hundred microseconds of work, about as
+/// much as these looks take. If there are more threads than processors, looking keeps others from working.
+fn looks(threads: usize) -> u32 {
+    let processors = available_parallelism().map_or(1, NonZeroUsize::get);
+    if threads > processors { 0 } else { 1 << 12 }
 }
 
 /// The lock, even if a thread has panicked: the panic goes on where threads are joined.

@@ -13,21 +13,23 @@ mod meeting;
 mod sync {
     pub(crate) use loom::{
         hint,
-        sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
-        thread,
+        sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence},
+        sync::{Condvar, Mutex, MutexGuard},
     };
 }
 
 fn in_all_orders<S: Default + Send + Sync + 'static>(run: fn(&Meeting, &S, usize)) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
-    model.check(move || {
-        let shared = Arc::new((Meeting::new(2), S::default()));
-        let others = Arc::clone(&shared);
-        let other = thread::spawn(move || run(&others.0, &others.1, 1));
-        run(&shared.0, &shared.1, 0);
-        other.join().unwrap();
-    });
+    for looks in [0, 1] {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(move || {
+            let shared = Arc::new((Meeting::new(2, looks), S::default()));
+            let others = Arc::clone(&shared);
+            let other = thread::spawn(move || run(&others.0, &others.1, 1));
+            run(&shared.0, &shared.1, 0);
+            other.join().unwrap();
+        });
+    }
 }
 
 #[test]
@@ -48,6 +50,18 @@ fn what_happened_before_a_meeting_is_seen_after_it() {
             assert!(meeting.wait().is_continue());
             assert_eq!(done[1 - seat].load(Ordering::Relaxed), round);
             assert!(meeting.wait().is_continue());
+        }
+    });
+}
+
+#[test]
+fn who_waits_for_something_is_woken() {
+    in_all_orders::<AtomicU64>(|meeting, place, seat| {
+        if seat == 0 {
+            place.store(1, Ordering::Release);
+            meeting.wake();
+        } else {
+            assert!(meeting.wait_until(|| place.load(Ordering::Acquire) == 1).is_continue());
         }
     });
 }
