@@ -24,6 +24,7 @@ pub mod namespaces;
 mod play;
 pub mod players;
 pub mod run;
+mod schedule;
 pub mod stack;
 pub mod switch;
 mod sys;

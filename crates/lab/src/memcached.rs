@@ -18,38 +18,28 @@ use flowsched_schemes::world::{FlowOutcome, Progress};
 use flowsched_topology::HostId;
 use flowsched_units::Time;
 use flowsched_workload::Flow;
-use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::time::TimeSpec;
-use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 
-use crate::clock::{Clock, to_duration};
+use crate::clock::Clock;
 use crate::error::LabError;
 use crate::hosts::Hosts;
+use crate::schedule::Schedule;
 use get::Get;
 pub use servers::Servers;
-
-/// Milliseconds after which it looks whether to stop.
-const LONGEST_SLEEP: u8 = 20;
-const BATCH: usize = 64;
-/// The word of the timer; connections count from 0.
-const TIMER: u64 = u64::MAX;
-const TICK: std::time::Duration = std::time::Duration::from_nanos(1);
 
 /// Asks for the values that these flows are.
 #[derive(Debug)]
 pub struct Queries<'a> {
-    flows: &'a [Flow],
+    schedule: Schedule<'a>,
     hosts: &'a Hosts,
     clock: Clock,
-    next: usize,
     connections: Vec<Get>,
     /// By client and server: connections without a question.
     idle: HashMap<(HostId, HostId), Vec<usize>>,
     epoll: Epoll,
-    timer: TimerFd,
+    /// By flow.
     outcomes: Vec<FlowOutcome>,
     ended: usize,
-    latest: Time,
 }
 
 impl<'a> Queries<'a> {
@@ -59,23 +49,17 @@ impl<'a> Queries<'a> {
     /// # Errors
     /// What the system refuses.
     pub fn new(flows: &'a [Flow], hosts: &'a Hosts, clock: Clock) -> Result<Queries<'a>, LabError> {
-        let refused = |error: nix::Error| LabError::system("set a timer", error);
-        let timer =
-            TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK).map_err(refused)?;
-        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(refused)?;
-        epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, TIMER)).map_err(refused)?;
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)
+            .map_err(|error| LabError::system("wait for memcached", error))?;
         let mut queries = Queries {
-            flows,
+            schedule: Schedule::new(flows, clock, &epoll)?,
             hosts,
             clock,
-            next: 0,
             connections: Vec::new(),
             idle: HashMap::new(),
             epoll,
-            timer,
             outcomes: vec![FlowOutcome::default(); flows.len()],
             ended: 0,
-            latest: Time::ZERO,
         };
         for flow in flows {
             let pair = (flow.dst, flow.src);
@@ -97,45 +81,31 @@ impl<'a> Queries<'a> {
         until: Time,
         progress: &Progress,
     ) -> Result<(Vec<FlowOutcome>, Time), LabError> {
-        let mut events = [EpollEvent::empty(); BATCH];
-        while self.ended < self.flows.len() && !progress.stop.load(Ordering::Relaxed) {
+        while self.ended < self.outcomes.len() && !progress.stop.load(Ordering::Relaxed) {
             let now = self.clock.now();
             if now > until {
                 break;
             }
-            self.ask_due(now)?;
-            let timeout = EpollTimeout::from(LONGEST_SLEEP);
-            let count = match self.epoll.wait(&mut events, timeout) {
-                Ok(count) => count,
-                Err(nix::Error::EINTR) => 0,
-                Err(error) => return Err(LabError::system("wait for memcached", error)),
-            };
             let before = self.ended;
-            for event in events.iter().take(count).filter(|event| event.data() != TIMER) {
-                self.handle(event.data() as usize)?;
+            while let Some(flow) = self.schedule.next_due(now) {
+                self.ask(flow)?;
+            }
+            for word in self.schedule.wait(&self.epoll)? {
+                self.handle(word as usize)?;
             }
             let ended = (self.ended - before) as u64;
             progress.finished_flows.fetch_add(ended, Ordering::Relaxed);
         }
-        Ok((self.outcomes, self.latest))
+        Ok((self.outcomes, self.schedule.latest()))
     }
 
-    fn ask_due(&mut self, now: Time) -> Result<(), LabError> {
-        while let Some(flow) = self.flows.get(self.next).filter(|flow| flow.start <= now) {
-            self.next += 1;
-            self.latest = self.latest.max(self.clock.now().saturating_sub(flow.start));
-            let pair = (flow.dst, flow.src);
-            let idle = self.idle.get_mut(&pair).and_then(Vec::pop);
-            let number = idle.map_or_else(|| self.open(pair), Ok)?;
-            self.outcomes[flow.id as usize].connection = number as u32;
-            self.connections[number].ask(flow);
-            self.handle(number)?;
-        }
-        let Some(flow) = self.flows.get(self.next) else { return Ok(()) };
-        let wait = to_duration(flow.start.saturating_sub(self.clock.now())).max(TICK);
-        let expiration = Expiration::OneShot(TimeSpec::from_duration(wait));
-        let set = self.timer.set(expiration, TimerSetTimeFlags::empty());
-        set.map_err(|error| LabError::system("set a timer", error))
+    fn ask(&mut self, flow: &Flow) -> Result<(), LabError> {
+        let pair = (flow.dst, flow.src);
+        let idle = self.idle.get_mut(&pair).and_then(Vec::pop);
+        let number = idle.map_or_else(|| self.open(pair), Ok)?;
+        self.outcomes[flow.id as usize].connection = number as u32;
+        self.connections[number].ask(flow);
+        self.handle(number)
     }
 
     fn handle(&mut self, number: usize) -> Result<(), LabError> {
