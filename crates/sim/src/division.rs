@@ -1,8 +1,8 @@
 //! Which part of a network each thread of a run simulates.
 //!
-//! A part has hosts that are next to each other, with all that they send and receive, and ports. Parts
-//! have about as much to do as each other. Few packets go from part to part: a switch whose hosts are all
-//! in one part is in it too, and what leads down to such a switch is, wherever it leads from.
+//! A part has neighbouring hosts and the ports near them, and about as much traffic as any other part. A switch
+//! whose hosts are all in one part belongs to that part, and so does every port that leads down to the switch.
+//! Few packets therefore change parts.
 
 use flowsched_topology::{HostId, LinkEnd, Network, NodeId, PortId};
 use flowsched_workload::Flow;
@@ -10,14 +10,14 @@ use flowsched_workload::Flow;
 /// The parts of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct Division {
-    /// How many there are.
+    /// The number of parts.
     pub(crate) parts: usize,
     of_host: Vec<u32>,
     of_port: Vec<u32>,
 }
 
 impl Division {
-    /// Up to this many parts, each with a host at least.
+    /// Divides the network into up to `parts` parts with at least one host each.
     pub(crate) fn new(network: &Network, flows: &[Flow], parts: usize) -> Division {
         let parts = parts.clamp(1, network.host_count() as usize);
         let of_host = divide_hosts(network, flows, parts);
@@ -45,8 +45,7 @@ impl Division {
     }
 }
 
-/// Divides the hosts, those of one switch after those of another, where the parts of their traffic come
-/// closest to being equal.
+/// By host: its part. Hosts of one switch are next to each other, and all parts have about the same traffic.
 fn divide_hosts(network: &Network, flows: &[Flow], parts: usize) -> Vec<u32> {
     let mut traffic = vec![1; network.host_count() as usize];
     for flow in flows {
@@ -67,7 +66,7 @@ fn divide_hosts(network: &Network, flows: &[Flow], parts: usize) -> Vec<u32> {
     of_host
 }
 
-/// By node: the part that all hosts are in that are nearest to it, if they are in one.
+/// By node: the part of its nearest hosts; `None` if these are in several parts.
 fn homes(network: &Network, of_host: &[u32]) -> Vec<Option<u32>> {
     let mut homes: Vec<Option<u32>> = vec![None; network.node_count() as usize];
     let mut distances = vec![u32::MAX; network.node_count() as usize];

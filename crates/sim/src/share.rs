@@ -1,4 +1,4 @@
-//! What the threads of a run have to give at its end, put together.
+//! Adds up the results of a run's threads.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use flowsched_units::Time;
 
 use crate::fabric::Tally;
 
-/// What a simulation gives of a network, or of a part of one.
+/// The results for a network, or for a part of one.
 #[derive(Debug)]
 pub(crate) struct Share {
     /// By flow: what its ends in this part know.
@@ -24,7 +24,7 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// Adds what another part gives.
+    /// Adds the results for another part.
     pub(crate) fn add(&mut self, other: Share) {
         for (flow, other) in self.flows.iter_mut().zip(&other.flows) {
             add_flow(flow, other);
@@ -41,7 +41,7 @@ impl Share {
         self.end = self.end.max(other.end);
     }
 
-    /// The outcome of all parts, whose last samples go to `watch`.
+    /// Makes the outcome of the run. The last samples go to `watch`.
     pub(crate) fn conclude(self, watch: &mut Watch<'_>) -> Outcome {
         let Share { mut flows, samples, tally, events, overhead, stopped, end } = self;
         let handed_on = match samples.is_empty() {
@@ -68,7 +68,7 @@ impl Share {
     }
 }
 
-/// Adds what the other end of a flow knows: each knows what the other does not.
+/// Adds the other end's results. The sender and the receiver fill different fields.
 fn add_flow(flow: &mut FlowOutcome, other: &FlowOutcome) {
     flow.finished_at_sender = flow.finished_at_sender.or(other.finished_at_sender);
     flow.finished_at_receiver = flow.finished_at_receiver.or(other.finished_at_receiver);
@@ -91,8 +91,8 @@ fn add_flow(flow: &mut FlowOutcome, other: &FlowOutcome) {
     };
 }
 
-/// Adds what another part knows of the same ports at the same time: a port's own part its queue, and others
-/// what is on its link.
+/// Adds another part's samples of the same ports at the same time. A port's own part knows its queue; the part
+/// at the far end of the link knows the packets on the link.
 pub(crate) fn add_samples(samples: &mut [PortSample], others: &[PortSample]) {
     for (sample, other) in samples.iter_mut().zip(others) {
         sample.queue_bytes += other.queue_bytes;

@@ -1,7 +1,7 @@
 //! One end of every flow under way, by the flow's number.
 
-/// Values of flows that are under way. Memory is bounded by how many are so at a time, apart from four
-/// bytes a flow.
+/// Values of flows that are under way. Memory grows with the number of flows under way, plus four bytes for every
+/// flow.
 #[derive(Debug)]
 pub(crate) struct Slots<V> {
     /// By flow: its place in `values`, or [`ABSENT`].
@@ -19,7 +19,7 @@ impl<V> Slots<V> {
         Slots { place_of: vec![ABSENT; flows], values: Vec::new(), free: Vec::new() }
     }
 
-    /// The flow gets a value.
+    /// Gives the flow a value.
     pub(crate) fn insert(&mut self, flow: u32, value: V) {
         let place = match self.free.pop() {
             Some(place) => {
@@ -49,7 +49,7 @@ impl<V> Slots<V> {
         self.values.get_mut(place as usize)
     }
 
-    /// The flow has no value any more: that which it had.
+    /// Removes the flow's value and returns it.
     pub(crate) fn remove(&mut self, flow: u32) -> Option<&V> {
         let place = std::mem::replace(&mut self.place_of[flow as usize], ABSENT);
         let value = self.values.get(place as usize)?;

@@ -5,8 +5,8 @@
 //! receiver forgets the flow. Packets that come to it later are copies, so this seldom matters. Where it
 //! does, the receiver's part waits until the sender's part has come as far ([`Team::has_ended`]).
 //!
-//! What lives here: what threads tell each other of times and of flows that end. Packets that go from part to
-//! part are elsewhere (`fabric::crossing`).
+//! This module has what threads tell each other about times and about flows that end. Packets that change parts
+//! are in `fabric::crossing`.
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -22,14 +22,14 @@ use crate::meeting::Meeting;
 use crate::share::add_samples;
 use crate::timers::Side;
 
-/// What all threads of a run share.
+/// State that all threads of a run share.
 #[derive(Debug)]
 pub(crate) struct Company {
     pub(crate) division: Division,
     meeting: Meeting,
     /// By part: everything before this has happened there.
     positions: Vec<Mutex<Turn>>,
-    /// By part: flows to its hosts from other parts that have ended since it last heard of such.
+    /// By part: flows from other parts to its hosts that have ended since it last asked.
     endings: Vec<Mutex<Vec<Ending>>>,
     /// By part: its last samples.
     samples: Vec<Mutex<Vec<PortSample>>>,
@@ -189,9 +189,9 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Whether a flow whose sender is at `from`, in another part, has ended before `turn`, when something is
-    /// to happen at its receiver. Waits until that part has come so far. Threads that wait for each other are at different
-    /// turns, so the one with the earliest always goes on.
+    /// Whether a flow whose sender is at `from`, in another part, has ended before `turn`, the turn of an event
+    /// at its receiver. Waits until that part has reached `turn`. Threads that wait for each other are at
+    /// different turns, so the thread with the earliest turn always goes on.
     #[cold]
     #[inline(never)]
     pub(crate) fn has_ended(&self, flow: u32, from: HostId, turn: Turn) -> bool {

@@ -33,9 +33,13 @@ use crate::share::Share;
 use crate::team::{Company, Team};
 use crate::watcher::Nobody;
 
-/// Runs a job on several threads; `None` if it has to be run on one: if it has no windows, if packets
-/// take turns, if somebody looks at it while it runs, if senders may end before their receivers have all,
-/// or if the system gives no threads.
+/// Runs a job on several threads. `None` if the job needs one thread:
+///
+/// - Its network has no windows, or its switches have controllers.
+/// - Packets take turns on several paths, so that a switch decides in the order in which they come.
+/// - A probe looks at ports at any time.
+/// - Senders may end before their receivers have every byte ([`Transport::ENDS_AFTER_DELIVERY`]).
+/// - The system refuses to start a thread.
 pub(crate) fn run<T, G, P, C>(
     job: &Job<'_>,
     parts: &Shared<T, G, P, C>,
@@ -74,7 +78,7 @@ where
     whole.simulate(company.places().zip(links), watch)
 }
 
-/// What the parts of a network share, and what they are made from.
+/// The state that all parts share, and from which each part is made.
 struct Whole<'j, 'n, T: Transport, G> {
     job: &'j Job<'n>,
     layout: Layout,

@@ -1,8 +1,8 @@
 //! Packets that go from one part of the network to another.
 //!
-//! A part puts the packets for a port of another part into an inbox, as if the port were its own. When its
-//! threads meet, it posts what these inboxes hold, and takes in what others have posted. The order in
-//! which packets come to a port does not depend on this: each inbox is put in order before it is used.
+//! A part puts packets for another part's port into an inbox, as if the port were its own. Before the threads
+//! meet, each part posts the contents of these inboxes, and after the meeting it takes in what others have posted.
+//! This does not change the order of packets at a port: every inbox is sorted before it is used.
 
 use std::sync::{Mutex, PoisonError};
 
