@@ -3,6 +3,8 @@
 //! A port is the queue of one egress, of a switch or of a host's network card. The link behind it,
 //! with its rate and delay, belongs to the world that runs the port.
 
+#[cfg(test)]
+mod batches;
 mod connections;
 mod families;
 mod fifo;

@@ -83,6 +83,31 @@ impl Sent {
     }
 }
 
+/// A batch under way.
+pub(super) struct Batch<'s, S> {
+    pub(super) line: Line,
+    pub(super) sink: &'s mut S,
+    pub(super) sent: Sent,
+}
+
+impl<'s, S> Batch<'s, S> {
+    /// Nothing has left yet.
+    #[inline]
+    pub(super) fn new(line: Line, sink: &'s mut S) -> Batch<'s, S> {
+        Batch { line, sink, sent: Sent::default() }
+    }
+
+    /// The first bit of a packet leaves at `start`.
+    #[inline(always)]
+    pub(super) fn send<F: Frame>(&mut self, start: Time, frame: &F)
+    where
+        S: Sink<F>,
+    {
+        self.sent.add(frame.wire_bytes());
+        self.sink.sent(self.line.send(frame.wire_bytes(), start), frame);
+    }
+}
+
 /// [`Port::serve`] for any port: one packet after the other.
 #[inline]
 pub fn serve_one_by_one<'f, F: Frame + Copy + 'f>(

@@ -6,14 +6,17 @@
 //! is dropped, the latest of equals; an arriving packet counts as the latest.
 
 mod by_connection;
+mod waiting;
 
-use std::collections::VecDeque;
-
-use flowsched_units::{SettingError, Settings};
+use flowsched_units::{SettingError, Settings, Time};
 
 pub use by_connection::ByConnection;
 
-use super::{Backlog, MemorySharing, Port, PortPart, PortSettings, SameFlow, parameters};
+use super::line::Batch;
+use super::{
+    Arrivals, Backlog, Line, MemorySharing, Port, PortPart, PortSettings, SameFlow, Sent, Sink,
+    parameters,
+};
 use crate::controller::Site;
 use crate::flow_level::{Fluid, Sharing, Tagged};
 use crate::packet::{Frame, Header};
@@ -22,6 +25,7 @@ use crate::port::Connections;
 use crate::tagger::Tagging;
 use crate::transport::Transport;
 use crate::world::{Controllers, Parts, Ports, World};
+use waiting::Waiting;
 
 /// pFabric's ports.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,57 +91,14 @@ impl<H: Header> Ports<H> for PortsByConnection {
 }
 
 /// A port that orders packets by rank, 0 being the best.
-///
-/// Packets stay where they are in `slots`; what moves are the keys in `order`, which is sorted,
-/// and the links that keep each flow's packets in the order in which they came.
 #[derive(Clone, Debug)]
 pub struct PfabricPort<F> {
     buffer: u64,
     ecn_threshold: u64,
     backlog: Backlog,
     marks: u64,
-    arrivals: u64,
-    /// The packets that wait, the best rank first, of equals the one that came first.
-    order: VecDeque<Key>,
-    slots: Vec<Slot<F>>,
-    /// Places in `slots` that are not used.
-    free: Vec<u32>,
-    /// The flows that have a packet here.
-    flows: Vec<FlowQueue>,
+    waiting: Waiting<F>,
 }
-
-#[derive(Clone, Copy, Debug)]
-struct Key {
-    rank: u32,
-    slot: u32,
-    arrival: u64,
-}
-
-impl Key {
-    fn place(self) -> (u32, u64) {
-        (self.rank, self.arrival)
-    }
-}
-
-/// A packet, and its neighbours among those of its flow.
-#[derive(Clone, Copy, Debug)]
-struct Slot<F> {
-    frame: F,
-    arrival: u64,
-    earlier: u32,
-    later: u32,
-}
-
-/// The packets of one flow, from the first to the last that came.
-#[derive(Clone, Copy, Debug)]
-struct FlowQueue {
-    flow: u32,
-    first: u32,
-    last: u32,
-}
-
-/// No slot.
-const NONE: u32 = u32::MAX;
 
 impl<F: Frame + Copy> PfabricPort<F> {
     /// An empty port; of the settings it knows the memory of a port and the marking threshold,
@@ -152,136 +113,128 @@ impl<F: Frame + Copy> PfabricPort<F> {
             ecn_threshold: settings.ecn_threshold,
             backlog: Backlog::default(),
             marks: 0,
-            arrivals: 0,
-            order: VecDeque::new(),
-            slots: Vec::new(),
-            free: Vec::new(),
-            flows: Vec::new(),
+            waiting: Waiting::new(),
         }
     }
 
     /// The packets that wait, in no particular order.
     pub fn waiting(&self) -> impl Iterator<Item = &F> {
-        self.order.iter().map(|key| &self.slots[key.slot as usize].frame)
+        self.waiting.iter()
     }
 
+    /// Whether the packet has room and is not marked, whatever else waits.
     #[inline]
-    fn has_room(&self, bytes: u64) -> bool {
-        self.backlog.bytes + bytes <= self.buffer
+    fn is_unhindered(&self, frame: &F) -> bool {
+        let bytes = self.backlog.bytes + u64::from(frame.wire_bytes());
+        bytes <= self.buffer.min(self.ecn_threshold)
     }
 
-    #[inline]
-    fn mark_where_due(&mut self, frame: &mut F, bytes: u64) {
+    /// Makes room for a packet, and marks it if it is to be marked; `None` if it is dropped itself.
+    #[cold]
+    #[inline(never)]
+    fn admit(&mut self, mut frame: F, mut dropped: impl FnMut(F)) -> Option<F> {
+        let bytes = u64::from(frame.wire_bytes());
+        while self.backlog.bytes + bytes > self.buffer {
+            let Some(worst) = self.waiting.remove_worse_than(frame.rank()) else {
+                dropped(frame);
+                return None;
+            };
+            self.forget(worst.wire_bytes());
+            dropped(worst);
+        }
         if self.backlog.bytes + bytes > self.ecn_threshold && frame.can_be_marked() {
             frame.mark();
             self.marks += 1;
         }
-    }
-
-    #[inline]
-    fn insert(&mut self, frame: F) {
-        let arrival = self.arrivals;
-        self.arrivals += 1;
-        let flow = frame.flow();
-        let rank = frame.rank();
-        let mut slot = Slot { frame, arrival, earlier: NONE, later: NONE };
-        let queue = self.flows.iter().position(|queue| queue.flow == flow);
-        if let Some(queue) = queue {
-            slot.earlier = self.flows[queue].last;
-        }
-        let place = match self.free.pop() {
-            Some(place) => {
-                self.slots[place as usize] = slot;
-                place
-            }
-            None => {
-                self.slots.push(slot);
-                self.slots.len() as u32 - 1
-            }
-        };
-        match queue {
-            Some(queue) => {
-                self.slots[slot.earlier as usize].later = place;
-                self.flows[queue].last = place;
-            }
-            None => self.flows.push(FlowQueue { flow, first: place, last: place }),
-        }
-        // The latest of equals: behind all of the same rank.
-        let index = self.order.partition_point(|key| key.rank <= rank);
-        self.order.insert(index, Key { rank, slot: place, arrival });
-    }
-
-    /// Removes the packet whose key is at `index` in the order.
-    #[inline]
-    fn remove(&mut self, index: usize) -> Option<F> {
-        let key = self.order.remove(index)?;
-        let Slot { frame, earlier, later, .. } = self.slots[key.slot as usize];
-        if earlier != NONE {
-            self.slots[earlier as usize].later = later;
-        }
-        if later != NONE {
-            self.slots[later as usize].earlier = earlier;
-        }
-        if (earlier == NONE || later == NONE)
-            && let Some(queue) = self.flows.iter().position(|queue| queue.flow == frame.flow())
-        {
-            let ends = &mut self.flows[queue];
-            ends.first = if earlier == NONE { later } else { ends.first };
-            ends.last = if later == NONE { earlier } else { ends.last };
-            if earlier == NONE && later == NONE {
-                self.flows.swap_remove(queue);
-            }
-        }
-        self.free.push(key.slot);
-        self.backlog.bytes -= u64::from(frame.wire_bytes());
-        self.backlog.packets -= 1;
         Some(frame)
+    }
+
+    #[inline]
+    fn insert(&mut self, frame: &F) {
+        self.backlog.bytes += u64::from(frame.wire_bytes());
+        self.backlog.packets += 1;
+        self.waiting.insert(frame);
+    }
+
+    /// A packet of so many bytes does not wait any more.
+    #[inline]
+    fn forget(&mut self, bytes: u32) {
+        self.backlog.bytes -= u64::from(bytes);
+        self.backlog.packets -= 1;
+    }
+
+    /// Sends what the line has time for up to `until`, that included.
+    #[inline(always)]
+    fn send_until(&mut self, until: Time, batch: &mut Batch<'_, impl Sink<F>>) {
+        while batch.line.free_at() <= until
+            && let Some((queue, frame)) = self.waiting.first()
+        {
+            let bytes = frame.wire_bytes();
+            batch.send(batch.line.free_at(), frame);
+            self.waiting.remove_first(queue);
+            self.forget(bytes);
+        }
     }
 }
 
 impl<F: Frame + Copy> Port<F> for PfabricPort<F> {
     #[inline]
-    fn enqueue(&mut self, mut frame: F, _elsewhere: u64, mut dropped: impl FnMut(F)) {
-        let bytes = u64::from(frame.wire_bytes());
-        while !self.has_room(bytes) {
-            let worst = self.order.back().filter(|worst| worst.rank > frame.rank());
-            if worst.is_none() {
-                return dropped(frame);
-            }
-            if let Some(worst) = self.remove(self.order.len() - 1) {
-                dropped(worst);
-            }
+    fn enqueue(&mut self, frame: F, _elsewhere: u64, dropped: impl FnMut(F)) {
+        if self.is_unhindered(&frame) {
+            self.insert(&frame);
+        } else if let Some(frame) = self.admit(frame, dropped) {
+            self.insert(&frame);
         }
-        self.mark_where_due(&mut frame, bytes);
-        self.insert(frame);
-        self.backlog.bytes += bytes;
-        self.backlog.packets += 1;
     }
 
     #[inline]
     fn dequeue(&mut self) -> Option<F> {
-        let best = *self.order.front()?;
-        let flow = self.slots[best.slot as usize].frame.flow();
-        let queue = self.flows.iter().find(|queue| queue.flow == flow)?;
-        if queue.first == best.slot {
-            return self.remove(0);
-        }
-        let first = &self.slots[queue.first as usize];
-        let place = (first.frame.rank(), first.arrival);
-        let index = self.order.partition_point(|key| key.place() < place);
-        self.remove(index)
+        let (queue, frame) = self.waiting.first()?;
+        let frame = *frame;
+        self.waiting.remove_first(queue);
+        self.forget(frame.wire_bytes());
+        Some(frame)
     }
 
     #[inline]
-    fn pass(&mut self, mut frame: F, _elsewhere: u64, mut dropped: impl FnMut(F)) -> Option<F> {
+    fn pass(&mut self, frame: F, _elsewhere: u64, dropped: impl FnMut(F)) -> Option<F> {
         debug_assert_eq!(self.backlog.packets, 0);
-        let bytes = u64::from(frame.wire_bytes());
-        if !self.has_room(bytes) {
-            dropped(frame);
-            return None;
+        if self.is_unhindered(&frame) { Some(frame) } else { self.admit(frame, dropped) }
+    }
+
+    #[inline]
+    fn serve<'f>(
+        &mut self,
+        line: &mut Line,
+        arrivals: impl Arrivals<'f, F>,
+        end: Time,
+        sink: &mut impl Sink<F>,
+    ) -> Sent
+    where
+        F: 'f,
+    {
+        let mut batch = Batch::new(*line, sink);
+        for (now, arrived) in arrivals {
+            self.send_until(now, &mut batch);
+            let mut frame = arrived;
+            let admitted;
+            if !self.is_unhindered(frame) {
+                match self.admit(*frame, |frame| batch.sink.dropped(frame)) {
+                    Some(taken) => admitted = taken,
+                    None => continue,
+                }
+                frame = &admitted;
+            }
+            if batch.line.free_at() > now {
+                self.insert(frame);
+            } else {
+                batch.send(now, frame);
+            }
         }
-        self.mark_where_due(&mut frame, bytes);
-        Some(frame)
+        // The last instant before the end.
+        self.send_until(end.saturating_sub(Time::from_ps(1)), &mut batch);
+        *line = batch.line;
+        batch.sent
     }
 
     #[inline]
@@ -306,6 +259,7 @@ mod tests {
 
     use super::*;
     use crate::packet::{Flags, Packet};
+    use crate::port::batches;
 
     fn packet(flow: u32, seq: u32, rank: u32, wire: u16) -> Packet {
         let mut packet = Packet::data(flow, 0, seq, wire, Flags::ECT);
@@ -420,6 +374,41 @@ mod tests {
                 }
                 prop_assert_eq!(port.backlog().bytes, model.bytes());
                 prop_assert_eq!(port.backlog().packets as usize, model.0.len());
+            }
+        }
+
+        #[test]
+        fn a_batch_is_served_as_its_packets_would_be(
+            packets in prop::collection::vec((0u32..5, 0u32..9, 40u16..1501, 0u64..1_500), 1..80),
+            windows in prop::collection::vec(prop_oneof![0u64..3_000, 0u64..20_000], 1..20),
+            (buffer, ecn_threshold) in (0u64..20_000, 0u64..20_000),
+        ) {
+            let settings = PortSettings::fifo(Bytes::new(buffer), Bytes::new(ecn_threshold));
+            let packets = packets.into_iter().enumerate().map(|(seq, (flow, rank, wire, gap))| {
+                (gap, packet(flow, seq as u32, rank, wire))
+            });
+            batches::check([(); 2].map(|()| PfabricPort::new(settings)), packets, windows);
+        }
+
+        #[test]
+        fn ranks_that_rise_or_fall_with_each_packet_of_a_flow_change_nothing(
+            steps in prop::collection::vec(prop::option::weighted(0.65, (0u32..4, 0u32..2)), 1..300),
+            rising in any::<[bool; 4]>(),
+        ) {
+            let mut port = port(9_000);
+            let mut model = Model::default();
+            let mut ranks = [1_000u32; 4];
+            for (seq, step) in steps.into_iter().enumerate() {
+                let Some((flow, more)) = step else {
+                    prop_assert_eq!(port.dequeue(), model.dequeue());
+                    continue;
+                };
+                let rank = &mut ranks[flow as usize];
+                *rank = if rising[flow as usize] { *rank + more } else { *rank - more };
+                let packet = packet(flow, seq as u32, *rank, 1500);
+                let mut dropped = Vec::new();
+                port.enqueue(packet, 0, |packet| dropped.push(packet));
+                prop_assert_eq!(dropped, model.enqueue(packet, 9_000));
             }
         }
 

@@ -5,6 +5,7 @@ use flowsched_units::Time;
 
 use super::{Count, Queues, Serving};
 use crate::packet::Frame;
+use crate::port::line::Batch;
 use crate::port::{Arrivals, Line, Sent, Sink};
 
 impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
@@ -21,7 +22,7 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
     where
         F: 'f,
     {
-        let mut batch = Batch { line: *line, sink, sent: Sent::default() };
+        let mut batch = Batch::new(*line, sink);
         let unhindered = match self.settings.count {
             Count::Bytes => self.unhindered,
             Count::Packets => 0,
@@ -84,24 +85,5 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
             batch.send(batch.line.free_at(), frame);
             self.take_off(index, bytes);
         }
-    }
-}
-
-/// A batch under way.
-struct Batch<'s, S> {
-    line: Line,
-    sink: &'s mut S,
-    sent: Sent,
-}
-
-impl<S> Batch<'_, S> {
-    /// The first bit of a packet leaves at `start`.
-    #[inline(always)]
-    fn send<F: Frame>(&mut self, start: Time, frame: &F)
-    where
-        S: Sink<F>,
-    {
-        self.sent.add(frame.wire_bytes());
-        self.sink.sent(self.line.send(frame.wire_bytes(), start), frame);
     }
 }

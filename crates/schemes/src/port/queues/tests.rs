@@ -3,6 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::packet::{Flags, Packet};
+use crate::port::batches;
 
 fn packet(seq: u32, priority: u8, wire: u16) -> Packet {
     Packet { seq, priority, wire, flags: Flags::ECT, ..Packet::default() }
@@ -138,23 +139,6 @@ fn dynamic_thresholds_leave_room_for_others() {
     assert_eq!((port.backlog().bytes, drops), (0, 5), "others hold the rest");
 }
 
-/// What became of a batch.
-#[derive(Debug, Default, PartialEq)]
-struct Served {
-    sent: Vec<(Time, Packet)>,
-    dropped: Vec<Packet>,
-}
-
-impl Sink<Packet> for Served {
-    fn sent(&mut self, at: Time, packet: &Packet) {
-        self.sent.push((at, *packet));
-    }
-
-    fn dropped(&mut self, packet: Packet) {
-        self.dropped.push(packet);
-    }
-}
-
 proptest! {
     /// To pass an idle port is to enter it and to leave it.
     #[test]
@@ -214,31 +198,11 @@ proptest! {
             on_full: if demotes { OnFull::Demote } else { OnFull::Drop },
             ..settings(queues, sharing)
         };
-        let (mut at_once, mut singly) = (PriorityPort::new(settings), PriorityPort::new(settings));
-        let rate = "10Gbps".parse().unwrap();
-        let (mut line, mut other_line) = (Line::new(rate), Line::new(rate));
-        let mut now = Time::ZERO;
-        let mut arrivals = packets.into_iter().map(|(wire, has_ect, priority, gap)| {
+        let packets = packets.into_iter().map(|(wire, has_ect, priority, gap)| {
             let flags = if has_ect { Flags::ECT } else { Flags::default() };
-            now += Time::from_ns(gap);
-            (now, Packet::<()> { flags, ..packet(7, priority, wire) })
-        }).peekable();
-        let mut end = Time::ZERO;
-        for window in windows {
-            end += Time::from_ns(window);
-            let batch: Vec<_> =
-                std::iter::from_fn(|| arrivals.next_if(|(at, _)| *at < end)).collect();
-            let arrivals = || batch.iter().map(|(at, one)| (*at, one));
-            let (mut served, mut other_served) = (Served::default(), Served::default());
-            let sent = at_once.serve(&mut line, arrivals(), end, &mut served);
-            let other_sent =
-                serve_one_by_one(&mut singly, &mut other_line, arrivals(), end, &mut other_served);
-            prop_assert_eq!(served, other_served);
-            prop_assert_eq!(sent, other_sent);
-            prop_assert_eq!(at_once.backlog(), singly.backlog());
-            prop_assert_eq!(at_once.marks(), singly.marks());
-            prop_assert_eq!(line.free_at(), other_line.free_at());
-        }
+            (gap, Packet { flags, ..packet(7, priority, wire) })
+        });
+        batches::check([(); 2].map(|()| PriorityPort::new(settings)), packets, windows);
     }
 
     #[test]

@@ -1,0 +1,56 @@
+//! Checks that ports serve batches as they would serve one packet after the other.
+
+use flowsched_units::Time;
+
+use super::line::serve_one_by_one;
+use super::{Line, Port, Sink};
+use crate::packet::Packet;
+
+/// What became of a batch.
+#[derive(Debug, Default, PartialEq)]
+struct Served {
+    sent: Vec<(Time, Packet)>,
+    dropped: Vec<Packet>,
+}
+
+impl Sink<Packet> for Served {
+    fn sent(&mut self, at: Time, packet: &Packet) {
+        self.sent.push((at, *packet));
+    }
+
+    fn dropped(&mut self, packet: Packet) {
+        self.dropped.push(packet);
+    }
+}
+
+/// Two ports that are alike take the same packets, each so many nanoseconds after the one before it:
+/// one serves windows of so many nanoseconds, the other one packet after the other.
+pub(super) fn check<P: Port<Packet>>(
+    [mut at_once, mut singly]: [P; 2],
+    packets: impl IntoIterator<Item = (u64, Packet)>,
+    windows: impl IntoIterator<Item = u64>,
+) {
+    let rate = "10Gbps".parse().unwrap();
+    let (mut line, mut other_line) = (Line::new(rate), Line::new(rate));
+    let mut now = Time::ZERO;
+    let arrivals = packets.into_iter().map(|(gap, packet)| {
+        now += Time::from_ns(gap);
+        (now, packet)
+    });
+    let mut arrivals = arrivals.peekable();
+    let mut end = Time::ZERO;
+    for window in windows {
+        end += Time::from_ns(window);
+        let batch: Vec<_> = std::iter::from_fn(|| arrivals.next_if(|(at, _)| *at < end)).collect();
+        let batch = || batch.iter().map(|(at, one)| (*at, one));
+        let (mut served, mut other_served) = (Served::default(), Served::default());
+        let sent = at_once.serve(&mut line, batch(), end, &mut served);
+        let other_sent =
+            serve_one_by_one(&mut singly, &mut other_line, batch(), end, &mut other_served);
+        assert_eq!(served, other_served);
+        assert_eq!(sent, other_sent);
+        assert_eq!(at_once.backlog(), singly.backlog());
+        assert_eq!(at_once.marks(), singly.marks());
+        assert_eq!(line.free_at(), other_line.free_at());
+    }
+}
