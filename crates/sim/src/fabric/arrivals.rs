@@ -145,8 +145,11 @@ impl<H: Copy> Inbox<H> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u64);
 
-/// Bits of a key that hold the index.
+/// How many bits of a key hold the index.
 const INDEX_BITS: u32 = 28;
+
+/// The bits of a key that hold the index.
+const INDEX: u64 = (1 << INDEX_BITS) - 1;
 
 /// More picoseconds since the start do not fit into a key.
 const LONGEST_SPAN: u64 = u64::MAX >> INDEX_BITS;
@@ -155,7 +158,7 @@ impl Key {
     /// Where the arrival is.
     #[inline]
     pub(super) fn index(self) -> usize {
-        self.0 as usize & ((1 << INDEX_BITS) - 1)
+        (self.0 & INDEX) as usize
     }
 
     #[inline]
@@ -192,23 +195,20 @@ impl Order {
             self.know_places(count);
             count
         } else {
-            self.sort(arrivals, start, end);
-            let is_late = |key: &&Key| arrivals[key.index()].at >= end;
-            count - self.keys[..count].iter().rev().take_while(is_late).count()
+            self.sort(arrivals, start, end)
         };
         taken(arrivals, if is_sorted { &self.in_place[..due] } else { &self.keys[..due] });
         if due == count {
             arrivals.clear();
             return Time::MAX;
         }
-        let late = &mut self.keys[due..count];
-        let next = arrivals[late[0].index()].at;
+        let mut next = Time::MAX;
         // In the order of their places, so that none is overwritten before it is moved.
-        late.sort_unstable_by_key(|key| key.index());
-        for (place, key) in late.iter().enumerate() {
+        for (place, key) in self.keys[due..count].iter().enumerate() {
             arrivals[place] = arrivals[key.index()];
+            next = next.min(arrivals[place].at);
         }
-        arrivals.truncate(late.len());
+        arrivals.truncate(count - due);
         next
     }
 
@@ -217,60 +217,64 @@ impl Order {
         self.in_place.extend((known as u64..count as u64).map(Key));
     }
 
-    /// Puts keys for all arrivals in order.
-    fn sort<H>(&mut self, arrivals: &[Arrival<H>], start: Time, end: Time) {
-        if arrivals.len() >= 1 << INDEX_BITS || !self.count(arrivals, start, end) {
-            return self.compare(arrivals);
+    /// Puts keys for the arrivals before `end` in order, before those for the others, which are in the
+    /// order of their places: how many are before `end`.
+    fn sort<H>(&mut self, arrivals: &[Arrival<H>], start: Time, end: Time) -> usize {
+        let span = end.saturating_sub(start).as_ps();
+        if arrivals.len() >= 1 << INDEX_BITS || span > LONGEST_SPAN {
+            return self.compare(arrivals, end);
         }
-        insert_all(&mut self.keys[..arrivals.len()], arrivals);
+        let due = self.count(arrivals, start, span);
+        insert_all(&mut self.keys[..due], arrivals);
+        due
     }
 
-    /// Brings the keys into the order of their slots, if their times fit into them; all that arrive at
-    /// `end` or later are in the last slot.
+    /// Brings the keys into the order of their slots; what does not arrive within the span has a slot
+    /// after all others. How many arrive within it.
     #[inline]
-    fn count<H>(&mut self, arrivals: &[Arrival<H>], start: Time, end: Time) -> bool {
-        let slots = arrivals.len().next_power_of_two();
-        let span = end.saturating_sub(start).as_ps();
-        let shift = (u64::BITS - span.leading_zeros()).saturating_sub(slots.ilog2());
+    fn count<H>(&mut self, arrivals: &[Arrival<H>], start: Time, span: u64) -> usize {
+        let last = arrivals.len().next_power_of_two();
+        let shift = (u64::BITS - span.leading_zeros()).saturating_sub(last.ilog2());
         let since_start = |arrival: &Arrival<H>| {
             debug_assert!(arrival.at >= start);
             arrival.at.as_ps().wrapping_sub(start.as_ps())
         };
+        let slot = |since_start: u64| {
+            if since_start < span { (since_start >> shift) as usize } else { last }
+        };
         self.slots.clear();
-        self.slots.resize(slots, 0);
-        let counts = &mut self.slots[..slots];
-        let mut bits = 0;
+        self.slots.resize(last + 1, 0);
+        let counts = &mut self.slots[..=last];
         for arrival in arrivals {
-            let since_start = since_start(arrival);
-            bits |= since_start;
-            counts[((since_start >> shift) as usize).min(slots - 1)] += 1;
-        }
-        if bits > LONGEST_SPAN {
-            return false;
+            counts[slot(since_start(arrival))] += 1;
         }
         let mut before = 0;
         for slot in counts.iter_mut() {
             before += std::mem::replace(slot, before);
         }
+        let due = counts[last] as usize;
         if self.keys.len() < arrivals.len() {
             self.keys.resize(arrivals.len(), Key::default());
         }
         let keys = &mut self.keys[..arrivals.len()];
         for (index, arrival) in arrivals.iter().enumerate() {
             let since_start = since_start(arrival);
-            let place = &mut counts[((since_start >> shift) as usize).min(slots - 1)];
+            let place = &mut counts[slot(since_start)];
             keys[*place as usize] = Key(since_start << INDEX_BITS | index as u64);
             *place += 1;
         }
-        true
+        due
     }
 
     /// The same by comparisons, where times are far apart.
     #[cold]
-    fn compare<H>(&mut self, arrivals: &[Arrival<H>]) {
+    fn compare<H>(&mut self, arrivals: &[Arrival<H>], end: Time) -> usize {
         self.keys.clear();
         self.keys.extend((0..arrivals.len() as u64).map(Key));
-        self.keys.sort_by_key(|key| (arrivals[key.index()].turn(), key.0));
+        self.keys.sort_by_key(|key| arrivals[key.index()].at >= end);
+        let due = self.keys.partition_point(|key| arrivals[key.index()].at < end);
+        self.keys[..due].sort_by_key(|key| (arrivals[key.index()].turn(), key.0));
+        due
     }
 }
 
@@ -289,7 +293,7 @@ fn insert_all<H>(keys: &mut [Key], arrivals: &[Arrival<H>]) {
     for place in 1..keys.len() {
         let key = keys[place];
         // Seldom: the one before it is later or at the same time.
-        if before.since_start() >= key.since_start() {
+        if before.0 | INDEX >= key.0 {
             insert(keys, place, arrivals);
             before = keys[place];
         } else {
