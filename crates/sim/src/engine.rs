@@ -209,6 +209,9 @@ where
     fn deliver_one(&mut self, now: Time) -> Time {
         if let Some(packet) = self.fabric.deliver() {
             let Engine { fabric, hosts, watcher, .. } = self;
+            if let Some(next) = fabric.upcoming() {
+                hosts.expect(next);
+            }
             hosts.receive(&packet, now, |host, packet| {
                 if W::LOOKS {
                     watcher.note_sent(&packet);

@@ -36,6 +36,11 @@ pub(crate) trait Fabric<H: Header> {
     /// The next packet arrives: at the host that it is for, to which it is handed, or elsewhere.
     fn deliver(&mut self) -> Option<Packet<H>>;
 
+    /// The packet that [`Fabric::deliver`] gives next, if it is known already.
+    fn upcoming(&self) -> Option<&Packet<H>> {
+        None
+    }
+
     /// What happens to hosts from here on is not known yet: packets that they sent before may
     /// have to be brought to them first.
     fn horizon(&self) -> Time;

@@ -1,6 +1,7 @@
 //! What hosts do: flows, their connections, and the packets that they send and receive.
 
 use std::collections::HashMap;
+use std::hint::black_box;
 use std::sync::Arc;
 
 use flowsched_schemes::Packet;
@@ -166,6 +167,16 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
                 (transport.open_connection(round_trip), G::Flow::default(), number)
             }
             Taken::New(number) => (transport.new_connection(), G::Flow::default(), number),
+        }
+    }
+
+    /// Loads what is needed when this packet arrives, so that it is at hand by then.
+    #[inline]
+    pub(crate) fn expect(&self, packet: &Packet<T::Header>) {
+        if packet.flags.has(Flags::ACK) {
+            black_box(self.senders.get(packet.flow).map(|end| (end.src, end.armed)));
+        } else {
+            black_box(self.receivers.get(packet.flow).map(|end| end.src));
         }
     }
 

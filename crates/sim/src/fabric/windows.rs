@@ -351,6 +351,11 @@ impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
     }
 
     #[inline]
+    fn upcoming(&self) -> Option<&Packet<H>> {
+        Some(&self.at_hosts.get(self.delivered)?.packet)
+    }
+
+    #[inline]
     fn horizon(&self) -> Time {
         self.end
     }
