@@ -65,6 +65,29 @@ pub trait Header: Copy + Default + std::fmt::Debug + Send + Sync {
 
 impl Header for () {}
 
+/// A yes or no in a header.
+///
+/// A `bool` has values to spare, and `Option<Packet<H>>` uses them to say that there is no packet. The
+/// compiler then moves a packet in pieces around this byte, and the processor waits at pieces that
+/// overlap what was just written. Fields of headers therefore have no values to spare.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bit(u8);
+
+impl Bit {
+    /// Whether it is a yes.
+    #[inline]
+    pub const fn is_set(self) -> bool {
+        self.0 != 0
+    }
+}
+
+impl From<bool> for Bit {
+    #[inline]
+    fn from(is_set: bool) -> Bit {
+        Bit(u8::from(is_set))
+    }
+}
+
 /// A packet in flight: a small plain value.
 ///
 /// Segments are numbered from 0 in each flow and carry [`flowsched_units::PACKET_PAYLOAD`]
@@ -252,6 +275,25 @@ mod tests {
     fn a_packet_is_small() {
         // Larger packets cost time at every hop: they are copied into a queue and onto a link.
         assert_eq!(size_of::<Packet<()>>(), 24);
+    }
+
+    #[test]
+    fn headers_have_no_values_to_spare() {
+        use crate::controller::epn::header::EpnHeader;
+        use crate::transport::d3::D3Header;
+        use crate::transport::hpcc::HpccHeader;
+        use crate::transport::pdq::PdqHeader;
+        use crate::transport::pdq::multipath::MultipathHeader;
+
+        fn has_none<H>() -> bool {
+            size_of::<Option<Packet<H>>>() > size_of::<Packet<H>>()
+        }
+        assert!(has_none::<()>());
+        assert!(has_none::<EpnHeader>());
+        assert!(has_none::<D3Header>());
+        assert!(has_none::<HpccHeader>());
+        assert!(has_none::<PdqHeader>());
+        assert!(has_none::<MultipathHeader>());
     }
 
     #[test]

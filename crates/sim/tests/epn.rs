@@ -39,7 +39,7 @@ impl Seen {
     /// What a flow's TP is at a time.
     fn tp(&self, flow: usize, time: Time) -> Tp {
         let before = self.changes[flow].iter().take_while(|(at, _)| *at <= time);
-        before.last().map_or(Tp::High, |(_, tp)| *tp)
+        before.last().map_or(Tp::HIGH, |(_, tp)| *tp)
     }
 
     /// How fast a flow sent between two times, payload, as a share of 10 Gbps.
@@ -235,7 +235,7 @@ fn f2_of_figure_3_does_not_oscillate_and_does_without_dsid() {
         let tps: Vec<Tp> = seen.changes[1].iter().map(|(_, tp)| *tp).collect();
         tps
     };
-    assert_eq!(changes("true"), [Tp::Low, Tp::High]);
+    assert_eq!(changes("true"), [Tp::LOW, Tp::HIGH]);
     let without = changes("false");
     assert!(without.len() > 20, "{without:?}");
 }
@@ -258,9 +258,9 @@ fn flows_of_figure_3_take_turns_at_once() {
     // of switch A for 100 packets of f1; f1's may be behind others of its own in that queue.
     let turn = Time::from_ns(12_400) * 100;
     assert!(promoted < f3_ends + turn + round_trip, "{promoted} after {f3_ends}");
-    assert_eq!(seen.tp(0, f3_ends - round_trip), Tp::High);
-    assert_eq!(seen.tp(0, promoted + round_trip * 2), Tp::Low);
-    assert_eq!(seen.tp(0, f2_ends + turn + round_trip), Tp::High);
+    assert_eq!(seen.tp(0, f3_ends - round_trip), Tp::HIGH);
+    assert_eq!(seen.tp(0, promoted + round_trip * 2), Tp::LOW);
+    assert_eq!(seen.tp(0, f2_ends + turn + round_trip), Tp::HIGH);
 
     // Shares of 1 Gbps; 1460 of 1550 bytes are payload.
     let shares = |from, to| [0, 1, 2].map(|flow| 10.0 * seen.rate(flow, from, to));
@@ -283,7 +283,7 @@ fn links_between_switches_take_several_flows() {
     let (_, seen) =
         watched(&two_switches("20Gbps"), Routing::Ecmp, &flows, &[("dp", "size")], NO_TROUBLE);
     let at = Time::from_ms(2);
-    assert_eq!([0, 1, 2].map(|flow| seen.tp(flow, at)), [Tp::Low, Tp::High, Tp::High]);
+    assert_eq!([0, 1, 2].map(|flow| seen.tp(flow, at)), [Tp::LOW, Tp::HIGH, Tp::HIGH]);
     let [_, f2, f3] = [0, 1, 2].map(|flow| seen.rate(flow, Time::from_ms(1), Time::from_ms(4)));
     assert!(f2 > 0.9 && f3 > 0.9, "{f2} {f3}");
     assert!(seen.fullest <= 1.0);
@@ -302,7 +302,7 @@ fn the_bottleneck_rate_is_found_behind_faster_links() {
     let network = builder.finish().unwrap();
     let flows = [flow(0, 0, 2, 8000, Time::ZERO), flow(1, 1, 3, 4000, Time::ZERO)];
     let (_, seen) = watched(&network, Routing::Ecmp, &flows, &[("dp", "size")], NO_TROUBLE);
-    assert_eq!([0, 1].map(|flow| seen.tp(flow, Time::from_ms(1))), [Tp::High; 2]);
+    assert_eq!([0, 1].map(|flow| seen.tp(flow, Time::from_ms(1))), [Tp::HIGH; 2]);
     assert!(seen.changes[0].len() == 2, "LOW until rates are known: {:?}", seen.changes[0]);
 }
 
@@ -316,12 +316,12 @@ fn flows_of_a_controller_that_restarted_are_promoted_again_because_they_probe() 
         let trouble = Trouble { restart_at: Time::from_ms(1), ..NO_TROUBLE };
         let network = two_switches("10Gbps");
         let (_, seen) = watched(&network, Routing::Ecmp, &flows, &changes, trouble);
-        assert_eq!(seen.tp(0, Time::from_ms(1)), Tp::Low);
+        assert_eq!(seen.tp(0, Time::from_ms(1)), Tp::LOW);
         let end = time_of(2000) + Time::from_ms(6);
         seen.tp(0, end)
     };
-    assert_eq!(last_tp("5ms"), Tp::High);
-    assert_eq!(last_tp("1s"), Tp::Low);
+    assert_eq!(last_tp("5ms"), Tp::HIGH);
+    assert_eq!(last_tp("1s"), Tp::LOW);
 }
 
 #[test]
@@ -334,9 +334,9 @@ fn lost_messages_are_made_good() {
         let changes = [("dp", "size"), ("counter_interval", "200us"), ("counter_reads", "20")];
         let (outcome, seen) = watched(&network, Routing::Ecmp, &figure_3(), &changes, trouble);
         assert!(outcome.drops > 0);
-        assert_eq!(seen.tp(1, Time::from_ms(4)), Tp::Low, "f2 was told in the end");
+        assert_eq!(seen.tp(1, Time::from_ms(4)), Tp::LOW, "f2 was told in the end");
         let f3_ends = outcome.flows[2].finished_at_sender.unwrap();
-        assert_eq!(seen.tp(1, f3_ends + Time::from_ms(3)), Tp::High, "and promoted");
+        assert_eq!(seen.tp(1, f3_ends + Time::from_ms(3)), Tp::HIGH, "and promoted");
     }
 }
 
@@ -361,7 +361,7 @@ fn low_flows_use_what_the_application_of_a_high_flow_leaves() {
     let flows = [slow, flow(1, 1, 3, 12_000, Time::ZERO), flow(2, 2, 3, 12_001, Time::ZERO)];
     let (outcome, seen) = watched(&network, Routing::Ecmp, &flows, &[("dp", "size")], NO_TROUBLE);
     let (from, to) = (Time::from_ms(4), Time::from_ms(10));
-    assert_eq!([0, 1, 2].map(|flow| seen.tp(flow, from)), [Tp::High, Tp::Low, Tp::Low]);
+    assert_eq!([0, 1, 2].map(|flow| seen.tp(flow, from)), [Tp::HIGH, Tp::LOW, Tp::LOW]);
     let rates = [0, 1, 2].map(|flow| seen.rate(flow, from, to));
     assert!((0.38..0.42).contains(&rates[0]), "the application's rate: {rates:?}");
     let sum: f64 = rates.iter().sum();

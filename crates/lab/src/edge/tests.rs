@@ -40,12 +40,12 @@ impl Tagging<EpnHeader> for Mirror {
     ) {
         packet.priority = u8::from(*is_demoted);
         packet.header.dp = Dp::of_level(work.remaining as u16);
-        packet.header.is_sampled = packet.flags.has(Flags::RETRANSMISSION);
+        packet.header.is_sampled = packet.flags.has(Flags::RETRANSMISSION).into();
         packet.header.ttl = INITIAL_TTL;
     }
 
     fn on_message(&self, is_demoted: &mut bool, message: &Packet<EpnHeader>) {
-        *is_demoted = message.header.tp == Tp::Low;
+        *is_demoted = message.header.tp == Tp::LOW;
     }
 }
 
@@ -150,7 +150,7 @@ fn leave(edge: &mut Edge<Host, Mirror, EpnHeader>, frame: Vec<u8>) -> Option<(Bi
 /// Remaining packets and whether the packet was sent before, as the tagger saw it.
 fn seen(bits: Bits) -> (Dp, bool) {
     let header = (tunnel().from_bits)(bits.reserved, 64);
-    (header.dp, header.is_sampled)
+    (header.dp, header.is_sampled.is_set())
 }
 
 /// What comes from the network: `inner` in VXLAN with this header and this ECN field.
@@ -201,7 +201,7 @@ fn packets_before_and_after_the_flow_have_no_flow() {
 fn a_message_ends_at_the_edge_and_changes_the_tags() {
     let mut edge = edge();
     leave(&mut edge, data(BEFORE)).unwrap();
-    let low = EpnHeader { tp: Tp::Low, ..EpnHeader::default() };
+    let low = EpnHeader { tp: Tp::LOW, ..EpnHeader::default() };
     arrive(&mut edge, low, NOT_ECT, &data(BEFORE));
     assert!(edge.cable.received.is_empty());
     let (_, dscp, _) = leave(&mut edge, data(BEFORE + PACKET_PAYLOAD as u32)).unwrap();

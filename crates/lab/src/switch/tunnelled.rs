@@ -83,7 +83,9 @@ mod tests {
     #[test]
     fn data_acks_and_packets_of_no_flow_are_told_apart() {
         let (_, data) = taken(&frame(FROM, TO, 0, 1 << 31), FROM).unwrap();
-        assert!(!data.flags.has(Flags::ACK) && data.header.is_sampled && data.header.ttl == 64);
+        assert!(
+            !data.flags.has(Flags::ACK) && data.header.is_sampled.is_set() && data.header.ttl == 64
+        );
         assert_eq!((data.priority, data.wire), (0, 20 + 8 + 8 + 60));
         let (_, ack) = taken(&frame(TO, FROM, 0, 0), TO).unwrap();
         assert!(ack.flags.has(Flags::ACK) && ack.flow == 0);

@@ -260,7 +260,7 @@ impl Controller<D3Header> for D3Controller {
         let flow = (packet.flow, packet.header.path());
         if packet.flags.has(Flags::TERM) {
             self.remove(flow);
-        } else if packet.header.is_request {
+        } else if packet.header.is_request.is_set() {
             let granted = self.grant(now, flow, &packet.header);
             packet.header.allocated = packet.header.allocated.min(granted);
         }
@@ -289,7 +289,7 @@ mod tests {
 
     fn ask_at(controller: &mut D3Controller, now: Time, flow: u32, desired: u64) -> u64 {
         let header = D3Header {
-            is_request: true,
+            is_request: true.into(),
             desired: Rate::from_bps(desired * GBPS / 1000),
             allocated: Rate::from_bps(GBPS),
             rtt: Time::ZERO,

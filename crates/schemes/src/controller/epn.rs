@@ -239,12 +239,12 @@ impl EpnController {
         let EpnSettings { counter_interval, counter_reads, flow_timeout, dsid, .. } = self.settings;
         self.table.retain(|entry, tp| {
             let is_alive = match tp {
-                Tp::High => entry.bytes != entry.bytes_read,
-                Tp::Low => entry.told_at == Time::MAX,
+                Tp::HIGH => entry.bytes != entry.bytes_read,
+                _ => entry.told_at == Time::MAX,
             };
             entry.bytes_read = entry.bytes;
             entry.silent_readings = if is_alive { 0 } else { entry.silent_readings + 1 };
-            let is_forgotten = tp == Tp::Low && now - entry.seen_at >= flow_timeout;
+            let is_forgotten = tp == Tp::LOW && now - entry.seen_at >= flow_timeout;
             if is_forgotten || entry.silent_readings >= counter_reads {
                 return false;
             }
@@ -265,13 +265,13 @@ fn message(entry: &Entry, has_dsid: bool) -> Packet<EpnHeader> {
     Packet {
         flow: entry.flow,
         wire: (PACKET_HEADER as u32 + EpnHeader::WIRE_BYTES) as u16,
-        priority: Tp::High.queue(),
+        priority: Tp::HIGH.queue(),
         header: EpnHeader {
             dp: entry.dp,
             tp: entry.tp,
             br: entry.br,
             dsid: if has_dsid { entry.switch } else { 0 },
-            is_sampled: false,
+            is_sampled: false.into(),
             ttl: INITIAL_TTL,
         },
         ..Packet::default()
@@ -297,7 +297,7 @@ impl Controller<EpnHeader> for EpnController {
         }
         packet.header.ttl = packet.header.ttl.saturating_sub(1);
         self.table.count(packet.flow, u32::from(packet.wire));
-        if packet.header.is_sampled {
+        if packet.header.is_sampled.is_set() {
             let due = now + self.settings.processing_delay;
             self.mirrored.push_back(Mirrored { due, flow: packet.flow, header: packet.header });
         }

@@ -174,7 +174,7 @@ impl PriorityMapper {
     fn is_due(&self, flow: &MappedFlow, dp: Dp, now: Time) -> bool {
         let since = now.saturating_sub(flow.marked_at);
         let has_changed = dp != flow.dp && since >= self.mark_interval;
-        let is_to_probe = flow.tp == Tp::Low && since >= self.probe_interval;
+        let is_to_probe = flow.tp == Tp::LOW && since >= self.probe_interval;
         flow.mark_next || has_changed || is_to_probe
     }
 }
@@ -239,13 +239,14 @@ impl Tagging<EpnHeader> for PriorityMapper {
         flow.sent += u64::from(departure.payload);
         packet.priority = flow.tp.queue();
         let MappedFlow { tp, br, dsid, .. } = *flow;
-        packet.header = EpnHeader { dp, tp, br, dsid, is_sampled, ttl: INITIAL_TTL };
+        packet.header =
+            EpnHeader { dp, tp, br, dsid, is_sampled: is_sampled.into(), ttl: INITIAL_TTL };
     }
 
     /// The highest: controllers schedule what flows send, not what comes back.
     #[inline]
     fn ack_priority(&self, _acknowledged: u8) -> u8 {
-        Tp::High.queue()
+        Tp::HIGH.queue()
     }
 
     /// Does what a controller says, and answers with the next packet: "this is equivalent to send
@@ -258,9 +259,9 @@ impl Tagging<EpnHeader> for PriorityMapper {
         flow.br = flow.br.min(br);
         flow.mark_next = true;
         match (flow.tp, tp) {
-            (_, Tp::Low) => (flow.tp, flow.dsid) = (Tp::Low, dsid),
-            (Tp::Low, Tp::High) if flow.dsid == dsid => (flow.tp, flow.dsid) = (Tp::High, 0),
-            (_, Tp::High) => {}
+            (_, Tp::LOW) => (flow.tp, flow.dsid) = (Tp::LOW, dsid),
+            (Tp::LOW, Tp::HIGH) if flow.dsid == dsid => (flow.tp, flow.dsid) = (Tp::HIGH, 0),
+            _ => {}
         }
     }
 }

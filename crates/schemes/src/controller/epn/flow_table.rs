@@ -78,10 +78,10 @@ impl FlowTable {
     pub fn retain(&mut self, mut is_kept: impl FnMut(&mut Entry, Tp) -> bool) {
         let (mut place, high) = (0, self.high);
         self.entries.retain_mut(|entry| {
-            let tp = if place < high { Tp::High } else { Tp::Low };
+            let tp = if place < high { Tp::HIGH } else { Tp::LOW };
             place += 1;
             let is_kept = is_kept(entry, tp);
-            self.high -= usize::from(!is_kept && tp == Tp::High);
+            self.high -= usize::from(!is_kept && tp == Tp::HIGH);
             is_kept
         });
     }
@@ -108,7 +108,7 @@ impl FlowTable {
             })
             .count();
         for (place, entry) in self.entries.iter_mut().enumerate() {
-            let tp = if place < self.high { Tp::High } else { Tp::Low };
+            let tp = if place < self.high { Tp::HIGH } else { Tp::LOW };
             if entry.tp != tp {
                 entry.tp = tp;
                 changed(entry);
@@ -131,7 +131,7 @@ mod tests {
             rate: gbps,
             br: Br::of_link(Rate::from_gbps(u64::from(gbps))),
             switch: 63,
-            tp: Tp::High,
+            tp: Tp::HIGH,
             told_at: Time::MAX,
             seen_at: Time::ZERO,
             bytes: 0,
@@ -154,7 +154,7 @@ mod tests {
         let mut told = Vec::new();
         table.select(20, |entry| told.push((entry.flow, entry.tp)));
         assert_eq!(high(&table), [1, 2]);
-        assert_eq!(told, [(3, Tp::Low), (4, Tp::Low)]);
+        assert_eq!(told, [(3, Tp::LOW), (4, Tp::LOW)]);
     }
 
     #[test]
@@ -198,8 +198,8 @@ mod tests {
                     let and_next = (table.high().len() + 1).min(table.entries().len());
                     let is_all = table.high().len() == table.entries().len();
                     prop_assert!(is_all || rates(&table.entries()[..and_next]) > link);
-                    prop_assert!(table.high().iter().all(|entry| entry.tp == Tp::High));
-                    prop_assert!(table.entries()[table.high().len()..].iter().all(|e| e.tp == Tp::Low));
+                    prop_assert!(table.high().iter().all(|entry| entry.tp == Tp::HIGH));
+                    prop_assert!(table.entries()[table.high().len()..].iter().all(|e| e.tp == Tp::LOW));
                 }
             }
         }

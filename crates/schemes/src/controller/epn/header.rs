@@ -10,7 +10,7 @@
 
 use flowsched_units::Rate;
 
-use crate::packet::{Header, Tunnel};
+use crate::packet::{Bit, Header, Tunnel};
 
 /// Bits of a DP at most: what the other fields leave of the 32.
 pub const MOST_DP_BITS: u32 = 15;
@@ -23,21 +23,17 @@ const EXPONENT_BITS: u32 = 5;
 
 /// Transmission priority: which of the two queues of every port a packet goes to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tp {
-    /// The queue that is served 100 times as often.
-    #[default]
-    High,
-    /// The other one.
-    Low,
-}
+pub struct Tp(u8);
 
 impl Tp {
+    /// The queue that is served 100 times as often.
+    pub const HIGH: Tp = Tp(0);
+    /// The other one.
+    pub const LOW: Tp = Tp(1);
+
     /// The queue of a port: 0 is the highest priority.
     pub const fn queue(self) -> u8 {
-        match self {
-            Tp::High => 0,
-            Tp::Low => 1,
-        }
+        self.0
     }
 }
 
@@ -107,7 +103,7 @@ pub struct EpnHeader {
     /// The switch that demoted it, by the TTL which the flow's packets have there; 0: none.
     pub dsid: u8,
     /// Switches mirror the packet to their controllers (S-marked).
-    pub is_sampled: bool,
+    pub is_sampled: Bit,
     /// Of the IP header: one less after each switch.
     pub ttl: u8,
 }
@@ -117,8 +113,8 @@ impl EpnHeader {
     /// header's.
     pub fn to_bits(self) -> u32 {
         let Dp(dp) = self.dp;
-        u32::from(self.is_sampled) << 31
-            | u32::from(self.tp == Tp::High) << 30
+        u32::from(self.is_sampled.is_set()) << 31
+            | u32::from(self.tp == Tp::HIGH) << 30
             | u32::from(self.br.0) << 23
             | u32::from(dp) << 8
             | u32::from(self.dsid)
@@ -128,10 +124,10 @@ impl EpnHeader {
     pub fn from_bits(bits: u32, ttl: u8) -> EpnHeader {
         EpnHeader {
             dp: Dp((bits >> 8) as u16 & Dp::END.0),
-            tp: if bits >> 30 & 1 == 1 { Tp::High } else { Tp::Low },
+            tp: if bits >> 30 & 1 == 1 { Tp::HIGH } else { Tp::LOW },
             br: Br((bits >> 23) as u8 & Br::LARGEST as u8),
             dsid: bits as u8,
-            is_sampled: bits >> 31 == 1,
+            is_sampled: (bits >> 31 == 1).into(),
             ttl,
         }
     }

@@ -47,7 +47,7 @@ impl Switch {
 
     /// A marked packet passes and the controller deals with it: what it says to the flow's sender.
     fn sees(&mut self, flow: u32, header: EpnHeader) -> Vec<(u32, Tp)> {
-        self.forward(flow, EpnHeader { is_sampled: true, ..header });
+        self.forward(flow, EpnHeader { is_sampled: true.into(), ..header });
         self.wait(self.controller.settings.processing_delay);
         self.said()
     }
@@ -79,7 +79,7 @@ fn wants(dp: u64) -> EpnHeader {
 }
 
 fn low(dp: u64, dsid: u8) -> EpnHeader {
-    EpnHeader { tp: Tp::Low, dsid, ..wants(dp) }
+    EpnHeader { tp: Tp::LOW, dsid, ..wants(dp) }
 }
 
 #[test]
@@ -87,9 +87,9 @@ fn the_flow_that_most_desires_it_is_high_and_others_are_told() {
     // EPN 2018, Algorithm 1, lines 4 to 7.
     let mut switch = Switch::new(&[]);
     assert_eq!(switch.sees(1, wants(500)), [], "it is HIGH as it is");
-    assert_eq!(switch.sees(2, wants(700)), [(2, Tp::Low)]);
-    assert_eq!(switch.sees(3, wants(300)), [(1, Tp::Low)]);
-    assert_eq!(switch.sees(3, EpnHeader { dp: Dp::END, ..wants(0) }), [(1, Tp::High)]);
+    assert_eq!(switch.sees(2, wants(700)), [(2, Tp::LOW)]);
+    assert_eq!(switch.sees(3, wants(300)), [(1, Tp::LOW)]);
+    assert_eq!(switch.sees(3, EpnHeader { dp: Dp::END, ..wants(0) }), [(1, Tp::HIGH)]);
     assert_eq!(switch.high(), [1]);
 }
 
@@ -99,7 +99,7 @@ fn a_message_is_a_packet_of_headers_that_says_which_switch_speaks() {
     // TCP) with the new TP tagged in the EPN header".
     let mut switch = Switch::new(&[]);
     switch.sees(1, wants(500));
-    switch.forward(2, EpnHeader { is_sampled: true, ..wants(700) });
+    switch.forward(2, EpnHeader { is_sampled: true.into(), ..wants(700) });
     switch.wait(Time::from_us(10));
     let [message] = switch.messages[..] else { panic!("{:?}", switch.messages) };
     assert_eq!((message.wire, message.priority), (90, 0), "IP and TCP 40, VXLAN 50");
@@ -111,12 +111,12 @@ fn a_controller_takes_its_time() {
     // EPN 2018, V-B: the switch mirrors S-marked packets to a server, whose software "will capture
     // these packets, execute the scheduling algorithm and send out EPN messages".
     let mut switch = Switch::new(&[("processing_delay", "30us")]);
-    switch.forward(1, EpnHeader { is_sampled: true, ..wants(5) });
-    switch.forward(2, EpnHeader { is_sampled: true, ..wants(7) });
+    switch.forward(1, EpnHeader { is_sampled: true.into(), ..wants(5) });
+    switch.forward(2, EpnHeader { is_sampled: true.into(), ..wants(7) });
     switch.wait(Time::from_ns(29_999));
     assert_eq!(switch.high(), [0; 0]);
     switch.wait(Time::from_ns(1));
-    assert_eq!((switch.high(), switch.said()), (vec![1], vec![(2, Tp::Low)]));
+    assert_eq!((switch.high(), switch.said()), (vec![1], vec![(2, Tp::LOW)]));
 }
 
 #[test]
@@ -125,16 +125,16 @@ fn what_another_switch_demoted_is_left_to_it() {
     let mut switch = Switch::new(&[]);
     switch.sees(1, wants(500));
     switch.sees(2, wants(300));
-    assert_eq!(switch.sees(2, low(300, ELSEWHERE)), [(1, Tp::High)], "it makes room at once");
+    assert_eq!(switch.sees(2, low(300, ELSEWHERE)), [(1, Tp::HIGH)], "it makes room at once");
     assert_eq!(switch.high(), [1]);
-    assert_eq!(switch.sees(2, low(300, HERE)), [(2, Tp::High), (1, Tp::Low)]);
+    assert_eq!(switch.sees(2, low(300, HERE)), [(2, Tp::HIGH), (1, Tp::LOW)]);
 }
 
 #[test]
 fn without_dsid_no_switch_leaves_a_flow_to_another() {
     let mut switch = Switch::new(&[("dsid", "false")]);
     switch.sees(1, wants(500));
-    assert_eq!(switch.sees(2, low(300, 0)), [(2, Tp::High), (1, Tp::Low)]);
+    assert_eq!(switch.sees(2, low(300, 0)), [(2, Tp::HIGH), (1, Tp::LOW)]);
     switch.sees(3, wants(200));
     assert!(switch.messages.iter().all(|message| message.header.dsid == 0));
 }
@@ -145,10 +145,10 @@ fn a_slower_link_says_so() {
     // speed is smaller than the value in the EPN header".
     let mut switch = Switch::new(&[]);
     let fast = EpnHeader { br: Br::of_link(Rate::from_gbps(40)), ..wants(500) };
-    switch.forward(1, EpnHeader { is_sampled: true, ..fast });
+    switch.forward(1, EpnHeader { is_sampled: true.into(), ..fast });
     switch.wait(Time::from_us(10));
     let [message] = switch.messages[..] else { panic!("{:?}", switch.messages) };
-    assert_eq!((message.header.br.gbps(), message.header.tp), (10, Tp::High));
+    assert_eq!((message.header.br.gbps(), message.header.tp), (10, Tp::HIGH));
     assert_eq!(switch.high(), [1], "no flow needs more of a link than there is");
     switch.messages.clear();
     assert_eq!(switch.sees(1, wants(500)), []);
@@ -161,7 +161,7 @@ fn links_faster_than_their_flows_take_several() {
     let mut switch = Switch::new(&[]);
     let slow = |dp| EpnHeader { br: Br::of_link(Rate::from_gbps(5)), ..wants(dp) };
     assert_eq!([switch.sees(3, slow(300)), switch.sees(2, slow(500))], [[], []]);
-    assert_eq!(switch.sees(1, slow(700)), [(1, Tp::Low)]);
+    assert_eq!(switch.sees(1, slow(700)), [(1, Tp::LOW)]);
     assert_eq!(switch.high(), [3, 2]);
 }
 
@@ -170,7 +170,7 @@ fn unmarked_packets_acks_and_messages_are_not_looked_at() {
     let mut switch = Switch::new(&[]);
     switch.forward(1, wants(500));
     for flags in [Flags::ACK, Flags::MESSAGE] {
-        let header = EpnHeader { is_sampled: true, ..wants(500) };
+        let header = EpnHeader { is_sampled: true.into(), ..wants(500) };
         let mut packet = Packet { flags, header, ..Packet::default() };
         let backlog = Backlog::default();
         switch.controller.on_forward(Time::ZERO, &mut packet, backlog, |_| {});
@@ -195,7 +195,7 @@ fn a_dead_high_flow_makes_room_after_several_unchanged_readings() {
     switch.wait(Time::from_ms(4));
     assert_eq!(switch.high(), [1]);
     switch.wait(Time::from_ms(2));
-    assert_eq!((switch.high(), switch.said()), (vec![2], vec![(2, Tp::High)]));
+    assert_eq!((switch.high(), switch.said()), (vec![2], vec![(2, Tp::HIGH)]));
 }
 
 #[test]
@@ -229,9 +229,9 @@ fn messages_without_an_answer_are_sent_again() {
     // IV-B: the marked packet after a message "is equivalent to send an acknowledgment".
     let mut switch = Switch::new(&[("counter_interval", "2ms"), ("counter_reads", "100")]);
     switch.sees(1, wants(500));
-    assert_eq!(switch.sees(2, wants(700)), [(2, Tp::Low)]);
+    assert_eq!(switch.sees(2, wants(700)), [(2, Tp::LOW)]);
     switch.wait(Time::from_ms(7));
-    assert_eq!(switch.said(), [(2, Tp::Low); 2], "with the readings at 4 ms and 6 ms");
+    assert_eq!(switch.said(), [(2, Tp::LOW); 2], "with the readings at 4 ms and 6 ms");
     switch.sees(2, low(700, HERE));
     switch.wait(Time::from_ms(7));
     assert_eq!(switch.said(), []);
@@ -246,7 +246,7 @@ fn a_controller_that_restarts_learns_flows_from_their_probes() {
     switch.controller.restart();
     assert_eq!((switch.high(), switch.controller.deadline()), (vec![], Time::MAX));
     switch.said();
-    assert_eq!(switch.sees(2, low(700, HERE)), [(2, Tp::High)]);
+    assert_eq!(switch.sees(2, low(700, HERE)), [(2, Tp::HIGH)]);
 }
 
 proptest! {
@@ -263,7 +263,7 @@ proptest! {
                 0 => switch.controller.restart(),
                 1 => switch.wait(Time::from_ms(3)),
                 2 => drop(switch.sees(flow, EpnHeader { dp: Dp::END, ..header })),
-                3..6 => drop(switch.sees(flow, EpnHeader { tp: Tp::Low, ..header })),
+                3..6 => drop(switch.sees(flow, EpnHeader { tp: Tp::LOW, ..header })),
                 _ => drop(switch.sees(flow, header)),
             }
             let high = switch.controller.table().high();

@@ -22,8 +22,8 @@ pub enum Comparator {
 /// What decides how critical a flow is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Criticality {
-    /// When it should have finished.
-    pub deadline: Option<Time>,
+    /// When it should have finished; [`Time::MAX`]: whenever it can.
+    pub deadline: Time,
     /// Its expected transmission time, less what it is ahead by waiting.
     pub transmission: Time,
     /// Its number.
@@ -37,10 +37,7 @@ impl Comparator {
         let by_size = || a.transmission.cmp(&b.transmission).then_with(|| a.flow.cmp(&b.flow));
         match self {
             Comparator::Size => by_size(),
-            Comparator::DeadlineThenSize => {
-                let due = |flow: &Criticality| flow.deadline.unwrap_or(Time::MAX);
-                due(a).cmp(&due(b)).then_with(by_size)
-            }
+            Comparator::DeadlineThenSize => a.deadline.cmp(&b.deadline).then_with(by_size),
         }
     }
 }
@@ -52,7 +49,7 @@ mod tests {
     #[test]
     fn deadline_then_size_then_number() {
         let flow = |deadline: Option<u64>, transmission, flow| Criticality {
-            deadline: deadline.map(Time::from_ms),
+            deadline: deadline.map_or(Time::MAX, Time::from_ms),
             transmission: Time::from_us(transmission),
             flow,
         };

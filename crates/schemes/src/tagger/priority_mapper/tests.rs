@@ -72,13 +72,14 @@ fn the_first_and_the_last_packet_are_marked() {
     // the flow, i.e. burst, and those packets are S-marked".
     let mapper = mapper(&[("dp", "size")]);
     let mut sender = Sender::new(&mapper, 100);
-    let marked: Vec<u32> = (0..100).filter(|seq| sender.send(*seq, SOON).is_sampled).collect();
+    let marked: Vec<u32> =
+        (0..100).filter(|seq| sender.send(*seq, SOON).is_sampled.is_set()).collect();
     assert_eq!(marked, [0, 99]);
     let mut sender = Sender::new(&mapper, 100);
     assert_ne!(sender.send(0, SOON).dp, Dp::END);
     assert_eq!(sender.send(99, SOON).dp, Dp::END);
     let again = sender.send_as(99, SOON, Flags::RETRANSMISSION);
-    assert!(!again.is_sampled && again.dp != Dp::END, "it may wait for a promotion");
+    assert!(!again.is_sampled.is_set() && again.dp != Dp::END, "it may wait for a promotion");
 }
 
 #[test]
@@ -86,7 +87,7 @@ fn syns_are_marked_every_time() {
     // IV-B, rule 1: "All TCP control packets like SYN, FIN and RST should be S-marked".
     let mapper = mapper(&[]);
     let mut sender = Sender::new(&mapper, 100);
-    let marks = [0, 0].map(|seq| sender.send_as(seq, SOON, Flags::SYN).is_sampled);
+    let marks = [0, 0].map(|seq| sender.send_as(seq, SOON, Flags::SYN).is_sampled.is_set());
     assert_eq!(marks, [true, true]);
 }
 
@@ -95,13 +96,13 @@ fn a_message_is_answered_by_the_next_packet() {
     // IV-B, rule 2: "the next packet of the flow should be S-marked".
     let mapper = mapper(&[("dp", "size")]);
     let mut sender = Sender::new(&mapper, 100);
-    assert!(sender.send(0, SOON).is_sampled);
-    assert!(!sender.send(1, SOON).is_sampled);
-    sender.hear(Tp::Low, 63, 10);
+    assert!(sender.send(0, SOON).is_sampled.is_set());
+    assert!(!sender.send(1, SOON).is_sampled.is_set());
+    sender.hear(Tp::LOW, 63, 10);
     let answer = sender.send(2, SOON);
-    assert!(answer.is_sampled);
-    assert_eq!((answer.tp, answer.dsid), (Tp::Low, 63));
-    assert!(!sender.send(3, SOON).is_sampled);
+    assert!(answer.is_sampled.is_set());
+    assert_eq!((answer.tp, answer.dsid), (Tp::LOW, 63));
+    assert!(!sender.send(3, SOON).is_sampled.is_set());
 }
 
 #[test]
@@ -110,12 +111,12 @@ fn only_the_switch_that_demoted_a_flow_promotes_it() {
     // promote the flow".
     let mapper = mapper(&[]);
     let mut sender = Sender::new(&mapper, 100);
-    sender.hear(Tp::Low, 62, 10);
-    sender.hear(Tp::High, 63, 10);
-    assert_eq!(sender.send(1, SOON).tp, Tp::Low, "sent before that switch knew");
-    sender.hear(Tp::High, 62, 10);
+    sender.hear(Tp::LOW, 62, 10);
+    sender.hear(Tp::HIGH, 63, 10);
+    assert_eq!(sender.send(1, SOON).tp, Tp::LOW, "sent before that switch knew");
+    sender.hear(Tp::HIGH, 62, 10);
     let promoted = sender.send(2, SOON);
-    assert_eq!((promoted.tp, promoted.dsid), (Tp::High, 0));
+    assert_eq!((promoted.tp, promoted.dsid), (Tp::HIGH, 0));
 }
 
 #[test]
@@ -127,9 +128,9 @@ fn the_bottleneck_rate_starts_with_the_cards_and_falls_to_the_slowest_link() {
     let mut br = || sender.send(1, SOON).br.gbps();
     assert_eq!(br(), 10);
     let mut after = |gbps| {
-        sender.hear(Tp::High, 63, gbps);
+        sender.hear(Tp::HIGH, 63, gbps);
         let header = sender.send(1, SOON);
-        assert!(header.is_sampled, "others are to know");
+        assert!(header.is_sampled.is_set(), "others are to know");
         header.br.gbps()
     };
     assert_eq!([after(1), after(4)], [1, 1]);
@@ -141,11 +142,11 @@ fn a_changed_desire_is_told_but_not_too_often() {
     // threshold".
     let mapper = mapper(&[("mark_interval", "100us")]);
     let mut sender = Sender::new(&mapper, 1000);
-    let marked = (0..900).filter(|seq| sender.send(*seq, SOON).is_sampled).count();
+    let marked = (0..900).filter(|seq| sender.send(*seq, SOON).is_sampled.is_set()).count();
     assert_eq!(marked, 9, "900 us: the first packet, then every 100 us");
     let mut sender = Sender::new(&mapper, 1000);
     sender.send(0, SOON);
-    assert!(!sender.send(0, Time::from_ms(1)).is_sampled, "nothing has changed");
+    assert!(!sender.send(0, Time::from_ms(1)).is_sampled.is_set(), "nothing has changed");
 }
 
 #[test]
@@ -156,14 +157,14 @@ fn low_flows_probe_and_high_ones_do_not() {
     let mut sender = Sender::new(&mapper, 1000);
     let mut probes = |count| {
         let gap = Time::from_ms(1);
-        (1..=count).filter(|seq| sender.send(*seq, gap).is_sampled).collect::<Vec<u32>>()
+        (1..=count).filter(|seq| sender.send(*seq, gap).is_sampled.is_set()).collect::<Vec<u32>>()
     };
     assert_eq!(probes(20), [1], "the first packet");
     let mut sender = Sender::new(&mapper, 1000);
-    sender.hear(Tp::Low, 63, 10);
+    sender.hear(Tp::LOW, 63, 10);
     let mut probes = |count| {
         let gap = Time::from_ms(1);
-        (1..=count).filter(|seq| sender.send(*seq, gap).is_sampled).collect::<Vec<u32>>()
+        (1..=count).filter(|seq| sender.send(*seq, gap).is_sampled.is_set()).collect::<Vec<u32>>()
     };
     assert_eq!(probes(20), [1, 6, 11, 16]);
 }
@@ -175,8 +176,12 @@ fn tiny_flows_are_high_and_no_controller_sees_them() {
     for (packets, is_tiny) in [(47, true), (48, false)] {
         let mut sender = Sender::new(&mapper, packets);
         let headers: Vec<EpnHeader> = (0..packets).map(|seq| sender.send(seq, SOON)).collect();
-        assert!(headers.iter().all(|header| header.tp == Tp::High));
-        assert_eq!(headers.iter().all(|header| !header.is_sampled), is_tiny, "{packets} packets");
+        assert!(headers.iter().all(|header| header.tp == Tp::HIGH));
+        assert_eq!(
+            headers.iter().all(|header| !header.is_sampled.is_set()),
+            is_tiny,
+            "{packets} packets"
+        );
     }
 }
 
@@ -184,7 +189,7 @@ fn tiny_flows_are_high_and_no_controller_sees_them() {
 fn a_flow_of_unknown_size_is_tiny_until_it_has_sent_too_much() {
     let mapper = mapper(&[("dp", "sent")]);
     let mut sender = Sender::new(&mapper, 1000);
-    let first = (0..1000).find(|seq| sender.send(*seq, SOON).is_sampled);
+    let first = (0..1000).find(|seq| sender.send(*seq, SOON).is_sampled.is_set());
     assert_eq!(first, Some(48), "48 packets are 70 KB");
 }
 

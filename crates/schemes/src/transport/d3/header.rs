@@ -2,11 +2,13 @@
 
 use flowsched_units::{Rate, Time};
 
+use crate::packet::Bit;
+
 /// What a sender asks for and what the switches grant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct D3Header {
     /// Whether the packet asks for a rate: once a round-trip time.
-    pub is_request: bool,
+    pub is_request: Bit,
     /// r: the rate that the flow needs to meet its deadline; zero without one.
     pub desired: Rate,
     /// a: what the switches so far grant.

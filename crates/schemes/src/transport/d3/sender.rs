@@ -92,7 +92,7 @@ impl ExplicitSender for Sender {
     #[inline]
     fn on_ack(&mut self, settings: &D3Settings, now: Time, ack: &Packet<D3Header>) {
         self.delivery.on_ack(&settings.explicit, now, ack);
-        if ack.header.is_request {
+        if ack.header.is_request.is_set() {
             self.pacing.set_rate(ack.header.allocated);
             self.consider_quenching(settings, now);
         }
@@ -133,7 +133,7 @@ impl Sender {
 
     fn request(&self, now: Time) -> D3Header {
         D3Header {
-            is_request: true,
+            is_request: true.into(),
             desired: self.desired(now).min(self.highest),
             allocated: self.highest,
             rtt: self.delivery.round_trip().unwrap_or(Time::ZERO),

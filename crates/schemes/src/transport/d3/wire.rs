@@ -10,7 +10,7 @@
 use flowsched_units::{Rate, Time};
 
 use super::header::D3Header;
-use crate::packet::{Codec, Header};
+use crate::packet::{Bit, Codec, Header};
 use crate::wire::{Reader, Writer};
 
 impl Header for D3Header {
@@ -29,7 +29,7 @@ fn write(header: &D3Header, bytes: &mut [u8]) {
     writer.put_word(desired.as_bps() / KBPS);
     writer.put_word(allocated.as_bps() / KBPS);
     writer.put_word(rtt.as_ps() / TENTH);
-    writer.put(&[is_request.into()]);
+    writer.put(&[is_request.is_set().into()]);
 }
 
 fn read(bytes: &[u8]) -> Option<D3Header> {
@@ -42,5 +42,6 @@ fn read(bytes: &[u8]) -> Option<D3Header> {
         [1] => true,
         [_] => return None,
     };
+    let is_request = Bit::from(is_request);
     Some(D3Header { is_request, desired, allocated, rtt })
 }

@@ -35,12 +35,12 @@ impl Pauser {
 /// between probes and the round-trip time on the way back. Switches read the round-trip time on
 /// the way there too (Algorithm 1), which the footnote leaves out; here every field has its own
 /// place, and only the 16 bytes are counted. On a real network the header has 28 (`wire`).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PdqHeader {
     /// R: the rate that the switches so far allow, headers included.
     pub rate: Rate,
-    /// D: when the flow should have finished.
-    pub deadline: Option<Time>,
+    /// D: when the flow should have finished; [`Time::MAX`]: whenever it can.
+    pub deadline: Time,
     /// T: how long the rest of the flow takes at the sender's highest rate.
     pub transmission: Time,
     /// How much less than T counts in the order of flows; ageing makes it more than zero where it
@@ -52,6 +52,20 @@ pub struct PdqHeader {
     pub paused_by: Option<Pauser>,
     /// I: round-trip times between probes; zero where no switch has said.
     pub probe_interval: f32,
+}
+
+impl Default for PdqHeader {
+    fn default() -> PdqHeader {
+        PdqHeader {
+            rate: Rate::from_bps(0),
+            deadline: Time::MAX,
+            transmission: Time::ZERO,
+            head_start: Time::ZERO,
+            rtt: Time::ZERO,
+            paused_by: None,
+            probe_interval: 0.0,
+        }
+    }
 }
 
 /// A header that has PDQ's scheduling header in it.

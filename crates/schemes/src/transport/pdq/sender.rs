@@ -248,7 +248,7 @@ impl Sender {
         let (transmission, head_start) = self.transmission(settings, now);
         PdqHeader {
             rate: self.highest,
-            deadline: self.due,
+            deadline: self.due.unwrap_or(Time::MAX),
             transmission,
             head_start,
             rtt: self.delivery.round_trip().unwrap_or(Time::ZERO),

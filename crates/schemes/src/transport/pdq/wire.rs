@@ -38,11 +38,14 @@ fn write(header: &PdqHeader, bytes: &mut [u8]) {
     let tenths = |time: Time| time.as_ps() / TENTH;
     // A deadline that the field cannot hold is the latest that it can.
     let latest = u64::from(NO_DEADLINE) - 1;
-    let deadline = deadline.map(|due| (due.as_ps() / MICROSECOND).min(latest));
+    let deadline = match deadline {
+        Time::MAX => NO_DEADLINE.into(),
+        due => (due.as_ps() / MICROSECOND).min(latest),
+    };
     let mut writer = Writer(bytes);
     writer.put_word(rate.as_bps() / KBPS);
     writer.put_word(paused_by.map_or(0, |pauser| pauser.number().into()));
-    writer.put_word(deadline.unwrap_or(NO_DEADLINE.into()));
+    writer.put_word(deadline);
     writer.put_word(tenths(transmission));
     writer.put_word(tenths(rtt));
     writer.put(&probe_interval.to_be_bytes());
@@ -61,6 +64,6 @@ fn read(bytes: &[u8]) -> Option<PdqHeader> {
     if !probe_interval.is_finite() || probe_interval.is_sign_negative() {
         return None;
     }
-    let deadline = (deadline != NO_DEADLINE).then(|| Time::from_us(deadline.into()));
+    let deadline = if deadline == NO_DEADLINE { Time::MAX } else { Time::from_us(deadline.into()) };
     Some(PdqHeader { rate, deadline, transmission, head_start, rtt, paused_by, probe_interval })
 }
