@@ -44,6 +44,11 @@ pub trait Controller<H: Header> {
     /// Whether the ACKs of a flow must come back over the links that its data went by.
     const NEEDS_WAY_BACK: bool = false;
 
+    /// Whether it looks at packets on their way there alone and answers in their headers: then
+    /// [`Controller::on_return`] and [`Controller::on_timer`] are never called, and what it sends
+    /// goes nowhere.
+    const LOOKS_ONE_WAY: bool = false;
+
     /// A packet comes to be sent through the port, where `backlog` waits.
     fn on_forward(
         &mut self,

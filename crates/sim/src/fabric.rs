@@ -7,6 +7,7 @@
 
 mod arrivals;
 pub(crate) mod banks;
+mod controlled;
 pub(crate) mod crossing;
 mod egress;
 pub(crate) mod events;
@@ -17,8 +18,8 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Site;
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::Connections;
-use flowsched_schemes::world::{Overhead, PortSample, PortState, Ports};
-use flowsched_topology::{HostId, LinkEnd, Loss};
+use flowsched_schemes::world::{Controllers, Overhead, PortSample, PortState, Ports};
+use flowsched_topology::{HostId, LinkEnd, Loss, PortId};
 use flowsched_units::{Rate, Time};
 
 use crate::job::Job;
@@ -113,6 +114,15 @@ pub(crate) fn links<H: Header, P: Ports<H>>(
         Link::new(ports.port(site, connections), LinkEnd { rate: site.rate, ..*end })
     })
     .collect()
+}
+
+/// Makes the controller of a port.
+pub(crate) fn controllers<'c, H: Header, C: Controllers<H>>(
+    job: &'c Job<'_>,
+    controllers: &'c C,
+    host_rate: f64,
+) -> impl Fn(PortId) -> C::Controller + 'c {
+    move |port| controllers.controller(site(job, port.index(), job.network.port(port), host_rate))
 }
 
 /// Where a port is; hosts send at `host_rate` times their links' rates.

@@ -54,7 +54,7 @@ use engine::Engine;
 #[doc(hidden)]
 pub use fabric::Losses;
 use fabric::events::Events;
-use fabric::windows::Windows;
+use fabric::windows::{self, Windows};
 use fabric::{Fabric, LostData};
 pub use flowsched_schemes::world::{
     FlowOutcome, Outcome, Overhead, Parts, Passage, PortSample, Progress, SampleSink, Threads,
@@ -153,15 +153,15 @@ where
     let links = fabric::links(job, &parts.ports, &connections);
     let hosts = Hosts::new(job, parts, connections, Team::alone());
     let probing = watch.probing.take();
-    // Controllers look at both directions of a link, and probes at single ports at any time.
-    let needs_events = C::Controller::IS_THERE || probing.is_some();
-    let layout = if needs_events { None } else { Windows::layout(job.network, &links) };
+    let controllers = fabric::controllers(job, &parts.controllers, parts.ports.host_rate());
+    // Other controllers look at both directions of a link, and probes at single ports at any time.
+    let needs_events = !C::Controller::LOOKS_ONE_WAY || probing.is_some();
+    let layout = if needs_events { None } else { windows::layout(job.network, &links) };
     if let Some(layout) = layout {
-        return run_to_end(job, hosts, Windows::new(job, layout, links), Nobody, watch);
+        let fabric = Windows::new(job, layout, links, controllers);
+        return run_to_end(job, hosts, fabric, Nobody, watch);
     }
-    let new_controller = |site| parts.controllers.controller(site);
-    let host_rate = parts.ports.host_rate();
-    let fabric = Events::new(job, links, new_controller, host_rate, LostData::default());
+    let fabric = Events::new(job, links, controllers, LostData::default());
     match probing {
         Some(probing) => run_to_end(job, hosts, fabric, Watcher::new(probing), watch),
         None => run_to_end(job, hosts, fabric, Nobody, watch),

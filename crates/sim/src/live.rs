@@ -13,7 +13,7 @@ use flowsched_topology::HostId;
 use flowsched_units::Time;
 
 use crate::fabric::events::Events;
-use crate::fabric::{Fabric, Losses, links};
+use crate::fabric::{Fabric, Losses, controllers as controllers_of_ports, links};
 use crate::job::Job;
 
 /// A network that packets cross from host to host.
@@ -50,8 +50,8 @@ where
         losses: L,
     ) -> Live<'a, H, P, C, L> {
         let links = links(job, ports, connections);
-        let new_controller = |site| controllers.controller(site);
-        Live { events: Events::new(job, links, new_controller, ports.host_rate(), losses) }
+        let controllers = controllers_of_ports(job, controllers, ports.host_rate());
+        Live { events: Events::new(job, links, controllers, losses) }
     }
 
     /// A host sends a packet at `now`: not before what was done last, and not after [`Live::next`].

@@ -9,7 +9,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread::{Builder, ScopedJoinHandle, panicking, scope};
 
-use flowsched_schemes::controller::Controller;
+use flowsched_schemes::controller::{Controller, NoController};
 use flowsched_schemes::packet::Packet;
 use flowsched_schemes::port::{Connections, Port};
 use flowsched_schemes::tagger::Tagging;
@@ -25,7 +25,7 @@ use crate::engine::Engine;
 use crate::fabric;
 use crate::fabric::banks::Layout;
 use crate::fabric::crossing::Post;
-use crate::fabric::windows::Windows;
+use crate::fabric::windows::{self, Windows};
 use crate::hosts::Hosts;
 use crate::job::Job;
 use crate::link::Link;
@@ -60,7 +60,7 @@ where
     }
     let connections = Connections::new(job.flows.len());
     let links = fabric::links(job, &parts.ports, &connections);
-    let layout = Windows::layout(job.network, &links)?;
+    let layout = windows::layout(job.network, &links)?;
     let company = Company::new(Division::new(job.network, job.flows, watch.threads.count.get()));
     let whole = Whole {
         job,
@@ -146,7 +146,7 @@ impl<T: Transport, G: Tagging<T::Header>> Whole<'_, '_, T, G> {
             Some(division) => layout.of_part(job.network, division, team.part()),
             None => layout.clone(),
         };
-        let fabric = Windows::of_part(job, layout, links, team, Some(post));
+        let fabric = Windows::of_part(job, layout, links, |_| NoController, team, Some(post));
         let hosts = Hosts::new(job, rules, connections.clone(), team);
         Engine::new(job, hosts, fabric, Nobody, team).run(watch)
     }

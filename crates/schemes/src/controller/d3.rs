@@ -244,6 +244,9 @@ impl D3Controller {
 }
 
 impl Controller<D3Header> for D3Controller {
+    /// The header has gathered what it had to on the way there.
+    const LOOKS_ONE_WAY: bool = true;
+
     fn on_forward(
         &mut self,
         now: Time,
@@ -266,7 +269,6 @@ impl Controller<D3Header> for D3Controller {
         }
     }
 
-    /// The header has gathered what it had to on the way there.
     fn on_return(&mut self, _now: Time, _packet: &mut Packet<D3Header>) {}
 }
 

@@ -82,6 +82,9 @@ pub struct Telemetry {
 }
 
 impl Controller<HpccHeader> for Telemetry {
+    /// ACKs bring back what the switches on the way there wrote.
+    const LOOKS_ONE_WAY: bool = true;
+
     /// A record is of the moment at which a packet leaves.
     fn on_forward(
         &mut self,
@@ -101,7 +104,6 @@ impl Controller<HpccHeader> for Telemetry {
         self.sent += Bytes::new(u64::from(packet.wire));
     }
 
-    /// ACKs bring back what the switches on the way there wrote.
     fn on_return(&mut self, _now: Time, _packet: &mut Packet<HpccHeader>) {}
 }
 

@@ -1,15 +1,18 @@
 //! A port of a window, the link behind it, and what it has sent.
 
 use flowsched_schemes::Packet;
+use flowsched_schemes::controller::Controller;
 use flowsched_schemes::packet::Header;
-use flowsched_schemes::port::{Line, Port};
+use flowsched_schemes::port::{Arrivals, Line, Port, Sent, Sink};
 use flowsched_schemes::world::PortSample;
 use flowsched_topology::{Loss, NodeId, mix};
 use flowsched_units::Time;
 
+use super::controlled::Controlled;
+
 /// A port and its link; the packets on the link are with whom they reach.
 #[derive(Clone, Debug)]
-pub(super) struct Egress<P> {
+pub(super) struct Egress<P, C> {
     pub(super) line: Line,
     pub(super) delay: Time,
     pub(super) to: FarEnd,
@@ -24,6 +27,7 @@ pub(super) struct Egress<P> {
     pub(super) drops: u64,
     pub(super) loss: Loss,
     pub(super) port: P,
+    pub(super) controller: C,
 }
 
 /// What a link leads to.
@@ -41,7 +45,31 @@ pub(super) fn is_lost(stream: u64, loss: Loss, sent_packets: u64) -> bool {
     loss.strikes((mix(stream ^ sent_packets) >> 32) as u32)
 }
 
-impl<P> Egress<P> {
+impl<P, C> Egress<P, C> {
+    /// The port takes in what comes before `end` and sends what leaves before then, as
+    /// [`Port::serve`] does; its controller looks on.
+    #[inline]
+    pub(super) fn serve<'f, H: Header + 'f>(
+        &mut self,
+        arrivals: impl Arrivals<'f, Packet<H>>,
+        end: Time,
+        sink: &mut impl Sink<Packet<H>>,
+    ) -> Sent
+    where
+        P: Port<Packet<H>>,
+        C: Controller<H>,
+    {
+        let Egress { port, controller, line, .. } = self;
+        if !C::IS_THERE {
+            return port.serve(line, arrivals, end, sink);
+        }
+        let mut controlled = Controlled { port, controller, line, sink, sent: Sent::default() };
+        arrivals.for_each(|(now, packet)| controlled.take_in(now, packet));
+        // The last instant before the end.
+        controlled.settle(end.saturating_sub(Time::from_ps(1)));
+        controlled.sent
+    }
+
     /// When the port chooses its next packet; [`Time::MAX`]: not before another one comes.
     #[inline]
     pub(super) fn next_choice<H: Header>(&self) -> Time

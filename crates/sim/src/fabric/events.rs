@@ -1,7 +1,7 @@
 //! One arrival after the other, the earliest of all links first.
 
 use flowsched_schemes::Packet;
-use flowsched_schemes::controller::{Controller, Site};
+use flowsched_schemes::controller::Controller;
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::Port;
 use flowsched_schemes::world::{Overhead, PortSample, PortState};
@@ -9,7 +9,7 @@ use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
 
-use super::{Fabric, Losses, Observable, Tally, loses, site};
+use super::{Fabric, Losses, Observable, Tally, loses};
 use crate::job::Job;
 use crate::link::{Departs, Link};
 use crate::routing::Router;
@@ -51,16 +51,14 @@ where
     pub(crate) fn new(
         job: &Job<'a>,
         links: Vec<Link<H, P>>,
-        new_controller: impl Fn(Site) -> C,
-        host_rate: f64,
+        new_controller: impl Fn(PortId) -> C,
         losses: L,
     ) -> Events<'a, H, P, C, L> {
         let network = job.network;
         let mut controllers = Vec::new();
         if C::IS_THERE {
-            controllers.extend(network.ports().iter().enumerate().map(|(index, port)| {
-                (new_controller(site(job, index, port, host_rate)), Armed::default())
-            }));
+            let ports = (0..links.len() as u32).map(PortId);
+            controllers.extend(ports.map(|port| (new_controller(port), Armed::default())));
         }
         Events {
             network,

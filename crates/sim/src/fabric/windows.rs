@@ -2,17 +2,19 @@
 //! another.
 //!
 //! If packets pass the ports of a network in one order ([`flowsched_topology::Network::levels`])
-//! and switches have no controllers, a port depends only on the ports of earlier levels. A window
-//! is no longer than the shortest way from host to host. Packets that reach hosts in a window left
-//! their senders before it, so hosts can handle the whole window first. Then the ports, level by
-//! level, take in the packets that reached them, decide which packets left, and pass these on. They
-//! continue past the window's end for as long as packets need from hosts to their switch. There is
-//! no queue of events, and the memory of a few ports is used many times in a row. Each port sees
-//! the same packets in the same order as with single events, so the results are the same.
+//! and controllers look at packets on their way there alone, a port depends only on the ports of
+//! earlier levels. A window is no longer than the shortest way from host to host. Packets that reach
+//! hosts in a window left their senders before it, so hosts can handle the whole window first. Then
+//! the ports, level by level, take in the packets that reached them, decide which packets left, and
+//! pass these on. They continue past the window's end for as long as packets need from hosts to
+//! their switch. There is no queue of events, and the memory of a few ports is used many times in a
+//! row. Each port sees the same packets in the same order as with single events, so the results are
+//! the same.
 
 use std::ops::{ControlFlow, Range};
 
 use flowsched_schemes::Packet;
+use flowsched_schemes::controller::Controller;
 use flowsched_schemes::packet::Header;
 use flowsched_schemes::port::{Port, Sink};
 use flowsched_schemes::world::PortSample;
@@ -32,13 +34,13 @@ use crate::team::Team;
 
 /// All ports, and what reaches hosts in the present window.
 #[derive(Debug)]
-pub(crate) struct Windows<'a, H, P> {
+pub(crate) struct Windows<'a, H, P, C> {
     network: &'a Network,
     team: Team<'a>,
     /// What packets go through to other parts of the network.
     post: Option<&'a Post<H>>,
     /// By place: the part's own ports.
-    egresses: Vec<Egress<P>>,
+    egresses: Vec<Egress<P, C>>,
     transit: Transit<'a, H>,
     /// Of one inbox after the other.
     order: Order,
@@ -60,16 +62,16 @@ pub(crate) struct Windows<'a, H, P> {
 /// The shortest step of time.
 const INSTANT: Time = Time::from_ps(1);
 
-impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
-    /// How to go through these links of a network in windows, if it can be done.
-    pub(crate) fn layout(network: &Network, links: &[Link<H, P>]) -> Option<Layout> {
-        if links.iter().any(Link::shares_memory) { None } else { Layout::new(network) }
-    }
-
+impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
     /// The links of a whole network.
-    pub(crate) fn new(job: &Job<'a>, layout: Layout, links: Vec<Link<H, P>>) -> Windows<'a, H, P> {
+    pub(crate) fn new(
+        job: &Job<'a>,
+        layout: Layout,
+        links: Vec<Link<H, P>>,
+        controllers: impl Fn(PortId) -> C,
+    ) -> Windows<'a, H, P, C> {
         let numbered = (0..).map(PortId).zip(links);
-        Windows::of_part(job, layout, numbered.collect(), Team::alone(), None)
+        Windows::of_part(job, layout, numbered.collect(), controllers, Team::alone(), None)
     }
 
     /// The links of a part of a network.
@@ -77,15 +79,17 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
         job: &Job<'a>,
         layout: Layout,
         mut links: Vec<(PortId, Link<H, P>)>,
+        controllers: impl Fn(PortId) -> C,
         team: Team<'a>,
         post: Option<&'a Post<H>>,
-    ) -> Windows<'a, H, P> {
+    ) -> Windows<'a, H, P, C> {
         let router = Router::new(job, false, H::IS_SPREAD);
         let levels = layout.level_of.iter().max().map_or(0, |level| *level as usize);
         let router = Remembered::new(router, levels, job.flows.len());
         links.sort_by_key(|(port, _)| layout.place_of[port.index()]);
-        let egresses =
-            links.into_iter().map(|(port, link)| egress(job.network, &layout, port, link));
+        let egresses = links
+            .into_iter()
+            .map(|(port, link)| egress(job.network, &layout, port, link, controllers(port)));
         Windows {
             network: job.network,
             team,
@@ -186,7 +190,7 @@ impl<'a, H: Header, P: Port<Packet<H>>> Windows<'a, H, P> {
                 let Arrival { at, packet, .. } = &inbox[key.index()];
                 (*at, packet)
             });
-            let sent = egress.port.serve(&mut egress.line, arrivals, end, &mut onward);
+            let sent = egress.serve(arrivals, end, &mut onward);
             egress.sent_bytes += sent.bytes;
             egress.sent_packets += sent.packets;
         });
@@ -311,13 +315,22 @@ impl<H: Header> Sink<Packet<H>> for Onward<'_, '_, H> {
     }
 }
 
+/// How to go through these links of a network in windows, if it can be done.
+pub(crate) fn layout<H: Header, P: Port<Packet<H>>>(
+    network: &Network,
+    links: &[Link<H, P>],
+) -> Option<Layout> {
+    if links.iter().any(Link::shares_memory) { None } else { Layout::new(network) }
+}
+
 /// A link as windows see it.
-fn egress<H: Header, P: Port<Packet<H>>>(
+fn egress<H: Header, P: Port<Packet<H>>, C>(
     network: &Network,
     layout: &Layout,
     port: PortId,
     link: Link<H, P>,
-) -> Egress<P> {
+    controller: C,
+) -> Egress<P, C> {
     let Link { line, delay, peer, loss, port: queue, .. } = link;
     let owner = network.port(port).owner;
     let (is_host, level) = (network.host(peer).is_some(), layout.level_of[port.index()]);
@@ -325,10 +338,23 @@ fn egress<H: Header, P: Port<Packet<H>>>(
     let lead = layout.lead_of[owner.index()];
     let (sent_bytes, sent_packets, drops) = (0, 0, 0);
     let served = Time::ZERO;
-    Egress { line, delay, to, lead, served, sent_bytes, sent_packets, drops, loss, port: queue }
+    let port = queue;
+    Egress {
+        line,
+        delay,
+        to,
+        lead,
+        served,
+        sent_bytes,
+        sent_packets,
+        drops,
+        loss,
+        port,
+        controller,
+    }
 }
 
-impl<H: Header, P: Port<Packet<H>>> Fabric<H> for Windows<'_, H, P> {
+impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Windows<'_, H, P, C> {
     const HAS_TIMERS: bool = false;
 
     #[inline]

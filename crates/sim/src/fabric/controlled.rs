@@ -1,0 +1,66 @@
+//! Serves a port that has a controller: one packet after the other, each of which the controller sees when
+//! it comes and when it leaves.
+
+use flowsched_schemes::Packet;
+use flowsched_schemes::controller::Controller;
+use flowsched_schemes::packet::Header;
+use flowsched_schemes::port::{Line, Port, Sent, Sink};
+use flowsched_units::Time;
+
+/// A port with its controller, and where its packets go.
+pub(super) struct Controlled<'e, P, C, S> {
+    pub(super) port: &'e mut P,
+    pub(super) controller: &'e mut C,
+    pub(super) line: &'e mut Line,
+    pub(super) sink: &'e mut S,
+    pub(super) sent: Sent,
+}
+
+impl<P, C, S> Controlled<'_, P, C, S> {
+    /// The packet comes to the port at `now`.
+    #[inline]
+    pub(super) fn take_in<H: Header>(&mut self, now: Time, packet: &Packet<H>)
+    where
+        P: Port<Packet<H>>,
+        C: Controller<H>,
+        S: Sink<Packet<H>>,
+    {
+        self.settle(now);
+        let mut packet = *packet;
+        self.controller.on_forward(now, &mut packet, self.port.backlog(), |_| {});
+        let sink = &mut *self.sink;
+        if self.line.free_at() > now {
+            self.port.enqueue(packet, 0, |packet| sink.dropped(packet));
+        } else if let Some(mut packet) = self.port.pass(packet, 0, |packet| sink.dropped(packet)) {
+            self.send(now, &mut packet);
+        }
+    }
+
+    /// Sends what the line has time for up to `until`, that included.
+    #[inline]
+    pub(super) fn settle<H: Header>(&mut self, until: Time)
+    where
+        P: Port<Packet<H>>,
+        C: Controller<H>,
+        S: Sink<Packet<H>>,
+    {
+        while (self.line.free_at() <= until) & (self.port.backlog().packets > 0) {
+            let Some(mut packet) = self.port.dequeue() else { break };
+            self.send(self.line.free_at(), &mut packet);
+        }
+    }
+
+    /// The packet's first bit leaves at `start`.
+    #[inline]
+    fn send<H: Header>(&mut self, start: Time, packet: &mut Packet<H>)
+    where
+        P: Port<Packet<H>>,
+        C: Controller<H>,
+        S: Sink<Packet<H>>,
+    {
+        self.controller.on_departure(start, packet, self.port.backlog());
+        let bytes = u32::from(packet.wire);
+        self.sent.add(bytes);
+        self.sink.sent(self.line.send(bytes, start), packet);
+    }
+}
