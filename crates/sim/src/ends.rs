@@ -13,7 +13,7 @@ use flowsched_units::Time;
 
 use crate::hosts::Hosts;
 use crate::job::Job;
-use crate::shared;
+use crate::shared::shared;
 use crate::team::Team;
 
 /// All hosts of a job.

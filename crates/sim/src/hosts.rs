@@ -16,10 +16,10 @@ use flowsched_topology::{HostId, Network, mix};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 use flowsched_workload::Flow;
 
-use crate::Shared;
 use crate::job::Job;
 use crate::passage::{AckAccount, DataAccount};
 use crate::pool::{Pool, Taken};
+use crate::shared::Shared;
 use crate::slots::Slots;
 use crate::team::{Cause, Team, Turn};
 use crate::timers::{Armed, Side, Timers};

@@ -30,6 +30,7 @@ mod passage;
 mod pool;
 mod routing;
 mod share;
+mod shared;
 mod slots;
 mod sync;
 mod team;
@@ -40,15 +41,12 @@ mod together;
 mod tournament;
 mod watcher;
 
-use std::sync::Arc;
-
 use flowsched_schemes::Scheme;
 use flowsched_schemes::controller::Controller;
 use flowsched_schemes::port::Connections;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::world::{Controllers, Ports, World, collecting};
-use flowsched_topology::Routing;
 
 use engine::Engine;
 #[doc(hidden)]
@@ -62,6 +60,7 @@ pub use flowsched_schemes::world::{
 };
 use hosts::Hosts;
 pub use job::Job;
+use shared::{Shared, shared};
 use team::Team;
 use watcher::{Nobody, Watcher, Watching};
 
@@ -122,19 +121,6 @@ where
 {
     let parts = &shared(job, parts);
     together::run(job, parts, watch).unwrap_or_else(|| run_on_one(job, parts, watch))
-}
-
-/// The parts of a scheme, of which all hosts share the rules.
-type Shared<T, G, P, C> = Parts<Arc<T>, Arc<G>, P, C>;
-
-/// The parts as the job's routing has them.
-fn shared<T: Transport, G, P, C>(job: &Job<'_>, parts: Parts<T, G, P, C>) -> Shared<T, G, P, C> {
-    let Parts { transport, tagger, ports, controllers } = parts;
-    let transport = match job.routing {
-        Routing::Spray => transport.over_sprayed_paths(),
-        Routing::Ecmp => transport,
-    };
-    Parts { transport: Arc::new(transport), tagger: Arc::new(tagger), ports, controllers }
 }
 
 /// Runs a job on one thread.

@@ -19,7 +19,6 @@ use flowsched_schemes::world::{
 };
 use flowsched_topology::{PortId, Routing};
 
-use crate::Shared;
 use crate::division::Division;
 use crate::engine::Engine;
 use crate::fabric;
@@ -30,6 +29,7 @@ use crate::hosts::Hosts;
 use crate::job::Job;
 use crate::link::Link;
 use crate::share::Share;
+use crate::shared::Shared;
 use crate::team::{Company, Team};
 use crate::watcher::Nobody;
 

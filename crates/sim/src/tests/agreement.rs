@@ -1,7 +1,7 @@
 //! Tests that windows, on one thread or several, and single events give the same results.
 
 use flowsched_schemes::combination::Combination;
-use flowsched_topology::{HostId, LOSS, Network};
+use flowsched_topology::{HostId, LOSS, Network, Routing};
 use flowsched_units::{Bytes, Settings, Time, Value};
 use flowsched_workload::Flow;
 use proptest::prelude::*;
