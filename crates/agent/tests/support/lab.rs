@@ -229,11 +229,29 @@ pub fn send(host: &str, address: &'static str, sizes: Vec<usize>, pause: Duratio
         stream.set_nodelay(true).unwrap();
         for size in sizes {
             stream.write_all(&vec![7; size]).unwrap();
+            wait_until_acknowledged(&stream);
             thread::sleep(pause);
         }
     })
     .join()
     .unwrap();
+}
+
+/// Waits until nothing of the connection is unacknowledged: a busy machine may send late.
+fn wait_until_acknowledged(stream: &TcpStream) {
+    let port = format!(":{:04X}", stream.local_addr().unwrap().port());
+    loop {
+        let sockets = std::fs::read_to_string("/proc/thread-self/net/tcp").unwrap();
+        let socket = sockets.lines().find(|line| {
+            line.split_whitespace().nth(1).is_some_and(|local| local.ends_with(&port))
+        });
+        // The fifth column is the lengths of both queues.
+        let queues = socket.and_then(|line| line.split_whitespace().nth(4));
+        if queues.is_none_or(|queues| queues.starts_with("00000000:")) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// What a connection of `converse` sends, and what it is answered with.
