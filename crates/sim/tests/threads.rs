@@ -7,7 +7,6 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 
 use common::{flow, network, scheme, small_fabric};
 use flowsched_schemes::combination::Combination;
@@ -57,20 +56,14 @@ fn a_stop_is_seen_on_any_number_of_threads() {
     let flows = flows(&network, LONG);
     for threads in [1, 2, 3, 6] {
         let progress = &Progress::default();
-        let (outcome, took) = std::thread::scope(|scope| {
-            let wait = Duration::from_millis(100);
-            scope.spawn(move || {
-                std::thread::sleep(wait);
-                progress.stop.store(true, Ordering::Relaxed);
-            });
-            let start = Instant::now();
-            let mut all = |_: &[PortSample]| ControlFlow::Continue(());
-            let outcome = run(&job(&network, &flows), threads, progress, &mut all);
-            (outcome, start.elapsed() - wait)
-        });
+        let mut stop_at_third = |rows: &[PortSample]| {
+            progress.stop.store(rows[0].time >= Time::from_ms(3), Ordering::Relaxed);
+            ControlFlow::Continue(())
+        };
+        let outcome = run(&job(&network, &flows), threads, progress, &mut stop_at_third);
         assert!(outcome.stopped);
         assert!(outcome.packet_hops > 0);
-        assert!(took < Duration::from_secs(5), "{threads} threads: {took:?}");
+        assert!(outcome.end < Time::from_ms(4), "{threads} threads: {}", outcome.end);
     }
 }
 
