@@ -119,12 +119,11 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
 
     /// Takes the packet that arrives at the far end first.
     #[inline]
-    pub(crate) fn deliver(&mut self) -> Option<Packet<H>> {
-        let packet = self.on_the_way.front()?.packet;
-        self.on_the_way.pop();
-        self.arrived_bytes += u64::from(packet.wire_bytes());
+    pub(crate) fn deliver(&mut self) -> Option<OnTheWay<H>> {
+        let first = self.on_the_way.pop()?;
+        self.arrived_bytes += u64::from(first.packet.wire_bytes());
         self.arrived_packets += 1;
-        Some(packet)
+        Some(first)
     }
 
     /// Whether the packet that arrives at the far end next is lost; `stream` tells the link's random

@@ -87,11 +87,11 @@ impl<'a> Router<'a> {
 
     /// Whether the way of a packet depends on its flow and its direction alone.
     fn goes_by_flow(&self) -> bool {
-        matches!(self.choice, Choice::Hash(_) | Choice::SameWayBack(_)) && !self.is_spread
+        matches!(self.choice, Choice::Hash(_)) && !self.is_spread
     }
 
     /// Whether the way of a packet depends on those that came before it.
-    pub(crate) fn takes_turns(&self) -> bool {
+    fn takes_turns(&self) -> bool {
         matches!(self.choice, Choice::RoundRobin { .. })
     }
 
@@ -106,7 +106,8 @@ impl<'a> Router<'a> {
     }
 
     /// The port of `node` that leads back along the path of the flow's data. The path is walked
-    /// from the sender: it is as long as the way is far.
+    /// from the sender: it is as long as the way is far, and remembering it would cost every flow
+    /// memory.
     fn way_back(&self, ecmp: Ecmp, node: NodeId, way: Way, ports: &[PortId]) -> PortId {
         let flow = &self.flows[way.flow as usize];
         let there = Way { is_back: false, ..way };

@@ -12,7 +12,7 @@ use flowsched_workload::Flow;
 use super::{Fabric, Losses, Observable, Tally, loses};
 use crate::job::Job;
 use crate::link::{Departs, Link};
-use crate::routing::{Remembered, Router};
+use crate::routing::Router;
 use crate::timers::{Armed, Timers};
 use crate::tournament::Tournament;
 
@@ -24,11 +24,7 @@ pub(crate) struct Events<'a, H, P, C, L> {
     links: Vec<Link<H, P>>,
     /// When the first packet on each link arrives at its far end.
     arrivals: Tournament,
-    router: Remembered<'a>,
-    /// By port: its level ([`Network::levels`]); no port has one where ports have no order.
-    level_of: Vec<u32>,
-    /// Whether packets take turns at ports.
-    takes_turns: bool,
+    router: Router<'a>,
     /// Whether ports draw on memory that their switch shares.
     shares_memory: bool,
     /// Whether some links lose packets.
@@ -59,9 +55,6 @@ where
         losses: L,
     ) -> Events<'a, H, P, C, L> {
         let network = job.network;
-        let router = Router::new(job, C::NEEDS_WAY_BACK, H::IS_SPREAD);
-        let level_of = network.levels().unwrap_or_default();
-        let levels = level_of.iter().max().map_or(0, |level| *level as usize);
         let mut controllers = Vec::new();
         if C::IS_THERE {
             let ports = (0..links.len() as u32).map(PortId);
@@ -75,9 +68,7 @@ where
             loses: loses(job),
             seed: mix(job.seed),
             links,
-            takes_turns: router.takes_turns(),
-            router: Remembered::new(router, levels, job.flows.len()),
-            level_of,
+            router: Router::new(job, C::NEEDS_WAY_BACK, H::IS_SPREAD),
             controllers,
             timers: Timers::default(),
             messages: Vec::new(),
@@ -116,11 +107,11 @@ where
     fn after_control(&mut self, port: PortId, now: Time) {
         let (controller, armed) = &mut self.controllers[port.index()];
         self.timers.arm(armed, controller.deadline(), port.0);
+        let owner = self.network.port(port).owner;
         while let Some(mut message) = self.messages.pop() {
-            let owner = self.network.port(port).owner;
             message.flags = message.flags.with(Flags::MESSAGE);
             message.to = self.flows[message.flow as usize].src.0;
-            let next = self.router.choose(owner, &message);
+            let next = self.router.next(owner, &message);
             self.enqueue(next, message, now);
         }
     }
@@ -143,21 +134,6 @@ where
     fn catch_up(&mut self, port: PortId, now: Time) {
         let departs = &mut departures(&mut self.controllers, port);
         self.links[port.index()].catch_up(now, departs);
-    }
-
-    /// The port through which `node` sends on a packet that has come through `port`.
-    #[inline]
-    fn next_port(&mut self, port: PortId, node: NodeId, packet: &Packet<H>) -> PortId {
-        match self.level_of.get(port.index()) {
-            // A message may start anywhere, and reach a level elsewhere than what hosts send.
-            Some(level) if !self.takes_turns && !packet.flags.has(Flags::MESSAGE) => {
-                let row = self.router.row(*level);
-                let next = self.router.next(row, node, packet);
-                debug_assert_eq!(next, self.router.choose(node, packet));
-                next
-            }
-            _ => self.router.choose(node, packet),
-        }
     }
 
     /// Bytes that wait in the other ports of the same node.
@@ -186,7 +162,7 @@ where
     #[inline]
     fn send(&mut self, host: HostId, packet: Packet<H>, now: Time) {
         let port = if self.network.hosts_forward() {
-            self.router.choose(host.node(), &packet)
+            self.router.next(host.node(), &packet)
         } else {
             self.network.nic(host)
         };
@@ -208,7 +184,7 @@ where
             return None;
         }
         let is_lost = self.loses && link.loses(self.seed ^ index as u64);
-        let mut packet = link.deliver()?;
+        let mut packet = link.deliver()?.packet;
         self.packet_hops += 1;
         self.last_hop = now;
         // What waits is looked at only now: the packet that left next arrives later anyway.
@@ -230,7 +206,7 @@ where
         {
             return Some(packet);
         }
-        let port = self.next_port(PortId(index as u32), peer, &packet);
+        let port = self.router.next(peer, &packet);
         self.offer(port, packet, now);
         None
     }

@@ -138,7 +138,7 @@ impl<'a, H: Header> Transit<'a, H> {
 
     /// The port of the packet whose turn it is at `node`.
     pub(super) fn take_turn(&mut self, node: NodeId, packet: &Packet<H>) -> PortId {
-        self.router.choose(node, packet)
+        self.router.take_turn(node, packet)
     }
 
     /// The first port with something to do whose place is `place` or later.

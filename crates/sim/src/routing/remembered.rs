@@ -39,7 +39,7 @@ impl<'a> Remembered<'a> {
     }
 
     /// The port through which `node` sends on a packet. Where packets take turns, it is the first of
-    /// those among which [`Remembered::choose`] chooses.
+    /// those among which [`Remembered::take_turn`] chooses.
     #[inline]
     pub(crate) fn next<H: Header>(&mut self, row: Row, node: NodeId, packet: &Packet<H>) -> PortId {
         let place = row.0 + packet.flow as usize * 2 + usize::from(is_back(packet));
@@ -65,10 +65,9 @@ impl<'a> Remembered<'a> {
         self.router.takes_turns()
     }
 
-    /// The port through which `node` sends on a packet, worked out anew: where packets take turns, that of
-    /// the packet whose turn it is.
+    /// The port of the packet whose turn it is at `node`.
     #[inline]
-    pub(crate) fn choose<H: Header>(&mut self, node: NodeId, packet: &Packet<H>) -> PortId {
+    pub(crate) fn take_turn<H: Header>(&mut self, node: NodeId, packet: &Packet<H>) -> PortId {
         self.router.next(node, packet)
     }
 }
