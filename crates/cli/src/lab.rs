@@ -5,7 +5,7 @@ mod scale;
 pub mod simulator;
 mod twins;
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 
 use flowsched_experiment::results::Folder;
@@ -57,7 +57,7 @@ fn run(wanted: &LabRun) -> Result<(), Failure> {
     let conducts = Conducts::new(&folder, *resume);
     let show = |dir: &Path| show(dir, *format, &scale);
     let both = twins::beside_simulations(experiment);
-    run_by(&arguments, both, simulator::simulator(captures, conducts), &show)
+    run_by(&arguments, both, simulator::simulator(captures, conducts, NonZeroU32::MIN), &show)
 }
 
 /// Prints the results, how late the lab was, and the scale.

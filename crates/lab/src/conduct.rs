@@ -9,7 +9,7 @@ use crate::switch::pace::{Pace, Pacing};
 const LATE_SHARE: f64 = 0.01;
 
 /// How well the lab kept to real time in one run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conduct {
     /// Packets that were handed to their hosts.
     pub packets: u64,

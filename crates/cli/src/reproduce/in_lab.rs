@@ -1,6 +1,7 @@
 //! `flowsched reproduce --lab`: the published values that real packets measure.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,6 +22,10 @@ use crate::program::program;
 use crate::progress::say;
 use crate::run::complete_by;
 use crate::signals::Interrupts;
+
+/// How often a run is done, at most, while the lab is late in it: for a moment, a machine may have something
+/// else to do.
+const TRIES: NonZeroU32 = NonZeroU32::new(3).unwrap();
 
 /// What was measured: the summary of each study, and the runs that decide nothing.
 #[derive(Default)]
@@ -69,7 +74,7 @@ fn run_all(wanted: &Reproduce, studies: &[Study]) -> Result<Measured, Failure> {
             Some(summary) => summary,
             None => {
                 progress.finished_flows.store(0, Ordering::SeqCst);
-                let simulator = simulator(Wanted::default(), Conducts::new(&dir, true));
+                let simulator = simulator(Wanted::default(), Conducts::new(&dir, true), TRIES);
                 complete_by(Path::new(name), experiment, &dir, &progress, 1, simulator)?
             }
         };
