@@ -128,7 +128,7 @@ impl Measure {
 
     fn at_points(&self, kind: Kind, summary: &Summary, points: &[&Point]) -> Option<Measured> {
         let Some(baseline) = &self.baseline else {
-            let ours = self.by_seed(summary, points, &self.scheme)?;
+            let ours = self.by_seed(kind, summary, points, &self.scheme)?;
             let figures: Vec<f64> = ours.values().map(|figure| figure / self.unit).collect();
             return absolute(&figures);
         };
@@ -137,21 +137,24 @@ impl Measure {
             Some(_) => vec![points],
             None => points.chunks(1).collect(),
         };
-        let logs: Option<Vec<_>> =
-            steps.into_iter().map(|step| self.logs_by_seed(summary, step, baseline)).collect();
+        let logs: Option<Vec<_>> = steps
+            .into_iter()
+            .map(|step| self.logs_by_seed(kind, summary, step, baseline))
+            .collect();
         compared(kind, &mean_by_seed(&logs?)?.into_values().collect::<Vec<_>>())
     }
 
     /// The logarithm of each seed's ratio to the baseline.
     fn logs_by_seed(
         &self,
+        kind: Kind,
         summary: &Summary,
         points: &[&Point],
         baseline: &str,
     ) -> Option<BTreeMap<u64, f64>> {
-        let ours = self.by_seed(summary, points, &self.scheme)?;
+        let ours = self.by_seed(kind, summary, points, &self.scheme)?;
         let there = self.points_of_baseline(summary, points)?;
-        let theirs = self.by_seed(summary, &there, baseline)?;
+        let theirs = self.by_seed(kind, summary, &there, baseline)?;
         let log = |(seed, own): (&u64, &f64)| Some((*seed, (own / theirs.get(seed)?).ln()));
         Some(ours.iter().filter_map(log).collect())
     }
@@ -178,6 +181,7 @@ impl Measure {
     /// The figure of each seed; `None` if some run did not go to its end.
     fn by_seed(
         &self,
+        kind: Kind,
         summary: &Summary,
         points: &[&Point],
         scheme: &str,
@@ -201,7 +205,7 @@ impl Measure {
         }
         steps.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let seeds = at(points.first()?)?.into_keys();
-        let logs = reach.log_of_seeds(&steps)?;
+        let logs = reach.log_of_seeds(&steps, kind == Kind::Order)?;
         Some(seeds.zip(logs.into_iter().map(f64::exp)).collect())
     }
 }

@@ -18,11 +18,15 @@ pub(crate) type Step = (f64, Vec<f64>);
 
 impl Reach {
     /// The jackknife's pseudo-values of the log of the reach, one a seed: their mean is the estimate
-    /// and their spread its error. `None` if the figure is never below the limit.
-    pub(crate) fn log_of_seeds(&self, steps: &[Step]) -> Option<Vec<f64>> {
+    /// and their spread its error.
+    ///
+    /// Where the figure is never below the limit, the reach is only known to be at least the last step. That
+    /// is what an order counts with (`for_order`): it can only make two schemes more alike. Others have
+    /// `None` then.
+    pub(crate) fn log_of_seeds(&self, steps: &[Step], for_order: bool) -> Option<Vec<f64>> {
         let seeds = steps.iter().map(|(_, figures)| figures.len()).min()?;
-        let whole = self.log_without(steps, None)?;
         let last = steps.last()?.0.ln();
+        let whole = self.log_without(steps, None).or(for_order.then_some(last))?;
         let pseudo = |seed| {
             let rest = self.log_without(steps, Some(seed)).unwrap_or(last);
             seeds as f64 * whole - (seeds - 1) as f64 * rest
@@ -62,7 +66,7 @@ mod tests {
     #[test]
     fn the_reach_is_where_the_mean_crosses_the_limit() {
         let steps = [(10.0, vec![1.0, 1.0]), (20.0, vec![0.99, 0.97])];
-        let logs = reach().log_of_seeds(&steps).unwrap();
+        let logs = reach().log_of_seeds(&steps, false).unwrap();
         let whole = 15f64.ln();
         // Without the first seed it is 10 + 10/3; without the second it is past the last step.
         let expected = [10.0 + 10.0 / 3.0f64, 20.0].map(|rest| 2.0 * whole - rest.ln());
@@ -72,9 +76,15 @@ mod tests {
     }
 
     #[test]
+    fn an_order_counts_with_the_last_step_of_a_figure_that_never_falls() {
+        let steps = [(5.0, vec![1.0, 1.0]), (10.0, vec![1.0, 1.0])];
+        assert_eq!(reach().log_of_seeds(&steps, true), Some(vec![10f64.ln(); 2]));
+    }
+
+    #[test]
     fn a_figure_that_never_falls_has_no_reach() {
-        assert_eq!(reach().log_of_seeds(&[(10.0, vec![1.0, 1.0])]), None);
-        let alone = reach().log_of_seeds(&[(8.0, vec![0.5])]).unwrap();
+        assert_eq!(reach().log_of_seeds(&[(10.0, vec![1.0, 1.0])], false), None);
+        let alone = reach().log_of_seeds(&[(8.0, vec![0.5])], false).unwrap();
         assert!((alone[0].exp() - 8.0 * 0.02).abs() < 1e-9, "{alone:?}");
     }
 }

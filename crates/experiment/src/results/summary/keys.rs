@@ -237,6 +237,7 @@ pub const SUMMARY: &[Key] = &[
         "Gbit/s",
         "Size over FCT of those flows; null if there are none.",
     ),
+    key("runs[].parts[].timeouts", "", "Retransmission timeouts of the part's measured flows."),
     key(
         "runs[].parts[].packets.{arrived,marked,marked_again,marked_again_in_tail,reordered,\
          duplicate_acks,third_duplicate_acks}",

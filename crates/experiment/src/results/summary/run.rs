@@ -131,6 +131,9 @@ pub struct PartSummary {
     /// Size over FCT, in Gbit/s.
     #[serde(default)]
     pub goodput_gbps: Distribution,
+    /// Retransmission timeouts of measured flows.
+    #[serde(default)]
+    pub timeouts: u64,
     /// What packets met on their way.
     #[serde(default)]
     pub packets: PacketFigures,
@@ -178,6 +181,7 @@ impl PartSummary {
             query_us: query_us(&flows),
             slowdown: distribution(FlowRow::slowdown),
             goodput_gbps: distribution(goodput_gbps),
+            timeouts: flows.iter().map(|flow| flow.timeouts).sum(),
             packets: PacketFigures::from_flows(&flows),
         }
     }
