@@ -95,14 +95,10 @@ impl<'a> Router<'a> {
         matches!(self.choice, Choice::RoundRobin { .. })
     }
 
-    /// The port that [`Router::next`] will choose; where packets take turns, the first of those that
-    /// it chooses from.
-    fn foresee<H: Header>(&mut self, node: NodeId, packet: &Packet<H>) -> PortId {
-        if self.takes_turns() {
-            self.network.routes().next(node, HostId(packet.to))[0]
-        } else {
-            self.next(node, packet)
-        }
+    /// The ports among which `node` chooses for the packet.
+    #[inline]
+    fn choices<H: Header>(&self, node: NodeId, packet: &Packet<H>) -> &'a [PortId] {
+        self.network.routes().next(node, HostId(packet.to))
     }
 
     /// The port of `node` that leads back along the path of the flow's data. The path is walked

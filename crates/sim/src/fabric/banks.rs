@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use flowsched_topology::{HostId, LinkEnd, Network, NodeId, PortId};
+use flowsched_topology::{LinkEnd, Network, NodeId, PortId};
 use flowsched_units::{Bytes, PACKET_WIRE, Time};
 
 use crate::division::Division;
@@ -22,8 +22,6 @@ pub(crate) struct Layout {
     pub(super) level_of: Vec<u32>,
     /// By port: the first port of its node that has its level.
     pub(super) first_of: Vec<PortId>,
-    /// By port that is the first of its node and level: whether packets have a choice among these.
-    pub(super) has_choice: Vec<bool>,
     /// By node: how long any host's packet is on its way there, at least. Its ports may go on for so
     /// much longer than hosts before they need to know what these do next.
     pub(super) lead_of: Vec<Time>,
@@ -52,30 +50,16 @@ impl Layout {
         let mut order: Vec<PortId> = (0..level_of.len() as u32).map(PortId).collect();
         let key = |port: &PortId| (level_of[port.index()], network.port(*port).owner);
         order.sort_by_key(key);
-        let edges = network.one_host_an_edge();
         let mut first_of = vec![PortId(0); order.len()];
-        let mut choices = vec![false; order.len()];
         for ports in order.chunk_by(|one, other| key(one) == key(other)) {
-            let owner = network.port(ports[0]).owner;
-            choices[ports[0].index()] = has_choice(network, &edges, owner, ports);
             for port in ports {
                 first_of[port.index()] = ports[0];
             }
         }
         let all = 0..order.len() as u32;
         let place_of = places(&order);
-        let (stages, has_choice) = (vec![all], choices);
-        Some(Layout {
-            order,
-            stages,
-            place_of,
-            level_of,
-            first_of,
-            has_choice,
-            lead_of,
-            longest,
-            last_way,
-        })
+        let stages = vec![all];
+        Some(Layout { order, stages, place_of, level_of, first_of, lead_of, longest, last_way })
     }
 
     /// How many ports are the part's own: theirs are the first places.
@@ -147,14 +131,4 @@ fn leads(network: &Network) -> Vec<Time> {
         }
     }
     leads
-}
-
-/// Whether there is a host to which several of these ports of one node lead; `edges` has one host
-/// of every edge switch.
-fn has_choice(network: &Network, edges: &[HostId], owner: NodeId, ports: &[PortId]) -> bool {
-    network.host(owner).is_none()
-        && edges.iter().any(|to| {
-            let ways = network.routes().next(owner, *to);
-            ways.len() > 1 && ports.contains(&ways[0])
-        })
 }

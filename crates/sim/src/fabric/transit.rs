@@ -79,22 +79,36 @@ impl<'a, H: Header> Transit<'a, H> {
         self.enter(next, at, from, packet);
     }
 
-    /// The same where packets may take turns.
+    /// The same where packets take turns: it goes on at once if it has no choice.
+    #[inline]
+    pub(super) fn await_turn(&mut self, node: NodeId, at: Time, from: PortId, packet: &Packet<H>) {
+        let ports = self.router.choices(node, packet);
+        let next = ports[0];
+        if ports.len() == 1 {
+            self.enter(next, at, from, packet);
+            return;
+        }
+        let first = self.layout.first_of[next.index()];
+        let turns = &mut self.turns[first.index()];
+        if turns.is_near_empty() {
+            self.active.set(self.layout.place_of[first.index()]);
+        }
+        turns.push(at, from, packet);
+    }
+
+    /// The same whether packets take turns or not.
     #[inline(never)]
-    pub(super) fn await_turn(
+    pub(super) fn reach_in_any_way(
         &mut self,
-        (node, row): (NodeId, Row),
+        to: (NodeId, Row),
         at: Time,
         from: PortId,
         packet: &Packet<H>,
     ) {
-        let next = self.router.next(row, node, packet);
-        let first = self.layout.first_of[next.index()];
-        if self.takes_turns() && self.layout.has_choice[first.index()] {
-            self.turns[first.index()].push(at, from, packet);
-            self.active.set(self.layout.place_of[first.index()]);
+        if self.takes_turns() {
+            self.await_turn(to.0, at, from, packet);
         } else {
-            self.enter(next, at, from, packet);
+            self.reach(to, at, from, packet);
         }
     }
 

@@ -169,7 +169,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
             way: match egress.to.is_host {
                 _ if self.loses => Way::Other,
                 true => Way::ToHost,
-                false if self.transit.takes_turns() => Way::Other,
+                false if self.transit.takes_turns() => Way::InTurn,
                 false => Way::ToSwitch,
             },
             to: (egress.to.node, self.transit.row(egress.to.level)),
@@ -274,8 +274,10 @@ struct Onward<'w, 'a, H> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     ToSwitch,
+    /// To a switch whose ports packets take in turns.
+    InTurn,
     ToHost,
-    /// A link that may lose packets, or a switch whose ports they take in turns.
+    /// Over a link that may lose it.
     Other,
 }
 
@@ -289,7 +291,7 @@ impl<H: Header> Onward<'_, '_, H> {
         } else if self.is_to_host {
             self.transit.to_hosts.push(at, self.port, packet);
         } else {
-            self.transit.await_turn(self.to, at, self.port, packet);
+            self.transit.reach_in_any_way(self.to, at, self.port, packet);
         }
     }
 }
@@ -303,6 +305,8 @@ impl<H: Header> Sink<Packet<H>> for Onward<'_, '_, H> {
             self.transit.reach(self.to, at, self.port, packet);
         } else if self.way == Way::ToHost {
             self.transit.to_hosts.push(at, self.port, packet);
+        } else if self.way == Way::InTurn {
+            self.transit.await_turn(self.to.0, at, self.port, packet);
         } else {
             self.go_on(at, packet);
         }

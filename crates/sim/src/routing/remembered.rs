@@ -38,8 +38,7 @@ impl<'a> Remembered<'a> {
         Row(level as usize * self.ways)
     }
 
-    /// The port through which `node` sends on a packet. Where packets take turns, it is the first of
-    /// those among which [`Remembered::take_turn`] chooses.
+    /// The port through which `node` sends on a packet; packets do not take turns.
     #[inline]
     pub(crate) fn next<H: Header>(&mut self, row: Row, node: NodeId, packet: &Packet<H>) -> PortId {
         let place = row.0 + packet.flow as usize * 2 + usize::from(is_back(packet));
@@ -53,7 +52,7 @@ impl<'a> Remembered<'a> {
     #[cold]
     #[inline(never)]
     fn look_up<H: Header>(&mut self, place: usize, node: NodeId, packet: &Packet<H>) -> PortId {
-        let next = self.router.foresee(node, packet);
+        let next = self.router.next(node, packet);
         if let Some(port) = self.ports.get_mut(place) {
             *port = next.0;
         }
@@ -63,6 +62,12 @@ impl<'a> Remembered<'a> {
     /// Whether packets take turns.
     pub(crate) fn takes_turns(&self) -> bool {
         self.router.takes_turns()
+    }
+
+    /// The ports among which `node` chooses for the packet.
+    #[inline]
+    pub(crate) fn choices<H: Header>(&self, node: NodeId, packet: &Packet<H>) -> &'a [PortId] {
+        self.router.choices(node, packet)
     }
 
     /// The port of the packet whose turn it is at `node`.
