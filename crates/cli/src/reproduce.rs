@@ -12,8 +12,8 @@ use std::sync::atomic::Ordering;
 use flowsched_experiment::results::Summary;
 use flowsched_experiment::{Mistake, Mistakes, Place};
 use flowsched_papers::{
-    CLAIMS, Claim, Claims, Explored, Repository, Row, Scale, Study, as_table, as_text, explanation,
-    explore, parameters, studies, studies_of,
+    CLAIMS, Claim, Claims, Explored, Repository, Row, Scale, Study, Tables, as_table, as_text,
+    explanation, explore, parameters, studies, studies_of,
 };
 use flowsched_run::{Progress, Store};
 
@@ -78,13 +78,13 @@ fn explore_all(wanted: &Reproduce, claims: &Claims, asked: &[&Claim]) -> Result<
     })
 }
 
-/// Prints what a claim says, how it is measured, what the recorded tables say of it, and the parameters
-/// with which the paper's scale is run.
+/// Prints what a claim says, how it is measured, what the recorded tables say of it, and the parameters of its
+/// runs at the scale of these tables.
 pub fn explain(id: &str) -> Result<(), Failure> {
     let repository = Repository::here();
     let claims = repository.claims()?;
     let asked = claims.asked_for(&[id.to_owned()])?;
-    let recorded = record::tables()?;
+    let recorded = record::tables(&claims)?;
     let texts = asked.iter().map(|claim| {
         let rows = claim.values.iter().flat_map(|value| {
             let known = recorded.row(&claim.id, &value.name).cloned();
@@ -98,11 +98,25 @@ pub fn explain(id: &str) -> Result<(), Failure> {
     let mut text = texts.collect::<Vec<_>>().join("\n");
     let mut resolved = Vec::new();
     for study in studies_of(&asked) {
-        let experiment = repository.experiment(&study, Scale::Paper, None)?;
-        resolved.push((study, experiment.resolved().to_owned()));
+        let scale = scale_of(&study, &asked, &recorded);
+        let experiment = repository.experiment(&study, scale, None)?;
+        resolved.push((study, scale, experiment.resolved().to_owned()));
     }
     text.push_str(&parameters(&resolved));
     print(&text)
+}
+
+/// The scale at which the tables have what a study measures; the paper's if they do not have it.
+fn scale_of(study: &Study, asked: &[&Claim], recorded: &Tables) -> Scale {
+    let values = asked.iter().flat_map(|claim| claim.values.iter().map(|value| (*claim, value)));
+    let measured = values.filter(|(_, value)| {
+        value.measure.as_ref().is_some_and(|measure| measure.study() == *study)
+    });
+    let mut rows = measured.filter_map(|(claim, value)| recorded.row(&claim.id, &value.name));
+    match rows.any(|row| row.scale == Scale::Quick.to_string()) {
+        true => Scale::Quick,
+        false => Scale::Paper,
+    }
 }
 
 /// Runs every study, each once, and returns their summaries.
@@ -118,13 +132,25 @@ fn run_all(
     let store = Store::new(&wanted.out, program());
     let progress = Arc::new(Progress::default());
     let interrupts = Interrupts::listen(&progress, "the same command")?;
-    let mut summaries = BTreeMap::new();
-    for (place, study) in studies.iter().enumerate() {
-        let left = costs.time_left(&studies[place..], threads);
-        let name = &study.experiment;
-        say(&format!("experiment {} of {}: {name}{left}", place + 1, studies.len()));
+    let look_at = |study: &Study| {
         let experiment = Repository::here().experiment(study, wanted.scale.into(), wanted.seeds)?;
-        let summary = match store.finished(name, &experiment) {
+        let known = store.finished(&study.experiment, &experiment);
+        let takes = match known {
+            Some(_) => 0.0,
+            None => costs.minutes(study, &experiment, threads),
+        };
+        Ok((experiment, known, takes))
+    };
+    let experiments = studies.iter().map(look_at).collect::<Result<Vec<_>, Mistakes>>()?;
+    let mut left: f64 = experiments.iter().map(|(.., takes)| takes).sum();
+    let mut summaries = BTreeMap::new();
+    for (place, (study, (experiment, known, takes))) in studies.iter().zip(experiments).enumerate()
+    {
+        let name = &study.experiment;
+        let time_left = record::time_left(left);
+        say(&format!("experiment {} of {}: {name}{time_left}", place + 1, studies.len()));
+        left -= takes;
+        let summary = match known {
             Some(summary) => summary,
             None => {
                 let dir = store.folder_of(name, &experiment);

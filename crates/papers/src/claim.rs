@@ -42,7 +42,7 @@ pub struct Claim {
     pub metric: String,
     /// What the numbers are.
     pub kind: Kind,
-    /// What the paper says of how exact they are.
+    /// What the paper says of how exact they are, if it says the same of all.
     pub bound: Option<Bound>,
     /// The numbers, each with a row of its own.
     #[serde(rename = "value")]
@@ -75,6 +75,8 @@ pub struct ClaimedValue {
     pub name: String,
     /// What was published; `None` of properties.
     pub published: Option<Published>,
+    /// What the paper says of how exact it is, if it does not say it of all the claim's numbers.
+    pub bound: Option<Bound>,
     /// How it is measured.
     pub measure: Option<Measure>,
     /// How the lab measures it, with real packets.
@@ -101,6 +103,12 @@ impl Claims {
             claim.check()?;
         }
         Ok(claims)
+    }
+
+    /// The claim of that name and its value of that name.
+    pub fn value(&self, id: &str, name: &str) -> Option<(&Claim, &ClaimedValue)> {
+        let claim = self.all.iter().find(|claim| claim.id == id)?;
+        Some((claim, claim.values.iter().find(|value| value.name == name)?))
     }
 
     /// The claims that `word` names: one by its id, all whose ids begin with it and a dot, all of a
@@ -135,6 +143,15 @@ impl Claim {
                 return Err(self.refuse(problem));
             }
             self.check_published(value)?;
+            if value.bound.is_some() && self.bound.is_some() {
+                return Err(self.refuse("`bound` is either the claim's or its values'."));
+            }
+            let has_measure = value.measure.is_some() || value.lab.is_some();
+            if self.kind == Kind::Property && has_measure {
+                let problem = "A property has no number to measure: leave `measure` and `lab` out, or state \
+                               it as an order or a value.";
+                return Err(self.refuse(problem));
+            }
             for measure in value.measure.iter().chain(&value.lab) {
                 measure.check(self.kind).map_err(|problem| self.refuse(&problem))?;
             }
@@ -162,6 +179,11 @@ impl Claim {
             _ => return Ok(()),
         };
         Err(self.refuse(problem))
+    }
+
+    /// What the paper says of how exact a value of it is.
+    pub fn bound_of(&self, value: &ClaimedValue) -> Option<Bound> {
+        value.bound.or(self.bound)
     }
 
     fn refuse(&self, problem: &str) -> ClaimsError {

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use crate::claim::{Claim, ClaimedValue};
 use crate::measure::{Measure, Over};
 use crate::row::Row;
+use crate::scale::Scale;
 use crate::setting::{Setting, Study};
 
 /// The claim in words, with the rows that are known of it.
@@ -33,13 +34,14 @@ pub fn explanation(claim: &Claim, rows: &[Row]) -> String {
     text
 }
 
-/// The parameters of the experiments that measure a claim, each with its resolved text: all of them the
-/// first time that a file is used, and those that differ where it is used with other settings.
-pub fn parameters<'a>(resolved: &'a [(Study, String)]) -> String {
+/// The parameters of the experiments that measure a claim, each with its scale and its resolved text: all of
+/// them the first time that a file is used, and those that differ where it is used with other settings.
+pub fn parameters<'a>(resolved: &'a [(Study, Scale, String)]) -> String {
     let mut text = String::new();
     let mut first: BTreeMap<&'a str, BTreeSet<&'a str>> = BTreeMap::new();
-    for (study, all) in resolved {
-        let _ = write!(text, "\nParameters of experiments/{}.toml", study.experiment);
+    for (study, scale, all) in resolved {
+        let _ =
+            write!(text, "\nParameters of experiments/{}.toml at {scale} scale", study.experiment);
         if !study.set.is_empty() {
             let _ = write!(text, " with {}", pairs(&study.set));
         }
@@ -119,13 +121,13 @@ mod tests {
             set: set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
         };
         let resolved = [
-            (study("fig1", &[]), "load = 0.5\nseeds = 5\n".to_owned()),
-            (study("fig1", &[("load", "0.8")]), "load = 0.8\nseeds = 5\n".to_owned()),
-            (study("fig2", &[]), "load = 0.5\n".to_owned()),
+            (study("fig1", &[]), Scale::Quick, "load = 0.5\nseeds = 5\n".to_owned()),
+            (study("fig1", &[("load", "0.8")]), Scale::Quick, "load = 0.8\nseeds = 5\n".to_owned()),
+            (study("fig2", &[]), Scale::Paper, "load = 0.5\n".to_owned()),
         ];
-        let expected = "\nParameters of experiments/fig1.toml:\nload = 0.5\nseeds = 5\n\
-                        \nParameters of experiments/fig1.toml with load = 0.8, where they differ:\nload = 0.8\n\
-                        \nParameters of experiments/fig2.toml:\nload = 0.5\n";
+        let expected = "\nParameters of experiments/fig1.toml at quick scale:\nload = 0.5\nseeds = 5\n\
+                        \nParameters of experiments/fig1.toml at quick scale with load = 0.8, where they differ:\nload = 0.8\n\
+                        \nParameters of experiments/fig2.toml at paper scale:\nload = 0.5\n";
         assert_eq!(parameters(&resolved), expected);
     }
 }

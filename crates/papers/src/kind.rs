@@ -40,6 +40,17 @@ impl Kind {
         }
     }
 
+    /// A published number as such claims print it: all of its digits.
+    pub(crate) fn in_full(self, number: f64) -> String {
+        match self {
+            Kind::Reduction | Kind::Gap | Kind::Order => {
+                // A thousandth of a percent is finer than any paper's.
+                format!("{}%", (number * 1e5).round() / 1e3)
+            }
+            _ => number.to_string(),
+        }
+    }
+
     /// Whether such claims are of two schemes.
     pub(crate) fn compares(self) -> bool {
         self.neutral().is_some() || self == Kind::Order
@@ -58,4 +69,29 @@ pub enum Bound {
     AtLeast,
     /// That much or less.
     AtMost,
+}
+
+impl Bound {
+    /// The words for it before a number.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Bound::UpTo => "up to ",
+            Bound::About => "about ",
+            Bound::AtLeast => "at least ",
+            Bound::AtMost => "at most ",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn published_numbers_keep_their_digits() {
+        assert_eq!(Kind::Reduction.in_full(0.39), "39%");
+        assert_eq!(Kind::Gap.in_full(0.0572), "5.72%");
+        assert_eq!(Kind::Value.in_full(160.11), "160.11");
+        assert_eq!(Kind::Value.in_full(0.0213), "0.0213");
+    }
 }

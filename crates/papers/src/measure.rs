@@ -242,3 +242,34 @@ fn compared(kind: Kind, logs: &[f64]) -> Option<Measured> {
     });
     Some(Measured { figure: stated(change.change?), interval, seeds: logs.len() })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::kind::Bound;
+    use crate::published::Published;
+    use crate::verdict::Verdict;
+
+    proptest! {
+        /// More seeds whose figures are spread as those before make an interval narrower around the same middle.
+        #[test]
+        fn more_seeds_with_the_same_spread_never_reproduce_what_was_not(
+            figures in prop::collection::vec(0.1..3.0f64, 2..8),
+            times in 2usize..6,
+            published in 0.1..3.0f64,
+            kind in prop::sample::select(vec![Kind::Value, Kind::Gap, Kind::Reduction, Kind::Ratio]),
+            bound in prop::option::of(prop::sample::select(vec![Bound::About, Bound::AtLeast, Bound::AtMost])),
+        ) {
+            let verdict = |figures: &[f64]| {
+                let logs: Vec<f64> = figures.iter().map(|figure| figure.ln()).collect();
+                let measured = if kind == Kind::Value { absolute(figures) } else { compared(kind, &logs) };
+                Verdict::new(kind, bound, Published::Number(published), &measured.unwrap())
+            };
+            if verdict(&figures) == Verdict::NotReproduced {
+                prop_assert_eq!(verdict(&figures.repeat(times)), Verdict::NotReproduced);
+            }
+        }
+    }
+}

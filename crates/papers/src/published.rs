@@ -48,15 +48,25 @@ impl Published {
     }
 }
 
-/// Whether an interval meets the range from `least` to `most`, with the tolerance of `bound`.
+/// Whether an interval meets the range from `least` to `most`, with the tolerance of `bound`. A number
+/// without one stands for all that are printed as it is.
 pub(crate) fn meets((least, most): (f64, f64), bound: Option<Bound>, low: f64, high: f64) -> bool {
     let (down, up) = (least - TOLERANCE * least.abs(), most + TOLERANCE * most.abs());
     match bound {
-        None => low <= most && least <= high,
+        None => low <= most + rounding(most) && least - rounding(least) <= high,
         Some(Bound::About | Bound::UpTo) => low <= up && down <= high,
         Some(Bound::AtLeast) => least <= high,
         Some(Bound::AtMost) => low <= most,
     }
+}
+
+/// How far a number may be from the one that was printed: half a unit of the last digit, if it has two digits
+/// or more. A single digit, as in "2 times", may be exact.
+fn rounding(printed: f64) -> f64 {
+    let text = format!("{}", printed.abs());
+    let digits = text.replace('.', "");
+    let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    if digits.trim_matches('0').len() < 2 { 0.0 } else { 0.5 * 0.1f64.powi(decimals as i32) }
 }
 
 /// The widest interval that decides on the range from `low` to `high`: the distance of its middle
@@ -86,5 +96,22 @@ impl Expected {
             Expected::NotLower => "not lower",
             Expected::Alike => "alike",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_stands_for_those_that_round_to_it() {
+        for (printed, half) in
+            [(4.67, 0.005), (0.145, 0.0005), (42.0, 0.5), (0.4, 0.0), (3.0, 0.0), (200.0, 0.0)]
+        {
+            assert!((rounding(printed) - half).abs() < 1e-12, "{printed}");
+        }
+        assert!(meets((4.67, 4.67), None, 4.6677, 4.6677));
+        assert!(!meets((4.67, 4.67), None, 4.664, 4.6649));
+        assert!(!meets((3.0, 3.0), None, 3.1, 3.2));
     }
 }

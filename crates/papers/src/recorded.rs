@@ -3,6 +3,7 @@
 use flowsched_experiment::results::Program;
 use serde::{Deserialize, Serialize};
 
+use crate::claim::Claims;
 use crate::row::Row;
 use crate::verdict::Verdict;
 
@@ -20,6 +21,13 @@ pub struct Recorded {
 }
 
 impl Recorded {
+    /// The same table with the verdicts that follow from its figures and from the claims: no recorded verdict
+    /// counts. Values that the claims no longer have are left out.
+    pub fn judged(self, claims: &Claims) -> Recorded {
+        let rows = self.claims.into_iter().filter_map(|row| row.judged(claims));
+        Recorded { claims: rows.collect(), ..self }
+    }
+
     /// As JSON text, ending with a line break.
     pub fn to_json(&self) -> String {
         let json = serde_json::to_string_pretty(self);
@@ -71,9 +79,10 @@ impl Tables {
         self.rows_of(id, value).find(|row| row.is_in_lab() && row.is_measured())
     }
 
-    /// What a claim's value took at a scale, in seconds of one processor.
-    pub fn cost(&self, id: &str, value: &str, scale: &str) -> Option<f64> {
-        self.rows_of(id, value).filter(|row| row.scale == scale).find_map(|row| row.cpu_s)
+    /// What each seed of a claim's value took at a scale, in seconds of one processor.
+    pub fn cost_of_seed(&self, id: &str, value: &str, scale: &str) -> Option<f64> {
+        let each = |row: &Row| Some(row.cpu_s? / row.seeds? as f64);
+        self.rows_of(id, value).filter(|row| row.scale == scale).find_map(each)
     }
 
     fn rows_of(&self, id: &str, value: &str) -> impl DoubleEndedIterator<Item = &Row> {
@@ -113,7 +122,7 @@ mod tests {
         let empty = Row::without_figures(Kind::Value, verdict);
         let (id, value, scale) = ("a.b".to_owned(), value.to_owned(), scale.to_owned());
         let cpu_s = empty.is_measured().then_some(7.0);
-        Row { id, value, scale, cpu_s, ..empty }
+        Row { id, value, scale, cpu_s, seeds: Some(5), ..empty }
     }
 
     fn tables(all: &[&[Row]]) -> Result<Tables, String> {
@@ -152,8 +161,8 @@ mod tests {
     fn a_cost_is_of_the_table_that_measured_the_value() {
         let idle = row("x", "paper", Verdict::NotRun);
         let all = tables(&[&[idle], &[row("x", "paper", Verdict::Undecided)]]).unwrap();
-        assert_eq!(all.cost("a.b", "x", "paper"), Some(7.0));
-        assert_eq!(all.cost("a.b", "x", "quick"), None);
+        assert_eq!(all.cost_of_seed("a.b", "x", "paper"), Some(1.4));
+        assert_eq!(all.cost_of_seed("a.b", "x", "quick"), None);
     }
 
     #[test]

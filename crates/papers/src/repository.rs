@@ -67,6 +67,20 @@ impl Repository {
         Ok(Claims::parse(&text).map_err(|error| refused(CLAIMS, error.to_string()))?)
     }
 
+    /// What the file of an experiment says of itself: the comment at its beginning, without the signs for it.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn about(&self, experiment: &str) -> io::Result<String> {
+        let text = fs::read_to_string(self.file(experiment))?;
+        let lines = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
+        Ok(lines.collect::<Vec<_>>().join("\n"))
+    }
+
+    fn file(&self, experiment: &str) -> PathBuf {
+        self.root.join(EXPERIMENTS).join(experiment).with_extension("toml")
+    }
+
     /// Reads the experiment of a study. With `seeds`, it has so many. Without, it has those of its file,
     /// but five instead of one, and at least five at quick scale.
     ///
@@ -79,7 +93,7 @@ impl Repository {
         seeds: Option<u64>,
     ) -> Result<Experiment, Mistakes> {
         let quick = scale == Scale::Quick;
-        let file = self.root.join(EXPERIMENTS).join(&study.experiment).with_extension("toml");
+        let file = self.file(&study.experiment);
         let values = study.set.iter().map(|(key, value)| format!("{key}={value}"));
         let set: Vec<String> = values.collect();
         let read = |seeds: Option<u64>| {

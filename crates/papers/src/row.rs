@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use flowsched_experiment::results::Summary;
 use serde::{Deserialize, Serialize};
 
-use crate::claim::{Claim, ClaimedValue};
+use crate::claim::{Claim, ClaimedValue, Claims};
 use crate::kind::{Bound, Kind};
 use crate::late::LateRuns;
 use crate::measure::Measure;
+use crate::measured::Measured;
 use crate::published::Published;
 use crate::setting::Study;
 use crate::verdict::Verdict;
@@ -84,18 +85,26 @@ impl Row {
         let run = measure.and_then(|one| Some((one, summaries.get(&one.study())?)));
         let measured = run.and_then(|(one, summary)| one.of_runs(kind, summary));
         let verdict = match (value.published, &measured) {
-            (Some(published), Some(found)) => Verdict::new(kind, claim.bound, published, found),
+            (Some(published), Some(found)) => {
+                Verdict::new(kind, claim.bound_of(value), published, found)
+            }
             _ if value.needs_the_lab => Verdict::NeedsTheLab,
             _ => Verdict::NotRun,
         };
         let no_figure = || "the runs do not have the figure".to_owned();
-        let reason =
-            (verdict == Verdict::NotRun).then(|| value.not_run.clone().unwrap_or_else(no_figure));
+        let reason = match (verdict, &measured) {
+            (Verdict::NotRun, _) => Some(value.not_run.clone().unwrap_or_else(no_figure)),
+            (_, Some(found)) if !found.figure.is_finite() => Some(
+                "a seed's ratio is not finite: the figure of one of the two schemes is 0"
+                    .to_owned(),
+            ),
+            _ => None,
+        };
         Row {
             id: claim.id.clone(),
             value: value.name.clone(),
             kind,
-            bound: claim.bound,
+            bound: claim.bound_of(value),
             published: value.published,
             measured: measured.map(|one| one.figure),
             interval: measured.and_then(|one| one.interval),
@@ -105,6 +114,23 @@ impl Row {
             seeds: measured.map(|one| one.seeds),
             cpu_s: run.map(|(_, summary)| summary.runs.iter().map(|run| run.cpu_s).sum()),
         }
+    }
+
+    /// A row that was recorded, as the claims state its value now: verdicts follow from the figures alone, and
+    /// from what was published. `None` if the claims no longer have the value.
+    pub fn judged(self, claims: &Claims) -> Option<Row> {
+        let (claim, value) = claims.value(&self.id, &self.value)?;
+        let (kind, bound, published) = (claim.kind, claim.bound_of(value), value.published);
+        let row = Row { kind, bound, published, ..self };
+        let (Some(figure), Some(published)) = (row.measured, published) else { return Some(row) };
+        let seeds = row.seeds.unwrap_or_default();
+        let measured = Measured { figure, interval: row.interval, seeds };
+        let verdict = match row.reason {
+            // Its runs decide nothing, as when the lab was late.
+            Some(_) => Verdict::Undecided,
+            None => Verdict::new(kind, bound, published, &measured),
+        };
+        Some(Row { verdict, ..row })
     }
 
     /// Whether it is of real packets.
@@ -128,15 +154,16 @@ impl Row {
         }
     }
 
-    /// What was published, in words.
+    /// What was published, in words, to the last digit.
     pub fn published_in_words(&self) -> String {
-        let number = |number| self.kind.in_words(number);
-        match self.published {
+        let number = |number| self.kind.in_full(number);
+        let published = match self.published {
             None => String::new(),
             Some(Published::Number(only)) => number(only),
             Some(Published::Range([low, high])) => format!("{} to {}", number(low), number(high)),
             Some(Published::Order(expected)) => expected.words().to_owned(),
-        }
+        };
+        self.bound.map_or("", Bound::words).to_owned() + &published
     }
 
     /// What was measured, with its interval, in words.

@@ -3,10 +3,11 @@
 mod chart;
 mod readings;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use flowsched_papers::{
-    Assumption, Bound, Claim, ExploredTable, Kind, Recorded, Row, Tables, how, how_in_lab, totals,
+    Assumption, Claim, ExploredTable, Kind, Recorded, Row, Tables, how, how_in_lab, totals,
 };
 
 pub use chart::claim_chart;
@@ -14,13 +15,14 @@ use readings::readings;
 
 /// The page of a paper in Markdown.
 ///
-/// `tables` have the rows, each table with the command that measured it, and `explored` says what the readings of
-/// claims change.
+/// `tables` have the rows, each table with the command that measured it, `explored` says what the readings of
+/// claims change, and `about` what the experiments' files say of themselves, by the names of the experiments.
 pub fn paper_page(
     paper: &str,
     claims: &[&Claim],
     tables: &Tables,
     explored: &[ExploredTable],
+    about: &BTreeMap<String, String>,
 ) -> String {
     let title = title(paper);
     let of_claims = claims.iter().flat_map(|claim| rows(claim, tables));
@@ -46,7 +48,35 @@ pub fn paper_page(
         text.push_str(&section(claim, &rows(claim, tables), tables));
         text.extend(explored.iter().map(|table| readings(&claim.id, table)));
     }
+    text.push_str(&experiments(claims, about));
     text
+}
+
+/// What the experiments of the claims are, and where they differ from the paper's.
+fn experiments(claims: &[&Claim], about: &BTreeMap<String, String>) -> String {
+    let mut text = "## The experiments\n\nWhat each file says of itself: what it measures, what the paper leaves \
+                    open, and where it differs from the paper's setting.\n\n"
+        .to_owned();
+    let values = claims.iter().flat_map(|claim| &claim.values);
+    let names: BTreeSet<&str> = values
+        .flat_map(|value| value.measure.iter().chain(&value.lab))
+        .map(|measure| measure.experiment.as_str())
+        .collect();
+    for name in names {
+        let said = about.get(name).map_or("", String::as_str);
+        let _ = writeln!(text, "### {name}\n\n{}\n", as_markdown(said));
+    }
+    text
+}
+
+/// Text of which only what stands between backticks means anything in Markdown.
+fn as_markdown(text: &str) -> String {
+    let escape =
+        |plain: &str| plain.replace('*', "\\*").replace('<', "&lt;").replace("--", "\\-\\-");
+    let parts = text.split('`').enumerate();
+    let parts =
+        parts.map(|(place, part)| if place % 2 == 0 { escape(part) } else { part.to_owned() });
+    parts.collect::<Vec<_>>().join("`")
 }
 
 /// The rows of a claim's values.
@@ -118,12 +148,19 @@ fn measured(claim: &Claim, tables: &Tables) -> String {
     for (way, names) in &ways {
         let names = names.join(", ");
         let of = if names.is_empty() { "Measured by".to_owned() } else { format!("{names}:") };
-        let _ = writeln!(text, "- {of} {way}");
+        let _ = writeln!(text, "- {of} {}", with_link(way));
     }
     if !ways.is_empty() {
         text.push('\n');
     }
     text
+}
+
+/// A way to measure a value, with a link to what the page says of its experiment.
+fn with_link(way: &str) -> String {
+    let file = way.split([' ', ',']).next().unwrap_or_default();
+    let name = file.strip_prefix("experiments/").and_then(|rest| rest.strip_suffix(".toml"));
+    name.map_or(way.to_owned(), |name| way.replacen(file, &format!("[{file}](#{name})"), 1))
 }
 
 fn assumption(id: &str, open: &Assumption) -> String {
@@ -136,21 +173,13 @@ fn assumption(id: &str, open: &Assumption) -> String {
     )
 }
 
-fn form(claim: &Claim) -> String {
-    let kind = match claim.kind {
+fn form(claim: &Claim) -> &'static str {
+    match claim.kind {
         Kind::Reduction => "Reduction (1 - ours/baseline)",
         Kind::Gap => "Gap (ours/baseline - 1)",
         Kind::Ratio => "Ratio (ours/baseline)",
         Kind::Value => "Value",
         Kind::Order => "Order",
         Kind::Property => "Property",
-    };
-    let bound = match claim.bound {
-        None => "",
-        Some(Bound::UpTo) => ", \"up to\"",
-        Some(Bound::About) => ", \"about\"",
-        Some(Bound::AtLeast) => ", at least",
-        Some(Bound::AtMost) => ", at most",
-    };
-    format!("{kind}{bound}")
+    }
 }

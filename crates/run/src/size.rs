@@ -58,7 +58,8 @@ impl Size {
         self.estimate.largest.memory() * self.threads as f64
     }
 
-    fn seconds(&self) -> f64 {
+    /// Elapsed seconds that the runs take.
+    pub fn seconds(&self) -> f64 {
         let Estimate { packet_hops, timeouts, port_rows, building, .. } = self.estimate;
         let simulating = packet_hops / HOPS_PER_SECOND + timeouts / TIMEOUTS_PER_SECOND;
         let sampling = port_rows / ROWS_PER_SECOND;

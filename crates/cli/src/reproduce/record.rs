@@ -1,17 +1,17 @@
 //! The tables that are kept in the repository, and the book's pages that are made of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use flowsched_experiment::{Mistake, Mistakes, Place};
+use flowsched_experiment::{Experiment, Mistake, Mistakes, Place};
 use flowsched_papers::{
     Claim, ClaimedValue, Claims, Explored, ExploredTable, Recorded, Repository, Row, Study, Tables,
     totals,
 };
 use flowsched_report::{claim_chart, paper_page};
-use flowsched_run::machine_in_words;
+use flowsched_run::{Size, machine_in_words};
 use serde::de::DeserializeOwned;
 
 use crate::arguments::Scale;
@@ -37,15 +37,17 @@ pub fn record_explored(explored: Vec<Vec<Explored>>) -> ExploredTable {
     ExploredTable { date, program: program(), machine: machine_in_words(), explored }
 }
 
-/// The tables of what was measured.
+/// The tables of what was measured, with verdicts by these claims.
 ///
 /// # Errors
 /// If two have a value at the same scale.
-pub fn tables() -> Result<Tables, Failure> {
+pub fn tables(claims: &Claims) -> Result<Tables, Failure> {
     let refused = |problem: String| {
         Mistakes::from(Mistake::new(&Place::Argument(MEASURED.to_owned()), "claims", problem))
     };
-    Ok(Tables::new(read_all(MEASURED)?).map_err(refused)?)
+    let read: Vec<(String, Recorded)> = read_all(MEASURED)?;
+    let judged = read.into_iter().map(|(file, table)| (file, table.judged(claims)));
+    Ok(Tables::new(judged.collect()).map_err(refused)?)
 }
 
 /// What the JSON files of a folder say, each with its path, in their order; nothing without the folder.
@@ -75,7 +77,7 @@ fn read_all<T: DeserializeOwned>(folder: &str) -> Result<Vec<(String, T)>, Failu
 /// Writes a page for each paper, the line of totals and the chart of the front page to a folder.
 pub fn write_pages(folder: &Path) -> Result<(), Failure> {
     let claims = Repository::here().claims()?;
-    let tables = tables()?;
+    let tables = tables(&claims)?;
     let explored: Vec<(String, ExploredTable)> = read_all(EXPLORED)?;
     let explored: Vec<ExploredTable> = explored.into_iter().map(|(_, table)| table).collect();
     let mut papers: BTreeMap<&str, Vec<&Claim>> = BTreeMap::new();
@@ -83,13 +85,29 @@ pub fn write_pages(folder: &Path) -> Result<(), Failure> {
         papers.entry(&claim.paper).or_default().push(claim);
     }
     for (paper, claims) in papers {
-        write(folder, &format!("{paper}.md"), &paper_page(paper, &claims, &tables, &explored))?;
+        let about = about(&claims)?;
+        let page = paper_page(paper, &claims, &tables, &explored, &about);
+        write(folder, &format!("{paper}.md"), &page)?;
     }
     let rows: Vec<Row> =
         values(&claims).filter_map(|(id, value)| tables.row(id, &value.name)).cloned().collect();
     write(folder, "totals.md", &(totals(&rows) + "\n"))?;
     let front: Vec<&Row> = rows.iter().filter(|row| row.id == FRONT).collect();
     write(folder, "front.svg", &(claim_chart(&front).unwrap_or_default() + "\n"))
+}
+
+/// What the files of the claims' experiments say of themselves, by name.
+fn about(claims: &[&Claim]) -> Result<BTreeMap<String, String>, Failure> {
+    let values = claims.iter().flat_map(|claim| &claim.values);
+    let measures = values.flat_map(|value| value.measure.iter().chain(&value.lab));
+    let names: BTreeSet<&str> = measures.map(|measure| measure.experiment.as_str()).collect();
+    let read = |name: &str| match Repository::here().about(name) {
+        Ok(text) => Ok((name.to_owned(), text)),
+        Err(source) => {
+            Err(Failure::System { what: format!("read experiments/{name}.toml"), source })
+        }
+    };
+    names.into_iter().map(read).collect()
 }
 
 /// All published values, each with its claim's id.
@@ -103,31 +121,33 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
     fs::write(&path, text).map_err(failed)
 }
 
-/// What studies took when a table was recorded, in seconds of one processor.
+/// What each seed of a study took when a table was recorded, in seconds of one processor.
 pub struct Costs(BTreeMap<Study, f64>);
 
 /// The costs of the table of `claims` that is recorded at `scale`.
 pub fn costs(claims: &Claims, scale: Scale) -> Result<Costs, Failure> {
-    let (tables, scale) = (tables()?, scale.to_string());
+    let (tables, scale) = (tables(claims)?, scale.to_string());
     let cost = |(id, value): (&str, &ClaimedValue)| {
-        let took = tables.cost(id, &value.name, &scale)?;
+        let took = tables.cost_of_seed(id, &value.name, &scale)?;
         Some((value.measure.as_ref()?.study(), took))
     };
     Ok(Costs(values(claims).filter_map(cost).collect()))
 }
 
 impl Costs {
-    /// `, about 12 min left`; nothing if most of the studies' costs are unknown.
-    pub fn time_left(&self, studies: &[Study], threads: usize) -> String {
-        let known: Vec<f64> = studies.iter().filter_map(|one| self.0.get(one).copied()).collect();
-        if known.len() * 2 < studies.len() {
-            return String::new();
-        }
-        let each = known.iter().sum::<f64>() / known.len() as f64;
-        let minutes = each * studies.len() as f64 / threads as f64 / 60.0;
-        match minutes {
-            ..1.0 => ", less than a minute left".to_owned(),
-            _ => format!(", about {minutes:.0} min left"),
-        }
+    /// The minutes that a study takes on so many threads: as recorded, or else as estimated.
+    pub fn minutes(&self, study: &Study, experiment: &Experiment, threads: usize) -> f64 {
+        let estimated = || Size::new(experiment, threads).map_or(0.0, |size| size.seconds());
+        let recorded = self.0.get(study).map(|each| each * experiment.seeds as f64);
+        recorded.map_or_else(estimated, |all| all / threads as f64) / 60.0
+    }
+}
+
+/// `, about 12 min left`.
+pub fn time_left(minutes: f64) -> String {
+    match minutes {
+        ..1.0 => ", less than a minute left".to_owned(),
+        ..100.0 => format!(", about {minutes:.0} min left"),
+        _ => format!(", about {:.0} hours left", minutes / 60.0),
     }
 }
