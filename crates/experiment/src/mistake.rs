@@ -133,11 +133,15 @@ impl Mistake {
         names: impl IntoIterator<Item = &'a str>,
     ) -> Mistake {
         let names: Vec<Cow<'_, str>> = names.into_iter().map(shortened).collect();
-        let nearest = nearest(name, &names);
-        let mistake = Mistake::found(place, key, format_args!("\"{name}\""), names.join(", "));
-        match nearest {
-            Some(nearest) => mistake.with_help(format!("did you mean \"{nearest}\"?")),
-            None => mistake,
+        Mistake::found(place, key, format_args!("\"{name}\""), names.join(", "))
+            .with_nearest(name, &names)
+    }
+
+    /// The same with the nearest of the names that there are, if one is near.
+    pub fn with_nearest(self, name: &str, names: &[Cow<'_, str>]) -> Mistake {
+        match nearest(name, names) {
+            Some(nearest) => self.with_help(format!("did you mean \"{nearest}\"?")),
+            None => self,
         }
     }
 

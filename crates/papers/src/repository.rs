@@ -1,5 +1,6 @@
 //! What is read from flowsched's repository: the claims, and the experiments that measure them.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -123,7 +124,10 @@ impl Claims {
                      (pias, pdq, slytherin, epn), a figure such as \"pias-fig15\" or an experiment \
                      such as \"slytherin-table1\"."
                 );
-                return Err(refused(word, problem));
+                let place = Place::Argument(word.clone());
+                let ids: Vec<Cow<'_, str>> =
+                    self.all.iter().map(|claim| claim.id.as_str().into()).collect();
+                return Err(Mistake::new(&place, "claim", problem).with_nearest(word, &ids).into());
             }
         }
         let is_asked = |claim: &&Claim| {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, value_parser};
 
 use super::format::Format;
 
@@ -29,7 +29,7 @@ pub struct Reproduce {
     #[arg(long, value_enum, default_value_t = Scale::Quick)]
     pub scale: Scale,
     /// Number of seeds; by default each experiment's own, and at least five at quick scale
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub seeds: Option<u64>,
     /// How many threads simulate; by default as many as there are cores. Runs go side by side, and
     /// where runs are fewer than threads, each has several

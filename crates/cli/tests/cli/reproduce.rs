@@ -161,6 +161,8 @@ fn claims_are_explained_and_unknown_ones_refused() {
     let refused = place.flowsched(&["reproduce", "pia"]);
     assert_eq!(refused.status, Some(2));
     assert!(refused.errors.contains("`pia` names no claim"), "{}", refused.errors);
+    let near = place.flowsched(&["reproduce", "pias.smal"]).errors;
+    assert!(near.contains("did you mean \"pias.small\"?"), "{near}");
     let elsewhere = Place::new().flowsched(&["reproduce"]);
     assert!(elsewhere.errors.contains("in the root of flowsched's repository"));
 }
