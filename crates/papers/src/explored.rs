@@ -3,6 +3,7 @@
 use flowsched_experiment::results::Program;
 use serde::{Deserialize, Serialize};
 
+use crate::claim::Claims;
 use crate::exploration::Explored;
 
 /// What `flowsched reproduce --explore --format json` prints.
@@ -23,6 +24,18 @@ impl ExploredTable {
     pub fn to_json(&self) -> String {
         let json = serde_json::to_string_pretty(self);
         json.expect("texts and numbers can be written as JSON") + "\n"
+    }
+
+    /// The same table with the verdicts that follow from its figures and from the claims. Values that the
+    /// claims no longer have are left out.
+    pub fn judged(self, claims: &Claims) -> ExploredTable {
+        let judge = |one: Explored| {
+            let kind = one.row.kind;
+            Some(Explored { row: one.row.judged_as(kind, claims)?, ..one })
+        };
+        let values = self.explored.into_iter();
+        let judged = values.filter_map(|value| value.into_iter().map(judge).collect());
+        ExploredTable { explored: judged.collect(), ..self }
     }
 
     /// The values of a claim.

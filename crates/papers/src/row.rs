@@ -119,8 +119,14 @@ impl Row {
     /// A row that was recorded, as the claims state its value now: verdicts follow from the figures alone, and
     /// from what was published. `None` if the claims no longer have the value.
     pub fn judged(self, claims: &Claims) -> Option<Row> {
+        let kind = claims.value(&self.id, &self.value)?.0.kind;
+        self.judged_as(kind, claims)
+    }
+
+    /// The same of a reading, under which the figure may be of another kind.
+    pub(crate) fn judged_as(self, kind: Kind, claims: &Claims) -> Option<Row> {
         let (claim, value) = claims.value(&self.id, &self.value)?;
-        let (kind, bound, published) = (claim.kind, claim.bound_of(value), value.published);
+        let (bound, published) = (claim.bound_of(value), value.published);
         let row = Row { kind, bound, published, ..self };
         let (Some(figure), Some(published)) = (row.measured, published) else { return Some(row) };
         let seeds = row.seeds.unwrap_or_default();

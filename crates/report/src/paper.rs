@@ -46,7 +46,7 @@ pub fn paper_page(
     }
     for claim in claims {
         text.push_str(&section(claim, &rows(claim, tables), tables));
-        text.extend(explored.iter().map(|table| readings(&claim.id, table)));
+        text.push_str(&readings(&claim.id, explored));
     }
     text.push_str(&experiments(claims, about));
     text

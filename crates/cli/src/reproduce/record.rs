@@ -79,7 +79,8 @@ pub fn write_pages(folder: &Path) -> Result<(), Failure> {
     let claims = Repository::here().claims()?;
     let tables = tables(&claims)?;
     let explored: Vec<(String, ExploredTable)> = read_all(EXPLORED)?;
-    let explored: Vec<ExploredTable> = explored.into_iter().map(|(_, table)| table).collect();
+    let explored: Vec<ExploredTable> =
+        explored.into_iter().map(|(_, table)| table.judged(&claims)).collect();
     let mut papers: BTreeMap<&str, Vec<&Claim>> = BTreeMap::new();
     for claim in &claims.all {
         papers.entry(&claim.paper).or_default().push(claim);

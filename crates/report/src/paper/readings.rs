@@ -5,15 +5,26 @@ use std::fmt::Write;
 use flowsched_papers::{Explored, ExploredTable, Verdict};
 
 /// The figures of a claim under every variant, and which values no variant reproduces; nothing if the
-/// claim was not explored.
-pub(super) fn readings(id: &str, table: &ExploredTable) -> String {
+/// claim was not explored. Of several tables the newest counts, and of those of a day the one with most variants.
+pub(super) fn readings(id: &str, tables: &[ExploredTable]) -> String {
+    let variants =
+        |table: &&ExploredTable| table.of_claim(id).first().map_or(0, |variants| variants.len());
+    let with_claim = tables.iter().filter(|table| variants(table) > 0);
+    let newest = with_claim.max_by_key(|table| (&table.date, variants(table)));
+    newest.map_or(String::new(), |table| of_table(id, table))
+}
+
+fn of_table(id: &str, table: &ExploredTable) -> String {
     let values = table.of_claim(id);
-    let Some(variants) = values.first() else { return String::new() };
+    let Some((variants, first)) = values.first().and_then(|one| Some((one, one.first()?))) else {
+        return String::new();
+    };
     let ExploredTable { date, program, .. } = table;
     let mut text = format!(
-        "**What the readings change.** {} Measured on {date} by flowsched {} (commit {}) with `{}`. In \
+        "**What the readings change.** {} Measured {} on {date} by flowsched {} (commit {}) with `{}`. In \
          brackets is how far one reading alone moves the figure.\n\n",
         summary(&values),
+        first.row.scale_in_words(),
         program.version,
         program.commit,
         program.command
@@ -119,12 +130,14 @@ mod tests {
             machine: String::new(),
             explored: vec![value("x", Verdict::Reproduced), value("y", Verdict::NotReproduced)],
         };
-        let text = readings("a.b", &table);
+        let older = ExploredTable { date: "2026-11-23".to_owned(), ..table.clone() };
+        let text = readings("a.b", &[table.clone(), older]);
+        assert!(text.contains("Measured at quick scale on 2026-11-24"), "{text}");
         assert!(text.contains("No reading reproduces y."), "{text}");
         assert!(text.contains("| readings | x | y |"), "{text}");
         assert!(text.contains("| as the experiment has it | 2 | 2 |"), "{text}");
         assert!(text.contains("| RTO: 1 ms | **3** (+1) | 3 (+1) |"), "{text}");
         assert!(text.contains("| RTO: 1 ms; window: 2 | 1 | 1 |"), "{text}");
-        assert_eq!(readings("a.c", &table), "");
+        assert_eq!(readings("a.c", &[table]), "");
     }
 }
