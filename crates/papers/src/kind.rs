@@ -33,7 +33,7 @@ impl Kind {
     /// A number as such claims print it.
     pub fn in_words(self, number: f64) -> String {
         match self {
-            Kind::Reduction | Kind::Gap | Kind::Order => format!("{:.1}%", number * 100.0),
+            Kind::Reduction | Kind::Gap | Kind::Order => percent(number),
             _ if number.abs() >= 100.0 => format!("{number:.0}"),
             _ if number != 0.0 && number.abs() < 0.01 => format!("{number:.1e}"),
             _ => format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').to_owned(),
@@ -55,6 +55,12 @@ impl Kind {
     pub(crate) fn compares(self) -> bool {
         self.neutral().is_some() || self == Kind::Order
     }
+}
+
+/// `-21.0%`; a rounded nothing has no sign.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent.abs() < 0.05 { "0.0%".to_owned() } else { format!("{percent:.1}%") }
 }
 
 /// What a paper says of how exact a number is.
@@ -93,5 +99,13 @@ mod tests {
         assert_eq!(Kind::Gap.in_full(0.0572), "5.72%");
         assert_eq!(Kind::Value.in_full(160.11), "160.11");
         assert_eq!(Kind::Value.in_full(0.0213), "0.0213");
+    }
+
+    #[test]
+    fn a_rounded_nothing_has_no_sign() {
+        for kind in [Kind::Reduction, Kind::Gap, Kind::Order] {
+            let in_words = [-0.21, -0.0006, -0.0004, -0.0, 0.0004].map(|part| kind.in_words(part));
+            assert_eq!(in_words, ["-21.0%", "-0.1%", "0.0%", "0.0%", "0.0%"]);
+        }
     }
 }
