@@ -296,7 +296,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         match (self.gives_up, self.knows_sizes) {
             (false, _) => Time::MAX,
             (true, true) => transfer.lost_at(now),
-            (true, false) => transfer.deadline.saturating_add(Time::from_ps(1)),
+            (true, false) => transfer.deadline.saturating_add(Time::from_ps(1)).max(now),
         }
     }
 

@@ -151,3 +151,21 @@ fn who_has_waited_goes_first() {
     };
     assert_eq!([last(0.0), last(5.0)], [1, 2]);
 }
+
+/// A deadline that is past when a flow has announced itself does not turn time back.
+#[test]
+fn a_flow_is_given_up_no_sooner_than_it_competes() {
+    let network = network("star", &[("hosts", "4"), ("host_link", "1Gbps")]);
+    let late = |id: u32| Flow {
+        deadline: Some(Time::from_ns(1)),
+        ..Flow::new(id, HostId(id), HostId(3), Bytes::new(100_000), Time::ZERO)
+    };
+    let flows = [late(0), late(1)];
+    let scheme = &FlowLevel::from_settings(&pdq(&[("flow_size", text("estimated"))])).unwrap();
+    let (network, flows) = (&network, &flows[..]);
+    let (seed, sample_interval, until) = (1, Time::ZERO, None);
+    let job = flowsched_fluid::Job { network, flows, scheme, seed, sample_interval, until };
+    let outcome = flowsched_fluid::run(&job, &flowsched_fluid::Progress::default());
+    let announced = network.base_rtt(HostId(0), HostId(3), scheme.header, scheme.header);
+    assert!(outcome.flows.iter().all(|flow| flow.gave_up >= Some(announced)), "{outcome:?}");
+}
