@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use flowsched_schemes::flow_level::Acceptance;
 use flowsched_schemes::world::{FlowOutcome, Outcome, Overhead, Progress, Watch};
-use flowsched_topology::{Ecmp, PortId, Way};
+use flowsched_topology::PortId;
 use flowsched_units::{Bytes, PACKET_HEADER, Time};
 use flowsched_workload::{Flow, LONGEST_RUN};
 
@@ -21,6 +21,7 @@ use crate::ports::Ports;
 use crate::sharing::{Allocator, Moment};
 use crate::side_traffic::SideTraffic;
 use crate::transfers::{Transfer, Transfers};
+use crate::ways::Ways;
 
 /// Events between reports of how many flows have ended.
 const REPORT_EVERY: u64 = 1 << 12;
@@ -31,6 +32,8 @@ enum Phase {
     /// It does not compete yet.
     Announces,
     Sends,
+    /// Its subflows do, each with a slot of its own.
+    IsSplit,
     /// It has sent its last bit, and others do not have its share yet.
     Leaves,
 }
@@ -38,7 +41,7 @@ enum Phase {
 /// A simulation under way.
 pub(crate) struct Engine<'a, S> {
     job: &'a Job<'a>,
-    ecmp: Ecmp,
+    ways: Ways<'a>,
     sharing: S,
     /// What an omniscient scheduler has settled, if one rules.
     optimum: Option<Optimum>,
@@ -78,7 +81,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         let news = |acceptance: Acceptance| News::new(acceptance.until_probed, links);
         Engine {
             job,
-            ecmp: Ecmp::new(job.seed),
+            ways: Ways::new(job.network, job.seed, job.scheme.subflows.is_some()),
             sharing,
             optimum,
             gives_up: job.scheme.gives_up && !is_settled,
@@ -173,25 +176,26 @@ impl<'a, S: Allocator> Engine<'a, S> {
     fn handle(&mut self, slot: u32, now: Time) {
         self.agenda.set(slot, Time::MAX);
         let Some(transfer) = self.transfers.get(slot) else { return };
-        let phase = self.phases[slot as usize];
-        if phase == Phase::Announces {
-            self.compete(slot, now);
-        } else if phase == Phase::Leaves {
-            self.leave(slot, now);
-        } else if transfer.end() <= now {
-            self.finish_flow(slot, now);
-        } else if self.lost_at(transfer, now) <= now {
-            self.outcomes[transfer.id as usize].gave_up = Some(now);
-            let after = self.after_giving_up(slot, transfer.rate() > 0.0);
-            self.end(slot, now, after);
+        let is_all = self.transfers.split_flow(slot).is_none();
+        match self.phases[slot as usize] {
+            Phase::Announces => self.compete(slot, now),
+            Phase::Leaves => self.leave(slot, now),
+            _ if is_all && transfer.end() <= now => self.finish_flow(slot, now),
+            _ if is_all && self.lost_at(transfer, now) <= now => self.give_up(slot, now),
+            Phase::IsSplit => self.changed.note(slot),
+            Phase::Sends => self.turn(slot, now),
+        }
+    }
+
+    /// The turning point of what is in `slot` has come, or it hears of its rate.
+    fn turn(&mut self, slot: u32, now: Time) {
+        let Some(transfer) = self.transfers.get(slot) else { return };
+        self.changed.note(slot);
+        let moment = Moment { now, transfers: &self.transfers };
+        if self.news.as_ref().is_some_and(|news| news.is_due(slot, now, transfer)) {
+            self.sharing.put_in_order(slot, moment);
         } else {
-            self.changed.note(slot);
-            let moment = Moment { now, transfers: &self.transfers };
-            if self.news.as_ref().is_some_and(|news| news.is_due(slot, now, transfer)) {
-                self.sharing.put_in_order(slot, moment);
-            } else {
-                self.sharing.turn(slot, moment);
-            }
+            self.sharing.turn(slot, moment);
         }
     }
 
@@ -205,15 +209,14 @@ impl<'a, S: Allocator> Engine<'a, S> {
             self.ended += 1;
             return;
         }
-        self.path.clear();
-        self.path.extend(self.ecmp.path(network, flow.id, flow.src, flow.dst));
-        self.links.clear();
-        self.links.extend(self.path.iter().map(|port| port.0));
-        let rates = self.path.iter().map(|port| network.port(*port).rate.as_bps() as f64);
-        let peak = rates.fold(f64::INFINITY, f64::min);
+        let subflows = self.subflows_of(flow);
+        if subflows > 1 {
+            return self.split(flow, subflows, now);
+        }
+        let peak = self.find_path(flow, 0);
         let size = wire_bits(flow.size, scheme.header);
         let (latency, deadline) = match &self.optimum {
-            None => (Latency::of_flow(flow, &self.path, network, scheme), flow.deadline),
+            None => (Latency::of_flow(flow, &self.path, 1, network, scheme), flow.deadline),
             Some(optimum) => {
                 let latency = optimum.latency(&self.path, network);
                 (latency, flow.deadline.map(|deadline| latency.due_time(deadline)))
@@ -221,6 +224,23 @@ impl<'a, S: Allocator> Engine<'a, S> {
         };
         let slot = self.transfers.insert(Transfer::new(flow.id, size, deadline, peak));
         self.enter(slot, flow, latency);
+        self.announce(slot, now);
+    }
+
+    /// Leaves in `path` the ports of the flow's path of this number, and in `links` the same; the lowest
+    /// rate of these, bit/s.
+    fn find_path(&mut self, flow: &Flow, number: u32) -> f64 {
+        self.ways.there(flow, number, &mut self.path);
+        self.links.clear();
+        self.links.extend(self.path.iter().map(|port| port.0));
+        let network = self.job.network;
+        let rates = self.path.iter().map(|port| network.port(*port).rate.as_bps() as f64);
+        rates.fold(f64::INFINITY, f64::min)
+    }
+
+    /// What is in `slot` announces itself.
+    fn announce(&mut self, slot: u32, now: Time) {
+        let latency = self.latencies[slot as usize];
         let round_trips = match self.admissions.announce(self.paths.path(slot), now, latency.before)
         {
             true => 1,
@@ -242,10 +262,16 @@ impl<'a, S: Allocator> Engine<'a, S> {
         self.side_traffic.start(slot, self.paths.path(slot), &self.links, ratio, probes);
         if slot as usize >= self.latencies.len() {
             self.latencies.resize(slot as usize + 1, latency);
-            self.phases.resize(slot as usize + 1, Phase::Announces);
         }
         self.latencies[slot as usize] = latency;
-        self.phases[slot as usize] = Phase::Announces;
+        self.set_phase(slot, Phase::Announces);
+    }
+
+    fn set_phase(&mut self, slot: u32, phase: Phase) {
+        if slot as usize >= self.phases.len() {
+            self.phases.resize(slot as usize + 1, phase);
+        }
+        self.phases[slot as usize] = phase;
     }
 
     /// Leaves in `links` those that the flow's acknowledgements pass; `path` is that of its data.
@@ -258,15 +284,14 @@ impl<'a, S: Allocator> Engine<'a, S> {
         if scheme.acknowledgements.same_way_back {
             self.links.extend(self.path.iter().map(|port| network.reverse(*port).0));
         } else {
-            let way = Way { flow: flow.id, path: 0, is_back: true };
-            let ports = self.ecmp.ports_of(network, way, flow.dst, flow.src);
-            self.links.extend(ports.map(|port| port.0));
+            self.links.extend(self.ways.back(flow).map(|port| port.0));
         }
     }
 
     fn compete(&mut self, slot: u32, now: Time) {
         self.phases[slot as usize] = Phase::Sends;
         self.changed.note(slot);
+        self.transfers.split_flow(slot).into_iter().for_each(|flow| self.changed.note(flow));
         if let Some(news) = &mut self.news {
             news.start(slot);
         }
@@ -277,17 +302,26 @@ impl<'a, S: Allocator> Engine<'a, S> {
     /// The flow in `slot` has sent its last bit.
     fn finish_flow(&mut self, slot: u32, now: Time) {
         let Some(transfer) = self.transfers.get(slot) else { return };
-        let latency = self.latencies[slot as usize];
-        let received = now.saturating_add(latency.last_packet);
-        let known = received.saturating_add(latency.acknowledgement);
+        let (id, rate) = (transfer.id, transfer.rate());
+        let (received, known) = self.arrival(slot, now);
         let until = self.until();
         let by_the_end = |time: Time| (time <= until).then_some(time);
-        self.outcomes[transfer.id as usize] = FlowOutcome {
+        self.outcomes[id as usize] = FlowOutcome {
             finished_at_sender: by_the_end(known),
             finished_at_receiver: by_the_end(received),
             ..FlowOutcome::default()
         };
-        self.end(slot, now, latency.after);
+        self.end(slot, now, |engine, part| {
+            let cards = engine.transfers.get(part).map_or(1.0, |transfer| rate / transfer.peak);
+            engine.latencies[part as usize].after(f64::max(cards, 1.0), engine.job.scheme)
+        });
+    }
+
+    /// The flow in `slot` cannot meet its deadline.
+    fn give_up(&mut self, slot: u32, now: Time) {
+        let Some(transfer) = self.transfers.get(slot) else { return };
+        self.outcomes[transfer.id as usize].gave_up = Some(now);
+        self.end(slot, now, Engine::after_giving_up);
     }
 
     /// When the flow is given up, if its rate stays as it is: as soon as it must be late, or when it is
@@ -300,27 +334,32 @@ impl<'a, S: Allocator> Engine<'a, S> {
         }
     }
 
-    /// From when the flow in `slot` is given up until others have its share.
-    fn after_giving_up(&self, slot: u32, sends: bool) -> Time {
-        let Latency { after, round_trip, .. } = self.latencies[slot as usize];
+    /// From when what is in `slot` is given up until others have its share.
+    fn after_giving_up(&self, slot: u32) -> Time {
+        let latency = self.latencies[slot as usize];
+        let sends = self.transfers.get(slot).is_some_and(|transfer| transfer.rate() > 0.0);
         match self.job.scheme.admission.acceptance() {
-            Some(acceptance) if sends => round_trips(acceptance.hand_over_unforeseen, round_trip),
+            Some(acceptance) if sends => {
+                round_trips(acceptance.hand_over_unforeseen(), latency.round_trip)
+            }
             Some(_) => Time::ZERO,
-            None => after,
+            None => latency.after(1.0, self.job.scheme),
         }
     }
 
-    /// The flow in `slot` sends no more; others have its share `after` that.
-    fn end(&mut self, slot: u32, now: Time, after: Time) {
-        if let Some(transfer) = self.transfers.get_mut(slot) {
-            transfer.stop(now);
-            self.side_traffic.end(slot, self.paths.path(slot));
-        }
-        if let Some(news) = &mut self.news {
-            news.end(slot, self.paths.path(slot));
-        }
-        self.admissions.forget(self.paths.path(slot));
+    /// The flow in `slot` sends no more; others have the share of each part of it `after` that.
+    fn end(&mut self, slot: u32, now: Time, after: impl Fn(&Self, u32) -> Time) {
         self.ended += 1;
+        if !self.transfers.subflows(slot).is_empty() {
+            return self.end_subflows(slot, now, after);
+        }
+        let after = after(self, slot);
+        self.stop(slot, now, after);
+    }
+
+    /// What is in `slot` sends no more; others have its share `after` that.
+    fn stop(&mut self, slot: u32, now: Time, after: Time) {
+        self.fall_silent(slot, now);
         self.phases[slot as usize] = Phase::Leaves;
         match after {
             Time::ZERO => self.leave(slot, now),
@@ -328,18 +367,36 @@ impl<'a, S: Allocator> Engine<'a, S> {
         }
     }
 
-    /// Others may have the share of the flow in `slot`.
+    fn fall_silent(&mut self, slot: u32, now: Time) {
+        if let Some(transfer) = self.transfers.get_mut(slot) {
+            transfer.stop(now);
+            self.side_traffic.end(slot, self.paths.path(slot));
+        }
+        if let Some(news) = &mut self.news
+            && self.phases[slot as usize] == Phase::Sends
+        {
+            news.end(slot, self.paths.path(slot));
+        }
+        self.admissions.forget(self.paths.path(slot));
+    }
+
+    /// Others may have the share of what is in `slot`.
     fn leave(&mut self, slot: u32, now: Time) {
         let moment = Moment { now, transfers: &self.transfers };
         self.sharing.end(slot, moment);
+        if let Some(news) = &mut self.news {
+            news.leave(self.paths.path(slot));
+        }
+        self.remove(slot, now);
+    }
+
+    /// Frees the slot, and counts what has been sent.
+    fn remove(&mut self, slot: u32, now: Time) {
         if let Some(transfer) = self.transfers.get(slot) {
             let sent = transfer.sent_at(now);
             self.ports.add(self.paths.path(slot), sent);
             let (way_back, ratio) = self.side_traffic.way_back(slot);
             self.ports.add(way_back, sent * ratio);
-        }
-        if let Some(news) = &mut self.news {
-            news.leave(self.paths.path(slot));
         }
         self.transfers.remove(slot);
     }
@@ -351,11 +408,19 @@ impl<'a, S: Allocator> Engine<'a, S> {
         while let Some(slot) = self.changed.pop() {
             let moment = Moment { now, transfers: &self.transfers };
             let Some(transfer) = self.transfers.get(slot) else { continue };
-            if self.phases[slot as usize] == Phase::Sends {
+            let phase = self.phases[slot as usize];
+            let mut next = Time::MAX;
+            if phase == Phase::Sends {
                 let turn = self.sharing.turning_point(slot, moment);
-                let lost = self.lost_at(transfer, now);
                 let news = self.news.as_ref().map_or(Time::MAX, |n| n.next(slot, now, transfer));
-                self.agenda.set(slot, transfer.end().min(turn).min(lost).min(news));
+                next = turn.min(news);
+            }
+            // Subflows end with their flow.
+            if phase == Phase::IsSplit || self.transfers.split_flow(slot).is_none() {
+                next = next.min(transfer.end()).min(self.lost_at(transfer, now));
+            }
+            if matches!(phase, Phase::Sends | Phase::IsSplit) {
+                self.agenda.set(slot, next);
             }
         }
     }
@@ -395,15 +460,16 @@ impl<'a, S: Allocator> Engine<'a, S> {
         let mut next = 0;
         while let Some(slot) = self.changed.get(next) {
             next += 1;
-            let Some(transfer) = self.transfers.get_mut(slot) else { continue };
+            let Some(transfer) = self.transfers.get(slot) else { continue };
             if self.phases[slot as usize] != Phase::Sends {
                 continue;
             }
             let rate = self.side_traffic.rate(slot, self.paths.path(slot));
             if rate != transfer.rate() {
-                transfer.set_rate(rate, now);
+                self.transfers.set_rate(slot, rate, now);
                 let changed = &mut self.changed;
                 self.sharing.behind(slot, |other| changed.note(other));
+                self.note_flow_of(slot);
             }
         }
     }
@@ -427,6 +493,8 @@ impl<'a, S: Allocator> Engine<'a, S> {
         outcome
     }
 }
+
+mod subflows;
 
 #[cfg(test)]
 #[path = "engine/tests.rs"]

@@ -46,8 +46,8 @@ pub(crate) struct Latency {
     pub(crate) last_packet: Time,
     /// From then until the sender has the acknowledgement.
     pub(crate) acknowledgement: Time,
-    /// From when its last bit has left until others have its share.
-    pub(crate) after: Time,
+    /// Whether switches foresee its end.
+    is_foreseen: bool,
     /// Of a full packet and its acknowledgement; zero where nobody waits for one.
     pub(crate) round_trip: Time,
 }
@@ -71,9 +71,33 @@ impl Latency {
         scheme.admission.acceptance().map_or(0.0, |acceptance| bits / interval(acceptance))
     }
 
+    /// From when the last bit of a flow, which sends at the rate of so many `cards`, has left until
+    /// others have its share.
+    pub(crate) fn after(&self, cards: f64, scheme: &FlowLevel) -> Time {
+        match scheme.admission {
+            Admission::AtOnce => Time::ZERO,
+            Admission::ByRequest => until_noticed(self.round_trip),
+            Admission::ByAcceptance(acceptance) => {
+                let count = match self.is_foreseen {
+                    true => acceptance.hand_over(cards),
+                    false => acceptance.hand_over_unforeseen(),
+                };
+                round_trips(count, self.round_trip)
+            }
+        }
+    }
+
+    /// Of an omniscient schedule: nobody announces anything or waits for an answer.
+    pub(crate) fn known(before: Time, last_packet: Time, acknowledgement: Time) -> Latency {
+        let (is_foreseen, round_trip) = (true, Time::ZERO);
+        Latency { before, last_packet, acknowledgement, is_foreseen, round_trip }
+    }
+
+    /// Of one of so many `subflows` of a flow, which takes this path; 1: of all of it.
     pub(crate) fn of_flow(
         flow: &Flow,
         path: &[PortId],
+        subflows: u32,
         network: &Network,
         scheme: &FlowLevel,
     ) -> Latency {
@@ -86,28 +110,19 @@ impl Latency {
                 .map(|port| port.delay.saturating_add(port.rate.transmission_time(header))));
         let bottleneck = ports().map(|port| port.rate).min().unwrap_or_default();
         let bytes = bottleneck.transmission_time(wire_bytes(flow.size));
-        let ideal = network.ideal_fct(flow.src, flow.dst, flow.size);
-        let base_rtt = |packet| network.base_rtt(flow.src, flow.dst, packet, scheme.header);
+        let ideal = network.ideal_fct_along(path, flow.size);
+        let base_rtt = |packet| network.base_rtt_along(path, packet, scheme.header);
         let round_trip = match scheme.admission {
             Admission::AtOnce => Time::ZERO,
             _ => base_rtt(Bytes::new(PACKET_PAYLOAD) + scheme.header),
         };
         Latency {
             round_trip,
-            after: match scheme.admission {
-                Admission::AtOnce => Time::ZERO,
-                Admission::ByRequest => until_noticed(round_trip),
-                Admission::ByAcceptance(acceptance) => {
-                    let peak = bottleneck.as_bps() as f64;
-                    let announced = last_announced(flow.size, scheme) / peak;
-                    let is_foreseen = announced < acceptance.early_start * round_trip.as_secs_f64();
-                    let count = match is_foreseen {
-                        true => acceptance.hand_over,
-                        false => acceptance.hand_over_unforeseen,
-                    };
-                    round_trips(count, round_trip)
-                }
-            },
+            is_foreseen: scheme.admission.acceptance().is_some_and(|acceptance| {
+                let share = Bytes::new(flow.size.get() / u64::from(subflows));
+                let announced = last_announced(share, scheme) / bottleneck.as_bps() as f64;
+                announced < acceptance.early_start * round_trip.as_secs_f64()
+            }),
             before: match scheme.round_trips_before {
                 0 => Time::ZERO,
                 count => base_rtt(scheme.header).saturating_mul(count.into()),

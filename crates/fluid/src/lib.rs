@@ -16,6 +16,9 @@
 //! ([`flowsched_topology::Network::ideal_fct`]). A flow that is never disturbed and needs no
 //! announcement thus takes its ideal time exactly.
 //!
+//! A flow may be split into subflows, each over a path of its own. They draw from the flow's bytes
+//! together, and all end with the last of these.
+//!
 //! Times are whole picoseconds, and all that is due at one is handled before rates are found
 //! anew. The same job gives the same outcome on every machine.
 
@@ -37,6 +40,7 @@ mod sharing;
 mod side_traffic;
 mod strict;
 mod transfers;
+mod ways;
 
 use flowsched_schemes::flow_level;
 use flowsched_schemes::world::collecting;
@@ -64,13 +68,12 @@ pub fn run_watched(job: &Job<'_>, watch: &mut Watch<'_>) -> Outcome {
         sizes.iter().map(|size| latency::wire_bits(*size, job.scheme.header)).collect()
     };
     let alike = |by, thresholds| Classes::new(capacities(), by, thresholds);
-    let hear_late = job.scheme.admission.acceptance().is_some();
     match &job.scheme.sharing {
         flow_level::Sharing::MaxMin => with(job, alike(ClassBy::Size, Vec::new()), watch),
         flow_level::Sharing::BytesSent(most) => with(job, alike(ClassBy::Sent, bits(most)), watch),
         flow_level::Sharing::Sizes(most) => with(job, alike(ClassBy::Size, bits(most)), watch),
         flow_level::Sharing::InOrder(order) => {
-            let sizes = Sizes::new(*order, job.scheme.header, job.seed, hear_late);
+            let sizes = Sizes::new(*order, job.scheme, job.seed);
             with(job, Priority::new(capacities(), sizes), watch)
         }
         flow_level::Sharing::Reservations => with(job, Reservations::new(capacities()), watch),

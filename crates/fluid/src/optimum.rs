@@ -75,23 +75,11 @@ impl Optimum {
     pub(crate) fn latency(&self, path: &[PortId], network: &Network) -> Latency {
         let acknowledgement = propagation(path, network);
         let Some(Bottleneck { port, way_there }) = self.bottleneck else {
-            return Latency {
-                before: Time::ZERO,
-                last_packet: acknowledgement,
-                acknowledgement,
-                after: Time::ZERO,
-                round_trip: Time::ZERO,
-            };
+            return Latency::known(Time::ZERO, acknowledgement, acknowledgement);
         };
         let place = path.iter().position(|passed| *passed == port).unwrap_or(0);
         let last_packet = propagation(&path[place..], network);
-        Latency {
-            before: way_there,
-            last_packet,
-            acknowledgement,
-            after: Time::ZERO,
-            round_trip: Time::ZERO,
-        }
+        Latency::known(way_there, last_packet, acknowledgement)
     }
 
     /// Moore and Hodgson, 1968: by deadline, and whenever one would be late, the longest so far is

@@ -36,6 +36,8 @@ pub(crate) struct Criticality {
     pub(crate) size: f64,
     /// Decides between equals.
     pub(crate) id: u32,
+    /// Decides between subflows of one flow.
+    pub(crate) path: u32,
 }
 
 impl Eq for Criticality {}
@@ -49,7 +51,10 @@ impl PartialOrd for Criticality {
 impl Ord for Criticality {
     fn cmp(&self, other: &Criticality) -> std::cmp::Ordering {
         let by_deadline = self.deadline.cmp(&other.deadline);
-        by_deadline.then(self.size.total_cmp(&other.size)).then(self.id.cmp(&other.id))
+        by_deadline
+            .then(self.size.total_cmp(&other.size))
+            .then(self.id.cmp(&other.id))
+            .then(self.path.cmp(&other.path))
     }
 }
 
@@ -61,11 +66,13 @@ pub(crate) trait Order {
     /// The rate that the flow asks for, bit/s.
     fn asked(&self, slot: u32) -> f64;
 
-    /// Whether flows become more critical as they send; nobody's criticality changes otherwise.
+    /// Whether flows become more critical as they send, or start to; nobody's criticality changes
+    /// otherwise.
     fn moves(&self) -> bool;
 
-    /// How fast the flow's size shrinks at `rate`, as far as this order looks at sizes.
-    fn pace(&self, slot: u32, rate: f64) -> f64;
+    /// Whether the size of the flow in the slot `behind` may shrink faster than that of the one
+    /// `ahead`, at their rates, as far as this order looks at sizes.
+    fn gains(&self, behind: (u32, f64), ahead: (u32, f64)) -> bool;
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -411,7 +418,7 @@ impl Strict {
                     }
                     break;
                 }
-                if 0.0 < rate && order.pace(slot, rate) < order.pace(member.slot, member.rate) {
+                if 0.0 < rate && order.gains((member.slot, member.rate), (slot, rate)) {
                     self.changed.note(member.slot);
                 }
                 sending_behind -= usize::from(!waits);

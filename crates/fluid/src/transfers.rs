@@ -1,4 +1,8 @@
 //! What is left of each active flow.
+//!
+//! A flow that is split has a slot, and one more for each of its subflows. What is left of it, its
+//! deadline and its end are in its own slot, whose rate is that of all its subflows together. A
+//! subflow's slot counts what this one has sent: all draw from the same bytes.
 
 use flowsched_units::Time;
 
@@ -18,11 +22,13 @@ const NOBODY: u32 = u32::MAX;
 pub(crate) struct Transfer {
     /// Its number in the workload.
     pub(crate) id: u32,
+    /// Which of its flow's paths it takes.
+    pub(crate) path: u32,
     /// Bits on the wire in all.
     pub(crate) size: f64,
     /// When it should have ended; [`Time::MAX`] without a deadline.
     pub(crate) deadline: Time,
-    /// The lowest rate on its path, bit/s.
+    /// The lowest rate on its path, bit/s; of a split flow, of all paths together.
     pub(crate) peak: f64,
     /// Bits on the wire that were left at `since`.
     left: f64,
@@ -38,7 +44,7 @@ impl Transfer {
     pub(crate) fn new(id: u32, size: f64, deadline: Option<Time>, peak: f64) -> Transfer {
         let deadline = deadline.unwrap_or(Time::MAX);
         let (since, end) = (Time::ZERO, Time::MAX);
-        Transfer { id, size, deadline, peak, left: size, since, rate: 0.0, end }
+        Transfer { id, path: 0, size, deadline, peak, left: size, since, rate: 0.0, end }
     }
 
     /// Bits that are left at `now`, not before its rate last changed.
@@ -114,6 +120,10 @@ pub(crate) struct Transfers {
     /// Free slots have the flow [`NOBODY`].
     slots: Vec<Transfer>,
     free: Vec<u32>,
+    /// By slot: the slot of the flow that it is a subflow of; [`NOBODY`], or not there: of none.
+    flows: Vec<u32>,
+    /// By slot of a flow that is split: the slots of its subflows.
+    subflows: Vec<Vec<u32>>,
 }
 
 impl Transfers {
@@ -127,10 +137,63 @@ impl Transfers {
         self.slots.len() as u32 - 1
     }
 
-    /// Frees a slot.
+    /// Gives the next subflow of the flow in the slot `flow` a slot, over a path whose lowest rate is
+    /// `peak`.
+    pub(crate) fn split_off(&mut self, flow: u32, peak: f64) -> u32 {
+        let whole = &mut self.slots[flow as usize];
+        whole.peak += peak;
+        let Transfer { id, size, deadline, .. } = *whole;
+        let slot = self.insert(Transfer { deadline, ..Transfer::new(id, size, None, peak) });
+        let count = self.slots.len();
+        self.flows.resize(count, NOBODY);
+        self.subflows.resize_with(count, Vec::new);
+        self.flows[slot as usize] = flow;
+        let subflows = &mut self.subflows[flow as usize];
+        self.slots[slot as usize].path = subflows.len() as u32;
+        subflows.push(slot);
+        slot
+    }
+
+    /// Frees a slot, and that of the flow with its last subflow.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.slots[slot as usize].id = NOBODY;
         self.free.push(slot);
+        if let Some(flow) = self.split_flow(slot) {
+            self.flows[slot as usize] = NOBODY;
+            let subflows = &mut self.subflows[flow as usize];
+            subflows.retain(|other| *other != slot);
+            if subflows.is_empty() {
+                self.remove(flow);
+            }
+        }
+    }
+
+    /// The slot of the flow that the one in `slot` is a subflow of, if it is one.
+    #[inline]
+    pub(crate) fn split_flow(&self, slot: u32) -> Option<u32> {
+        self.flows.get(slot as usize).copied().filter(|flow| *flow != NOBODY)
+    }
+
+    /// The slots of the subflows that the flow in `slot` still has, if it is split.
+    pub(crate) fn subflows(&self, slot: u32) -> &[u32] {
+        self.subflows.get(slot as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The flow of which there is all or a subflow in the slot.
+    #[inline]
+    pub(crate) fn flow(&self, slot: u32) -> Option<&Transfer> {
+        self.get(self.split_flow(slot).unwrap_or(slot))
+    }
+
+    /// What is in the slot sends at `rate` from `now` on.
+    pub(crate) fn set_rate(&mut self, slot: u32, rate: f64, now: Time) {
+        self.slots[slot as usize].set_rate(rate, now);
+        if let Some(flow) = self.split_flow(slot) {
+            let subflows = self.subflows[flow as usize].iter();
+            let rates = subflows.map(|subflow| self.slots[*subflow as usize].rate);
+            let sum = rates.sum();
+            self.slots[flow as usize].set_rate(sum, now);
+        }
     }
 
     /// The flow in the slot, if it has one.

@@ -35,6 +35,9 @@ pub struct FlowLevel {
     pub acknowledgements: Acknowledgements,
     /// Whether a flow that cannot meet its deadline any more is given up.
     pub gives_up: bool,
+    /// Into how many subflows a flow is split, each over a path of its own: the network's parallel
+    /// paths, or those of a hash. `None`: a flow takes the one path of ECMP.
+    pub subflows: Option<u32>,
 }
 
 /// How a flow that announces itself comes to a rate.
@@ -74,17 +77,30 @@ impl Admission {
 pub struct Acceptance {
     /// For so long after a switch has accepted a flow, it accepts no other newcomer.
     pub dampening: f64,
-    /// From when a flow has sent its last bit until the first of the next one is there.
-    pub hand_over: f64,
-    /// The same after an end that nobody has foreseen: a flow is given up, or has announced a size that
-    /// is not its own.
-    pub hand_over_unforeseen: f64,
     /// An end is foreseen if the flow has announced that it takes less than this (K of Early Start).
     pub early_start: f64,
     /// Until a flow that comes next has probed, in the mean.
     pub until_probed: f64,
     /// Between the probes of a flow that waits.
     pub probe_interval: f64,
+}
+
+impl Acceptance {
+    /// From when a flow has sent its last bit until the first of the next one is there.
+    ///
+    /// The next flow is accepted when the first announces less than K round trips (Early Start), at
+    /// the rate of one card. What is not acknowledged yet counts: a round trip of each card that it
+    /// sends through, so that a flow of several `cards` leaves less time.
+    pub fn hand_over(&self, cards: f64) -> f64 {
+        let before_its_last_bit = f64::max(0.0, self.early_start / cards - 1.0);
+        f64::max(0.0, 1.0 - before_its_last_bit + self.until_probed)
+    }
+
+    /// The same after an end that nobody has foreseen: a flow is given up, or has announced a size that
+    /// is not its own.
+    pub fn hand_over_unforeseen(&self) -> f64 {
+        1.0 + self.until_probed
+    }
 }
 
 /// What goes back to a flow's sender for the packets that it sends.
@@ -145,6 +161,7 @@ impl Sharing {
             header,
             acknowledgements,
             gives_up: false,
+            subflows: None,
         }
     }
 
@@ -169,6 +186,10 @@ impl FlowLevel {
         if self.is_omniscient {
             return "an omniscient schedule".to_owned();
         }
-        format!("{}{}", self.sharing.about(), self.admission.about())
+        let split = match self.subflows {
+            None => String::new(),
+            Some(count) => format!("; up to {count} subflows per flow, each on its own path"),
+        };
+        format!("{}{split}{}", self.sharing.about(), self.admission.about())
     }
 }

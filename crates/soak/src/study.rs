@@ -184,7 +184,7 @@ impl Promises {
             Level::Flows(level) => Promises {
                 header: level.header,
                 exact: exact(level),
-                is_one_path: is_like_all && !level.is_omniscient,
+                is_one_path: is_like_all && !level.is_omniscient && level.subflows.is_none(),
                 ..common
             },
         }

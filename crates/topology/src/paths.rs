@@ -99,9 +99,12 @@ impl Network {
     /// The round-trip time on an idle network: a packet of `data` bytes on the wire is stored
     /// and forwarded over every link to `dst`, and one of `ack` bytes all the way back.
     pub fn base_rtt(&self, src: HostId, dst: HostId, data: Bytes, ack: Bytes) -> Time {
-        let path = self.links(src, dst);
-        let there = path.iter().map(|port| port.rate.transmission_time(data));
-        sum(there).saturating_add(way_back(&path, ack))
+        round_trip(&self.links(self.first_path(src, dst)), data, ack)
+    }
+
+    /// [`Network::base_rtt`] over the links of `path`.
+    pub fn base_rtt_along(&self, path: &[PortId], data: Bytes, ack: Bytes) -> Time {
+        round_trip(&self.links(path.iter().copied()), data, ack)
     }
 
     /// The flow completion time on an idle network: from sending the first bit of `size` bytes
@@ -112,14 +115,27 @@ impl Network {
     /// the round-trip time of the first, plus the rest of them at the lowest rate on the way. No
     /// window and no handshake holds the flow up: nothing that keeps to one path is faster.
     pub fn ideal_fct(&self, src: HostId, dst: HostId, size: Bytes) -> Time {
-        let path = self.links(src, dst);
-        let rates: Vec<Rate> = path.iter().map(|port| port.rate).collect();
-        store_and_forward(&rates, size).saturating_add(way_back(&path, Bytes::new(PACKET_HEADER)))
+        ideal_time(&self.links(self.first_path(src, dst)), size)
     }
 
-    fn links(&self, src: HostId, dst: HostId) -> Vec<&LinkEnd> {
-        self.first_path(src, dst).map(|port| self.port(port)).collect()
+    /// [`Network::ideal_fct`] over the links of `path`.
+    pub fn ideal_fct_along(&self, path: &[PortId], size: Bytes) -> Time {
+        ideal_time(&self.links(path.iter().copied()), size)
     }
+
+    fn links(&self, path: impl Iterator<Item = PortId>) -> Vec<&LinkEnd> {
+        path.map(|port| self.port(port)).collect()
+    }
+}
+
+fn round_trip(path: &[&LinkEnd], data: Bytes, ack: Bytes) -> Time {
+    let there = path.iter().map(|port| port.rate.transmission_time(data));
+    sum(there).saturating_add(way_back(path, ack))
+}
+
+fn ideal_time(path: &[&LinkEnd], size: Bytes) -> Time {
+    let rates: Vec<Rate> = path.iter().map(|port| port.rate).collect();
+    store_and_forward(&rates, size).saturating_add(way_back(path, Bytes::new(PACKET_HEADER)))
 }
 
 /// Both ways' delays, and an acknowledgement's transmissions. A link is the same in both

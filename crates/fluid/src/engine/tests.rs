@@ -56,6 +56,7 @@ fn scheme(sharing: Sharing) -> FlowLevel {
         header,
         acknowledgements,
         gives_up: false,
+        subflows: None,
     }
 }
 

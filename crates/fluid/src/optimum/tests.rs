@@ -34,6 +34,7 @@ fn optimum(network: &Network, flows: &[Flow], until: Option<Time>) -> Optimum {
         header: Bytes::ZERO,
         acknowledgements: Acknowledgements { size: Bytes::ZERO, packets: 1, same_way_back: false },
         gives_up: true,
+        subflows: None,
     };
     Optimum::new(&Job { network, flows, scheme, seed: 1, sample_interval: Time::ZERO, until })
 }

@@ -22,13 +22,15 @@ struct ByCriticality<'a> {
 impl Order for ByCriticality<'_> {
     #[inline]
     fn criticality(&self, slot: u32) -> Criticality {
-        let Some(transfer) = self.moment.transfers.get(slot) else {
-            return Criticality { deadline: u64::MAX, size: 0.0, id: u32::MAX };
+        let Moment { now, transfers } = self.moment;
+        let (Some(transfer), Some(flow)) = (transfers.get(slot), transfers.flow(slot)) else {
+            return Criticality { deadline: u64::MAX, size: 0.0, id: u32::MAX, path: 0 };
         };
         Criticality {
-            deadline: if self.sizes.by.deadline { transfer.deadline.as_ps() } else { u64::MAX },
-            size: self.sizes.known(slot, transfer, self.moment.now),
-            id: transfer.id,
+            deadline: if self.sizes.by.deadline { flow.deadline.as_ps() } else { u64::MAX },
+            size: self.sizes.known(slot, flow, now),
+            id: flow.id,
+            path: transfer.path,
         }
     }
 
@@ -36,14 +38,20 @@ impl Order for ByCriticality<'_> {
         f64::INFINITY
     }
 
+    /// One that starts to send has aged since it said its size last.
     fn moves(&self) -> bool {
-        self.sizes.by.size.shrinks()
+        self.sizes.by.size.shrinks() || self.sizes.by.ageing > 0.0
     }
 
+    /// A subflow may, as its flow's size shrinks at the rates of others too.
     #[inline]
-    fn pace(&self, slot: u32, rate: f64) -> f64 {
+    fn gains(&self, behind: (u32, f64), ahead: (u32, f64)) -> bool {
         let Moment { now, transfers } = self.moment;
-        transfers.get(slot).map_or(rate, |transfer| self.sizes.pace(slot, transfer, rate, now))
+        let pace = |(slot, rate)| {
+            transfers.get(slot).map_or(rate, |transfer| self.sizes.pace(slot, transfer, rate, now))
+        };
+        let is_subflow = |slot| transfers.split_flow(slot).is_some();
+        pace(ahead) < pace(behind) || is_subflow(behind.0) || is_subflow(ahead.0)
     }
 }
 
@@ -57,11 +65,10 @@ impl Priority {
     /// both.
     fn passes(&self, slot: u32, ahead: u32, moment: Moment<'_>) -> Time {
         let Moment { now, transfers } = moment;
-        let [Some(one), Some(other)] = [slot, ahead].map(|slot| transfers.get(slot)) else {
+        let [Some(one), Some(other)] = [slot, ahead].map(|slot| transfers.flow(slot)) else {
             return Time::MAX;
         };
-        let pace =
-            |slot, transfer: &Transfer| self.sizes.pace(slot, transfer, transfer.rate(), now);
+        let pace = |slot, flow: &Transfer| self.sizes.pace(slot, flow, flow.rate(), now);
         let is_later = self.sizes.by.deadline && other.deadline != one.deadline;
         let closing = pace(slot, one) - pace(ahead, other);
         if is_later || closing <= 0.0 {
@@ -82,8 +89,8 @@ impl Priority {
 
 impl Allocator for Priority {
     fn start(&mut self, slot: u32, path: &[u32], moment: Moment<'_>) {
-        let Some(transfer) = moment.transfers.get(slot) else { return };
-        self.sizes.start(slot, transfer, moment.now);
+        let Some(flow) = moment.transfers.flow(slot) else { return };
+        self.sizes.start(slot, flow, moment.now);
         self.strict.add(slot, path, &ByCriticality { sizes: &self.sizes, moment });
     }
 
@@ -92,10 +99,13 @@ impl Allocator for Priority {
     }
 
     fn turn(&mut self, slot: u32, moment: Moment<'_>) {
-        let Some(transfer) = moment.transfers.get(slot) else { return };
-        if self.sizes.is_too_small(slot, transfer, moment.now) {
+        let Moment { now, transfers } = moment;
+        let (Some(transfer), Some(flow)) = (transfers.get(slot), transfers.flow(slot)) else {
+            return;
+        };
+        if self.sizes.is_too_small(slot, transfer, now) {
             self.fall_back(slot, transfer, moment);
-        } else if self.sizes.next_word(slot) <= moment.now {
+        } else if self.sizes.has_news(slot, flow, now) {
             self.put_in_order(slot, moment);
         } else {
             self.strict.look_at(slot);
@@ -103,10 +113,10 @@ impl Allocator for Priority {
     }
 
     fn put_in_order(&mut self, slot: u32, moment: Moment<'_>) {
-        if let Some(transfer) = moment.transfers.get(slot)
+        if let Some(flow) = moment.transfers.flow(slot)
             && self.strict.rate(slot) == 0.0
         {
-            self.sizes.say(slot, transfer, moment.now);
+            self.sizes.say(slot, flow, moment.now);
             let order = ByCriticality { sizes: &self.sizes, moment };
             self.strict.put_in_order(slot, &order);
             self.strict.look_at(slot);
@@ -123,11 +133,11 @@ impl Allocator for Priority {
             }
         });
         for slot in new_rates {
-            let Some(transfer) = moment.transfers.get(slot) else { continue };
+            let Some(flow) = moment.transfers.flow(slot) else { continue };
             if self.strict.rate(slot) > 0.0 {
                 self.sizes.sends(slot, moment.now);
             } else {
-                self.sizes.waits(slot, transfer, moment.now);
+                self.sizes.waits(slot, flow, moment.now);
             }
         }
     }
@@ -148,15 +158,19 @@ impl Allocator for Priority {
 
     /// A flow that sends passes those before it that are slower on a link of both, and may
     /// take from them then. One that waits loses nothing by being passed. A flow falls back when it
-    /// has sent its estimated size, and one that waits comes forward as it ages.
+    /// has sent its estimated size, and one that waits comes forward as it ages, or as other subflows
+    /// of its flow send.
     fn turning_point(&self, slot: u32, moment: Moment<'_>) -> Time {
-        let Some(transfer) = moment.transfers.get(slot) else { return Time::MAX };
-        let mut next = self.sizes.next_step(slot, transfer, moment.now);
+        let Moment { now, transfers } = moment;
+        let (Some(transfer), Some(flow)) = (transfers.get(slot), transfers.flow(slot)) else {
+            return Time::MAX;
+        };
+        let mut next = self.sizes.next_step(slot, transfer, now);
         let is_allowed = self.strict.rate(slot) > 0.0;
         if !is_allowed {
-            return next.min(self.sizes.next_word(slot));
+            return next.min(self.sizes.next_word(slot, flow, now));
         }
-        if !self.sizes.by.size.shrinks() || transfer.rate() == 0.0 {
+        if !self.sizes.by.size.shrinks() || flow.rate() == 0.0 {
             return next;
         }
         let path = self.strict.path(slot).iter();

@@ -27,7 +27,7 @@ struct FirstComeFirstServed<'a> {
 
 impl Order for FirstComeFirstServed<'_> {
     fn criticality(&self, slot: u32) -> Criticality {
-        Criticality { deadline: self.turns[slot as usize], size: 0.0, id: slot }
+        Criticality { deadline: self.turns[slot as usize], size: 0.0, id: slot, path: 0 }
     }
 
     /// What is left over the time that is left; nothing without a deadline or after it.
@@ -46,8 +46,8 @@ impl Order for FirstComeFirstServed<'_> {
         false
     }
 
-    fn pace(&self, _: u32, rate: f64) -> f64 {
-        rate
+    fn gains(&self, behind: (u32, f64), ahead: (u32, f64)) -> bool {
+        ahead.1 < behind.1
     }
 }
 

@@ -1,9 +1,11 @@
 //! What counts as each flow's size in the order of criticality ([`SizeBy`]), and what ageing takes off
 //! it.
 
-use flowsched_schemes::flow_level::{CriticalBy, SizeBy, age_divisor, random_transmission};
+use flowsched_schemes::flow_level::{
+    CriticalBy, FlowLevel, SizeBy, age_divisor, random_transmission,
+};
 use flowsched_topology::mix;
-use flowsched_units::{Bytes, Time};
+use flowsched_units::{PACKET_WIRE, Time};
 
 use crate::latency::wire_bits;
 use crate::transfers::{ROUNDING, Transfer};
@@ -11,6 +13,9 @@ use crate::transfers::{ROUNDING, Transfer};
 /// A flow that waits says how critical it is whenever its size has fallen to 2^(-1/32) of what it said
 /// last, by 2%: switches hear of it from its probes, not at once.
 const WORDS_A_HALVING: f64 = 32.0;
+
+/// The same of a subflow that waits while others of its flow send.
+const NEXT_WORD: f64 = 0.98;
 
 /// The unit of waiting in PDQ 2012, Figure 12.
 const HUNDRED_MS: f64 = 0.1;
@@ -24,6 +29,8 @@ pub(crate) struct Sizes {
     step: f64,
     /// Whether flows that wait are known by what they said last.
     pub(crate) keeps_word: bool,
+    /// Whether flows are split, so that one shrinks while a subflow of it waits.
+    are_split: bool,
     /// By slot.
     flows: Vec<Known>,
 }
@@ -42,14 +49,16 @@ struct Known {
 }
 
 impl Sizes {
-    /// Of no flows, whose packets have this header. Flows may hear late that they are to wait.
-    pub(crate) fn new(by: CriticalBy, header: Bytes, seed: u64, hear_late: bool) -> Sizes {
+    /// Of no flows of `scheme`, which go in the order `by`.
+    pub(crate) fn new(by: CriticalBy, scheme: &FlowLevel, seed: u64) -> Sizes {
         let step = match by.size {
-            SizeBy::Estimated { step } => wire_bits(step, header),
+            SizeBy::Estimated { step } => wire_bits(step, scheme.header),
             _ => 0.0,
         };
-        let keeps_word = hear_late || by.ageing > 0.0;
-        Sizes { by, seed: mix(seed), step, keeps_word, flows: Vec::new() }
+        let are_split = scheme.subflows.is_some_and(|count| count > 1);
+        // Flows that are accepted may hear late that they are to wait.
+        let keeps_word = scheme.admission.acceptance().is_some() || by.ageing > 0.0 || are_split;
+        Sizes { by, seed: mix(seed), step, keeps_word, are_split, flows: Vec::new() }
     }
 
     /// The flow starts to compete.
@@ -59,7 +68,8 @@ impl Sizes {
             self.flows.resize(slot as usize + 1, new);
         }
         self.flows[slot as usize] = new;
-        if self.by.ageing > 0.0 {
+        // It changes though the flow, or this subflow of it, has not sent yet.
+        if self.by.ageing > 0.0 || self.are_split {
             self.say(slot, transfer, now);
         }
     }
@@ -155,8 +165,26 @@ impl Sizes {
         }
     }
 
-    /// When the flow, which waits, says its size again because it has aged.
-    pub(crate) fn next_word(&self, slot: u32) -> Time {
+    /// When the flow, which waits, says its size again: because it has aged, or because its other
+    /// subflows have sent.
+    pub(crate) fn next_word(&self, slot: u32, transfer: &Transfer, now: Time) -> Time {
+        let by_others = match self.sent_at_next_word(slot, transfer) {
+            Some(bits) if transfer.rate() > 0.0 => transfer.time_of(bits, now),
+            _ => Time::MAX,
+        };
+        by_others.min(self.next_word_of_age(slot))
+    }
+
+    /// Whether it is time for that.
+    pub(crate) fn has_news(&self, slot: u32, transfer: &Transfer, now: Time) -> bool {
+        let have_others_sent = || {
+            let bits = self.sent_at_next_word(slot, transfer);
+            bits.is_some_and(|bits| transfer.sent_at(now) >= bits - ROUNDING)
+        };
+        self.next_word_of_age(slot) <= now || have_others_sent()
+    }
+
+    fn next_word_of_age(&self, slot: u32) -> Time {
         match self.flows[slot as usize].said {
             Some((_, at)) if self.by.ageing > 0.0 => {
                 let seconds = HUNDRED_MS / (self.by.ageing * WORDS_A_HALVING);
@@ -164,5 +192,14 @@ impl Sizes {
             }
             _ => Time::MAX,
         }
+    }
+
+    /// The bits that the flow, a subflow of which waits, will have sent when the subflow says its size
+    /// again; it does not bother about the last packet.
+    fn sent_at_next_word(&self, slot: u32, transfer: &Transfer) -> Option<f64> {
+        let (size, at) = self.flows[slot as usize].said.filter(|_| self.are_split)?;
+        let left = size / self.age(slot, at);
+        let is_worth_it = self.by.size == SizeBy::Left && left > 8.0 * PACKET_WIRE as f64;
+        is_worth_it.then_some(transfer.size - left * NEXT_WORD)
     }
 }

@@ -26,7 +26,7 @@ impl Flows<'_> {
 impl Order for Flows<'_> {
     fn criticality(&self, slot: u32) -> Criticality {
         let Flow { deadline, left, .. } = self.flow(slot);
-        Criticality { deadline, size: left, id: slot }
+        Criticality { deadline, size: left, id: slot, path: 0 }
     }
 
     fn asked(&self, slot: u32) -> f64 {
@@ -37,8 +37,8 @@ impl Order for Flows<'_> {
         true
     }
 
-    fn pace(&self, _: u32, rate: f64) -> f64 {
-        rate
+    fn gains(&self, behind: (u32, f64), ahead: (u32, f64)) -> bool {
+        ahead.1 < behind.1
     }
 }
 

@@ -73,6 +73,7 @@ pub fn scheme(sharing: Sharing) -> FlowLevel {
         header,
         acknowledgements,
         gives_up: false,
+        subflows: None,
     }
 }
 

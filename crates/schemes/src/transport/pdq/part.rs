@@ -29,28 +29,32 @@ impl TransportPart for Pdq {
         Ok(Pdq { settings: PdqSettings::from_settings(settings) })
     }
 
-    /// As far as ageing does not let flows end early: fluids have no end in sight but their own.
     fn fluid(pdq: &Pdq, settings: &Settings, _shares: Shares) -> Fluid<FlowLevel> {
-        let PdqSettings { ageing, ageing_of, knowledge, .. } = pdq.settings;
-        if ageing > 0.0 && ageing_of == AgeingOf::TransmissionTime {
-            return Err(NoFluid {
-                key: AGEING_OF.name,
-                why: "flows that have waited would count as nearly completed and send together",
-                instead: "criticality",
-            });
-        }
-        let size = match knowledge {
-            Knowledge::Known => SizeBy::Left,
-            Knowledge::Estimated { step } => SizeBy::Estimated { step },
-            Knowledge::Random => SizeBy::Random,
-        };
-        let sharing = Sharing::InOrder(CriticalBy { deadline: true, size, ageing });
-        let control = FlowControl::from_settings(settings);
-        let admission = Admission::ByAcceptance(acceptance(&control));
-        let gives_up = pdq.settings.early_termination;
-        let link_share = control.link_share;
-        Ok(FlowLevel { sharing, gives_up, admission, link_share, ..by_critical_flows() })
+        fluid_of(pdq.settings, settings)
     }
+}
+
+/// What hosts with these settings come down to, on switches with `settings`, as far as ageing does not
+/// let flows end early: fluids have no end in sight but their own.
+pub(super) fn fluid_of(hosts: PdqSettings, settings: &Settings) -> Fluid<FlowLevel> {
+    let PdqSettings { ageing, ageing_of, knowledge, .. } = hosts;
+    if ageing > 0.0 && ageing_of == AgeingOf::TransmissionTime {
+        return Err(NoFluid {
+            key: AGEING_OF.name,
+            why: "flows that have waited would count as nearly completed and send together",
+            instead: "criticality",
+        });
+    }
+    let size = match knowledge {
+        Knowledge::Known => SizeBy::Left,
+        Knowledge::Estimated { step } => SizeBy::Estimated { step },
+        Knowledge::Random => SizeBy::Random,
+    };
+    let sharing = Sharing::InOrder(CriticalBy { deadline: true, size, ageing });
+    let control = FlowControl::from_settings(settings);
+    let admission = Admission::ByAcceptance(acceptance(&control));
+    let (gives_up, link_share) = (hosts.early_termination, control.link_share);
+    Ok(FlowLevel { sharing, gives_up, admission, link_share, ..by_critical_flows() })
 }
 
 /// The most critical flow first, as if switches and hosts agreed at once.
@@ -75,8 +79,6 @@ pub fn acceptance(control: &FlowControl) -> Acceptance {
     let until_probed = interval(2) / 2.0;
     Acceptance {
         dampening,
-        hand_over: f64::max(0.0, 1.0 - f64::max(0.0, early_start - 1.0) + until_probed),
-        hand_over_unforeseen: 1.0 + until_probed,
         early_start,
         until_probed,
         // Switches remember the flow that comes next, and give all others the interval of the one
@@ -99,12 +101,14 @@ mod tests {
         let of = |early_start, probe_spacing| {
             acceptance(&FlowControl { early_start, probe_spacing, ..control })
         };
-        let hand_over = |early_start, spacing| of(early_start, spacing).hand_over;
+        let hand_over = |early_start, spacing| of(early_start, spacing).hand_over(1.0);
         assert_eq!(hand_over(0.0, 0.0), 1.5, "one to two");
         assert_eq!(hand_over(1.0, 0.0), 1.5, "what is not acknowledged takes a round trip anyway");
         assert_eq!([hand_over(1.5, 0.2), hand_over(2.0, 0.2)], [0.7, 0.2]);
         assert_eq!(hand_over(3.0, 0.2), 0.0);
-        assert_eq!(of(2.0, 0.2).hand_over_unforeseen, 1.2, "nothing is hidden");
+        assert_eq!(of(2.0, 0.2).hand_over_unforeseen(), 1.2, "nothing is hidden");
+        // At its last bit, a flow of two cards has two round trips that are not acknowledged.
+        assert_eq!([of(2.0, 0.2).hand_over(2.0), of(4.0, 0.2).hand_over(4.0)], [1.2, 1.2]);
         assert!((of(2.0, 0.2).probe_interval - 0.6).abs() < 1e-9);
         assert_eq!(of(2.0, 0.0).probe_interval, 1.0);
     }

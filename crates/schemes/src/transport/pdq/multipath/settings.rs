@@ -3,10 +3,10 @@
 use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
 use super::MultipathPdq;
-use crate::flow_level::{FlowLevel, Fluid, NoFluid, Shares};
+use crate::flow_level::{FlowLevel, Fluid, Shares};
 use crate::on_linux::{OWN_SENDERS, OnLinux, RealTransport};
 use crate::part::{Part, Role};
-use crate::transport::pdq::{PdqSettings, settings};
+use crate::transport::pdq::{PdqSettings, part, settings};
 use crate::transport::{TransportPart, explicit};
 
 pub(crate) const SUBFLOWS: Parameter = Parameter {
@@ -59,11 +59,13 @@ impl TransportPart for MultipathPdq {
         Ok(MultipathPdq { settings: MultipathSettings::from_settings(settings) })
     }
 
-    fn fluid(_: &MultipathPdq, _settings: &Settings, _shares: Shares) -> Fluid<FlowLevel> {
-        Err(NoFluid {
-            key: Role::Transport.key(),
-            why: "its flows take several paths, and a fluid flow takes one",
-            instead: "pdq",
-        })
+    /// As PDQ, with subflows. An equal split and the moves of load between subflows come to one store
+    /// of bytes that all subflows that may send draw from: one that runs out takes load from the one
+    /// with the most, which may be paused, and so all end together.
+    fn fluid(pdq: &MultipathPdq, settings: &Settings, _shares: Shares) -> Fluid<FlowLevel> {
+        let MultipathSettings { subflow, early_termination, subflows } = pdq.settings;
+        let hosts = PdqSettings { early_termination, ..subflow };
+        let subflows = Some(subflows);
+        Ok(FlowLevel { subflows, ..part::fluid_of(hosts, settings)? })
     }
 }
