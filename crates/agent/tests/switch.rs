@@ -19,15 +19,26 @@ use seen::Seen;
 
 const SENT: usize = 200;
 const ECT0: i32 = 2;
+/// The code points of the levels.
+const TOP: i32 = 48;
+const MIDDLE: i32 = 32;
+const LOWEST: i32 = 0;
 
-/// Sends datagrams with a code point out of the port, all at once.
-fn send(pair: &Pair, dscp: i32, count: usize) {
+/// Sends so many datagrams with each of these code points out of the port, one batch right after the other.
+fn send(pair: &Pair, batches: &'static [(i32, usize)]) {
     lab::on(&pair.a, move || {
-        let socket = UdpSocket::bind("10.77.0.1:0").unwrap();
-        setsockopt(&socket, sockopt::Ipv4Tos, &(dscp << 2 | ECT0)).unwrap();
-        setsockopt(&socket, sockopt::SndBufForce, &(4 << 20)).unwrap();
-        for _ in 0..count {
-            socket.send_to(&[1; 1000], "10.77.0.2:9").unwrap();
+        let open = |dscp: i32| {
+            let socket = UdpSocket::bind("10.77.0.1:0").unwrap();
+            setsockopt(&socket, sockopt::Ipv4Tos, &(dscp << 2 | ECT0)).unwrap();
+            setsockopt(&socket, sockopt::SndBufForce, &(4 << 20)).unwrap();
+            socket
+        };
+        // All sockets first: on a slow machine the port may send a packet in the time that one takes.
+        let sockets: Vec<_> = batches.iter().map(|(dscp, count)| (open(*dscp), *count)).collect();
+        for (socket, count) in &sockets {
+            for _ in 0..*count {
+                socket.send_to(&[1; 1000], "10.77.0.2:9").unwrap();
+            }
         }
     })
     .join()
@@ -70,20 +81,17 @@ fn a_printed_port_sends_by_priority_and_marks_beyond_the_threshold() {
     }
     let capture = Capture::start(&pair.b);
     // The neighbour is known from here on, and the burst is spent.
-    send(&pair, 0, 90);
+    send(&pair, &[(0, 90)]);
     sleep(Duration::from_secs(1));
-    let [top, middle, lowest] = [48, 32, 0];
-    send(&pair, lowest, SENT);
-    send(&pair, middle, 3);
-    send(&pair, top, 3);
+    send(&pair, &[(LOWEST, SENT), (MIDDLE, 3), (TOP, 3)]);
     sleep(Duration::from_secs(8));
     let frames = capture.end();
     let seen: Vec<Seen> = frames.iter().filter_map(|frame| Seen::parse(frame)).collect();
     let seen: Vec<&Seen> = seen.iter().filter(|packet| packet.to == 9).collect();
     let place = |dscp: u8| seen.iter().position(|packet| packet.dscp == dscp).unwrap();
     let last = |dscp: u8| seen.iter().rposition(|packet| packet.dscp == dscp).unwrap();
-    assert!(last(top as u8) < place(middle as u8), "the middle level goes before the top");
-    let behind = seen.len() - 1 - last(middle as u8);
+    assert!(last(TOP as u8) < place(MIDDLE as u8), "the middle level goes before the top");
+    let behind = seen.len() - 1 - last(MIDDLE as u8);
     assert!(behind > SENT / 2, "only {behind} packets were overtaken");
     let marked = seen.iter().filter(|packet| packet.ecn == 3).count();
     let unmarked = seen.iter().filter(|packet| packet.ecn == 2).count();
