@@ -4,38 +4,20 @@
 
 mod common;
 
-use common::network;
+use common::{LINKS, fat_tree, network, permutation};
 use flowsched_schemes::Scheme;
 use flowsched_schemes::combination::Combination;
 use flowsched_schemes::flow_level::FlowLevel;
 use flowsched_sim::Progress;
 use flowsched_topology::{Network, Routing};
-use flowsched_units::{Settings, Time, Value};
-use flowsched_workload::{Flow, PARAMETERS, generate, sizes::by_name};
+use flowsched_units::Time;
 
 const SEEDS: u64 = 5;
-
-/// A random permutation of this many flows that start at once.
-fn flows(network: &Network, count: u64, sizes: &str, seed: u64) -> Vec<Flow> {
-    let mut settings = Settings::defaults(PARAMETERS);
-    settings.set("pattern", Value::Text("permutation".into()));
-    settings.set("senders", Value::Text("in-turn".into()));
-    settings.set("at", Value::Time(Time::ZERO));
-    settings.set("flows", Value::Count(count));
-    generate(&settings, network, &by_name(sizes).unwrap(), seed).unwrap().flows
-}
 
 /// The mean over all flows, in seconds.
 fn mean(ends: impl ExactSizeIterator<Item = Option<Time>>) -> f64 {
     let count = ends.len() as f64;
     ends.map(|end| end.unwrap().as_secs_f64()).sum::<f64>() / count
-}
-
-const LINKS: [(&str, &str); 2] = [("link", "1Gbps"), ("link_delay", "25.1us")];
-
-/// Of 16 hosts.
-fn fat_tree() -> Network {
-    network("fat-tree", &[LINKS.as_slice(), &[("k", "4")]].concat())
 }
 
 /// Of 16 servers with two ports each.
@@ -56,7 +38,7 @@ fn check(network: &Network, preset: &str, count: u64, sizes: &str) {
     let scheme = &Scheme::from_settings(&settings).unwrap();
     let (mut by_packets, mut by_flows) = (0.0, 0.0);
     for seed in 1..=SEEDS {
-        let flows = &flows(network, count, sizes, seed);
+        let flows = &permutation(network, count, sizes, seed);
         let (routing, sample_interval, until) = (Routing::Ecmp, Time::ZERO, None);
         let job = flowsched_sim::Job { network, routing, flows, seed, sample_interval, until };
         let outcome = flowsched_sim::run(&job, scheme, &Progress::default());

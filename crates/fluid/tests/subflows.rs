@@ -3,17 +3,15 @@
 
 mod common;
 
-use common::{flow, network, scheme};
+use common::{LINKS, fat_tree, flow, network, permutation, scheme};
 use flowsched_fluid::Outcome;
 use flowsched_schemes::Scheme;
 use flowsched_schemes::combination::Combination;
 use flowsched_schemes::flow_level::{Acknowledgements, FlowLevel, Sharing};
 use flowsched_topology::{Network, Routing};
 use flowsched_units::{Bytes, Settings, Time, Value};
-use flowsched_workload::{Flow, PARAMETERS, generate, sizes::by_name};
+use flowsched_workload::Flow;
 use proptest::prelude::*;
-
-const LINKS: [(&str, &str); 2] = [("link", "1Gbps"), ("link_delay", "25.1us")];
 
 fn settings(preset: &str, changes: &[(&'static str, Value)]) -> Settings {
     let mut settings = Combination::new(preset, [None; 4]).unwrap().defaults("none");
@@ -47,10 +45,6 @@ fn run_packets(network: &Network, flows: &[Flow], scheme: &Settings, seed: u64) 
 /// length.
 fn bcube(k: u32) -> Network {
     network("bcube", &[LINKS.as_slice(), &[("n", "2"), ("k", &k.to_string())]].concat())
-}
-
-fn fat_tree() -> Network {
-    network("fat-tree", &[LINKS.as_slice(), &[("k", "4")]].concat())
 }
 
 fn jellyfish() -> Network {
@@ -153,16 +147,6 @@ fn subflows_take_the_paths_of_packets() {
             }
         }
     }
-}
-
-/// Flows of a random permutation that start at once.
-fn permutation(network: &Network, count: u64, sizes: &str, seed: u64) -> Vec<Flow> {
-    let mut settings = Settings::defaults(PARAMETERS);
-    settings.set("pattern", Value::Text("permutation".into()));
-    settings.set("senders", Value::Text("in-turn".into()));
-    settings.set("at", Value::Time(Time::ZERO));
-    settings.set("flows", Value::Count(count));
-    generate(&settings, network, &by_name(sizes).unwrap(), seed).unwrap().flows
 }
 
 /// By how much the mean FCT of M-PDQ's flows is longer than by packets, over five seeds.

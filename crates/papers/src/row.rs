@@ -14,6 +14,10 @@ use crate::published::Published;
 use crate::setting::Study;
 use crate::verdict::Verdict;
 
+/// Why a measured figure is no number.
+const NOT_FINITE: &str =
+    "a seed's ratio has no finite value: the figure of one of the two schemes is 0";
+
 /// What is known of one published value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
@@ -94,10 +98,7 @@ impl Row {
         let no_figure = || "the runs do not have the figure".to_owned();
         let reason = match (verdict, &measured) {
             (Verdict::NotRun, _) => Some(value.not_run.clone().unwrap_or_else(no_figure)),
-            (_, Some(found)) if !found.figure.is_finite() => Some(
-                "a seed's ratio is not finite: the figure of one of the two schemes is 0"
-                    .to_owned(),
-            ),
+            (_, Some(found)) if !found.figure.is_finite() => Some(NOT_FINITE.to_owned()),
             _ => None,
         };
         Row {
@@ -128,15 +129,18 @@ impl Row {
         let (claim, value) = claims.value(&self.id, &self.value)?;
         let (bound, published) = (claim.bound_of(value), value.published);
         let row = Row { kind, bound, published, ..self };
-        let (Some(figure), Some(published)) = (row.measured, published) else { return Some(row) };
-        let seeds = row.seeds.unwrap_or_default();
-        let measured = Measured { figure, interval: row.interval, seeds };
-        let verdict = match row.reason {
-            // Its runs decide nothing, as when the lab was late.
-            Some(_) => Verdict::Undecided,
-            None => Verdict::new(kind, bound, published, &measured),
+        let is_idle = matches!(row.verdict, Verdict::NotRun | Verdict::NeedsTheLab);
+        let (verdict, reason) = match (row.measured, published) {
+            (Some(figure), Some(published)) if row.reason.is_none() => {
+                let seeds = row.seeds.unwrap_or_default();
+                let measured = Measured { figure, interval: row.interval, seeds };
+                (Verdict::new(kind, bound, published, &measured), None)
+            }
+            (None, _) if is_idle => (row.verdict, row.reason),
+            // Its runs decide nothing, as where the lab was late.
+            (_, _) => (Verdict::Undecided, row.reason.or_else(|| Some(NOT_FINITE.to_owned()))),
         };
-        Some(Row { verdict, ..row })
+        Some(Row { verdict, reason, ..row })
     }
 
     /// Whether it is of real packets.

@@ -5,7 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use flowsched_experiment::{Arguments, Experiment, Scene};
-use flowsched_papers::{ClaimedValue, Claims, Measure, Repository, Scale, Setting, Study, studies};
+use flowsched_papers::{
+    ClaimedValue, Claims, Explored, ExploredTable, Measure, Published, Recorded, Repository, Row,
+    Scale, Setting, Study, Verdict, studies,
+};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -113,4 +116,57 @@ fn claims_that_make_no_sense_are_refused_in_words() {
     assert!(refusal(&inverse).contains("`inverse` is for readings of reductions"));
     let twice = format!("not_run = \"so\"\n{claim}not_run = \"so\"\n");
     assert!(refusal(&twice).contains("another claim of that name"));
+    let bounds = claim.replace("kind =", "bound = \"about\"\nkind =");
+    let bounds = format!("{bounds}bound = \"at-most\"\nnot_run = \"so\"\n");
+    let refused = Claims::parse(&bounds).unwrap_err().to_string();
+    assert!(refused.contains("`bound` is either the claim's or its values'"), "{refused}");
+    let property = claim.replace("\"gap\"", "\"property\"").replace("published = 0.1\n", "");
+    let refused = Claims::parse(&(property + &measure("drops", ""))).unwrap_err().to_string();
+    assert!(refused.contains("A property has no number to measure"), "{refused}");
+}
+
+/// Tables of one claim, whose recorded verdict is a dream.
+const RECORDED: &str = r#"{
+  "date": "2026-11-24", "machine": "", "program": {"version": "0.1.0", "commit": "", "command": ""},
+  "claims": [
+    {"id": "a.b", "value": "", "kind": "value", "bound": null, "published": 5.0, "measured": 5.0,
+     "interval": [4.9, 5.1], "verdict": "reproduced", "reason": null, "scale": "quick", "seeds": 5,
+     "cpu_s": 1.0},
+    {"id": "a.b", "value": "", "kind": "value", "bound": null, "published": 5.0, "measured": null,
+     "interval": null, "verdict": "reproduced", "reason": null, "scale": "paper", "seeds": 5,
+     "cpu_s": 1.0},
+    {"id": "a.b", "value": "gone", "kind": "value", "bound": null, "published": 1.0, "measured": 1.0,
+     "interval": [1.0, 1.0], "verdict": "reproduced", "reason": null, "scale": "quick", "seeds": 5,
+     "cpu_s": 1.0}
+  ]
+}"#;
+
+#[test]
+fn no_recorded_verdict_counts() {
+    let claim = "[[claim]]\nid = \"a.b\"\npaper = \"a\"\nsection = \"1\"\nwhere = \"sim\"\nwords = \"\"\n\
+                 setting = \"\"\nmetric = \"\"\nkind = \"value\"\n[[claim.value]]\npublished = 42.0\n\
+                 measure = { experiment = \"e\", figure = \"drops\", scheme = \"s\" }\n";
+    let claims = Claims::parse(claim).unwrap();
+    let recorded: Recorded = serde_json::from_str(RECORDED).unwrap();
+    let judged = recorded.clone().judged(&claims).claims;
+    let verdicts: Vec<Verdict> = judged.iter().map(|row| row.verdict).collect();
+    assert_eq!(verdicts, [Verdict::NotReproduced, Verdict::Undecided], "one value is gone");
+    assert_eq!(judged[0].published, Some(Published::Number(42.0)));
+    let reason = judged[1].reason.as_deref().unwrap();
+    assert!(reason.contains("no finite value"), "{reason}");
+
+    let Recorded { date, program, machine, claims: rows } = recorded;
+    let explored = |row: &Row| vec![Explored { readings: Vec::new(), row: row.clone() }];
+    let explored = rows.iter().map(explored).collect();
+    let table = ExploredTable { date, program, machine, explored }.judged(&claims);
+    let verdicts: Vec<Verdict> = table.explored.iter().map(|one| one[0].row.verdict).collect();
+    assert_eq!(verdicts, [Verdict::NotReproduced, Verdict::Undecided]);
+}
+
+#[test]
+fn an_experiment_says_what_it_is() {
+    let about = Repository::new(root()).about("pdq-fig6").unwrap();
+    assert!(about.starts_with("PDQ 2012, Figure 6: five flows"), "{about}");
+    assert!(!about.contains("seeds"), "only the comment at the beginning: {about}");
+    assert!(Repository::new(root()).about("no-such-file").is_err());
 }

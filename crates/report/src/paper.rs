@@ -3,7 +3,7 @@
 mod chart;
 mod readings;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use flowsched_papers::{
@@ -48,22 +48,16 @@ pub fn paper_page(
         text.push_str(&section(claim, &rows(claim, tables), tables));
         text.push_str(&readings(&claim.id, explored));
     }
-    text.push_str(&experiments(claims, about));
+    text.push_str(&experiments(about));
     text
 }
 
-/// What the experiments of the claims are, and where they differ from the paper's.
-fn experiments(claims: &[&Claim], about: &BTreeMap<String, String>) -> String {
+/// What the experiments are, and where they differ from the paper's.
+fn experiments(about: &BTreeMap<String, String>) -> String {
     let mut text = "## The experiments\n\nWhat each file says of itself: what it measures, what the paper leaves \
                     open, and where it differs from the paper's setting.\n\n"
         .to_owned();
-    let values = claims.iter().flat_map(|claim| &claim.values);
-    let names: BTreeSet<&str> = values
-        .flat_map(|value| value.measure.iter().chain(&value.lab))
-        .map(|measure| measure.experiment.as_str())
-        .collect();
-    for name in names {
-        let said = about.get(name).map_or("", String::as_str);
+    for (name, said) in about {
         let _ = writeln!(text, "### {name}\n\n{}\n", as_markdown(said));
     }
     text
@@ -181,5 +175,21 @@ fn form(claim: &Claim) -> &'static str {
         Kind::Value => "Value",
         Kind::Order => "Order",
         Kind::Property => "Property",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_experiment_is_described_and_linked_to() {
+        let way = "experiments/fig3.toml with load = 0.8, drops of pias";
+        let expected = "[experiments/fig3.toml](#fig3) with load = 0.8, drops of pias";
+        assert_eq!(with_link(way), expected);
+        let said = "ECN* with --set load=1, or `run --quick *`, if a < b.".to_owned();
+        let text = experiments(&BTreeMap::from([("fig3".to_owned(), said)]));
+        let plain = "### fig3\n\nECN\\* with \\-\\-set load=1, or `run --quick *`, if a &lt; b.\n";
+        assert!(text.contains(plain), "{text}");
     }
 }

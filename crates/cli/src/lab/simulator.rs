@@ -69,10 +69,13 @@ fn until_valid<E>(
             }
             return Ok((outcome, conduct));
         }
-        let (late, overrun) = (100.0 * conduct.late_share, conduct.overrun);
+        let late = 100.0 * conduct.late_share;
+        let room = match conduct.overrun {
+            0 => String::new(),
+            packets => format!(", and a host had no room for {packets}"),
+        };
         say(&format!(
-            "the run of {key} is done again, try {} of {tries}: the lab was late for {late:.1}% of its packets, and \
-             hosts had no room for {overrun}",
+            "the run of {key} is done again (try {} of {tries}): {late:.1}% of its packets were late{room}",
             number + 1
         ));
         progress.finished_flows.store(finished, Ordering::Relaxed);

@@ -149,6 +149,19 @@ pub fn time_left(minutes: f64) -> String {
     match minutes {
         ..1.0 => ", less than a minute left".to_owned(),
         ..100.0 => format!(", about {minutes:.0} min left"),
-        _ => format!(", about {:.0} hours left", minutes / 60.0),
+        _ => format!(", about {:.1} hours left", minutes / 60.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_said_in_minutes_or_hours() {
+        let said = [0.0, 0.9, 1.4, 99.0, 150.0].map(time_left);
+        let expected = ["less than a minute", "less than a minute", "about 1 min", "about 99 min"];
+        assert_eq!(said[..4], expected.map(|time| format!(", {time} left")));
+        assert_eq!(said[4], ", about 2.5 hours left");
     }
 }

@@ -8,7 +8,7 @@ use flowsched_schemes::flow_level::{Acceptance, Acknowledgements, Admission, Flo
 use flowsched_schemes::transport::pdq;
 use flowsched_topology::{HostId, Link, Network, NetworkBuilder};
 use flowsched_units::{Bytes, PACKET_HEADER, Rate, Settings, Time, Value};
-use flowsched_workload::{Flow, PARAMETERS, generate, sizes::SizeDistribution};
+use flowsched_workload::{Flow, PARAMETERS, generate, sizes::SizeDistribution, sizes::by_name};
 
 /// Where all flows meet.
 pub const BOTTLENECK: Rate = Rate::from_gbps(1);
@@ -36,6 +36,14 @@ pub fn network(kind: &str, changes: &[(&str, &str)]) -> Network {
     flowsched_topology::build(kind.name, &settings).unwrap()
 }
 
+/// The links of PDQ 2012, Figure 2.
+pub const LINKS: [(&str, &str); 2] = [("link", "1Gbps"), ("link_delay", "25.1us")];
+
+/// Of 16 hosts.
+pub fn fat_tree() -> Network {
+    network("fat-tree", &[LINKS.as_slice(), &[("k", "4")]].concat())
+}
+
 /// Poisson arrivals in this pattern.
 pub fn flows(
     network: &Network,
@@ -52,6 +60,16 @@ pub fn flows(
     settings.set("load", Value::Number(load));
     settings.set("flows", Value::Count(count));
     generate(&settings, network, sizes, seed).unwrap().flows
+}
+
+/// A random permutation of this many flows that start at once.
+pub fn permutation(network: &Network, count: u64, sizes: &str, seed: u64) -> Vec<Flow> {
+    let mut settings = Settings::defaults(PARAMETERS);
+    settings.set("pattern", Value::Text("permutation".into()));
+    settings.set("senders", Value::Text("in-turn".into()));
+    settings.set("at", Value::Time(Time::ZERO));
+    settings.set("flows", Value::Count(count));
+    generate(&settings, network, &by_name(sizes).unwrap(), seed).unwrap().flows
 }
 
 /// A flow of `packets` full packets.
