@@ -182,3 +182,44 @@ fn the_optimum_is_run_beside_packets_and_labelled() {
         assert_eq!(has_deadlines, file == "due.toml", "{file}: {table}");
     }
 }
+
+/// Eight flows that overflow a port, and later one alone.
+const CROWDED_AND_CALM: &str = r#"name = "parts"
+
+[topology]
+kind = "star"
+hosts = 9
+
+[[workload.part]]
+name = "query"
+sizes = "fixed 20KB"
+pattern = "incast"
+degree = 8
+receiver = "0"
+at = "1ms"
+flows = 8
+
+[[workload.part]]
+name = "calm"
+sizes = "fixed 1KB"
+pattern = "many-to-one"
+receiver = "1"
+at = "5s"
+flows = 1
+
+[[scheme]]
+preset = "tcp"
+buffer = "15KB"
+"#;
+
+#[test]
+fn parts_count_the_timeouts_of_their_own_flows() {
+    let place = Place::new();
+    place.write("parts.toml", CROWDED_AND_CALM);
+    let done = place.flowsched(&["run", "parts.toml", "--format", "json"]);
+    let summary: Value = serde_json::from_str(&done.output).unwrap();
+    let run = &summary["runs"][0];
+    let [crowded, calm] = [0, 1].map(|part| run["parts"][part]["timeouts"].as_u64().unwrap());
+    assert!(crowded > 0, "{summary:#}");
+    assert_eq!((crowded, calm), (run["timeouts"].as_u64().unwrap(), 0));
+}
