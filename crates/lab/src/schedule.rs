@@ -78,7 +78,10 @@ impl<'a> Schedule<'a> {
     }
 
     fn set_timer(&self) -> Result<(), LabError> {
-        let Some(flow) = self.flows.get(self.next) else { return Ok(()) };
+        let Some(flow) = self.flows.get(self.next) else {
+            // One that has expired would wake the thread without end.
+            return self.timer.unset().map_err(refused);
+        };
         let wait = to_duration(flow.start.saturating_sub(self.clock.now())).max(TICK);
         let expiration = Expiration::OneShot(TimeSpec::from_duration(wait));
         self.timer.set(expiration, TimerSetTimeFlags::empty()).map_err(refused)
@@ -87,4 +90,32 @@ impl<'a> Schedule<'a> {
 
 fn refused(error: nix::Error) -> LabError {
     LabError::system("set a timer", error)
+}
+
+#[cfg(test)]
+mod tests {
+    use flowsched_topology::HostId;
+    use flowsched_units::Bytes;
+    use nix::sys::epoll::EpollCreateFlags;
+
+    use super::*;
+
+    /// A flow from host 0 to host 1.
+    fn flow(start: Time) -> Flow {
+        Flow::new(0, HostId(0), HostId(1), Bytes::new(1_000), start)
+    }
+
+    #[test]
+    fn the_timer_wakes_the_thread_for_a_flow_and_never_after_the_last() {
+        let epoll = Epoll::new(EpollCreateFlags::empty()).unwrap();
+        let flows = [flow(Time::from_ms(1))];
+        let clock = Clock::starting_in(Duration::ZERO);
+        let mut schedule = Schedule::new(&flows, clock, &epoll).unwrap();
+        while schedule.next_due(clock.now()).is_none() {
+            assert!(schedule.wait(&epoll).unwrap().is_empty());
+        }
+        schedule.wait(&epoll).unwrap();
+        let mut events = [EpollEvent::empty(); BATCH];
+        assert_eq!(epoll.wait(&mut events, EpollTimeout::ZERO).unwrap(), 0);
+    }
 }
