@@ -31,6 +31,7 @@ pub use record::write_pages;
 pub fn reproduce(wanted: &Reproduce) -> Result<(), Failure> {
     let claims = Repository::here().claims()?;
     let asked = claims.asked_for(&wanted.claims)?;
+    let asked: Vec<&Claim> = asked.iter().collect();
     #[cfg(feature = "lab")]
     if wanted.lab {
         return in_lab::reproduce(wanted, &asked);
@@ -84,6 +85,7 @@ pub fn explain(id: &str) -> Result<(), Failure> {
     let repository = Repository::here();
     let claims = repository.claims()?;
     let asked = claims.asked_for(&[id.to_owned()])?;
+    let asked: Vec<&Claim> = asked.iter().collect();
     let recorded = record::tables(&claims)?;
     let texts = asked.iter().map(|claim| {
         let rows = claim.values.iter().flat_map(|value| {

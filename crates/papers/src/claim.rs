@@ -88,6 +88,13 @@ pub struct ClaimedValue {
     pub needs_the_lab: bool,
 }
 
+impl ClaimedValue {
+    /// Whether the experiment measures it, in simulations or in the lab.
+    fn is_of_experiment(&self, name: &str) -> bool {
+        self.measure.iter().chain(&self.lab).any(|measure| measure.experiment == name)
+    }
+}
+
 impl Claims {
     /// Reads the text of a file of claims.
     ///
@@ -111,23 +118,29 @@ impl Claims {
         Some((claim, claim.values.iter().find(|value| value.name == name)?))
     }
 
-    /// The claims that `word` names: one by its id, all whose ids begin with it and a dot, all of a
-    /// figure (`"pias-fig15"`, `"pias-fig15a"`), or all that an experiment measures.
-    pub fn named<'a>(&'a self, word: &'a str) -> impl Iterator<Item = &'a Claim> {
-        self.all.iter().filter(move |claim| claim.is_named(word))
+    /// What `word` names of the claims: one by its id, all whose ids begin with it and a dot, all of a
+    /// figure (`"pias-fig15"`, `"pias-fig15a"`), or else of each what an experiment measures.
+    pub fn named<'a>(&'a self, word: &'a str) -> impl Iterator<Item = Claim> + 'a {
+        self.all.iter().filter_map(move |claim| claim.named(word))
     }
 }
 
 impl Claim {
-    fn is_named(&self, word: &str) -> bool {
+    /// What `word` names of the claim: all of it, or the values that an experiment measures.
+    pub(crate) fn named(&self, word: &str) -> Option<Claim> {
+        if self.has_name(word) {
+            return Some(self.clone());
+        }
+        let values = self.values.iter().filter(|value| value.is_of_experiment(word)).cloned();
+        let values: Vec<ClaimedValue> = values.collect();
+        (!values.is_empty()).then(|| Claim { values, ..self.clone() })
+    }
+
+    fn has_name(&self, word: &str) -> bool {
         let rest = self.id.strip_prefix(word);
-        let is_experiment = |value: &ClaimedValue| {
-            value.measure.as_ref().is_some_and(|measure| measure.experiment == word)
-        };
         let figure = word.strip_prefix(&self.paper).and_then(|rest| rest.strip_prefix("-fig"));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             || figure.is_some_and(|figure| has_figure(&self.section, figure))
-            || self.values.iter().any(is_experiment)
     }
 
     fn check(&self) -> Result<(), ClaimsError> {

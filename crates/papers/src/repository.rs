@@ -112,29 +112,37 @@ impl Repository {
 }
 
 impl Claims {
-    /// The claims that the words name, each once, in the order of the file; all without words.
+    /// What the words name of the claims, each value once, in the order of the file; all without words.
     ///
     /// # Errors
-    /// If a word names no claim.
-    pub fn asked_for(&self, words: &[String]) -> Result<Vec<&Claim>, Mistakes> {
-        for word in words {
-            if self.named(word).next().is_none() {
-                let problem = format!(
-                    "`{word}` names no claim. Give a claim such as \"pdq.convergence\", a paper \
-                     (pias, pdq, slytherin, epn), a figure such as \"pias-fig15\" or an experiment \
-                     such as \"slytherin-table1\"."
-                );
-                let place = Place::Argument(word.clone());
-                let ids: Vec<Cow<'_, str>> =
-                    self.all.iter().map(|claim| claim.id.as_str().into()).collect();
-                return Err(Mistake::new(&place, "claim", problem).with_nearest(word, &ids).into());
-            }
+    /// If a word names nothing.
+    pub fn asked_for(&self, words: &[String]) -> Result<Vec<Claim>, Mistakes> {
+        if let Some(word) = words.iter().find(|word| self.named(word).next().is_none()) {
+            return Err(self.names_nothing(word).into());
         }
-        let is_asked = |claim: &&Claim| {
-            let is_named = |word: &String| self.named(word).any(|named| named.id == claim.id);
-            words.is_empty() || words.iter().any(is_named)
-        };
-        Ok(self.all.iter().filter(is_asked).collect())
+        if words.is_empty() {
+            return Ok(self.all.clone());
+        }
+        let asked = self.all.iter().filter_map(|claim| {
+            let named: Vec<Claim> = words.iter().filter_map(|word| claim.named(word)).collect();
+            let is_asked =
+                |value: &&ClaimedValue| named.iter().any(|one| one.values.contains(value));
+            let values = claim.values.iter().filter(is_asked).cloned().collect();
+            (!named.is_empty()).then(|| Claim { values, ..claim.clone() })
+        });
+        Ok(asked.collect())
+    }
+
+    fn names_nothing(&self, word: &str) -> Mistake {
+        let problem = format!(
+            "`{word}` names no claim. Give a claim such as \"pdq.convergence\", a paper (pias, pdq, \
+             slytherin, epn), a figure such as \"pias-fig15\" or an experiment such as \
+             \"slytherin-table1\"."
+        );
+        let ids: Vec<Cow<'_, str>> =
+            self.all.iter().map(|claim| claim.id.as_str().into()).collect();
+        let place = Place::Argument(word.to_owned());
+        Mistake::new(&place, "claim", problem).with_nearest(word, &ids)
     }
 }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use flowsched_experiment::{Arguments, Experiment, Scene};
 use flowsched_papers::{
-    ClaimedValue, Claims, Explored, ExploredTable, Measure, Published, Recorded, Repository, Row,
-    Scale, Setting, Study, Verdict, studies,
+    Claim, ClaimedValue, Claims, Explored, ExploredTable, Measure, Published, Recorded, Repository,
+    Row, Scale, Setting, Study, Verdict, studies,
 };
 
 fn root() -> &'static Path {
@@ -23,6 +23,27 @@ fn every_value_has_an_experiment_or_a_reason() {
     let claims = claims();
     assert_eq!(claims.all.len(), 100);
     assert!(claims.all.iter().all(|claim| !claim.values.is_empty()));
+}
+
+#[test]
+fn a_word_names_a_paper_a_figure_a_claim_or_what_an_experiment_measures() {
+    let claims = claims();
+    let asked = |words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let asked = claims.asked_for(&words).unwrap();
+        let count = |claim: &Claim| (claim.id.clone(), claim.values.len());
+        asked.iter().map(count).collect::<Vec<_>>()
+    };
+    let claim = |id: &str, values: usize| (id.to_owned(), values);
+    assert_eq!(asked(&[]).len(), claims.all.len());
+    assert_eq!(asked(&["pdq"]).len(), claims.all.iter().filter(|one| one.paper == "pdq").count());
+    let (aware, gap) = (claim("epn.sim.aware", 8), claim("epn.sim.vs-pfabric", 4));
+    assert_eq!(asked(&["epn-fig14"]), [aware.clone(), gap.clone()]);
+    let half = [claim("epn.sim.aware", 4), claim("epn.sim.vs-pfabric", 2)];
+    assert_eq!(asked(&["epn-fig14-web-search"]), half);
+    assert_eq!(asked(&["epn-fig14-web-search", "epn.sim.aware"]), [aware, half[1].clone()]);
+    assert_eq!(asked(&["epn-fig14-web-search", "epn-fig14-data-mining"])[1], gap);
+    assert_eq!(asked(&["lab-pdq-fig6"]), [claim("pdq.convergence", 1)]);
 }
 
 /// A quick experiment is as large as the tests can draw.

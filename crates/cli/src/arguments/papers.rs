@@ -22,7 +22,8 @@ output folder: after an interruption the same command runs the rest.";
 /// `flowsched reproduce`.
 #[derive(Args, Debug)]
 pub struct Reproduce {
-    /// Claims, papers (pias, pdq, slytherin, epn) or experiments (pias-fig18); by default all
+    /// Claims, papers (pias, pdq, slytherin, epn), figures (pias-fig14) or experiments
+    /// (pias-fig14a); by default all
     #[arg(value_name = "CLAIM")]
     pub claims: Vec<String>,
     /// How large the simulations are: as in the paper, or smaller ones that end within minutes
