@@ -119,14 +119,20 @@ impl Measure {
         groups.into_values().collect()
     }
 
-    fn is_at(&self, point: &Point) -> bool {
+    pub(crate) fn is_at(&self, point: &Point) -> bool {
         let is_one_of = |values: &str, found: &str| values.split(',').any(|value| value == found);
         self.at
             .iter()
             .all(|(key, values)| point.get(key).is_some_and(|found| is_one_of(values, found)))
     }
 
-    fn at_points(&self, kind: Kind, summary: &Summary, points: &[&Point]) -> Option<Measured> {
+    /// The figure of some points together.
+    pub(crate) fn at_points(
+        &self,
+        kind: Kind,
+        summary: &Summary,
+        points: &[&Point],
+    ) -> Option<Measured> {
         let Some(baseline) = &self.baseline else {
             let ours = self.by_seed(kind, summary, points, &self.scheme)?;
             let figures: Vec<f64> = ours.values().map(|figure| figure / self.unit).collect();

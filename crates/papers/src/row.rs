@@ -6,6 +6,7 @@ use flowsched_experiment::results::Summary;
 use serde::{Deserialize, Serialize};
 
 use crate::claim::{Claim, ClaimedValue, Claims};
+use crate::curve::Curve;
 use crate::kind::{Bound, Kind};
 use crate::late::LateRuns;
 use crate::measure::Measure;
@@ -45,6 +46,9 @@ pub struct Row {
     pub seeds: Option<usize>,
     /// What the runs that the figure is from took, in seconds of one processor.
     pub cpu_s: Option<f64>,
+    /// The figure along the sweep of its experiment, where it is one of single points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curve: Option<Curve>,
 }
 
 impl Row {
@@ -56,7 +60,8 @@ impl Row {
         scale: &str,
     ) -> Row {
         let measure = value.measure.as_ref();
-        Row::under(claim, value, claim.kind, measure, summaries, scale)
+        let row = Row::under(claim, value, claim.kind, measure, summaries, scale);
+        row.with_curve(measure, summaries)
     }
 
     /// The row of a claim's value with real packets. It decides nothing if the lab was late in a run that its
@@ -70,6 +75,7 @@ impl Row {
     ) -> Row {
         let measure = value.lab.as_ref();
         let row = Row::under(claim, value, claim.kind, measure, summaries, scale);
+        let row = row.with_curve(measure, summaries);
         let lateness = measure.and_then(|one| late.get(&one.study())?.of(&one.schemes()));
         match lateness {
             Some(reason) => Row { verdict: Verdict::Undecided, reason: Some(reason), ..row },
@@ -114,7 +120,16 @@ impl Row {
             scale: scale.to_owned(),
             seeds: measured.map(|one| one.seeds),
             cpu_s: run.map(|(_, summary)| summary.runs.iter().map(|run| run.cpu_s).sum()),
+            curve: None,
         }
+    }
+
+    fn with_curve(self, measure: Option<&Measure>, summaries: &BTreeMap<Study, Summary>) -> Row {
+        let is_number = self.published.and_then(Published::ends).is_some();
+        let curve = measure
+            .filter(|_| is_number)
+            .and_then(|one| one.curve(self.kind, summaries.get(&one.study())?));
+        Row { curve, ..self }
     }
 
     /// A row that was recorded, as the claims state its value now: verdicts follow from the figures alone, and
@@ -211,6 +226,7 @@ impl Row {
             scale: String::new(),
             seeds: None,
             cpu_s: None,
+            curve: None,
         }
     }
 }

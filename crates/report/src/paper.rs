@@ -1,6 +1,7 @@
 //! A page of the book for each paper: every claim with its rows, its figure and its assumptions.
 
 mod chart;
+mod curve;
 mod readings;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use flowsched_papers::{
 };
 
 pub use chart::claim_chart;
+use curve::curve_chart;
 use readings::readings;
 
 /// The page of a paper in Markdown.
@@ -33,8 +35,9 @@ pub fn paper_page(
     text.push_str(
         "[The rules for verdicts](../how-to/reproduce.md#verdicts) are the same for all papers. Each \
          claim has its name, the section of the paper, and a table. Charts show published \
-         numbers as red bars and measured ones as blue points, with the 95% interval. `flowsched reproduce NAME` \
-         measures a claim again.\n\n",
+         numbers in red and measured ones as blue points, with the 95% interval. Where the paper's figure is a curve, \
+         red lines are the least and the most that the paper states of it. `flowsched reproduce NAME` measures a \
+         claim again.\n\n",
     );
     for one in tables.all().iter().filter(|table| has_rows(table, claims)) {
         let scale = one.claims.first().map_or("", |row| row.scale.as_str());
@@ -106,7 +109,8 @@ fn section(claim: &Claim, rows: &[Row], tables: &Tables) -> String {
         text.push_str(&beside.map_or(String::new(), line));
     }
     text.push('\n');
-    if let Some(figure) = claim_chart(&rows.iter().collect::<Vec<_>>()) {
+    let (curved, rest): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.curve.is_some());
+    for figure in [claim_chart(&rest), curve_chart(claim, &curved)].into_iter().flatten() {
         let _ = writeln!(text, "{figure}\n");
     }
     text.push_str(&measured(claim, tables));

@@ -37,7 +37,7 @@ pub fn claim_chart(rows: &[&Row]) -> Option<String> {
     Some(drawing(&frame, WIDTH, plot(&axis, &drawn)))
 }
 
-fn quantity(kind: Kind) -> Quantity {
+pub(super) fn quantity(kind: Kind) -> Quantity {
     let label: fn(f64) -> String = match kind {
         Kind::Reduction | Kind::Gap | Kind::Order => |share| Kind::Gap.in_words(share),
         Kind::Ratio | Kind::Value | Kind::Property => |number| Kind::Value.in_words(number),
@@ -118,6 +118,7 @@ mod tests {
             scale: "quick".to_owned(),
             seeds: Some(5),
             cpu_s: None,
+            curve: None,
         }
     }
 

@@ -111,6 +111,7 @@ mod tests {
                 scale: "quick".to_owned(),
                 seeds: Some(5),
                 cpu_s: None,
+                curve: None,
             },
         }
     }
