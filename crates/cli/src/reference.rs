@@ -6,13 +6,16 @@ use flowsched_schemes::discipline::DISCIPLINES;
 use flowsched_schemes::{PRESETS, Role, parts};
 use flowsched_topology::{LOSS, ROUTING, TOPOLOGIES};
 use flowsched_units::Parameter;
-use flowsched_workload::sizes::{BUILT_IN, FORMS};
+use flowsched_workload::sizes::{BUILT_IN, BuiltIn, FORMS};
 use flowsched_workload::{
     DEADLINE_FORMS, LISTED_PARAMETERS, PARAMETERS, PART_NAME, PATTERNS, SHARE,
 };
 
 use crate::arguments::Page;
 use crate::list::{as_fluid, default_of, groups, settings_of};
+
+/// Sizes up to which the papers count flows: EPN's bandwidth-delay product (IV-A), and PIAS's classes (V).
+const LIMITS: [(&str, f64); 3] = [("69 KB", 69e3), ("100 KB", 1e5), ("10 MB", 1e7)];
 
 /// A page in Markdown.
 pub fn page(page: Page) -> String {
@@ -116,6 +119,7 @@ fn workloads() -> String {
     let file = "a CDF file: one size in bytes and its cumulative probability per line".to_owned();
     let file = std::iter::once(vec!["a file's path".to_owned(), file, String::new()]);
     text.push_str(&table(&["`sizes`", "description", "source"], built_in.chain(forms).chain(file)));
+    text.push_str(&shares_of_small_flows());
     text.push_str("\n## Deadlines\n\n");
     let forms =
         DEADLINE_FORMS.iter().map(|form| vec![format!("`{}`", form.usage), form.about.into()]);
@@ -132,6 +136,27 @@ fn workloads() -> String {
     });
     text.push_str(&table(&["`pattern`", "description", "own keys", "source"], patterns));
     text
+}
+
+/// Which shares of a distribution's flows and bytes are those of small flows.
+fn shares_of_small_flows() -> String {
+    let mut columns = vec!["`sizes`".to_owned()];
+    columns.extend(LIMITS.map(|(limit, _)| format!("flows up to {limit}")));
+    columns.extend(LIMITS.map(|(limit, _)| format!("bytes of flows up to {limit}")));
+    let percent = |share: f64| format!("{:.3}%", 100.0 * share);
+    let row = |built_in: &BuiltIn| {
+        let sizes = built_in.sizes();
+        let bytes = |limit: f64| {
+            let beyond = limit * (1.0 - sizes.cdf(limit));
+            (sizes.partial_mean(limit) - beyond) / sizes.mean()
+        };
+        let mut row = vec![format!("`{}`", built_in.name)];
+        row.extend(LIMITS.map(|(_, limit)| percent(sizes.cdf(limit))));
+        row.extend(LIMITS.map(|(_, limit)| percent(bytes(limit))));
+        row
+    };
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    "\n### Shares of small flows\n\n".to_owned() + &table(&columns, BUILT_IN.iter().map(row))
 }
 
 fn topologies() -> String {
