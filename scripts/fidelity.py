@@ -132,13 +132,15 @@ def ect(flowsched):
     yield "ECT", "all flows", "small flows", "drops"
     summary = flowsched.run("pias-ect", quick=True)
     for name, scheme in [
+        ("on all packets", None),
         ("as Linux sets it", "as Linux"),
         ("on all packets but SYNs", "but SYNs"),
         ("as Linux sets it, at a switch that queues packets without ECT", "queues all"),
     ]:
-        fct = against_first(summary, scheme)
-        drops = sum(run["drops"] for run in summary["runs"] if run["scheme"] == scheme)
-        yield name, change(fct), change(fct, "small"), drops
+        fct = scheme and against_first(summary, scheme)
+        changes = [change(fct, sizes) if fct else "" for sizes in ("all", "small")]
+        drops = sum(run["drops"] for run in summary["runs"] if run["scheme"] == (scheme or "ECT on all"))
+        yield name, *changes, drops
 
 
 TABLES = {
