@@ -98,14 +98,16 @@ def m_pdq_fluid(flowsched):
 
 
 def epn_settings(flowsched):
-    yield "setting", "all flows", "small", "medium", "large"
-    load = "workload.load=0.8"
-    before = flowsched.run("epn-fig11", load, quick=True)
+    classes = ("all", "small", "medium", "large")
+    yield "setting", "all flows", *classes[1:], "small, against TCP2Q"
+    figure_11 = ("epn-fig11", "workload.load=0.8")
+    before = flowsched.run(*figure_11, quick=True)
+    yield "as in Figure 11", *[""] * len(classes), change(against_first(before, "epn"), "small")
     for setting in ["ecn_threshold=10pkt", "dp=size", "dp_bits=8", "processing_delay=100us"]:
-        after = flowsched.run("epn-fig11", load, f"scheme.epn.{setting}", quick=True)
+        after = flowsched.run(*figure_11, f"scheme.epn.{setting}", quick=True)
         fct = flowsched.diff(before, after)["epn"]
-        sizes = ("all", "small", "medium", "large")
-        yield f"`{setting}`", *(change(fct, one) for one in sizes)
+        small = change(against_first(after, "epn"), "small")
+        yield f"`{setting}`", *(change(fct, one) for one in classes), small
 
 
 def epn_las(flowsched):
