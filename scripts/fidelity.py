@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Measures the tables of the book's pages on fidelity and writes them to benches/fidelity/.
+
+    scripts/fidelity.py FLOWSCHED [TABLE ...]
+
+A table states when, with which version and by which commands it was measured. A cell is the change of the mean FCT,
+with the 95% interval that `flowsched run` or `flowsched diff` computes over the seeds. Without TABLE all are measured.
+"""
+
+import datetime
+import json
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGES = ROOT / "benches" / "fidelity"
+SMALL_SIZES = "workload.sizes=uniform 2KB 198KB"
+
+
+class Flowsched:
+    """Runs the program in the root of the repository and remembers the commands."""
+
+    def __init__(self, binary, table):
+        self.binary, self.table = pathlib.Path(binary).resolve(), table
+        self.runs, self.commands, self.program = 0, [], {}
+
+    def json(self, *arguments):
+        """What a command prints as JSON."""
+        self.commands.append(shlex.join(["flowsched", *arguments]))
+        command = [self.binary, *arguments, "--format", "json"]
+        return json.loads(subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)
+
+    def run(self, experiment, *settings, quick=False):
+        """The summary of an experiment, with the folder that has its results."""
+        self.runs += 1
+        folder = f"results/fidelity/{self.table}-{self.runs}"
+        sets = [word for setting in settings for word in ("--set", setting)]
+        scale = ["--quick"] if quick else []
+        summary = self.json("run", f"experiments/{experiment}.toml", *scale, *sets, "--out", folder)
+        self.program = summary["program"]
+        return summary | {"folder": folder}
+
+    def diff(self, before, after):
+        """By scheme, how FCTs changed by class of flows."""
+        changes = self.json("diff", before["folder"], after["folder"])
+        return {one["scheme"]: one["fct"] for one in changes["schemes"]}
+
+
+def change(fct, sizes="all"):
+    """The change of the mean FCT of all flows or of a class of flows, with its interval."""
+    found = [fct[sizes]["mean"][key] for key in ("change", "low", "high")]
+    if found[0] < 1:
+        return "{:+.1f}% [{:.1f}, {:.1f}]".format(*(100 * one for one in found))
+    return "{:.3g} times as long [{:.3g}, {:.3g}]".format(*(1 + one for one in found))
+
+
+def against_first(summary, scheme, **point):
+    """How the FCTs of a scheme compare with those of the first scheme."""
+    found = [
+        one["fct"]
+        for one in summary["comparisons"]
+        if one["scheme"] == scheme and all(one["point"][key] == value for key, value in point.items())
+    ]
+    assert len(found) == 1, f"{scheme} at {point}: {len(found)} comparisons"
+    return found[0]
+
+
+def pdq_fluid(flowsched):
+    yield "network", "flows per server", "mean flow size", "RCP", "PDQ"
+    for network, flows, size, experiment, *settings in [
+        ("fat-tree", 10, "100 KB", "pdq-fig8b", SMALL_SIZES),
+        ("fat-tree", 2, "100 KB", "pdq-fig8b", SMALL_SIZES, "workload.flows=32"),
+        ("fat-tree", 1, "100 KB", "pdq-fig8b", SMALL_SIZES, "workload.flows=16"),
+        ("fat-tree", 1, "1 MB", "pdq-fig8b", "workload.flows=16"),
+        ("BCube", 10, "100 KB", "pdq-fig8c", SMALL_SIZES),
+        ("Jellyfish", 10, "100 KB", "pdq-fig8d", SMALL_SIZES),
+    ]:
+        packets, fluid = (
+            flowsched.run(experiment, *settings, f"engine={engine}") for engine in ("packet", "fluid")
+        )
+        changes = flowsched.diff(packets, fluid)
+        yield network, flows, size, change(changes["rcp"]), change(changes["pdq"])
+
+
+def m_pdq_fluid(flowsched):
+    yield "subflows", "against PDQ, by packets", "against PDQ, in the fluid", "fluid against packets"
+    packets, fluid = (
+        flowsched.run("pdq-fig11b", f"engine={engine}") for engine in ("packet", "fluid")
+    )
+    changes = flowsched.diff(packets, fluid)
+    for subflows in (1, 2, 3, 4, 6, 8):
+        scheme = f"m-pdq, {subflows} subflow{'s' if subflows > 1 else ''}"
+        by_level = [change(against_first(level, scheme)) for level in (packets, fluid)]
+        yield subflows, *by_level, change(changes[scheme])
+
+
+def epn_settings(flowsched):
+    classes = ("all", "small", "medium", "large")
+    yield "setting", "all flows", *classes[1:], "small, against TCP2Q"
+    figure_11 = ("epn-fig11", "workload.load=0.8")
+    before = flowsched.run(*figure_11, quick=True)
+    yield "as in Figure 11", *[""] * len(classes), change(against_first(before, "epn"), "small")
+    for setting in ["ecn_threshold=10pkt", "dp=size", "dp_bits=8", "processing_delay=100us"]:
+        after = flowsched.run(*figure_11, f"scheme.epn.{setting}", quick=True)
+        fct = flowsched.diff(before, after)["epn"]
+        small = change(against_first(after, "epn"), "small")
+        yield f"`{setting}`", *(change(fct, one) for one in classes), small
+
+
+def epn_las(flowsched):
+    yield "load", "EPN without sizes", "LAS"
+    summary = flowsched.run("epn-las", quick=True)
+    for load in ("0.4", "0.6", "0.8"):
+        point = {"workload.load": load}
+        yield load, *(change(against_first(summary, one, **point)) for one in ("epn-agnostic", "las"))
+
+
+def epn_pfabric(flowsched):
+    yield "pFabric", "ECMP", "spraying"
+    summary = flowsched.run("epn-fig14-pfabric", quick=True)
+    for name, scheme in [
+        ("as in Figure 14", "pfabric"),
+        ("RTO of 2 ms instead of 165 us, window of at most 46 packets instead of 92", "pfabric, RTO 2 ms"),
+        ("the same, and buffers of 360 KB instead of 138 KB", "pfabric, RTO 2 ms, 360 KB"),
+    ]:
+        routings = [{"topology.routing": routing} for routing in ("ecmp", "spray")]
+        yield name, *(change(against_first(summary, scheme, **routing)) for routing in routings)
+
+
+def ect(flowsched):
+    yield "ECT", "all flows", "small flows", "drops"
+    summary = flowsched.run("pias-ect", quick=True)
+    for name, scheme in [
+        ("on all packets", None),
+        ("as Linux sets it", "as Linux"),
+        ("on all packets but SYNs", "but SYNs"),
+        ("as Linux sets it, at a switch that queues packets without ECT", "queues all"),
+    ]:
+        fct = scheme and against_first(summary, scheme)
+        changes = [change(fct, sizes) if fct else "" for sizes in ("all", "small")]
+        drops = sum(run["drops"] for run in summary["runs"] if run["scheme"] == (scheme or "ECT on all"))
+        yield name, *changes, drops
+
+
+TABLES = {
+    "pdq-fluid": pdq_fluid,
+    "m-pdq-fluid": m_pdq_fluid,
+    "epn-settings": epn_settings,
+    "epn-las": epn_las,
+    "epn-pfabric": epn_pfabric,
+    "ect": ect,
+}
+
+
+def page(name, rows, flowsched):
+    """A table below the line that says how it came about, and above its commands."""
+    head, *body = ([str(cell) for cell in row] for row in rows)
+    lines = [f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *body]]
+    program = flowsched.program
+    source = (
+        f"Measured on {datetime.date.today()} by flowsched {program['version']} (commit {program['commit']}). "
+        f"`make fidelity TABLES={name}` measures it again."
+    )
+    commands = ["<details><summary>Commands</summary>", "", "```console"]
+    commands += [f"$ {command}" for command in flowsched.commands] + ["```", "", "</details>"]
+    return "\n".join([*lines, "", source, "", *commands, ""])
+
+
+def main():
+    binary, *names = sys.argv[1:]
+    if unknown := [name for name in names if name not in TABLES]:
+        sys.exit(f"There is no table {', '.join(unknown)}. The tables are {', '.join(TABLES)}.")
+    PAGES.mkdir(exist_ok=True)
+    shutil.rmtree(ROOT / "results" / "fidelity", ignore_errors=True)
+    for name in names or TABLES:
+        flowsched = Flowsched(binary, name)
+        rows = list(TABLES[name](flowsched))
+        (PAGES / f"{name}.md").write_text(page(name, rows, flowsched))
+
+
+if __name__ == "__main__":
+    main()
