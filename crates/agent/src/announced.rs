@@ -5,7 +5,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::{fs, io, thread};
 
 use flowsched_fleet::follow::{Event, Source, follow};
@@ -21,6 +21,8 @@ use crate::pins::Places;
 
 /// The name of the file with the last announcement.
 const KEPT: &str = "announcement.json";
+/// Events that the agent has not looked at yet: with more of them, the follower waits.
+const MOST_EVENTS: usize = 64;
 
 /// What is followed, and what was heard last.
 #[derive(Debug)]
@@ -141,7 +143,7 @@ impl Follower {
         let wake = EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)
             .map_err(|e| failed(e.into()))?;
         let ring = wake.as_fd().try_clone_to_owned().map_err(failed)?;
-        let (say, events) = channel();
+        let (say, events) = sync_channel(MOST_EVENTS);
         let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
         thread::Builder::new()
             .name("follow".into())

@@ -61,12 +61,13 @@ fn status(board: &Board) -> String {
     }
     for (name, overview) in board.overview().iter() {
         // Writing to a string never fails.
-        let _ = group(&mut text, name, overview);
+        let _ = group(&mut text, name, overview, board.leads());
     }
     text
 }
 
-fn group(text: &mut String, name: &str, overview: &Overview) -> std::fmt::Result {
+/// What one controller knows of a group. Only the one that leads hears from its hosts.
+fn group(text: &mut String, name: &str, overview: &Overview, leads: bool) -> std::fmt::Result {
     let Overview { state, hosts, in_force, unreachable, error, messages, load } = overview;
     let list =
         |bytes: &[u64]| bytes.iter().map(|bytes| format!("{bytes}B")).collect::<Vec<_>>().join(" ");
@@ -80,11 +81,13 @@ fn group(text: &mut String, name: &str, overview: &Overview) -> std::fmt::Result
         writeln!(text, "  last change: {change}")?;
     }
     writeln!(text, "  changes: {}, rolled back: {}", state.changes, state.roll_backs)?;
-    writeln!(
-        text,
-        "  hosts: {hosts}, of which {in_force} have this version; {unreachable} do not answer"
-    )?;
-    writeln!(text, "  messages: {messages:.0}, load: {load:.2}")?;
+    if leads {
+        writeln!(
+            text,
+            "  hosts: {hosts}, of which {in_force} have this version; {unreachable} do not answer"
+        )?;
+        writeln!(text, "  messages: {messages:.0}, load: {load:.2}")?;
+    }
     if let Some(error) = error {
         writeln!(text, "  error: {error}")?;
     }

@@ -21,12 +21,28 @@ fn is_root(test: &str) -> bool {
     root
 }
 
+/// A machine that has something else to do makes a lab late: then the run is done again, at most so often.
+const TRIES: u32 = 3;
+
 /// The first run of an experiment: in the lab, and in the simulator.
 fn run(file: &str) -> (Outcome, Conduct, Outcome) {
     let first = FirstRun::of(file);
-    let (job, scheme, parts) = (first.job(), first.scheme(), &first.workload.parts);
-    let folder = tempfile::tempdir().unwrap();
+    let (job, scheme) = (first.job(), first.scheme());
     let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut in_lab = run_in_lab(&first);
+    for _ in 1..TRIES {
+        if in_lab.1.is_valid() {
+            break;
+        }
+        in_lab = run_in_lab(&first);
+    }
+    let (outcome, conduct) = in_lab;
+    (outcome, conduct, flowsched_sim::run(&job, scheme, &Progress::default()))
+}
+
+fn run_in_lab(first: &FirstRun) -> (Outcome, Conduct) {
+    let (job, parts) = (first.job(), &first.workload.parts);
+    let folder = tempfile::tempdir().unwrap();
     let of_query = |flow: usize| parts.name_of(flow) == "query";
     let memcached = (0..job.flows.len()).map(of_query).collect();
     let (progress, mut samples) =
@@ -37,12 +53,11 @@ fn run(file: &str) -> (Outcome, Conduct, Outcome) {
         samples: &mut samples,
         probing: None,
     };
-    let (outcome, conduct) = Lab::in_folder(folder.path())
-        .run(&job, scheme, Extras { memcached, ..Extras::default() }, &mut watch)
-        .unwrap();
+    let extras = Extras { memcached, ..Extras::default() };
+    let lab = Lab::in_folder(folder.path());
+    let (outcome, conduct) = lab.run(&job, first.scheme(), extras, &mut watch).unwrap();
     println!("{conduct:?}");
-    let simulated = flowsched_sim::run(&job, scheme, &Progress::default());
-    (outcome, conduct, simulated)
+    (outcome, conduct)
 }
 
 fn fct(outcome: &Outcome, flow: usize) -> f64 {

@@ -80,6 +80,12 @@ pub(crate) fn interval(of: &Change) -> Option<String> {
     Some(format!("[{}, {}]", end(of.low?), end(of.high?)))
 }
 
+/// A relative difference with its interval, `-21.0% [-22.3, -19.7]`; `-` if there is none.
+pub fn change_in_words(of: &Change) -> String {
+    let Some(known) = of.change.map(change) else { return "-".to_owned() };
+    interval(of).map_or(known.clone(), |interval| format!("{known} {interval}"))
+}
+
 /// `1 seed`, `3 seeds`.
 pub(crate) fn plural(number: usize, what: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
@@ -89,6 +95,17 @@ pub(crate) fn plural(number: usize, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_change_that_rounds_to_nothing_has_no_sign() {
+        let of =
+            |change: f64| Change { change: Some(change), low: Some(-0.223), high: Some(0.197) };
+        assert_eq!(change_in_words(&of(-0.0001)), "0.0% [-22.3, +19.7]");
+        assert_eq!(change_in_words(&of(-0.21)), "-21.0% [-22.3, +19.7]");
+        let alone = Change { change: Some(0.5), low: None, high: None };
+        assert_eq!(change_in_words(&alone), "+50.0%");
+        assert_eq!(change_in_words(&Change { change: None, ..alone }), "-");
+    }
 
     #[test]
     fn three_digits_and_the_unit_that_fits() {

@@ -49,6 +49,7 @@ use flowsched_experiment::results::Folder;
 pub use beside::beside;
 pub use diff::diff;
 pub use error::ReportError;
+pub use format::change_in_words;
 pub use paper::{claim_chart, paper_page};
 pub use terminal::terminal;
 

@@ -33,6 +33,8 @@ pub struct Server {
     epoll: Epoll,
     connections: HashMap<u64, Served>,
     next: u64,
+    /// Whether the system had no room for another connection. The next ones wait until one is closed.
+    is_full: bool,
 }
 
 /// A connection and the flow that it sends.
@@ -53,7 +55,7 @@ impl Server {
     /// If the system refuses.
     pub fn listen(address: SocketAddrV4) -> Result<Server, TrafficError> {
         let (listener, epoll) = listen(address).map_err(|e| TrafficError::system("listen", e))?;
-        Ok(Server { listener, epoll, connections: HashMap::new(), next: 0 })
+        Ok(Server { listener, epoll, connections: HashMap::new(), next: 0, is_full: false })
     }
 
     /// The address that the server listens on.
@@ -65,7 +67,7 @@ impl Server {
     }
 
     /// Serves until `stop` is set. A connection that breaks or sends an invalid request is closed; other
-    /// connections continue.
+    /// connections continue. While the process can open no more files, further connections wait.
     ///
     /// # Errors
     /// If waiting for or accepting connections fails.
@@ -77,15 +79,18 @@ impl Server {
                 Err(nix::Error::EINTR) => 0,
                 Err(error) => return Err(TrafficError::system("wait for connections", error)),
             };
+            let refused = |error| TrafficError::system("accept connections", error);
+            if count == 0 {
+                self.make_room().map_err(refused)?;
+            }
             for event in &events[..count] {
                 match event.data() {
-                    LISTENER => {
-                        self.accept().map_err(|e| TrafficError::system("accept connections", e))?;
-                    }
+                    LISTENER => self.accept().map_err(refused)?,
                     number => {
                         let Some(served) = self.connections.get_mut(&number) else { continue };
                         if !matches!(served.go_on(), Ok(true)) {
                             self.connections.remove(&number);
+                            self.make_room().map_err(refused)?;
                         }
                     }
                 }
@@ -94,12 +99,28 @@ impl Server {
         Ok(())
     }
 
+    /// Accepts connections again, if the system had no room for them.
+    fn make_room(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_full, false) {
+            self.listen_for(EpollFlags::EPOLLIN)?;
+        }
+        Ok(())
+    }
+
+    fn listen_for(&self, flags: EpollFlags) -> io::Result<()> {
+        Ok(self.epoll.modify(&self.listener, &mut EpollEvent::new(flags, LISTENER))?)
+    }
+
     fn accept(&mut self) -> io::Result<()> {
         loop {
             let socket: Socket = match self.listener.accept() {
                 Ok((stream, _)) => stream.into(),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if is_of_one_connection(&error) => continue,
+                Err(error) if is_for_want_of_room(&error) => {
+                    self.is_full = true;
+                    return self.listen_for(EpollFlags::empty());
+                }
                 Err(error) => return Err(error),
             };
             if socket.set_nonblocking(true).and_then(|()| socket.set_tcp_nodelay(true)).is_err() {
@@ -131,6 +152,12 @@ fn is_of_one_connection(error: &io::Error) -> bool {
     ];
     let is_interrupted = error.kind() == ErrorKind::Interrupted;
     is_interrupted || error.raw_os_error().is_some_and(|code| FAILED.contains(&code))
+}
+
+/// Whether an error of `accept` says that the process or the system has no room for another connection.
+fn is_for_want_of_room(error: &io::Error) -> bool {
+    const FULL: [i32; 4] = [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM];
+    error.raw_os_error().is_some_and(|code| FULL.contains(&code))
 }
 
 fn listen(address: SocketAddrV4) -> io::Result<(TcpListener, Epoll)> {

@@ -5,6 +5,7 @@ use flowsched_experiment::results::{
     Change, ClassComparison, Distribution, Figure, OrderVerdict, PerClass, RunInMemory, RunSummary,
     SizeClass, compare_in_memory,
 };
+use flowsched_report::change_in_words;
 
 use super::schemes::{MISMATCH, NOW, PIAS};
 use crate::arguments::Advise;
@@ -48,7 +49,7 @@ fn table(wanted: &Advise, runs: &[RunInMemory]) -> String {
         let (Some(now), Some(after)) = (mean(NOW), mean(PIAS)) else { continue };
         let (now, after) = (microseconds(now), microseconds(after));
         let [pias, wrong] =
-            [&pias, &wrong].map(|compared| percent(&change(figure, compared.get(class))));
+            [&pias, &wrong].map(|compared| change_in_words(&change(figure, compared.get(class))));
         text.push_str(&format!("{name:<32}{now:>12}{after:>12}{pias:>25}{wrong:>25}\n"));
     }
     text
@@ -136,18 +137,6 @@ fn order(compared: &ClassComparison) -> OrderVerdict {
 
 fn is_later(compared: &ClassComparison) -> bool {
     order(compared) == OrderVerdict::Holds
-}
-
-/// `-21.0% [-22.3, -19.7]`.
-fn percent(of: &Change) -> String {
-    let Some(change) = of.change else { return "-".to_owned() };
-    let change = format!("{:+.1}%", 100.0 * change);
-    match (of.low, of.high) {
-        (Some(low), Some(high)) => {
-            format!("{change} [{:+.1}, {:+.1}]", 100.0 * low, 100.0 * high)
-        }
-        _ => change,
-    }
 }
 
 fn microseconds(value: f64) -> String {
