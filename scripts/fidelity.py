@@ -17,6 +17,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ROOT / "benches" / "fidelity"
+CLASSES = ("all", "small", "medium", "large")
+CLASS_HEADS = ("all flows", *CLASSES[1:])
 SMALL_SIZES = "workload.sizes=uniform 2KB 198KB"
 
 
@@ -97,17 +99,72 @@ def m_pdq_fluid(flowsched):
         yield subflows, *by_level, change(changes[scheme])
 
 
+def fluid_packets(flowsched):
+    yield "scheme", *CLASS_HEADS
+    packets, fluid = (
+        flowsched.run("fluid-and-packets", f"engine={engine}") for engine in ("packet", "fluid")
+    )
+    for scheme, fct in flowsched.diff(packets, fluid).items():
+        yield f"`{scheme}`", *(change(fct, sizes) for sizes in CLASSES)
+
+
+def beside(flowsched, experiment, first, variants):
+    """How variants compare with the first scheme of an experiment by class of flows, and what all of them lost."""
+    yield "scheme", *CLASS_HEADS, "drops", "packets resent", "time-outs"
+    summary = flowsched.run(experiment)
+    for name, scheme in [(first, None), *variants]:
+        fct = scheme and against_first(summary, scheme)
+        changes = [change(fct, sizes) if fct else "" for sizes in CLASSES]
+        runs = [run for run in summary["runs"] if run["scheme"] == (scheme or summary["runs"][0]["scheme"])]
+        lost = [sum(run[key] for run in runs) for key in ("drops", "retransmissions", "timeouts")]
+        yield name, *changes, *(f"{one:,}" for one in lost)
+
+
+def hpcc(flowsched):
+    return beside(flowsched, "hpcc-incast-and-web-search", "DCTCP", [
+        ("DCTCP, ports of 32 MB", "dctcp, 32 MB"),
+        ("HPCC", "hpcc"),
+        ("HPCC, `max_stage = 0`", "hpcc, stage 0"),
+        ("HPCC, `card_telemetry = true`", "hpcc, cards write"),
+    ])
+
+
+def phost(flowsched):
+    return beside(flowsched, "phost-web-search", "pFabric", [
+        ("pFabric, time-outs of 3 ms, ports of 32 MB, windows of at most 70 packets", "pfabric, patient"),
+        ("DCTCP", "dctcp"),
+        ("pHost", "phost"),
+        ("pHost, no downgrading", "phost, no downgrade"),
+        ("pHost, tokens do not expire", "phost, tokens last"),
+        ("pHost, all flows begin with tokens", "phost, all begin with tokens"),
+    ])
+
+
+def thresholds(flowsched):
+    yield "thresholds", *CLASS_HEADS
+    summary = flowsched.run("which-model", "seeds=10")
+    for name, scheme in [
+        ("`multilevel-fcfs`", "multilevel-fcfs"),
+        ("`multilevel-ps`", "multilevel-ps"),
+        ("`pias-mm1`", "pias-mm1"),
+        ("equal split", "equal split"),
+        ("exponential", "exponential"),
+        ("none: one queue of DCTCP", "dctcp"),
+    ]:
+        fct = against_first(summary, scheme)
+        yield name, *(change(fct, sizes) for sizes in CLASSES)
+
+
 def epn_settings(flowsched):
-    classes = ("all", "small", "medium", "large")
-    yield "setting", "all flows", *classes[1:], "small, against TCP2Q"
+    yield "setting", *CLASS_HEADS, "small, against TCP2Q"
     figure_11 = ("epn-fig11", "workload.load=0.8")
     before = flowsched.run(*figure_11, quick=True)
-    yield "as in Figure 11", *[""] * len(classes), change(against_first(before, "epn"), "small")
+    yield "as in Figure 11", *[""] * len(CLASSES), change(against_first(before, "epn"), "small")
     for setting in ["ecn_threshold=10pkt", "dp=size", "dp_bits=8", "processing_delay=100us"]:
         after = flowsched.run(*figure_11, f"scheme.epn.{setting}", quick=True)
         fct = flowsched.diff(before, after)["epn"]
         small = change(against_first(after, "epn"), "small")
-        yield f"`{setting}`", *(change(fct, one) for one in classes), small
+        yield f"`{setting}`", *(change(fct, one) for one in CLASSES), small
 
 
 def epn_las(flowsched):
@@ -148,6 +205,10 @@ def ect(flowsched):
 TABLES = {
     "pdq-fluid": pdq_fluid,
     "m-pdq-fluid": m_pdq_fluid,
+    "fluid-packets": fluid_packets,
+    "hpcc": hpcc,
+    "phost": phost,
+    "thresholds": thresholds,
     "epn-settings": epn_settings,
     "epn-las": epn_las,
     "epn-pfabric": epn_pfabric,
