@@ -30,7 +30,8 @@ pub struct Reading {
     pub set: Setting,
     /// The figure that it takes instead.
     pub figure: Option<String>,
-    /// Whether "lower by" means how much more the baseline has: baseline/ours - 1.
+    /// Whether "lower by" means the other of two: for reductions, how much more the baseline has,
+    /// baseline/ours - 1; for gaps of a rival over ours, by how much ours is less, 1 - ours/rival.
     #[serde(default)]
     pub inverse: bool,
 }
@@ -46,7 +47,7 @@ impl Reading {
         match (&mut other.baseline, self.inverse) {
             (Some(baseline), true) => {
                 std::mem::swap(baseline, &mut other.scheme);
-                (Kind::Gap, other)
+                (if kind == Kind::Gap { Kind::Reduction } else { Kind::Gap }, other)
             }
             _ => (kind, other),
         }
@@ -100,6 +101,16 @@ mod tests {
         };
         let readings = (0..readings).map(reading).collect();
         Assumption { name: String::new(), why: String::new(), readings }
+    }
+
+    #[test]
+    fn the_inverse_of_a_gap_is_a_reduction_and_the_other_way_around() {
+        let text = "experiment = \"e\"\nfigure = \"fct_us.all.mean\"\nscheme = \"rival\"\nbaseline = \"ours\"";
+        let measure: Measure = toml::from_str(text).unwrap();
+        let inverse = Reading { inverse: true, ..assumption(1).readings.remove(0) };
+        let (kind, swapped) = inverse.apply(Kind::Gap, &measure);
+        assert_eq!((kind, swapped.scheme.as_str()), (Kind::Reduction, "ours"));
+        assert_eq!(inverse.apply(kind, &swapped), (Kind::Gap, measure));
     }
 
     #[test]

@@ -170,8 +170,8 @@ impl Claim {
             }
         }
         for reading in self.assumptions.iter().flat_map(|one| &one.readings) {
-            if reading.inverse && self.kind != Kind::Reduction {
-                return Err(self.refuse("`inverse` is for readings of reductions."));
+            if reading.inverse && !matches!(self.kind, Kind::Reduction | Kind::Gap) {
+                return Err(self.refuse("`inverse` is for readings of reductions and gaps."));
             }
             if let Some(figure) = reading.figure.as_ref().filter(|figure| !is_known(figure)) {
                 return Err(self.refuse(&format!("`{figure}` is no figure of a run's summary.")));

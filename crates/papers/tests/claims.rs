@@ -21,7 +21,7 @@ fn claims() -> Claims {
 #[test]
 fn every_value_has_an_experiment_or_a_reason() {
     let claims = claims();
-    assert_eq!(claims.all.len(), 100);
+    assert_eq!(claims.all.len(), 101);
     assert!(claims.all.iter().all(|claim| !claim.values.is_empty()));
 }
 
@@ -134,7 +134,9 @@ fn claims_that_make_no_sense_are_refused_in_words() {
                        reading = [{ name = \"b\", figure = \"no\" }]\n";
     assert!(refusal(bad_reading).contains("`no` is no figure"));
     let inverse = bad_reading.replace("figure = \"no\"", "inverse = true");
-    assert!(refusal(&inverse).contains("`inverse` is for readings of reductions"));
+    let of_ratio = claim.replace("\"gap\"", "\"ratio\"") + &inverse;
+    let refused = Claims::parse(&of_ratio).unwrap_err().to_string();
+    assert!(refused.contains("`inverse` is for readings of reductions and gaps"), "{refused}");
     let twice = format!("not_run = \"so\"\n{claim}not_run = \"so\"\n");
     assert!(refusal(&twice).contains("another claim of that name"));
     let bounds = claim.replace("kind =", "bound = \"about\"\nkind =");
@@ -182,6 +184,21 @@ fn no_recorded_verdict_counts() {
     let table = ExploredTable { date, program, machine, explored }.judged(&claims);
     let verdicts: Vec<Verdict> = table.explored.iter().map(|one| one[0].row.verdict).collect();
     assert_eq!(verdicts, [Verdict::NotReproduced, Verdict::Undecided]);
+}
+
+/// A value that got another name would leave its readings out of the pages.
+#[test]
+fn readings_are_of_values_that_the_claims_have() {
+    let claims = claims();
+    for file in fs::read_dir(root().join("papers/explored")).unwrap() {
+        let path = file.unwrap().path();
+        let table: ExploredTable =
+            serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        for row in table.explored.iter().flatten().map(|one| &one.row) {
+            let (id, name) = (&row.id, &row.value);
+            assert!(claims.value(id, name).is_some(), "{}: {id}: {name}", path.display());
+        }
+    }
 }
 
 #[test]
