@@ -1,5 +1,7 @@
 //! Tables as files: the rows, and when, how and where they were measured.
 
+use std::collections::BTreeMap;
+
 use flowsched_experiment::results::Program;
 use serde::{Deserialize, Serialize};
 
@@ -40,25 +42,17 @@ impl Recorded {
 pub struct Tables(Vec<Recorded>);
 
 impl Tables {
-    /// The tables, given with the names of their files. Several may have a value at the same scale if only one
-    /// of them has a measurement of it.
+    /// The tables, given with the names of their files. Where several measured a value at the same scale, the one
+    /// of the latest day counts, and the others lose the row.
     ///
     /// # Errors
-    /// If two tables measured a value at the same scale: which, and a sentence on what to do.
-    pub fn new(named: Vec<(String, Recorded)>) -> Result<Tables, String> {
-        let mut seen: Vec<(&str, &Row)> = Vec::new();
-        for (file, table) in &named {
-            for row in table.claims.iter().filter(|row| row.is_measured()) {
-                let is_same = |other: &Row| other.is_of(row) && other.scale == row.scale;
-                if let Some((first, _)) = seen.iter().find(|(_, other)| is_same(other)) {
-                    let (name, scale) = (row.name(), row.scale_in_words());
-                    return Err(format!(
-                        "{first} and {file} both measured `{name}` {scale}. Remove one of these files, or make \
-                         one again without this claim."
-                    ));
-                }
-                seen.push((file, row));
-            }
+    /// If two tables measured a value at the same scale on the same day: which, and a sentence on what to do.
+    pub fn new(mut named: Vec<(String, Recorded)>) -> Result<Tables, String> {
+        let latest = latest(&named)?;
+        for (_, table) in &mut named {
+            let date = table.date.as_str();
+            let counts = |row: &Row| !row.is_measured() || latest[&row.key()] == date;
+            table.claims.retain(counts);
         }
         Ok(Tables(named.into_iter().map(|(_, table)| table).collect()))
     }
@@ -91,10 +85,33 @@ impl Tables {
     }
 }
 
+/// A claim, a value of it and a scale.
+type Key = (String, String, String);
+
+/// The last day on which each value was measured at each scale.
+fn latest(named: &[(String, Recorded)]) -> Result<BTreeMap<Key, String>, String> {
+    let mut found: BTreeMap<Key, (&str, &str)> = BTreeMap::new();
+    for (file, table) in named {
+        for row in table.claims.iter().filter(|row| row.is_measured()) {
+            match found.get(&row.key()) {
+                Some((date, first)) if *date == table.date => {
+                    let (name, scale) = (row.name(), row.scale_in_words());
+                    return Err(format!(
+                        "{first} and {file} both measured `{name}` {scale} on the same day. Remove one of these \
+                         files, or make one again without this claim."
+                    ));
+                }
+                Some((date, _)) if *date > table.date.as_str() => {}
+                _ => drop(found.insert(row.key(), (&table.date, file))),
+            }
+        }
+    }
+    Ok(found.into_iter().map(|(key, (date, _))| (key, date.to_owned())).collect())
+}
+
 impl Row {
-    /// Whether both are of the same value.
-    fn is_of(&self, other: &Row) -> bool {
-        self.id == other.id && self.value == other.value
+    fn key(&self) -> Key {
+        (self.id.clone(), self.value.clone(), self.scale.clone())
     }
 
     fn is_measured(&self) -> bool {
@@ -126,9 +143,14 @@ mod tests {
     }
 
     fn tables(all: &[&[Row]]) -> Result<Tables, String> {
-        let recorded = |(place, rows): (usize, &&[Row])| {
+        of_days(&all.iter().map(|rows| ("", *rows)).collect::<Vec<_>>())
+    }
+
+    /// Tables, each with its day.
+    fn of_days(all: &[(&str, &[Row])]) -> Result<Tables, String> {
+        let recorded = |(place, (date, rows)): (usize, &(&str, &[Row]))| {
             let table = Recorded {
-                date: String::new(),
+                date: (*date).to_owned(),
                 program: Program::default(),
                 machine: String::new(),
                 claims: rows.to_vec(),
@@ -166,14 +188,32 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_measured_once_at_a_scale() {
+    fn a_value_is_measured_once_a_day_at_a_scale() {
         let one = row("x", "paper", Verdict::Reproduced);
         let twice = tables(&[std::slice::from_ref(&one), std::slice::from_ref(&one)]).unwrap_err();
         assert!(
-            twice.starts_with("0.json and 1.json both measured `a.b: x` at paper scale."),
+            twice.starts_with(
+                "0.json and 1.json both measured `a.b: x` at paper scale on the same day."
+            ),
             "{twice}"
         );
         let idle = row("x", "paper", Verdict::NotRun);
         assert!(tables(&[&[one, idle.clone()], &[idle]]).is_ok());
+    }
+
+    #[test]
+    fn the_measurement_of_the_latest_day_counts() {
+        let measured =
+            |verdict| [row("x", "paper", verdict), row("y", "paper", Verdict::Undecided)];
+        let (old, new) =
+            (measured(Verdict::Reproduced), [row("x", "paper", Verdict::NotReproduced)]);
+        for days in [
+            [("2026-11-02", &old[..]), ("2026-11-10", &[]), ("2026-11-03", &new[..])],
+            [("2026-11-03", &new[..]), ("2026-11-10", &[]), ("2026-11-02", &old[..])],
+        ] {
+            let all = of_days(&days).unwrap();
+            assert_eq!(all.row("a.b", "x"), Some(&new[0]));
+            assert_eq!(all.row("a.b", "y"), Some(&old[1]));
+        }
     }
 }
