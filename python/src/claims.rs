@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use flowsched_papers::{Repository, Row, Scale, as_table, studies_of};
+use flowsched_papers::{Claim, Repository, Row, Scale, as_table, studies_of};
 use flowsched_run::{Store, program};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -30,6 +30,7 @@ pub(crate) fn reproduce(
     let repository = Repository::new(&root);
     let claims = repository.claims().map_err(|error| errors::repository(&error))?;
     let asked = claims.asked_for(&words).map_err(|found| errors::mistakes(&found))?;
+    let asked: Vec<&Claim> = asked.iter().collect();
     let scale = if is_paper_scale { Scale::Paper } else { Scale::Quick };
     let store = Store::new(&out, program(""));
     let studies = studies_of(&asked);
