@@ -85,6 +85,15 @@ fn json_has_the_lab_beside_its_simulation() {
     let output = place.command(&arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let of_runs = |key: &str| [0, 1].map(|run| json["runs"][run][key].clone());
+    assert!(
+        of_runs("overhead")[0]["header_bytes"].is_null()
+            && of_runs("packets")[0]["arrived"].is_null()
+    );
+    assert!(
+        of_runs("overhead")[1]["header_bytes"].is_u64()
+            && of_runs("packets")[1]["arrived"].is_u64()
+    );
     let names: Vec<&str> = json["runs"]
         .as_array()
         .unwrap()
