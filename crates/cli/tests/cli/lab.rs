@@ -81,10 +81,14 @@ fn json_has_the_lab_beside_its_simulation() {
     }
     let place = Place::new();
     place.write("one.toml", ONE_FLOW);
+    let set = ["--set", "scheme.pias.ack_ratio=4"];
     let arguments = ["lab", "run", "one.toml", "--format", "json", "--pcap", "switch0:0"];
+    let arguments = [&arguments[..], &set].concat();
     let output = place.command(&arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("warning: scheme \"pias\": the lab ignores `ack_ratio = 4`"), "{said}");
     let of_runs = |key: &str| [0, 1].map(|run| json["runs"][run][key].clone());
     assert!(
         of_runs("overhead")[0]["header_bytes"].is_null()
