@@ -109,6 +109,7 @@ fn json_has_the_lab_beside_its_simulation() {
     assert!(number(&json["lab"][0]["packets"]) > 100, "100 packets, and at least one ACK");
     let scale: Vec<&str> =
         json["scale"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    assert!(scale[0].contains("us with transmission"), "{scale:?}");
     assert!(scale[0].contains("50Mbps") && scale[1].contains("thresholds"), "{scale:?}");
     for run in ["pias-1", "pias_%28simulated%29-1"] {
         let capture = place.path(&format!("results/one/captures/{run}/switch0-0.pcapng"));
