@@ -1,6 +1,7 @@
 //! `flowsched lab`: an experiment with real packets, into a results folder, beside its simulation.
 
 pub mod conduct;
+mod ignored;
 mod scale;
 pub mod simulator;
 mod twins;
@@ -21,6 +22,7 @@ use crate::arguments::{self, Format, LabRun};
 use crate::captures;
 use crate::failure::{Failure, unforeseen};
 use crate::output;
+use crate::progress::say;
 use crate::run::{folder_of, run_by};
 use conduct::Conducts;
 
@@ -44,6 +46,9 @@ fn run(wanted: &LabRun) -> Result<(), Failure> {
     let experiment = output::read(file)?;
     check(&experiment).map_err(refused)?;
     check_programs(&experiment)?;
+    for warning in ignored::warnings(&experiment) {
+        say(&format!("warning: {warning}"));
+    }
     let scale = scale::statement(&experiment).map_err(refused)?;
     let arguments = arguments::Run {
         experiment: file.clone(),

@@ -180,6 +180,9 @@ fn results() -> String {
         "# Results\n\nWith `engine = \"fluid\"` there are no packets, and packet columns are 0: \
          `retransmissions`, `timeouts`, `queue_bytes`, `queue_packets`, `tx_packets`, `drops`, \
          `ecn_marks`, `packet_hops`. A flow that was given up for its deadline is unfinished.\n\n\
+         What the lab does not count is null in summary.json, a dash in the printed tables, and 0 in \
+         flows.parquet: `packets_lost`; with the kernel's TCP also the other columns from `packets_arrived` to \
+         `third_duplicate_acks`; of flows that memcached serves also `retransmissions` and `timeouts`.\n\n\
          ## flows.parquet\n\nOne row per flow and run. Varied keys come first, a column for each, with \
          the key's name: integers, floats or text, whatever fits all values.\n\n{}\n\
          ## ports.parquet\n\nOne row per port, sample time and run, with the columns of varied keys as \

@@ -1,5 +1,7 @@
 //! A `[[scheme]]` table: a preset, parts exchanged, values over its defaults.
 
+use std::collections::BTreeSet;
+
 use flowsched_schemes::catalogue;
 use flowsched_schemes::combination::{COMMON, Combination};
 use flowsched_schemes::combination::{COMPAT, NAME, PRESET};
@@ -20,6 +22,8 @@ use crate::mistake::{Mistake, Mistakes};
 pub struct SchemeOfScene {
     /// A value for each of its parameters.
     pub settings: Settings,
+    /// The keys of these that the file, its variation or the command line sets.
+    pub written: BTreeSet<String>,
     /// What tables and charts call it.
     pub name: String,
     /// The same, ready to run.
@@ -85,7 +89,10 @@ pub(crate) fn read(
         mistakes.add(Mistake::new(&entry.key_place, path, problem));
     }
     match level {
-        Ok(level) => Some(SchemeOfScene { name: settings.text(&NAME), settings, level }),
+        Ok(level) => {
+            let written = table.entries.keys().cloned().collect();
+            Some(SchemeOfScene { name: settings.text(&NAME), settings, written, level })
+        }
         Err(error) => {
             let place = table.place_of(&error.key);
             mistakes.add(Mistake::of_setting(place, &table.label, &error));

@@ -16,7 +16,7 @@ use flowsched_schemes::packet::{Codec, Flags, Header};
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::wire::{self, PACKET_BYTES};
-use flowsched_schemes::world::{FlowOutcome, Progress};
+use flowsched_schemes::world::{Progress, Uncounted};
 use flowsched_sim::Job;
 use flowsched_sim::ends::Ends;
 use flowsched_topology::HostId;
@@ -29,6 +29,7 @@ use crate::address::ipv4;
 use crate::clock::Clock;
 use crate::error::LabError;
 use crate::hosts::Hosts;
+use crate::players::Played;
 use crate::switch::memory::LONGEST_FRAME;
 use crate::sys::Precedence;
 use crate::wait::ready;
@@ -102,16 +103,11 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
         }
     }
 
-    /// Plays all flows to their ends, or until `progress` says to stop or `until` comes: what became of
-    /// each, and by how much the latest of them began too late.
+    /// Plays all flows to their ends, or until `progress` says to stop or `until` comes.
     ///
     /// # Errors
     /// What the system says of a socket.
-    pub fn play(
-        mut self,
-        until: Time,
-        progress: &Progress,
-    ) -> Result<(Vec<FlowOutcome>, Time), LabError> {
+    pub fn play(mut self, until: Time, progress: &Progress) -> Result<Played, LabError> {
         let failed = |error| LabError::system("use a socket", error);
         let _precedence = Precedence::take().map_err(failed)?;
         while self.ended < self.flows.len() as u64 && !progress.stop.load(Ordering::Relaxed) {
@@ -132,7 +128,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
             self.ended += ended;
             progress.finished_flows.fetch_add(ended, Ordering::Relaxed);
         }
-        Ok((self.ends.into_outcomes(), self.latest))
+        let flows = self.ends.into_outcomes();
+        Ok(Played { flows, latest: self.latest, uncounted: Uncounted::default() })
     }
 
     fn next_start(&self) -> Time {

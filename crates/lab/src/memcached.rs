@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::Ordering;
 
-use flowsched_schemes::world::{FlowOutcome, Progress};
+use flowsched_schemes::world::{FlowOutcome, Progress, Uncounted};
 use flowsched_topology::HostId;
 use flowsched_units::Time;
 use flowsched_workload::Flow;
@@ -23,6 +23,7 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use crate::clock::Clock;
 use crate::error::LabError;
 use crate::hosts::Hosts;
+use crate::players::Played;
 use crate::schedule::Schedule;
 use get::Get;
 pub use servers::Servers;
@@ -71,16 +72,11 @@ impl<'a> Queries<'a> {
         Ok(queries)
     }
 
-    /// Asks all questions and waits for the answers, or until `progress` says to stop or `until` comes:
-    /// what became of each, and by how much the latest was asked too late.
+    /// Asks all questions and waits for the answers, or until `progress` says to stop or `until` comes.
     ///
     /// # Errors
     /// What the system says of a connection, or an answer that is none.
-    pub fn play(
-        mut self,
-        until: Time,
-        progress: &Progress,
-    ) -> Result<(Vec<FlowOutcome>, Time), LabError> {
+    pub fn play(mut self, until: Time, progress: &Progress) -> Result<Played, LabError> {
         while self.ended < self.outcomes.len() && !progress.stop.load(Ordering::Relaxed) {
             let now = self.clock.now();
             if now > until {
@@ -96,7 +92,15 @@ impl<'a> Queries<'a> {
             let ended = (self.ended - before) as u64;
             progress.finished_flows.fetch_add(ended, Ordering::Relaxed);
         }
-        Ok((self.outcomes, self.schedule.latest()))
+        // The sockets that send are memcached's own.
+        let has_values = !self.outcomes.is_empty();
+        let uncounted = Uncounted {
+            retransmissions: has_values,
+            timeouts: has_values,
+            arrivals: has_values,
+            ..Uncounted::default()
+        };
+        Ok(Played { flows: self.outcomes, latest: self.schedule.latest(), uncounted })
     }
 
     fn ask(&mut self, flow: &Flow) -> Result<(), LabError> {

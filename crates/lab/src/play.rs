@@ -6,7 +6,7 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Controller;
 use flowsched_schemes::packet::Header;
 use flowsched_schemes::port::Port;
-use flowsched_schemes::world::{FlowOutcome, Outcome, PortSample, Progress, Watch};
+use flowsched_schemes::world::{Outcome, PortSample, Progress, Uncounted, Watch};
 use flowsched_sim::Job;
 use flowsched_topology::Network;
 use flowsched_units::{Bytes, PACKET_WIRE, Time};
@@ -15,6 +15,7 @@ use flowsched_workload::LONGEST_RUN;
 use crate::clock::Clock;
 use crate::conduct::Conduct;
 use crate::error::LabError;
+use crate::players::Played;
 use crate::switch::Switch;
 use crate::tap::Cable;
 
@@ -24,7 +25,7 @@ pub(crate) fn play<K, H, P, C>(
     mut switch: Switch<'_, K, H, P, C>,
     clock: Clock,
     watch: &mut Watch<'_>,
-    hosts: impl FnOnce(Time, &Progress) -> Result<(Vec<FlowOutcome>, Time), LabError> + Send,
+    hosts: impl FnOnce(Time, &Progress) -> Result<Played, LabError> + Send,
 ) -> Result<(Outcome, Conduct), LabError>
 where
     K: Cable,
@@ -57,16 +58,16 @@ where
         let played = player.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         switched.map_err(|error| LabError::system("switch packets", error)).and(played)
     });
-    let (flows, latest_start) = played?;
+    let played = played?;
     let end = clock.now();
     let network = switch.network();
     let settled = end.min(network.next());
     network.sample(settled, &mut ports);
     switch.finish_captures()?;
     let is_stopped = samples(&ports).is_break() || progress.stop.load(Ordering::Relaxed);
-    let conduct = Conduct::new(switch.counts(), latest_start, packet_time(job.network));
+    let conduct = Conduct::new(switch.counts(), played.latest, packet_time(job.network));
     let lost = switch.network().losses().lost();
-    Ok((outcome(flows, &ports, lost, end, is_stopped), conduct))
+    Ok((outcome(played, &ports, lost, end, is_stopped), conduct))
 }
 
 /// Has the other thread end if this one panics: it would wait for ever, and the run for it.
@@ -87,19 +88,16 @@ fn packet_time(network: &Network) -> Time {
     times.max().unwrap_or_default()
 }
 
-fn outcome(
-    flows: Vec<FlowOutcome>,
-    ports: &[PortSample],
-    drops: u64,
-    end: Time,
-    stopped: bool,
-) -> Outcome {
+fn outcome(played: Played, ports: &[PortSample], drops: u64, end: Time, stopped: bool) -> Outcome {
+    let Played { flows, uncounted, .. } = played;
     Outcome {
         packet_hops: ports.iter().map(|port| port.sent_packets).sum(),
         drops,
         ecn_marks: ports.iter().map(|port| port.marks).sum(),
         timeouts: flows.iter().map(|flow| u64::from(flow.timeouts.all)).sum(),
         retransmissions: flows.iter().map(|flow| u64::from(flow.retransmissions)).sum(),
+        // The switch counts neither lost packets by flow nor the bytes of headers and probes.
+        uncounted: Uncounted { losses: true, overhead: true, ..uncounted },
         stopped,
         end,
         flows,

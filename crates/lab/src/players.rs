@@ -3,13 +3,24 @@
 use std::sync::atomic::Ordering;
 use std::thread;
 
-use flowsched_schemes::world::{FlowOutcome, Progress};
+use flowsched_schemes::world::{FlowOutcome, Progress, Uncounted};
 use flowsched_units::Time;
 use flowsched_workload::Flow;
 
 use crate::error::LabError;
 use crate::memcached::Queries;
 use crate::traffic::Traffic;
+
+/// What became of flows that were played.
+#[derive(Clone, Debug, Default)]
+pub struct Played {
+    /// By flow.
+    pub flows: Vec<FlowOutcome>,
+    /// By how much the latest of them began too late.
+    pub latest: Time,
+    /// What hosts do not tell of the flows.
+    pub uncounted: Uncounted,
+}
 
 /// Flows by who plays them. In each list, a flow's number is its place.
 #[derive(Clone, Debug, Default)]
@@ -36,8 +47,7 @@ impl Split {
         split
     }
 
-    /// Plays all flows to their ends, or until `progress` says to stop or `until` comes: what became of
-    /// each, and by how much the latest began too late.
+    /// Plays all flows to their ends, or until `progress` says to stop or `until` comes.
     ///
     /// # Errors
     /// The first of either.
@@ -47,7 +57,7 @@ impl Split {
         queries: Queries<'_>,
         until: Time,
         progress: &Progress,
-    ) -> Result<(Vec<FlowOutcome>, Time), LabError> {
+    ) -> Result<Played, LabError> {
         let stop_if_failed = |played: Result<_, LabError>| {
             played.inspect_err(|_| progress.stop.store(true, Ordering::Relaxed))
         };
@@ -56,10 +66,15 @@ impl Split {
             let traffic = stop_if_failed(traffic.play(until, progress));
             (traffic, asking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });
-        let ((traffic, one), (memcached, other)) = (traffic?, memcached?);
+        let (traffic, memcached) = (traffic?, memcached?);
         let outcome = |(is_value, place): &(bool, u32)| {
-            if *is_value { memcached[*place as usize] } else { traffic[*place as usize] }
+            let played = if *is_value { &memcached } else { &traffic };
+            played.flows[*place as usize]
         };
-        Ok((self.places.iter().map(outcome).collect(), one.max(other)))
+        Ok(Played {
+            flows: self.places.iter().map(outcome).collect(),
+            latest: traffic.latest.max(memcached.latest),
+            uncounted: traffic.uncounted.or(memcached.uncounted),
+        })
     }
 }

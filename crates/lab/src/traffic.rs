@@ -9,16 +9,18 @@
 
 mod connection;
 mod pool;
+mod resent;
 
 use std::sync::atomic::Ordering;
 
-use flowsched_schemes::world::{FlowOutcome, Progress};
+use flowsched_schemes::world::{FlowOutcome, Progress, Uncounted};
 use flowsched_units::Time;
 use flowsched_workload::Flow;
 
 use crate::clock::Clock;
 use crate::error::LabError;
 use crate::hosts::Hosts;
+use crate::players::Played;
 use crate::schedule::Schedule;
 use connection::News;
 pub use connection::{Manners, Tags};
@@ -33,6 +35,7 @@ pub struct Traffic<'a> {
     /// By flow.
     outcomes: Vec<FlowOutcome>,
     ended: usize,
+    uncounted: Uncounted,
 }
 
 impl<'a> Traffic<'a> {
@@ -50,19 +53,15 @@ impl<'a> Traffic<'a> {
         let schedule = Schedule::new(flows, clock, pool.epoll())?;
         pool.open_first(flows)?;
         let outcomes = vec![FlowOutcome::default(); flows.len()];
-        Ok(Traffic { schedule, pool, clock, outcomes, ended: 0 })
+        let uncounted = Uncounted { arrivals: true, ..Uncounted::default() };
+        Ok(Traffic { schedule, pool, clock, outcomes, ended: 0, uncounted })
     }
 
-    /// Plays all flows to their ends, or until `progress` says to stop or `until` comes: what became of
-    /// each, and by how much the latest of them began too late.
+    /// Plays all flows to their ends, or until `progress` says to stop or `until` comes.
     ///
     /// # Errors
     /// What the system says of a connection.
-    pub fn play(
-        mut self,
-        until: Time,
-        progress: &Progress,
-    ) -> Result<(Vec<FlowOutcome>, Time), LabError> {
+    pub fn play(mut self, until: Time, progress: &Progress) -> Result<Played, LabError> {
         while self.ended < self.outcomes.len() && !progress.stop.load(Ordering::Relaxed) {
             let now = self.clock.now();
             if now > until {
@@ -78,11 +77,18 @@ impl<'a> Traffic<'a> {
             let ended = (self.ended - before) as u64;
             progress.finished_flows.fetch_add(ended, Ordering::Relaxed);
         }
-        Ok((self.outcomes, self.schedule.latest()))
+        for (flow, resent) in self.pool.under_way()? {
+            resent.note(&mut self.outcomes[flow as usize], &mut self.uncounted);
+        }
+        Ok(Played {
+            flows: self.outcomes,
+            latest: self.schedule.latest(),
+            uncounted: self.uncounted,
+        })
     }
 
     fn handle(&mut self, word: u64) -> Result<(), LabError> {
-        let Traffic { pool, outcomes, clock, .. } = self;
+        let Traffic { pool, outcomes, clock, uncounted, .. } = self;
         self.ended += pool.handle(word, &mut |news| match news {
             News::Received { flow } => {
                 outcomes[flow as usize].finished_at_receiver = Some(clock.now());
@@ -90,7 +96,7 @@ impl<'a> Traffic<'a> {
             News::Acknowledged { flow, at, resent } => {
                 let outcome = &mut outcomes[flow as usize];
                 outcome.finished_at_sender = Some(clock.at(at));
-                outcome.retransmissions = resent;
+                resent.note(outcome, uncounted);
             }
         })?;
         Ok(())

@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use first_run::FirstRun;
 use flowsched_lab::conduct::Conduct;
 use flowsched_lab::run::{Extras, Lab};
-use flowsched_schemes::world::{Outcome, Progress, Threads, Watch};
+use flowsched_schemes::transport::Timeouts;
+use flowsched_schemes::world::{Outcome, Progress, Threads, Uncounted, Watch};
 
 /// One lab at a time: two would be late.
 static MACHINE: Mutex<()> = Mutex::new(());
@@ -166,6 +167,48 @@ fn schemes_of_ports_and_known_sizes_run() {
     }
 }
 
+/// Eight windows of ten packets at once overrun a buffer of three. The flows' time-outs are the run's.
+#[test]
+fn timeouts_of_the_kernel_are_counted() {
+    if !is_root("timeouts_of_the_kernel_are_counted") {
+        return;
+    }
+    let (lab, _, simulated) = run("
+        topology = { kind = \"star\", hosts = 9, host_link = \"20Mbps\", host_delay = \"100us\" }
+        workload = { pattern = \"incast\", degree = 8, receiver = \"0\", sizes = \"fixed 30KB\", flows = 8, at = \"0ms\" }
+        scheme = [{ preset = \"tcp\", buffer = \"4500B\", initial_window = 10, rto_min = \"5ms\" }]
+    ");
+    if lab.uncounted.timeouts {
+        eprintln!("skipped: this kernel counts no time-outs");
+        return;
+    }
+    println!("{} time-outs, simulated {}", lab.timeouts, simulated.timeouts);
+    assert!(lab.timeouts > 0 && lab.timeouts <= lab.retransmissions, "{lab:?}");
+    assert!(lab.uncounted.arrivals && !lab.uncounted.retransmissions, "{:?}", lab.uncounted);
+    assert_eq!(simulated.uncounted, Uncounted::default());
+}
+
+/// The SYN is lost, sent again after a second, and lost: the flow has one time-out when the run is cut off.
+#[test]
+fn flows_that_do_not_end_have_their_timeouts_too() {
+    if !is_root("flows_that_do_not_end_have_their_timeouts_too") {
+        return;
+    }
+    let (lab, _, _) = run("
+        until = \"1.5s\"
+        topology = { kind = \"star\", hosts = 2, host_link = \"20Mbps\", loss = 0.9999 }
+        workload = { flow = [{ src = 0, dst = 1, size = \"30KB\" }] }
+        scheme = [{ preset = \"tcp\" }]
+    ");
+    let flow = lab.flows[0];
+    assert_eq!(flow.finished_at_sender, None);
+    assert_eq!(flow.retransmissions, 1);
+    if !lab.uncounted.timeouts {
+        let expected = Timeouts { all: 1, longest: 1, ..Timeouts::default() };
+        assert_eq!((flow.timeouts, lab.timeouts), (expected, 1));
+    }
+}
+
 /// PDQ 2012, Figure 6, at 20 Mbps: flows that start together send one after the other, the shortest first. No flow
 /// sends before the one before it has nearly finished, so that each takes at least its own time more.
 #[test]
@@ -318,6 +361,7 @@ fn memcached_answers_beside_the_traffic() {
         every = "10ms"
     "#);
     assert_eq!(lab.flows.len(), simulated.flows.len());
+    assert!(lab.uncounted.retransmissions && lab.uncounted.timeouts, "memcached has the sockets");
     // The value and what memcached says around it, and the way back.
     for flow in &lab.flows {
         assert!(flow.finished_at_receiver.is_some());

@@ -2,14 +2,14 @@
 
 use flowsched_experiment::results::{Distribution, OverSeeds, Point, RunSummary, Summary};
 
-use crate::format::{change, count, duration, size};
+use crate::format::{change, count_or_dash, duration, size};
 use crate::overview::{CLASSES, Row, class_title, rows};
 use crate::text::aligned;
 
 /// A figure of a distribution.
 type Figure = fn(&Distribution) -> Option<f64>;
-/// A number of packets or flows.
-type Count = fn(&RunSummary) -> u64;
+/// A number of packets or flows; `None` if nobody counted it.
+type Count = fn(&RunSummary) -> Option<u64>;
 
 /// For every point and every pair of schemes, of which the second is the simulation of the first: flow
 /// completion times, packets resent, dropped and marked, and the switches' queues. Times and queues are means
@@ -49,13 +49,13 @@ fn of_pair(real: &Row<'_>, simulated: &Row<'_>) -> Vec<Vec<String>> {
         }
     }
     let counts: [(&str, Count); 4] = [
-        ("  Flows unfinished", |run| run.flows - run.finished),
+        ("  Flows unfinished", |run| Some(run.flows - run.finished)),
         ("  Packets resent", |run| run.retransmissions),
-        ("  Packets dropped", |run| run.drops),
-        ("  Packets marked", |run| run.ecn_marks),
+        ("  Packets dropped", |run| Some(run.drops)),
+        ("  Packets marked", |run| Some(run.ecn_marks)),
     ];
     for (title, total) in counts {
-        let [real, simulated] = [real, simulated].map(|row| count(row.total(total)));
+        let [real, simulated] = [real, simulated].map(|row| count_or_dash(row.counted(total)));
         lines.push(vec![title.to_owned(), real, simulated, String::new()]);
     }
     for (name, figure) in figures {
@@ -85,7 +85,7 @@ fn line(
 mod tests {
     use super::*;
 
-    fn run(scheme: &str, mean: f64, retransmissions: u64) -> RunSummary {
+    fn run(scheme: &str, mean: f64, retransmissions: Option<u64>) -> RunSummary {
         let mut run = RunSummary {
             scheme: scheme.to_owned(),
             seed: 1,
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_lab_is_beside_its_own_simulation() {
-        let runs = vec![run("pias", 1_100.0, 3), run("pias (simulated)", 1_000.0, 4_000)];
+        let runs = vec![run("pias", 1_100.0, None), run("pias (simulated)", 1_000.0, Some(4_000))];
         let summary = Summary { runs, ..Summary::default() };
         let pairs = [("pias".to_owned(), "pias (simulated)".to_owned())];
         let text = beside(&summary, &pairs, 100);
@@ -109,7 +109,7 @@ mod tests {
             text.lines().map(|line| line.split_whitespace().collect()).collect();
         let find = |first: &[&str]| words.iter().find(|line| line.starts_with(first)).unwrap();
         assert_eq!(find(&["All", "flows,", "mean"])[3..], ["1.10", "ms", "1.00", "ms", "+10.0%"]);
-        assert_eq!(find(&["Packets", "resent"])[2..], ["3", "4,000"]);
+        assert_eq!(find(&["Packets", "resent"])[2..], ["-", "4,000"]);
         assert!(!text.contains("Small flows"), "no flow is small: {text}");
     }
 }

@@ -54,6 +54,11 @@ pub(crate) fn count(value: u64) -> String {
     text
 }
 
+/// The same, or a dash for what nobody counted.
+pub(crate) fn count_or_dash(value: Option<u64>) -> String {
+    value.map_or("-".to_owned(), count)
+}
+
 /// A share as a percentage with three significant digits: `0.125%`, `12.0%`.
 pub(crate) fn share(value: f64) -> String {
     format!("{}%", significant(value * 100.0))

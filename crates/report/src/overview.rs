@@ -60,6 +60,11 @@ impl Row<'_> {
         self.runs.iter().map(|run| count(run)).sum()
     }
 
+    /// The same of a count that some runs do not have; `None` if any does not.
+    pub fn counted(&self, count: impl Fn(&RunSummary) -> Option<u64>) -> Option<u64> {
+        self.runs.iter().map(|run| count(run)).sum()
+    }
+
     /// The share of deadlines that were met; `None` if no measured flow has one.
     pub fn deadlines_met(&self) -> Option<f64> {
         let flows = self.total(|run| run.deadline_flows);

@@ -6,7 +6,7 @@ use flowsched_experiment::results::{
     Change, Figure, OrderFound, OrderVerdict, Point, SizeClass, Summary,
 };
 
-use crate::format::{change, count, duration, interval, plural, share};
+use crate::format::{change, count, count_or_dash, duration, interval, plural, share};
 use crate::overview::{
     CLASSES, Row, against, class_title, interval_note, left_out, partial_note, rows, seeds,
 };
@@ -190,13 +190,13 @@ fn class_lines(
 
 fn trouble(row: &Row<'_>) -> Vec<String> {
     let totals = [
-        row.total(|run| run.flows - run.finished),
-        row.total(|run| run.timeouts),
-        row.total(|run| run.retransmissions),
-        row.total(|run| run.drops),
-        row.total(|run| run.ecn_marks),
+        Some(row.total(|run| run.flows - run.finished)),
+        row.counted(|run| run.timeouts),
+        row.counted(|run| run.retransmissions),
+        Some(row.total(|run| run.drops)),
+        Some(row.total(|run| run.ecn_marks)),
     ];
-    std::iter::once(format!("  {}", row.scheme)).chain(totals.map(count)).collect()
+    std::iter::once(format!("  {}", row.scheme)).chain(totals.map(count_or_dash)).collect()
 }
 
 fn notes(summary: &Summary) -> Vec<String> {

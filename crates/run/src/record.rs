@@ -34,6 +34,7 @@ pub fn record(
         schedule: outcome.worth.map(schedule),
         load: load(scene, network, &workload),
         counters: counters(&outcome, cost),
+        uncounted: outcome.uncounted,
         flows: flow_rows.map(|(flow, outcome)| flow_row(network, flow, outcome)).collect(),
         parts: workload.parts,
         end: outcome.end,
@@ -97,8 +98,8 @@ fn counters(outcome: &Outcome, cost: Cost) -> Counters {
 
 fn overhead(overhead: &world::Overhead) -> OverheadRecord {
     OverheadRecord {
-        header_bytes: overhead.header.get(),
-        probe_bytes: overhead.probes.get(),
+        header_bytes: Some(overhead.header.get()),
+        probe_bytes: Some(overhead.probes.get()),
         port_state_bytes: overhead.port_state.map(Bytes::get),
         switch_state_bytes: overhead.switch_state.map(Bytes::get),
     }

@@ -1,8 +1,11 @@
 //! What a scheme's hosts come down to on Linux: a congestion control of the kernel's, and its settings.
 
+mod ignored;
+
 use flowsched_units::{Bytes, SettingError, Settings, Time};
 
 use crate::part::Role;
+pub use ignored::{Ignored, ignored_keys};
 
 /// A congestion control of the Linux kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -32,6 +32,19 @@ impl Timeouts {
         self.in_a_row = 0;
     }
 
+    /// `all` timeouts in `rows` rows; `None` if they may be spread over the rows in several ways that differ in
+    /// [`Timeouts::repeated`] or [`Timeouts::longest`].
+    pub fn in_rows(all: u32, rows: u32) -> Option<Timeouts> {
+        let further = all.saturating_sub(rows);
+        let is_certain = rows <= 1 || further <= 1;
+        is_certain.then(|| Timeouts {
+            all,
+            in_a_row: 0,
+            repeated: u32::from(further > 0),
+            longest: if all == 0 { 0 } else { further + 1 },
+        })
+    }
+
     /// Those of two parts of one flow, which have rows of their own.
     pub fn and(self, other: Timeouts) -> Timeouts {
         Timeouts {
@@ -61,6 +74,15 @@ mod tests {
         let expected = Timeouts { all: 7, in_a_row: 1, repeated: 2, longest: 3 };
         assert_eq!(noted("!.!!.!!!..!"), expected);
         assert_eq!(noted("!.!.!.").repeated, 0);
+    }
+
+    #[test]
+    fn numbers_of_timeouts_and_rows_tell_what_the_rows_are_or_nothing() {
+        for (events, rows) in [(".", 0), ("!.", 1), ("!.!.", 2), ("!!!.", 1), ("!.!!.!.", 3)] {
+            let known = noted(events);
+            assert_eq!(Timeouts::in_rows(known.all, rows), Some(known), "{events}");
+        }
+        assert_eq!(Timeouts::in_rows(4, 2), None, "1 and 3, or 2 and 2");
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod outcome;
 mod probe;
 mod watch;
 
-pub use outcome::{FlowOutcome, Outcome, Overhead, Passage, PortSample, Worth};
+pub use outcome::{FlowOutcome, Outcome, Overhead, Passage, PortSample, Uncounted, Worth};
 pub use probe::{Every, FlowState, PortState, Probe, Probing, Seen, SenderState};
 pub use watch::{Progress, SampleSink, Threads, Watch, collecting};
 

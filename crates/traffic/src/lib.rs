@@ -22,5 +22,5 @@ mod wire;
 
 pub use error::TrafficError;
 pub use settings::Settings;
-pub use sys::{TcpInfo, tcp_info};
+pub use sys::{TcpInfo, TcpTimeouts, tcp_info};
 pub use transfer::{Incoming, Outgoing};

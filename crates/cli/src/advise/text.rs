@@ -11,7 +11,7 @@ use super::schemes::{MISMATCH, NOW, PIAS};
 use crate::arguments::Advise;
 
 /// A count of one run.
-type Count = fn(&RunSummary) -> u64;
+type Count = fn(&RunSummary) -> Option<u64>;
 
 /// A row of the table: its name, the class of flows and the figure.
 type Row = (&'static str, Option<SizeClass>, Figure);
@@ -86,10 +86,10 @@ fn risks(runs: &[RunInMemory]) -> String {
         ("time-outs", |run| run.timeouts),
         ("repeated time-outs", |run| run.repeated_timeouts),
         ("connections ended by time-outs", |run| run.terminations),
-        ("dropped packets", |run| run.drops),
+        ("dropped packets", |run| Some(run.drops)),
     ];
     for (name, count) in counts {
-        let mean = |scheme| mean_of(runs, scheme, |run| Some(count(run) as f64)).unwrap_or(0.0);
+        let mean = |scheme| mean_of(runs, scheme, |run| Some(count(run)? as f64)).unwrap_or(0.0);
         text.push_str(&format!("{name:<32}{:>12.1}{:>12.1}\n", mean(NOW), mean(PIAS)));
     }
     text
@@ -106,7 +106,7 @@ fn verdict(runs: &[RunInMemory]) -> String {
     if is_later(&pias.large) {
         text.push_str("Flows over 10 MB pay for it: look at what depends on them.\n");
     }
-    let ended = mean_of(runs, PIAS, |run| Some(run.terminations as f64)).unwrap_or(0.0);
+    let ended = mean_of(runs, PIAS, |run| Some(run.terminations? as f64)).unwrap_or(0.0);
     if ended > 0.0 {
         text.push_str("Starved connections would be ended: lower the load, or use fewer queues.\n");
     }

@@ -27,7 +27,8 @@ pub fn statement(experiment: &Experiment) -> Result<Vec<String>, SettingError> {
 
 /// What quantities are measured by.
 struct Scale {
-    /// The longest of any two hosts on the idle network, for a full packet.
+    /// The longest of any two hosts on the idle network, for a full packet, the transmission of the packet and of its
+    /// ACK included.
     base_rtt: Time,
     /// In bytes.
     bdp: f64,
@@ -52,7 +53,7 @@ impl Scale {
             None => "no links".to_owned(),
         };
         format!(
-            "{links}, base RTT {:.0} us, BDP {:.0} B ({:.1} packets)",
+            "{links}, base RTT {:.0} us with transmission, BDP {:.0} B ({:.1} packets)",
             self.base_rtt.as_us_f64(),
             self.bdp,
             self.bdp / PACKET_WIRE as f64

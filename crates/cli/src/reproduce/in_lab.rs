@@ -36,14 +36,17 @@ struct Measured {
 
 /// Measures the values that the lab can, and prints a row for each.
 pub fn reproduce(wanted: &Reproduce, asked: &[&Claim]) -> Result<(), Failure> {
+    if wanted.threads.is_some() {
+        let problem = "The lab runs one run after the other, in real time. Leave --threads out.";
+        return Err(refused("--threads", problem.to_owned()));
+    }
     let studies = studies_in_lab(asked);
     if studies.is_empty() {
         let problem = format!(
             "None of these claims has a value with `lab` in {CLAIMS}: the lab does not measure them. Leave \
              --lab out."
         );
-        let place = Place::Argument("--lab".to_owned());
-        return Err(Mistakes::from(Mistake::new(&place, "lab", problem)).into());
+        return Err(refused("--lab", problem));
     }
     let Measured { summaries, late } = run_all(wanted, &studies)?;
     let scale = format!("lab, {}", wanted.scale);
@@ -56,6 +59,12 @@ pub fn reproduce(wanted: &Reproduce, asked: &[&Claim]) -> Result<(), Failure> {
         Format::Json => record::record(rows).to_json(),
         Format::Table => as_table(&rows, textwrap::termwidth()),
     })
+}
+
+/// Why an option is refused.
+fn refused(option: &str, problem: String) -> Failure {
+    let place = Place::Argument(option.to_owned());
+    Mistakes::from(Mistake::new(&place, option.trim_start_matches('-'), problem)).into()
 }
 
 /// Runs every study in the lab, one run after the other.

@@ -81,10 +81,23 @@ fn json_has_the_lab_beside_its_simulation() {
     }
     let place = Place::new();
     place.write("one.toml", ONE_FLOW);
+    let set = ["--set", "scheme.pias.ack_ratio=4"];
     let arguments = ["lab", "run", "one.toml", "--format", "json", "--pcap", "switch0:0"];
+    let arguments = [&arguments[..], &set].concat();
     let output = place.command(&arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("warning: scheme \"pias\": the lab ignores `ack_ratio = 4`"), "{said}");
+    let of_runs = |key: &str| [0, 1].map(|run| json["runs"][run][key].clone());
+    assert!(
+        of_runs("overhead")[0]["header_bytes"].is_null()
+            && of_runs("packets")[0]["arrived"].is_null()
+    );
+    assert!(
+        of_runs("overhead")[1]["header_bytes"].is_u64()
+            && of_runs("packets")[1]["arrived"].is_u64()
+    );
     let names: Vec<&str> = json["runs"]
         .as_array()
         .unwrap()
@@ -96,6 +109,7 @@ fn json_has_the_lab_beside_its_simulation() {
     assert!(number(&json["lab"][0]["packets"]) > 100, "100 packets, and at least one ACK");
     let scale: Vec<&str> =
         json["scale"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    assert!(scale[0].contains("us with transmission"), "{scale:?}");
     assert!(scale[0].contains("50Mbps") && scale[1].contains("thresholds"), "{scale:?}");
     for run in ["pias-1", "pias_%28simulated%29-1"] {
         let capture = place.path(&format!("results/one/captures/{run}/switch0-0.pcapng"));

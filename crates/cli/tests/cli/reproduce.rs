@@ -94,6 +94,14 @@ fn every_reading_is_explored_alone_and_with_others() {
     assert!(refused.errors.contains("nothing to explore"), "{}", refused.errors);
 }
 
+#[cfg(feature = "lab")]
+#[test]
+fn the_lab_refuses_threads() {
+    let refused = repository().flowsched(&["reproduce", "pias.hops", "--lab", "--threads", "2"]);
+    assert_eq!(refused.status, Some(2), "{}", refused.errors);
+    assert!(refused.errors.contains("Leave --threads out"), "{}", refused.errors);
+}
+
 #[test]
 fn every_value_has_a_row_with_a_verdict() {
     let place = repository();

@@ -59,7 +59,7 @@ impl Contradictions {
             true => Surroundings::new(scene, network, seed),
             false => None,
         };
-        for SchemeOfScene { settings, name, level } in &scene.schemes {
+        for SchemeOfScene { settings, name, level, .. } in &scene.schemes {
             self.add(0, Some(name), thresholds::out_of_reach(settings, scene), scene);
             if let (Level::Packets(_), Some(surroundings)) = (level, &surroundings) {
                 for (place, check) in OF_PACKETS.iter().enumerate() {

@@ -1,14 +1,15 @@
 //! What the packets of a run met on their way, as shares.
 
+use flowsched_schemes::world::Uncounted;
 use serde::{Deserialize, Serialize};
 
 use super::FlowRow;
 
-/// Shares of the packets of the measured flows; `None` where there are no such packets.
+/// Shares of the packets of the measured flows; `None` where there are no such packets, or nobody counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PacketFigures {
     /// Data packets that arrived.
-    pub arrived: u64,
+    pub arrived: Option<u64>,
     /// The share that some port marked.
     pub marked: Option<f64>,
     /// The share that more than one port marked.
@@ -28,12 +29,18 @@ pub struct PacketFigures {
 
 impl PacketFigures {
     /// Of these flows.
-    pub(super) fn from_flows(flows: &[&FlowRow]) -> PacketFigures {
+    pub(super) fn from_flows(flows: &[&FlowRow], uncounted: Uncounted) -> PacketFigures {
+        if uncounted.arrivals {
+            return PacketFigures::default();
+        }
         let whole = |flow: &&FlowRow| flow.packets.lost == 0;
-        let safe: Vec<&FlowRow> = flows.iter().copied().filter(whole).collect();
+        let safe: Vec<&FlowRow> = match uncounted.losses {
+            true => Vec::new(),
+            false => flows.iter().copied().filter(whole).collect(),
+        };
         let tail = tail(flows);
         PacketFigures {
-            arrived: flows.iter().map(|flow| flow.packets.arrived).sum(),
+            arrived: Some(flows.iter().map(|flow| flow.packets.arrived).sum()),
             marked: share(flows, |flow| (flow.packets.marked, flow.packets.arrived)),
             marked_again: share(flows, |flow| (flow.packets.marked_again, flow.packets.arrived)),
             marked_again_in_tail: share(&tail, |flow| {
@@ -90,10 +97,17 @@ mod tests {
             PacketCounters { lost: 1, duplicate_acks: 9, acks: 10, ..PacketCounters::default() };
         let mut flows: Vec<FlowRow> = (0..18).map(|us| flow(us, calm)).collect();
         flows.extend([flow(99, slow), flow(5, loser)]);
-        let figures = PacketFigures::from_flows(&flows.iter().collect::<Vec<_>>());
+        let flows: Vec<&FlowRow> = flows.iter().collect();
+        let of = |uncounted| PacketFigures::from_flows(&flows, uncounted);
+        let figures = of(Uncounted::default());
         assert_eq!(figures.marked_again_in_tail, Some(0.6));
         assert_eq!(figures.marked_again, Some(6.0 / 190.0));
         assert_eq!(figures.duplicate_acks, Some(0.0));
-        assert_eq!(PacketFigures::from_flows(&[]).reordered, None);
+        assert_eq!(figures.arrived, Some(190));
+        let without_losses = of(Uncounted { losses: true, ..Uncounted::default() });
+        assert_eq!((without_losses.duplicate_acks, without_losses.arrived), (None, Some(190)));
+        let uncounted = of(Uncounted { arrivals: true, ..Uncounted::default() });
+        assert_eq!(uncounted, PacketFigures::default());
+        assert_eq!(PacketFigures::from_flows(&[], Uncounted::default()).reordered, None);
     }
 }

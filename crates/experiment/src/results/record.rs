@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use flowsched_schemes::world::Uncounted;
 use flowsched_units::{Bytes, Rate, Time};
 use flowsched_workload::FlowParts;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,8 @@ pub struct RunRecord {
     pub load: OfferedLoad,
     /// Totals and costs.
     pub counters: Counters,
+    /// Which of these totals, and of the flows' counters, are 0 because nobody counts.
+    pub uncounted: Uncounted,
     /// When the last event was.
     pub end: Time,
     /// The hosts' names, by number.
@@ -127,13 +130,13 @@ pub struct Counters {
     pub overhead: OverheadRecord,
 }
 
-/// What a scheme cost beside its data, in bytes.
+/// What a scheme cost beside its data, in bytes; `None` if nobody counted it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverheadRecord {
     /// Bytes that its header adds to every packet.
-    pub header_bytes: u64,
+    pub header_bytes: Option<u64>,
     /// Probes that senders sent, headers included.
-    pub probe_bytes: u64,
+    pub probe_bytes: Option<u64>,
     /// The largest state of a switch's port; `None` if the scheme's controllers do not count theirs.
     pub port_state_bytes: Option<u64>,
     /// The largest sum of these over the ports of one switch, which never needed more.

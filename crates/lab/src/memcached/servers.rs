@@ -36,7 +36,8 @@ pub struct Servers {
     shells: Vec<Child>,
 }
 
-/// The key of a value of this size. PIAS ToN 2017, V-A.2: keys of 4 B.
+/// The key of a value of this size: 4 B for values below 1 KB, and a byte more for each further digit of the size. PIAS
+/// ToN 2017, V-A.2, has keys of 4 B and values of 1 KB, whose key here has 5 B.
 pub(super) fn key(size: Bytes) -> String {
     format!("v{:03}", size.get())
 }
@@ -145,6 +146,12 @@ mod tests {
         fs::set_permissions(&file, Permissions::from_mode(0o755)).unwrap();
         assert!(has_program(&path, PROGRAM));
         assert!(!has_program(empty.path().as_os_str(), PROGRAM));
+    }
+
+    #[test]
+    fn keys_have_four_bytes_below_a_kilobyte() {
+        let lengths = [1, 999, 1_000, 20_000].map(|size| key(Bytes::new(size)).len());
+        assert_eq!(lengths, [4, 4, 5, 6]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use flowsched_schemes::on_linux::{SizeTags, code_point};
 use flowsched_topology::HostId;
-use flowsched_traffic::{Incoming, Outgoing, tcp_info};
+use flowsched_traffic::{Incoming, Outgoing, TcpInfo, tcp_info};
 use flowsched_units::PACKET_PAYLOAD;
 use flowsched_workload::Flow;
 use nix::sys::socket::sockopt::{Priority, Timestamping};
@@ -16,6 +16,7 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, TimestampingFlag, recvmsg,
 use nix::{setsockopt_impl, sockopt_impl};
 use socket2::Socket;
 
+use super::resent::Resent;
 use crate::bursts::{Burst, Bursts};
 
 /// Priorities that a socket takes without a privilege; flows take turns with them.
@@ -85,7 +86,8 @@ struct Carried {
     outgoing: Outgoing,
     incoming: Incoming,
     is_acknowledged: bool,
-    resent_before: u32,
+    /// What the kernel counted before the flow.
+    before: TcpInfo,
 }
 
 /// What there is to tell of the flow that a connection carries.
@@ -93,9 +95,8 @@ struct Carried {
 pub(super) enum News {
     /// Its last byte has come.
     Received { flow: u32 },
-    /// Its last byte was acknowledged, so long after the beginning of 1970, and this many of its
-    /// segments were sent again.
-    Acknowledged { flow: u32, at: Duration, resent: u32 },
+    /// Its last byte was acknowledged, so long after the beginning of 1970, and so much of it was sent again.
+    Acknowledged { flow: u32, at: Duration, resent: Resent },
 }
 
 impl Connection {
@@ -169,13 +170,13 @@ impl Connection {
                 bursts.begin(self.address()?, burst);
             }
         }
-        let resent_before = tcp_info(self.sender.as_raw_fd())?.retransmissions;
+        let before = tcp_info(self.sender.as_raw_fd())?;
         self.carried = Some(Carried {
             flow: flow.id,
             outgoing: Outgoing::new(size),
             incoming: Incoming::new(size),
             is_acknowledged: false,
-            resent_before,
+            before,
         });
         self.write()
     }
@@ -226,8 +227,8 @@ impl Connection {
                 self.carried.as_mut().filter(|one| is_last && one.outgoing.unsent() == 0)
             {
                 carried.is_acknowledged = true;
-                let resent =
-                    tcp_info(self.sender.as_raw_fd())?.retransmissions - carried.resent_before;
+                let now = tcp_info(self.sender.as_raw_fd())?;
+                let resent = Resent::between(&carried.before, &now);
                 return Ok(Some(News::Acknowledged { flow: carried.flow, at, resent }));
             }
         }
@@ -253,6 +254,15 @@ impl Connection {
             }
         }
         Ok(Some((byte, at)))
+    }
+
+    /// The flow that it carries, unless its last byte is acknowledged, and what was sent again of it so far.
+    pub(super) fn under_way(&self) -> io::Result<Option<(u32, Resent)>> {
+        let Some(carried) = self.carried.filter(|carried| !carried.is_acknowledged) else {
+            return Ok(None);
+        };
+        let now = tcp_info(self.sender.as_raw_fd())?;
+        Ok(Some((carried.flow, Resent::between(&carried.before, &now))))
     }
 
     /// Whether its flow has come and is acknowledged: it carries none from now on.

@@ -10,6 +10,7 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use super::connection::{Connection, Manners, News, bound_window};
+use super::resent::Resent;
 use crate::address::ipv4;
 use crate::error::LabError;
 use crate::hosts::Hosts;
@@ -175,6 +176,13 @@ impl<'a> Pool<'a> {
             self.idle.entry(self.connections[number].pair).or_default().push(number);
         }
         Ok(is_over.into())
+    }
+
+    /// The flows whose last byte is not acknowledged, and what their senders have sent again so far.
+    pub(super) fn under_way(&self) -> Result<Vec<(u32, Resent)>, LabError> {
+        let failed = |error: io::Error| LabError::system("look at a connection", error);
+        let flows = self.connections.iter().filter_map(|one| one.under_way().transpose());
+        flows.collect::<io::Result<_>>().map_err(failed)
     }
 
     fn accept(&mut self, host: usize) -> io::Result<()> {

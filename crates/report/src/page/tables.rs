@@ -3,7 +3,7 @@
 use flowsched_experiment::results::{Point, SizeClass, Summary};
 use maud::{Markup, html};
 
-use crate::format::{change, count, duration, interval, plural, share};
+use crate::format::{change, count, count_or_dash, duration, interval, plural, share};
 use crate::overview::{CLASSES, Row, against, class_title, interval_note, left_out, rows, seeds};
 
 /// The schemes at one point.
@@ -105,8 +105,8 @@ fn trouble(rows: &[Row<'_>]) -> Markup {
                             th scope="row" { (row.scheme) }
                             td { (count(row.total(|run| run.flows))) }
                             td { (count(row.total(|run| run.flows - run.finished))) }
-                            td { (count(row.total(|run| run.timeouts))) }
-                            td { (count(row.total(|run| run.retransmissions))) }
+                            td { (count_or_dash(row.counted(|run| run.timeouts))) }
+                            td { (count_or_dash(row.counted(|run| run.retransmissions))) }
                             td { (count(row.total(|run| run.drops))) }
                             td { (count(row.total(|run| run.ecn_marks))) }
                             @if deadlines { td { (row.deadlines_met().map(share).unwrap_or_default()) } }

@@ -1,6 +1,7 @@
 //! The outcome of a run, the same for every world.
 //!
-//! Worlds without packets leave the counters of packets at 0.
+//! Worlds without packets leave the counters of packets at 0. A world with packets that it cannot count says so in
+//! [`Uncounted`].
 
 use flowsched_units::{Bytes, Time};
 
@@ -105,6 +106,38 @@ pub struct Overhead {
     pub switch_state: Option<Bytes>,
 }
 
+/// Counters of an [`Outcome`] that are 0 because nobody counts what they are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uncounted {
+    /// [`FlowOutcome::retransmissions`].
+    pub retransmissions: bool,
+    /// [`FlowOutcome::timeouts`].
+    pub timeouts: bool,
+    /// Of these, which ones came in a row.
+    pub timeout_rows: bool,
+    /// What [`Passage`] says of packets and ACKs that arrived.
+    pub arrivals: bool,
+    /// [`Passage::lost`].
+    pub losses: bool,
+    /// [`Outcome::overhead`].
+    pub overhead: bool,
+}
+
+impl Uncounted {
+    /// What is not counted in one of two parts of a run.
+    #[must_use]
+    pub fn or(self, other: Uncounted) -> Uncounted {
+        Uncounted {
+            retransmissions: self.retransmissions || other.retransmissions,
+            timeouts: self.timeouts || other.timeouts,
+            timeout_rows: self.timeout_rows || other.timeout_rows,
+            arrivals: self.arrivals || other.arrivals,
+            losses: self.losses || other.losses,
+            overhead: self.overhead || other.overhead,
+        }
+    }
+}
+
 /// The outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
@@ -128,6 +161,8 @@ pub struct Outcome {
     pub retransmissions: u64,
     /// What the scheme costs beside its data.
     pub overhead: Overhead,
+    /// Which of these counters say nothing.
+    pub uncounted: Uncounted,
     /// Whether the run was stopped before its end.
     pub stopped: bool,
     /// When the last event was, or the run was cut off.

@@ -76,25 +76,37 @@ pub const SUMMARY: &[Key] = &[
     key("runs[].peak_rss_bytes", "B", "The largest resident memory of the process so far."),
     key("runs[].drops", "", "Packets dropped at ports or lost on links."),
     key("runs[].ecn_marks", "", "Packets marked by ECN."),
-    key("runs[].timeouts", "", "Retransmission timeouts."),
+    key(
+        "runs[].timeouts",
+        "",
+        "Retransmission timeouts; null in the lab if its hosts do not count them.",
+    ),
     key(
         "runs[].repeated_timeouts",
         "",
         "How often a flow had two or more timeouts in a row, with nothing acknowledged between \
-         them (PIAS ToN 2017, III-B.3).",
+         them (PIAS ToN 2017, III-B.3). Null in the lab if the kernel's counts leave it open.",
     ),
-    key("runs[].longest_timeouts", "", "Number of timeouts in the longest such row."),
+    key(
+        "runs[].longest_timeouts",
+        "",
+        "Number of timeouts in the longest such row; null if `repeated_timeouts` is.",
+    ),
     key(
         "runs[].terminations",
         "",
         "Flows with a row of more than 15 timeouts, after which Linux ends a connection \
-         (`tcp_retries2`). Simulated flows go on.",
+         (`tcp_retries2`). Simulated flows go on. Null if `repeated_timeouts` is.",
     ),
-    key("runs[].retransmissions", "", "Data packets sent again."),
+    key(
+        "runs[].retransmissions",
+        "",
+        "Data packets sent again; null in the lab with flows of memcached.",
+    ),
     key(
         "runs[].overhead.header_bytes",
         "B",
-        "Bytes that the scheme's header adds to every packet.",
+        "Bytes that the scheme's header adds to every packet. Null in the lab, as every key of `overhead`.",
     ),
     key(
         "runs[].overhead.probe_bytes",
@@ -173,7 +185,12 @@ pub const SUMMARY: &[Key] = &[
         "Gbit/s",
         "Size over FCT of those flows; null if there are none.",
     ),
-    key("runs[].packets.arrived", "", "Data packets of measured flows that arrived."),
+    key(
+        "runs[].packets.arrived",
+        "",
+        "Data packets of measured flows that arrived. Every key of `packets` is null in the lab with \
+         the kernel's TCP.",
+    ),
     key("runs[].packets.marked", "", "The share of these packets that some port marked."),
     key("runs[].packets.marked_again", "", "The share that more than one port marked."),
     key(
@@ -190,7 +207,7 @@ pub const SUMMARY: &[Key] = &[
         "runs[].packets.{duplicate_acks,third_duplicate_acks}",
         "",
         "Of the ACKs of flows that lost nothing: the share that acknowledged nothing new, and the \
-         share that was at least the third such ACK in a row.",
+         share that was at least the third such ACK in a row. Null in the lab.",
     ),
     key(
         "runs[].one_by_one.{halved,longer,doubled,worst}",

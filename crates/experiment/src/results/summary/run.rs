@@ -1,4 +1,6 @@
 //! The figures of one run, and of the parts of its workload. How runs compare is said elsewhere.
+//!
+//! Counts that are `None` are of what nobody counted in this run.
 
 use flowsched_units::Time;
 use serde::{Deserialize, Serialize};
@@ -59,18 +61,20 @@ pub struct RunSummary {
     /// Packets marked by ECN.
     pub ecn_marks: u64,
     /// Retransmission timeouts.
-    pub timeouts: u64,
+    #[serde(default)]
+    pub timeouts: Option<u64>,
     /// Rows of two or more timeouts of a flow, with nothing acknowledged between them.
     #[serde(default)]
-    pub repeated_timeouts: u64,
+    pub repeated_timeouts: Option<u64>,
     /// Timeouts of the longest such row.
     #[serde(default)]
-    pub longest_timeouts: u32,
+    pub longest_timeouts: Option<u32>,
     /// Flows whose connection a host would have ended for its timeouts.
     #[serde(default)]
-    pub terminations: u64,
+    pub terminations: Option<u64>,
     /// Data packets sent again.
-    pub retransmissions: u64,
+    #[serde(default)]
+    pub retransmissions: Option<u64>,
     /// What the scheme cost beside its data.
     #[serde(default)]
     pub overhead: OverheadRecord,
@@ -133,7 +137,7 @@ pub struct PartSummary {
     pub goodput_gbps: Distribution,
     /// Retransmission timeouts of measured flows.
     #[serde(default)]
-    pub timeouts: u64,
+    pub timeouts: Option<u64>,
     /// What packets met on their way.
     #[serde(default)]
     pub packets: PacketFigures,
@@ -181,8 +185,9 @@ impl PartSummary {
             query_us: query_us(&flows),
             slowdown: distribution(FlowRow::slowdown),
             goodput_gbps: distribution(goodput_gbps),
-            timeouts: flows.iter().map(|flow| flow.timeouts).sum(),
-            packets: PacketFigures::from_flows(&flows),
+            timeouts: (!run.uncounted.timeouts)
+                .then(|| flows.iter().map(|flow| flow.timeouts).sum()),
+            packets: PacketFigures::from_flows(&flows, run.uncounted),
         }
     }
 }
@@ -220,7 +225,8 @@ impl RunSummary {
         };
         let deadlines = Deadlines::from_flows(measured.iter().copied());
         let parts = run.parts.names().iter().enumerate();
-        let counters = run.counters;
+        let (counters, uncounted) = (run.counters, run.uncounted);
+        let has_rows = !uncounted.timeouts && !uncounted.timeout_rows;
         RunSummary {
             point: run.point.clone(),
             scheme: run.scheme.clone(),
@@ -242,12 +248,15 @@ impl RunSummary {
             peak_rss_bytes: counters.peak_rss_bytes,
             drops: counters.drops,
             ecn_marks: counters.ecn_marks,
-            timeouts: counters.timeouts,
-            repeated_timeouts: counters.repeated_timeouts,
-            longest_timeouts: counters.longest_timeouts,
-            terminations: counters.terminations,
-            retransmissions: counters.retransmissions,
-            overhead: counters.overhead,
+            timeouts: (!uncounted.timeouts).then_some(counters.timeouts),
+            repeated_timeouts: has_rows.then_some(counters.repeated_timeouts),
+            longest_timeouts: has_rows.then_some(counters.longest_timeouts),
+            terminations: has_rows.then_some(counters.terminations),
+            retransmissions: (!uncounted.retransmissions).then_some(counters.retransmissions),
+            overhead: match uncounted.overhead {
+                true => OverheadRecord::default(),
+                false => counters.overhead,
+            },
             convergence_us: ports.convergence_us,
             queue_bytes: ports.queue_bytes,
             links: ports.links.clone(),
@@ -255,7 +264,7 @@ impl RunSummary {
             slowdown: distribution(FlowRow::slowdown),
             normalised_fct: PerClass::from_fn(|class| normalised_fct(of_class(class))),
             goodput_gbps: distribution(goodput_gbps),
-            packets: PacketFigures::from_flows(&measured),
+            packets: PacketFigures::from_flows(&measured, uncounted),
             one_by_one: OneByOne::default(),
             parts: parts.map(|(place, name)| PartSummary::new(run, place, name)).collect(),
         }

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use flowsched_schemes::world::Uncounted;
 use flowsched_workload::FlowParts;
 use serde_json::{Value as Json, json};
 use tempfile::tempdir;
@@ -154,6 +155,35 @@ fn application_throughput_is_the_share_of_measured_flows_that_met_their_deadline
     };
     assert_eq!(figures(0), [json!(4), json!(2), json!(0.5)]);
     assert_eq!(figures(1), [json!(0), json!(0), Json::Null]);
+}
+
+#[test]
+fn what_nobody_counted_is_null() {
+    let parts = FlowParts::from_names(["short"]);
+    let of = |uncounted| {
+        let run = run("tcp", 1, vec![flow(0, 1, 10)]);
+        summary_of(vec![RunRecord { parts: parts.clone(), uncounted, ..run }])["runs"][0].clone()
+    };
+    let all = of(Uncounted {
+        retransmissions: true,
+        timeouts: true,
+        arrivals: true,
+        overhead: true,
+        ..Uncounted::default()
+    });
+    let counts = |run: &Json| {
+        ["timeouts", "repeated_timeouts", "longest_timeouts", "terminations", "retransmissions"]
+            .map(|key| run[key].clone())
+    };
+    assert_eq!(counts(&all), [const { Json::Null }; 5]);
+    assert_eq!(all["overhead"]["header_bytes"], Json::Null);
+    assert_eq!(all["packets"]["arrived"], Json::Null);
+    assert_eq!(all["parts"][0]["timeouts"], Json::Null);
+    assert_eq!(all["parts"][0]["packets"]["arrived"], Json::Null);
+    let rows = of(Uncounted { timeout_rows: true, ..Uncounted::default() });
+    let [timeouts, repeated, longest, terminations, retransmissions] = counts(&rows);
+    assert_eq!([timeouts, retransmissions], [json!(0), json!(0)]);
+    assert_eq!([repeated, longest, terminations], [const { Json::Null }; 3]);
 }
 
 #[test]
