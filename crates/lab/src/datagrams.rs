@@ -29,7 +29,7 @@ use crate::address::ipv4;
 use crate::clock::Clock;
 use crate::error::LabError;
 use crate::hosts::Hosts;
-use crate::players::Played;
+use crate::played::Played;
 use crate::switch::memory::LONGEST_FRAME;
 use crate::sys::Precedence;
 use crate::wait::ready;

@@ -22,6 +22,7 @@ mod interface;
 pub mod memcached;
 pub mod namespaces;
 mod play;
+pub mod played;
 pub mod players;
 pub mod run;
 mod schedule;

@@ -23,7 +23,7 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use crate::clock::Clock;
 use crate::error::LabError;
 use crate::hosts::Hosts;
-use crate::players::Played;
+use crate::played::Played;
 use crate::schedule::Schedule;
 use get::Get;
 pub use servers::Servers;

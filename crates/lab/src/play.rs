@@ -15,7 +15,7 @@ use flowsched_workload::LONGEST_RUN;
 use crate::clock::Clock;
 use crate::conduct::Conduct;
 use crate::error::LabError;
-use crate::players::Played;
+use crate::played::Played;
 use crate::switch::Switch;
 use crate::tap::Cable;
 

@@ -3,24 +3,14 @@
 use std::sync::atomic::Ordering;
 use std::thread;
 
-use flowsched_schemes::world::{FlowOutcome, Progress, Uncounted};
+use flowsched_schemes::world::Progress;
 use flowsched_units::Time;
 use flowsched_workload::Flow;
 
 use crate::error::LabError;
 use crate::memcached::Queries;
+use crate::played::Played;
 use crate::traffic::Traffic;
-
-/// What became of flows that were played.
-#[derive(Clone, Debug, Default)]
-pub struct Played {
-    /// By flow.
-    pub flows: Vec<FlowOutcome>,
-    /// By how much the latest of them began too late.
-    pub latest: Time,
-    /// What hosts do not tell of the flows.
-    pub uncounted: Uncounted,
-}
 
 /// Flows by who plays them. In each list, a flow's number is its place.
 #[derive(Clone, Debug, Default)]

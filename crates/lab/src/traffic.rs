@@ -20,7 +20,7 @@ use flowsched_workload::Flow;
 use crate::clock::Clock;
 use crate::error::LabError;
 use crate::hosts::Hosts;
-use crate::players::Played;
+use crate::played::Played;
 use crate::schedule::Schedule;
 use connection::News;
 pub use connection::{Manners, Tags};
