@@ -188,7 +188,7 @@ fn a_trial_is_rolled_back_when_canaries_retransmit_more() {
     let line = controller.wait_for_line("group rack-1: version 2: ").1;
     let why = "canaries retransmit ";
     assert!(line.contains(&format!("the trial was rolled back: {why}")), "{line}");
-    assert!(line.contains("other hosts 0."), "{line}");
+    assert!(line.contains("other hosts 0.100%"), "{line}");
     controlled.check_rolled_back(why);
 }
 

@@ -51,8 +51,10 @@ impl Host {
         self.current.as_ref().is_some_and(|current| current.is_canary(&self.name))
     }
 
-    /// Counts 400 segments per millisecond until `passed`. `losses` in a thousand are retransmitted.
+    /// Counts 400 segments per millisecond until `passed`. `losses` in a thousand are retransmitted: exactly so many,
+    /// since segments come by the thousand.
     fn count(&mut self, passed: u64, losses: u64) {
+        let passed = passed.next_multiple_of(5);
         let sent = 400 * passed.saturating_sub(self.counted_at);
         self.segments += sent;
         self.again += sent * losses / 1000;
