@@ -67,7 +67,9 @@ fn panels<'a>(claim: &'a Claim, rows: &[&'a Row]) -> Vec<Panel<'a>> {
     let mut panels: Vec<Panel<'a>> = Vec::new();
     for row in rows {
         let value = claim.values.iter().find(|value| value.name == row.value);
-        let (Some(curve), Some(value)) = (&row.curve, value) else { continue };
+        // A recorded file can hold anything.
+        let curve = row.curve.as_ref().filter(|curve| curve.points.len() > 1);
+        let (Some(curve), Some(value)) = (curve, value) else { continue };
         let measure = if row.is_in_lab() { &value.lab } else { &value.measure };
         let (Some(measure), Some(ends)) = (measure, row.published.and_then(|it| it.ends())) else {
             continue;
@@ -222,6 +224,13 @@ mod tests {
         assert!(svg.contains("x, least and most"), "{svg}");
         assert_eq!(svg.matches("workload.load").count(), 1);
         assert_eq!(svg.matches(&format!("stroke=\"{red}\"")).count(), 2);
+    }
+
+    #[test]
+    fn a_curve_without_points_is_not_drawn() {
+        let (claims, mut rows) = claim(&[("x", "over = \"most\"", 0.3)]);
+        rows[0].curve.as_mut().unwrap().points.clear();
+        assert_eq!(curve_chart(&claims.all[0], &rows.iter().collect::<Vec<_>>()), None);
     }
 
     #[test]
