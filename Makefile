@@ -15,7 +15,7 @@ DESTDIR ?=
 # A tool is built once, quickly: it is used for seconds.
 TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 $(CARGO) install --locked
 
-.PHONY: run build install uninstall agent controller lab test debug-binary test-install test-python lint deny docs reference fidelity bench bench-controller check-sonic drift soak soak-controller mutants clean dependencies
+.PHONY: run build install uninstall agent controller lab test debug-binary test-install test-python lint deny docs reference fidelity fidelity-lab bench bench-controller check-sonic drift soak soak-controller mutants clean dependencies
 
 run: build
 	$(BINARY) run experiments/pias-vs-dctcp.toml
@@ -104,6 +104,10 @@ TABLES ?=
 ## Measures the tables on the pages on fidelity, to benches/fidelity/; TABLES="ect epn-las" measures two of them.
 fidelity: build
 	scripts/fidelity.py $(BINARY) $(TABLES)
+
+## Measures what the lab carries on this machine, as root: nothing else may run.
+fidelity-lab: lab
+	scripts/fidelity.py $(BINARY) lab-capacity
 
 ## Packet-hops per CPU-second, the cost of growth, the optimiser beside SciPy's, and what a sweep costs beside its runs.
 bench: build

@@ -4,7 +4,8 @@
     scripts/fidelity.py FLOWSCHED [TABLE ...]
 
 A table states when, with which version and by which commands it was measured. A cell is the change of the mean FCT,
-with the 95% interval that `flowsched run` or `flowsched diff` computes over the seeds. Without TABLE all are measured.
+with the 95% interval that `flowsched run` or `flowsched diff` computes over the seeds. Without TABLE all are measured
+but those of the lab.
 """
 
 import datetime
@@ -35,15 +36,21 @@ class Flowsched:
         command = [self.binary, *arguments, "--format", "json"]
         return json.loads(subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)
 
-    def run(self, experiment, *settings, quick=False):
+    def run(self, experiment, *settings, quick=False, command=("run",)):
         """The summary of an experiment, with the folder that has its results."""
         self.runs += 1
         folder = f"results/fidelity/{self.table}-{self.runs}"
         sets = [word for setting in settings for word in ("--set", setting)]
         scale = ["--quick"] if quick else []
-        summary = self.json("run", f"experiments/{experiment}.toml", *scale, *sets, "--out", folder)
+        summary = self.json(*command, f"experiments/{experiment}.toml", *scale, *sets, "--out", folder)
         self.program = summary["program"]
         return summary | {"folder": folder}
+
+    def lab(self, experiment, *settings):
+        """How well the lab kept to real time in each run of an experiment, with the varied keys."""
+        summary = self.run(experiment, *settings, command=("lab", "run"))
+        kept = json.loads((ROOT / summary["folder"] / "lab.json").read_text())
+        return [(one["run"].partition(" at ")[2], one) for one in kept]
 
     def diff(self, before, after):
         """By scheme, how FCTs changed by class of flows."""
@@ -202,6 +209,22 @@ def ect(flowsched):
         yield name, *changes, drops
 
 
+def lab_capacity(flowsched):
+    yield "busy ports", "links", "rate while busy", "lateness / queueing delay", "late packets", "valid runs"
+    one_port = flowsched.lab("lab-capacity", "seeds=4")
+    ports = flowsched.lab("lab-capacity-ports", "seeds=4")
+    rates = ["100Mbps", "200Mbps", "400Mbps", "600Mbps", "800Mbps", "1Gbps"]
+    rows = [(1, rate, [run for at, run in one_port if at.endswith(f"= {rate}")]) for rate in rates]
+    for busy, rate, runs in [*rows, (12, "100Mbps", [run for _, run in ports])]:
+        delays = [added / delay for delay, added in (run["busiest_delay_us"] for run in runs)]
+        shares = [[run["busiest_rate"] for run in runs], delays, [run["late_share"] for run in runs]]
+        cells = ("{:.2f}% to {:.2f}%".format(100 * min(all), 100 * max(all)) for all in shares)
+        yield busy, rate, *cells, f"{sum(run['valid'] for run in runs)} of {len(runs)}"
+
+
+# Measured only where they are named: they need root, `make lab` and a machine that does nothing else.
+LAB_TABLES = {"lab-capacity": lab_capacity}
+
 TABLES = {
     "pdq-fluid": pdq_fluid,
     "m-pdq-fluid": m_pdq_fluid,
@@ -223,7 +246,7 @@ def page(name, rows, flowsched):
     program = flowsched.program
     source = (
         f"Measured on {datetime.date.today()} by flowsched {program['version']} (commit {program['commit']}). "
-        f"`make fidelity TABLES={name}` measures it again."
+        f"`{'make fidelity-lab' if name in LAB_TABLES else f'make fidelity TABLES={name}'}` measures it again."
     )
     commands = ["<details><summary>Commands</summary>", "", "```console"]
     commands += [f"$ {command}" for command in flowsched.commands] + ["```", "", "</details>"]
@@ -232,13 +255,14 @@ def page(name, rows, flowsched):
 
 def main():
     binary, *names = sys.argv[1:]
-    if unknown := [name for name in names if name not in TABLES]:
-        sys.exit(f"There is no table {', '.join(unknown)}. The tables are {', '.join(TABLES)}.")
+    tables = TABLES | LAB_TABLES
+    if unknown := [name for name in names if name not in tables]:
+        sys.exit(f"There is no table {', '.join(unknown)}. The tables are {', '.join(tables)}.")
     PAGES.mkdir(exist_ok=True)
     shutil.rmtree(ROOT / "results" / "fidelity", ignore_errors=True)
     for name in names or TABLES:
         flowsched = Flowsched(binary, name)
-        rows = list(TABLES[name](flowsched))
+        rows = list(tables[name](flowsched))
         (PAGES / f"{name}.md").write_text(page(name, rows, flowsched))
 
 
