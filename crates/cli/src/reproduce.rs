@@ -89,8 +89,7 @@ pub fn explain(id: &str) -> Result<(), Failure> {
     let recorded = record::tables(&claims)?;
     let texts = asked.iter().map(|claim| {
         let rows = claim.values.iter().flat_map(|value| {
-            let known = recorded.row(&claim.id, &value.name).cloned();
-            let row = known.unwrap_or_else(|| Row::new(claim, value, &BTreeMap::new(), ""));
+            let row = recorded.row_of(claim, value);
             let beside = recorded.in_lab(&claim.id, &value.name).cloned();
             let beside = beside.filter(|_| !row.is_in_lab());
             [Some(row), beside].into_iter().flatten()

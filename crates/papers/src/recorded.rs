@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use flowsched_experiment::results::Program;
 use serde::{Deserialize, Serialize};
 
-use crate::claim::Claims;
+use crate::claim::{Claim, ClaimedValue, Claims};
 use crate::row::Row;
 use crate::verdict::Verdict;
 
@@ -66,6 +66,12 @@ impl Tables {
     /// or the one that says why nothing was measured.
     pub fn row(&self, id: &str, value: &str) -> Option<&Row> {
         self.rows_of(id, value).rev().max_by_key(|row| row.weight())
+    }
+
+    /// The same; where nothing is recorded, what the claim says of its value.
+    pub fn row_of(&self, claim: &Claim, value: &ClaimedValue) -> Row {
+        let recorded = self.row(&claim.id, &value.name).filter(|row| row.is_measured()).cloned();
+        recorded.unwrap_or_else(|| Row::new(claim, value, &BTreeMap::new(), ""))
     }
 
     /// The row of a claim's value with real packets.
@@ -215,5 +221,21 @@ mod tests {
             assert_eq!(all.row("a.b", "x"), Some(&new[0]));
             assert_eq!(all.row("a.b", "y"), Some(&old[1]));
         }
+    }
+
+    #[test]
+    fn what_is_not_measured_is_as_the_claims_have_it() {
+        let text = "[[claim]]\nid = \"a.b\"\npaper = \"a\"\nsection = \"1\"\nwhere = \"sim\"\nwords = \"\"\n\
+                    setting = \"\"\nmetric = \"\"\nkind = \"value\"\n\
+                    [[claim.value]]\nname = \"x\"\npublished = 1\nnot_run = \"so\"\n";
+        let claims = Claims::parse(text).unwrap();
+        let claim = &claims.all[0];
+        let stale =
+            Row { reason: Some("as before".to_owned()), ..row("x", "quick", Verdict::NotRun) };
+        let said = tables(&[&[stale]]).unwrap().row_of(claim, &claim.values[0]);
+        assert_eq!((said.verdict, said.reason.as_deref()), (Verdict::NotRun, Some("so")));
+        let measured = row("x", "quick", Verdict::Reproduced);
+        let said = tables(&[std::slice::from_ref(&measured)]).unwrap();
+        assert_eq!(said.row_of(claim, &claim.values[0]), measured);
     }
 }

@@ -78,8 +78,7 @@ fn as_markdown(text: &str) -> String {
 
 /// The rows of a claim's values.
 fn rows(claim: &Claim, tables: &Tables) -> Vec<Row> {
-    let known = claim.values.iter().filter_map(|value| tables.row(&claim.id, &value.name));
-    known.cloned().collect()
+    claim.values.iter().map(|value| tables.row_of(claim, value)).collect()
 }
 
 /// Whether the table measured one of the claims.

@@ -90,8 +90,10 @@ pub fn write_pages(folder: &Path) -> Result<(), Failure> {
         let page = paper_page(paper, &claims, &tables, &explored, &about);
         write(folder, &format!("{paper}.md"), &page)?;
     }
-    let rows: Vec<Row> =
-        values(&claims).filter_map(|(id, value)| tables.row(id, &value.name)).cloned().collect();
+    let of_claim = |claim: &'_ Claim| {
+        claim.values.iter().map(|value| tables.row_of(claim, value)).collect::<Vec<_>>()
+    };
+    let rows: Vec<Row> = claims.all.iter().flat_map(of_claim).collect();
     write(folder, "totals.md", &(totals(&rows) + "\n"))?;
     let front: Vec<&Row> = rows.iter().filter(|row| row.id == FRONT).collect();
     write(folder, "front.svg", &(claim_chart(&front).unwrap_or_default() + "\n"))
