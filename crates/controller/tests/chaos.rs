@@ -10,6 +10,7 @@ mod light;
 #[path = "support/rig.rs"]
 mod rig;
 
+use std::sync::PoisonError;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -49,6 +50,25 @@ struct World {
     prometheus: (u16, Option<Process>),
     /// How often etcd was restored from the snapshot.
     restored: usize,
+}
+
+/// A failure tells what every part said last.
+impl Drop for World {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        for host in self.fleet.hosts.iter() {
+            let host = host.lock().unwrap_or_else(PoisonError::into_inner);
+            let version = host.current.as_ref().map(|current| current.version);
+            println!("{}: version {version:?}, {} {}", host.name, host.trouble, host.refusal);
+        }
+        for name in ["controller0.log", "controller1.log", "etcd.log", "prometheus.log"] {
+            let log = std::fs::read_to_string(self.rig.path(name)).unwrap_or_default();
+            let lines: Vec<&str> = log.lines().collect();
+            println!("{name}:\n{}", lines[lines.len().saturating_sub(40)..].join("\n"));
+        }
+    }
 }
 
 impl World {

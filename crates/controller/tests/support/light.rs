@@ -28,6 +28,10 @@ pub fn own() -> Levels {
     Levels::parse("10B 20B", None).unwrap()
 }
 
+/// The number of turns in which sizes change. Each has two sizes, both below those of the next turn. Two thresholds can
+/// part the sizes of two turns but not of five: whatever is in force, a later turn has better thresholds.
+const TURNS: usize = 5;
+
 /// The state of a host.
 #[derive(Debug, Default)]
 pub struct Host {
@@ -126,12 +130,12 @@ impl Fleet {
         let mut host = host.lock().unwrap();
         let passed = self.begun.elapsed().as_millis() as u64;
         let turn = (passed / 1000).checked_div(self.period).unwrap_or(0);
-        let bin = 40 + 80 * (turn as usize % 2);
+        let bin = 20 + 40 * (turn as usize % TURNS);
         let mut page = String::with_capacity(16 << 10);
         let les = bins::bounds().map(|bound| bound.to_string()).chain(["+Inf".into()]);
         for (place, le) in les.enumerate() {
             // Two sizes far apart, so that thresholds matter.
-            let count = passed * (u64::from(place >= bin) + u64::from(place >= bin + 60));
+            let count = passed * (u64::from(place >= bin) + u64::from(place >= bin + 30));
             let _ = writeln!(page, "flowsched_message_bytes_bucket{{le=\"{le}\"}} {count}");
         }
         let labels = format!("{{group=\"{}\",host=\"{}\"}}", self.group, host.name);
