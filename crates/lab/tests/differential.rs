@@ -1,8 +1,8 @@
 //! The switch against the ports of the simulator: the same packets, through real sockets in real time.
 //!
 //! Hosts are sockets here. A controller of the test's own notes what comes to each port and what leaves
-//! it, and when. Given what came, a lone port of the same kind must decide the same: order, departures,
-//! marks and drops. What the sockets of the hosts get must be what left.
+//! it, and when. Given what came, ports of the same kind that are served here, one packet at a time, must decide
+//! the same: order, departures, marks and drops. What the sockets of the hosts get must be what left.
 
 #[path = "support/first_run.rs"]
 mod first_run;
@@ -31,15 +31,19 @@ use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::world::{Controllers, Parts, Ports, World};
 use flowsched_sim::Job;
-use flowsched_topology::{HostId, Network};
-use flowsched_units::{Bytes, Time};
+use flowsched_topology::{HostId, Network, PortId};
+use flowsched_units::{Bytes, Rate, Time};
 use flowsched_workload::stream;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockType, recv, send, setsockopt, socketpair, sockopt,
 };
 use rand::Rng;
 
-const HOSTS: u32 = 4;
+const HOSTS: u32 = 5;
+/// Hosts that frames go to, those with the lowest numbers; the others send.
+const RECEIVERS: u32 = 2;
+/// The share of the frames that go to host 0, whose port therefore drops some.
+const TO_BUSIEST: f64 = 0.9;
 /// Few enough for the buffers of sockets.
 const PACKETS: usize = 40;
 /// Frames that hosts send at once: about 46 KB, of which the link to the receiver takes a third meanwhile. What
@@ -125,20 +129,20 @@ fn wires() -> (Vec<Wire>, Vec<Wire>) {
     (0..HOSTS).map(pair).unzip()
 }
 
-/// A frame of host `from` for host 0, with its number in the TCP header.
-fn frame(from: HostId, number: u32, random: &mut impl Rng) -> Vec<u8> {
+/// A frame from host to host, with its number in the TCP header.
+fn frame((from, to): (HostId, HostId), number: u32, random: &mut impl Rng) -> Vec<u8> {
     let mut ip = Ipv4Header {
         dscp: IpDscp::try_new(8 * random.random_range(0..8u8)).unwrap(),
         ecn: if random.random_bool(0.8) { IpEcn::Ect0 } else { IpEcn::NotEct },
         source: ipv4(from).octets(),
-        destination: ipv4(HostId(0)).octets(),
+        destination: ipv4(to).octets(),
         protocol: 6.into(),
         time_to_live: 64,
         ..Ipv4Header::default()
     };
     ip.header_checksum = ip.calc_header_checksum();
     let payload = vec![0; random.random_range(0..1_460)];
-    let builder = PacketBuilder::ethernet2(mac(from), mac(HostId(0)))
+    let builder = PacketBuilder::ethernet2(mac(from), mac(to))
         .ip(etherparse::IpHeaders::Ipv4(ip, Default::default()))
         .tcp(random.random_range(4_000..4_003), 5_000, number, 1_000);
     let mut bytes = Vec::new();
@@ -156,37 +160,77 @@ fn read(bytes: &[u8]) -> (u32, bool) {
     (tcp.sequence_number(), header.ecn == IpEcn::CongestionExperienced)
 }
 
-/// What leaves a lone port, and when, if these packets come to it; and how many are dropped.
-fn lone<H: Header, P: Port<Packet<H>>>(
-    mut port: P,
-    network: &Network,
-    number: u32,
-    arrivals: &[Event],
-) -> (Vec<(Time, u32, bool)>, usize) {
-    assert!(!port.shares_memory());
-    let rate = network.ports()[number as usize].rate;
-    let (mut departures, mut drops, mut free) = (Vec::new(), 0, Time::ZERO);
-    let mut leave = |packet: Packet<H>, at: Time, free: &mut Time| {
-        *free = at + rate.transmission_time(Bytes::new(packet.wire.into()));
-        departures.push((at, packet.seq, packet.flags.has(Flags::CE)));
-    };
-    for Event { at, packet, .. } in arrivals {
-        while free <= *at
-            && let Some(next) = port.dequeue()
+/// A port that is served one packet at a time.
+struct Served<P> {
+    port: P,
+    rate: Rate,
+    /// When its link has sent what left last.
+    free: Time,
+    departures: Vec<Departure>,
+    drops: usize,
+}
+
+/// When a packet left, its slot in the switch's memory, and whether it is marked.
+type Departure = (Time, u32, bool);
+
+impl<P> Served<P> {
+    fn new(port: P, rate: Rate) -> Served<P> {
+        Served { port, rate, free: Time::ZERO, departures: Vec::new(), drops: 0 }
+    }
+
+    /// Packets leave that may by `now`.
+    fn catch_up<H: Header>(&mut self, now: Time)
+    where
+        P: Port<Packet<H>>,
+    {
+        while self.free <= now
+            && let Some(next) = self.port.dequeue()
         {
-            leave(next, free, &mut free);
-        }
-        let packet = packet.with_header(H::default());
-        if free > *at {
-            port.enqueue(packet, 0, |_| drops += 1);
-        } else if let Some(next) = port.pass(packet, 0, |_| drops += 1) {
-            leave(next, *at, &mut free);
+            self.leave(&next, self.free);
         }
     }
-    while let Some(next) = port.dequeue() {
-        leave(next, free, &mut free);
+
+    /// A packet comes, while so many bytes wait elsewhere in the switch.
+    fn take<H: Header>(&mut self, packet: Packet<H>, now: Time, elsewhere: u64)
+    where
+        P: Port<Packet<H>>,
+    {
+        let drops = &mut self.drops;
+        if self.free > now {
+            self.port.enqueue(packet, elsewhere, |_| *drops += 1);
+        } else if let Some(next) = self.port.pass(packet, elsewhere, |_| *drops += 1) {
+            self.leave(&next, now);
+        }
     }
-    (departures, drops)
+
+    fn leave<H: Header>(&mut self, packet: &Packet<H>, at: Time) {
+        self.free = at + self.rate.transmission_time(Bytes::new(packet.wire.into()));
+        self.departures.push((at, packet.seq, packet.flags.has(Flags::CE)));
+    }
+}
+
+/// The ports of a network that are given these packets.
+fn served<H: Header, P: Port<Packet<H>>>(
+    ports: Vec<P>,
+    network: &Network,
+    events: &[Event],
+) -> Vec<Served<P>> {
+    let rates = network.ports().iter().map(|port| port.rate);
+    let mut all: Vec<Served<P>> =
+        ports.into_iter().zip(rates).map(|(port, rate)| Served::new(port, rate)).collect();
+    for Event { port, at, packet, .. } in events.iter().filter(|event| !event.is_departure) {
+        let mut elsewhere = 0;
+        for other in network.ports_of(network.port(PortId(*port)).owner) {
+            let other_port = &mut all[other.index()];
+            other_port.catch_up(*at);
+            if other.0 != *port {
+                elsewhere += other_port.port.backlog().bytes;
+            }
+        }
+        all[*port as usize].take(packet.with_header(H::default()), *at, elsewhere);
+    }
+    all.iter_mut().for_each(|port| port.catch_up(Time::MAX));
+    all
 }
 
 /// Sends random frames through a switch, and compares.
@@ -198,7 +242,7 @@ struct Differential<'a> {
 }
 
 impl World for Differential<'_> {
-    /// Marks and drops at the port that all packets share.
+    /// Marks and drops at the port that most packets share.
     type Output = (usize, usize);
 
     fn run<T, G, P, C>(self, parts: Parts<T, G, P, C>) -> (usize, usize)
@@ -218,11 +262,12 @@ impl World for Differential<'_> {
         let captures = Captures::default();
         let mut switch = Switch::new(&job, ports, notes, cables, levels, clock, captures);
         let mut random = stream(seed, "frames", 0);
-        let senders: Vec<HostId> =
-            (0..PACKETS * 3).map(|_| HostId(random.random_range(1..HOSTS))).collect();
-        let frames: Vec<(HostId, Vec<u8>)> = (0..)
-            .zip(senders)
-            .map(|(number, from)| (from, frame(from, number, &mut random)))
+        let frames: Vec<(HostId, Vec<u8>)> = (0..PACKETS * 3)
+            .map(|number| {
+                let from = HostId(random.random_range(RECEIVERS..HOSTS));
+                let to = HostId(u32::from(!random.random_bool(TO_BUSIEST)));
+                (from, frame((from, to), number as u32, &mut random))
+            })
             .collect();
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
@@ -249,35 +294,30 @@ impl World for Differential<'_> {
         assert_eq!((switch.counts().refused, switch.counts().overrun), (0, 0));
         drop(switch);
         let log = log.take();
-        let bottleneck = job.network.port_to(HostId(0)).0;
-        let mut seen = (0, 0);
-        for number in 0..job.network.ports().len() as u32 {
+        let connections = noted(&log);
+        let made = (0..).zip(job.network.ports()).map(|(number, port)| {
+            let site = Site { port: number, rate: port.rate, is_host: number < HOSTS };
+            ports.port(site, &connections)
+        });
+        let served = served(made.collect(), job.network, &log);
+        for (number, port) in (0..).zip(&served) {
             let of_port = |is_departure: bool| {
                 log.iter()
-                    .copied()
-                    .filter(|event| event.port == number && event.is_departure == is_departure)
-                    .collect::<Vec<Event>>()
+                    .filter(move |event| event.port == number && event.is_departure == is_departure)
             };
-            let site = Site {
-                port: number,
-                rate: job.network.ports()[number as usize].rate,
-                is_host: number < HOSTS,
-            };
-            let connections = noted(&log);
-            let port = ports.port(site, &connections);
-            let (departures, drops) = lone(port, job.network, number, &of_port(false));
-            let found: Vec<(Time, u32, bool)> = of_port(true)
-                .iter()
+            let found: Vec<Departure> = of_port(true)
                 .map(|event| (event.at, event.packet.seq, event.packet.flags.has(Flags::CE)))
                 .collect();
-            assert_eq!(found, departures, "port {number}, seed {seed}");
-            assert_eq!(of_port(false).len() - found.len(), drops, "port {number}, seed {seed}");
-            if number == bottleneck {
-                seen = (found.iter().filter(|(_, _, is_marked)| *is_marked).count(), drops);
-            }
+            assert_eq!(found, port.departures, "port {number}, seed {seed}");
+            assert_eq!(of_port(false).count() - found.len(), port.drops, "{number}, seed {seed}");
         }
-        assert_eq!(received(&mut hosts[0]), expected(&log, &frames, bottleneck), "seed {seed}");
-        seen
+        for (to, host) in hosts.iter_mut().enumerate().take(RECEIVERS as usize) {
+            let last = job.network.port_to(HostId(to as u32)).0;
+            assert_eq!(received(host), expected(&log, &frames, last), "seed {seed}");
+        }
+        let busiest = &served[job.network.port_to(HostId(0)).index()];
+        let marks = busiest.departures.iter().filter(|(_, _, is_marked)| *is_marked).count();
+        (marks, busiest.drops)
     }
 }
 
@@ -303,7 +343,7 @@ fn received(host: &mut Wire) -> Vec<(u32, bool)> {
 
 /// The numbers and marks of the frames that left the last port, in order.
 fn expected(log: &[Event], frames: &[(HostId, Vec<u8>)], last: u32) -> Vec<(u32, bool)> {
-    let mut of_host: BTreeMap<u32, _> = (1..HOSTS)
+    let mut of_host: BTreeMap<u32, _> = (RECEIVERS..HOSTS)
         .map(|host| {
             let own = frames.iter().filter(move |(from, _)| from.0 == host);
             (host, own.map(|(_, bytes)| read(bytes).0))
@@ -349,6 +389,11 @@ fn the_switch_decides_as_the_ports_of_the_simulator() {
         r#"preset = "pias", queues = 8, thresholds = "10KB 20KB 30KB 40KB 50KB 60KB 70KB", buffer = "15KB", ecn_threshold = "6KB""#,
         r#"preset = "slytherin", buffer = "20KB", ecn_threshold = "5KB""#,
         r#"preset = "pfabric", buffer = "12KB""#,
+        r#"preset = "dctcp", port = "weighted-round-robin", queues = 3, weights = "3 2 1", buffer = "15KB", ecn_threshold = "6KB""#,
+        r#"preset = "dctcp", port = "weighted-round-robin", queues = 3, weights = "3 2 1", ecn_scope = "queue", buffer_sharing = "queue", buffer = "6KB", ecn_threshold = "3KB""#,
+        r#"preset = "dctcp", buffer_sharing = "switch", switch_memory = "30KB", dynamic_alpha = 1.0, ecn_threshold = "5KB""#,
+        r#"preset = "pias", queues = 2, thresholds = "10KB", buffer_sharing = "switch", switch_memory = "20KB", dynamic_alpha = 4.0, ecn_threshold = "5KB""#,
+        r#"preset = "dctcp", without_ect = "drop", buffer = "40KB", ecn_threshold = "5KB""#,
     ] {
         let (marks, drops) = compare(scheme);
         println!("{scheme}: {marks} marks, {drops} drops");
