@@ -67,7 +67,9 @@ where
     let is_stopped = samples(&ports).is_break() || progress.stop.load(Ordering::Relaxed);
     let conduct = Conduct::new(switch.counts(), played.latest, packet_time(job.network));
     let lost = switch.network().losses().lost();
-    Ok((outcome(played, &ports, lost, end, is_stopped), conduct))
+    let passage = switch.passage();
+    let outcome = outcome(played, &ports, lost, end, is_stopped);
+    Ok((Outcome { passage, ..outcome }, conduct))
 }
 
 /// Has the other thread end if this one panics: it would wait for ever, and the run for it.

@@ -14,6 +14,7 @@ pub mod headers;
 pub mod lateness;
 pub mod memory;
 pub mod pace;
+mod passages;
 mod tunnelled;
 
 use std::cell::RefCell;
@@ -26,7 +27,7 @@ use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Controller;
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::{ConnectionId, Connections, Port};
-use flowsched_schemes::world::{Controllers, Ports};
+use flowsched_schemes::world::{Controllers, Passage, Ports};
 use flowsched_sim::Job;
 use flowsched_sim::live::Live;
 use flowsched_topology::HostId;
@@ -38,11 +39,12 @@ use crate::sys::Precedence;
 use crate::tap::Cable;
 use crate::wait::ready;
 use departed::Departed;
-use flows::{FlowNumbers, MOST_FLOWS};
+use flows::{FlowNumbers, MOST_FLOWS, Numbered};
 use headers::{Headers, Levels};
 use lateness::Lateness;
 use memory::{LONGEST_FRAME, Memory};
 use pace::Pace;
+use passages::Passages;
 
 /// Frames read from one host before others have their turn.
 const BATCH: usize = 32;
@@ -79,6 +81,7 @@ pub struct Switch<'a, K, H, P, C> {
     /// By host.
     cables: Vec<K>,
     flows: FlowNumbers,
+    passages: Passages,
     job_flows: &'a [Flow],
     /// Every flow that has a number is a connection of its own to the ports.
     connections: Connections,
@@ -112,9 +115,18 @@ where
         let network = Live::new(job, ports, &controllers, &connections, Memory::default());
         let nics = (0..cables.len() as u32).map(|host| job.network.nic(HostId(host)));
         let paces = nics.map(|nic| Pace::new(job.network.port(nic).rate)).collect();
-        let (flows, counts) = (FlowNumbers::default(), Counts { paces, ..Counts::default() });
-        let job_flows = job.flows;
-        Switch { network, departed, cables, flows, job_flows, connections, levels, clock, counts }
+        Switch {
+            network,
+            departed,
+            cables,
+            flows: FlowNumbers::default(),
+            passages: Passages::default(),
+            job_flows: job.flows,
+            connections,
+            levels,
+            clock,
+            counts: Counts { paces, ..Counts::default() },
+        }
     }
 
     /// Brings frames to their hosts until `stop` is set. What is under way then does not arrive.
@@ -159,6 +171,11 @@ where
         &self.counts
     }
 
+    /// What the data packets of all flows met; `None` if hosts speak a scheme's own protocol or use a tunnel.
+    pub fn passage(&self) -> Option<Passage> {
+        (H::CODEC.is_none() && H::TUNNEL.is_none()).then(|| self.passages.all())
+    }
+
     /// The network.
     pub fn network(&mut self) -> &mut Network<'a, H, P, C> {
         &mut self.network
@@ -172,6 +189,11 @@ where
             let Some(delivery) = delivery else { continue };
             let memory = self.network.losses();
             let entered = memory.entered(&delivery.packet);
+            if let Some(segment) = memory.segment(&delivery.packet) {
+                let Packet { flow, flags, marks, .. } = delivery.packet;
+                let is_again = flags.has(Flags::RETRANSMISSION);
+                self.passages.arrive((flow, flags.has(Flags::ACK)), segment, is_again, marks);
+            }
             let frame = memory.take(&delivery.packet);
             let has_room = self.cables[delivery.host.index()].send(frame)?;
             self.counts.delivered += u64::from(has_room);
@@ -246,9 +268,15 @@ where
 
     /// A packet that the kernel sent, as the ports see it.
     fn of_kernel(&mut self, headers: &Headers) -> Packet<H> {
-        let (flow, is_back) = self.flows.number(headers.key);
+        let Numbered { flow, is_back, is_new } = self.flows.number(headers.key);
+        if is_new {
+            self.passages.forget(flow);
+        }
+        let is_again =
+            headers.segment.is_some_and(|segment| self.passages.enter((flow, is_back), segment));
         let flags = Flags::default()
             .with_if(is_back, Flags::ACK)
+            .with_if(is_again, Flags::RETRANSMISSION)
             .with_if(headers.is_ect, Flags::ECT)
             .with_if(headers.is_marked, Flags::CE);
         let mut packet = Packet::data(flow, headers.to.0, 0, headers.wire, flags);

@@ -9,7 +9,7 @@ use first_run::FirstRun;
 use flowsched_lab::conduct::Conduct;
 use flowsched_lab::run::{Extras, Lab};
 use flowsched_schemes::transport::Timeouts;
-use flowsched_schemes::world::{Outcome, Progress, Threads, Uncounted, Watch};
+use flowsched_schemes::world::{Outcome, Passage, Progress, Threads, Uncounted, Watch};
 
 /// One lab at a time: two would be late.
 static MACHINE: Mutex<()> = Mutex::new(());
@@ -83,6 +83,31 @@ fn a_bulk_flow_fills_the_link() {
     assert!(!conduct.is_valid() || real < 1.01 * ideal, "{real} s, simulated {ideal} s");
     assert!(!conduct.is_valid() || lab.drops > 0, "slow start overruns a buffer of 300 KB");
     assert!(lab.retransmissions >= lab.drops, "{} packets resent", lab.retransmissions);
+    let passage = lab.passage.unwrap();
+    assert!(passage.arrived >= 20_000_000_u32.div_ceil(1_460), "{passage:?}");
+    assert_eq!((passage.reordered, passage.marked), (0, 0), "one queue, which marks nothing");
+}
+
+/// Slytherin 2018, V-F: packets that are promoted after they were marked overtake unmarked ones of their flow.
+#[test]
+fn the_switch_counts_packets_that_overtake() {
+    if !is_root("the_switch_counts_packets_that_overtake") {
+        return;
+    }
+    let (lab, _, _) = run("
+        topology = { kind = \"dumbbell\", hosts_per_side = 4, host_link = \"50Mbps\", bottleneck_link = \"100Mbps\" }
+        workload = { flow = [
+            { src = 0, dst = 4, size = \"1MB\", start = \"0ms\" },
+            { src = 1, dst = 4, size = \"1MB\", start = \"0ms\" },
+            { src = 2, dst = 4, size = \"1MB\", start = \"0ms\" },
+            { src = 3, dst = 4, size = \"1MB\", start = \"0ms\" },
+        ] }
+        scheme = [{ preset = \"slytherin\", ecn_threshold = \"10KB\", host_port = \"fifo\" }]
+    ");
+    let Passage { arrived, marked, reordered, .. } = lab.passage.unwrap();
+    println!("{reordered} of {arrived} out of order, {marked} marked");
+    assert!(marked > 0 && marked < arrived, "{marked} of {arrived}");
+    assert!(reordered > 0 && reordered < marked, "{reordered}, and {marked} marked");
 }
 
 /// Fifteen hosts send to a sixteenth. In a run that counts, its port is paced within 1% of its rate, and the

@@ -92,6 +92,7 @@ fn counters(outcome: &Outcome, cost: Cost) -> Counters {
         longest_timeouts: timeouts.clone().map(|flow| flow.longest).max().unwrap_or(0),
         terminations: timeouts.filter(|flow| flow.longest > RETRIES).count() as u64,
         retransmissions: outcome.retransmissions,
+        packets: outcome.passage.as_ref().map(packets),
         overhead: overhead(&outcome.overhead),
     }
 }

@@ -3,7 +3,7 @@
 use flowsched_schemes::world::Uncounted;
 use serde::{Deserialize, Serialize};
 
-use super::FlowRow;
+use super::{FlowRow, PacketCounters};
 
 /// Shares of the packets of the measured flows; `None` where there are no such packets, or nobody counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,6 +28,18 @@ pub struct PacketFigures {
 }
 
 impl PacketFigures {
+    /// Of all flows together, where data packets are counted but not by flow, and ACKs are not.
+    pub(super) fn of_all(packets: PacketCounters) -> PacketFigures {
+        let share = |part: u64| (packets.arrived > 0).then(|| part as f64 / packets.arrived as f64);
+        PacketFigures {
+            arrived: Some(packets.arrived),
+            marked: share(packets.marked),
+            marked_again: share(packets.marked_again),
+            reordered: share(packets.reordered),
+            ..PacketFigures::default()
+        }
+    }
+
     /// Of these flows.
     pub(super) fn from_flows(flows: &[&FlowRow], uncounted: Uncounted) -> PacketFigures {
         if uncounted.arrivals {
@@ -77,10 +89,19 @@ mod tests {
     use flowsched_units::Time;
 
     use super::*;
-    use crate::results::PacketCounters;
 
     fn flow(fct_us: u64, packets: PacketCounters) -> FlowRow {
         FlowRow { fct: Some(Time::from_us(fct_us)), packets, ..FlowRow::default() }
+    }
+
+    #[test]
+    fn totals_say_nothing_of_acks_and_tails() {
+        let all = PacketCounters { arrived: 50, marked: 10, reordered: 1, ..Default::default() };
+        let figures = PacketFigures::of_all(all);
+        let shares = (figures.marked, figures.marked_again, figures.reordered);
+        assert_eq!(shares, (Some(0.2), Some(0.0), Some(0.02)));
+        assert_eq!((figures.marked_again_in_tail, figures.duplicate_acks), (None, None));
+        assert_eq!(PacketFigures::of_all(PacketCounters::default()).reordered, None);
     }
 
     #[test]

@@ -126,6 +126,8 @@ pub struct Counters {
     pub terminations: u64,
     /// Data packets sent again.
     pub retransmissions: u64,
+    /// What the data packets of all flows met, where nobody knows it flow by flow.
+    pub packets: Option<PacketCounters>,
     /// What the scheme cost beside its data.
     pub overhead: OverheadRecord,
 }

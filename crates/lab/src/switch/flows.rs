@@ -7,6 +7,17 @@ use super::headers::FlowKey;
 /// The most flows that have a number at a time: connections of 64 hosts, each with 15 to every other.
 pub const MOST_FLOWS: u32 = 1 << 16;
 
+/// The number of a packet's flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numbered {
+    /// The number, which is also that of what comes back.
+    pub flow: u32,
+    /// Whether the packet is what comes back: the first packet seen goes there.
+    pub is_back: bool,
+    /// Whether the flow has the number from now on.
+    pub is_new: bool,
+}
+
 /// The flows seen last. When all numbers are taken, the flow that got its number first gives it up: if
 /// it sends on, it is a new flow to the ports.
 #[derive(Debug, Default)]
@@ -18,15 +29,14 @@ pub struct FlowNumbers {
 }
 
 impl FlowNumbers {
-    /// The number of a packet's flow, which is also that of what comes back, and whether the packet
-    /// is what comes back: the first packet seen goes there.
-    pub fn number(&mut self, key: FlowKey) -> (u32, bool) {
+    /// The number of a packet's flow.
+    pub fn number(&mut self, key: FlowKey) -> Numbered {
         if let Some(number) = self.numbers.get(&key) {
-            return (*number, false);
+            return Numbered { flow: *number, is_back: false, is_new: false };
         }
         match self.numbers.get(&key.reversed()) {
-            Some(number) => (*number, true),
-            None => (self.add(key), false),
+            Some(number) => Numbered { flow: *number, is_back: true, is_new: false },
+            None => Numbered { flow: self.add(key), is_back: false, is_new: true },
         }
     }
 
@@ -57,14 +67,19 @@ mod tests {
     #[test]
     fn both_directions_have_one_number_and_the_table_is_bounded() {
         let mut flows = FlowNumbers::default();
-        assert_eq!(flows.number(key(1)), (0, false));
-        assert_eq!(flows.number(key(1).reversed()), (0, true));
+        let mut number = |key| {
+            let Numbered { flow, is_back, is_new } = flows.number(key);
+            (flow, is_back, is_new)
+        };
+        assert_eq!(number(key(1)), (0, false, true));
+        assert_eq!(number(key(1).reversed()), (0, true, false));
         for port in 2..=MOST_FLOWS {
-            assert_eq!(flows.number(key(port)), (port - 1, false));
+            assert_eq!(number(key(port)), (port - 1, false, true));
         }
-        assert_eq!(flows.number(key(1)), (0, false), "it is still known");
-        assert_eq!(flows.number(key(MOST_FLOWS + 1)), (0, false), "the oldest gives its number up");
-        assert_eq!(flows.number(key(1)), (1, false));
+        assert_eq!(number(key(1)), (0, false, false), "it is still known");
+        let newest = number(key(MOST_FLOWS + 1));
+        assert_eq!(newest, (0, false, true), "the oldest gives its number up");
+        assert_eq!(number(key(1)), (1, false, true));
         assert_eq!(flows.numbers.len(), MOST_FLOWS as usize);
     }
 }

@@ -37,6 +37,15 @@ impl FlowKey {
     }
 }
 
+/// The bytes of a TCP connection that a packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The sequence number of the first.
+    pub first: u32,
+    /// How many.
+    pub bytes: u32,
+}
+
 /// What the switch needs to know of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
@@ -54,6 +63,8 @@ pub struct Headers {
     pub is_marked: bool,
     /// The hops that it may still make.
     pub ttl: u8,
+    /// The bytes of its connection that it carries, if any.
+    pub segment: Option<Segment>,
     /// Where its IP header begins, in the frame.
     ip: usize,
     is_v4: bool,
@@ -115,6 +126,7 @@ impl Headers {
             is_ect: class & ECN != 0,
             is_marked: class & ECN == ECN,
             ttl,
+            segment: packet.transport.as_ref().and_then(segment),
             ip: ip.as_ptr() as usize - frame.as_ptr() as usize,
             is_v4: addresses.1.is_ipv4(),
             udp: packet.transport.as_ref().and_then(|transport| udp(transport, frame)),
@@ -181,6 +193,12 @@ pub(crate) fn mark_v4(header: &mut [u8]) {
     }
 }
 
+fn segment(transport: &TransportSlice<'_>) -> Option<Segment> {
+    let TransportSlice::Tcp(tcp) = transport else { return None };
+    let bytes = tcp.payload().len() as u32;
+    (bytes > 0).then(|| Segment { first: tcp.sequence_number(), bytes })
+}
+
 fn udp(transport: &TransportSlice<'_>, frame: &[u8]) -> Option<usize> {
     let TransportSlice::Udp(udp) = transport else { return None };
     Some(udp.slice().as_ptr() as usize - frame.as_ptr() as usize)
@@ -237,6 +255,7 @@ mod tests {
                 let headers = Headers::read(&bytes, FROM, 3).unwrap();
                 assert_eq!((headers.to, headers.wire, headers.dscp), (TO, wire, class >> 2));
                 assert_eq!(headers.key.ports, (4_000, 5_000));
+                assert_eq!(headers.segment, Some(Segment { first: 1, bytes: 100 }));
                 assert!(headers.is_ect && !headers.is_marked);
                 headers.mark(&mut bytes);
                 let marked = Headers::read(&bytes, FROM, 3).unwrap();

@@ -8,7 +8,7 @@ use flowsched_sim::Losses;
 use flowsched_topology::HostId;
 use flowsched_units::Time;
 
-use super::headers::{Headers, mend_v4};
+use super::headers::{Headers, Segment, mend_v4};
 use super::{datagrams, tunnelled};
 use crate::vxlan::{self, AROUND, Bits, Outer};
 
@@ -105,6 +105,12 @@ impl Memory {
     pub fn entered<H>(&self, packet: &Packet<H>) -> Option<Time> {
         let is_message = packet.flags.has(Flags::MESSAGE);
         (!is_message).then(|| self.slots[packet.seq as usize].entered)
+    }
+
+    /// The bytes of the kernel's TCP that a packet carries, if any.
+    pub(super) fn segment<H>(&self, packet: &Packet<H>) -> Option<Segment> {
+        let is_message = packet.flags.has(Flags::MESSAGE);
+        if is_message { None } else { self.slots[packet.seq as usize].headers.segment }
     }
 
     /// Remembers the headers of a data packet in a tunnel, for messages about its flow.

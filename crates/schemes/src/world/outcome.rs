@@ -115,7 +115,8 @@ pub struct Uncounted {
     pub timeouts: bool,
     /// Of these, which ones came in a row.
     pub timeout_rows: bool,
-    /// What [`Passage`] says of packets and ACKs that arrived.
+    /// What [`FlowOutcome::passage`] says of packets and ACKs that arrived; [`Outcome::passage`] may still say it of all
+    /// flows together.
     pub arrivals: bool,
     /// [`Passage::lost`].
     pub losses: bool,
@@ -159,6 +160,8 @@ pub struct Outcome {
     pub timeouts: u64,
     /// Packets sent again.
     pub retransmissions: u64,
+    /// What the data packets of all flows met, in a world that does not know it flow by flow.
+    pub passage: Option<Passage>,
     /// What the scheme costs beside its data.
     pub overhead: Overhead,
     /// Which of these counters say nothing.

@@ -264,7 +264,10 @@ impl RunSummary {
             slowdown: distribution(FlowRow::slowdown),
             normalised_fct: PerClass::from_fn(|class| normalised_fct(of_class(class))),
             goodput_gbps: distribution(goodput_gbps),
-            packets: PacketFigures::from_flows(&measured, uncounted),
+            packets: match counters.packets {
+                Some(all) => PacketFigures::of_all(all),
+                None => PacketFigures::from_flows(&measured, uncounted),
+            },
             one_by_one: OneByOne::default(),
             parts: parts.map(|(place, name)| PartSummary::new(run, place, name)).collect(),
         }

@@ -1,0 +1,99 @@
+//! What the data packets of the kernel's TCP met on their way.
+//!
+//! The switch knows connections, and not the flows that they carry one after the other. It therefore counts over all
+//! flows together.
+
+use std::collections::HashMap;
+
+use flowsched_schemes::world::Passage;
+
+use super::headers::Segment;
+
+/// A flow's number, and whether the bytes go back to who sent first.
+pub(super) type Way = (u32, bool);
+
+/// What is counted.
+#[derive(Debug, Default)]
+pub(super) struct Passages {
+    connections: HashMap<Way, Connection>,
+    all: Passage,
+}
+
+/// The sequence numbers behind the last byte of one way.
+#[derive(Clone, Copy, Debug)]
+struct Connection {
+    sent: u32,
+    arrived: u32,
+}
+
+impl Passages {
+    /// A segment enters the network: whether its first byte had been sent before.
+    pub fn enter(&mut self, way: Way, segment: Segment) -> bool {
+        let begins = Connection { sent: segment.first, arrived: segment.first };
+        let connection = self.connections.entry(way).or_insert(begins);
+        let is_again = is_before(segment.first, connection.sent);
+        connection.sent = later(connection.sent, segment.first.wrapping_add(segment.bytes));
+        is_again
+    }
+
+    /// A segment arrives, with so many marks of ports.
+    pub fn arrive(&mut self, way: Way, segment: Segment, is_again: bool, marks: u8) {
+        let Some(connection) = self.connections.get_mut(&way) else { return };
+        let is_late = is_before(segment.first, connection.arrived) && !is_again;
+        connection.arrived = later(connection.arrived, segment.first.wrapping_add(segment.bytes));
+        self.all.arrived += 1;
+        self.all.reordered += u32::from(is_late);
+        self.all.marked += u32::from(marks > 0);
+        self.all.marked_again += u32::from(marks > 1);
+    }
+
+    /// A number is given to another connection.
+    pub fn forget(&mut self, flow: u32) {
+        self.connections.remove(&(flow, false));
+        self.connections.remove(&(flow, true));
+    }
+
+    /// The sums over all flows.
+    pub fn all(&self) -> Passage {
+        self.all
+    }
+}
+
+/// Sequence numbers begin anew after 4 GiB (RFC 9293, section 3.4).
+fn is_before(one: u32, other: u32) -> bool {
+    (one.wrapping_sub(other) as i32) < 0
+}
+
+fn later(one: u32, other: u32) -> u32 {
+    if is_before(one, other) { other } else { one }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAY: Way = (3, false);
+
+    #[test]
+    fn what_is_overtaken_is_counted_and_what_is_sent_again_is_not() {
+        // The third segment is the first after sequence number 0.
+        let segment = |number: u32| Segment {
+            first: (u32::MAX - 199).wrapping_add(100 * number),
+            bytes: 100,
+        };
+        let mut passages = Passages::default();
+        let again: Vec<bool> =
+            [0, 1, 2, 3, 1].map(|number| passages.enter(WAY, segment(number))).to_vec();
+        assert_eq!(again, [false, false, false, false, true]);
+        for (number, is_again, marks) in [(0, false, 0), (3, false, 1), (2, false, 2), (1, true, 0)]
+        {
+            passages.arrive(WAY, segment(number), is_again, marks);
+        }
+        let expected =
+            Passage { arrived: 4, reordered: 1, marked: 2, marked_again: 1, ..Passage::default() };
+        assert_eq!(passages.all(), expected);
+        assert!(!passages.enter((3, true), segment(0)), "the other way");
+        passages.forget(3);
+        assert!(!passages.enter(WAY, segment(0)), "another connection");
+    }
+}
