@@ -105,9 +105,9 @@ TABLES ?=
 fidelity: build
 	scripts/fidelity.py $(BINARY) $(TABLES)
 
-## Measures what the lab carries on this machine, as root: nothing else may run.
+## Measures the tables that need the lab, as root: nothing else may run.
 fidelity-lab: lab
-	scripts/fidelity.py $(BINARY) lab-capacity
+	scripts/fidelity.py $(BINARY) lab-capacity lab-pias
 
 ## Packet-hops per CPU-second, the cost of growth, the optimiser beside SciPy's, and what a sweep costs beside its runs.
 bench: build

@@ -23,6 +23,11 @@ CLASS_HEADS = ("all flows", *CLASSES[1:])
 SMALL_SIZES = "workload.sizes=uniform 2KB 198KB"
 
 
+def said(command):
+    """What a command prints in the root of the repository."""
+    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
 class Flowsched:
     """Runs the program in the root of the repository and remembers the commands."""
 
@@ -32,9 +37,10 @@ class Flowsched:
 
     def json(self, *arguments):
         """What a command prints as JSON."""
-        self.commands.append(shlex.join(["flowsched", *arguments]))
+        line = shlex.join(["flowsched", *arguments])
+        self.commands += [line] * (line not in self.commands)
         command = [self.binary, *arguments, "--format", "json"]
-        return json.loads(subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)
+        return json.loads(said(command))
 
     def run(self, experiment, *settings, quick=False, command=("run",)):
         """The summary of an experiment, with the folder that has its results."""
@@ -49,8 +55,15 @@ class Flowsched:
     def lab(self, experiment, *settings):
         """How well the lab kept to real time in each run of an experiment, with the varied keys."""
         summary = self.run(experiment, *settings, command=("lab", "run"))
-        kept = json.loads((ROOT / summary["folder"] / "lab.json").read_text())
-        return [(one["run"].partition(" at ")[2], one) for one in kept]
+        return [(one["run"].partition(" at ")[2], one) for one in conduct(summary)]
+
+    def test(self, package, test):
+        """What the tests of a file print."""
+        self.commands.append(f"cargo test --release -p {package} --test {test} -- --nocapture")
+        command = [*shlex.split(self.commands[-1]), "--test-threads", "1"]
+        version, commit = said([self.binary, "--version"]), said(["git", "rev-parse", "--short=12", "HEAD"])
+        self.program = {"version": version.split()[-1], "commit": commit.strip()}
+        return said(command)
 
     def diff(self, before, after):
         """By scheme, how FCTs changed by class of flows."""
@@ -58,9 +71,14 @@ class Flowsched:
         return {one["scheme"]: one["fct"] for one in changes["schemes"]}
 
 
-def change(fct, sizes="all"):
-    """The change of the mean FCT of all flows or of a class of flows, with its interval."""
-    found = [fct[sizes]["mean"][key] for key in ("change", "low", "high")]
+def conduct(summary):
+    """How well the lab kept to real time in each of these runs."""
+    return json.loads((ROOT / summary["folder"] / "lab.json").read_text())
+
+
+def change(fct, sizes="all", figure="mean"):
+    """The change of a figure of the FCTs of all flows or of a class of flows, with its interval."""
+    found = [fct[sizes][figure][key] for key in ("change", "low", "high")]
     if found[0] < 1:
         return "{:+.1f}% [{:.1f}, {:.1f}]".format(*(100 * one for one in found))
     return "{:.3g} times as long [{:.3g}, {:.3g}]".format(*(1 + one for one in found))
@@ -75,6 +93,11 @@ def against_first(summary, scheme, **point):
     ]
     assert len(found) == 1, f"{scheme} at {point}: {len(found)} comparisons"
     return found[0]
+
+
+def digits(number):
+    """A number with a digit after the point if it is below 1,000 and has one."""
+    return f"{number:,.1f}" if number < 1000 and number % 1 else f"{number:,.0f}"
 
 
 def pdq_fluid(flowsched):
@@ -209,6 +232,86 @@ def ect(flowsched):
         yield name, *changes, drops
 
 
+def ns2_agreement(flowsched):
+    yield "flows", "scheme", "all", "small", "medium", "large", "time-outs"
+    printed = flowsched.test("flowsched-sim", "reference")
+    rows = [line.split("agreement ")[1].split() for line in printed.splitlines() if "agreement " in line]
+    by_file = {file: [float(one) for one in figures] for file, *figures in rows}
+    networks = {
+        "websearch-0.8": "144 hosts, authors' arrivals",
+        "websearch-0.8-independent": "144 hosts, independent arrivals",
+        "small-websearch-0.8": "12 hosts",
+    }
+    for network, flows in networks.items():
+        for preset, scheme in [("dctcp", "DCTCP"), ("pias", "PIAS")]:
+            figures = by_file[f"ns2-{network}-{preset}.csv"]
+            pairs = zip(figures[:5], figures[5:], strict=True)
+            yield flows, scheme, *(" / ".join(digits(one) for one in pair) for pair in pairs)
+
+
+def ns2_behaviours(flowsched):
+    yield "without", "small flows", "large flows", "drops"
+    summary = flowsched.run("ns2-behaviours")
+    for name, scheme in [
+        ("all there", None),
+        ("a fixed time-out (estimated instead)", "estimated timeout"),
+        ("a time-out that does not back off", "timeout backs off"),
+        ("fast retransmit switched off (on instead)", "fast retransmit"),
+        ("alpha starting at 0 (at 1 instead, RFC 8257)", "alpha starts at 1"),
+        ("growth on marked ACKs (none instead, RFC 3168)", "no growth on marks"),
+        ("a new window for every flow (after an idle time-out only, RFC 5681)", "restart after idle"),
+        ("ACKs that can be marked", "ACKs not ECT"),
+        ("one-byte probes", "no probes"),
+        ("all of them: the project's defaults", "the project's own"),
+    ]:
+        fct = scheme and against_first(summary, scheme)
+        run = next(run for run in summary["runs"] if run["scheme"] == (scheme or "ns2"))
+        means = [f"{run['fct_us'][sizes]['mean']:,.0f} us" for sizes in ("small", "large")]
+        changes = [change(fct, sizes) for sizes in ("small", "large")] if fct else means
+        yield name, *changes, f"{run['drops']:,}"
+
+
+def pias_flows(flowsched):
+    yield "flows", "all", "up to 100 KB", "over 10 MB", "LAS, over 10 MB", "PIAS, over 10 MB"
+    summary = flowsched.run("pias-flows")
+    for flows in ("4000", "16000", "64000"):
+        point = {"workload.flows": flows}
+        changes = [change(against_first(summary, "pias", **point), one) for one in ("all", "small", "large")]
+        means = []
+        for scheme in ("las", "pias"):
+            runs = [run for run in summary["runs"] if run["scheme"] == scheme and run["point"] == point]
+            mean = sum(run["fct_us"]["large"]["mean"] for run in runs) / len(runs)
+            means.append(f"{mean / 1000:.0f} ms")
+        yield f"{int(flows):,}", *changes, *means
+
+
+def lab_pias(flowsched):
+    yield "", "small", "small, p99", "medium", "large"
+    lab = flowsched.run("lab-pias-dctcp", command=("lab", "run"))
+    if late := [one["run"] for one in conduct(lab) if not one["valid"]]:
+        sys.exit(f"The lab was late in {', '.join(late)}. Measure again while nothing else runs.")
+    simulated = flowsched.run("lab-pias-dctcp")
+    ack_ratios = [f"scheme.{scheme}.ack_ratio=1" for scheme in ("dctcp", "pias")]
+    acked_singly = flowsched.run("lab-pias-dctcp", *ack_ratios)
+    patient = flowsched.run("lab-pias-dctcp", *ack_ratios, "scheme.pias.rto_min=200ms", "scheme.dctcp.rto_min=200ms")
+    rows = [
+        (f"{name}, lab against simulation{how}", flowsched.diff(before, lab)[scheme])
+        for name, scheme in [("DCTCP", "dctcp"), ("PIAS", "pias")]
+        for how, before in [
+            ("", simulated),
+            (" with an ACK for every packet", acked_singly),
+            (" with an ACK for every packet and an `rto_min` of 200 ms", patient),
+        ]
+    ]
+    rows += [
+        ("PIAS against DCTCP in the lab", against_first(lab, "pias")),
+        ("PIAS against DCTCP in simulation", against_first(simulated, "pias")),
+    ]
+    for name, fct in rows:
+        means = [change(fct, sizes) for sizes in ("small", "medium", "large")]
+        yield name, means[0], change(fct, "small", "p99"), *means[1:]
+
+
 def lab_capacity(flowsched):
     yield "busy ports", "links", "rate while busy", "lateness / queueing delay", "late packets", "valid runs"
     one_port = flowsched.lab("lab-capacity", "seeds=4")
@@ -223,7 +326,7 @@ def lab_capacity(flowsched):
 
 
 # Measured only where they are named: they need root, `make lab` and a machine that does nothing else.
-LAB_TABLES = {"lab-capacity": lab_capacity}
+LAB_TABLES = {"lab-capacity": lab_capacity, "lab-pias": lab_pias}
 
 TABLES = {
     "pdq-fluid": pdq_fluid,
@@ -236,6 +339,9 @@ TABLES = {
     "epn-las": epn_las,
     "epn-pfabric": epn_pfabric,
     "ect": ect,
+    "ns2-agreement": ns2_agreement,
+    "ns2-behaviours": ns2_behaviours,
+    "pias-flows": pias_flows,
 }
 
 

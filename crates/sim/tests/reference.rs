@@ -16,6 +16,15 @@ struct Averages {
     large: Option<f64>,
 }
 
+impl Averages {
+    /// With the number of time-outs, between blanks.
+    fn row(&self, timeouts: u64) -> String {
+        let Averages { all, small, medium, large } = *self;
+        let classes = [small, medium, large].map(Option::unwrap_or_default);
+        format!("{all} {} {} {} {timeouts}", classes[0], classes[1], classes[2])
+    }
+}
+
 /// Average FCTs in microseconds by the size classes of the reference, in KiB and MiB.
 fn averages(rows: &[Reference], fct: impl Fn(usize) -> f64) -> Averages {
     let mean = |from: u64, to: u64| {
@@ -55,9 +64,8 @@ fn compare(file: &str, network: &Network) {
         (end - flows[index].start).as_us_f64()
     });
     let timeouts: u32 = rows.iter().map(|row| row.timeouts).sum();
-    println!("{file}: hops {} events {}", outcome.packet_hops, outcome.events);
-    println!("  theirs {theirs:?} timeouts {timeouts}");
-    println!("  ours   {ours:?} timeouts {} drops {}", outcome.timeouts, outcome.drops);
+    // scripts/fidelity.py reads this line.
+    println!("agreement {file} {} {}", theirs.row(timeouts.into()), ours.row(outcome.timeouts));
     let pairs = [
         (Some(theirs.all), Some(ours.all)),
         (theirs.small, ours.small),

@@ -1,7 +1,7 @@
 //! The memcached servers: real ones, one on each host that has values.
 //!
-//! A shell around each ends it when the lab ends, in whatever way: the shell waits for its standard input,
-//! which the lab holds open.
+//! A shell around each ends it when the lab ends, in whatever way: part of the shell waits for its standard input,
+//! which the lab holds open. If the server ends first, so does the shell.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -25,7 +25,8 @@ use crate::hosts::Hosts;
 /// memcached's own port.
 pub(super) const PORT: u16 = 11_211;
 const PROGRAM: &str = "memcached";
-const SHELL: &str = "\"$@\" & cat; kill $!; wait";
+const SHELL: &str = "exec 3<&0; \"$@\" & server=$!; { cat <&3; kill $server; } & guard=$!; \
+                     wait $server; status=$?; kill $guard; exit $status";
 /// How long a server may take to start, on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 const RETRY: Duration = Duration::from_millis(10);
@@ -72,9 +73,10 @@ impl Servers {
             let failed = |error: io::Error| LabError::Memcached { host: host.0, source: error };
             let missing = || failed(io::ErrorKind::NotFound.into());
             let namespace = hosts.namespace(*host).ok_or_else(missing)?;
-            let shell = namespace.run(|| start(*host).map_err(failed))?;
+            let shell = namespace.run(|| start(PROGRAM, *host).map_err(failed))?;
             servers.shells.push(shell);
-            namespace.run(|| fill(*host, sizes).map_err(failed))?;
+            let Some(shell) = servers.shells.last_mut() else { continue };
+            namespace.run(|| fill(shell, *host, sizes).map_err(failed))?;
         }
         Ok(servers)
     }
@@ -98,23 +100,31 @@ fn has_program(folders: &OsStr, program: &str) -> bool {
     env::split_paths(folders).any(|folder| may_run(folder.join(program)))
 }
 
-fn start(host: HostId) -> io::Result<Child> {
+fn start(program: &str, host: HostId) -> io::Result<Child> {
     let mut command = Command::new("sh");
-    command.args(["-c", SHELL, "sh", PROGRAM, "-u", "root", "-U", "0", "-t", "1", "-l"]);
+    command.args(["-c", SHELL, "sh", program, "-u", "root", "-U", "0", "-t", "1", "-l"]);
     command.arg(ipv4(host).to_string()).arg("-p").arg(PORT.to_string());
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
 }
 
-/// Waits for the server and stores the values, over the host's loopback.
-fn fill(host: HostId, sizes: &BTreeSet<Bytes>) -> io::Result<()> {
+/// Waits until the server that the shell has started can be reached.
+fn wait_for<S>(shell: &mut Child, reach: impl Fn() -> io::Result<S>) -> io::Result<S> {
     let start = Instant::now();
-    let mut stream = loop {
-        match TcpStream::connect((ipv4(host), PORT)) {
-            Ok(stream) => break stream,
+    loop {
+        if let Some(status) = shell.try_wait()? {
+            return Err(io::Error::other(format!("it ended at its start ({status})")));
+        }
+        match reach() {
+            Ok(stream) => return Ok(stream),
             Err(error) if start.elapsed() > PATIENCE => return Err(error),
             Err(_) => thread::sleep(RETRY),
         }
-    };
+    }
+}
+
+/// Waits for the server and stores the values, over the host's loopback.
+fn fill(shell: &mut Child, host: HostId, sizes: &BTreeSet<Bytes>) -> io::Result<()> {
+    let mut stream = wait_for(shell, || TcpStream::connect((ipv4(host), PORT)))?;
     for size in sizes {
         let length = size.get() as usize;
         let head = format!("set {} 0 0 {length}\r\n", key(*size)).into_bytes();
@@ -146,6 +156,18 @@ mod tests {
         fs::set_permissions(&file, Permissions::from_mode(0o755)).unwrap();
         assert!(has_program(&path, PROGRAM));
         assert!(!has_program(empty.path().as_os_str(), PROGRAM));
+    }
+
+    #[test]
+    fn a_server_that_ends_at_its_start_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("ends");
+        fs::write(&program, "#!/bin/sh\nexit 71\n").unwrap();
+        fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+        let mut shell = start(program.to_str().unwrap(), HostId(60)).unwrap();
+        let refused = || Err::<(), _>(io::ErrorKind::ConnectionRefused.into());
+        let error = wait_for(&mut shell, refused).unwrap_err();
+        assert_eq!(error.to_string(), "it ended at its start (exit status: 71)");
     }
 
     #[test]
