@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 CARGO := cargo
-BINARY := target/release/flowsched
+BINARY := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)/release/flowsched
 # Every command that the binary can have.
 ALL_FEATURES := flowsched/agent,flowsched/controller,flowsched/lab
 # What is tested. Whatever else `make test` needs of the debug build comes from the same build, since
