@@ -90,10 +90,9 @@ pub fn write_pages(folder: &Path) -> Result<(), Failure> {
         let page = paper_page(paper, &claims, &tables, &explored, &about);
         write(folder, &format!("{paper}.md"), &page)?;
     }
-    let of_claim = |claim: &'_ Claim| {
-        claim.values.iter().map(|value| tables.row_of(claim, value)).collect::<Vec<_>>()
-    };
-    let rows: Vec<Row> = claims.all.iter().flat_map(of_claim).collect();
+    let values =
+        claims.all.iter().flat_map(|claim| claim.values.iter().map(move |value| (claim, value)));
+    let rows: Vec<Row> = values.map(|(claim, value)| tables.row_of(claim, value)).collect();
     write(folder, "totals.md", &(totals(&rows) + "\n"))?;
     let front: Vec<&Row> = rows.iter().filter(|row| row.id == FRONT).collect();
     write(folder, "front.svg", &(claim_chart(&front).unwrap_or_default() + "\n"))

@@ -92,8 +92,9 @@ fn json_has_the_lab_beside_its_simulation() {
     let of_runs = |key: &str| [0, 1].map(|run| json["runs"][run][key].clone());
     for (run, is_counted) in [(0, false), (1, true)] {
         let (overhead, packets) = (&of_runs("overhead")[run], &of_runs("packets")[run]);
-        assert_eq!(overhead["header_bytes"].is_u64(), is_counted);
-        assert_eq!(packets["duplicate_acks"].is_f64(), is_counted);
+        for figure in [&overhead["header_bytes"], &packets["duplicate_acks"]] {
+            assert!(if is_counted { figure.is_number() } else { figure.is_null() }, "{figure}");
+        }
         assert!(number(&packets["arrived"]) >= 100, "{packets}");
     }
     let names: Vec<&str> = json["runs"]

@@ -25,6 +25,7 @@ use crate::hosts::Hosts;
 /// memcached's own port.
 pub(super) const PORT: u16 = 11_211;
 const PROGRAM: &str = "memcached";
+/// Runs a program until it ends or standard input is closed, and ends with its status.
 const SHELL: &str = "exec 3<&0; \"$@\" & server=$!; { cat <&3; kill $server; } & guard=$!; \
                      wait $server; status=$?; kill $guard; exit $status";
 /// How long a server may take to start, on a machine that is busy.
@@ -73,10 +74,10 @@ impl Servers {
             let failed = |error: io::Error| LabError::Memcached { host: host.0, source: error };
             let missing = || failed(io::ErrorKind::NotFound.into());
             let namespace = hosts.namespace(*host).ok_or_else(missing)?;
-            let shell = namespace.run(|| start(PROGRAM, *host).map_err(failed))?;
+            let mut shell = namespace.run(|| start(PROGRAM, *host).map_err(failed))?;
+            let filled = namespace.run(|| fill(&mut shell, *host, sizes).map_err(failed));
             servers.shells.push(shell);
-            let Some(shell) = servers.shells.last_mut() else { continue };
-            namespace.run(|| fill(shell, *host, sizes).map_err(failed))?;
+            filled?;
         }
         Ok(servers)
     }

@@ -1,7 +1,7 @@
 //! What the data packets of the kernel's TCP met on their way.
 //!
 //! The switch knows connections, and not the flows that they carry one after the other. It therefore counts over all
-//! flows together.
+//! flows together: what the simulator's hosts count by segment, it counts by TCP's sequence numbers.
 
 use std::collections::HashMap;
 
