@@ -59,8 +59,8 @@ class Flowsched:
 
     def test(self, package, test):
         """What the tests of a file print."""
-        self.commands.append(f"cargo test --release -p {package} --test {test} -- --nocapture")
-        command = [*shlex.split(self.commands[-1]), "--test-threads", "1"]
+        command = ["cargo", "test", "--release", "-p", package, "--test", test, "--", "--nocapture"]
+        self.commands.append(shlex.join(command))
         version, commit = said([self.binary, "--version"]), said(["git", "rev-parse", "--short=12", "HEAD"])
         self.program = {"version": version.split()[-1], "commit": commit.strip()}
         return said(command)

@@ -182,7 +182,9 @@ fn results() -> String {
          `ecn_marks`, `packet_hops`. A flow that was given up for its deadline is unfinished.\n\n\
          What the lab does not count is null in summary.json, a dash in the printed tables, and 0 in \
          flows.parquet: `packets_lost`; with the kernel's TCP also the other columns from `packets_arrived` to \
-         `third_duplicate_acks`, of whose data packets `runs[].packets` has the shares over all flows; of flows that memcached serves also `retransmissions` and `timeouts`.\n\n\
+         `third_duplicate_acks`; of flows that memcached serves also `retransmissions` and `timeouts`. Outside a \
+         tunnel (EPN), the lab still counts the kernel's data packets over all flows of a run together, unmeasured \
+         ones included: `arrived`, `marked`, `marked_again` and `reordered` of `runs[].packets`.\n\n\
          ## flows.parquet\n\nOne row per flow and run. Varied keys come first, a column for each, with \
          the key's name: integers, floats or text, whatever fits all values.\n\n{}\n\
          ## ports.parquet\n\nOne row per port, sample time and run, with the columns of varied keys as \
