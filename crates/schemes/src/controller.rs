@@ -44,10 +44,13 @@ pub trait Controller<H: Header> {
     /// Whether the ACKs of a flow must come back over the links that its data went by.
     const NEEDS_WAY_BACK: bool = false;
 
-    /// Whether it looks at packets on their way there alone and answers in their headers: then
-    /// [`Controller::on_return`] and [`Controller::on_timer`] are never called, and what it sends
-    /// goes nowhere.
+    /// Whether [`Controller::on_return`] does nothing.
     const LOOKS_ONE_WAY: bool = false;
+    /// Whether it ever sends messages or has a deadline.
+    const SENDS: bool = true;
+    /// Whether [`Controller::on_forward`] does not look at the backlog and [`Controller::on_departure`] does
+    /// nothing. It may then see packets before earlier ones have left.
+    const IGNORES_QUEUE: bool = false;
 
     /// A packet comes to be sent through the port, where `backlog` waits.
     fn on_forward(
@@ -76,6 +79,18 @@ pub trait Controller<H: Header> {
 
     /// The deadline may have come.
     fn on_timer(&mut self, _now: Time, _send: impl FnMut(Packet<H>)) {}
+
+    /// Before which instant its messages depend on nothing that comes to the port from `now` on. With no
+    /// deadline before then, that is always as long after `now` as at the start of a run. A controller that
+    /// knows more than the present sends its messages from [`Controller::on_timer`] alone, and does nothing
+    /// with the messages of others.
+    fn settled_until(&self, now: Time) -> Time {
+        now
+    }
+
+    /// Hands the messages that it will send before `until` to `send`, with their times and in the
+    /// order of these; `until` is at most what [`Controller::settled_until`] says.
+    fn foresee(&self, _until: Time, _send: impl FnMut(Time, Packet<H>)) {}
 
     /// The most memory that it has needed for flows so far, as a switch would lay it out; `None` if
     /// it does not count that.

@@ -44,7 +44,7 @@ pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, F, W> {
     until: Time,
     /// The last event's time.
     end: Time,
-    /// Events handled that are not a link's.
+    /// Events of hosts, and samples.
     events: u64,
 }
 
@@ -257,8 +257,6 @@ where
 
     fn run_controller(&mut self, now: Time) {
         self.fabric.on_timer(now);
-        self.end = now;
-        self.events += 1;
         self.look_ahead();
     }
 
@@ -299,7 +297,7 @@ where
     }
 
     fn finish(mut self, stopped: bool) -> Share {
-        let end = self.team.latest(self.end.max(self.fabric.last_hop()));
+        let end = self.team.latest(self.end.max(self.fabric.last_event()));
         let after = end.saturating_add(Time::from_ps(1));
         let looked = self.watcher.look_before(after, &mut self.fabric, &self.hosts);
         self.hosts.close();

@@ -5,8 +5,10 @@
 //! through networks whose ports have an order, level by level, a stretch of time at once, which is
 //! faster. What may not: what hosts do with packets.
 
+mod alarms;
 mod arrivals;
 pub(crate) mod banks;
+mod calendar;
 mod controlled;
 pub(crate) mod crossing;
 mod egress;
@@ -21,6 +23,7 @@ use flowsched_schemes::port::Connections;
 use flowsched_schemes::world::{Controllers, Overhead, PortSample, PortState, Ports};
 use flowsched_topology::{HostId, LinkEnd, Loss, PortId};
 use flowsched_units::{Rate, Time};
+use flowsched_workload::Flow;
 
 use crate::job::Job;
 use crate::link::Link;
@@ -68,8 +71,8 @@ pub(crate) trait Fabric<H: Header> {
     /// was taken.
     fn is_quiet(&self) -> bool;
 
-    /// When a packet last reached the far end of a link.
-    fn last_hop(&self) -> Time;
+    /// When a packet last reached the far end of a link, or a controller did something of itself.
+    fn last_event(&self) -> Time;
 
     /// What controllers needed at most; nothing where there are none.
     fn overhead(&self) -> Overhead {
@@ -96,6 +99,8 @@ pub(crate) struct Tally {
     pub(crate) sent: u64,
     /// Packets of these that have not reached the far end of their link.
     pub(crate) on_links: u64,
+    /// How often controllers' timers ran out.
+    pub(crate) rung: u64,
     pub(crate) drops: u64,
     pub(crate) marks: u64,
     /// The flow of every data packet that was dropped or lost.
@@ -131,6 +136,13 @@ fn site(job: &Job<'_>, index: usize, port: &LinkEnd, host_rate: f64) -> Site {
     let share = if is_host { host_rate } else { 1.0 };
     let rate = Rate::from_bps((port.rate.as_bps() as f64 * share) as u64);
     Site { port: index as u32, rate, is_host }
+}
+
+/// A controller's message, addressed to the sender of its flow.
+fn to_sender<H>(flows: &[Flow], mut message: Packet<H>) -> Packet<H> {
+    message.flags = message.flags.with(Flags::MESSAGE);
+    message.to = flows[message.flow as usize].src.0;
+    message
 }
 
 /// Whether some links lose packets.

@@ -42,7 +42,6 @@ mod tournament;
 mod watcher;
 
 use flowsched_schemes::Scheme;
-use flowsched_schemes::controller::Controller;
 use flowsched_schemes::port::Connections;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
@@ -140,10 +139,11 @@ where
     let hosts = Hosts::new(job, parts, connections, Team::alone());
     let probing = watch.probing.take();
     let controllers = fabric::controllers(job, &parts.controllers, parts.ports.host_rate());
-    // Other controllers look at both directions of a link, and probes at single ports at any time.
-    let needs_events = !C::Controller::LOOKS_ONE_WAY || probing.is_some();
-    let layout = if needs_events { None } else { windows::layout(job.network, &links) };
-    if let Some(layout) = layout {
+    let layout = windows::layout(job.network, &links, &controllers);
+    // Probes look at single ports at any time.
+    if let Some(layout) = layout
+        && probing.is_none()
+    {
         let fabric = Windows::new(job, layout, links, controllers);
         return run_to_end(job, hosts, fabric, Nobody, watch);
     }

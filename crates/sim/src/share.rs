@@ -16,7 +16,7 @@ pub(crate) struct Share {
     /// The ports at the end; empty if they were sampled then.
     pub(crate) samples: Vec<PortSample>,
     pub(crate) tally: Tally,
-    /// Events handled that are not a link's.
+    /// Events of hosts, and samples.
     pub(crate) events: u64,
     pub(crate) overhead: Overhead,
     pub(crate) stopped: bool,
@@ -34,6 +34,7 @@ impl Share {
         self.tally.on_links += other.tally.on_links;
         self.tally.drops += other.tally.drops;
         self.tally.marks += other.tally.marks;
+        self.tally.rung += other.tally.rung;
         self.tally.lost.extend(other.tally.lost);
         self.events += other.events;
         self.overhead.probes += other.overhead.probes;
@@ -60,7 +61,7 @@ impl Share {
             retransmissions: flows.iter().map(|flow| u64::from(flow.retransmissions)).sum(),
             overhead,
             flows,
-            events: events + packet_hops,
+            events: events + tally.rung + packet_hops,
             stopped: stopped || handed_on.is_break(),
             end,
             ..Outcome::default()

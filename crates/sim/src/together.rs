@@ -60,7 +60,7 @@ where
     }
     let connections = Connections::new(job.flows.len());
     let links = fabric::links(job, &parts.ports, &connections);
-    let layout = windows::layout(job.network, &links)?;
+    let layout = windows::layout(job.network, &links, |_| NoController)?;
     let company = Company::new(Division::new(job.network, job.flows, watch.threads.count.get()));
     let whole = Whole {
         job,

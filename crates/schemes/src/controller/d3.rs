@@ -246,6 +246,7 @@ impl D3Controller {
 impl Controller<D3Header> for D3Controller {
     /// The header has gathered what it had to on the way there.
     const LOOKS_ONE_WAY: bool = true;
+    const SENDS: bool = false;
 
     fn on_forward(
         &mut self,

@@ -232,6 +232,14 @@ impl EpnController {
         }
     }
 
+    /// Whether the next reading may find a flow dead whose counter stays as it is until then.
+    fn may_find_a_flow_dead(&self) -> bool {
+        let reads = self.settings.counter_reads;
+        let may_be_dead =
+            |entry: &Entry| entry.bytes == entry.bytes_read && entry.silent_readings + 1 >= reads;
+        reads == 1 || self.table.entries().iter().any(may_be_dead)
+    }
+
     /// IV-B: "the priority controller will read the counter periodically [...]. If the counter
     /// remains unchanged for several reads, the flow is detected as dead and removed from the
     /// list." A flow that was demoted and does not answer has no counter; its silence counts.
@@ -284,6 +292,9 @@ fn whole_gbps(rate: Rate) -> u32 {
 }
 
 impl Controller<EpnHeader> for EpnController {
+    const LOOKS_ONE_WAY: bool = true;
+    const IGNORES_QUEUE: bool = true;
+
     #[inline]
     fn on_forward(
         &mut self,
@@ -321,6 +332,26 @@ impl Controller<EpnHeader> for EpnController {
         }
         if self.next_reading <= now {
             self.read_counters(now, send);
+        }
+    }
+
+    /// What packets say is dealt with after the processing delay. A reading depends on what was
+    /// counted until then only if it may find a flow dead.
+    fn settled_until(&self, now: Time) -> Time {
+        if self.is_host {
+            return Time::MAX;
+        }
+        let EpnSettings { processing_delay, counter_interval, .. } = self.settings;
+        let known = now.saturating_add(processing_delay.min(counter_interval));
+        let is_open = self.next_reading < known && self.may_find_a_flow_dead();
+        if is_open { self.next_reading } else { known }
+    }
+
+    fn foresee(&self, until: Time, mut send: impl FnMut(Time, Packet<EpnHeader>)) {
+        let mut later = self.clone();
+        while later.deadline() < until {
+            let now = later.deadline();
+            later.on_timer(now, |message| send(now, message));
         }
     }
 }

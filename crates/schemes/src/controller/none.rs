@@ -66,6 +66,7 @@ impl<H: Uncontrolled> ControllerPart<H> for NoController {
 impl<H: Header> Controller<H> for NoController {
     const IS_THERE: bool = false;
     const LOOKS_ONE_WAY: bool = true;
+    const SENDS: bool = false;
 
     fn on_forward(
         &mut self,

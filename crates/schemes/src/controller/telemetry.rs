@@ -84,6 +84,7 @@ pub struct Telemetry {
 impl Controller<HpccHeader> for Telemetry {
     /// ACKs bring back what the switches on the way there wrote.
     const LOOKS_ONE_WAY: bool = true;
+    const SENDS: bool = false;
 
     /// A record is of the moment at which a packet leaves.
     fn on_forward(

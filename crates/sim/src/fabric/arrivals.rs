@@ -1,11 +1,10 @@
 //! Packets that are about to reach a port or a host, and the order in which they do.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-
 use flowsched_schemes::Packet;
 use flowsched_topology::PortId;
 use flowsched_units::Time;
+
+use super::calendar::Calendar;
 
 /// A packet that reaches the far end of a link.
 #[derive(Clone, Copy, Debug)]
@@ -31,36 +30,12 @@ impl<H> Arrival<H> {
 pub(super) struct Inbox<H> {
     near: Vec<Arrival<H>>,
     /// What arrives so late that every window would look at it in vain.
-    far: BinaryHeap<Far<H>>,
-}
-
-/// An arrival that comes before another one if it is earlier.
-#[derive(Clone, Copy, Debug)]
-struct Far<H>(Arrival<H>);
-
-impl<H> PartialEq for Far<H> {
-    fn eq(&self, other: &Far<H>) -> bool {
-        self.0.at == other.0.at
-    }
-}
-
-impl<H> Eq for Far<H> {}
-
-impl<H> PartialOrd for Far<H> {
-    fn partial_cmp(&self, other: &Far<H>) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<H> Ord for Far<H> {
-    fn cmp(&self, other: &Far<H>) -> Ordering {
-        other.0.at.cmp(&self.0.at)
-    }
+    far: Calendar<H>,
 }
 
 impl<H> Default for Inbox<H> {
     fn default() -> Inbox<H> {
-        Inbox { near: Vec::new(), far: BinaryHeap::new() }
+        Inbox { near: Vec::new(), far: Calendar::default() }
     }
 }
 
@@ -93,17 +68,12 @@ impl<H: Copy> Inbox<H> {
 
     /// All arrivals, in no order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arrival<H>> {
-        self.near.iter().chain(self.far.iter().map(|far| &far.0))
+        self.near.iter().chain(self.far.iter())
     }
 
     /// When the first one arrives.
     pub(super) fn first(&self) -> Time {
-        self.near.iter().map(|arrival| arrival.at).min().unwrap_or(Time::MAX).min(self.first_far())
-    }
-
-    #[inline]
-    fn first_far(&self) -> Time {
-        self.far.peek().map_or(Time::MAX, |far| far.0.at)
+        self.near.iter().map(|arrival| arrival.at).min().unwrap_or(Time::MAX).min(self.far.first())
     }
 
     /// Takes the arrivals before `end` out, in their order, and hands them to `taken`; none is before
@@ -114,18 +84,16 @@ impl<H: Copy> Inbox<H> {
         order: &mut Order,
         start: Time,
         end: Time,
-        taken: impl FnOnce(&[Arrival<H>], &[Key]),
+        taken: impl FnOnce(&mut [Arrival<H>], &[Key]),
     ) -> Time {
-        while self.first_far() < end
-            && let Some(far) = self.far.pop()
-        {
-            self.near.push(far.0);
+        if self.far.first() < end {
+            self.far.take(end, &mut self.near);
         }
         let next = order.take(&mut self.near, start, end, taken);
         if !self.near.is_empty() {
             self.put_off(end.saturating_add(end.saturating_sub(start)));
         }
-        next.min(self.first_far())
+        next.min(self.far.first())
     }
 
     /// Sets what arrives at `from` or later aside.
@@ -134,7 +102,7 @@ impl<H: Copy> Inbox<H> {
         self.near.retain(|arrival| {
             let is_near = arrival.at < from;
             if !is_near {
-                far.push(Far(*arrival));
+                far.put(*arrival);
             }
             is_near
         });
@@ -187,7 +155,7 @@ impl Order {
         arrivals: &mut Vec<Arrival<H>>,
         start: Time,
         end: Time,
-        taken: impl FnOnce(&[Arrival<H>], &[Key]),
+        taken: impl FnOnce(&mut [Arrival<H>], &[Key]),
     ) -> Time {
         let count = arrivals.len();
         let is_sorted = is_sorted(arrivals, end);

@@ -29,21 +29,33 @@ pub(crate) struct Layout {
     pub(super) longest: Time,
     /// The shortest way from a switch to a host.
     pub(super) last_way: Time,
+    /// How long before they are sent the messages of controllers without a deadline are known.
+    pub(super) foresight: Time,
 }
 
 impl Layout {
     /// For a network whose ports have levels and whose hosts are at least a packet's time from each
     /// other.
     pub(crate) fn new(network: &Network) -> Option<Layout> {
+        Layout::with_leads(network, leads(network))
+    }
+
+    /// The same where controllers' messages are known for so long before they are sent. No port goes on for
+    /// longer than hosts.
+    pub(crate) fn in_step(network: &Network, foresight: Time) -> Option<Layout> {
+        if foresight < shortest_window(network)? {
+            return None;
+        }
+        let layout = Layout::with_leads(network, vec![Time::ZERO; network.node_count() as usize])?;
+        Some(Layout { foresight, ..layout })
+    }
+
+    fn with_leads(network: &Network, lead_of: Vec<Time>) -> Option<Layout> {
         let level_of = network.levels()?;
-        let lead_of = leads(network);
         let to_hosts = || network.hosts().map(|host| network.port(network.port_to(host)));
         let way = |port: &LinkEnd| lead_of[port.owner.index()] + port.delay;
         let longest = to_hosts().map(way).min()?;
-        // In shorter windows most ports are visited for nothing: events are quicker.
-        let packet = Bytes::new(PACKET_WIRE);
-        let shortest = to_hosts().map(|port| port.rate.transmission_time(packet)).min()?;
-        if longest < shortest {
+        if longest < shortest_window(network)? {
             return None;
         }
         let last_way = to_hosts().map(|port| port.delay).min()?.min(longest);
@@ -59,7 +71,17 @@ impl Layout {
         let all = 0..order.len() as u32;
         let place_of = places(&order);
         let stages = vec![all];
-        Some(Layout { order, stages, place_of, level_of, first_of, lead_of, longest, last_way })
+        Some(Layout {
+            order,
+            stages,
+            place_of,
+            level_of,
+            first_of,
+            lead_of,
+            longest,
+            last_way,
+            foresight: Time::MAX,
+        })
     }
 
     /// How many ports are the part's own: theirs are the first places.
@@ -105,6 +127,13 @@ impl Layout {
         }
         cuts
     }
+}
+
+/// In shorter windows than this most ports are visited for nothing: events are quicker.
+fn shortest_window(network: &Network) -> Option<Time> {
+    let packet = Bytes::new(PACKET_WIRE);
+    let to_hosts = network.hosts().map(|host| network.port(network.port_to(host)));
+    to_hosts.map(|port| port.rate.transmission_time(packet)).min()
 }
 
 /// By port: its place in this order.

@@ -2,14 +2,14 @@
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Controller;
-use flowsched_schemes::packet::{Flags, Header};
+use flowsched_schemes::packet::Header;
 use flowsched_schemes::port::Port;
 use flowsched_schemes::world::{Overhead, PortSample, PortState};
 use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
 
-use super::{Fabric, Losses, Observable, Tally, loses};
+use super::{Fabric, Losses, Observable, Tally, loses, to_sender};
 use crate::job::Job;
 use crate::link::{Departs, Link};
 use crate::routing::Router;
@@ -38,7 +38,9 @@ pub(crate) struct Events<'a, H, P, C, L> {
     messages: Vec<Packet<H>>,
     losses: L,
     packet_hops: u64,
-    last_hop: Time,
+    /// How often controllers' timers ran out.
+    rung: u64,
+    last_event: Time,
 }
 
 impl<'a, H, P, C, L> Events<'a, H, P, C, L>
@@ -74,7 +76,8 @@ where
             messages: Vec::new(),
             losses,
             packet_hops: 0,
-            last_hop: Time::ZERO,
+            rung: 0,
+            last_event: Time::ZERO,
         }
     }
 
@@ -108,9 +111,8 @@ where
         let (controller, armed) = &mut self.controllers[port.index()];
         self.timers.arm(armed, controller.deadline(), port.0);
         let owner = self.network.port(port).owner;
-        while let Some(mut message) = self.messages.pop() {
-            message.flags = message.flags.with(Flags::MESSAGE);
-            message.to = self.flows[message.flow as usize].src.0;
+        while let Some(message) = self.messages.pop() {
+            let message = to_sender(self.flows, message);
             let next = self.router.next(owner, &message);
             self.enqueue(next, message, now);
         }
@@ -186,7 +188,7 @@ where
         let is_lost = self.loses && link.loses(self.seed ^ index as u64);
         let mut packet = link.deliver()?.packet;
         self.packet_hops += 1;
-        self.last_hop = now;
+        self.last_event = now;
         // What waits is looked at only now: the packet that left next arrives later anyway.
         let controllers = &mut self.controllers;
         link.catch_up_if_empty(now, &mut departures(controllers, PortId(index as u32)));
@@ -228,6 +230,8 @@ where
 
     fn on_timer(&mut self, now: Time) {
         let Some((time, port)) = self.timers.pop() else { return };
+        self.rung += 1;
+        self.last_event = now;
         let (controller, armed) = &mut self.controllers[port as usize];
         if armed.disarm(time) {
             let messages = &mut self.messages;
@@ -247,8 +251,8 @@ where
         self.arrivals.first().is_none()
     }
 
-    fn last_hop(&self) -> Time {
-        self.last_hop
+    fn last_event(&self) -> Time {
+        self.last_event
     }
 
     fn overhead(&self) -> Overhead {
@@ -270,6 +274,7 @@ where
             // Those on links are not counted.
             sent: self.packet_hops,
             on_links: 0,
+            rung: self.rung,
             drops: self.links.iter().map(Link::drops).sum(),
             marks: self.links.iter().map(Link::marks).sum(),
             lost: self.losses.flows(),

@@ -1,7 +1,7 @@
 //! What is on its way to ports and hosts within a window.
 
 use flowsched_schemes::Packet;
-use flowsched_schemes::packet::Header;
+use flowsched_schemes::packet::{Flags, Header};
 use flowsched_topology::{NodeId, PortId};
 use flowsched_units::Time;
 
@@ -60,6 +60,34 @@ impl<'a, H: Header> Transit<'a, H> {
         inbox.push(at, from, packet);
     }
 
+    /// A message of a controller is at the switch `node`: its own, or one that it reaches over the link behind
+    /// `from`. Messages start anywhere, so that what the router remembers of ACKs is not their way.
+    #[inline(never)]
+    pub(super) fn speak(&mut self, node: NodeId, at: Time, from: PortId, message: &Packet<H>) {
+        if self.takes_turns() {
+            self.await_turn(node, at, from, message);
+        } else {
+            let next = self.router.choose(node, message);
+            self.enter(next, at, from, message);
+        }
+    }
+
+    /// A packet that may be a message reaches a switch where packets do not take turns.
+    #[inline(always)]
+    pub(super) fn reach_or_speak(
+        &mut self,
+        to: (NodeId, Row),
+        at: Time,
+        from: PortId,
+        packet: &Packet<H>,
+    ) {
+        if packet.flags.has(Flags::MESSAGE) {
+            self.speak(to.0, at, from, packet);
+        } else {
+            self.reach(to, at, from, packet);
+        }
+    }
+
     /// What the router knows of packets that have come through a port of `level`.
     pub(super) fn row(&self, level: u32) -> Row {
         self.router.row(level)
@@ -108,7 +136,7 @@ impl<'a, H: Header> Transit<'a, H> {
         if self.takes_turns() {
             self.await_turn(to.0, at, from, packet);
         } else {
-            self.reach(to, at, from, packet);
+            self.reach_or_speak(to, at, from, packet);
         }
     }
 
@@ -152,7 +180,7 @@ impl<'a, H: Header> Transit<'a, H> {
 
     /// The port of the packet whose turn it is at `node`.
     pub(super) fn take_turn(&mut self, node: NodeId, packet: &Packet<H>) -> PortId {
-        self.router.take_turn(node, packet)
+        self.router.choose(node, packet)
     }
 
     /// The first port with something to do whose place is `place` or later.

@@ -10,7 +10,10 @@
 //! their switch. There is no queue of events, and the memory of a few ports is used many times in a
 //! row. Each port sees the same packets in the same order as with single events, so the results are
 //! the same.
+//!
+//! Where controllers send messages, `alarms` says how these get to ports of earlier levels.
 
+use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
 use flowsched_schemes::Packet;
@@ -20,13 +23,15 @@ use flowsched_schemes::port::{Port, Sink};
 use flowsched_schemes::world::PortSample;
 use flowsched_topology::{HostId, Loss, Network, NodeId, PortId, mix};
 use flowsched_units::Time;
+use flowsched_workload::Flow;
 
+use super::alarms::{Alarm, Said};
 use super::arrivals::{Arrival, Order};
 use super::banks::Layout;
 use super::crossing::Post;
 use super::egress::{Egress, FarEnd, is_lost};
 use super::transit::Transit;
-use super::{Fabric, Losses, Tally, loses};
+use super::{Fabric, Losses, Tally, loses, to_sender};
 use crate::job::Job;
 use crate::link::Link;
 use crate::routing::{Remembered, Router, Row};
@@ -36,11 +41,19 @@ use crate::team::Team;
 #[derive(Debug)]
 pub(crate) struct Windows<'a, H, P, C> {
     network: &'a Network,
+    flows: &'a [Flow],
     team: Team<'a>,
     /// What packets go through to other parts of the network.
     post: Option<&'a Post<H>>,
     /// By place: the part's own ports.
     egresses: Vec<Egress<P, C>>,
+    /// By place, if controllers send messages: their timers, and when these run out next.
+    alarms: Vec<Alarm>,
+    deadlines: Vec<Time>,
+    /// Messages that are sent before this instant are known at the start of the window.
+    settled: Time,
+    /// What a controller has said that is yet to be sent.
+    said: Vec<Said<H>>,
     transit: Transit<'a, H>,
     /// Of one inbox after the other.
     order: Order,
@@ -56,7 +69,7 @@ pub(crate) struct Windows<'a, H, P, C> {
     /// Whether some links lose packets.
     loses: bool,
     seed: u64,
-    last_hop: Time,
+    last_event: Time,
 }
 
 /// The shortest step of time.
@@ -90,11 +103,18 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
         let egresses = links
             .into_iter()
             .map(|(port, link)| egress(job.network, &layout, port, link, controllers(port)));
+        let egresses: Vec<Egress<P, C>> = egresses.collect();
+        let alarms = if C::SENDS { egresses.len() } else { 0 };
         Windows {
             network: job.network,
+            flows: job.flows,
             team,
             post,
-            egresses: egresses.collect(),
+            egresses,
+            alarms: std::iter::repeat_with(Alarm::default).take(alarms).collect(),
+            deadlines: vec![Time::MAX; alarms],
+            settled: Time::ZERO,
+            said: Vec::new(),
             transit: Transit::new(router, layout),
             order: Order::default(),
             at_hosts: Vec::new(),
@@ -105,7 +125,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
             limit: Time::ZERO,
             loses: loses(job),
             seed: mix(job.seed),
-            last_hop: Time::ZERO,
+            last_event: Time::ZERO,
         }
     }
 
@@ -113,18 +133,80 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
     /// changes next in this part. Nothing does if the run is to stop.
     fn carry(&mut self) -> Time {
         let mut next_change = Time::MAX;
-        for stage in 0..self.transit.layout().stages.len() {
-            if stage > 0 && self.exchange().is_break() {
-                return Time::MAX;
+        self.foresee();
+        loop {
+            for stage in 0..self.transit.layout().stages.len() {
+                if stage > 0 && self.exchange().is_break() {
+                    return Time::MAX;
+                }
+                next_change = next_change.min(self.serve_stage(stage));
             }
-            next_change = next_change.min(self.serve_stage(stage));
+            if !self.ring_alarms() {
+                break;
+            }
         }
-        let (egresses, last_hop) = (&mut self.egresses, &mut self.last_hop);
+        next_change = self.deadlines.iter().copied().fold(next_change, Time::min);
+        let (egresses, last_event) = (&mut self.egresses, &mut self.last_event);
         let next_loss = self.transit.settle_losses(self.end, |place, arrival| {
             egresses[place as usize].drops += 1;
-            *last_hop = arrival.at.max(*last_hop);
+            *last_event = arrival.at.max(*last_event);
         });
         next_change.min(next_loss).min(self.transit.next_at_host())
+    }
+
+    /// Sends the messages that are settled before the window.
+    fn foresee(&mut self) {
+        let until = self.end.min(self.limit).min(self.settled);
+        for place in 0..self.deadlines.len() {
+            if self.deadlines[place] < until {
+                let said = &mut self.said;
+                let controller = &self.egresses[place].controller;
+                controller.foresee(until, |now, message| said.push((now, message)));
+                self.send_messages(place);
+            }
+        }
+    }
+
+    /// Has the controllers act that are due in the window and to whose ports nothing came later:
+    /// whether they said what was not foreseen.
+    fn ring_alarms(&mut self) -> bool {
+        let (end, mut has_spoken) = (self.end.min(self.limit), false);
+        for place in 0..self.deadlines.len() {
+            if self.deadlines[place] < end {
+                let (alarm, egress) = (&mut self.alarms[place], &mut self.egresses[place]);
+                alarm.ring(end, self.settled, &mut egress.controller, &mut self.said);
+                self.deadlines[place] = alarm.next();
+                has_spoken |= self.send_messages(place);
+            }
+        }
+        has_spoken
+    }
+
+    /// Sends what the controller of the port at `place` has said, the last first, as events do: whether
+    /// that was anything.
+    #[inline]
+    fn send_messages(&mut self, place: usize) -> bool {
+        let has_spoken = !self.said.is_empty();
+        while let Some((now, message)) = self.said.pop() {
+            let port = self.transit.layout().order[place];
+            let owner = self.network.port(port).owner;
+            // Behind all packets that come over links at the same time.
+            let from = PortId(self.network.ports().len() as u32 + port.0);
+            self.transit.speak(owner, now, from, &to_sender(self.flows, message));
+        }
+        has_spoken
+    }
+
+    /// Finds out which messages are settled at the start of the window: its last end. The first messages
+    /// that are not known are those of its last instant, for they reach the next ports later.
+    fn settle(&mut self) -> Time {
+        self.settled = self.start.saturating_add(self.transit.layout().foresight);
+        for (deadline, egress) in self.deadlines.iter().zip(&self.egresses) {
+            if *deadline < self.settled {
+                self.settled = self.settled.min(egress.controller.settled_until(self.start));
+            }
+        }
+        self.settled.saturating_add(INSTANT)
     }
 
     /// Serves the ports of a stage that have something to do: when one of them has something to do next.
@@ -159,7 +241,12 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
     fn serve(&mut self, place: u32, port: PortId) -> Time {
         let Egress { lead, served, .. } = self.egresses[place as usize];
         // The first instant that is unknown to it.
-        let (start, end) = (served.max(self.start), self.end.saturating_add(lead).min(self.limit));
+        let (mut start, end) =
+            (served.max(self.start), self.end.saturating_add(lead).min(self.limit));
+        if C::SENDS {
+            // A message may come at the last instant up to which the port was served.
+            start = start.saturating_sub(INSTANT);
+        }
         let next_turn = self.take_turns(port, start, end);
         let mut inbox = std::mem::take(&mut self.transit.inboxes[port.index()]);
         let egress = &mut self.egresses[place as usize];
@@ -180,21 +267,32 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
             packets: egress.sent_packets,
             drops: 0,
             transit: &mut self.transit,
+            controller: PhantomData::<C>,
         };
-        let last_hop = &mut self.last_hop;
+        let last_event = &mut self.last_event;
+        let mut alarm = if C::SENDS { self.alarms.get_mut(place as usize) } else { None };
         let next_arrival = inbox.take(&mut self.order, start, end, |inbox, keys| {
             if let Some(last) = keys.last() {
-                *last_hop = inbox[last.index()].at.max(*last_hop);
+                *last_event = inbox[last.index()].at.max(*last_event);
+            }
+            if C::IGNORES_QUEUE {
+                for key in keys {
+                    let Arrival { at, packet, .. } = &mut inbox[key.index()];
+                    egress.show(*at, packet, alarm.as_deref_mut());
+                }
             }
             let arrivals = keys.iter().map(|key| {
                 let Arrival { at, packet, .. } = &inbox[key.index()];
                 (*at, packet)
             });
-            let sent = egress.serve(arrivals, end, &mut onward);
+            let sent = egress.serve(arrivals, end, alarm.as_deref_mut(), &mut onward);
             egress.sent_bytes += sent.bytes;
             egress.sent_packets += sent.packets;
         });
         egress.drops += onward.drops;
+        if let Some(alarm) = alarm {
+            self.deadlines[place as usize] = alarm.next();
+        }
         egress.served = end;
         let next_choice = egress.next_choice();
         self.transit.inboxes[port.index()] = inbox;
@@ -241,7 +339,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
         });
         self.delivered = 0;
         if let Some(last) = at_hosts.last() {
-            self.last_hop = self.last_hop.max(last.at);
+            self.last_event = self.last_event.max(last.at);
         }
         self.look_ahead();
     }
@@ -253,7 +351,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
 }
 
 /// Where the packets go that a port serves: to the end of its link, unless they are lost on the way.
-struct Onward<'w, 'a, H> {
+struct Onward<'w, 'a, H, C> {
     port: PortId,
     delay: Time,
     way: Way,
@@ -268,6 +366,7 @@ struct Onward<'w, 'a, H> {
     packets: u64,
     drops: u64,
     transit: &'w mut Transit<'a, H>,
+    controller: PhantomData<C>,
 }
 
 /// What a packet meets on its way to the next port.
@@ -281,7 +380,7 @@ enum Way {
     Other,
 }
 
-impl<H: Header> Onward<'_, '_, H> {
+impl<H: Header, C: Controller<H>> Onward<'_, '_, H, C> {
     /// The packet is to reach the end of its link at `at`, whatever it meets there.
     #[inline(never)]
     fn go_on(&mut self, at: Time, packet: &Packet<H>) {
@@ -296,13 +395,17 @@ impl<H: Header> Onward<'_, '_, H> {
     }
 }
 
-impl<H: Header> Sink<Packet<H>> for Onward<'_, '_, H> {
+impl<H: Header, C: Controller<H>> Sink<Packet<H>> for Onward<'_, '_, H, C> {
     // A call for each packet would cost more than it does.
     #[inline(always)]
     fn sent(&mut self, left: Time, packet: &Packet<H>) {
         let at = left.saturating_add(self.delay);
         if self.way == Way::ToSwitch {
-            self.transit.reach(self.to, at, self.port, packet);
+            if C::SENDS {
+                self.transit.reach_or_speak(self.to, at, self.port, packet);
+            } else {
+                self.transit.reach(self.to, at, self.port, packet);
+            }
         } else if self.way == Way::ToHost {
             self.transit.to_hosts.push(at, self.port, packet);
         } else if self.way == Way::InTurn {
@@ -320,11 +423,20 @@ impl<H: Header> Sink<Packet<H>> for Onward<'_, '_, H> {
 }
 
 /// How to go through these links of a network in windows, if it can be done.
-pub(crate) fn layout<H: Header, P: Port<Packet<H>>>(
+pub(crate) fn layout<H: Header, P: Port<Packet<H>>, C: Controller<H>>(
     network: &Network,
     links: &[Link<H, P>],
+    new_controller: impl Fn(PortId) -> C,
 ) -> Option<Layout> {
-    if links.iter().any(Link::shares_memory) { None } else { Layout::new(network) }
+    if links.iter().any(Link::shares_memory) || !C::LOOKS_ONE_WAY {
+        return None;
+    }
+    if !C::SENDS {
+        return Layout::new(network);
+    }
+    let ports = (0..links.len() as u32).map(PortId);
+    let foresight = ports.map(|port| new_controller(port).settled_until(Time::ZERO)).min()?;
+    Layout::in_step(network, foresight)
 }
 
 /// A link as windows see it.
@@ -398,7 +510,7 @@ impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Windows<'_, 
         let start = next.min(next_change);
         if start <= last && start < Time::MAX {
             self.start = start;
-            self.end = self.end_after(next_change).min(self.limit);
+            self.end = self.end_after(next_change).min(self.limit).min(self.settle());
             self.gather();
         }
         start
@@ -430,17 +542,19 @@ impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Windows<'_, 
     }
 
     fn is_quiet(&self) -> bool {
-        self.transit.is_quiet()
+        self.transit.is_quiet() && self.deadlines.iter().all(|deadline| *deadline == Time::MAX)
     }
 
-    fn last_hop(&self) -> Time {
-        self.last_hop
+    fn last_event(&self) -> Time {
+        let rung = self.alarms.iter().map(Alarm::last).max();
+        self.last_event.max(rung.unwrap_or_default())
     }
 
     fn tally(self) -> Tally {
         Tally {
             sent: self.egresses.iter().map(|egress| egress.sent_packets).sum(),
             on_links: self.transit.on_links().count() as u64,
+            rung: self.alarms.iter().map(Alarm::rung).sum(),
             drops: self.egresses.iter().map(|egress| egress.drops).sum(),
             marks: self.egresses.iter().map(|egress| egress.port.marks()).sum(),
             lost: Losses::<H>::flows(self.transit.lost),

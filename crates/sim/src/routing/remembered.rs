@@ -70,9 +70,9 @@ impl<'a> Remembered<'a> {
         self.router.choices(node, packet)
     }
 
-    /// The port of the packet whose turn it is at `node`.
+    /// The port through which `node` sends on a packet, whose turn it is if packets take turns.
     #[inline]
-    pub(crate) fn take_turn<H: Header>(&mut self, node: NodeId, packet: &Packet<H>) -> PortId {
+    pub(crate) fn choose<H: Header>(&mut self, node: NodeId, packet: &Packet<H>) -> PortId {
         self.router.next(node, packet)
     }
 }

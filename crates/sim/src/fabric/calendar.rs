@@ -1,0 +1,175 @@
+//! Packets that arrive later than in the next window, by time.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use flowsched_units::Time;
+
+use super::arrivals::Arrival;
+
+/// A day has two to the power of this many picoseconds, 8.4 us: about as long as the shortest windows that
+/// networks are gone through in.
+const DAY_BITS: u32 = 23;
+
+/// How many days from today on have a page of their own.
+const PAGES: u64 = 64;
+
+/// Arrivals of the next days, a page each, and those of all later days together.
+#[derive(Clone, Debug)]
+pub(super) struct Calendar<H> {
+    /// By day, one after the other and again from the first; none until something is put down.
+    pages: Vec<Vec<Arrival<H>>>,
+    /// All earlier days are over.
+    today: u64,
+    later: BinaryHeap<Late<H>>,
+    /// When the first one arrives; [`Time::MAX`]: there is none.
+    first: Time,
+    count: usize,
+}
+
+/// An arrival that comes before another one if it is earlier.
+#[derive(Clone, Copy, Debug)]
+struct Late<H>(Arrival<H>);
+
+impl<H> PartialEq for Late<H> {
+    fn eq(&self, other: &Late<H>) -> bool {
+        self.0.at == other.0.at
+    }
+}
+
+impl<H> Eq for Late<H> {}
+
+impl<H> PartialOrd for Late<H> {
+    fn partial_cmp(&self, other: &Late<H>) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<H> Ord for Late<H> {
+    fn cmp(&self, other: &Late<H>) -> Ordering {
+        other.0.at.cmp(&self.0.at)
+    }
+}
+
+impl<H> Default for Calendar<H> {
+    fn default() -> Calendar<H> {
+        let (pages, later) = (Vec::new(), BinaryHeap::new());
+        Calendar { pages, today: 0, later, first: Time::MAX, count: 0 }
+    }
+}
+
+impl<H: Copy> Calendar<H> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// When the first one arrives; [`Time::MAX`]: there is none.
+    #[inline]
+    pub(super) fn first(&self) -> Time {
+        self.first
+    }
+
+    /// All arrivals, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Arrival<H>> {
+        self.pages.iter().flatten().chain(self.later.iter().map(|late| &late.0))
+    }
+
+    /// Puts down an arrival.
+    pub(super) fn put(&mut self, arrival: Arrival<H>) {
+        self.first = self.first.min(arrival.at);
+        self.count += 1;
+        let day = day_of(arrival.at);
+        if day < self.today || day - self.today >= PAGES {
+            return self.later.push(Late(arrival));
+        }
+        if self.pages.is_empty() {
+            self.pages.resize_with(PAGES as usize, Vec::new);
+        }
+        self.pages[(day % PAGES) as usize].push(arrival);
+    }
+
+    /// Moves the arrivals before `end` to the end of `due`, in no order.
+    pub(super) fn take(&mut self, end: Time, due: &mut Vec<Arrival<H>>) {
+        let before = due.len();
+        while self.later.peek().is_some_and(|late| late.0.at < end)
+            && let Some(Late(arrival)) = self.later.pop()
+        {
+            due.push(arrival);
+        }
+        let last = day_of(end);
+        for day in self.today..last.min(self.today + PAGES) {
+            due.append(self.page(day));
+        }
+        self.today = last;
+        let page = self.page(last);
+        due.extend(page.extract_if(.., |arrival| arrival.at < end));
+        self.count -= due.len() - before;
+        self.first = self.find_first();
+    }
+
+    /// The page of a day, which is today or one of the next days.
+    fn page(&mut self, day: u64) -> &mut Vec<Arrival<H>> {
+        if self.pages.is_empty() {
+            self.pages.resize_with(PAGES as usize, Vec::new);
+        }
+        &mut self.pages[(day % PAGES) as usize]
+    }
+
+    fn find_first(&self) -> Time {
+        let later = self.later.peek().map_or(Time::MAX, |late| late.0.at);
+        if self.count == self.later.len() {
+            return later;
+        }
+        let mut pages =
+            (self.today..).take(PAGES as usize).map(|day| &self.pages[(day % PAGES) as usize]);
+        let first = pages.find_map(|page| page.iter().map(|arrival| arrival.at).min());
+        first.unwrap_or(Time::MAX).min(later)
+    }
+}
+
+fn day_of(time: Time) -> u64 {
+    time.as_ps() >> DAY_BITS
+}
+
+#[cfg(test)]
+mod tests {
+    use flowsched_schemes::Packet;
+    use flowsched_topology::PortId;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn arrivals_come_out_in_the_window_that_they_are_in(
+            windows in prop::collection::vec(
+                (prop::sample::select(vec![1u64, 1 << 20, 1 << 23, 1 << 30]), 0u64..1000,
+                 prop::collection::vec((0u32..40, 0u64..1 << 20), 0..8)),
+                1..60,
+            ),
+        ) {
+            let mut calendar = Calendar::<()>::default();
+            let (mut expected, mut end) = (Vec::new(), 0);
+            for (scale, steps, drawn) in windows {
+                for (bits, offset) in drawn {
+                    let at = end + (1u64 << bits) + offset;
+                    let (at, from) = (Time::from_ps(at), PortId(0));
+                    calendar.put(Arrival { at, from, packet: Packet::default() });
+                    expected.push(at);
+                }
+                end += scale * steps;
+                let (mut due, limit) = (Vec::new(), Time::from_ps(end));
+                calendar.take(limit, &mut due);
+                let mut due: Vec<Time> = due.iter().map(|arrival| arrival.at).collect();
+                due.sort_unstable();
+                expected.sort_unstable();
+                let later = expected.split_off(expected.partition_point(|at| *at < limit));
+                prop_assert_eq!(due, expected);
+                prop_assert_eq!(calendar.first(), later.first().copied().unwrap_or(Time::MAX));
+                prop_assert_eq!(calendar.is_empty(), later.is_empty());
+                prop_assert_eq!(calendar.iter().count(), later.len());
+                expected = later;
+            }
+        }
+    }
+}
