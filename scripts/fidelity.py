@@ -3,13 +3,14 @@
 
     scripts/fidelity.py FLOWSCHED [TABLE ...]
 
-A table states when, with which version and by which commands it was measured. A cell is the change of the mean FCT,
-with the 95% interval that `flowsched run` or `flowsched diff` computes over the seeds. Without TABLE all are measured
-but those of the lab.
+A table states when, with which version, on which machine and by which commands it was measured. A cell is the change
+of the mean FCT, with the 95% interval that `flowsched run` or `flowsched diff` computes over the seeds. Without TABLE
+all are measured but those of the lab.
 """
 
 import datetime
 import json
+import os
 import pathlib
 import shlex
 import shutil
@@ -345,13 +346,24 @@ TABLES = {
 }
 
 
+def machine():
+    """The processor, its cores and the system, in the words of `flowsched reproduce`."""
+    info = pathlib.Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    models = [line.partition(": ")[2] for line in lines if line.startswith("model name")]
+    system, release = os.uname().sysname, ".".join(os.uname().release.split(".")[:2])
+    cores = len(os.sched_getaffinity(0))
+    return f"{models[0] if models else 'an unknown processor'}, {cores} cores, {system} {release}"
+
+
 def page(name, rows, flowsched):
     """A table below the line that says how it came about, and above its commands."""
     head, *body = ([str(cell) for cell in row] for row in rows)
     lines = [f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *body]]
     program = flowsched.program
     source = (
-        f"Measured on {datetime.date.today()} by flowsched {program['version']} (commit {program['commit']}). "
+        f"Measured on {datetime.date.today()} by flowsched {program['version']} (commit {program['commit']}) on "
+        f"{machine()}. "
         f"`{'make fidelity-lab' if name in LAB_TABLES else f'make fidelity TABLES={name}'}` measures it again."
     )
     commands = ["<details><summary>Commands</summary>", "", "```console"]
