@@ -102,6 +102,7 @@ reference: debug-binary
 TABLES ?=
 
 ## Measures the tables on the pages on fidelity, to benches/fidelity/; TABLES="ect epn-las" measures two of them.
+## TABLES="homa homa-slowdown" needs HOMA_SIZES, the Homa authors' folder sizeDistributions, and pyarrow.
 fidelity: build
 	scripts/fidelity.py $(BINARY) $(TABLES)
 
