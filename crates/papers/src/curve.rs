@@ -1,6 +1,8 @@
-//! What a value's figure is along the sweep of its experiment: the curve that a paper's figure draws.
+//! Figures along the sweep of their experiment: the curves that a paper's figure draws.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use flowsched_experiment::results::{Point, Summary};
 use serde::{Deserialize, Serialize};
@@ -11,21 +13,72 @@ use crate::measure::{Measure, Over};
 /// A figure along the sweep of its experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
-    /// The varied key, whose values are numbers.
+    /// The scheme; empty if the figure compares two.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub scheme: String,
+    /// The varied key; empty if there is only one point.
     pub key: String,
-    /// At least two, in the order of the key's values.
+    /// In the order of the key's numbers, or else of the runs.
     pub points: Vec<OnCurve>,
 }
 
 /// A figure at one value of the varied key.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OnCurve {
     /// The key's value.
-    pub at: f64,
+    pub at: At,
     /// The figure there.
     pub measured: f64,
     /// Its 95% interval over seeds.
     pub interval: Option<(f64, f64)>,
+}
+
+/// A value of a varied key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum At {
+    /// A finite number.
+    Number(f64),
+    /// Anything else, as the experiment file has it.
+    Text(String),
+}
+
+impl At {
+    fn new(value: &str) -> At {
+        let number = value.parse().ok().filter(|number: &f64| number.is_finite());
+        number.map_or_else(|| At::Text(value.to_owned()), At::Number)
+    }
+
+    /// Numbers are in their order, and texts stay where they are, behind numbers.
+    fn in_order(&self, other: &At) -> Ordering {
+        match (self, other) {
+            (At::Number(a), At::Number(b)) => a.total_cmp(b),
+            _ => self.number().is_none().cmp(&other.number().is_none()),
+        }
+    }
+
+    fn number(&self) -> Option<f64> {
+        match self {
+            At::Number(number) => Some(*number),
+            At::Text(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            At::Number(number) => write!(f, "{number}"),
+            At::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl Curve {
+    /// The key's values, if all are numbers.
+    pub fn numbers(&self) -> Option<Vec<f64>> {
+        self.points.iter().map(|one| one.at.number()).collect()
+    }
 }
 
 impl Measure {
@@ -36,8 +89,24 @@ impl Measure {
         if !is_of_points || !self.baseline_at.is_empty() {
             return None;
         }
-        let keys: Vec<String> = summary.points().first()?.keys().map(str::to_owned).collect();
-        keys.into_iter().find_map(|key| self.curve_along(key, kind, summary))
+        self.curves(kind, summary).into_iter().find(|curve| curve.numbers().is_some())
+    }
+
+    /// What each of the two schemes' figures is along a varied key, one with numbers if there is one, or at the
+    /// only point. Empty if nothing is compared, or where other keys differ between the points too.
+    pub fn curves_of_schemes(&self, kind: Kind, summary: &Summary) -> Vec<Curve> {
+        if self.baseline.is_none() {
+            return Vec::new();
+        }
+        let alone = Measure { reach: None, over: None, baseline: None, ..self.clone() };
+        let of_scheme = |scheme: &str| {
+            let measure = Measure { scheme: scheme.to_owned(), ..alone.clone() };
+            let curves = measure.curves(kind, summary);
+            let first = curves.iter().find(|curve| curve.numbers().is_some()).or(curves.first());
+            let curve = first.cloned().or_else(|| measure.only_point(kind, summary))?;
+            Some(Curve { scheme: measure.scheme, ..curve })
+        };
+        self.schemes().into_iter().filter_map(of_scheme).collect()
     }
 
     /// Where on the key of its curve the value is: `None` if it is the least or the most of several points.
@@ -48,26 +117,43 @@ impl Measure {
         }
     }
 
-    fn curve_along(&self, key: String, kind: Kind, summary: &Summary) -> Option<Curve> {
+    /// The figure along each varied key.
+    fn curves(&self, kind: Kind, summary: &Summary) -> Vec<Curve> {
+        let points = summary.points();
+        let keys = points.first().into_iter().flat_map(|point| point.keys());
+        keys.filter_map(|key| self.curve_along(key, kind, summary)).collect()
+    }
+
+    fn curve_along(&self, key: &str, kind: Kind, summary: &Summary) -> Option<Curve> {
         let mut elsewhere = self.clone();
-        elsewhere.at.remove(&key);
-        let mut rest: BTreeMap<Point, Vec<(f64, &Point)>> = BTreeMap::new();
+        elsewhere.at.remove(key);
+        let mut rest: BTreeMap<Point, Vec<(At, &Point)>> = BTreeMap::new();
         for point in summary.points().into_iter().filter(|point| elsewhere.is_at(point)) {
-            let at = point.get(&key)?.parse().ok().filter(|at: &f64| at.is_finite())?;
+            let at = At::new(point.get(key)?);
             let mut others = point.clone();
-            others.0.retain(|(other, _)| *other != key);
+            others.0.retain(|(other, _)| other != key);
             rest.entry(others).or_default().push((at, point));
         }
         let mut lines = rest.into_values();
-        let (Some(mut places), None) = (lines.next(), lines.next()) else { return None };
-        places.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        let on_curve = |(at, point): (f64, &Point)| {
-            let found = self.at_points(kind, summary, &[point])?;
-            let finite = found.figure.is_finite();
-            finite.then_some(OnCurve { at, measured: found.figure, interval: found.interval })
-        };
-        let points: Vec<OnCurve> = places.into_iter().filter_map(on_curve).collect();
-        (points.len() > 1).then_some(Curve { key, points })
+        let (Some(places), None) = (lines.next(), lines.next()) else { return None };
+        let on_curve = |(at, point)| self.on_curve(at, point, kind, summary);
+        let mut points: Vec<OnCurve> = places.into_iter().filter_map(on_curve).collect();
+        points.sort_by(|a, b| a.at.in_order(&b.at));
+        let is_curve = points.len() > 1;
+        is_curve.then(|| Curve { scheme: String::new(), key: key.to_owned(), points })
+    }
+
+    fn only_point(&self, kind: Kind, summary: &Summary) -> Option<Curve> {
+        let mut points = summary.points().into_iter().filter(|point| self.is_at(point));
+        let (Some(only), None) = (points.next(), points.next()) else { return None };
+        let point = self.on_curve(At::Text(String::new()), only, kind, summary)?;
+        Some(Curve { scheme: String::new(), key: String::new(), points: vec![point] })
+    }
+
+    fn on_curve(&self, at: At, point: &Point, kind: Kind, summary: &Summary) -> Option<OnCurve> {
+        let found = self.at_points(kind, summary, &[point])?;
+        let (measured, interval) = (found.figure, found.interval);
+        measured.is_finite().then_some(OnCurve { at, measured, interval })
     }
 }
 
@@ -113,7 +199,7 @@ mod tests {
         let curve = measure.curve(Kind::Reduction, &runs()).unwrap();
         assert_eq!((curve.key.as_str(), measure.place_on(&curve)), ("load", Some(0.8)));
         let points: Vec<(f64, f64)> =
-            curve.points.iter().map(|one| (one.at, one.measured)).collect();
+            curve.points.iter().map(|one| (one.at.number().unwrap(), one.measured)).collect();
         let expected = [(0.5, 0.5), (0.65, 2.0 / 3.0), (0.8, 0.75)];
         for ((at, measured), (load, reduction)) in points.iter().zip(expected) {
             assert!(*at == load && (measured - reduction).abs() < 1e-12, "{points:?}");
@@ -133,5 +219,49 @@ mod tests {
         assert_eq!(measure("over = \"least\"").curve(Kind::Reduction, &runs()), None);
         let mean = measure("at = { hosts = \"4\" }\nover = \"mean\"");
         assert_eq!(mean.curve(Kind::Reduction, &runs()), None);
+    }
+
+    #[test]
+    fn each_compared_scheme_has_a_curve() {
+        let measure = measure("at = { hosts = \"4\", load = \"0.8\" }\nover = \"mean\"");
+        let curves = measure.curves_of_schemes(Kind::Order, &runs());
+        let schemes: Vec<&str> = curves.iter().map(|curve| curve.scheme.as_str()).collect();
+        assert_eq!(schemes, ["s", "t"]);
+        let measured: Vec<f64> = curves[0].points.iter().map(|one| one.measured).collect();
+        assert_eq!(
+            (curves[0].numbers(), measured),
+            (Some(vec![0.5, 0.65, 0.8]), vec![37.5, 25.0, 18.75])
+        );
+        assert!(curves[1].points.iter().all(|one| one.measured == 75.0 && one.interval.is_some()));
+    }
+
+    #[test]
+    fn a_key_of_texts_keeps_the_order_of_the_runs() {
+        let mut runs = runs();
+        runs.runs.retain(|run| run.point.get("hosts") == Some("4"));
+        for (key, value) in runs.runs.iter_mut().flat_map(|run| &mut run.point.0) {
+            if key == "load" {
+                *value = format!("load {value}");
+            }
+        }
+        let curves = measure("over = \"most\"").curves_of_schemes(Kind::Order, &runs);
+        let texts = ["load 0.5", "load 0.8", "load 0.65"].map(|text| At::Text(text.to_owned()));
+        let places: Vec<&At> = curves[0].points.iter().map(|one| &one.at).collect();
+        assert_eq!(places, texts.iter().collect::<Vec<_>>());
+        assert_eq!(measure("over = \"most\"").curve(Kind::Reduction, &runs), None);
+    }
+
+    #[test]
+    fn without_a_sweep_a_scheme_has_one_point() {
+        let mut runs = runs();
+        runs.runs.retain(|run| run.point.0[0].1 == "0.5" && run.point.0[1].1 == "4");
+        let curves = measure("").curves_of_schemes(Kind::Order, &runs);
+        let found =
+            curves.iter().map(|one| (one.key.as_str(), one.points.len(), one.points[0].measured));
+        assert_eq!(found.collect::<Vec<_>>(), [("", 1, 37.5), ("", 1, 75.0)]);
+        assert_eq!(
+            Measure { baseline: None, ..measure("") }.curves_of_schemes(Kind::Value, &runs),
+            []
+        );
     }
 }

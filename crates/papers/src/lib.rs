@@ -34,7 +34,7 @@ mod verdict;
 
 pub use assumption::{Assumption, Reading};
 pub use claim::{Claim, ClaimedValue, Claims};
-pub use curve::{Curve, OnCurve};
+pub use curve::{At, Curve, OnCurve};
 pub use error::ClaimsError;
 pub use explanation::{explanation, how, how_in_lab, parameters};
 pub use exploration::{Explored, as_text, explore, studies};

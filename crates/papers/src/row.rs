@@ -49,6 +49,9 @@ pub struct Row {
     /// The figure along the sweep of its experiment, where it is one of single points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<Curve>,
+    /// The figure of each scheme that it compares, along the sweep or at its only point.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schemes: Vec<Curve>,
 }
 
 impl Row {
@@ -61,7 +64,7 @@ impl Row {
     ) -> Row {
         let measure = value.measure.as_ref();
         let row = Row::under(claim, value, claim.kind, measure, summaries, scale);
-        row.with_curve(measure, summaries)
+        row.with_curves(measure, summaries)
     }
 
     /// The row of a claim's value with real packets. It decides nothing if the lab was late in a run that its
@@ -75,7 +78,7 @@ impl Row {
     ) -> Row {
         let measure = value.lab.as_ref();
         let row = Row::under(claim, value, claim.kind, measure, summaries, scale);
-        let row = row.with_curve(measure, summaries);
+        let row = row.with_curves(measure, summaries);
         let lateness = measure.and_then(|one| late.get(&one.study())?.of(&one.schemes()));
         match lateness {
             Some(reason) => Row { verdict: Verdict::Undecided, reason: Some(reason), ..row },
@@ -121,15 +124,17 @@ impl Row {
             seeds: measured.map(|one| one.seeds),
             cpu_s: run.map(|(_, summary)| summary.runs.iter().map(|run| run.cpu_s).sum()),
             curve: None,
+            schemes: Vec::new(),
         }
     }
 
-    fn with_curve(self, measure: Option<&Measure>, summaries: &BTreeMap<Study, Summary>) -> Row {
+    fn with_curves(self, measure: Option<&Measure>, summaries: &BTreeMap<Study, Summary>) -> Row {
+        let run = measure.and_then(|one| Some((one, summaries.get(&one.study())?)));
+        let Some((measure, summary)) = run else { return self };
         let is_number = self.published.and_then(Published::ends).is_some();
-        let curve = measure
-            .filter(|_| is_number)
-            .and_then(|one| one.curve(self.kind, summaries.get(&one.study())?));
-        Row { curve, ..self }
+        let curve = if is_number { measure.curve(self.kind, summary) } else { None };
+        let schemes = measure.curves_of_schemes(self.kind, summary);
+        Row { curve, schemes, ..self }
     }
 
     /// A row that was recorded, as the claims state its value now: verdicts follow from the figures alone, and
@@ -227,6 +232,26 @@ impl Row {
             seeds: None,
             cpu_s: None,
             curve: None,
+            schemes: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::{At, OnCurve};
+
+    #[test]
+    fn tables_without_the_curves_of_schemes_can_be_read() {
+        let empty = Row::without_figures(Kind::Order, Verdict::NotRun);
+        let old = serde_json::to_value(&empty).unwrap();
+        assert!(old.get("schemes").is_none(), "{old}");
+        assert_eq!(serde_json::from_value::<Row>(old).unwrap(), empty);
+        let old =
+            r#"{"key": "workload.load", "points": [{"at": 0.5, "measured": 2, "interval": null}]}"#;
+        let points = vec![OnCurve { at: At::Number(0.5), measured: 2.0, interval: None }];
+        let curve = Curve { scheme: String::new(), key: "workload.load".to_owned(), points };
+        assert_eq!(serde_json::from_str::<Curve>(old).unwrap(), curve);
     }
 }

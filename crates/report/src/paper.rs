@@ -1,7 +1,9 @@
 //! A page of the book for each paper: every claim with its rows, its figure and its assumptions.
 
+mod across;
 mod chart;
 mod curve;
+mod figure;
 mod readings;
 
 use std::collections::BTreeMap;
@@ -12,7 +14,7 @@ use flowsched_papers::{
 };
 
 pub use chart::claim_chart;
-use curve::curve_chart;
+use curve::{curve_chart, scheme_chart};
 use readings::readings;
 
 /// The page of a paper in Markdown.
@@ -36,7 +38,8 @@ pub fn paper_page(
         "[The rules for verdicts](../how-to/reproduce.md#verdicts) are the same for all papers. Each \
          claim has its name, the section of the paper, and a table. Charts show published \
          numbers in red and measured ones as blue points, with the 95% interval. Where the paper's figure is a curve, \
-         red lines are the least and the most that the paper states of it. `flowsched reproduce NAME` measures a \
+         red lines are the least and the most that the paper states of it. Charts with a legend show the measured figure of \
+         each scheme that the claim compares: lines along the varied key, or bars where nothing varies. `flowsched reproduce NAME` measures a \
          claim again.\n\n",
     );
     for one in tables.all().iter().filter(|table| has_rows(table, claims)) {
@@ -109,7 +112,9 @@ fn section(claim: &Claim, rows: &[Row], tables: &Tables) -> String {
     }
     text.push('\n');
     let (curved, rest): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.curve.is_some());
-    for figure in [claim_chart(&rest), curve_chart(claim, &curved)].into_iter().flatten() {
+    let all: Vec<&Row> = rows.iter().collect();
+    let charts = [claim_chart(&rest), curve_chart(claim, &curved), scheme_chart(claim, &all)];
+    for figure in charts.into_iter().flatten() {
         let _ = writeln!(text, "{figure}\n");
     }
     text.push_str(&measured(claim, tables));

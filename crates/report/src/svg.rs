@@ -200,7 +200,7 @@ pub(crate) fn drawing(frame: &Frame<'_>, width: f64, (height, plot): (f64, Marku
 }
 
 /// Lines of at most `most` letters, broken at blanks.
-fn wrapped(text: &str, most: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {

@@ -113,6 +113,10 @@ fn every_value_has_a_row_with_a_verdict() {
     assert_eq!(verdicts[1..], ["needs-the-lab", "reproduced", "not-run"]);
     assert_eq!(rows[2]["interval"], serde_json::json!([0.0, 0.0]));
     assert_eq!(rows[2]["seeds"], 4);
+    let schemes = rows[0]["schemes"].as_array().unwrap();
+    let schemes: Vec<_> = schemes.iter().map(|curve| curve["scheme"].as_str().unwrap()).collect();
+    assert_eq!(schemes, ["pias", "dctcp"]);
+    assert_eq!(rows[2].get("schemes"), None, "nothing is compared");
     assert_eq!(rows[3]["reason"], "nobody has the trace");
     assert_eq!(rows[3]["measured"], Value::Null);
 }

@@ -119,6 +119,7 @@ mod tests {
             seeds: Some(5),
             cpu_s: None,
             curve: None,
+            schemes: Vec::new(),
         }
     }
 

@@ -1,24 +1,30 @@
-//! A claim's figures along the sweeps of their experiments, with the published numbers where the paper has them.
+//! A claim's figures along the sweeps of their experiments: of its values, with the published numbers where the
+//! paper has them, and of the schemes that it compares.
 
-use flowsched_papers::{Claim, Curve, Row};
+use flowsched_papers::{Claim, Curve, Kind, Measure, OnCurve, Row};
 use maud::{Markup, html};
 
+use super::across::Across;
 use super::chart::quantity;
+use super::figure::quantity_of;
+use crate::bars::{Bar, Bars};
 use crate::scale::{Axis, Quantity, Scale};
 use crate::style::{AXIS, GRID, Look};
-use crate::svg::{Anchor, Frame, curve, drawing, line, marker, name, px, text, width};
-use crate::ticks::{level_ticks, whisker};
+use crate::svg::{Anchor, Frame, curve, drawing, line, marker, name, px, text, upright_text};
+use crate::ticks::whisker;
 
 const WIDTH: f64 = 700.0;
 /// Width and height of a panel, without its axes' numbers.
-const PANEL: (f64, f64) = (268.0, 130.0);
-/// Height of a panel's title, and of the numbers and the title of its lower axis.
+const PANEL: (f64, f64) = (250.0, 150.0);
+/// Height of a panel's title, and space below its lower axis.
 const TITLE: f64 = 20.0;
-const LABELS: f64 = 40.0;
-/// Space for the numbers at the left of a panel.
-const LEFT: f64 = 62.0;
-/// Letters of a title that have room.
+const GAP: f64 = 12.0;
+/// Space for the title and the numbers at the left of a panel, and between two panels.
+const LEFT: f64 = 84.0;
+const BETWEEN: f64 = 10.0;
+/// Letters of a title that have room: above a panel, and along its upright axis.
 const LETTERS: usize = 44;
+const UPRIGHT_LETTERS: usize = 34;
 /// Half the length of what marks a published number.
 const HALF: f64 = 7.0;
 
@@ -26,32 +32,53 @@ const HALF: f64 = 7.0;
 /// published ones as red bars where the paper has one number, as red lines where it has the least and the most.
 /// `None` if no row has a curve.
 pub(super) fn curve_chart(claim: &Claim, rows: &[&Row]) -> Option<String> {
-    let panels = panels(claim, rows);
+    let caption =
+        "Measured figures as blue points with 95% intervals, published ones as red bars or lines.";
+    chart(claim, &panels_of_values(claim, rows), caption, Vec::new())
+}
+
+/// The figures of the schemes that a claim compares, a panel for each figure and sweep: a line for each scheme, or
+/// a bar where an order has no sweep. `None` if no row has these figures.
+pub(super) fn scheme_chart(claim: &Claim, rows: &[&Row]) -> Option<String> {
+    let mut legend: Vec<(String, usize)> = Vec::new();
+    let panels = panels_of_schemes(claim, rows, &mut legend);
+    let caption = "The measured figure of each scheme with 95% intervals.";
+    chart(claim, &panels, caption, legend)
+}
+
+fn chart(
+    claim: &Claim,
+    panels: &[Panel<'_>],
+    caption: &str,
+    legend: Vec<(String, usize)>,
+) -> Option<String> {
     if panels.is_empty() {
         return None;
     }
-    let frame = Frame {
-        title: &claim.id,
-        context: "",
-        caption: "Measured figures as blue points with 95% intervals, published ones as red bars or lines.",
-        legend: Vec::new(),
-    };
-    let row_height = TITLE + PANEL.1 + LABELS;
-    let plot = html! {
-        @for (place, panel) in panels.iter().enumerate() {
-            @let left = LEFT + (place % 2) as f64 * (PANEL.0 + LEFT + 10.0);
-            @let top = TITLE + (place / 2) as f64 * row_height;
-            g transform={ "translate(" (px(left)) " " (px(top)) ")" } { (panel.draw()) }
+    let frame = Frame { title: &claim.id, context: "", caption, legend };
+    let mut bottom = 0.0;
+    let mut plots = Vec::new();
+    for pair in panels.chunks(2) {
+        let top = bottom + TITLE;
+        for (column, panel) in pair.iter().enumerate() {
+            let left = LEFT + column as f64 * (PANEL.0 + LEFT + BETWEEN);
+            let (height, plot) = panel.draw();
+            bottom = f64::max(bottom, top + height + GAP);
+            plots.push(html! {
+                g transform={ "translate(" (px(left)) " " (px(top)) ")" } { (plot) }
+            });
         }
-    };
-    Some(drawing(&frame, WIDTH, (row_height * panels.len().div_ceil(2) as f64, plot)))
+    }
+    let plot = html! { @for plot in plots { (plot) } };
+    Some(drawing(&frame, WIDTH, (bottom, plot)))
 }
 
-/// A curve and what was published of it.
+/// Curves over the same axes, and what was published of them.
 struct Panel<'a> {
-    curve: &'a Curve,
-    names: Vec<&'a str>,
+    title: String,
     of: Quantity,
+    /// Each with the place of its look.
+    lines: Vec<(usize, &'a Curve)>,
     marks: Vec<Mark>,
 }
 
@@ -62,33 +89,99 @@ struct Mark {
     ends: (f64, f64),
 }
 
+/// How a row was measured.
+fn measure_of<'a>(claim: &'a Claim, row: &Row) -> Option<&'a Measure> {
+    let value = claim.values.iter().find(|value| value.name == row.value)?;
+    if row.is_in_lab() { value.lab.as_ref() } else { value.measure.as_ref() }
+}
+
 /// A panel for each curve: values that are the least and the most of one share it.
-fn panels<'a>(claim: &'a Claim, rows: &[&'a Row]) -> Vec<Panel<'a>> {
-    let mut panels: Vec<Panel<'a>> = Vec::new();
+fn panels_of_values<'a>(claim: &'a Claim, rows: &[&'a Row]) -> Vec<Panel<'a>> {
+    let mut shared: Vec<(Vec<&str>, Panel<'a>)> = Vec::new();
     for row in rows {
-        let value = claim.values.iter().find(|value| value.name == row.value);
         // A recorded file can hold anything.
         let curve = row.curve.as_ref().filter(|curve| curve.points.len() > 1);
-        let (Some(curve), Some(value)) = (curve, value) else { continue };
-        let measure = if row.is_in_lab() { &value.lab } else { &value.measure };
-        let (Some(measure), Some(ends)) = (measure, row.published.and_then(|it| it.ends())) else {
+        let published = row.published.and_then(|published| published.ends());
+        let (Some(curve), Some(measure), Some(ends)) = (curve, measure_of(claim, row), published)
+        else {
             continue;
         };
         let mark = Mark { place: measure.place_on(curve), ends };
-        match panels.iter_mut().find(|panel| panel.curve == curve) {
-            Some(panel) => {
-                panel.names.push(&row.value);
+        match shared.iter_mut().find(|(_, panel)| panel.lines[0].1 == curve) {
+            Some((names, panel)) => {
+                names.push(&row.value);
                 panel.marks.push(mark);
             }
-            None => panels.push(Panel {
-                curve,
-                names: vec![&row.value],
-                of: quantity(row.kind),
-                marks: vec![mark],
-            }),
+            None => {
+                let of =
+                    Quantity { title: title_of_value(row.kind, measure), ..quantity(row.kind) };
+                let panel =
+                    Panel { title: String::new(), of, lines: vec![(0, curve)], marks: vec![mark] };
+                shared.push((vec![&row.value], panel));
+            }
         }
     }
-    panels
+    shared.into_iter().map(|(names, panel)| Panel { title: title(&names), ..panel }).collect()
+}
+
+fn title_of_value(kind: Kind, measure: &Measure) -> String {
+    let of = quantity_of(&measure.figure).title;
+    match kind {
+        Kind::Reduction => format!("reduction: {of}"),
+        Kind::Gap => format!("gap: {of}"),
+        Kind::Ratio => format!("ratio: {of}"),
+        Kind::Value | Kind::Order | Kind::Property => of,
+    }
+}
+
+/// A panel for each figure and sweep of an experiment: rows that compare other schemes share it.
+fn panels_of_schemes<'a>(
+    claim: &'a Claim,
+    rows: &[&'a Row],
+    legend: &mut Vec<(String, usize)>,
+) -> Vec<Panel<'a>> {
+    let mut panels: Vec<(&str, Panel<'a>)> = Vec::new();
+    for row in rows {
+        let Some(measure) = measure_of(claim, row) else { continue };
+        let is_drawn = |curve: &&Curve| match curve.points.len() {
+            0 => false,
+            1 => row.kind == Kind::Order,
+            _ => true,
+        };
+        for curve in row.schemes.iter().filter(is_drawn) {
+            let place = place_in(legend, &curve.scheme);
+            let (title, of) = (title_of_sweep(measure, curve), quantity_of(&measure.figure));
+            let is_same = |(scale, panel): &&mut (&str, Panel<'_>)| {
+                let same_axes = panel.title == title && panel.of.column == of.column;
+                same_axes && *scale == row.scale && panel.lines[0].1.key == curve.key
+            };
+            match panels.iter_mut().find(is_same) {
+                Some((_, panel)) if panel.lines.iter().any(|(known, _)| *known == place) => {}
+                Some((_, panel)) => panel.lines.push((place, curve)),
+                None => {
+                    let panel = Panel { title, of, lines: vec![(place, curve)], marks: Vec::new() };
+                    panels.push((&row.scale, panel));
+                }
+            }
+        }
+    }
+    panels.into_iter().map(|(_, panel)| panel).collect()
+}
+
+/// The place of a scheme's look; a new scheme gets the next one.
+fn place_in(legend: &mut Vec<(String, usize)>, scheme: &str) -> usize {
+    if let Some((_, place)) = legend.iter().find(|(known, _)| known == scheme) {
+        return *place;
+    }
+    legend.push((scheme.to_owned(), legend.len()));
+    legend.len() - 1
+}
+
+/// The experiment, and what is fixed in it: `pdq-fig9a, workload.flows = 10`.
+fn title_of_sweep(measure: &Measure, curve: &Curve) -> String {
+    let fixed = measure.set.iter().chain(measure.at.iter().filter(|(key, _)| **key != curve.key));
+    let fixed = fixed.map(|(key, value)| format!(", {key} = {value}"));
+    measure.experiment.clone() + &fixed.collect::<String>()
 }
 
 /// The names of values that share a panel, `"web search, least and most"`.
@@ -104,49 +197,71 @@ fn title(names: &[&str]) -> String {
 }
 
 impl Panel<'_> {
-    fn draw(&self) -> Markup {
-        let (x, y) = (self.level_axis(), self.upright_axis());
+    /// The panel, with its height without its title.
+    fn draw(&self) -> (f64, Markup) {
+        let (height, plot) =
+            if self.lines[0].1.points.len() > 1 { self.curves() } else { self.bars() };
+        let title = text(0.0, -10.0, Anchor::Start, &name(&self.title, LETTERS));
+        (height, html! { (title) (plot) })
+    }
+
+    /// A bar for each scheme.
+    fn bars(&self) -> (f64, Markup) {
+        let bar = |(place, curve): &(usize, &Curve)| {
+            let OnCurve { measured, interval, .. } = curve.points[0];
+            let (scheme, figure) = (curve.scheme.clone(), (self.of.label)(measured));
+            Bar {
+                scheme,
+                place: *place,
+                value: measured,
+                whisker: interval,
+                extremes: None,
+                figure,
+            }
+        };
+        let rows = self.lines.iter().map(bar).collect();
+        let (height, plot) = Bars { x: self.upright_axis(), rows, signed: false }.draw();
+        (height, html! { g transform={ "translate(" (px(-LEFT / 2.0)) " 0)" } { (plot) } })
+    }
+
+    fn curves(&self) -> (f64, Markup) {
+        let (x, y) =
+            (Across::new(self.lines.iter().map(|(_, curve)| *curve), PANEL.0), self.upright_axis());
         let (wide, high) = PANEL;
-        let across = |value: f64| wide * x.fraction(value);
         let up = |value: f64| high * (1.0 - y.fraction(value));
-        let (ours, theirs) = (Look::at(0), Look::at(1));
-        let points = self.curve.points.iter().map(|one| (across(one.at), up(one.measured)));
-        html! {
-            (text(0.0, -10.0, Anchor::Start, &name(&title(&self.names), LETTERS)))
+        let (below, level) = x.draw(high);
+        let plot = html! {
             @for tick in y.ticks(5) {
                 (line((0.0, up(tick)), (wide, up(tick)), GRID, 1.0))
                 (text(-6.0, up(tick), Anchor::End, &y.text(tick)))
             }
-            @for tick in level_ticks(&x, wide) {
-                (text(across(tick), high + 11.0, Anchor::Middle, &x.text(tick)))
-            }
-            (text(wide / 2.0, high + 28.0, Anchor::Middle, &self.curve.key))
+            (upright_text(12.0 - LEFT, high / 2.0, &name(&self.of.title, UPRIGHT_LETTERS)))
+            (level)
             (line((0.0, 0.0), (0.0, high), AXIS, 1.0))
             (line((0.0, up(0.0)), (wide, up(0.0)), AXIS, 1.0))
-            @for mark in &self.marks { (mark.draw(&across, &up, theirs)) }
-            (curve(&points.collect::<Vec<_>>(), ours))
-            @for one in &self.curve.points {
-                (marker(ours, (across(one.at), up(one.measured)), 4.0))
-                @if let Some(interval) = one.interval {
-                    (whisker(&y, interval, ours.colour, |value, aside| (across(one.at) + aside, up(value))))
+            @for mark in &self.marks { (mark.draw(|value| x.of_number(value), up, Look::at(1))) }
+            @for (index, (place, of)) in self.lines.iter().enumerate() {
+                @let aside = x.aside(index, self.lines.len());
+                @let across = |one: &OnCurve| x.of(&one.at) + aside;
+                @let look = Look::at(*place);
+                @if x.is_numeric() {
+                    @let points = of.points.iter().map(|one| (across(one), up(one.measured)));
+                    (curve(&points.collect::<Vec<_>>(), look))
+                }
+                @for one in &of.points {
+                    (marker(look, (across(one), up(one.measured)), 4.0))
+                    @if let Some(ends) = one.interval {
+                        (whisker(&y, ends, look.colour, |value, cap| (across(one) + cap, up(value))))
+                    }
                 }
             }
-        }
-    }
-
-    fn level_axis(&self) -> Axis {
-        let places: Vec<f64> = self.curve.points.iter().map(|one| one.at).collect();
-        let (from, to) = (places[0], places[places.len() - 1]);
-        let room = (to - from) * 0.06;
-        let title = self.curve.key.clone();
-        let of = Quantity { column: title.clone(), title, label: |value| value.to_string() };
-        let axis = Axis::between(of, Scale::Linear, (from - room, to + room));
-        let fits = places.iter().map(|at| width(&axis.text(*at)) + 8.0).sum::<f64>() < PANEL.0;
-        if fits { axis.with_ticks(places) } else { axis }
+        };
+        (high + below, plot)
     }
 
     fn upright_axis(&self) -> Axis {
-        let measured = self.curve.points.iter().flat_map(|one| {
+        let points = self.lines.iter().flat_map(|(_, curve)| &curve.points);
+        let measured = points.flat_map(|one| {
             let (low, high) = one.interval.unwrap_or((one.measured, one.measured));
             [one.measured, low, high]
         });
@@ -156,7 +271,7 @@ impl Panel<'_> {
 }
 
 impl Mark {
-    fn draw(&self, across: &impl Fn(f64) -> f64, up: &impl Fn(f64) -> f64, look: Look) -> Markup {
+    fn draw(&self, across: impl Fn(f64) -> f64, up: impl Fn(f64) -> f64, look: Look) -> Markup {
         let (least, most) = (up(self.ends.0), up(self.ends.1));
         match self.place {
             Some(place) => html! {
@@ -173,7 +288,7 @@ impl Mark {
 
 #[cfg(test)]
 mod tests {
-    use flowsched_papers::{Claims, Curve, Kind, OnCurve, Published, Verdict};
+    use flowsched_papers::{At, Claims, Curve, Expected, Kind, OnCurve, Published, Verdict};
 
     use super::*;
 
@@ -189,7 +304,7 @@ mod tests {
             )
         };
         let text = values.iter().map(of_claim).collect::<String>();
-        let point = |at, measured| OnCurve { at, measured, interval: None };
+        let point = |at, measured| OnCurve { at: At::Number(at), measured, interval: None };
         let row = |(name, _, published): &(&str, &str, f64)| Row {
             id: "a.b".to_owned(),
             value: (*name).to_owned(),
@@ -203,7 +318,9 @@ mod tests {
             scale: "quick".to_owned(),
             seeds: Some(5),
             cpu_s: None,
+            schemes: Vec::new(),
             curve: Some(Curve {
+                scheme: String::new(),
                 key: "workload.load".to_owned(),
                 points: vec![point(0.5, 0.1), point(0.8, 0.2)],
             }),
@@ -239,5 +356,49 @@ mod tests {
         let red = Look::at(1).colour;
         assert_eq!(svg.matches(&format!("fill=\"{red}\"")).count(), 1, "{svg}");
         assert!(!svg.contains(&format!("stroke=\"{red}\"")));
+    }
+
+    /// What a claim that `s` is lower than `t` has of both, at these values of `key`.
+    fn order(key: &str, places: &[At]) -> String {
+        let (claims, mut rows) = claim(&[("x", "over = \"most\"", 0.3)]);
+        let point =
+            |at: &At| OnCurve { at: at.clone(), measured: 120.0, interval: Some((90.0, 150.0)) };
+        let curve = |scheme: &str| Curve {
+            scheme: scheme.to_owned(),
+            key: key.to_owned(),
+            points: places.iter().map(point).collect(),
+        };
+        rows[0].kind = Kind::Order;
+        rows[0].published = Some(Published::Order(Expected::Lower));
+        rows[0].schemes = vec![curve("one & only"), curve("other")];
+        scheme_chart(&claims.all[0], &[&rows[0], &rows[0]]).unwrap()
+    }
+
+    #[test]
+    fn every_scheme_is_a_line_of_one_panel() {
+        let svg = order("workload.load", &[At::Number(0.5), At::Number(0.8)]);
+        for words in ["one &amp; only", "other", "mean FCT, all flows", "workload.load", ">100 µs<"]
+        {
+            assert_eq!(svg.matches(words).count(), 1, "{words}: {svg}");
+        }
+        assert_eq!(svg.matches("<circle").count(), 3, "two points and the legend: {svg}");
+        // One curve of each scheme in the legend, one in the panel.
+        assert_eq!(svg.matches("<polyline").count(), 4, "{svg}");
+    }
+
+    #[test]
+    fn values_that_are_no_numbers_are_names_without_lines_between() {
+        let texts = ["trace-a b.csv", "trace-c d.csv"].map(|text| At::Text(text.to_owned()));
+        let svg = order("workload.trace", &texts);
+        assert!(svg.contains(">a b<") && svg.contains("workload.trace = trace-….csv"), "{svg}");
+        assert_eq!(svg.matches("<polyline").count(), 2, "those of the legend: {svg}");
+    }
+
+    #[test]
+    fn without_a_sweep_every_scheme_is_a_bar() {
+        let svg = order("", &[At::Text(String::new())]);
+        let [blue, red] = [0, 1].map(|place| format!("fill=\"{}\"", Look::at(place).colour));
+        assert!(svg.matches("<rect").count() == 3 && svg.contains(&red), "{svg}");
+        assert!(svg.contains(&blue) && svg.contains(">120 µs<"), "{svg}");
     }
 }
