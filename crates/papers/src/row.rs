@@ -19,6 +19,9 @@ use crate::verdict::Verdict;
 const NOT_FINITE: &str =
     "a seed's ratio has no finite value: the figure of one of the two schemes is 0";
 
+/// Figures of seeds are the same if they differ by no more than this part of them: sums are rounded.
+const ROUNDING: f64 = 1e-12;
+
 /// What is known of one published value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
@@ -196,13 +199,28 @@ impl Row {
         self.bound.map_or("", Bound::words).to_owned() + &published
     }
 
-    /// What was measured, with its interval, in words.
-    pub fn measured_in_words(&self) -> String {
+    /// Whether every one of several seeds gives the same figure, as where nothing is random.
+    pub fn is_same_in_every_seed(&self) -> bool {
+        let (Some(figure), Some((low, high))) = (self.measured, self.interval) else {
+            return false;
+        };
+        let size = figure.abs() + if self.kind.compares() { 1.0 } else { 0.0 };
+        self.seeds.is_some_and(|seeds| seeds > 1) && high - low <= ROUNDING * size
+    }
+
+    /// The measured figure in words, with its interval unless every seed gives the same figure.
+    pub fn figure_in_words(&self) -> String {
         let number = |number| self.kind.in_words(number);
-        let interval = self
-            .interval
+        let interval = self.interval.filter(|_| !self.is_same_in_every_seed());
+        let interval = interval
             .map_or(String::new(), |(low, high)| format!(" [{}, {}]", number(low), number(high)));
         self.measured.map_or(String::new(), |figure| number(figure) + &interval)
+    }
+
+    /// What was measured, with its interval or why it has none, in words.
+    pub fn measured_in_words(&self) -> String {
+        let same = if self.is_same_in_every_seed() { ", every seed gives the same" } else { "" };
+        self.figure_in_words() + same
     }
 
     /// The verdict, and the reason if nothing was measured.
@@ -241,6 +259,22 @@ impl Row {
 mod tests {
     use super::*;
     use crate::curve::{At, OnCurve};
+
+    #[test]
+    fn a_figure_that_every_seed_gives_has_no_interval_in_words() {
+        let of = |interval, seeds| Row {
+            measured: Some(-0.341),
+            interval: Some(interval),
+            seeds: Some(seeds),
+            ..Row::without_figures(Kind::Gap, Verdict::Reproduced)
+        };
+        let same = of((-0.341, -0.341 + 1e-16), 5);
+        assert_eq!(same.figure_in_words(), "-34.1%");
+        assert_eq!(same.measured_in_words(), "-34.1%, every seed gives the same");
+        let differs = of((-0.3412, -0.3408), 5);
+        assert_eq!(differs.measured_in_words(), "-34.1% [-34.1%, -34.1%]");
+        assert!(!of((-0.341, -0.341), 1).is_same_in_every_seed());
+    }
 
     #[test]
     fn tables_without_the_curves_of_schemes_can_be_read() {

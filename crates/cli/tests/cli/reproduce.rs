@@ -156,9 +156,15 @@ fn verdicts_follow_from_the_claims_whatever_the_tables_say() {
     fs::create_dir(place.path("papers/measured")).unwrap();
     place.write("papers/measured/paper.json", &table);
     let explained = |place: &Place| place.flowsched(&["explain", "pias.hops"]).output;
-    assert!(explained(&place).contains("measured at paper scale: 0 [0, 0], reproduced"));
+    assert!(
+        explained(&place)
+            .contains("measured at paper scale: 0, every seed gives the same, reproduced")
+    );
     place.write("papers/claims.toml", &CLAIMS.replace("published = 0\n", "published = 12\n"));
-    assert!(explained(&place).contains("measured at paper scale: 0 [0, 0], not reproduced"));
+    assert!(
+        explained(&place)
+            .contains("measured at paper scale: 0, every seed gives the same, not reproduced")
+    );
 }
 
 #[test]

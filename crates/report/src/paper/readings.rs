@@ -20,9 +20,14 @@ fn of_table(id: &str, table: &ExploredTable) -> String {
         return String::new();
     };
     let ExploredTable { date, program, .. } = table;
+    let mut all = values.iter().copied().flatten();
+    let same = match all.any(|one| one.row.is_same_in_every_seed()) {
+        true => " Every seed gives the same figure where there is no interval.",
+        false => "",
+    };
     let mut text = format!(
         "**What the readings change.** {} Measured {} on {date} by flowsched {} (commit {}) with `{}`. In \
-         brackets is how far one reading alone moves the figure.\n\n",
+         round brackets is how far one reading alone moves the figure.{same}\n\n",
         summary(&values),
         first.row.scale_in_words(),
         program.version,
@@ -75,7 +80,7 @@ fn summary(values: &[&[Explored]]) -> String {
 /// The figure, bold where it reproduces the value.
 fn cell(value: &[Explored], place: usize) -> String {
     let Some(one) = value.get(place) else { return String::new() };
-    let figure = one.row.measured_in_words().replace('|', "/");
+    let figure = one.row.figure_in_words().replace('|', "/");
     let figure = if is_reproduced(one) { format!("**{figure}**") } else { figure };
     let moved = match (one.readings.len(), one.row.measured.zip(value[0].row.measured)) {
         (1, Some((measured, base))) => format!(" ({})", signed(one, measured - base)),
