@@ -223,6 +223,23 @@ impl Row {
         self.figure_in_words() + same
     }
 
+    /// The scale and the number of seeds: `paper, 5 seeds`; empty if nothing was measured.
+    pub fn runs_in_words(&self) -> String {
+        let seeds = |seeds| {
+            format!("{}, {seeds} {}", self.scale, if seeds == 1 { "seed" } else { "seeds" })
+        };
+        self.seeds.map_or(String::new(), seeds)
+    }
+
+    /// What its runs took on one processor: `12 s`.
+    pub fn cost_in_words(&self) -> String {
+        let cost = |cost: f64| match cost {
+            ..1.0 => "< 1 s".to_owned(),
+            _ => format!("{cost:.0} s"),
+        };
+        self.cpu_s.map_or(String::new(), cost)
+    }
+
     /// The verdict, and the reason if nothing was measured.
     pub fn verdict_in_words(&self) -> String {
         match &self.reason {

@@ -6,22 +6,46 @@ use crate::kind::Kind;
 use crate::row::Row;
 use crate::verdict::Verdict;
 
-/// All rows as lines of at most `width` columns where they fit, and how many there are of each
-/// verdict.
+/// The headers of a row's columns.
+const HEADERS: [&str; 5] = ["published", "measured", "verdict", "scale", "CPU time"];
+/// What columns and reasons begin with.
+const INDENT: &str = "  ";
+
+/// All rows as two lines each, the value's name and its columns, and how many there are of each verdict. A reason
+/// follows in lines of at most `width` columns.
 pub fn as_table(rows: &[Row], width: usize) -> String {
-    let mut text = String::new();
-    for row in rows {
-        let (published, measured) = (row.published_in_words(), row.measured_in_words());
-        let verdict = row.verdict_in_words();
-        let line = format!("{:<47} {published:>16} {measured:>27}  {verdict}", row.name());
-        match line.chars().count() <= width {
-            true => writeln!(text, "{}", line.trim_end()),
-            false => writeln!(text, "{}\n    {published}  {measured}  {verdict}", row.name()),
+    let headers = HEADERS.map(str::to_owned);
+    let cells: Vec<[String; 5]> = rows.iter().map(cells).collect();
+    let all = || cells.iter().chain([&headers]);
+    let widths: [usize; 5] = std::array::from_fn(|column| {
+        all().map(|row| row[column].chars().count()).max().unwrap_or_default()
+    });
+    let line = |cells: &[String; 5]| {
+        let padded = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+        format!("{INDENT}{}", padded.collect::<Vec<_>>().join("  ")).trim_end().to_owned()
+    };
+    let mut text = format!("value\n{}\n\n", line(&headers));
+    for (row, cells) in rows.iter().zip(&cells) {
+        let _ = writeln!(text, "{}\n{}", row.name(), line(cells));
+        if let Some(reason) = &row.reason {
+            let wrap =
+                textwrap::Options::new(width).initial_indent(INDENT).subsequent_indent(INDENT);
+            let _ = writeln!(text, "{}", textwrap::fill(reason, wrap));
         }
-        .unwrap_or_default();
     }
     let _ = writeln!(text, "\n{}", totals(rows));
     text
+}
+
+/// A row's columns.
+fn cells(row: &Row) -> [String; 5] {
+    [
+        row.published_in_words(),
+        row.measured_in_words(),
+        row.verdict.words().to_owned(),
+        row.runs_in_words(),
+        row.cost_in_words(),
+    ]
 }
 
 /// `Of 142 published values: 10 reproduced, ... Of 12 published orders: ...`; orders, which are easier
@@ -44,6 +68,7 @@ pub fn totals(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::published::Published;
 
     fn row(kind: Kind, verdict: Verdict) -> Row {
         Row::without_figures(kind, verdict)
@@ -60,5 +85,26 @@ mod tests {
             "Of 2 published values: 1 reproduced, 1 not run. Of 1 published orders: 1 reproduced.";
         assert_eq!(totals(&rows), expected);
         assert_eq!(totals(&[]), "");
+    }
+
+    #[test]
+    fn rows_have_scale_and_cost_and_fit_a_hundred_columns() {
+        let measured = Row {
+            id: "pias.table1".to_owned(),
+            published: Some(Published::Range([-0.123, -0.1])),
+            measured: Some(-0.725),
+            interval: Some((-0.725, -0.725)),
+            scale: "lab, paper".to_owned(),
+            seeds: Some(20),
+            cpu_s: Some(86_400.0),
+            ..row(Kind::Gap, Verdict::NotReproduced)
+        };
+        let reason = "the runs do not have the figure ".repeat(5);
+        let idle = Row { reason: Some(reason), ..row(Kind::Value, Verdict::NotRun) };
+        let text = as_table(&[measured, idle], 100);
+        let columns = "-12.3% to -10%  -72.5%, every seed gives the same  not reproduced  lab, paper, 20 seeds  86400 s";
+        assert!(text.contains(columns), "{text}");
+        let (rows, _) = text.rsplit_once("\n\n").unwrap();
+        assert!(rows.lines().all(|line| line.chars().count() <= 100), "{text}");
     }
 }

@@ -126,11 +126,10 @@ fn section(claim: &Claim, rows: &[Row], tables: &Tables) -> String {
 
 /// A row as a line of the claim's table.
 fn line(row: &Row) -> String {
-    let seeds = row.seeds.map_or(String::new(), |seeds| format!("{}, {seeds} seeds", row.scale));
-    let cost = row.cpu_s.map_or(String::new(), |cost| format!("{cost:.0} s"));
-    let cells = [&row.value, &row.published_in_words(), &row.measured_in_words()];
-    let cells = cells.map(|cell| cell.replace('|', "/"));
-    format!("| {} | {} | {seeds} | {cost} |\n", cells.join(" | "), row.verdict_in_words())
+    let cells = [row.value.clone(), row.published_in_words(), row.measured_in_words()];
+    let cells = cells.map(|cell| cell.replace('|', "/")).join(" | ");
+    let (verdict, runs, cost) = (row.verdict_in_words(), row.runs_in_words(), row.cost_in_words());
+    format!("| {cells} | {verdict} | {runs} | {cost} |\n")
 }
 
 /// How the values are measured, each way once, and the ways in which the tables have them with real packets.
