@@ -85,6 +85,12 @@ impl Tables {
         self.rows_of(id, value).filter(|row| row.scale == scale).find_map(each)
     }
 
+    /// The place of the table that measured a row; `None` if none did.
+    pub fn place_of(&self, row: &Row) -> Option<usize> {
+        let is_source = |one: &Row| one.is_measured() && one.key() == row.key();
+        self.0.iter().position(|table| table.claims.iter().any(is_source))
+    }
+
     fn rows_of(&self, id: &str, value: &str) -> impl DoubleEndedIterator<Item = &Row> {
         let all = self.0.iter().flat_map(|table| &table.claims);
         all.filter(move |row| row.id == id && row.value == value)
@@ -183,6 +189,8 @@ mod tests {
         assert_eq!(all.row("a.b", "v"), None);
         assert_eq!(all.in_lab("a.b", "w"), Some(&lab("w")));
         assert_eq!(all.in_lab("a.b", "y"), None);
+        let places = ["x", "y", "z"].map(|value| all.place_of(all.row("a.b", value).unwrap()));
+        assert_eq!(places, [Some(0), Some(0), None]);
     }
 
     #[test]

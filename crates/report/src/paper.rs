@@ -5,17 +5,19 @@ mod chart;
 mod curve;
 mod figure;
 mod readings;
+mod sources;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use flowsched_papers::{
-    Assumption, Claim, ExploredTable, Kind, Recorded, Row, Tables, how, how_in_lab, totals,
+    Assumption, Claim, ExploredTable, Kind, Row, Tables, how, how_in_lab, totals,
 };
 
 pub use chart::claim_chart;
 use curve::{curve_chart, scheme_chart};
 use readings::readings;
+use sources::Sources;
 
 /// The page of a paper in Markdown.
 ///
@@ -29,11 +31,10 @@ pub fn paper_page(
     about: &BTreeMap<String, String>,
 ) -> String {
     let title = title(paper);
-    let of_claims = claims.iter().flat_map(|claim| rows(claim, tables));
-    let mut text = format!(
-        "# {title}: published and measured\n\n{}\n\n",
-        totals(&of_claims.collect::<Vec<_>>())
-    );
+    let of_claims: Vec<Row> = claims.iter().flat_map(|claim| rows(claim, tables)).collect();
+    let beside = of_claims.iter().filter_map(|row| beside(row, tables));
+    let sources = Sources::new(tables, of_claims.iter().chain(beside));
+    let mut text = format!("# {title}: published and measured\n\n{}\n\n", totals(&of_claims));
     text.push_str(
         "[The rules for verdicts](../how-to/reproduce.md#verdicts) are the same for all papers. Each \
          claim has its name, the section of the paper, and a table. Charts show published \
@@ -42,16 +43,13 @@ pub fn paper_page(
          each scheme that the claim compares: lines along the varied key, or bars where nothing varies. `flowsched reproduce NAME` measures a \
          claim again.\n\n",
     );
-    for one in tables.all().iter().filter(|table| has_rows(table, claims)) {
-        let scale = one.claims.first().map_or("", |row| row.scale.as_str());
-        let _ = writeln!(
-            text,
-            "Scale \"{scale}\": measured on {} by flowsched {} (commit {}) with `{}` on {}.\n",
-            one.date, one.program.version, one.program.commit, one.program.command, one.machine
-        );
+    let list = sources.list();
+    if !list.is_empty() {
+        let lead = "The number in brackets in the column *scale* says which of these commands measured the row:";
+        let _ = writeln!(text, "{lead}\n\n{list}");
     }
     for claim in claims {
-        text.push_str(&section(claim, &rows(claim, tables), tables));
+        text.push_str(&section(claim, &rows(claim, tables), tables, &sources));
         text.push_str(&readings(&claim.id, explored));
     }
     text.push_str(&experiments(about));
@@ -84,9 +82,9 @@ fn rows(claim: &Claim, tables: &Tables) -> Vec<Row> {
     claim.values.iter().map(|value| tables.row_of(claim, value)).collect()
 }
 
-/// Whether the table measured one of the claims.
-fn has_rows(table: &Recorded, claims: &[&Claim]) -> bool {
-    table.claims.iter().any(|row| claims.iter().any(|claim| claim.id == row.id))
+/// The row with real packets that stands below a simulated one.
+fn beside<'a>(row: &Row, tables: &'a Tables) -> Option<&'a Row> {
+    tables.in_lab(&row.id, &row.value).filter(|_| !row.is_in_lab())
 }
 
 fn title(paper: &str) -> &str {
@@ -99,16 +97,15 @@ fn title(paper: &str) -> &str {
     }
 }
 
-fn section(claim: &Claim, rows: &[Row], tables: &Tables) -> String {
+fn section(claim: &Claim, rows: &[Row], tables: &Tables, sources: &Sources<'_>) -> String {
     let Claim { id, section, words, setting, metric, .. } = claim;
     let mut text = format!("## {id}\n\n> {words}\n\n*{section}.* {}: {metric}.\n\n", form(claim));
     let _ = writeln!(text, "Setting: {setting}.\n");
     text.push_str("| value | published | measured | verdict | scale | processor time |\n");
     text.push_str("|---|---|---|---|---|---|\n");
     for row in rows {
-        text.push_str(&line(row));
-        let beside = tables.in_lab(id, &row.value).filter(|_| !row.is_in_lab());
-        text.push_str(&beside.map_or(String::new(), line));
+        text.push_str(&line(row, sources));
+        text.push_str(&beside(row, tables).map_or(String::new(), |row| line(row, sources)));
     }
     text.push('\n');
     let (curved, rest): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.curve.is_some());
@@ -124,12 +121,13 @@ fn section(claim: &Claim, rows: &[Row], tables: &Tables) -> String {
     text
 }
 
-/// A row as a line of the claim's table.
-fn line(row: &Row) -> String {
+/// A row as a line of the claim's table, with the number of the table that it is from.
+fn line(row: &Row, sources: &Sources<'_>) -> String {
     let cells = [row.value.clone(), row.published_in_words(), row.measured_in_words()];
     let cells = cells.map(|cell| cell.replace('|', "/")).join(" | ");
     let (verdict, runs, cost) = (row.verdict_in_words(), row.runs_in_words(), row.cost_in_words());
-    format!("| {cells} | {verdict} | {runs} | {cost} |\n")
+    let source = sources.mark(row);
+    format!("| {cells} | {verdict} | {runs}{source} | {cost} |\n")
 }
 
 /// How the values are measured, each way once, and the ways in which the tables have them with real packets.
@@ -187,6 +185,9 @@ fn form(claim: &Claim) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use flowsched_experiment::results::Program;
+    use flowsched_papers::{Claims, Recorded, Verdict};
+
     use super::*;
 
     #[test]
@@ -198,5 +199,42 @@ mod tests {
         let text = experiments(&BTreeMap::from([("fig3".to_owned(), said)]));
         let plain = "### fig3\n\nECN\\* with \\-\\-set load=1, or `run --quick *`, if a &lt; b.\n";
         assert!(text.contains(plain), "{text}");
+    }
+
+    #[test]
+    fn rows_cite_the_tables_that_they_are_from() {
+        let text = "[[claim]]\nid = \"a.b\"\npaper = \"a\"\nsection = \"1\"\nwhere = \"sim\"\nwords = \"\"\n\
+                    setting = \"\"\nmetric = \"\"\nkind = \"value\"\n\
+                    [[claim.value]]\nname = \"x\"\npublished = 1\nnot_run = \"so\"\n\
+                    [[claim.value]]\nname = \"y\"\npublished = 1\nnot_run = \"so\"\n";
+        let claims = Claims::parse(text).unwrap();
+        let claim = &claims.all[0];
+        let row = |value: usize, scale: &str| Row {
+            measured: Some(1.0),
+            verdict: Verdict::Reproduced,
+            seeds: Some(2),
+            ..Row::new(claim, &claim.values[value], &BTreeMap::new(), scale)
+        };
+        let table = |command: &str, claims: Vec<Row>| {
+            let program = Program { command: command.to_owned(), ..Program::default() };
+            let recorded =
+                Recorded { date: String::new(), program, machine: String::new(), claims };
+            (command.to_owned(), recorded)
+        };
+        let tables = Tables::new(vec![
+            table("superseded", vec![row(0, "quick")]),
+            table("one", vec![row(0, "paper")]),
+            table("two", vec![row(1, "quick")]),
+        ]);
+        let page = paper_page("a", &[claim], &tables.unwrap(), &[], &BTreeMap::new());
+        for line in [
+            "| paper, 2 seeds [1] |",
+            "| quick, 2 seeds [2] |",
+            "\n1. Scale \"paper\"",
+            "with `two`",
+        ] {
+            assert!(page.contains(line), "{line}: {page}");
+        }
+        assert!(!page.contains("superseded"), "{page}");
     }
 }
