@@ -6,6 +6,7 @@
 //! faster. What may not: what hosts do with packets.
 
 mod alarms;
+mod arrival;
 mod arrivals;
 pub(crate) mod banks;
 mod calendar;

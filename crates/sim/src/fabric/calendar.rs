@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use flowsched_units::Time;
 
-use super::arrivals::Arrival;
+use super::arrival::Arrival;
 
 /// A day has two to the power of this many picoseconds, 8.4 us: about as long as the shortest windows that
 /// networks are gone through in.

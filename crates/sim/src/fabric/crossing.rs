@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 
 use flowsched_topology::PortId;
 
-use super::arrivals::{Arrival, Inbox};
+use super::arrival::Arrival;
+use super::arrivals::Inbox;
 
 /// A letter box for each part and each that it gets packets from.
 #[derive(Debug)]

@@ -5,7 +5,8 @@ use flowsched_schemes::packet::{Flags, Header};
 use flowsched_topology::{NodeId, PortId};
 use flowsched_units::Time;
 
-use super::arrivals::{Arrival, Inbox};
+use super::arrival::Arrival;
+use super::arrivals::Inbox;
 use super::banks::Layout;
 use super::crossing::Post;
 use super::{Losses, LostData};

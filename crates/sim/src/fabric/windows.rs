@@ -26,7 +26,8 @@ use flowsched_units::Time;
 use flowsched_workload::Flow;
 
 use super::alarms::{Alarm, Said};
-use super::arrivals::{Arrival, Order};
+use super::arrival::Arrival;
+use super::arrivals::Order;
 use super::banks::Layout;
 use super::crossing::Post;
 use super::egress::{Egress, FarEnd, is_lost};
