@@ -194,11 +194,18 @@ def epn_settings(flowsched):
     figure_11 = ("epn-fig11", "workload.load=0.8")
     before = flowsched.run(*figure_11, quick=True)
     yield "as in Figure 11", *[""] * len(CLASSES), change(against_first(before, "epn"), "small")
-    for setting in ["ecn_threshold=10pkt", "dp=size", "dp_bits=8", "processing_delay=100us"]:
-        after = flowsched.run(*figure_11, f"scheme.epn.{setting}", quick=True)
+    for settings in [
+        ["ecn_threshold=10pkt"],
+        ["host_port=scheme"],
+        ["host_port=scheme", "ecn_threshold=10pkt"],
+        ["dp=size"],
+        ["dp_bits=8"],
+        ["processing_delay=100us"],
+    ]:
+        after = flowsched.run(*figure_11, *(f"scheme.epn.{setting}" for setting in settings), quick=True)
         fct = flowsched.diff(before, after)["epn"]
         small = change(against_first(after, "epn"), "small")
-        yield f"`{setting}`", *(change(fct, one) for one in CLASSES), small
+        yield f"`{' '.join(settings)}`", *(change(fct, one) for one in CLASSES), small
 
 
 def epn_las(flowsched):
