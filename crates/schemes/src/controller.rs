@@ -48,9 +48,6 @@ pub trait Controller<H: Header> {
     const LOOKS_ONE_WAY: bool = false;
     /// Whether it ever sends messages or has a deadline.
     const SENDS: bool = true;
-    /// Whether [`Controller::on_forward`] does not look at the backlog and [`Controller::on_departure`] does
-    /// nothing. It may then see packets before earlier ones have left.
-    const IGNORES_QUEUE: bool = false;
 
     /// A packet comes to be sent through the port, where `backlog` waits.
     fn on_forward(
@@ -81,9 +78,11 @@ pub trait Controller<H: Header> {
     fn on_timer(&mut self, _now: Time, _send: impl FnMut(Packet<H>)) {}
 
     /// Before which instant its messages depend on nothing that comes to the port from `now` on. With no
-    /// deadline before then, that is always as long after `now` as at the start of a run. A controller that
-    /// knows more than the present sends its messages from [`Controller::on_timer`] alone, and does nothing
-    /// with the messages of others.
+    /// deadline before then, that is always as long after `now` as at the start of a run.
+    ///
+    /// A controller that knows more than the present must send its messages from [`Controller::on_timer`]
+    /// alone, do nothing with the messages of others, not look at the backlog, and do nothing in
+    /// [`Controller::on_departure`]: it may see packets before earlier ones have left.
     fn settled_until(&self, now: Time) -> Time {
         now
     }

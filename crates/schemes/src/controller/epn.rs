@@ -293,7 +293,6 @@ fn whole_gbps(rate: Rate) -> u32 {
 
 impl Controller<EpnHeader> for EpnController {
     const LOOKS_ONE_WAY: bool = true;
-    const IGNORES_QUEUE: bool = true;
 
     #[inline]
     fn on_forward(

@@ -7,15 +7,11 @@ use flowsched_schemes::packet::Header;
 use flowsched_schemes::port::{Line, Port, Sent, Sink};
 use flowsched_units::Time;
 
-use super::alarms::Alarm;
-
 /// A port with its controller, and where its packets go.
 pub(super) struct Controlled<'e, P, C, S> {
     pub(super) port: &'e mut P,
     pub(super) controller: &'e mut C,
     pub(super) line: &'e mut Line,
-    /// The controller's timer, if it sends messages.
-    pub(super) alarm: Option<&'e mut Alarm>,
     pub(super) sink: &'e mut S,
     pub(super) sent: Sent,
 }
@@ -29,15 +25,9 @@ impl<P, C, S> Controlled<'_, P, C, S> {
         C: Controller<H>,
         S: Sink<Packet<H>>,
     {
-        if let Some(alarm) = &mut self.alarm {
-            alarm.catch_up(now, self.controller);
-        }
         self.settle(now);
         let mut packet = *packet;
         self.controller.on_forward(now, &mut packet, self.port.backlog(), |_| {});
-        if let Some(alarm) = &mut self.alarm {
-            alarm.set(self.controller);
-        }
         let sink = &mut *self.sink;
         if self.line.free_at() > now {
             self.port.enqueue(packet, 0, |packet| sink.dropped(packet));

@@ -47,37 +47,26 @@ pub(super) fn is_lost(stream: u64, loss: Loss, sent_packets: u64) -> bool {
 }
 
 impl<P, C> Egress<P, C> {
-    /// The controller sees a packet that comes at `now`, before the port does.
+    /// A controller that sends messages sees a packet that comes at `now`, before the port does.
     #[inline]
-    pub(super) fn show<H: Header>(
-        &mut self,
-        now: Time,
-        packet: &mut Packet<H>,
-        alarm: Option<&mut Alarm>,
-    ) where
+    pub(super) fn show<H: Header>(&mut self, now: Time, packet: &mut Packet<H>, alarm: &mut Alarm)
+    where
         P: Port<Packet<H>>,
         C: Controller<H>,
     {
         let controller = &mut self.controller;
-        match alarm {
-            None => controller.on_forward(now, packet, Backlog::default(), |_| {}),
-            Some(alarm) => {
-                alarm.catch_up(now, controller);
-                controller.on_forward(now, packet, Backlog::default(), |_| {});
-                alarm.set(controller);
-            }
-        }
+        alarm.catch_up(now, controller);
+        controller.on_forward(now, packet, Backlog::default(), |_| {});
+        alarm.set(controller);
     }
 
     /// The port takes in what comes before `end` and sends what leaves before then, as
-    /// [`Port::serve`] does. Its controller looks on, with its timer if it sends messages, unless it has seen
-    /// the packets before ([`Controller::IGNORES_QUEUE`]).
+    /// [`Port::serve`] does. Its controller looks on; one that sends messages has seen the packets before.
     #[inline]
     pub(super) fn serve<'f, H: Header + 'f>(
         &mut self,
         arrivals: impl Arrivals<'f, Packet<H>>,
         end: Time,
-        alarm: Option<&mut Alarm>,
         sink: &mut impl Sink<Packet<H>>,
     ) -> Sent
     where
@@ -85,11 +74,10 @@ impl<P, C> Egress<P, C> {
         C: Controller<H>,
     {
         let Egress { port, controller, line, .. } = self;
-        if !C::IS_THERE || C::IGNORES_QUEUE {
+        if !C::IS_THERE || C::SENDS {
             return port.serve(line, arrivals, end, sink);
         }
-        let sent = Sent::default();
-        let mut controlled = Controlled { port, controller, line, alarm, sink, sent };
+        let mut controlled = Controlled { port, controller, line, sink, sent: Sent::default() };
         arrivals.for_each(|(now, packet)| controlled.take_in(now, packet));
         // The last instant before the end.
         controlled.settle(end.saturating_sub(Time::from_ps(1)));

@@ -276,17 +276,17 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
             if let Some(last) = keys.last() {
                 *last_event = inbox[last.index()].at.max(*last_event);
             }
-            if C::IGNORES_QUEUE {
+            if let Some(alarm) = &mut alarm {
                 for key in keys {
                     let Arrival { at, packet, .. } = &mut inbox[key.index()];
-                    egress.show(*at, packet, alarm.as_deref_mut());
+                    egress.show(*at, packet, alarm);
                 }
             }
             let arrivals = keys.iter().map(|key| {
                 let Arrival { at, packet, .. } = &inbox[key.index()];
                 (*at, packet)
             });
-            let sent = egress.serve(arrivals, end, alarm.as_deref_mut(), &mut onward);
+            let sent = egress.serve(arrivals, end, &mut onward);
             egress.sent_bytes += sent.bytes;
             egress.sent_packets += sent.packets;
         });

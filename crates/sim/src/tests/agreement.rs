@@ -234,8 +234,8 @@ proptest! {
             until: until.map(Time::from_us),
         };
         let (windows, events) = both_of_scheme(&job, &scheme(SCHEMES[preset]), &[threads]);
-        // A window is no longer than a controller's foresight, here 10 us, and the tree's packets take
-        // 12 us.
+        // Where controllers send messages, windows are no longer than the last link, which in the tree is
+        // shorter than a packet.
         let is_short = SCHEMES[preset].0 == "epn" && TOPOLOGIES[kind].0 == "single-rooted-tree";
         prop_assert_eq!(windows, (!is_short).then_some(events));
     }
