@@ -39,6 +39,10 @@ impl Rate {
             return Time::MAX;
         }
         let bit_picoseconds = u128::from(bytes.get()) * 8 * 1_000_000_000_000;
+        // A division of one word takes far less than one of two.
+        if let Ok(few) = u64::try_from(bit_picoseconds) {
+            return Time::from_ps(few.div_ceil(self.0));
+        }
         let ps = bit_picoseconds.div_ceil(u128::from(self.0));
         Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }

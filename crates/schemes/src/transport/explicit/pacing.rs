@@ -9,6 +9,8 @@ pub struct Pacing {
     rate: Rate,
     /// The last packet: when it left, and its bytes on the wire.
     last: (Time, Bytes),
+    /// How long the last packet takes at the rate: to divide takes longer than to remember.
+    gap: Time,
     /// Bytes that the scheme's header adds to a packet.
     header: u32,
 }
@@ -16,7 +18,8 @@ pub struct Pacing {
 impl Pacing {
     /// At rate zero, with a scheme's header of `header` bytes on every packet.
     pub fn new(header: u32) -> Pacing {
-        Pacing { rate: Rate::from_bps(0), last: (Time::ZERO, Bytes::ZERO), header }
+        let (rate, last) = (Rate::from_bps(0), (Time::ZERO, Bytes::ZERO));
+        Pacing { rate, last, gap: Time::MAX, header }
     }
 
     /// The rate.
@@ -33,14 +36,25 @@ impl Pacing {
     /// From now on.
     #[inline]
     pub fn set_rate(&mut self, rate: Rate) {
-        self.rate = rate;
+        if rate != self.rate {
+            self.rate = rate;
+            self.space();
+        }
     }
 
     /// A packet of `payload` bytes leaves.
     #[inline]
     pub fn sent(&mut self, now: Time, payload: u32) {
-        let wire = u64::from(payload) + PACKET_HEADER + u64::from(self.header);
-        self.last = (now, Bytes::new(wire));
+        let wire = Bytes::new(u64::from(payload) + PACKET_HEADER + u64::from(self.header));
+        let is_alike = wire == self.last.1;
+        self.last = (now, wire);
+        if !is_alike {
+            self.space();
+        }
+    }
+
+    fn space(&mut self) {
+        self.gap = self.rate.transmission_time(self.last.1);
     }
 
     /// When the last packet left.
@@ -51,8 +65,7 @@ impl Pacing {
     /// When the next packet may leave.
     #[inline]
     pub fn next_departure(&self) -> Time {
-        let (last, wire) = self.last;
-        last.saturating_add(self.rate.transmission_time(wire))
+        self.last.0.saturating_add(self.gap)
     }
 }
 

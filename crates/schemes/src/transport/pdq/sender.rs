@@ -189,8 +189,8 @@ impl Sender {
 
 impl Sender {
     fn next_packet(&mut self, settings: &PdqSettings, now: Time) -> Option<Outgoing<PdqHeader>> {
-        let header = self.header(settings, now);
         if !self.delivery.is_open() {
+            let header = self.header(settings, now);
             return self.delivery.open(&settings.explicit, now, header);
         }
         let payload = self.delivery.next_payload();
@@ -201,11 +201,13 @@ impl Sender {
             && !self.pacing.is_paused()
             && now >= self.pacing.next_departure()
         {
+            let header = self.header(settings, now);
             self.pacing.sent(now, payload);
             return self.delivery.send(&settings.explicit, now, header);
         }
         if now >= self.next_probe(settings) {
             self.probed = now;
+            let header = self.header(settings, now);
             return Some(self.delivery.probe(now, Flags::default(), header));
         }
         None
