@@ -57,7 +57,7 @@ impl<H: Header, C: Controller<H>, D: Departures<H>> Controller<H> for Observed<C
         &mut self,
         now: Time,
         packet: &mut Packet<H>,
-        backlog: Backlog,
+        backlog: impl FnMut() -> Backlog,
         send: impl FnMut(Packet<H>),
     ) {
         if C::IS_THERE {

@@ -79,7 +79,7 @@ impl<H: Header> Controller<H> for Notes {
         &mut self,
         now: Time,
         packet: &mut Packet<H>,
-        _backlog: Backlog,
+        _backlog: impl FnMut() -> Backlog,
         _send: impl FnMut(Packet<H>),
     ) {
         self.note(now, packet, false);

@@ -48,13 +48,16 @@ pub trait Controller<H: Header> {
     const LOOKS_ONE_WAY: bool = false;
     /// Whether it ever sends messages or has a deadline.
     const SENDS: bool = true;
+    /// Whether [`Controller::on_departure`] does anything; if not, it need not be called.
+    const LOOKS_AT_DEPARTURES: bool = true;
 
-    /// A packet comes to be sent through the port, where `backlog` waits.
+    /// A packet comes to be sent through the port, where `backlog` waits. It takes time to tell: ask
+    /// only if it matters.
     fn on_forward(
         &mut self,
         now: Time,
         packet: &mut Packet<H>,
-        backlog: Backlog,
+        backlog: impl FnMut() -> Backlog,
         send: impl FnMut(Packet<H>),
     );
 

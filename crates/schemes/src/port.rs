@@ -75,14 +75,14 @@ pub trait Port<F: Frame> {
     /// every packet whose first bit leaves before `end` goes to `sink`, in their order, with the time
     /// at which its last bit leaves, and so does every packet that is dropped. Only where the port does not share memory.
     ///
-    /// This does what the other methods do packet by packet. A port that needs speed has a version of
-    /// its own.
-    fn serve<'f>(
+    /// This does what the other methods do packet by packet, and shows `sink` each packet that comes
+    /// where [`Sink::LOOKS`]. A port that needs speed has a version of its own.
+    fn serve<'f, S: Sink<F>>(
         &mut self,
         line: &mut Line,
         arrivals: impl Arrivals<'f, F>,
         end: Time,
-        sink: &mut impl Sink<F>,
+        sink: &mut S,
     ) -> Sent
     where
         F: Copy + 'f,

@@ -33,13 +33,13 @@ impl Controller<()> for Notes {
         &mut self,
         now: Time,
         packet: &mut Packet,
-        backlog: Backlog,
+        mut backlog: impl FnMut() -> Backlog,
         _: impl FnMut(Packet),
     ) {
         let departures = &self.departures.borrow()[self.port];
         let before = departures.last().map_or(Time::ZERO, |(time, ..)| *time);
         assert!(before <= now, "a packet comes at {now}, and one left at {before}");
-        assert_eq!(backlog.bytes, self.waiting, "all that left before is known");
+        assert_eq!(backlog().bytes, self.waiting, "all that left before is known");
         self.waiting += u64::from(packet.wire);
     }
 

@@ -73,7 +73,7 @@ impl Controller<EpnHeader> for Watched {
         &mut self,
         now: Time,
         packet: &mut Packet<EpnHeader>,
-        backlog: Backlog,
+        backlog: impl FnMut() -> Backlog,
         send: impl FnMut(Packet<EpnHeader>),
     ) {
         if self.site.is_host && !packet.flags.has(Flags::ACK) {

@@ -168,11 +168,21 @@ impl D3Controller {
     }
 
     /// Once a mean round-trip time: C, and which flows there are.
-    fn adapt(&mut self, now: Time, queue: u64) {
-        self.adaptation.see(queue);
-        if !self.adaptation.is_due(now, self.mean_rtt) {
-            return;
+    #[inline]
+    fn adapt(&mut self, now: Time, mut backlog: impl FnMut() -> Backlog) {
+        let is_due = self.adaptation.is_due(now, self.mean_rtt);
+        // Less than nothing cannot wait.
+        if is_due || self.adaptation.least_queue() > 0 {
+            let queue = backlog().bytes;
+            self.adaptation.see(queue);
+            if is_due {
+                self.update(now, queue);
+            }
         }
+    }
+
+    #[inline(never)]
+    fn update(&mut self, now: Time, queue: u64) {
         let in_force = self.grants.iter().map(Grant::in_force).sum();
         self.adaptation.update(now, queue, self.mean_rtt, in_force);
         self.forget_silent(now);
@@ -247,19 +257,21 @@ impl Controller<D3Header> for D3Controller {
     /// The header has gathered what it had to on the way there.
     const LOOKS_ONE_WAY: bool = true;
     const SENDS: bool = false;
+    const LOOKS_AT_DEPARTURES: bool = false;
 
+    #[inline]
     fn on_forward(
         &mut self,
         now: Time,
         packet: &mut Packet<D3Header>,
-        backlog: Backlog,
+        backlog: impl FnMut() -> Backlog,
         _send: impl FnMut(Packet<D3Header>),
     ) {
         if packet.flags.has(Flags::ACK) {
             self.adaptation.add(u64::from(packet.wire));
             return;
         }
-        self.adapt(now, backlog.bytes);
+        self.adapt(now, backlog);
         self.adaptation.add(u64::from(packet.wire));
         let flow = (packet.flow, packet.header.path());
         if packet.flags.has(Flags::TERM) {
@@ -298,13 +310,13 @@ mod tests {
             rtt: Time::ZERO,
         };
         let mut packet = Packet { flow, header, ..Packet::default() };
-        controller.on_forward(now, &mut packet, Backlog::default(), |_| {});
+        controller.on_forward(now, &mut packet, Backlog::default, |_| {});
         packet.header.allocated.as_bps() * 1000 / GBPS
     }
 
     fn end(controller: &mut D3Controller, flow: u32) {
         let mut packet = Packet { flow, flags: Flags::TERM, ..Packet::default() };
-        controller.on_forward(Time::ZERO, &mut packet, Backlog::default(), |_| {});
+        controller.on_forward(Time::ZERO, &mut packet, Backlog::default, |_| {});
     }
 
     /// "D3 satisfies as many flows as possible according to the flow request rate in the order
@@ -360,7 +372,7 @@ mod tests {
         let mut controller = controller();
         controller.mean_rtt = Time::from_us(200);
         let mut ack = Packet { flags: Flags::ACK, wire: 30_000, ..Packet::default() };
-        controller.on_forward(Time::from_us(100), &mut ack, Backlog::default(), |_| {});
+        controller.on_forward(Time::from_us(100), &mut ack, Backlog::default, |_| {});
         ask_at(&mut controller, Time::from_us(200), 0, 0);
         // A fifth more than the link carries; the request itself is not in yet.
         assert!((controller.adaptation.capacity() - 0.98e9).abs() < 1.0);

@@ -299,7 +299,7 @@ impl Controller<EpnHeader> for EpnController {
         &mut self,
         now: Time,
         packet: &mut Packet<EpnHeader>,
-        _backlog: Backlog,
+        _backlog: impl FnMut() -> Backlog,
         _send: impl FnMut(Packet<EpnHeader>),
     ) {
         if self.is_host || packet.flags.has(Flags::ACK.with(Flags::MESSAGE)) {

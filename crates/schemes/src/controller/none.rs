@@ -72,7 +72,7 @@ impl<H: Header> Controller<H> for NoController {
         &mut self,
         _now: Time,
         _packet: &mut Packet<H>,
-        _backlog: Backlog,
+        _backlog: impl FnMut() -> Backlog,
         _send: impl FnMut(Packet<H>),
     ) {
     }

@@ -136,14 +136,14 @@ impl<H: Scheduled> Controller<H> for PdqController {
         &mut self,
         now: Time,
         packet: &mut Packet<H>,
-        backlog: Backlog,
+        mut backlog: impl FnMut() -> Backlog,
         _send: impl FnMut(Packet<H>),
     ) {
         if packet.flags.has(Flags::ACK) {
             return;
         }
         if self.rate.is_due(now) {
-            self.update(now, backlog.bytes);
+            self.update(now, backlog().bytes);
         }
         let name = name(packet);
         if packet.flags.has(Flags::TERM) {
@@ -154,7 +154,7 @@ impl<H: Scheduled> Controller<H> for PdqController {
         let decision = self.flows.on_data(now, name, packet.header.scheduling(), link);
         self.most_remembered = self.most_remembered.max(self.flows.list().entries().len());
         if decision == Decision::WithTheRest {
-            self.share(now, packet, backlog.bytes);
+            self.share(now, packet, backlog().bytes);
         }
     }
 

@@ -91,7 +91,7 @@ impl Controller<HpccHeader> for Telemetry {
         &mut self,
         _now: Time,
         _packet: &mut Packet<HpccHeader>,
-        _backlog: Backlog,
+        _backlog: impl FnMut() -> Backlog,
         _send: impl FnMut(Packet<HpccHeader>),
     ) {
     }

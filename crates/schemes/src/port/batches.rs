@@ -3,17 +3,30 @@
 use flowsched_units::Time;
 
 use super::line::serve_one_by_one;
-use super::{Line, Port, Sink};
+use super::{Backlog, Line, Port, Sink};
 use crate::packet::Packet;
 
-/// What became of a batch.
+/// What became of a batch, and what waited when packets came if somebody `LOOKS`.
 #[derive(Debug, Default, PartialEq)]
-struct Served {
+struct Served<const LOOKS: bool> {
+    waiting: Vec<(Time, Backlog)>,
     sent: Vec<(Time, Packet)>,
     dropped: Vec<Packet>,
 }
 
-impl Sink<Packet> for Served {
+impl<const LOOKS: bool> Sink<Packet> for Served<LOOKS> {
+    const LOOKS: bool = LOOKS;
+
+    fn coming(&mut self, now: Time, packet: &mut Packet, mut waiting: impl FnMut() -> Backlog) {
+        if LOOKS {
+            packet.to = self.waiting.len() as u32;
+            // Some do not ask.
+            if packet.seq % 3 > 0 {
+                self.waiting.push((now, waiting()));
+            }
+        }
+    }
+
     fn sent(&mut self, at: Time, packet: &Packet) {
         self.sent.push((at, *packet));
     }
@@ -24,8 +37,18 @@ impl Sink<Packet> for Served {
 }
 
 /// Two ports that are alike take the same packets, each so many nanoseconds after the one before it:
-/// one serves windows of so many nanoseconds, the other one packet after the other.
-pub(super) fn check<P: Port<Packet>>(
+/// one serves windows of so many nanoseconds, the other one packet after the other. So do two others, whose
+/// packets are looked at when they come.
+pub(super) fn check<P: Port<Packet> + Clone>(
+    ports: [P; 2],
+    packets: impl IntoIterator<Item = (u64, Packet)> + Clone,
+    windows: impl IntoIterator<Item = u64> + Clone,
+) {
+    check_looking::<false, P>(ports.clone(), packets.clone(), windows.clone());
+    check_looking::<true, P>(ports, packets, windows);
+}
+
+fn check_looking<const LOOKS: bool, P: Port<Packet>>(
     [mut at_once, mut singly]: [P; 2],
     packets: impl IntoIterator<Item = (u64, Packet)>,
     windows: impl IntoIterator<Item = u64>,
@@ -43,7 +66,7 @@ pub(super) fn check<P: Port<Packet>>(
         end += Time::from_ns(window);
         let batch: Vec<_> = std::iter::from_fn(|| arrivals.next_if(|(at, _)| *at < end)).collect();
         let batch = || batch.iter().map(|(at, one)| (*at, one));
-        let (mut served, mut other_served) = (Served::default(), Served::default());
+        let (mut served, mut other_served) = (Served::<LOOKS>::default(), Served::default());
         let sent = at_once.serve(&mut line, batch(), end, &mut served);
         let other_sent =
             serve_one_by_one(&mut singly, &mut other_line, batch(), end, &mut other_served);

@@ -2,7 +2,7 @@
 
 use flowsched_units::{Rate, Time};
 
-use super::Port;
+use super::{Backlog, Port};
 use crate::packet::Frame;
 
 /// A line that carries one packet after the other.
@@ -56,8 +56,15 @@ pub trait Arrivals<'f, F: 'f>: ExactSizeIterator<Item = (Time, &'f F)> + Clone {
 
 impl<'f, F: 'f, I: ExactSizeIterator<Item = (Time, &'f F)> + Clone> Arrivals<'f, F> for I {}
 
-/// Where the packets go that a port serves in a batch.
+/// Where the packets go that a port serves in a batch, and who sees them come.
 pub trait Sink<F> {
+    /// Whether [`Sink::coming`] does anything; if not, it need not be called.
+    const LOOKS: bool = false;
+
+    /// The packet comes at `now` to the port, where so much waits. Its size must stay as it is.
+    #[inline]
+    fn coming(&mut self, _now: Time, _frame: &mut F, _waiting: impl FnMut() -> Backlog) {}
+
     /// The packet's last bit leaves at this time.
     fn sent(&mut self, at: Time, frame: &F);
 
@@ -129,10 +136,12 @@ pub fn serve_one_by_one<'f, F: Frame + Copy + 'f>(
             sent.add(frame.wire_bytes());
             sink.sent(line.send(frame.wire_bytes(), line.free_at), &frame);
         }
-        let Some((now, frame)) = next else { return sent };
+        let Some((now, arrived)) = next else { return sent };
+        let mut frame = *arrived;
+        sink.coming(now, &mut frame, || port.backlog());
         if line.free_at > now {
-            port.enqueue(*frame, 0, |frame| sink.dropped(frame));
-        } else if let Some(frame) = port.pass(*frame, 0, |frame| sink.dropped(frame)) {
+            port.enqueue(frame, 0, |frame| sink.dropped(frame));
+        } else if let Some(frame) = port.pass(frame, 0, |frame| sink.dropped(frame)) {
             sent.add(frame.wire_bytes());
             sink.sent(line.send(frame.wire_bytes(), now), &frame);
         }

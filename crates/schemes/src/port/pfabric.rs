@@ -203,12 +203,12 @@ impl<F: Frame + Copy> Port<F> for PfabricPort<F> {
     }
 
     #[inline]
-    fn serve<'f>(
+    fn serve<'f, S: Sink<F>>(
         &mut self,
         line: &mut Line,
         arrivals: impl Arrivals<'f, F>,
         end: Time,
-        sink: &mut impl Sink<F>,
+        sink: &mut S,
     ) -> Sent
     where
         F: 'f,
@@ -217,7 +217,12 @@ impl<F: Frame + Copy> Port<F> for PfabricPort<F> {
         for (now, arrived) in arrivals {
             self.send_until(now, &mut batch);
             let mut frame = arrived;
-            let admitted;
+            let (mut looked_at, admitted);
+            if S::LOOKS {
+                looked_at = *arrived;
+                batch.sink.coming(now, &mut looked_at, || self.backlog);
+                frame = &looked_at;
+            }
             if !self.is_unhindered(frame) {
                 match self.admit(*frame, |frame| batch.sink.dropped(frame)) {
                     Some(taken) => admitted = taken,

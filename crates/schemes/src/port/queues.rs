@@ -251,12 +251,12 @@ impl<F: Frame + Copy + Default, D: Serving> Port<F> for Queues<F, D> {
     }
 
     #[inline]
-    fn serve<'f>(
+    fn serve<'f, S: Sink<F>>(
         &mut self,
         line: &mut Line,
         arrivals: impl Arrivals<'f, F>,
         end: Time,
-        sink: &mut impl Sink<F>,
+        sink: &mut S,
     ) -> Sent
     where
         F: 'f,

@@ -1,13 +1,38 @@
-//! Serves a port that has a controller: one packet after the other, each of which the controller sees when
-//! it comes and when it leaves.
+//! Serves a port that has a controller, which sees each packet when it comes, and maybe when it leaves.
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Controller;
 use flowsched_schemes::packet::Header;
-use flowsched_schemes::port::{Line, Port, Sent, Sink};
+use flowsched_schemes::port::{Backlog, Line, Port, Sent, Sink};
 use flowsched_units::Time;
 
-/// A port with its controller, and where its packets go.
+/// A controller that looks at packets only when they come, and where these go.
+pub(super) struct Looking<'e, C, S> {
+    pub(super) controller: &'e mut C,
+    pub(super) sink: &'e mut S,
+}
+
+impl<H: Header, C: Controller<H>, S: Sink<Packet<H>>> Sink<Packet<H>> for Looking<'_, C, S> {
+    const LOOKS: bool = true;
+
+    #[inline]
+    fn coming(&mut self, now: Time, packet: &mut Packet<H>, waiting: impl FnMut() -> Backlog) {
+        self.controller.on_forward(now, packet, waiting, |_| {});
+    }
+
+    #[inline(always)]
+    fn sent(&mut self, at: Time, packet: &Packet<H>) {
+        self.sink.sent(at, packet);
+    }
+
+    #[inline]
+    fn dropped(&mut self, packet: Packet<H>) {
+        self.sink.dropped(packet);
+    }
+}
+
+/// A port with a controller that looks at packets when they leave, too, one after the other; and where
+/// they go.
 pub(super) struct Controlled<'e, P, C, S> {
     pub(super) port: &'e mut P,
     pub(super) controller: &'e mut C,
@@ -27,7 +52,7 @@ impl<P, C, S> Controlled<'_, P, C, S> {
     {
         self.settle(now);
         let mut packet = *packet;
-        self.controller.on_forward(now, &mut packet, self.port.backlog(), |_| {});
+        self.controller.on_forward(now, &mut packet, || self.port.backlog(), |_| {});
         let sink = &mut *self.sink;
         if self.line.free_at() > now {
             self.port.enqueue(packet, 0, |packet| sink.dropped(packet));

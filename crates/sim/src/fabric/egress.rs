@@ -9,7 +9,7 @@ use flowsched_topology::{Loss, NodeId, mix};
 use flowsched_units::Time;
 
 use super::alarms::Alarm;
-use super::controlled::Controlled;
+use super::controlled::{Controlled, Looking};
 
 /// A port and its link; the packets on the link are with whom they reach.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ impl<P, C> Egress<P, C> {
     {
         let controller = &mut self.controller;
         alarm.catch_up(now, controller);
-        controller.on_forward(now, packet, Backlog::default(), |_| {});
+        controller.on_forward(now, packet, Backlog::default, |_| {});
         alarm.set(controller);
     }
 
@@ -76,6 +76,9 @@ impl<P, C> Egress<P, C> {
         let Egress { port, controller, line, .. } = self;
         if !C::IS_THERE || C::SENDS {
             return port.serve(line, arrivals, end, sink);
+        }
+        if !C::LOOKS_AT_DEPARTURES {
+            return port.serve(line, arrivals, end, &mut Looking { controller, sink });
         }
         let mut controlled = Controlled { port, controller, line, sink, sent: Sent::default() };
         arrivals.for_each(|(now, packet)| controlled.take_in(now, packet));

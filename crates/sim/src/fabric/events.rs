@@ -101,7 +101,12 @@ where
         let link = &self.links[port.index()];
         let (controller, _) = &mut self.controllers[port.index()];
         let messages = &mut self.messages;
-        controller.on_forward(now, &mut packet, link.backlog(), |message| messages.push(message));
+        controller.on_forward(
+            now,
+            &mut packet,
+            || link.backlog(),
+            |message| messages.push(message),
+        );
         self.enqueue(port, packet, now);
         self.after_control(port, now);
     }

@@ -65,6 +65,12 @@ impl RateAdaptation {
         self.least_queue = self.least_queue.min(queue);
     }
 
+    /// The least that has waited since the last update.
+    #[inline]
+    pub fn least_queue(&self) -> u64 {
+        self.least_queue
+    }
+
     /// So many bytes came.
     #[inline]
     pub fn add(&mut self, bytes: u64) {

@@ -41,7 +41,7 @@ impl Switch {
         let flags = Flags::default();
         let mut packet = Packet { header, ..Packet::data(flow, 0, 0, 1550, flags) };
         let none = |_| panic!("before the controller has thought");
-        self.controller.on_forward(self.now, &mut packet, Backlog::default(), none);
+        self.controller.on_forward(self.now, &mut packet, Backlog::default, none);
         assert_eq!(packet.header.ttl + 1, header.ttl);
     }
 
@@ -173,7 +173,7 @@ fn unmarked_packets_acks_and_messages_are_not_looked_at() {
         let header = EpnHeader { is_sampled: true.into(), ..wants(500) };
         let mut packet = Packet { flags, header, ..Packet::default() };
         let backlog = Backlog::default();
-        switch.controller.on_forward(Time::ZERO, &mut packet, backlog, |_| {});
+        switch.controller.on_forward(Time::ZERO, &mut packet, || backlog, |_| {});
     }
     assert_eq!(switch.controller.deadline(), Time::MAX);
 }

@@ -12,12 +12,12 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
     /// [`Port::serve`](crate::port::Port::serve) where no packet is marked when it leaves.
     // Alone, its loop has registers enough.
     #[inline(never)]
-    pub(super) fn serve_by_queue<'f>(
+    pub(super) fn serve_by_queue<'f, S: Sink<F>>(
         &mut self,
         line: &mut Line,
         arrivals: impl Arrivals<'f, F>,
         end: Time,
-        sink: &mut impl Sink<F>,
+        sink: &mut S,
     ) -> Sent
     where
         F: 'f,
@@ -35,7 +35,12 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
                 due = self.due(&batch.line);
             }
             let mut frame = arrived;
-            let marked;
+            let (mut looked_at, marked);
+            if S::LOOKS {
+                looked_at = *arrived;
+                batch.sink.coming(now, &mut looked_at, || self.backlog);
+                frame = &looked_at;
+            }
             let mut queue = None;
             if self.backlog.bytes + u64::from(frame.wire_bytes()) > unhindered {
                 match self.take_in(frame, batch.sink) {

@@ -21,12 +21,12 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
     /// [`Port::serve`](crate::port::Port::serve) where [`Queues::is_in_order`].
     // Alone, its loop has registers enough.
     #[inline(never)]
-    pub(super) fn serve_in_order<'f>(
+    pub(super) fn serve_in_order<'f, S: Sink<F>>(
         &mut self,
         line: &mut Line,
         arrivals: impl Arrivals<'f, F>,
         end: Time,
-        sink: &mut impl Sink<F>,
+        sink: &mut S,
     ) -> Sent
     where
         F: 'f,
@@ -56,15 +56,25 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         unhindered_time = unhindered_time.saturating_sub(queued_time(self.backlog.bytes));
         while let Some((now, arrived)) = arrivals.next() {
             let mut frame = arrived;
-            let marked;
+            let (mut looked_at, marked);
             let wire = frame.wire_bytes();
+            if S::LOOKS {
+                looked_at = *arrived;
+                sink.coming(now, &mut looked_at, || {
+                    if free.free_at() <= now {
+                        return Backlog::default();
+                    }
+                    let departed = (bytes, count - arrivals.len(), arrivals.len());
+                    self.waiting(now, departed, &mut begun)
+                });
+                frame = &looked_at;
+            }
             let start = free.free_at().max(now);
             let mut after = free;
             let left = after.send(wire, start);
             // What has departed and waits takes no longer than until the line is free.
             if left.as_ps() - now.as_ps() > unhindered_time {
-                let came = count - arrivals.len();
-                let departed = (bytes, came, arrivals.len());
+                let departed = (bytes, count - arrivals.len(), arrivals.len());
                 match self.take_hindered((now, frame), departed, &mut begun, sink) {
                     Some(taken) => marked = taken,
                     None => continue,
@@ -85,30 +95,45 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         Sent { bytes, packets: packets as u64 }
     }
 
-    /// What becomes of a packet that may be marked or dropped, in which case `sink` has it. Before it,
-    /// so many bytes departed in the batch; with it, so many packets came; and so many are to come.
+    /// What waits when a packet comes at `now`. Before it, so many bytes departed in the batch; with it, so
+    /// many packets came; and so many are to come.
+    fn waiting<'f>(
+        &self,
+        now: Time,
+        (bytes, came, to_come): (u64, usize, usize),
+        begun: &mut Begun<impl Arrivals<'f, F>>,
+    ) -> Backlog
+    where
+        F: 'f,
+    {
+        let begun = begun.by(now, to_come, &self.notes);
+        Backlog {
+            bytes: bytes + self.backlog.bytes - begun.bytes,
+            packets: (came - 1 - self.notes.dropped()) as u32 - begun.packets,
+        }
+    }
+
+    /// What becomes of a packet that may be marked or dropped, in which case `sink` has it; `departed`
+    /// is as in [`Queues::waiting`].
     #[cold]
     #[inline(never)]
     fn take_hindered<'f>(
         &mut self,
         (now, arrived): (Time, &F),
-        (bytes, came, to_come): (u64, usize, usize),
+        departed: (u64, usize, usize),
         begun: &mut Begun<impl Arrivals<'f, F>>,
         sink: &mut impl Sink<F>,
     ) -> Option<F>
     where
         F: 'f,
     {
-        let begun = begun.by(now, to_come, &self.notes);
-        let waiting = Backlog {
-            bytes: bytes + self.backlog.bytes - begun.bytes,
-            packets: (came - 1 - self.notes.dropped()) as u32 - begun.packets,
-        };
+        let waiting = self.waiting(now, departed, begun);
         let mut frame = *arrived;
         match self.admission(&frame, waiting) {
             Admission::Taken => {}
             Admission::Marked => self.mark(&mut frame),
             Admission::Dropped => {
+                let (.., to_come) = departed;
                 self.notes.note_dropped(to_come);
                 sink.dropped(frame);
                 return None;
