@@ -19,7 +19,9 @@ use crate::part::{self, Part, Role};
 macro_rules! any_tagger {
     ($($Name:ident: $memory:ident),*) => {
         /// Any of the taggers that know nothing of headers.
+        // With its tag in a byte of its own, each packet finds its tagger in fewer steps.
         #[derive(Clone, Debug, PartialEq)]
+        #[repr(u8)]
         pub enum AnyTagger {
             $(#[allow(missing_docs, reason = "the type says it")] $Name($Name)),*
         }

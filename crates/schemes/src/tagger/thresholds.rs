@@ -75,7 +75,7 @@ impl Thresholds {
     /// The smallest i with `count` not above threshold i.
     #[inline]
     pub(super) fn priority_at(&self, count: u64) -> u8 {
-        self.0.iter().take_while(|threshold| count > **threshold).count() as u8
+        self.0.partition_point(|threshold| count > *threshold) as u8
     }
 }
 
