@@ -61,8 +61,8 @@ pub struct Outgoing<H = ()> {
 
 /// When and how fast to send: the rule that all flows of a scheme follow.
 ///
-/// A world hands packets and timers to senders, receivers and hosts. After each of these it polls the
-/// sender until there is no packet. A deadline may come too early; it never
+/// A world hands packets and timers to senders, receivers and hosts. After each of these it takes all
+/// packets that the sender may send. A deadline may come too early; it never
 /// comes too late.
 pub trait Transport: Sized + Send + Sync {
     /// The header of its packets, for the switches; [`Carrying`] puts a header on the packets of a
@@ -119,6 +119,19 @@ pub trait Sending<T: Transport> {
     /// The next packet that may be sent now.
     fn poll(&mut self, transport: &T, host: &mut T::Host, now: Time)
     -> Option<Outgoing<T::Header>>;
+    /// Hands all packets to `send` that may be sent now: those that [`Sending::poll`] gives.
+    #[inline(always)]
+    fn send_all(
+        &mut self,
+        transport: &T,
+        host: &mut T::Host,
+        now: Time,
+        mut send: impl FnMut(Outgoing<T::Header>),
+    ) {
+        while let Some(outgoing) = self.poll(transport, host, now) {
+            send(outgoing);
+        }
+    }
     /// A packet of a receiver arrives: an ACK, a grant or a credit.
     fn on_ack(&mut self, transport: &T, host: &mut T::Host, now: Time, ack: &Packet<T::Header>);
     /// The sender's deadline may have come.

@@ -95,10 +95,20 @@ impl<T: Transport<Header = ()>, H: Header> Sending<Carrying<T, H>> for Carried<T
         host: &mut Carried<T::Host>,
         now: Time,
     ) -> Option<Outgoing<H>> {
-        let outgoing = self.0.poll(&carrying.transport, &mut host.0, now)?;
-        let Outgoing { seq, payload, offset, flags, idle, timeouts_in_a_row, work, .. } = outgoing;
-        let header = H::default();
-        Some(Outgoing { seq, payload, offset, flags, idle, timeouts_in_a_row, work, header })
+        self.0.poll(&carrying.transport, &mut host.0, now).map(with_room)
+    }
+
+    #[inline(always)]
+    fn send_all(
+        &mut self,
+        carrying: &Carrying<T, H>,
+        host: &mut Carried<T::Host>,
+        now: Time,
+        mut send: impl FnMut(Outgoing<H>),
+    ) {
+        self.0.send_all(&carrying.transport, &mut host.0, now, |outgoing| {
+            send(with_room(outgoing));
+        });
     }
 
     #[inline]
@@ -179,6 +189,14 @@ impl<T: Transport<Header = ()>, H: Header> Receiving<Carrying<T, H>> for Carried
     fn is_delivered(&self) -> bool {
         self.0.is_delivered()
     }
+}
+
+/// A data packet with room for a header.
+#[inline]
+fn with_room<H: Header>(outgoing: Outgoing) -> Outgoing<H> {
+    let Outgoing { seq, payload, offset, flags, idle, timeouts_in_a_row, work, .. } = outgoing;
+    let header = H::default();
+    Outgoing { seq, payload, offset, flags, idle, timeouts_in_a_row, work, header }
 }
 
 /// An ACK with room for a header.

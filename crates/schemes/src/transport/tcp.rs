@@ -45,6 +45,9 @@ pub struct Tcp<A = AnyAlgorithm> {
     pub congestion: A,
     /// Whether later segments acknowledged mean that one is lost.
     fast_retransmit: bool,
+    /// Those of the congestion control, which never change.
+    uses_ecn: bool,
+    latches_echo: bool,
 }
 
 impl<A: CongestionControl> Tcp<A> {
@@ -52,7 +55,8 @@ impl<A: CongestionControl> Tcp<A> {
     /// order.
     pub fn new(settings: TcpSettings, congestion: A) -> Tcp<A> {
         let fast_retransmit = settings.fast_retransmit != FastRetransmit::Off;
-        Tcp { settings, congestion, fast_retransmit }
+        let (uses_ecn, latches_echo) = (congestion.uses_ecn(), congestion.latches_echo());
+        Tcp { settings, congestion, fast_retransmit, uses_ecn, latches_echo }
     }
 }
 
@@ -101,10 +105,13 @@ impl<A: CongestionControl> Transport for Tcp<A> {
 impl<A: CongestionControl> Hosting<Tcp<A>> for () {}
 
 impl<A: CongestionControl> Sending<Tcp<A>> for Sender<A> {
-    // What it gives is larger than registers: in line, most of it is never written.
-    #[inline(always)]
     fn poll(&mut self, tcp: &Tcp<A>, _host: &mut (), now: Time) -> Option<Outgoing> {
         Sender::poll(self, tcp, now)
+    }
+
+    #[inline(always)]
+    fn send_all(&mut self, tcp: &Tcp<A>, _host: &mut (), now: Time, send: impl FnMut(Outgoing)) {
+        Sender::send_all(self, tcp, now, send);
     }
 
     #[inline(always)]

@@ -29,6 +29,12 @@ impl HandedOver {
         HandedOver(start.application_rate.map(paced))
     }
 
+    /// Whether that is the whole flow, since the flow began.
+    #[inline]
+    pub(super) fn is_all(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// How many segments are there of `all`.
     #[inline]
     pub(super) fn segments(&self, all: u32) -> u32 {

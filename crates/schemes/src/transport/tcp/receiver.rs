@@ -23,7 +23,7 @@ pub struct Receiver {
     deadline: Time,
     /// The mark of the last packet (RFC 8257, 3.2), or ECE until CWR comes (RFC 3168, 6.1.3).
     echo: bool,
-    /// The last data packet, which the next ACK answers.
+    /// The last of the packets that no ACK has answered.
     last: Packet,
 }
 
@@ -66,23 +66,30 @@ impl Receiver {
             return send(answer(tcp, packet, Flags::SYN, 0));
         }
         let marked = packet.flags.has(Flags::CE);
-        if tcp.congestion.latches_echo() {
+        if tcp.latches_echo {
             self.echo = marked || (self.echo && !packet.flags.has(Flags::CWR));
         } else if marked != self.echo {
             // RFC 8257, 3.2: the mark changed, so what waits is answered with the old one.
             if self.unanswered > 0 {
-                let last = self.last;
-                self.acknowledge(tcp, &last, &mut send);
+                send(self.acknowledge(tcp, self.last));
             }
             self.echo = marked;
         }
         let in_order = self.take_in(packet);
+        let unanswered = self.unanswered + 1;
+        if unanswered >= tcp.settings.ack_ratio || !in_order || self.is_complete() {
+            send(self.acknowledge(tcp, *packet));
+        } else {
+            self.wait(tcp, now, packet);
+        }
+    }
+
+    /// The ACK for this packet may wait for more packets.
+    #[inline(never)]
+    fn wait<A: CongestionControl>(&mut self, tcp: &Tcp<A>, now: Time, packet: &Packet) {
         self.last = *packet;
         self.unanswered += 1;
-        let due = self.unanswered >= tcp.settings.ack_ratio || !in_order || self.is_complete();
-        if due {
-            self.acknowledge(tcp, packet, &mut send);
-        } else if self.deadline == Time::MAX {
+        if self.deadline == Time::MAX {
             self.deadline = now + tcp.settings.ack_delay;
         }
     }
@@ -93,19 +100,24 @@ impl Receiver {
         if packet.flags.has(Flags::PROBE) {
             return false;
         }
-        if packet.seq != self.expected {
-            if packet.seq > self.expected {
-                self.beyond.insert(packet.seq);
-            }
-            return false;
+        let in_order = packet.seq == self.expected && self.beyond.count() == 0;
+        if in_order {
+            self.expected += 1;
+        } else {
+            self.take_in_out_of_order(packet.seq);
         }
-        self.expected += 1;
-        let in_order = self.beyond.count() == 0;
-        if !in_order {
-            self.expected = self.beyond.run_end(self.expected);
-        }
-        self.beyond.advance(self.expected);
         in_order
+    }
+
+    #[inline(never)]
+    fn take_in_out_of_order(&mut self, segment: u32) {
+        self.beyond.advance(self.expected);
+        if segment > self.expected {
+            self.beyond.insert(segment);
+        } else if segment == self.expected {
+            self.expected = self.beyond.run_end(segment + 1);
+            self.beyond.advance(self.expected);
+        }
     }
 
     /// The delayed ACK is due, if the time is right.
@@ -116,27 +128,30 @@ impl Receiver {
         mut send: impl FnMut(Packet),
     ) {
         if now >= self.deadline {
-            let last = self.last;
-            self.acknowledge(tcp, &last, &mut send);
+            send(self.acknowledge(tcp, self.last));
         }
     }
 
+    /// The ACK that answers what came, of which `packet` is the last.
     #[inline]
-    fn acknowledge<A: CongestionControl>(
-        &mut self,
-        tcp: &Tcp<A>,
-        packet: &Packet,
-        send: &mut impl FnMut(Packet),
-    ) {
+    fn acknowledge<A: CongestionControl>(&mut self, tcp: &Tcp<A>, packet: Packet) -> Packet {
         self.unanswered = 0;
         self.deadline = Time::MAX;
         let echo = Flags::default().with_if(self.echo, Flags::ECE);
-        let mut ack = answer(tcp, packet, echo, self.expected);
-        if packet.seq > self.expected && self.beyond.contains(packet.seq) {
-            ack.set_sack_block(self.beyond.run_around(packet.seq));
+        let mut ack = answer(tcp, &packet, echo, self.expected);
+        if packet.seq > self.expected {
+            self.report(packet.seq, &mut ack);
+        }
+        ack
+    }
+
+    /// Reports the block that holds `segment`, which is beyond the expected one.
+    #[inline(never)]
+    fn report(&self, segment: u32, ack: &mut Packet) {
+        if self.beyond.contains(segment) {
+            ack.set_sack_block(self.beyond.run_around(segment));
             ack.wire += SACK_OPTION;
         }
-        send(ack);
     }
 }
 

@@ -18,10 +18,10 @@ pub struct Scoreboard {
     sacked: SegmentSet,
     /// The highest segments reported by SACK, the highest first; how many are known.
     highest: [u32; DUPLICATE_THRESHOLD],
-    known: usize,
+    known: u32,
     /// Segments below this that are not reported are lost.
     lost_end: u32,
-    /// Lost segments below this were sent again.
+    /// Lost segments below this were sent again, or acknowledged where more is acknowledged.
     resend: u32,
 }
 
@@ -44,6 +44,12 @@ impl Scoreboard {
         self.next - self.unacknowledged
     }
 
+    /// Segments beyond these that SACK has reported.
+    #[inline]
+    pub fn sacked(&self) -> u32 {
+        self.sacked.count()
+    }
+
     /// Segments known to have arrived.
     #[inline]
     pub fn delivered(&self) -> u32 {
@@ -54,10 +60,17 @@ impl Scoreboard {
     #[inline]
     pub fn in_flight(&self) -> u32 {
         let outstanding = self.outstanding() - self.sacked.count();
-        if self.lost_end <= self.resend {
+        let resend = self.resend.max(self.unacknowledged);
+        if self.lost_end <= resend {
             return outstanding;
         }
-        outstanding - self.missing_in(self.resend..self.lost_end)
+        outstanding - self.missing_in(resend..self.lost_end)
+    }
+
+    /// Whether a segment that is not acknowledged in order is thought lost, sent again or not.
+    #[inline]
+    pub fn has_lost(&self) -> bool {
+        self.unacknowledged < self.lost_end
     }
 
     fn missing_in(&self, range: Range<u32>) -> u32 {
@@ -68,6 +81,7 @@ impl Scoreboard {
     /// The next segment to send again, if one is lost and was not (RFC 6675, NextSeg, rule 1).
     #[inline]
     pub fn lost(&mut self) -> Option<u32> {
+        self.resend = self.resend.max(self.unacknowledged);
         while self.resend < self.lost_end {
             let end = self.sacked.run_end(self.resend);
             if end == self.resend {
@@ -98,13 +112,16 @@ impl Scoreboard {
         }
         let fresh = segment - self.unacknowledged;
         self.unacknowledged = segment;
-        self.resend = self.resend.max(segment);
-        self.sacked.advance(segment);
+        if self.sacked.count() > 0 {
+            self.sacked.advance(segment);
+        }
         fresh
     }
 
     /// A SACK block.
+    #[inline(never)]
     pub fn report(&mut self, block: Range<u32>) {
+        self.sacked.advance(self.unacknowledged);
         for segment in block.start.max(self.unacknowledged)..block.end.min(self.next) {
             if self.sacked.insert(segment) {
                 self.note_highest(segment);
@@ -113,24 +130,25 @@ impl Scoreboard {
     }
 
     fn note_highest(&mut self, segment: u32) {
-        let place = self.highest[..self.known]
-            .iter()
-            .position(|known| segment > *known)
-            .unwrap_or(self.known);
+        let known = self.known as usize;
+        let place =
+            self.highest[..known].iter().position(|other| segment > *other).unwrap_or(known);
         if place < DUPLICATE_THRESHOLD {
             self.highest.copy_within(place..DUPLICATE_THRESHOLD - 1, place + 1);
             self.highest[place] = segment;
-            self.known = (self.known + 1).min(DUPLICATE_THRESHOLD);
+            self.known = (known + 1).min(DUPLICATE_THRESHOLD) as u32;
         }
     }
 
     /// Holds every segment lost that three later reported ones follow (RFC 6675, IsLost);
     /// whether the first unacknowledged one is among them.
+    #[inline]
     pub fn find_losses(&mut self) -> bool {
-        if self.known == DUPLICATE_THRESHOLD {
-            self.lost_end = self.lost_end.max(self.highest[DUPLICATE_THRESHOLD - 1]);
+        if (self.known as usize) < DUPLICATE_THRESHOLD {
+            return false;
         }
-        self.unacknowledged < self.lost_end && self.known == DUPLICATE_THRESHOLD
+        self.lost_end = self.lost_end.max(self.highest[DUPLICATE_THRESHOLD - 1]);
+        self.has_lost()
     }
 
     /// A timeout: every outstanding segment that is not reported is lost (RFC 6675, 5.1).

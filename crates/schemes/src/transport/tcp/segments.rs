@@ -50,6 +50,7 @@ impl SegmentSet {
         self.base = self.base.max(base);
     }
 
+    #[inline(never)]
     fn drop_below(&mut self, base: u32) {
         let mut segment = self.base;
         while segment < base && self.count > 0 && self.covers(segment) {

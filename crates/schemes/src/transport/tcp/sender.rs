@@ -74,7 +74,7 @@ pub struct Sender<A = AnyAlgorithm> {
     board: Scoreboard,
     segments: u32,
     handed_over: HandedOver,
-    last_payload: u32,
+    size: Bytes,
     recovery: Recovery,
     /// Recovery began, and the first lost segment goes at once (RFC 6675, 5, step 4.3).
     resend_at_once: bool,
@@ -88,9 +88,13 @@ pub struct Sender<A = AnyAlgorithm> {
     special: Option<Flags>,
     /// Until something comes back, nothing but probes is sent.
     is_probing: bool,
-    /// The segment whose round trip is being timed, and when it was sent.
-    timed: Option<(u32, Time)>,
+    /// The segment whose round trip is being timed.
+    timed: Option<u32>,
+    /// When it was sent.
+    timed_since: Time,
     deadline: Time,
+    /// The retransmission timeout now (RFC 6298).
+    timeout: Time,
     /// Segments sent again.
     pub retransmissions: u32,
     /// Timeouts.
@@ -101,21 +105,22 @@ impl<A: CongestionControl> Sender<A> {
     pub(super) fn new(tcp: &Tcp<A>, start: &Start, mut connection: Connection<A>) -> Sender<A> {
         connection.start_flow(tcp, start);
         let segments = segments_of(start.size);
-        let last = start.size.get() - u64::from(segments.saturating_sub(1)) * PACKET_PAYLOAD;
         Sender {
             special: (!connection.is_open).then_some(Flags::SYN),
             is_probing: false,
+            timeout: connection.round_trip.timeout(&tcp.settings),
             connection,
             board: Scoreboard::default(),
             segments,
             handed_over: HandedOver::new(start),
-            last_payload: last as u32,
+            size: start.size,
             recovery: Recovery::None,
             resend_at_once: false,
             cut_at: 0,
             tell_cut: false,
             was_marked: false,
             timed: None,
+            timed_since: Time::ZERO,
             deadline: Time::MAX,
             retransmissions: 0,
             timeouts: Timeouts::default(),
@@ -163,62 +168,87 @@ impl<A: CongestionControl> Sender<A> {
         self.connection
     }
 
-    /// The next packet that may be sent now.
+    /// Hands all packets that may be sent now to `send`.
     #[inline(always)]
+    pub(super) fn send_all(&mut self, tcp: &Tcp<A>, now: Time, mut send: impl FnMut(Outgoing)) {
+        if self.is_plain() {
+            let end = self.end_of_new(tcp, self.segments);
+            while self.board.next() < end {
+                send(self.send_new(tcp, now));
+            }
+        } else {
+            while let Some(outgoing) = self.poll(tcp, now) {
+                send(outgoing);
+            }
+        }
+    }
+
+    /// Whether new segments are all there is to send, and the application has handed over all of them.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.connection.is_open
+            && !self.is_probing
+            && !self.board.has_lost()
+            && self.handed_over.is_all()
+    }
+
+    /// The next packet that may be sent now.
+    #[inline(never)]
     pub(super) fn poll(&mut self, tcp: &Tcp<A>, now: Time) -> Option<Outgoing> {
         self.handed_over.take(now);
         if !self.connection.is_open || self.is_probing {
             return self.poll_special(tcp, now);
         }
-        let lost = self.board.lost();
-        let seq = lost.unwrap_or(self.board.next());
-        let at_once = lost.is_some() && self.resend_at_once;
-        if seq >= self.handed_over.segments(self.segments)
-            || !(at_once || self.may_send(tcp, seq, lost.is_some()))
-        {
-            return None;
+        if let Some(segment) = self.board.lost() {
+            let may_send = self.resend_at_once || self.may_send_again(tcp, segment);
+            return may_send.then(|| self.send_again(tcp, now, segment));
         }
+        let end = self.end_of_new(tcp, self.handed_over.segments(self.segments));
+        (self.board.next() < end).then(|| self.send_new(tcp, now))
+    }
+
+    /// Sends the next new segment.
+    #[inline]
+    fn send_new(&mut self, tcp: &Tcp<A>, now: Time) -> Outgoing {
+        let seq = self.board.next();
         let idle = self.board.outstanding() == 0;
-        let may_mark =
-            tcp.congestion.uses_ecn() && (lost.is_none() || tcp.settings.ect_on != EctOn::NewData);
-        let mut flags = Flags::default().with_if(may_mark, Flags::ECT);
-        if lost.is_some() {
-            self.board.sent_again();
-            self.resend_at_once = false;
-            self.retransmissions += 1;
-            self.timed = None;
-            flags = flags.with(Flags::RETRANSMISSION);
-        } else {
-            self.board.sent_new();
-            // RFC 3168, 6.1.2: CWR goes on the first new data packet.
-            flags = flags.with_if(std::mem::take(&mut self.tell_cut), Flags::CWR);
-            if self.timed.is_none() {
-                self.timed = Some((seq, now));
-            }
+        self.board.sent_new();
+        // RFC 3168, 6.1.2: CWR goes on the first new data packet.
+        let flags = Flags::default()
+            .with_if(tcp.uses_ecn, Flags::ECT)
+            .with_if(std::mem::take(&mut self.tell_cut), Flags::CWR);
+        if self.timed.is_none() {
+            (self.timed, self.timed_since) = (Some(seq), now);
         }
-        self.start_timer(tcp, now);
-        Some(self.outgoing(seq, flags, idle))
+        self.start_timer(now);
+        self.outgoing(seq, flags, idle)
+    }
+
+    /// Sends a lost segment again.
+    fn send_again(&mut self, tcp: &Tcp<A>, now: Time, segment: u32) -> Outgoing {
+        let idle = self.board.outstanding() == 0;
+        self.board.sent_again();
+        self.resend_at_once = false;
+        self.retransmissions += 1;
+        self.timed = None;
+        let may_mark = tcp.uses_ecn && tcp.settings.ect_on != EctOn::NewData;
+        self.start_timer(now);
+        self.outgoing(segment, Flags::RETRANSMISSION.with_if(may_mark, Flags::ECT), idle)
     }
 
     #[inline]
     fn outgoing(&self, seq: u32, flags: Flags, idle: bool) -> Outgoing {
-        let is_last = seq + 1 == self.segments;
+        let offset = u64::from(seq) * PACKET_PAYLOAD;
         Outgoing {
             seq,
-            payload: if is_last { self.last_payload } else { PACKET_PAYLOAD as u32 },
-            offset: u64::from(seq) * PACKET_PAYLOAD,
+            payload: (self.size.get() - offset).min(PACKET_PAYLOAD) as u32,
+            offset,
             flags,
             idle,
             timeouts_in_a_row: self.timeouts.in_a_row,
-            work: Work { size: self.size(), remaining: self.segments - self.board.delivered() },
+            work: Work { size: self.size, remaining: self.segments - self.board.delivered() },
             header: (),
         }
-    }
-
-    #[inline]
-    fn size(&self) -> Bytes {
-        let full = u64::from(self.segments.saturating_sub(1));
-        Bytes::new(full * PACKET_PAYLOAD + u64::from(self.last_payload))
     }
 
     /// A SYN, or a probe of one byte.
@@ -227,32 +257,46 @@ impl<A: CongestionControl> Sender<A> {
     fn poll_special(&mut self, tcp: &Tcp<A>, now: Time) -> Option<Outgoing> {
         let flags = self.special.take()?;
         if flags.has(Flags::SYN) && self.timeouts.in_a_row == 0 {
-            self.timed = Some((0, now));
+            (self.timed, self.timed_since) = (Some(0), now);
         }
-        self.start_timer(tcp, now);
+        self.start_timer(now);
         let payload = u32::from(flags.has(Flags::PROBE));
-        let may_mark = tcp.congestion.uses_ecn() && tcp.settings.ect_on == EctOn::EveryPacket;
+        let may_mark = tcp.uses_ecn && tcp.settings.ect_on == EctOn::EveryPacket;
         let flags = flags.with_if(may_mark, Flags::ECT);
         let seq = self.board.unacknowledged();
         Some(Outgoing { payload, ..self.outgoing(seq, flags, false) })
     }
 
-    /// With SACK-based recovery what is in flight counts (RFC 6675); without it, the place.
+    /// The end of the segments that may be sent for the first time now, if none is lost and the flow has
+    /// `segments`. With SACK-based recovery what is in flight counts (RFC 6675); without it, the place.
     #[inline]
-    fn may_send(&self, tcp: &Tcp<A>, seq: u32, is_lost: bool) -> bool {
+    fn end_of_new(&self, tcp: &Tcp<A>, segments: u32) -> u32 {
         let window = self.connection.window.segments();
-        let place = seq - self.board.unacknowledged();
-        if !is_lost && place >= tcp.settings.receive_window {
-            return false;
-        }
-        if tcp.fast_retransmit { self.board.in_flight() < window } else { place < window }
+        let arrived = if tcp.fast_retransmit { self.board.sacked() } else { 0 };
+        let first = self.board.unacknowledged();
+        let count = window.saturating_add(arrived).min(tcp.settings.receive_window);
+        first + count.min(segments.saturating_sub(first))
+    }
+
+    /// Whether the window lets a lost segment be sent again.
+    fn may_send_again(&self, tcp: &Tcp<A>, segment: u32) -> bool {
+        let place = segment - self.board.unacknowledged();
+        let ahead = if tcp.fast_retransmit { self.board.in_flight() } else { place };
+        ahead < self.connection.window.segments()
     }
 
     #[inline]
-    fn start_timer(&mut self, tcp: &Tcp<A>, now: Time) {
+    fn start_timer(&mut self, now: Time) {
         if self.deadline == Time::MAX {
-            self.deadline = now + self.connection.round_trip.timeout(&tcp.settings);
+            self.deadline = now + self.timeout;
         }
+    }
+
+    /// A segment's round trip has been measured.
+    #[inline(never)]
+    fn measure(&mut self, tcp: &Tcp<A>, round_trip: Time) {
+        self.connection.round_trip.measure(round_trip);
+        self.timeout = self.connection.round_trip.timeout(&tcp.settings);
     }
 
     /// An ACK came.
@@ -262,12 +306,11 @@ impl<A: CongestionControl> Sender<A> {
             return;
         }
         if ack.flags.has(Flags::SYN) {
-            return self.on_handshake(now);
+            return self.on_handshake(tcp, now);
         }
         let fresh = self.board.acknowledge(ack.seq);
-        let block = ack.sack_block();
-        if !block.is_empty() {
-            self.board.report(block);
+        if ack.sack_len > 0 {
+            self.board.report(ack.sack_block());
         }
         self.timeouts.end_row();
         self.is_probing = false;
@@ -281,6 +324,7 @@ impl<A: CongestionControl> Sender<A> {
         }
     }
 
+    #[inline(never)]
     fn start_fast_recovery(&mut self) {
         let next = self.board.next();
         self.recovery = Recovery::Fast(next);
@@ -291,7 +335,8 @@ impl<A: CongestionControl> Sender<A> {
         self.cut_at = next;
     }
 
-    fn on_handshake(&mut self, now: Time) {
+    #[inline(never)]
+    fn on_handshake(&mut self, tcp: &Tcp<A>, now: Time) {
         if self.connection.is_open {
             return;
         }
@@ -299,17 +344,15 @@ impl<A: CongestionControl> Sender<A> {
         self.special = None;
         self.timeouts.end_row();
         self.deadline = Time::MAX;
-        if let Some((_, sent)) = self.timed.take() {
-            self.connection.round_trip.measure(now - sent);
+        if self.timed.take().is_some() {
+            self.measure(tcp, now - self.timed_since);
         }
     }
 
     #[inline]
     fn on_progress(&mut self, tcp: &Tcp<A>, now: Time, acknowledged: u32) {
-        if let Some((segment, sent)) = self.timed
-            && segment < acknowledged
-        {
-            self.connection.round_trip.measure(now - sent);
+        if self.timed.is_some_and(|segment| segment < acknowledged) {
+            self.measure(tcp, now - self.timed_since);
             self.timed = None;
         }
         match self.recovery {
@@ -319,13 +362,11 @@ impl<A: CongestionControl> Sender<A> {
             _ => {}
         }
         // RFC 6298, 5.2 and 5.3.
-        self.deadline = Time::MAX;
-        if self.board.outstanding() > 0 {
-            self.start_timer(tcp, now);
-        }
+        let is_awaiting = self.board.outstanding() > 0;
+        self.deadline = if is_awaiting { now + self.timeout } else { Time::MAX };
     }
 
-    #[inline]
+    #[inline(always)]
     fn control_congestion(&mut self, tcp: &Tcp<A>, now: Time, marked: bool, fresh: u32) {
         let grows_on_marks = tcp.settings.growth == Growth::Ns2 && self.was_marked;
         let acked = Acked {
@@ -340,22 +381,29 @@ impl<A: CongestionControl> Sender<A> {
                 && !matches!(self.recovery, Recovery::Fast(_)),
             round_trip: self.connection.round_trip.smoothed().unwrap_or_default(),
         };
-        self.connection.congestion.on_ack(&acked);
+        let growth = self.connection.congestion.on_ack(&acked);
         if acked.may_grow {
-            self.connection.window.grow_by(self.connection.congestion.growth());
+            self.connection.window.grow_by(growth);
         }
         if marked && acked.unacknowledged > self.cut_at {
-            let ahead = Ahead {
-                now,
-                segments: self.segments - acked.unacknowledged,
-                window: self.connection.window.segments(),
-                round_trip: acked.round_trip,
-            };
-            self.connection.window.shrink(self.connection.congestion.mark_factor(&ahead));
-            self.cut_at = acked.next;
-            self.tell_cut = true;
+            self.cut_for_marks(now);
         }
         self.was_marked = marked;
+    }
+
+    /// Shrinks the window by what the congestion control makes of the marks.
+    #[inline(never)]
+    fn cut_for_marks(&mut self, now: Time) {
+        let Connection { congestion, window, round_trip, .. } = &mut self.connection;
+        let ahead = Ahead {
+            now,
+            segments: self.segments - self.board.unacknowledged(),
+            window: window.segments(),
+            round_trip: round_trip.smoothed().unwrap_or_default(),
+        };
+        window.shrink(congestion.mark_factor(&ahead));
+        self.cut_at = self.board.next();
+        self.tell_cut = true;
     }
 
     /// The timeout is due, if the time is right (RFC 6298, 5.4 to 5.6).
@@ -366,6 +414,7 @@ impl<A: CongestionControl> Sender<A> {
         self.deadline = Time::MAX;
         self.timeouts.add();
         self.connection.round_trip.back_off(&tcp.settings);
+        self.timeout = self.connection.round_trip.timeout(&tcp.settings);
         if !self.connection.is_open {
             self.special = Some(Flags::SYN);
             self.timed = None;

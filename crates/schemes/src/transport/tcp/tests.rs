@@ -148,6 +148,18 @@ impl Channel<'_> {
 
     /// Carries all that the sender may send, checking each packet.
     fn pump(&mut self, sender: &mut Sender) {
+        let (mut twin, mut expected) = (sender.clone(), Vec::new());
+        twin.send_all(self.tcp, self.now, |outgoing| expected.push(outgoing));
+        let before = self.sent;
+        let polled = self.poll(sender);
+        assert_eq!(polled, expected, "all at once, and one after the other");
+        if before % 2 == 0 {
+            *sender = twin;
+        }
+    }
+
+    fn poll(&mut self, sender: &mut Sender) -> Vec<Outgoing> {
+        let mut polled = Vec::new();
         let recovers = |sender: &Sender| sender.retransmissions;
         loop {
             let (window, before) = (sender.window().segments(), recovers(sender));
@@ -157,7 +169,9 @@ impl Channel<'_> {
             }
             let wire = (outgoing.payload + PACKET_HEADER as u32) as u16;
             self.carry(Arrival::Data(Packet::data(0, 0, outgoing.seq, wire, outgoing.flags)));
+            polled.push(outgoing);
         }
+        polled
     }
 
     fn check(&mut self, outgoing: &Outgoing, window: u32, again: bool) {

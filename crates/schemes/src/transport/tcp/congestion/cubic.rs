@@ -40,18 +40,27 @@ pub struct Cubic {
     most: Option<f64>,
     /// The window before the last cut.
     before_cut: f64,
-    growth: f64,
 }
 
 impl Cubic {
     /// The state of a new connection.
     pub fn new() -> Cubic {
-        Cubic { stage: None, most: None, before_cut: 0.0, growth: 1.0 }
+        Cubic { stage: None, most: None, before_cut: 0.0 }
     }
 
     fn begin(&self, now: Time, window: f64) -> Stage {
         let plateau = self.most.unwrap_or(window).max(window);
         Stage { start: now, climb: libm::cbrt((plateau - window) / C), plateau, reno: window }
+    }
+
+    /// An ACK lets the window grow after slow start.
+    #[inline(never)]
+    fn avoid_congestion(&mut self, acked: Acked) -> f64 {
+        let window = acked.window.size();
+        let first = self.begin(acked.now, window);
+        let stage = self.stage.get_or_insert(first);
+        // `Window::grow_by` divides by the window.
+        (stage.target(&acked, self.before_cut) - window) * window
     }
 }
 
@@ -92,23 +101,14 @@ impl CongestionControl for Cubic {
         self.stage = None;
     }
 
-    fn on_ack(&mut self, acked: &Acked) {
-        let window = acked.window.size();
-        if acked.window.in_slow_start() {
+    #[inline(always)]
+    fn on_ack(&mut self, acked: &Acked) -> f64 {
+        let in_slow_start = acked.window.in_slow_start();
+        if in_slow_start {
             self.stage = None;
-            return;
         }
-        if !acked.may_grow {
-            return;
-        }
-        let first = self.begin(acked.now, window);
-        let stage = self.stage.get_or_insert(first);
-        // `Window::grow_by` divides by the window.
-        self.growth = (stage.target(acked, self.before_cut) - window) * window;
-    }
-
-    fn growth(&self) -> f64 {
-        self.growth
+        let grows = acked.may_grow && !in_slow_start;
+        if grows { self.avoid_congestion(*acked) } else { 0.0 }
     }
 
     fn on_loss(&mut self, loss: Loss, window: Window) -> f64 {
@@ -167,8 +167,8 @@ mod tests {
             let segments = u64::from(window.segments());
             for ack in 0..segments {
                 let now = round_trip * round + round_trip * ack / segments;
-                cubic.on_ack(&Acked { now, round_trip, window: *window, ..Acked::plain() });
-                window.grow_by(cubic.growth());
+                let acked = Acked { now, round_trip, window: *window, ..Acked::plain() };
+                window.grow_by(cubic.on_ack(&acked));
             }
         }
     }
@@ -211,8 +211,7 @@ mod tests {
         cubic.on_ack(&Acked { round_trip, window, ..Acked::plain() });
         cubic.start_flow(Time::MAX);
         let now = Time::from_ms(60_000);
-        cubic.on_ack(&Acked { now, round_trip, window, ..Acked::plain() });
-        window.grow_by(cubic.growth());
+        window.grow_by(cubic.on_ack(&Acked { now, round_trip, window, ..Acked::plain() }));
         assert!(window.size() < 700.1, "{}", window.size());
     }
 

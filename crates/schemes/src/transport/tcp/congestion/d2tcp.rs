@@ -50,9 +50,9 @@ impl CongestionControl for D2tcp {
         self.due = due;
     }
 
-    #[inline]
-    fn on_ack(&mut self, acked: &Acked) {
-        self.marks.on_ack(acked);
+    #[inline(always)]
+    fn on_ack(&mut self, acked: &Acked) -> f64 {
+        self.marks.on_ack(acked)
     }
 
     fn mark_factor(&self, ahead: &Ahead) -> f64 {

@@ -46,8 +46,8 @@ impl CongestionControl for Dctcp {
         (self.window_end, self.acknowledged, self.marked) = (0, 0, 0);
     }
 
-    #[inline]
-    fn on_ack(&mut self, acked: &Acked) {
+    #[inline(always)]
+    fn on_ack(&mut self, acked: &Acked) -> f64 {
         self.acknowledged += acked.segments;
         if acked.marked {
             self.marked += acked.segments;
@@ -58,6 +58,7 @@ impl CongestionControl for Dctcp {
             self.window_end = acked.next;
             (self.acknowledged, self.marked) = (0, 0);
         }
+        1.0
     }
 
     fn mark_factor(&self, _ahead: &Ahead) -> f64 {

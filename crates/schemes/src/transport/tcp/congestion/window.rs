@@ -55,7 +55,8 @@ impl Window {
             return;
         }
         let growth = if self.in_slow_start() { 1.0 } else { segments / self.size };
-        self.size = (self.size + growth).min(self.largest);
+        let size = self.size + growth;
+        self.size = if size > self.largest { self.largest } else { size };
     }
 
     /// Congestion that marks report: the window is multiplied by `factor` and slow start ends.
