@@ -142,6 +142,7 @@ where
         match source {
             Source::Links => {
                 self.end = if W::LOOKS { self.deliver_one(now) } else { self.deliver(now) };
+                self.look_ahead();
             }
             Source::FlowStarts => self.start_flow(now),
             Source::Timers => self.run_timer(now),
@@ -178,10 +179,14 @@ where
     /// The same after timers may have changed.
     #[inline]
     fn look_ahead(&mut self) {
-        self.next_other = self.next_planned.min(self.hosts.timers.first());
-        if F::HAS_TIMERS {
-            self.next_other = self.next_other.min(self.fabric.next_timer());
-        }
+        self.next_other = self.next_planned.min(self.next_timer());
+    }
+
+    /// When the next timer runs out, of hosts or of controllers.
+    #[inline]
+    fn next_timer(&self) -> Time {
+        let of_hosts = self.hosts.timers.first();
+        if F::HAS_TIMERS { of_hosts.min(self.fabric.next_timer()) } else { of_hosts }
     }
 
     #[inline]
@@ -192,13 +197,15 @@ where
     /// Delivers what arrives from `now` on before anything else happens, up to a limit: the time of
     /// the last arrival.
     fn deliver(&mut self, mut now: Time) -> Time {
+        // Packets move neither the horizon, which is after `now`, nor starts and samples.
+        let known = self.fabric.horizon() - Time::from_ps(1);
+        let last = known.min(self.until).min(self.next_planned);
         let mut left = LOOK_EVERY;
         loop {
             self.deliver_one(now);
             left -= 1;
             let next = self.fabric.next_arrival();
-            let is_over = next > self.next_other.min(self.until) || next >= self.fabric.horizon();
-            if is_over || left == 0 {
+            if next > last.min(self.next_timer()) || left == 0 {
                 return now;
             }
             now = next;
@@ -218,9 +225,6 @@ where
                 }
                 fabric.send(host, packet, now);
             });
-            self.look_ahead();
-        } else if F::HAS_TIMERS {
-            self.look_ahead();
         }
         now
     }

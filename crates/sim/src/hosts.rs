@@ -124,7 +124,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         let is_sender_here = self.team.has(src);
         if is_sender_here {
             self.start_sender(id, &flow, now);
-            self.act(id, now, Cause::Start(id), |_, _, _| (), send);
+            self.act(id, now, || Cause::Start(id), |_, _, _| (), send);
         }
         is_sender_here
     }
@@ -174,9 +174,11 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
     #[inline]
     pub(crate) fn expect(&self, packet: &Packet<T::Header>) {
         if packet.flags.has(Flags::ACK) {
-            black_box(self.senders.get(packet.flow).map(|end| (end.src, end.armed)));
-        } else {
-            black_box(self.receivers.get(packet.flow).map(|end| end.src));
+            if let Some(end) = self.senders.get(packet.flow) {
+                black_box((end.src, end.armed));
+            }
+        } else if let Some(end) = self.receivers.get(packet.flow) {
+            black_box(end.src);
         }
     }
 
@@ -189,12 +191,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         send: impl FnMut(HostId, Packet<T::Header>),
     ) {
         if packet.flags.has(Flags::ACK) {
-            let cause = Cause::Arrival(self.network.port_to(HostId(packet.to)));
-            let on_ack = |transport: &T, end: &mut SendingEnd<T, G::Flow>, host: &mut T::Host| {
-                end.account.note(packet);
-                end.sender.on_ack(transport, host, now, packet);
-            };
-            self.act_now(packet.flow, now, cause, on_ack, send);
+            self.receive_ack(packet, now, send);
         } else if packet.flags.has(Flags::MESSAGE) {
             if let Some(end) = self.senders.get_mut(packet.flow) {
                 self.tagger.on_message(&mut end.tagger_flow, packet);
@@ -204,7 +201,23 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         }
     }
 
-    #[inline]
+    #[inline(never)]
+    fn receive_ack(
+        &mut self,
+        packet: &Packet<T::Header>,
+        now: Time,
+        send: impl FnMut(HostId, Packet<T::Header>),
+    ) {
+        let network = self.network;
+        let cause = || Cause::Arrival(network.port_to(HostId(packet.to)));
+        let on_ack = |transport: &T, end: &mut SendingEnd<T, G::Flow>, host: &mut T::Host| {
+            end.account.note(packet);
+            end.sender.on_ack(transport, host, now, packet);
+        };
+        self.act_now(packet.flow, now, cause, on_ack, send);
+    }
+
+    #[inline(always)]
     fn receive_data(
         &mut self,
         packet: &Packet<T::Header>,
@@ -212,8 +225,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         mut send: impl FnMut(HostId, Packet<T::Header>),
     ) {
         let Some(end) = self.receivers.get_mut(packet.flow) else { return };
-        let ReceivingEnd { src, dst, is_delivered, .. } = *end;
-        if is_delivered && !self.team.has(src) {
+        let ReceivingEnd { src, dst, .. } = *end;
+        if end.is_delivered && !self.team.has(src) {
             let cause = Cause::Arrival(self.network.port_to(dst));
             if self.team.has_ended(packet.flow, src, Turn { at: now, cause }) {
                 return;
@@ -222,13 +235,20 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         end.account.note(packet);
         let (flows, tagger) = (self.flows, &*self.tagger);
         let (host, host_armed) = &mut self.states[dst.index()];
-        end.receiver.on_data(&self.transport, host, now, packet, |answer| {
-            // Nearly all answers are to the sender of the packet.
-            let is_own = answer.flow == packet.flow;
-            let to = if is_own { src } else { flows[answer.flow as usize].src };
-            send(dst, address(answer, to, tagger));
-        });
-        if !is_delivered && end.receiver.is_delivered() {
+        end.receiver.on_data(
+            &self.transport,
+            host,
+            now,
+            packet,
+            #[inline(always)]
+            |answer| {
+                // Nearly all answers are to the sender of the packet.
+                let is_own = answer.flow == packet.flow;
+                let to = if is_own { src } else { flows[answer.flow as usize].src };
+                send(dst, address(answer, to, tagger));
+            },
+        );
+        if end.receiver.is_delivered() && !end.is_delivered {
             end.is_delivered = true;
             self.outcomes[packet.flow as usize].finished_at_receiver = Some(now);
         }
@@ -266,7 +286,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
             let on_timer = |transport: &T, end: &mut SendingEnd<T, G::Flow>, host: &mut T::Host| {
                 end.sender.on_timer(transport, host, now);
             };
-            self.act(id, now, Cause::Timer(id, Side::Sender), on_timer, send);
+            self.act(id, now, || Cause::Timer(id, Side::Sender), on_timer, send);
         }
         is_due
     }
@@ -324,7 +344,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
     /// Sends what the senders may send now that a host names.
     fn send_next(&mut self, host: u32, now: Time, mut send: impl FnMut(HostId, Packet<T::Header>)) {
         while let Some(flow) = self.states[host as usize].0.next_sender(&self.transport, now) {
-            let cause = Cause::Timer(host, Side::Host);
+            let cause = || Cause::Timer(host, Side::Host);
             self.act(flow, now, cause, |_, _, _| (), &mut send);
         }
     }
@@ -336,7 +356,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         &mut self,
         id: u32,
         now: Time,
-        cause: Cause,
+        cause: impl FnOnce() -> Cause,
         happens: impl FnOnce(&T, &mut SendingEnd<T, G::Flow>, &mut T::Host),
         send: impl FnMut(HostId, Packet<T::Header>),
     ) {
@@ -349,21 +369,27 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         &mut self,
         id: u32,
         now: Time,
-        cause: Cause,
+        cause: impl FnOnce() -> Cause,
         happens: impl FnOnce(&T, &mut SendingEnd<T, G::Flow>, &mut T::Host),
         mut send: impl FnMut(HostId, Packet<T::Header>),
     ) {
         let Some(end) = self.senders.get_mut(id) else { return };
         let (host, host_armed) = &mut self.states[end.src.index()];
         happens(&self.transport, end, host);
-        while let Some(outgoing) = end.sender.poll(&self.transport, host, now) {
-            let flow = &mut end.tagger_flow;
-            let packet = tagged(id, end.dst, &outgoing, now, &*self.tagger, flow);
-            if packet.flags.has(Flags::PROBE) & !packet.flags.has(NO_PROBE) {
-                self.probes += Bytes::new(packet.wire.into());
-            }
-            send(end.src, packet);
-        }
+        let SendingEnd { sender, tagger_flow, src, dst, .. } = &mut *end;
+        sender.send_all(
+            &self.transport,
+            host,
+            now,
+            #[inline(always)]
+            |outgoing| {
+                let packet = tagged(id, *dst, &outgoing, now, &*self.tagger, tagger_flow);
+                if packet.flags.has(Flags::PROBE) & !packet.flags.has(NO_PROBE) {
+                    self.probes += Bytes::new(packet.wire.into());
+                }
+                send(*src, packet);
+            },
+        );
         if size_of::<T::Host>() > 0 {
             self.timers.arm(host_armed, host.deadline(), (end.src.0, Side::Host));
         }
@@ -371,22 +397,22 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
             Phase::Sending => {
                 self.timers.arm(&mut end.armed, end.sender.deadline(), (id, Side::Sender));
             }
-            Phase::Acknowledged => {
-                self.outcomes[id as usize].finished_at_sender = Some(now);
-                self.end(id, Turn { at: now, cause });
-            }
-            Phase::GaveUp => {
-                self.outcomes[id as usize].gave_up = Some(now);
-                self.end(id, Turn { at: now, cause });
-            }
+            phase => self.end(id, phase, Turn { at: now, cause: cause() }),
         }
     }
 
-    /// The flow's sender ends, and its receiver, wherever that is.
-    fn end(&mut self, id: u32, turn: Turn) {
+    /// The flow's sender ends in this phase, and its receiver, wherever that is.
+    #[inline(never)]
+    fn end(&mut self, id: u32, phase: Phase, turn: Turn) {
         let Some(end) = self.senders.get_mut(id) else { return };
+        let outcome = &mut self.outcomes[id as usize];
+        match phase {
+            Phase::Sending => {}
+            Phase::Acknowledged => outcome.finished_at_sender = Some(turn.at),
+            Phase::GaveUp => outcome.gave_up = Some(turn.at),
+        }
         let (src, dst) = (end.src, end.dst);
-        close_sender(&mut self.outcomes[id as usize], end);
+        close_sender(outcome, end);
         if self.transport.open_connections() > 0 {
             let connection = end.sender.finish(turn.at);
             if let Some(pool) = self.pools.get_mut(&(src, dst)) {

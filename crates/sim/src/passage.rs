@@ -37,12 +37,23 @@ impl DataAccount {
         if packet.flags.has(NOT_DATA) {
             return;
         }
-        let is_late = packet.seq < self.beyond && !packet.flags.has(Flags::RETRANSMISSION);
-        self.beyond = self.beyond.max(packet.seq + 1);
         self.arrived += 1;
+        if packet.marks > 0 {
+            self.marked += 1;
+            self.marked_again += u32::from(packet.marks > 1);
+        }
+        if packet.seq == self.beyond {
+            self.beyond += 1;
+        } else {
+            self.note_out_of_order(packet);
+        }
+    }
+
+    #[cold]
+    fn note_out_of_order<H>(&mut self, packet: &Packet<H>) {
+        let is_late = packet.seq < self.beyond && !packet.flags.has(Flags::RETRANSMISSION);
         self.reordered += u32::from(is_late);
-        self.marked += u32::from(packet.marks > 0);
-        self.marked_again += u32::from(packet.marks > 1);
+        self.beyond = self.beyond.max(packet.seq + 1);
     }
 
     /// Writes the account down.
@@ -59,11 +70,19 @@ impl AckAccount {
         if ack.flags.has(NOT_DATA) {
             return;
         }
-        let is_duplicate = ack.seq <= self.expected;
-        self.in_a_row = (self.in_a_row + 1) * u32::from(is_duplicate);
-        self.expected = self.expected.max(ack.seq);
         self.acks += 1;
-        self.duplicates += u32::from(is_duplicate);
+        if ack.seq > self.expected {
+            self.expected = ack.seq;
+            self.in_a_row = 0;
+        } else {
+            self.note_duplicate();
+        }
+    }
+
+    #[cold]
+    fn note_duplicate(&mut self) {
+        self.in_a_row += 1;
+        self.duplicates += 1;
         self.third_duplicates += u32::from(self.in_a_row >= 3);
     }
 

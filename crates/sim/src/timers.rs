@@ -60,16 +60,19 @@ impl<O: Ord> Timers<O> {
         self.first = self.heap.peek().map_or(Time::MAX, |Reverse((time, _))| *time);
     }
 
-    /// The owner is due at `deadline`; whether an entry was added.
+    /// The owner is due at `deadline`.
     #[inline]
-    pub(crate) fn arm(&mut self, armed: &mut Armed, deadline: Time, owner: O) -> bool {
-        if deadline >= armed.0 {
-            return false;
+    pub(crate) fn arm(&mut self, armed: &mut Armed, deadline: Time, owner: O) {
+        if deadline < armed.0 {
+            armed.0 = deadline;
+            self.add(deadline, owner);
         }
-        armed.0 = deadline;
+    }
+
+    #[inline(never)]
+    fn add(&mut self, deadline: Time, owner: O) {
         self.first = self.first.min(deadline);
         self.heap.push(Reverse((deadline, owner)));
-        true
     }
 }
 
