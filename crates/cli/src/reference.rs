@@ -102,8 +102,8 @@ fn workloads() -> String {
     text.push_str(&parameters(PARAMETERS));
     text.push_str(
         "\n## Parts\n\nA `[[workload.part]]` has the keys of `[workload]` except `trace`, \
-         `warm_up_flows` and `cool_down_flows`, and takes missing keys from there. The exception is \
-         `flows`: parts without it share the flows of `[workload]`, in the order of their arrivals. \
+         `warm_up_flows`, `cool_down_flows` and `size_parts`, and takes missing keys from there. The \
+         exception is `flows`: parts without it share the flows of `[workload]`, in the order of their arrivals. \
          With parts or listed flows, `[workload]` itself has no flows.\n\n",
     );
     text.push_str(&parameters(&[PART_NAME, SHARE]));

@@ -53,7 +53,9 @@ impl<'a> Simulation<'a> {
     #[doc(hidden)]
     pub fn served_by_memcached(&self) -> Vec<bool> {
         let served = self.scene.workload.parts_of_memcached();
-        (0..self.flows.len()).map(|flow| served.contains(&self.parts.name_of(flow))).collect()
+        let serves_all = served == [""];
+        let is_served = |flow| serves_all || served.contains(&self.parts.name_of(flow));
+        (0..self.flows.len()).map(is_served).collect()
     }
 
     /// Simulates the run as the experiment file says.

@@ -48,7 +48,7 @@ pub struct PartError {
 }
 
 /// Draws the workload of `parts` side by side and adds the `listed` flows. Of `whole`, the keys
-/// `flows`, `warm_up_flows` and `cool_down_flows` count. The same arguments always give the same
+/// `flows`, `warm_up_flows`, `cool_down_flows` and `size_parts` count. The same arguments always give the same
 /// flows, and a part's flows do not depend on the others', but for how many there are.
 ///
 /// # Errors
@@ -96,8 +96,9 @@ pub fn compose(
         }
     }
     leave_out(whole, &mut flows).map_err(of_whole)?;
+    let parts = names.by_size(whole, &flows).map_err(of_whole)?;
     let load_measured = load::measured(&flows, network, only_receiver);
-    Ok(Workload { flows, parts: names, load_asked, load_measured, only_receiver })
+    Ok(Workload { flows, parts, load_asked, load_measured, only_receiver })
 }
 
 /// A part that is being drawn.

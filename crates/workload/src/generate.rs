@@ -17,7 +17,7 @@ use crate::workload::{Workload, leave_out};
 ///
 /// # Errors
 /// [`SettingError`] with the key that does not fit the network or the others: `pattern` and its
-/// own keys, `load`, `load_of`, `every`, `sizes`, `deadlines`, `warm_up_flows`.
+/// own keys, `load`, `load_of`, `every`, `sizes`, `deadlines`, `warm_up_flows`, `size_parts`.
 ///
 /// # Panics
 /// If the settings were not checked against [`crate::PARAMETERS`].
@@ -37,7 +37,7 @@ pub fn generate(
 /// A workload of the flows of a trace.
 ///
 /// # Errors
-/// [`SettingError`] if more flows are to be left out than there are.
+/// [`SettingError`] if more flows are to be left out than there are, or `size_parts` makes no sense.
 ///
 /// # Panics
 /// If the settings were not checked against [`crate::PARAMETERS`].
@@ -49,8 +49,8 @@ pub fn replay(
     leave_out(settings, &mut flows)?;
     let load_measured = load::measured(&flows, network, None);
     Ok(Workload {
+        parts: FlowParts::default().by_size(settings, &flows)?,
         flows,
-        parts: FlowParts::default(),
         load_asked: None,
         load_measured,
         only_receiver: None,

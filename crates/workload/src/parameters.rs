@@ -142,6 +142,15 @@ pub const SERVED_BY: Parameter = Parameter {
     source: "none: the hosts; PIAS ToN 2017, V-A has memcached",
 };
 
+pub const SIZE_PARTS: Parameter = Parameter {
+    name: "size_parts",
+    kind: Kind::Text,
+    default: None,
+    about: "Divides the flows into parts of the results by size: names with sizes between them. With \
+            \"short 40KB long\", flows below 40 KB are the part `short` and all others the part `long`.",
+    source: "none: no such parts; PDQ 2012, 5.3 has short and long flows",
+};
+
 /// The keys of `[workload]`. Of those without a default, `sizes` and one of `load` and `at` must be
 /// given, or in their place `trace`. Those that only some patterns know are in
 /// [`crate::PatternKind::own_keys`]. Parts have all but [`WHOLE_KEYS`], and [`PART_NAME`] and
@@ -168,11 +177,13 @@ pub const PARAMETERS: &[Parameter] = &[
     DEADLINE_SIZES_BELOW,
     APPLICATION_RATE,
     SERVED_BY,
+    SIZE_PARTS,
 ];
 
 /// The keys that are of a workload as a whole, and `flows` beside them: what parts that do not
 /// say how many flows they have share.
-pub const WHOLE_KEYS: &[&str] = &[TRACE.name, WARM_UP_FLOWS.name, COOL_DOWN_FLOWS.name];
+pub const WHOLE_KEYS: &[&str] =
+    &[TRACE.name, WARM_UP_FLOWS.name, COOL_DOWN_FLOWS.name, SIZE_PARTS.name];
 
 /// A part's name.
 pub const PART_NAME: Parameter = Parameter {

@@ -460,6 +460,31 @@ fn listed_flows_are_themselves_and_count_to_a_part() {
     assert_eq!(names, ["burst", "burst", "burst", "burst", "listed"]);
 }
 
+/// PDQ 2012, 5.3: flows below 40 KB are short.
+#[test]
+fn flows_belong_to_parts_by_size_and_stay_what_they_are() {
+    let network = fabric();
+    let by_size = ("size_parts", text("short 40KB long"));
+    let plain = draw(&network, &[]);
+    let divided = draw(&network, std::slice::from_ref(&by_size));
+    assert_eq!(divided.flows, plain.flows);
+    assert_eq!(divided.parts.names(), ["short", "long"]);
+    for (index, flow) in divided.flows.iter().enumerate() {
+        let name = if flow.size < Bytes::new(40_000) { "short" } else { "long" };
+        assert_eq!(divided.parts.name_of(index), name);
+    }
+    let mut settings = settings(&[by_size]);
+    let replayed = replay(&settings, &network, plain.flows).unwrap();
+    assert_eq!(replayed.parts, divided.parts);
+    let part = part("all", "fixed 1MB", None, &[]);
+    let refused = compose(&settings, &network, &[part], &[], 1).unwrap_err().error;
+    assert_eq!(refused.key, "size_parts");
+    assert!(refused.problem.contains("conflicts with the parts"), "{refused}");
+    settings.set("size_parts", text("short 40KB"));
+    let refused = generate(&settings, &network, &sizes(), 1).unwrap_err();
+    assert_eq!(refused.key, "size_parts");
+}
+
 #[test]
 fn parts_that_together_ask_for_too_much_are_refused() {
     let network = fabric();
