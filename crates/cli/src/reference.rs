@@ -141,18 +141,14 @@ fn workloads() -> String {
 /// Which shares of a distribution's flows and bytes are those of small flows.
 fn shares_of_small_flows() -> String {
     let mut columns = vec!["`sizes`".to_owned()];
-    columns.extend(LIMITS.map(|(limit, _)| format!("flows up to {limit}")));
-    columns.extend(LIMITS.map(|(limit, _)| format!("bytes of flows up to {limit}")));
+    columns.extend(LIMITS.map(|(limit, _)| format!("flows below {limit}")));
+    columns.extend(LIMITS.map(|(limit, _)| format!("bytes of flows below {limit}")));
     let percent = |share: f64| format!("{:.3}%", 100.0 * share);
     let row = |built_in: &BuiltIn| {
         let sizes = built_in.sizes();
-        let bytes = |limit: f64| {
-            let beyond = limit * (1.0 - sizes.cdf(limit));
-            (sizes.partial_mean(limit) - beyond) / sizes.mean()
-        };
         let mut row = vec![format!("`{}`", built_in.name)];
-        row.extend(LIMITS.map(|(_, limit)| percent(sizes.cdf(limit))));
-        row.extend(LIMITS.map(|(_, limit)| percent(bytes(limit))));
+        row.extend(LIMITS.map(|(_, limit)| percent(sizes.below(limit))));
+        row.extend(LIMITS.map(|(_, limit)| percent(sizes.share_of_bytes_below(limit))));
         row
     };
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();

@@ -11,6 +11,7 @@ use crate::kind::{Bound, Kind};
 use crate::measure::Measure;
 use crate::published::Published;
 use crate::section::has_figure;
+use crate::share::Share;
 
 /// All claims, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -79,6 +80,8 @@ pub struct ClaimedValue {
     pub bound: Option<Bound>,
     /// How it is measured.
     pub measure: Option<Measure>,
+    /// The share of small flows that it is, which needs no run.
+    pub share: Option<Share>,
     /// How the lab measures it, with real packets.
     pub lab: Option<Measure>,
     /// Why it is not measured: a sentence without its full stop.
@@ -149,32 +152,63 @@ impl Claim {
             if !names.insert(&value.name) {
                 return Err(self.refuse("Two of its values have the same name."));
             }
-            let reasons = [value.measure.is_some(), value.not_run.is_some(), value.needs_the_lab];
+            let is_measured = value.measure.is_some() || value.share.is_some();
+            let reasons = [
+                value.measure.is_some(),
+                value.share.is_some(),
+                value.not_run.is_some(),
+                value.needs_the_lab,
+            ];
             if reasons.iter().filter(|reason| **reason).count() != 1 {
-                let problem = "Each of its values needs `measure`, `not_run` or `needs_the_lab`, and \
-                               only one of them.";
+                let problem = "Each of its values needs `measure`, `share`, `not_run` or \
+                               `needs_the_lab`, and only one of them.";
                 return Err(self.refuse(problem));
             }
             self.check_published(value)?;
             if value.bound.is_some() && self.bound.is_some() {
                 return Err(self.refuse("`bound` is either the claim's or its values'."));
             }
-            let has_measure = value.measure.is_some() || value.lab.is_some();
-            if self.kind == Kind::Property && has_measure {
-                let problem = "A property has no number to measure: leave `measure` and `lab` out, or state \
-                               it as an order or a value.";
+            if self.kind == Kind::Property && (is_measured || value.lab.is_some()) {
+                let problem = "A property has no number to measure: leave `measure`, `share` and `lab` out, \
+                               or state it as an order or a value.";
                 return Err(self.refuse(problem));
             }
             for measure in value.measure.iter().chain(&value.lab) {
                 measure.check(self.kind).map_err(|problem| self.refuse(&problem))?;
             }
         }
+        self.check_shares()?;
         for reading in self.assumptions.iter().flat_map(|one| &one.readings) {
             if reading.inverse && !matches!(self.kind, Kind::Reduction | Kind::Gap) {
                 return Err(self.refuse("`inverse` is for readings of reductions and gaps."));
             }
             if let Some(figure) = reading.figure.as_ref().filter(|figure| !is_known(figure)) {
                 return Err(self.refuse(&format!("`{figure}` is no figure of a run's summary.")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Shares are absolute figures, and readings change only keys that they have.
+    fn check_shares(&self) -> Result<(), ClaimsError> {
+        let shares: Vec<&Share> =
+            self.values.iter().filter_map(|value| value.share.as_ref()).collect();
+        if shares.is_empty() {
+            return Ok(());
+        }
+        if self.kind != Kind::Value {
+            return Err(self.refuse("`share` is for claims of kind \"value\"."));
+        }
+        let readings = || self.assumptions.iter().flat_map(|one| &one.readings);
+        if readings().any(|one| one.figure.is_some() || !Share::has_keys(&one.set)) {
+            let problem =
+                "Readings of a claim with `share` set `sizes` or `below`, and nothing else.";
+            return Err(self.refuse(problem));
+        }
+        for share in shares {
+            let variants = readings().map(|reading| share.with(&reading.set));
+            for variant in std::iter::once(share.clone()).chain(variants) {
+                variant.compute().map_err(|problem| self.refuse(&problem))?;
             }
         }
         Ok(())

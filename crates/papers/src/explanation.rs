@@ -23,7 +23,12 @@ pub fn explanation(claim: &Claim, rows: &[Row]) -> String {
         let _ = writeln!(text, "  {name}: {published}; {}", how(value));
         for row in of_value.filter(|row| row.measured.is_some()) {
             let (figure, verdict) = (row.measured_in_words(), row.verdict_in_words());
-            let _ = writeln!(text, "    measured {}: {figure}, {verdict}", row.scale_in_words());
+            let how = if row.is_computed() {
+                "computed".to_owned()
+            } else {
+                format!("measured {}", row.scale_in_words())
+            };
+            let _ = writeln!(text, "    {how}: {figure}, {verdict}");
         }
     }
     for open in &claim.assumptions {
@@ -62,10 +67,11 @@ pub fn parameters<'a>(resolved: &'a [(Study, Scale, String)]) -> String {
 
 /// How a value is measured, or why it is not.
 pub fn how(value: &ClaimedValue) -> String {
-    match (&value.measure, &value.not_run) {
-        (Some(measure), _) => measured(measure),
-        (None, Some(reason)) => format!("not run: {reason}"),
-        (None, None) => "needs the lab".to_owned(),
+    match (&value.measure, &value.share, &value.not_run) {
+        (Some(measure), ..) => measured(measure),
+        (_, Some(share), _) => share.to_string(),
+        (.., Some(reason)) => format!("not run: {reason}"),
+        (None, None, None) => "needs the lab".to_owned(),
     }
 }
 

@@ -7,10 +7,11 @@ use std::fmt::Write;
 use flowsched_experiment::results::Summary;
 use serde::{Deserialize, Serialize};
 
-use crate::assumption::{Variant, under, variants};
+use crate::assumption::{Assumption, Reading, Variant, under, variants};
 use crate::claim::{Claim, ClaimedValue};
 use crate::row::Row;
 use crate::setting::Study;
+use crate::share::Share;
 use crate::verdict::Verdict;
 
 /// A value's row under some readings.
@@ -42,15 +43,23 @@ pub fn explore(
     summaries: &BTreeMap<Study, Summary>,
     scale: &str,
 ) -> Vec<Explored> {
-    let Some(measure) = &value.measure else { return Vec::new() };
-    let explored = variants(&claim.assumptions).into_iter().map(|variant| {
-        let (kind, other) = under(&variant, claim.kind, measure);
+    let row_under = |variant: &Variant<'_>| match (&value.measure, &value.share) {
+        (Some(measure), _) => {
+            let (kind, other) = under(variant, claim.kind, measure);
+            Some(Row::under(claim, value, kind, Some(&other), summaries, scale))
+        }
+        (_, Some(share)) => {
+            let read =
+                |share: Share, (_, reading): &(&Assumption, &Reading)| share.with(&reading.set);
+            let other = variant.iter().fold(share.clone(), read);
+            Some(Row::of_share(claim, value, &other, scale))
+        }
+        (None, None) => None,
+    };
+    let explored = variants(&claim.assumptions).into_iter().filter_map(|variant| {
         let readings = variant.iter();
         let readings = readings.map(|(open, reading)| format!("{}: {}", open.name, reading.name));
-        Explored {
-            readings: readings.collect(),
-            row: Row::under(claim, value, kind, Some(&other), summaries, scale),
-        }
+        Some(Explored { readings: readings.collect(), row: row_under(&variant)? })
     });
     explored.collect()
 }

@@ -29,6 +29,7 @@ mod row;
 mod scale;
 mod section;
 mod setting;
+mod share;
 mod table;
 mod verdict;
 
@@ -50,5 +51,6 @@ pub use repository::{CLAIMS, Repository, RepositoryError, studies_in_lab, studie
 pub use row::Row;
 pub use scale::Scale;
 pub use setting::{Setting, Study};
+pub use share::{Of, Share};
 pub use table::{as_table, totals};
 pub use verdict::Verdict;

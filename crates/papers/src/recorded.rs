@@ -68,9 +68,10 @@ impl Tables {
         self.rows_of(id, value).rev().max_by_key(|row| row.weight())
     }
 
-    /// The same; where nothing is recorded, what the claim says of its value.
+    /// The same; where nothing is recorded, what the claim says of its value. What needs no run is computed.
     pub fn row_of(&self, claim: &Claim, value: &ClaimedValue) -> Row {
-        let recorded = self.row(&claim.id, &value.name).filter(|row| row.is_measured()).cloned();
+        let recorded = self.row(&claim.id, &value.name).filter(|row| row.is_measured());
+        let recorded = recorded.filter(|_| value.share.is_none()).cloned();
         recorded.unwrap_or_else(|| Row::new(claim, value, &BTreeMap::new(), ""))
     }
 

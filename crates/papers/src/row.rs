@@ -13,6 +13,7 @@ use crate::measure::Measure;
 use crate::measured::Measured;
 use crate::published::Published;
 use crate::setting::Study;
+use crate::share::Share;
 use crate::verdict::Verdict;
 
 /// Why a measured figure is no number.
@@ -45,7 +46,7 @@ pub struct Row {
     pub reason: Option<String>,
     /// How large the runs are: `"quick"` or `"paper"`, with real packets `"lab, quick"` or `"lab, paper"`.
     pub scale: String,
-    /// How many seeds there are.
+    /// How many seeds there are; `None` if nothing was run.
     pub seeds: Option<usize>,
     /// What the runs that the figure is from took, in seconds of one processor.
     pub cpu_s: Option<f64>,
@@ -65,9 +66,26 @@ impl Row {
         summaries: &BTreeMap<Study, Summary>,
         scale: &str,
     ) -> Row {
+        if let Some(share) = &value.share {
+            return Row::of_share(claim, value, share, scale);
+        }
         let measure = value.measure.as_ref();
         let row = Row::under(claim, value, claim.kind, measure, summaries, scale);
         row.with_curves(measure, summaries)
+    }
+
+    /// The row of a value that is a share of small flows.
+    pub(crate) fn of_share(claim: &Claim, value: &ClaimedValue, share: &Share, scale: &str) -> Row {
+        let row = Row::under(claim, value, claim.kind, None, &BTreeMap::new(), scale);
+        // The claims were checked when they were read.
+        let (Ok(found), Some(published)) = (share.compute(), value.published) else { return row };
+        Row {
+            measured: Some(found.figure),
+            interval: found.interval,
+            verdict: Verdict::new(claim.kind, row.bound, published, &found),
+            reason: None,
+            ..row
+        }
     }
 
     /// The row of a claim's value with real packets. It decides nothing if the lab was late in a run that its
@@ -199,6 +217,11 @@ impl Row {
         self.bound.map_or("", Bound::words).to_owned() + &published
     }
 
+    /// Whether the figure was computed, without a run.
+    pub fn is_computed(&self) -> bool {
+        self.measured.is_some() && self.seeds.is_none()
+    }
+
     /// Whether every one of several seeds gives the same figure, as where nothing is random.
     pub fn is_same_in_every_seed(&self) -> bool {
         let (Some(figure), Some((low, high))) = (self.measured, self.interval) else {
@@ -208,10 +231,11 @@ impl Row {
         self.seeds.is_some_and(|seeds| seeds > 1) && high - low <= ROUNDING * size
     }
 
-    /// The measured figure in words, with its interval unless every seed gives the same figure.
+    /// The measured figure in words, with its interval unless every seed gives the same figure or none was needed.
     pub fn figure_in_words(&self) -> String {
         let number = |number| self.kind.in_words(number);
-        let interval = self.interval.filter(|_| !self.is_same_in_every_seed());
+        let is_exact = self.is_computed() || self.is_same_in_every_seed();
+        let interval = self.interval.filter(|_| !is_exact);
         let interval = interval
             .map_or(String::new(), |(low, high)| format!(" [{}, {}]", number(low), number(high)));
         self.measured.map_or(String::new(), |figure| number(figure) + &interval)
@@ -223,12 +247,16 @@ impl Row {
         self.figure_in_words() + same
     }
 
-    /// The scale and the number of seeds: `paper, 5 seeds`; empty if nothing was measured.
+    /// The scale and the number of seeds: `paper, 5 seeds`; empty if nothing was measured, and `computed` if
+    /// nothing had to be run.
     pub fn runs_in_words(&self) -> String {
         let seeds = |seeds| {
             format!("{}, {seeds} {}", self.scale, if seeds == 1 { "seed" } else { "seeds" })
         };
-        self.seeds.map_or(String::new(), seeds)
+        match self.seeds {
+            None if self.is_computed() => "computed".to_owned(),
+            known => known.map_or(String::new(), seeds),
+        }
     }
 
     /// What its runs took on one processor: `12 s`.

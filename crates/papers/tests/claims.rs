@@ -1,13 +1,13 @@
 //! The claims that the repository states.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use flowsched_experiment::{Arguments, Experiment, Scene};
 use flowsched_papers::{
     Claim, ClaimedValue, Claims, Explored, ExploredTable, Measure, Published, Recorded, Repository,
-    Row, Scale, Setting, Study, Verdict, studies,
+    Row, Scale, Setting, Study, Verdict, explore, studies,
 };
 
 fn root() -> &'static Path {
@@ -125,7 +125,7 @@ fn claims_that_make_no_sense_are_refused_in_words() {
         format!("measure = {{ experiment = \"e\", figure = \"{figure}\", scheme = \"s\"{more} }}\n")
     };
     let refusal = |more: &str| Claims::parse(&format!("{claim}{more}")).unwrap_err().to_string();
-    assert!(refusal("").contains("needs `measure`, `not_run` or `needs_the_lab`"));
+    assert!(refusal("").contains("needs `measure`, `share`, `not_run` or `needs_the_lab`"));
     assert!(refusal(&measure("drops", "")).contains("`baseline` is for"));
     let unknown = measure("fct_us.tiny.mean", ", baseline = \"t\"");
     assert!(refusal(&unknown).contains("`fct_us.tiny.mean` is no figure"));
@@ -146,6 +146,33 @@ fn claims_that_make_no_sense_are_refused_in_words() {
     let property = claim.replace("\"gap\"", "\"property\"").replace("published = 0.1\n", "");
     let refused = Claims::parse(&(property + &measure("drops", ""))).unwrap_err().to_string();
     assert!(refused.contains("A property has no number to measure"), "{refused}");
+    let share = "share = { sizes = \"web-search-bytes\", of = \"bytes\", below = \"10MB\" }\n";
+    assert!(refusal(share).contains("`share` is for claims of kind"));
+    let value = claim.replace("\"gap\"", "\"value\"");
+    let other = bad_reading
+        .replace("not_run = \"so\"\n", share)
+        .replace("figure = \"no\"", "set = { load = \"1\" }");
+    let refused = Claims::parse(&format!("{value}{other}")).unwrap_err().to_string();
+    assert!(refused.contains("set `sizes` or `below`, and nothing else"), "{refused}");
+    let unknown = share.replace("web-search-bytes", "web");
+    let refused = Claims::parse(&format!("{value}{unknown}")).unwrap_err().to_string();
+    assert!(refused.contains("web-search-bytes"), "the names that there are: {refused}");
+}
+
+/// A share of small flows needs no run, and is explored without one.
+#[test]
+fn shares_are_computed() {
+    let claims = claims();
+    let (claim, value) = claims.value("epn.tiny.share", "web search").unwrap();
+    let row = Row::new(claim, value, &BTreeMap::new(), "quick");
+    assert!(row.is_computed());
+    assert_eq!(row.runs_in_words(), "computed");
+    assert_eq!(row.interval, row.measured.map(|share| (share, share)));
+    assert!(!row.measured_in_words().contains('['), "{}", row.measured_in_words());
+    assert_eq!(row.clone().judged(&claims), Some(row.clone()), "a table keeps it");
+    let explored = explore(claim, value, &BTreeMap::new(), "quick");
+    assert_eq!(explored[0].row, row);
+    assert!(explored[1].row.measured > row.measured, "flows below 100 KB have more bytes");
 }
 
 /// Tables of one claim, whose recorded verdict is a dream.

@@ -132,7 +132,8 @@ fn line(row: &Row, sources: &Sources<'_>) -> String {
 
 /// How the values are measured, each way once, and the ways in which the tables have them with real packets.
 fn measured(claim: &Claim, tables: &Tables) -> String {
-    let simulated = claim.values.iter().filter(|value| value.measure.is_some());
+    let simulated =
+        claim.values.iter().filter(|value| value.measure.is_some() || value.share.is_some());
     let in_lab = claim.values.iter().filter(|one| tables.in_lab(&claim.id, &one.name).is_some());
     let of_lab = |value| Some((value, how_in_lab(value)? + ", with real packets"));
     let all = simulated.map(|value| (value, how(value))).chain(in_lab.filter_map(of_lab));

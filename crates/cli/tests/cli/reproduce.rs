@@ -218,7 +218,8 @@ fn no_verdict_is_worse_than_the_recorded_one() {
     let done = command.arg(&out).output().unwrap();
     let rows = rows(&String::from_utf8(done.stdout).unwrap());
     assert!(rows.len() > 20, "{} rows", rows.len());
-    for row in &rows {
+    // Shares of small flows are computed from the claims, without a run that could have been recorded.
+    for row in rows.iter().filter(|row| !row["seeds"].is_null()) {
         let is_same = |known: &&Value| known["id"] == row["id"] && known["value"] == row["value"];
         let known = recorded["claims"].as_array().unwrap().iter().find(is_same).unwrap();
         if let Some(before) = known["measured"].as_f64() {

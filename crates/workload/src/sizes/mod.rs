@@ -191,6 +191,12 @@ impl SizeDistribution {
         self.law.partial_mean(bytes)
     }
 
+    /// The share of all bytes that flows of less than `bytes` carry.
+    pub fn share_of_bytes_below(&self, bytes: f64) -> f64 {
+        let of_others = bytes * (1.0 - self.below(bytes));
+        (self.partial_mean(bytes) - of_others) / self.mean()
+    }
+
     /// `E[min(size, bytes)^2]` in square bytes.
     pub fn partial_second_moment(&self, bytes: f64) -> f64 {
         self.law.partial_second_moment(bytes)
