@@ -1,8 +1,10 @@
-//! What the comments of experiment files say. The pages on papers copy them, so that a result in a comment would
-//! be one that nothing measures again.
+//! What the comments of experiment files and the reasons in claims say. The pages on papers copy them, so that a
+//! result in such a text would be one that nothing measures again.
 
 use std::fs;
 use std::path::Path;
+
+use flowsched_papers::Claims;
 
 /// A figure after one of these is a result.
 const BEFORE_A_RESULT: [&str; 11] = [
@@ -58,8 +60,22 @@ fn sentences(file: &str) -> Vec<String> {
         file.lines().filter_map(|line| line.split_once('#')).map(|(_, text)| text.trim());
     // An empty line ends a sentence too.
     let paragraphs = comments.map(|line| if line.is_empty() { "." } else { line });
-    let text = paragraphs.collect::<Vec<_>>().join(" ");
+    in_sentences(&paragraphs.collect::<Vec<_>>().join(" "))
+}
+
+fn in_sentences(text: &str) -> Vec<String> {
     text.split(". ").map(str::to_owned).collect()
+}
+
+/// Why a claim has its assumptions, and why values are not run.
+fn reasons(claims: &Claims) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    for claim in &claims.all {
+        let why = claim.assumptions.iter().map(|open| open.why.as_str());
+        let why = why.chain(claim.values.iter().filter_map(|value| value.not_run.as_deref()));
+        found.extend(why.map(|reason| (claim.id.as_str(), reason)));
+    }
+    found
 }
 
 #[test]
@@ -85,6 +101,21 @@ fn results_are_told_from_settings() {
     ] {
         assert!(!states_a_result(other), "{other}");
     }
+}
+
+#[test]
+fn reasons_in_claims_state_no_results() {
+    let file = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/claims.toml"));
+    let claims = Claims::parse(&fs::read_to_string(file).unwrap()).unwrap();
+    let reasons = reasons(&claims);
+    assert!(reasons.len() > 50, "{} reasons", reasons.len());
+    let found: Vec<String> = reasons
+        .into_iter()
+        .flat_map(|(id, reason)| in_sentences(reason).into_iter().map(move |one| (id, one)))
+        .filter(|(_, sentence)| states_a_result(sentence))
+        .map(|(id, sentence)| format!("{id}: {sentence}"))
+        .collect();
+    assert!(found.is_empty(), "let a command measure these instead: {found:#?}");
 }
 
 #[test]
