@@ -230,7 +230,14 @@ fn absolute(figures: &[f64]) -> Option<Measured> {
     let over = OverSeeds::from_values(figures)?;
     let is_exact = figures.len() > 1 && figures.iter().all(|one| *one == figures[0]);
     let interval = over.interval.or(is_exact.then_some((over.mean, over.mean)));
-    Some(Measured { figure: over.mean, interval, seeds: figures.len() })
+    let extremes = extremes(figures.iter().copied());
+    Some(Measured { figure: over.mean, interval, extremes, seeds: figures.len() })
+}
+
+/// The least and the most of the seeds' figures.
+fn extremes(mut figures: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let first = figures.next()?;
+    Some(figures.fold((first, first), |(least, most), one| (least.min(one), most.max(one))))
 }
 
 /// What the logs of the seeds' ratios say, in the form of `kind`.
@@ -246,7 +253,8 @@ fn compared(kind: Kind, logs: &[f64]) -> Option<Measured> {
         Kind::Reduction => (-high, -low),
         _ => (stated(low), stated(high)),
     });
-    Some(Measured { figure: stated(change.change?), interval, seeds: logs.len() })
+    let extremes = extremes(logs.iter().map(|log| stated(log.exp_m1())));
+    Some(Measured { figure: stated(change.change?), interval, extremes, seeds: logs.len() })
 }
 
 #[cfg(test)]
@@ -255,7 +263,7 @@ mod tests {
 
     use super::*;
     use crate::kind::Bound;
-    use crate::published::Published;
+    use crate::published::{Expected, Published, meets};
     use crate::verdict::Verdict;
 
     proptest! {
@@ -277,5 +285,74 @@ mod tests {
                 prop_assert_eq!(verdict(&figures.repeat(times)), Verdict::NotReproduced);
             }
         }
+
+        /// An outlier can widen the interval until it meets the published value. That does not reproduce it if
+        /// every seed is on the same side.
+        #[test]
+        fn more_seeds_on_one_side_never_reproduce_what_was_not(
+            published in 0.1..3.0f64,
+            side in prop::sample::select(vec![-1.0, 1.0]),
+            first in prop::collection::vec(0.0..0.5f64, 2..8),
+            more in prop::collection::vec(0.0..6.0f64, 1..8),
+            kind in prop::sample::select(vec![Kind::Value, Kind::Gap, Kind::Reduction, Kind::Ratio]),
+            bound in prop::option::of(prop::sample::select(
+                vec![Bound::About, Bound::UpTo, Bound::AtLeast, Bound::AtMost],
+            )),
+        ) {
+            // Each seed's ratio is the published one, times or over a random factor.
+            let stated = |ratio: f64| match kind {
+                Kind::Gap => ratio - 1.0,
+                Kind::Reduction => 1.0 - ratio,
+                _ => ratio,
+            };
+            let number = stated(published);
+            let misses = |ratio: &f64| !meets((number, number), bound, stated(*ratio), stated(*ratio));
+            let ratios = |logs: &[f64]| -> Vec<f64> {
+                logs.iter().map(|log| published * (side * log).exp()).filter(misses).collect()
+            };
+            let (first, more) = (ratios(&first), ratios(&more));
+            let found = |ratios: &[f64]| {
+                let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+                let measured = if kind == Kind::Value { absolute(ratios) } else { compared(kind, &logs) };
+                measured.map(|one| Verdict::new(kind, bound, Published::Number(number), &one))
+            };
+            prop_assert_ne!(found(&first), Some(Verdict::Reproduced));
+            prop_assert_ne!(found(&[first, more].concat()), Some(Verdict::Reproduced));
+        }
+
+        #[test]
+        fn more_seeds_on_one_side_never_reproduce_an_order(
+            side in prop::sample::select(vec![-1.0, 1.0]),
+            logs in prop::collection::vec(0.0..6.0f64, 2..16),
+            expected in prop::sample::select(vec![
+                Expected::Lower,
+                Expected::Higher,
+                Expected::NotHigher,
+                Expected::NotLower,
+                Expected::Alike,
+            ]),
+        ) {
+            let (least, most) = expected.gaps();
+            let misses = |log: &f64| log.exp_m1() <= least || most <= log.exp_m1();
+            let logs: Vec<f64> = logs.iter().map(|log| side * log).filter(misses).collect();
+            let found = compared(Kind::Order, &logs)
+                .map(|one| Verdict::new(Kind::Order, None, Published::Order(expected), &one));
+            prop_assert_ne!(found, Some(Verdict::Reproduced));
+        }
+    }
+
+    /// Three seeds miss 10 closely. A fourth is farther off, and the interval meets 10.
+    #[test]
+    fn an_outlier_on_the_same_side_reproduces_nothing() {
+        let verdict = |figures: &[f64]| {
+            let measured = absolute(figures).unwrap();
+            (Verdict::new(Kind::Value, None, Published::Number(10.0), &measured), measured)
+        };
+        assert_eq!(verdict(&[10.2, 10.21, 10.22]).0, Verdict::NotReproduced);
+        let (with_outlier, measured) = verdict(&[10.2, 10.21, 10.22, 11.0]);
+        assert!(measured.interval.is_some_and(|(low, high)| low < 10.0 && high - low < 2.0));
+        assert_eq!(measured.extremes, Some((10.2, 11.0)));
+        assert_eq!(with_outlier, Verdict::Undecided);
+        assert_eq!(verdict(&[10.2, 10.21, 10.22, 9.9]).0, Verdict::Reproduced);
     }
 }

@@ -40,6 +40,10 @@ pub struct Row {
     pub measured: Option<f64>,
     /// Its 95% interval over seeds.
     pub interval: Option<(f64, f64)>,
+    /// The least and the most of the seeds' figures. Tables that were recorded without them decide by the
+    /// interval alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extremes: Option<(f64, f64)>,
     /// What the measurement says of the published value.
     pub verdict: Verdict,
     /// Why nothing was measured: a sentence without its full stop.
@@ -139,6 +143,7 @@ impl Row {
             published: value.published,
             measured: measured.map(|one| one.figure),
             interval: measured.and_then(|one| one.interval),
+            extremes: measured.and_then(|one| one.extremes),
             verdict,
             reason,
             scale: scale.to_owned(),
@@ -174,7 +179,8 @@ impl Row {
         let (verdict, reason) = match (row.measured, published) {
             (Some(figure), Some(published)) if row.reason.is_none() => {
                 let seeds = row.seeds.unwrap_or_default();
-                let measured = Measured { figure, interval: row.interval, seeds };
+                let measured =
+                    Measured { figure, interval: row.interval, extremes: row.extremes, seeds };
                 (Verdict::new(kind, bound, published, &measured), None)
             }
             (None, _) if is_idle => (row.verdict, row.reason),
@@ -289,6 +295,7 @@ impl Row {
             published: None,
             measured: None,
             interval: None,
+            extremes: None,
             verdict,
             reason: None,
             scale: String::new(),

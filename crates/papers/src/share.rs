@@ -47,7 +47,7 @@ impl Share {
             Of::Flows => sizes.below(below),
             Of::Bytes => sizes.share_of_bytes_below(below),
         };
-        Ok(Measured { figure: share, interval: Some((share, share)), seeds: 0 })
+        Ok(Measured { figure: share, interval: Some((share, share)), extremes: None, seeds: 0 })
     }
 
     /// The same with other keys.

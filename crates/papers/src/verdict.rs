@@ -11,13 +11,14 @@ use crate::published::{Expected, Published, meets, widest};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The interval meets the published value or range.
+    /// The interval meets the published value or range, and not all seeds are on one side of it.
     Reproduced,
     /// The interval does not, but it is wholly on the published side of "no difference".
     SameDirection,
     /// The interval neither meets the published value nor is on its side.
     NotReproduced,
-    /// There is no interval, it includes "no difference", or it is on the published side and too wide.
+    /// There is no interval, it includes "no difference", or it is on the published side and too wide. Or it meets
+    /// the published value, although it is too wide or all seeds are on one side.
     Undecided,
     /// Only real packets can tell.
     NeedsTheLab,
@@ -48,7 +49,9 @@ impl Verdict {
         match (published, published.ends()) {
             _ if !is_comparable => Verdict::Undecided,
             (Published::Order(expected), _) => Verdict::of_order(expected, low, high),
-            (_, Some(range)) => Verdict::of_numbers(kind, bound, range, (low, high)),
+            (_, Some(range)) => {
+                Verdict::of_numbers(kind, bound, range, (low, high), measured.extremes)
+            }
             (_, None) => Verdict::Undecided,
         }
     }
@@ -70,10 +73,14 @@ impl Verdict {
         bound: Option<Bound>,
         (least, most): (f64, f64),
         (low, high): (f64, f64),
+        extremes: Option<(f64, f64)>,
     ) -> Verdict {
         let is_wide = high - low > widest((least, most), kind);
         if meets((least, most), bound, low, high) {
-            return if is_wide { Verdict::Undecided } else { Verdict::Reproduced };
+            // Otherwise an outlier on the same side would reproduce what all seeds miss.
+            let is_missed =
+                extremes.is_some_and(|(first, last)| !meets((least, most), bound, first, last));
+            return if is_wide || is_missed { Verdict::Undecided } else { Verdict::Reproduced };
         }
         let Some(neutral) = kind.neutral() else { return Verdict::NotReproduced };
         let is_ours = (low > neutral) == (least + most > 2.0 * neutral);
@@ -106,7 +113,7 @@ mod tests {
 
     fn verdict(kind: Kind, bound: Option<Bound>, published: f64, low: f64, high: f64) -> Verdict {
         let interval = Some((low, high));
-        let measured = Measured { figure: (low + high) / 2.0, interval, seeds: 5 };
+        let measured = Measured { figure: (low + high) / 2.0, interval, extremes: None, seeds: 5 };
         Verdict::new(kind, bound, Published::Number(published), &measured)
     }
 
@@ -156,7 +163,7 @@ mod tests {
 
     #[test]
     fn one_seed_decides_nothing() {
-        let measured = Measured { figure: 0.3, interval: None, seeds: 1 };
+        let measured = Measured { figure: 0.3, interval: None, extremes: None, seeds: 1 };
         let found = Verdict::new(Kind::Gap, None, Published::Number(0.3), &measured);
         assert_eq!(found, Verdict::Undecided);
     }
@@ -164,7 +171,8 @@ mod tests {
     #[test]
     fn orders_hold_if_the_whole_interval_is_on_one_side() {
         let order = |expected, low, high| {
-            let measured = Measured { figure: low, interval: Some((low, high)), seeds: 5 };
+            let measured =
+                Measured { figure: low, interval: Some((low, high)), extremes: None, seeds: 5 };
             Verdict::new(Kind::Order, None, Published::Order(expected), &measured)
         };
         assert_eq!(order(Expected::Lower, -0.3, -0.1), Verdict::Reproduced);
@@ -232,7 +240,7 @@ mod tests {
             to in 0.0..1.0f64,
         ) {
             let found = |low, high| {
-                let measured = Measured { figure: low, interval: Some((low, high)), seeds: 5 };
+                let measured = Measured { figure: low, interval: Some((low, high)), extremes: None, seeds: 5 };
                 Verdict::new(Kind::Order, None, Published::Order(expected), &measured)
             };
             let wide = found(low, low + width);

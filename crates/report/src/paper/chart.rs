@@ -113,6 +113,7 @@ mod tests {
             published,
             measured,
             interval: measured.map(|figure| (figure - 0.1, figure + 0.1)),
+            extremes: None,
             verdict: Verdict::Undecided,
             reason: None,
             scale: "quick".to_owned(),

@@ -313,6 +313,7 @@ mod tests {
             published: Some(Published::Number(*published)),
             measured: Some(0.2),
             interval: None,
+            extremes: None,
             verdict: Verdict::Undecided,
             reason: None,
             scale: "quick".to_owned(),

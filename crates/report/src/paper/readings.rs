@@ -111,6 +111,7 @@ mod tests {
                 published: None,
                 measured: Some(measured),
                 interval: None,
+                extremes: None,
                 verdict,
                 reason: None,
                 scale: "quick".to_owned(),
