@@ -153,7 +153,7 @@ impl Channel<'_> {
         let before = self.sent;
         let polled = self.poll(sender);
         assert_eq!(polled, expected, "all at once, and one after the other");
-        if before % 2 == 0 {
+        if before.is_multiple_of(2) {
             *sender = twin;
         }
     }
