@@ -234,10 +234,11 @@ fn absolute(figures: &[f64]) -> Option<Measured> {
     Some(Measured { figure: over.mean, interval, extremes, seeds: figures.len() })
 }
 
-/// The least and the most of the seeds' figures.
+/// The least and the most of the seeds' figures; `None` if one of these is no finite number.
 fn extremes(mut figures: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let first = figures.next()?;
-    Some(figures.fold((first, first), |(least, most), one| (least.min(one), most.max(one))))
+    let ends = figures.fold((first, first), |(least, most), one| (least.min(one), most.max(one)));
+    Some(ends).filter(|(least, most)| least.is_finite() && most.is_finite())
 }
 
 /// What the logs of the seeds' ratios say, in the form of `kind`.
@@ -352,6 +353,7 @@ mod tests {
         let (with_outlier, measured) = verdict(&[10.2, 10.21, 10.22, 11.0]);
         assert!(measured.interval.is_some_and(|(low, high)| low < 10.0 && high - low < 2.0));
         assert_eq!(measured.extremes, Some((10.2, 11.0)));
+        assert_eq!(extremes([0.0, f64::INFINITY].into_iter()), None);
         assert_eq!(with_outlier, Verdict::Undecided);
         assert_eq!(verdict(&[10.2, 10.21, 10.22, 9.9]).0, Verdict::Reproduced);
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flowsched_experiment::results::Summary;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::claim::{Claim, ClaimedValue, Claims};
 use crate::curve::Curve;
@@ -42,7 +42,7 @@ pub struct Row {
     pub interval: Option<(f64, f64)>,
     /// The least and the most of the seeds' figures. Tables that were recorded without them decide by the
     /// interval alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "both", skip_serializing_if = "Option::is_none")]
     pub extremes: Option<(f64, f64)>,
     /// What the measurement says of the published value.
     pub verdict: Verdict,
@@ -60,6 +60,12 @@ pub struct Row {
     /// The figure of each scheme that it compares, along the sweep or at its only point.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schemes: Vec<Curve>,
+}
+
+/// Both ends, if both are numbers: in JSON, one that is infinite is null.
+fn both<'de, D: Deserializer<'de>>(ends: D) -> Result<Option<(f64, f64)>, D::Error> {
+    let ends: Option<(Option<f64>, Option<f64>)> = Deserialize::deserialize(ends)?;
+    Ok(ends.and_then(|(least, most)| least.zip(most)))
 }
 
 impl Row {
