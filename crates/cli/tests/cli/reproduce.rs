@@ -205,6 +205,25 @@ fn rank(verdict: &Value) -> usize {
     all.iter().position(|one| verdict == one).unwrap_or(all.len())
 }
 
+/// The repository's tables can be read, and its pages are those that the tables give.
+#[test]
+fn the_committed_pages_are_those_of_the_committed_tables() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let place = Place::new();
+    let out = place.path("pages");
+    fs::create_dir(&out).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flowsched"));
+    let done = command.current_dir(&root).arg("pages").arg(&out).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let pages: Vec<_> = fs::read_dir(&out).unwrap().map(|page| page.unwrap()).collect();
+    assert!(pages.len() > 4, "{} pages", pages.len());
+    for page in pages {
+        let committed = fs::read(root.join("docs/src/papers").join(page.file_name())).unwrap();
+        let is_same = fs::read(page.path()).unwrap() == committed;
+        assert!(is_same, "write {:?} again: flowsched pages docs/src/papers", page.file_name());
+    }
+}
+
 /// A row's verdict, by the interval alone if the recorded row has no more.
 fn verdict_beside(row: &Value, known: &Value, claims: &Claims) -> Value {
     if known.get("extremes").is_some() {
