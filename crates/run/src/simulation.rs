@@ -53,6 +53,7 @@ impl<'a> Simulation<'a> {
     #[doc(hidden)]
     pub fn served_by_memcached(&self) -> Vec<bool> {
         let served = self.scene.workload.parts_of_memcached();
+        // A workload without parts is one part without a name, although `size_parts` may have named its flows.
         let serves_all = served == [""];
         let is_served = |flow| serves_all || served.contains(&self.parts.name_of(flow));
         (0..self.flows.len()).map(is_served).collect()

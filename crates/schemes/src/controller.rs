@@ -51,8 +51,8 @@ pub trait Controller<H: Header> {
     /// Whether [`Controller::on_departure`] does anything; if not, it need not be called.
     const LOOKS_AT_DEPARTURES: bool = true;
 
-    /// A packet comes to be sent through the port, where `backlog` waits. It takes time to tell: ask
-    /// only if it matters.
+    /// A packet comes to be sent through the port. `backlog` works out what waits there, which takes time:
+    /// call it only if that matters.
     fn on_forward(
         &mut self,
         now: Time,

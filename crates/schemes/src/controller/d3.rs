@@ -171,7 +171,7 @@ impl D3Controller {
     #[inline]
     fn adapt(&mut self, now: Time, mut backlog: impl FnMut() -> Backlog) {
         let is_due = self.adaptation.is_due(now, self.mean_rtt);
-        // Less than nothing cannot wait.
+        // Once nothing has waited, the least is known.
         if is_due || self.adaptation.least_queue() > 0 {
             let queue = backlog().bytes;
             self.adaptation.see(queue);

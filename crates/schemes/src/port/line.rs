@@ -61,7 +61,8 @@ pub trait Sink<F> {
     /// Whether [`Sink::coming`] does anything; if not, it need not be called.
     const LOOKS: bool = false;
 
-    /// The packet comes at `now` to the port, where so much waits. Its size must stay as it is.
+    /// The packet comes to the port at `now`; `waiting` works out what waits there. The packet's size must
+    /// stay as it is.
     #[inline]
     fn coming(&mut self, _now: Time, _frame: &mut F, _waiting: impl FnMut() -> Backlog) {}
 

@@ -172,8 +172,7 @@ fn unmarked_packets_acks_and_messages_are_not_looked_at() {
     for flags in [Flags::ACK, Flags::MESSAGE] {
         let header = EpnHeader { is_sampled: true.into(), ..wants(500) };
         let mut packet = Packet { flags, header, ..Packet::default() };
-        let backlog = Backlog::default();
-        switch.controller.on_forward(Time::ZERO, &mut packet, || backlog, |_| {});
+        switch.controller.on_forward(Time::ZERO, &mut packet, Backlog::default, |_| {});
     }
     assert_eq!(switch.controller.deadline(), Time::MAX);
 }
