@@ -30,8 +30,8 @@ use crate::clock::Clock;
 use crate::error::LabError;
 use crate::hosts::Hosts;
 use crate::played::Played;
+use crate::precedence::{Precedence, Rank, refused};
 use crate::switch::memory::LONGEST_FRAME;
-use crate::sys::Precedence;
 use crate::wait::ready;
 
 /// The port that every host sends from and to.
@@ -109,8 +109,9 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
     /// What the system says of a socket.
     pub fn play(mut self, until: Time, progress: &Progress) -> Result<Played, LabError> {
         let failed = |error| LabError::system("use a socket", error);
-        let _precedence = Precedence::take().map_err(failed)?;
+        let mut precedence = Precedence::take(Rank::Hosts).map_err(refused)?;
         while self.ended < self.flows.len() as u64 && !progress.stop.load(Ordering::Relaxed) {
+            precedence.keep().map_err(refused)?;
             let wait = self.next_event().saturating_sub(self.clock.now());
             let sockets = self.outbox.sockets.0.iter().map(AsFd::as_fd);
             for host in ready(sockets, wait).map_err(failed)? {

@@ -24,6 +24,7 @@ pub mod namespaces;
 mod play;
 pub mod played;
 pub mod players;
+mod precedence;
 pub mod run;
 mod schedule;
 pub mod stack;

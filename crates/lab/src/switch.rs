@@ -35,7 +35,7 @@ use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
 
 use crate::clock::Clock;
-use crate::sys::Precedence;
+use crate::precedence::{Precedence, Rank};
 use crate::tap::Cable;
 use crate::wait::ready;
 use departed::Departed;
@@ -140,10 +140,11 @@ where
         interval: Time,
         mut look: impl FnMut(&mut Network<'a, H, P, C>, Time),
     ) -> io::Result<()> {
-        let _precedence = Precedence::take()?;
+        let mut precedence = Precedence::take(Rank::Switch)?;
         let mut next_look = if interval == Time::ZERO { Time::MAX } else { interval };
         let mut last = self.clock.now();
         while !stop.load(Ordering::Relaxed) {
+            precedence.keep()?;
             let now = self.clock.now();
             while next_look <= now {
                 self.deliver_until(next_look)?;

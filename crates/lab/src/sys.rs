@@ -29,31 +29,39 @@ pub(crate) fn make_tap(device: &File, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The priority of a thread that goes before all others that are not in real time, until this is
-/// dropped: what the thread starts afterwards inherits nothing of it.
-#[derive(Debug)]
-pub(crate) struct Precedence {
-    before: libc::c_int,
+/// How the system schedules a thread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scheduling {
+    pub(crate) policy: libc::c_int,
+    /// Among real-time threads; 0 for others.
+    pub(crate) rank: libc::c_int,
+    pub(crate) niceness: libc::c_int,
 }
 
-impl Precedence {
-    /// Of the calling thread, which has to drop it.
-    pub(crate) fn take() -> io::Result<Precedence> {
+impl Scheduling {
+    /// Of the calling thread.
+    pub(crate) fn current() -> io::Result<Scheduling> {
+        let mut rank = libc::sched_param { sched_priority: 0 };
+        // SAFETY: 0 is the calling thread, and the parameter outlives the call.
+        let (policy, niceness, result) = unsafe {
+            let result = libc::sched_getparam(0, &raw mut rank);
+            (libc::sched_getscheduler(0), libc::getpriority(libc::PRIO_PROCESS, 0), result)
+        };
+        done(policy.min(result))?;
+        Ok(Scheduling { policy, rank: rank.sched_priority, niceness })
+    }
+
+    /// Has the system schedule the calling thread so.
+    pub(crate) fn set(self) -> io::Result<()> {
+        let rank = libc::sched_param { sched_priority: self.rank };
+        // SAFETY: 0 is the calling thread, and the parameter outlives the call.
+        done(unsafe { libc::sched_setscheduler(0, self.policy, &raw const rank) })?;
         // SAFETY: no memory is passed.
-        let before = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
-        set_priority(-20).map(|()| Precedence { before })
+        done(unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, self.niceness) })
     }
 }
 
-impl Drop for Precedence {
-    fn drop(&mut self) {
-        // It only gives up what it has.
-        let _ = set_priority(self.before);
-    }
-}
-
-fn set_priority(priority: libc::c_int) -> io::Result<()> {
-    // SAFETY: no memory is passed.
-    let result = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, priority) };
-    if result != 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+/// What a call means by its result: an error if that is negative.
+fn done(result: libc::c_int) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

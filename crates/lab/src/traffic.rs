@@ -21,6 +21,7 @@ use crate::clock::Clock;
 use crate::error::LabError;
 use crate::hosts::Hosts;
 use crate::played::Played;
+use crate::precedence::{Precedence, Rank, refused};
 use crate::schedule::Schedule;
 use connection::News;
 pub use connection::{Manners, Tags};
@@ -62,7 +63,9 @@ impl<'a> Traffic<'a> {
     /// # Errors
     /// What the system says of a connection.
     pub fn play(mut self, until: Time, progress: &Progress) -> Result<Played, LabError> {
+        let mut precedence = Precedence::take(Rank::Hosts).map_err(refused)?;
         while self.ended < self.outcomes.len() && !progress.stop.load(Ordering::Relaxed) {
+            precedence.keep().map_err(refused)?;
             let now = self.clock.now();
             if now > until {
                 break;
