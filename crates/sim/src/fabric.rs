@@ -14,6 +14,7 @@ mod controlled;
 pub(crate) mod crossing;
 mod egress;
 pub(crate) mod events;
+mod onward;
 mod transit;
 pub(crate) mod windows;
 

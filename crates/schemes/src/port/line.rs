@@ -30,11 +30,11 @@ impl Line {
         self.free_at
     }
 
-    /// A packet's first bit leaves at `start`: when its last bit leaves.
+    /// A packet's first bit leaves at `start`, which is within a run: when its last bit leaves.
     #[inline]
     pub fn send(&mut self, bytes: u32, start: Time) -> Time {
         let duration = (u128::from(bytes) * u128::from(self.byte_time)) >> FRACTION_BITS;
-        self.free_at = start.saturating_add(Time::from_ps(duration as u64));
+        self.free_at = start + Time::from_ps(duration as u64);
         self.free_at
     }
 

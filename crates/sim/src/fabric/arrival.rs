@@ -5,14 +5,18 @@ use flowsched_topology::PortId;
 use flowsched_units::Time;
 
 /// A packet that reaches the far end of a link.
+///
+/// The packet comes first in memory, and so is written first. After another write the compiler could not tell
+/// whether the packet that is copied is still the same, and would copy it twice.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Arrival<H> {
-    /// When.
-    pub(super) at: Time,
+    pub(super) packet: Packet<H>,
     /// The port before the link; packets that arrive at the same instant are taken in the order of
     /// these, as one event after the other.
     pub(super) from: PortId,
-    pub(super) packet: Packet<H>,
+    /// When.
+    pub(super) at: Time,
 }
 
 impl<H> Arrival<H> {

@@ -1,5 +1,7 @@
 //! Packets that are about to reach a port or a host, and the order in which they do.
 
+use std::iter;
+
 use flowsched_schemes::Packet;
 use flowsched_topology::PortId;
 use flowsched_units::Time;
@@ -25,7 +27,8 @@ impl<H: Copy> Inbox<H> {
     /// Adds a packet that comes at `at` through the link behind `from`.
     #[inline]
     pub(super) fn push(&mut self, at: Time, from: PortId, packet: &Packet<H>) {
-        self.near.push(Arrival { at, from, packet: *packet });
+        // Made in its place once there is room: `push` would make it before, and copy it.
+        self.near.extend(iter::once_with(|| Arrival { at, from, packet: *packet }));
     }
 
     /// Moves what has come to the end of `arrivals`.

@@ -97,14 +97,23 @@ impl<'a, H: Header> Transit<'a, H> {
     /// The packet reaches a switch, at the end of the link behind `from`, at `at`.
     // A call for each packet would cost more than it does.
     #[inline(always)]
-    pub(super) fn reach(
-        &mut self,
-        (node, row): (NodeId, Row),
-        at: Time,
-        from: PortId,
-        packet: &Packet<H>,
-    ) {
-        let next = self.router.next(row, node, packet);
+    pub(super) fn reach(&mut self, to: (NodeId, Row), at: Time, from: PortId, packet: &Packet<H>) {
+        let next = self.router.remembered(to.1, packet);
+        // One comparison tells whether the way is known and whether there is such an inbox.
+        let Some(inbox) = self.inboxes.get_mut(next.index()) else {
+            return self.find_way(to, at, from, packet);
+        };
+        if inbox.is_near_empty() {
+            self.active.set(self.layout.place_of[next.index()]);
+        }
+        inbox.push(at, from, packet);
+    }
+
+    /// The same for a packet whose way is not known.
+    #[cold]
+    #[inline(never)]
+    fn find_way(&mut self, (node, row): (NodeId, Row), at: Time, from: PortId, packet: &Packet<H>) {
+        let next = self.router.look_up(row, node, packet);
         self.enter(next, at, from, packet);
     }
 

@@ -13,29 +13,29 @@
 //!
 //! Where controllers send messages, `alarms` says how these get to ports of earlier levels.
 
-use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Controller;
 use flowsched_schemes::packet::Header;
-use flowsched_schemes::port::{Port, Sink};
+use flowsched_schemes::port::Port;
 use flowsched_schemes::world::PortSample;
-use flowsched_topology::{HostId, Loss, Network, NodeId, PortId, mix};
+use flowsched_topology::{HostId, Network, PortId, mix};
 use flowsched_units::Time;
-use flowsched_workload::Flow;
+use flowsched_workload::{Flow, LONGEST_RUN};
 
 use super::alarms::{Alarm, Said};
 use super::arrival::Arrival;
 use super::arrivals::Order;
 use super::banks::Layout;
 use super::crossing::Post;
-use super::egress::{Egress, FarEnd, is_lost};
+use super::egress::{Egress, FarEnd};
+use super::onward::{AnyLink, Onward, ToSwitch};
 use super::transit::Transit;
 use super::{Fabric, Losses, Tally, loses, to_sender};
 use crate::job::Job;
 use crate::link::Link;
-use crate::routing::{Remembered, Router, Row};
+use crate::routing::{Remembered, Router};
 use crate::team::Team;
 
 /// All ports, and what reaches hosts in the present window.
@@ -254,22 +254,11 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
         let mut onward = Onward {
             port,
             delay: egress.delay,
-            way: match egress.to.is_host {
-                _ if self.loses => Way::Other,
-                true => Way::ToHost,
-                false if self.transit.takes_turns() => Way::InTurn,
-                false => Way::ToSwitch,
-            },
             to: (egress.to.node, self.transit.row(egress.to.level)),
-            is_to_host: egress.to.is_host,
-            loses: self.loses,
-            loss: egress.loss,
-            stream: mix(self.seed ^ u64::from(port.0)),
-            packets: egress.sent_packets,
             drops: 0,
             transit: &mut self.transit,
-            controller: PhantomData::<C>,
         };
+        let (loses, stream) = (self.loses, mix(self.seed ^ u64::from(port.0)));
         let last_event = &mut self.last_event;
         let mut alarm = if C::SENDS { self.alarms.get_mut(place as usize) } else { None };
         let next_arrival = inbox.take(&mut self.order, start, end, |inbox, keys| {
@@ -286,7 +275,14 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
                 let Arrival { at, packet, .. } = &inbox[key.index()];
                 (*at, packet)
             });
-            let sent = egress.serve(arrivals, end, &mut onward);
+            let FarEnd { is_host: is_to_host, .. } = egress.to;
+            let sent = if loses | is_to_host | onward.transit.takes_turns() {
+                let (loss, packets, onward) = (egress.loss, egress.sent_packets, &mut onward);
+                let sink = AnyLink { onward, is_to_host, loses, loss, stream, packets };
+                egress.serve(arrivals, end, &mut { sink })
+            } else {
+                egress.serve(arrivals, end, &mut ToSwitch::<H, C>::new(&mut onward))
+            };
             egress.sent_bytes += sent.bytes;
             egress.sent_packets += sent.packets;
         });
@@ -351,78 +347,6 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
     }
 }
 
-/// Where the packets go that a port serves: to the end of its link, unless they are lost on the way.
-struct Onward<'w, 'a, H, C> {
-    port: PortId,
-    delay: Time,
-    way: Way,
-    to: (NodeId, Row),
-    is_to_host: bool,
-    /// Whether some links lose packets.
-    loses: bool,
-    loss: Loss,
-    /// What tells the link's random numbers from others'.
-    stream: u64,
-    /// How many packets the port has sent, if they may be lost.
-    packets: u64,
-    drops: u64,
-    transit: &'w mut Transit<'a, H>,
-    controller: PhantomData<C>,
-}
-
-/// What a packet meets on its way to the next port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    ToSwitch,
-    /// To a switch whose ports packets take in turns.
-    InTurn,
-    ToHost,
-    /// Over a link that may lose it.
-    Other,
-}
-
-impl<H: Header, C: Controller<H>> Onward<'_, '_, H, C> {
-    /// The packet is to reach the end of its link at `at`, whatever it meets there.
-    #[inline(never)]
-    fn go_on(&mut self, at: Time, packet: &Packet<H>) {
-        self.packets += 1;
-        if self.loses && is_lost(self.stream, self.loss, self.packets) {
-            self.transit.lose(Arrival { at, from: self.port, packet: *packet });
-        } else if self.is_to_host {
-            self.transit.to_hosts.push(at, self.port, packet);
-        } else {
-            self.transit.reach_in_any_way(self.to, at, self.port, packet);
-        }
-    }
-}
-
-impl<H: Header, C: Controller<H>> Sink<Packet<H>> for Onward<'_, '_, H, C> {
-    // A call for each packet would cost more than it does.
-    #[inline(always)]
-    fn sent(&mut self, left: Time, packet: &Packet<H>) {
-        let at = left.saturating_add(self.delay);
-        if self.way == Way::ToSwitch {
-            if C::SENDS {
-                self.transit.reach_or_speak(self.to, at, self.port, packet);
-            } else {
-                self.transit.reach(self.to, at, self.port, packet);
-            }
-        } else if self.way == Way::ToHost {
-            self.transit.to_hosts.push(at, self.port, packet);
-        } else if self.way == Way::InTurn {
-            self.transit.await_turn(self.to.0, at, self.port, packet);
-        } else {
-            self.go_on(at, packet);
-        }
-    }
-
-    #[inline]
-    fn dropped(&mut self, packet: Packet<H>) {
-        self.drops += 1;
-        self.transit.lost.lose(&packet);
-    }
-}
-
 /// How to go through these links of a network in windows, if it can be done.
 pub(crate) fn layout<H: Header, P: Port<Packet<H>>, C: Controller<H>>(
     network: &Network,
@@ -456,6 +380,8 @@ fn egress<H: Header, P: Port<Packet<H>>, C>(
     let (sent_bytes, sent_packets, drops) = (0, 0, 0);
     let served = Time::ZERO;
     let port = queue;
+    // Nothing arrives within a run that takes longer than the longest run.
+    let delay = delay.min(LONGEST_RUN);
     Egress {
         line,
         delay,

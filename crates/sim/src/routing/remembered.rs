@@ -13,7 +13,7 @@ pub(crate) struct Remembered<'a> {
     router: Router<'a>,
     /// By level of the port that a packet has come through, flow, and direction: the next port, or
     /// [`UNKNOWN`]. Empty where nothing can be remembered.
-    ports: Vec<u32>,
+    ports: Vec<PortId>,
     /// How many flows and directions there are; 0 where nothing can be remembered.
     ways: usize,
 }
@@ -22,8 +22,8 @@ pub(crate) struct Remembered<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row(usize);
 
-/// No switch has this port: it is the first host's.
-const UNKNOWN: u32 = 0;
+/// No network has so many ports.
+const UNKNOWN: PortId = PortId(u32::MAX);
 
 impl<'a> Remembered<'a> {
     /// For this many levels and flows.
@@ -38,23 +38,22 @@ impl<'a> Remembered<'a> {
         Row(level as usize * self.ways)
     }
 
-    /// The port through which `node` sends on a packet; packets do not take turns.
+    /// The port through which the next node sends on a packet, or [`UNKNOWN`]; packets do not take turns.
     #[inline]
-    pub(crate) fn next<H: Header>(&mut self, row: Row, node: NodeId, packet: &Packet<H>) -> PortId {
-        let place = row.0 + packet.flow as usize * 2 + usize::from(is_back(packet));
-        match self.ports.get(place) {
-            Some(port) if *port != UNKNOWN => PortId(*port),
-            _ => self.look_up(place, node, packet),
-        }
+    pub(crate) fn remembered<H: Header>(&self, row: Row, packet: &Packet<H>) -> PortId {
+        self.ports.get(place(row, packet)).copied().unwrap_or(UNKNOWN)
     }
 
-    /// Works out the next port and remembers it, if it can be remembered.
-    #[cold]
-    #[inline(never)]
-    fn look_up<H: Header>(&mut self, place: usize, node: NodeId, packet: &Packet<H>) -> PortId {
+    /// Works out through which port `node` sends on a packet, and remembers it if it can be remembered.
+    pub(crate) fn look_up<H: Header>(
+        &mut self,
+        row: Row,
+        node: NodeId,
+        packet: &Packet<H>,
+    ) -> PortId {
         let next = self.router.next(node, packet);
-        if let Some(port) = self.ports.get_mut(place) {
-            *port = next.0;
+        if let Some(port) = self.ports.get_mut(place(row, packet)) {
+            *port = next;
         }
         next
     }
@@ -75,4 +74,10 @@ impl<'a> Remembered<'a> {
     pub(crate) fn choose<H: Header>(&mut self, node: NodeId, packet: &Packet<H>) -> PortId {
         self.router.next(node, packet)
     }
+}
+
+/// Where the way of a packet is remembered that has come through a port of this row.
+#[inline]
+fn place<H: Header>(row: Row, packet: &Packet<H>) -> usize {
+    row.0 + packet.flow as usize * 2 + usize::from(is_back(packet))
 }

@@ -64,8 +64,7 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
                     if free.free_at() <= now {
                         return Backlog::default();
                     }
-                    let departed = (bytes, count - arrivals.len(), arrivals.len());
-                    self.waiting(now, departed, &mut begun)
+                    self.waiting(now, (bytes, count), arrivals.len(), &mut begun)
                 });
                 frame = &looked_at;
             }
@@ -74,8 +73,8 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
             let left = after.send(wire, start);
             // What has departed and waits takes no longer than until the line is free.
             if left.as_ps() - now.as_ps() > unhindered_time {
-                let departed = (bytes, count - arrivals.len(), arrivals.len());
-                match self.take_hindered((now, frame), departed, &mut begun, sink) {
+                let to_come = arrivals.clone();
+                match self.take_hindered((now, frame), (bytes, count), to_come, &mut begun, sink) {
                     Some(taken) => marked = taken,
                     None => continue,
                 }
@@ -95,12 +94,13 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         Sent { bytes, packets: packets as u64 }
     }
 
-    /// What waits when a packet comes at `now`. Before it, so many bytes departed in the batch; with it, so
-    /// many packets came; and so many are to come.
+    /// What waits when a packet comes at `now`. Before it, so many bytes departed in the batch; after it, so
+    /// many packets are to come, of this many in all.
     fn waiting<'f>(
         &self,
         now: Time,
-        (bytes, came, to_come): (u64, usize, usize),
+        (bytes, count): (u64, usize),
+        to_come: usize,
         begun: &mut Begun<impl Arrivals<'f, F>>,
     ) -> Backlog
     where
@@ -109,32 +109,33 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         let begun = begun.by(now, to_come, &self.notes);
         Backlog {
             bytes: bytes + self.backlog.bytes - begun.bytes,
-            packets: (came - 1 - self.notes.dropped()) as u32 - begun.packets,
+            packets: (count - to_come - 1 - self.notes.dropped()) as u32 - begun.packets,
         }
     }
 
     /// What becomes of a packet that may be marked or dropped, in which case `sink` has it; `departed`
-    /// is as in [`Queues::waiting`].
+    /// is as in [`Queues::waiting`]. The arrivals after it are counted here: the batch would count them for every
+    /// packet.
     #[cold]
     #[inline(never)]
     fn take_hindered<'f>(
         &mut self,
         (now, arrived): (Time, &F),
-        departed: (u64, usize, usize),
+        departed: (u64, usize),
+        to_come: impl Arrivals<'f, F>,
         begun: &mut Begun<impl Arrivals<'f, F>>,
         sink: &mut impl Sink<F>,
     ) -> Option<F>
     where
         F: 'f,
     {
-        let waiting = self.waiting(now, departed, begun);
+        let waiting = self.waiting(now, departed, to_come.len(), begun);
         let mut frame = *arrived;
         match self.admission(&frame, waiting) {
             Admission::Taken => {}
             Admission::Marked => self.mark(&mut frame),
             Admission::Dropped => {
-                let (.., to_come) = departed;
-                self.notes.note_dropped(to_come);
+                self.notes.note_dropped(to_come.len());
                 sink.dropped(frame);
                 return None;
             }
