@@ -10,7 +10,7 @@ use flowsched_schemes::world::{Overhead, PortSample, Progress, Watch};
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::{Flow, LONGEST_RUN};
 
-use crate::fabric::Fabric;
+use crate::fabric::{Delivered, Fabric};
 use crate::hosts::Hosts;
 use crate::job::Job;
 use crate::share::Share;
@@ -141,7 +141,7 @@ where
         self.watcher.look_before(now, &mut self.fabric, &self.hosts)?;
         match source {
             Source::Links => {
-                self.end = if W::LOOKS { self.deliver_one(now) } else { self.deliver(now) };
+                self.end = self.deliver();
                 self.look_ahead();
             }
             Source::FlowStarts => self.start_flow(now),
@@ -179,14 +179,7 @@ where
     /// The same after timers may have changed.
     #[inline]
     fn look_ahead(&mut self) {
-        self.next_other = self.next_planned.min(self.next_timer());
-    }
-
-    /// When the next timer runs out, of hosts or of controllers.
-    #[inline]
-    fn next_timer(&self) -> Time {
-        let of_hosts = self.hosts.timers.first();
-        if F::HAS_TIMERS { of_hosts.min(self.fabric.next_timer()) } else { of_hosts }
+        self.next_other = self.next_planned.min(next_timer(&self.fabric, &self.hosts));
     }
 
     #[inline]
@@ -194,39 +187,32 @@ where
         self.starts.get(self.started).map_or(Time::MAX, |flow| self.flows[*flow as usize].start)
     }
 
-    /// Delivers what arrives from `now` on before anything else happens, up to a limit: the time of
-    /// the last arrival.
-    fn deliver(&mut self, mut now: Time) -> Time {
-        // Packets move neither the horizon, which is after `now`, nor starts and samples.
+    /// Delivers what arrives next before anything else happens, up to a limit: the time of the last
+    /// arrival.
+    fn deliver(&mut self) -> Time {
+        // Packets move neither the horizon, which is after the first one, nor starts and samples.
         let known = self.fabric.horizon() - Time::from_ps(1);
         let last = known.min(self.until).min(self.next_planned);
-        let mut left = LOOK_EVERY;
-        loop {
-            self.deliver_one(now);
-            left -= 1;
-            let next = self.fabric.next_arrival();
-            if next > last.min(self.next_timer()) || left == 0 {
-                return now;
-            }
-            now = next;
-        }
-    }
-
-    #[inline]
-    fn deliver_one(&mut self, now: Time) -> Time {
-        if let Some(packet) = self.fabric.deliver() {
-            let Engine { fabric, hosts, watcher, .. } = self;
-            if let Some(next) = fabric.upcoming() {
-                hosts.expect(next);
-            }
-            hosts.receive(&packet, now, |host, packet| {
-                if W::LOOKS {
-                    watcher.note_sent(&packet);
+        let mut left = if W::LOOKS { 1 } else { LOOK_EVERY };
+        let Engine { fabric, hosts, watcher, .. } = self;
+        fabric.deliver(|fabric, now, delivered| {
+            if let Some(Delivered { packet, next }) = delivered {
+                if let Some(next) = next {
+                    hosts.expect(next);
                 }
-                fabric.send(host, packet, now);
-            });
-        }
-        now
+                hosts.receive(packet, now, |host, packet| {
+                    if W::LOOKS {
+                        watcher.note_sent(&packet);
+                    }
+                    fabric.send(host, packet, now);
+                });
+            }
+            left -= 1;
+            if left == 0 {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(last.min(next_timer(fabric, hosts)))
+        })
     }
 
     fn start_flow(&mut self, now: Time) {
@@ -324,4 +310,16 @@ where
             end,
         }
     }
+}
+
+/// When the next timer runs out, of hosts or of controllers.
+#[inline]
+fn next_timer<T, G, F>(fabric: &F, hosts: &Hosts<'_, T, G>) -> Time
+where
+    T: Transport,
+    G: Tagging<T::Header>,
+    F: Fabric<T::Header>,
+{
+    let of_hosts = hosts.timers.first();
+    if F::HAS_TIMERS { of_hosts.min(fabric.next_timer()) } else { of_hosts }
 }

@@ -12,11 +12,14 @@ pub(crate) mod banks;
 mod calendar;
 mod controlled;
 pub(crate) mod crossing;
+mod deliveries;
 mod egress;
 pub(crate) mod events;
 mod onward;
 mod transit;
 pub(crate) mod windows;
+
+use std::ops::ControlFlow;
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Site;
@@ -39,13 +42,13 @@ pub(crate) trait Fabric<H: Header> {
     /// the horizon.
     fn next_arrival(&self) -> Time;
 
-    /// The next packet arrives: at the host that it is for, to which it is handed, or elsewhere.
-    fn deliver(&mut self) -> Option<Packet<H>>;
-
-    /// The packet that [`Fabric::deliver`] gives next, if it is known already.
-    fn upcoming(&self) -> Option<&Packet<H>> {
-        None
-    }
+    /// The next packet arrives, at its host or elsewhere: its time, and the packet if it is at its host, go to
+    /// `handle`. The same happens to the packets after it, up to the first that arrives later than `handle`
+    /// last said. When the last of these packets arrived.
+    fn deliver(
+        &mut self,
+        handle: impl FnMut(&mut Self, Time, Option<Delivered<'_, H>>) -> ControlFlow<(), Time>,
+    ) -> Time;
 
     /// What happens to hosts from here on is not known yet: packets that they sent before may
     /// have to be brought to them first.
@@ -83,6 +86,13 @@ pub(crate) trait Fabric<H: Header> {
 
     /// What crossed the links and what became of it.
     fn tally(self) -> Tally;
+}
+
+/// A packet at its host, and the one after it, if that is known already.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delivered<'p, H> {
+    pub(crate) packet: &'p Packet<H>,
+    pub(crate) next: Option<&'p Packet<H>>,
 }
 
 /// A fabric whose ports can be looked at one by one, at any time.

@@ -71,7 +71,7 @@ where
             self.events.on_timer(timer);
             return None;
         }
-        let packet = self.events.deliver()?;
+        let packet = self.events.arrive()?;
         Some(Delivery { host: HostId(packet.to), at: arrival, packet })
     }
 

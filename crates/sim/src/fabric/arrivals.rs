@@ -1,6 +1,6 @@
 //! Packets that are about to reach a port or a host, and the order in which they do.
 
-use std::iter;
+use std::{iter, mem};
 
 use flowsched_schemes::Packet;
 use flowsched_topology::PortId;
@@ -81,6 +81,30 @@ impl<H: Copy> Inbox<H> {
         next.min(self.far.first())
     }
 
+    /// Moves the arrivals before `end` to `taken`, in place of what that has; none is before `start`. How many
+    /// these are: `order` has so many keys for them, in their order. Arrivals in `taken` without a key have stayed
+    /// here.
+    pub(super) fn take_out(
+        &mut self,
+        order: &mut Order,
+        taken: &mut Vec<Arrival<H>>,
+        start: Time,
+        end: Time,
+    ) -> usize {
+        if self.far.first() < end {
+            self.far.take(end, &mut self.near);
+        }
+        let near = &mut self.near;
+        let due = order.sort(near, start, end);
+        taken.clear();
+        taken.extend(order.keys[due..near.len()].iter().map(|key| near[key.index()]));
+        mem::swap(near, taken);
+        if !near.is_empty() {
+            self.put_off(end.saturating_add(end.saturating_sub(start)));
+        }
+        due
+    }
+
     /// Sets what arrives at `from` or later aside.
     fn put_off(&mut self, from: Time) {
         let far = &mut self.far;
@@ -132,6 +156,12 @@ pub(super) struct Order {
 }
 
 impl Order {
+    /// The keys that were put in order last; after these, keys without a meaning.
+    #[inline]
+    pub(super) fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
     /// Takes the arrivals before `end`, in their order, off `arrivals`, of which none is before `start`:
     /// hands them to `taken`, and keeps the others, the first of which is at the time returned.
     #[inline]
@@ -203,7 +233,7 @@ impl Order {
         }
         let mut before = 0;
         for slot in counts.iter_mut() {
-            before += std::mem::replace(slot, before);
+            before += mem::replace(slot, before);
         }
         let due = counts[last] as usize;
         if self.keys.len() < arrivals.len() {

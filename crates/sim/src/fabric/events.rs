@@ -1,5 +1,7 @@
 //! One arrival after the other, the earliest of all links first.
 
+use std::ops::ControlFlow;
+
 use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Controller;
 use flowsched_schemes::packet::Header;
@@ -9,7 +11,7 @@ use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
 
-use super::{Fabric, Losses, Observable, Tally, loses, to_sender};
+use super::{Delivered, Fabric, Losses, Observable, Tally, loses, to_sender};
 use crate::job::Job;
 use crate::link::{Departs, Link};
 use crate::routing::Router;
@@ -136,6 +138,44 @@ where
         }
     }
 
+    /// The next packet arrives: at the host that it is for, to which it is handed, or elsewhere.
+    #[inline]
+    pub(crate) fn arrive(&mut self) -> Option<Packet<H>> {
+        let (now, index) = self.arrivals.first()?;
+        let link = &mut self.links[index];
+        if link.next_arrival() != Some(now) {
+            // It was too far ahead for the tournament.
+            self.arrivals.replace_first(link.next_arrival(), now);
+            return None;
+        }
+        let is_lost = self.loses && link.loses(self.seed ^ index as u64);
+        let mut packet = link.deliver()?.packet;
+        self.packet_hops += 1;
+        self.last_event = now;
+        // What waits is looked at only now: the packet that left next arrives later anyway.
+        let controllers = &mut self.controllers;
+        link.catch_up_if_empty(now, &mut departures(controllers, PortId(index as u32)));
+        self.arrivals.replace_first(link.next_arrival(), now);
+        let peer = link.peer;
+        if is_lost {
+            self.links[index].note_loss();
+            self.losses.lose(&packet);
+            return None;
+        }
+        if C::IS_THERE {
+            let back = self.network.reverse(PortId(index as u32));
+            self.controllers[back.index()].0.on_return(now, &mut packet);
+        }
+        if let Some(host) = self.network.host(peer)
+            && host.0 == packet.to
+        {
+            return Some(packet);
+        }
+        let port = self.router.next(peer, &packet);
+        self.offer(port, packet, now);
+        None
+    }
+
     /// Settles what left through the port up to `now`.
     #[inline]
     fn catch_up(&mut self, port: PortId, now: Time) {
@@ -182,40 +222,19 @@ where
     }
 
     #[inline]
-    fn deliver(&mut self) -> Option<Packet<H>> {
-        let (now, index) = self.arrivals.first()?;
-        let link = &mut self.links[index];
-        if link.next_arrival() != Some(now) {
-            // It was too far ahead for the tournament.
-            self.arrivals.replace_first(link.next_arrival(), now);
-            return None;
+    fn deliver(
+        &mut self,
+        mut handle: impl FnMut(&mut Self, Time, Option<Delivered<'_, H>>) -> ControlFlow<(), Time>,
+    ) -> Time {
+        loop {
+            let now = self.next_arrival();
+            let packet = self.arrive();
+            let delivered = packet.as_ref().map(|packet| Delivered { packet, next: None });
+            match handle(self, now, delivered) {
+                ControlFlow::Continue(last) if self.next_arrival() <= last => {}
+                _ => return now,
+            }
         }
-        let is_lost = self.loses && link.loses(self.seed ^ index as u64);
-        let mut packet = link.deliver()?.packet;
-        self.packet_hops += 1;
-        self.last_event = now;
-        // What waits is looked at only now: the packet that left next arrives later anyway.
-        let controllers = &mut self.controllers;
-        link.catch_up_if_empty(now, &mut departures(controllers, PortId(index as u32)));
-        self.arrivals.replace_first(link.next_arrival(), now);
-        let peer = link.peer;
-        if is_lost {
-            self.links[index].note_loss();
-            self.losses.lose(&packet);
-            return None;
-        }
-        if C::IS_THERE {
-            let back = self.network.reverse(PortId(index as u32));
-            self.controllers[back.index()].0.on_return(now, &mut packet);
-        }
-        if let Some(host) = self.network.host(peer)
-            && host.0 == packet.to
-        {
-            return Some(packet);
-        }
-        let port = self.router.next(peer, &packet);
-        self.offer(port, packet, now);
-        None
     }
 
     /// Everything is known: there is none.

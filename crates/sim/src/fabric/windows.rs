@@ -29,10 +29,11 @@ use super::arrival::Arrival;
 use super::arrivals::Order;
 use super::banks::Layout;
 use super::crossing::Post;
+use super::deliveries::Deliveries;
 use super::egress::{Egress, FarEnd};
 use super::onward::{AnyLink, Onward, ToSwitch};
 use super::transit::Transit;
-use super::{Fabric, Losses, Tally, loses, to_sender};
+use super::{Delivered, Fabric, Losses, Tally, loses, to_sender};
 use crate::job::Job;
 use crate::link::Link;
 use crate::routing::{Remembered, Router};
@@ -58,9 +59,8 @@ pub(crate) struct Windows<'a, H, P, C> {
     transit: Transit<'a, H>,
     /// Of one inbox after the other.
     order: Order,
-    /// What reaches hosts in the window, in order, and how many of these were delivered.
-    at_hosts: Vec<Arrival<H>>,
-    delivered: usize,
+    /// What reaches hosts in the window.
+    deliveries: Deliveries<H>,
     next_arrival: Time,
     start: Time,
     /// The first instant after the window.
@@ -118,8 +118,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
             said: Vec::new(),
             transit: Transit::new(router, layout),
             order: Order::default(),
-            at_hosts: Vec::new(),
-            delivered: 0,
+            deliveries: Deliveries::default(),
             next_arrival: Time::MAX,
             start: Time::ZERO,
             end: Time::ZERO,
@@ -328,22 +327,36 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
 
     /// Puts what arrives at hosts in the window in order.
     fn gather(&mut self) {
-        let at_hosts = &mut self.at_hosts;
         let to_hosts = &mut self.transit.to_hosts;
-        at_hosts.clear();
-        to_hosts.take(&mut self.order, self.start, self.end, |to_hosts, keys| {
-            at_hosts.extend(keys.iter().map(|key| to_hosts[key.index()]));
-        });
-        self.delivered = 0;
-        if let Some(last) = at_hosts.last() {
-            self.last_event = self.last_event.max(last.at);
+        if let Some(last) = self.deliveries.gather(to_hosts, self.start, self.end) {
+            self.last_event = self.last_event.max(last);
         }
-        self.look_ahead();
+        self.next_arrival = self.deliveries.rest().next().map_or(Time::MAX, |next| next.at);
     }
 
-    #[inline]
-    fn look_ahead(&mut self) {
-        self.next_arrival = self.at_hosts.get(self.delivered).map_or(Time::MAX, |next| next.at);
+    /// Hands deliveries to `handle` up to the times that it returns: when the last one arrived, and how many
+    /// are left.
+    #[inline(always)]
+    fn hand_over<'d>(
+        &mut self,
+        mut deliveries: impl ExactSizeIterator<Item = &'d Arrival<H>>,
+        mut handle: impl FnMut(&mut Self, Time, Option<Delivered<'_, H>>) -> ControlFlow<(), Time>,
+    ) -> (Time, usize)
+    where
+        H: 'd,
+    {
+        let mut next = deliveries.next();
+        while let Some(Arrival { at, packet, .. }) = next {
+            next = deliveries.next();
+            let delivered = Delivered { packet, next: next.map(|next| &next.packet) };
+            let until = handle(self, *at, Some(delivered));
+            self.next_arrival = next.map_or(Time::MAX, |next| next.at);
+            match until {
+                ControlFlow::Continue(last) if self.next_arrival <= last => {}
+                _ => return (*at, deliveries.len() + usize::from(next.is_some())),
+            }
+        }
+        (self.start, 0)
     }
 }
 
@@ -412,16 +425,16 @@ impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Windows<'_, 
     }
 
     #[inline]
-    fn deliver(&mut self) -> Option<Packet<H>> {
-        let packet = self.at_hosts.get(self.delivered)?.packet;
-        self.delivered += 1;
-        self.look_ahead();
-        Some(packet)
-    }
-
-    #[inline]
-    fn upcoming(&self) -> Option<&Packet<H>> {
-        Some(&self.at_hosts.get(self.delivered)?.packet)
+    fn deliver(
+        &mut self,
+        handle: impl FnMut(&mut Self, Time, Option<Delivered<'_, H>>) -> ControlFlow<(), Time>,
+    ) -> Time {
+        // Taken out for so long, because hosts send packets meanwhile.
+        let mut deliveries = std::mem::take(&mut self.deliveries);
+        let (last, left) = self.hand_over(deliveries.rest(), handle);
+        deliveries.keep(left);
+        self.deliveries = deliveries;
+        last
     }
 
     #[inline]

@@ -1,0 +1,47 @@
+//! What reaches hosts in a window, in order.
+//!
+//! Packets stay where they arrived until hosts have handled them. Only their keys are put in order.
+
+use flowsched_units::Time;
+
+use super::arrival::Arrival;
+use super::arrivals::{Inbox, Order};
+
+/// The arrivals of the present window, of which hosts have handled the first ones.
+#[derive(Debug)]
+pub(super) struct Deliveries<H> {
+    arrivals: Vec<Arrival<H>>,
+    order: Order,
+    /// How many arrivals there are, and how many of these are handled.
+    count: usize,
+    handled: usize,
+}
+
+impl<H> Default for Deliveries<H> {
+    fn default() -> Deliveries<H> {
+        Deliveries { arrivals: Vec::new(), order: Order::default(), count: 0, handled: 0 }
+    }
+}
+
+impl<H: Copy> Deliveries<H> {
+    /// Takes what arrives before `end`, and not before `start`, out of the inbox of all hosts. When the last
+    /// packet arrives, if there is one.
+    pub(super) fn gather(&mut self, inbox: &mut Inbox<H>, start: Time, end: Time) -> Option<Time> {
+        self.count = inbox.take_out(&mut self.order, &mut self.arrivals, start, end);
+        self.handled = 0;
+        self.rest().next_back().map(|last| last.at)
+    }
+
+    /// What hosts have not handled, in order.
+    #[inline]
+    pub(super) fn rest(&self) -> impl DoubleEndedIterator<Item = &Arrival<H>> + ExactSizeIterator {
+        let keys = &self.order.keys()[self.handled..self.count];
+        keys.iter().map(|key| &self.arrivals[key.index()])
+    }
+
+    /// Hosts have handled all but the last `left` packets.
+    #[inline]
+    pub(super) fn keep(&mut self, left: usize) {
+        self.handled = self.count - left;
+    }
+}
