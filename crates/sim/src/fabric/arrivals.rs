@@ -118,7 +118,7 @@ impl<H: Copy> Inbox<H> {
     }
 }
 
-/// The place of an arrival in the order, and in memory: its time since some start, then its index.
+/// The place of an arrival in the order, and in memory: its time since the first slot, then its index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u64);
 
@@ -128,8 +128,8 @@ const INDEX_BITS: u32 = 28;
 /// The bits of a key that hold the index.
 const INDEX: u64 = (1 << INDEX_BITS) - 1;
 
-/// More picoseconds since the start do not fit into a key.
-const LONGEST_SPAN: u64 = u64::MAX >> INDEX_BITS;
+/// A longer span does not fit into keys: its slots take up to twice as many picoseconds.
+const LONGEST_SPAN: u64 = u64::MAX >> (INDEX_BITS + 1);
 
 impl Key {
     /// Where the arrival is.
@@ -139,13 +139,13 @@ impl Key {
     }
 
     #[inline]
-    fn since_start(self) -> u64 {
+    fn time(self) -> u64 {
         self.0 >> INDEX_BITS
     }
 }
 
 /// Puts arrivals in order: by one pass of a counting sort, for which time is divided into slots,
-/// about one for each arrival; then neighbours that share a slot are exchanged.
+/// one or two for each arrival; then neighbours that share a slot are exchanged.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     keys: Vec<Key>,
@@ -216,20 +216,20 @@ impl Order {
     /// after all others. How many arrive within it.
     #[inline]
     fn count<H>(&mut self, arrivals: &[Arrival<H>], start: Time, span: u64) -> usize {
-        let last = arrivals.len().next_power_of_two();
-        let shift = (u64::BITS - span.leading_zeros()).saturating_sub(last.ilog2());
-        let since_start = |arrival: &Arrival<H>| {
+        let shift = slot_bits(span, arrivals.len());
+        let last = (span >> shift) as usize + 1;
+        // The last slot starts at the end of the span: one minimum finds the slot of what comes later, too.
+        let first = start.as_ps().wrapping_add(span).wrapping_sub((last as u64) << shift);
+        let since_first = |arrival: &Arrival<H>| {
             debug_assert!(arrival.at >= start);
-            arrival.at.as_ps().wrapping_sub(start.as_ps())
+            arrival.at.as_ps().wrapping_sub(first)
         };
-        let slot = |since_start: u64| {
-            if since_start < span { (since_start >> shift) as usize } else { last }
-        };
+        let slot = |since_first: u64| ((since_first >> shift) as usize).min(last);
         self.slots.clear();
         self.slots.resize(last + 1, 0);
         let counts = &mut self.slots[..=last];
         for arrival in arrivals {
-            counts[slot(since_start(arrival))] += 1;
+            counts[slot(since_first(arrival))] += 1;
         }
         let mut before = 0;
         for slot in counts.iter_mut() {
@@ -241,9 +241,9 @@ impl Order {
         }
         let keys = &mut self.keys[..arrivals.len()];
         for (index, arrival) in arrivals.iter().enumerate() {
-            let since_start = since_start(arrival);
-            let place = &mut counts[slot(since_start)];
-            keys[*place as usize] = Key(since_start << INDEX_BITS | index as u64);
+            let since_first = since_first(arrival);
+            let place = &mut counts[slot(since_first)];
+            keys[*place as usize] = Key(since_first << INDEX_BITS | index as u64);
             *place += 1;
         }
         due
@@ -259,6 +259,15 @@ impl Order {
         self.keys[..due].sort_by_key(|key| (arrivals[key.index()].turn(), key.0));
         due
     }
+}
+
+/// The length of a slot is two to the power of this, in picoseconds: the span then has one or two slots for each
+/// of so many arrivals.
+#[inline]
+fn slot_bits(span: u64, arrivals: usize) -> u32 {
+    let count = arrivals as u64 | 1;
+    let bits = (span | 1).ilog2().saturating_sub(count.ilog2());
+    if span >> bits < count { bits.saturating_sub(1) } else { bits }
 }
 
 /// Whether all arrivals are in order, and before `end`.
@@ -288,7 +297,7 @@ fn insert_all<H>(keys: &mut [Key], arrivals: &[Arrival<H>]) {
 #[inline]
 fn insert<H>(keys: &mut [Key], place: usize, arrivals: &[Arrival<H>]) {
     let key = keys[place];
-    let turn = |key: Key| (key.since_start(), arrivals[key.index()].from, key.index());
+    let turn = |key: Key| (key.time(), arrivals[key.index()].from, key.index());
     let mut hole = place;
     while hole > 0 && turn(keys[hole - 1]) > turn(key) {
         keys[hole] = keys[hole - 1];
