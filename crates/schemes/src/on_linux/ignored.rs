@@ -8,8 +8,8 @@ use super::KernelControl;
 use crate::combination::COMPAT;
 use crate::tagger::mlfq::ACK_PRIORITY;
 use crate::transport::tcp::parameters::{
-    ACK_DELAY, ACK_ECN, ACK_RATIO, ECT_ON, FAST_RETRANSMIT, GROWTH, PROBE_TIMEOUTS, RESTART, RTO,
-    RTO_BACKOFF,
+    ACK_DELAY, ACK_ECN, ACK_RATIO, ECT_ON, FAST_RETRANSMIT, GROWTH, MIN_WINDOW, PROBE_TIMEOUTS,
+    RESTART, RTO, RTO_BACKOFF,
 };
 
 /// A key that the kernel's TCP ignores.
@@ -66,7 +66,7 @@ const IGNORED: &[Ignored] = &[
     ),
     ignored(
         &RTO,
-        &["estimated"],
+        &["estimated", "linux"],
         Under::All,
         "Linux derives the time-out from the measured round-trip time and `rto_min`",
     ),
@@ -89,6 +89,12 @@ const IGNORED: &[Ignored] = &[
         &["idle"],
         Under::All,
         "Linux reduces the window to `initial_window` after idle time-outs only",
+    ),
+    ignored(
+        &MIN_WINDOW,
+        &["1", "2"],
+        Under::Ecn,
+        "marks reduce the window to 2 packets at the least",
     ),
     ignored(&GROWTH, &["rfc"], Under::Ecn, "Linux grows the window on no marked ACK"),
     ignored(&PROBE_TIMEOUTS, &["0"], Under::All, "Linux sends no probes after time-outs"),

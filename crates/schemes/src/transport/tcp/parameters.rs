@@ -20,6 +20,14 @@ pub const MAX_WINDOW: Parameter = Parameter {
     source: "the PIAS authors' simulator",
 };
 
+pub const MIN_WINDOW: Parameter = Parameter {
+    name: "min_window",
+    kind: Kind::Count { from: 1, to: 1_000 },
+    default: Some("1"),
+    about: "The congestion window, packets, below which marks do not reduce it.",
+    source: "the PIAS authors' simulator; Linux: 2",
+};
+
 pub const RECEIVE_WINDOW: Parameter = Parameter {
     name: "receive_window",
     kind: Kind::Size(PacketMeaning::Payload),
@@ -38,10 +46,11 @@ pub const RTO_MIN: Parameter = Parameter {
 
 pub const RTO: Parameter = Parameter {
     name: "rto",
-    kind: Kind::Choice(&["estimated", "fixed"]),
+    kind: Kind::Choice(&["estimated", "linux", "fixed"]),
     default: Some("estimated"),
-    about: "Whether the timeout follows the measured round-trip time or is rto_min always.",
-    source: "estimated: RFC 6298; fixed: the PIAS authors' simulator",
+    about: "Whether the timeout follows the measured round-trip time, with rto_min as the least timeout \
+            (`estimated`) or the least allowance for variation (`linux`), or is rto_min always (`fixed`).",
+    source: "estimated: RFC 6298; linux: tcp_input.c; fixed: the PIAS authors' simulator",
 };
 
 pub const RTO_BACKOFF: Parameter = Parameter {
@@ -142,6 +151,7 @@ pub const ACK_ECN: Parameter = Parameter {
 pub const PARAMETERS: &[Parameter] = &[
     INITIAL_WINDOW,
     MAX_WINDOW,
+    MIN_WINDOW,
     RECEIVE_WINDOW,
     RTO_MIN,
     RTO,

@@ -386,14 +386,14 @@ impl<A: CongestionControl> Sender<A> {
             self.connection.window.grow_by(growth);
         }
         if marked && acked.unacknowledged > self.cut_at {
-            self.cut_for_marks(now);
+            self.cut_for_marks(tcp, now);
         }
         self.was_marked = marked;
     }
 
     /// Shrinks the window by what the congestion control makes of the marks.
     #[inline(never)]
-    fn cut_for_marks(&mut self, now: Time) {
+    fn cut_for_marks(&mut self, tcp: &Tcp<A>, now: Time) {
         let Connection { congestion, window, round_trip, .. } = &mut self.connection;
         let ahead = Ahead {
             now,
@@ -401,7 +401,7 @@ impl<A: CongestionControl> Sender<A> {
             window: window.segments(),
             round_trip: round_trip.smoothed().unwrap_or_default(),
         };
-        window.shrink(congestion.mark_factor(&ahead));
+        window.shrink(congestion.mark_factor(&ahead), tcp.settings.min_window);
         self.cut_at = self.board.next();
         self.tell_cut = true;
     }

@@ -5,9 +5,9 @@ use flowsched_units::{Bytes, PACKET_PAYLOAD, Settings, Time};
 use super::congestion::{DctcpSettings, L2dctSettings};
 use super::parameters::{
     ACK_DELAY, ACK_ECN, ACK_RATIO, CONNECTIONS, ECT_ON, FAST_RETRANSMIT, G, GROWTH,
-    GROWTH_PER_WINDOW, INITIAL_ALPHA, INITIAL_WINDOW, LARGEST_WEIGHT, MAX_WINDOW, OPEN_CONNECTIONS,
-    PROBE_TIMEOUTS, RECEIVE_WINDOW, RESTART, RTO, RTO_BACKOFF, RTO_MIN, SMALLEST_WEIGHT,
-    WEIGHT_FALLS_FROM, WEIGHT_FALLS_TO,
+    GROWTH_PER_WINDOW, INITIAL_ALPHA, INITIAL_WINDOW, LARGEST_WEIGHT, MAX_WINDOW, MIN_WINDOW,
+    OPEN_CONNECTIONS, PROBE_TIMEOUTS, RECEIVE_WINDOW, RESTART, RTO, RTO_BACKOFF, RTO_MIN,
+    SMALLEST_WEIGHT, WEIGHT_FALLS_FROM, WEIGHT_FALLS_TO,
 };
 
 impl DctcpSettings {
@@ -62,6 +62,17 @@ pub enum Growth {
     Ns2,
 }
 
+/// How long the retransmission timeout is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rto {
+    /// As RFC 6298 says: never less than the shortest timeout.
+    Estimated,
+    /// As Linux has it: the shortest timeout stands for the round-trip time's variation where that is less.
+    Linux,
+    /// The shortest timeout, always.
+    Fixed,
+}
+
 /// Whether later segments acknowledged mean that one is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FastRetransmit {
@@ -80,12 +91,14 @@ pub struct TcpSettings {
     pub initial_window: u32,
     /// The largest congestion window.
     pub max_window: u32,
+    /// The congestion window below which marks do not reduce it.
+    pub min_window: u32,
     /// Segments that a receiver takes beyond the last in order.
     pub receive_window: u32,
     /// The shortest timeout.
     pub rto_min: Time,
-    /// Whether the timeout follows the measured round-trip time.
-    pub rto_estimated: bool,
+    /// How long the timeout is.
+    pub rto: Rto,
     /// Whether it doubles with each timeout in a row.
     pub rto_backoff: bool,
     /// Whether later segments acknowledged mean that one is lost.
@@ -118,9 +131,14 @@ impl TcpSettings {
         TcpSettings {
             initial_window: settings.count(&INITIAL_WINDOW) as u32,
             max_window: settings.count(&MAX_WINDOW) as u32,
+            min_window: settings.count(&MIN_WINDOW) as u32,
             receive_window,
             rto_min: settings.time(&RTO_MIN),
-            rto_estimated: settings.text(&RTO) == "estimated",
+            rto: match settings.text(&RTO).as_str() {
+                "linux" => Rto::Linux,
+                "fixed" => Rto::Fixed,
+                _ => Rto::Estimated,
+            },
             rto_backoff: settings.flag(&RTO_BACKOFF),
             fast_retransmit: match settings.text(&FAST_RETRANSMIT).as_str() {
                 "true" => FastRetransmit::On,

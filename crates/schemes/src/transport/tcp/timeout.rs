@@ -2,7 +2,7 @@
 
 use flowsched_units::Time;
 
-use super::settings::TcpSettings;
+use super::settings::{Rto, TcpSettings};
 
 /// RFC 6298, 2.1: before there is a measurement.
 const INITIAL: Time = Time::from_ms(1_000);
@@ -50,10 +50,12 @@ impl RoundTrip {
 
     /// The timeout now.
     pub fn timeout(&self, settings: &TcpSettings) -> Time {
-        let timeout = match self.patience() {
-            _ if !settings.rto_estimated => settings.rto_min,
-            None => INITIAL.max(settings.rto_min),
-            Some(patience) => patience.max(settings.rto_min),
+        let least = settings.rto_min;
+        let timeout = match (settings.rto, self.smoothed) {
+            (Rto::Fixed, _) => least,
+            (_, None) => INITIAL.max(least),
+            (Rto::Estimated, Some((smoothed, variation))) => (smoothed + variation * 4).max(least),
+            (Rto::Linux, Some((smoothed, variation))) => smoothed + (variation * 4).max(least),
         };
         // Minimum, doubling, maximum: in this order, so that a longer minimum still doubles.
         timeout.saturating_mul(1 << self.backoff).min(MAXIMUM.max(settings.rto_min))
@@ -98,8 +100,19 @@ mod tests {
     }
 
     #[test]
+    fn linux_adds_the_minimum_to_the_round_trip() {
+        let linux = TcpSettings { rto: Rto::Linux, ..settings() };
+        let mut round_trip = RoundTrip::default();
+        assert_eq!(round_trip.timeout(&linux), INITIAL);
+        round_trip.measure(Time::from_us(100));
+        assert_eq!(round_trip.timeout(&linux), Time::from_us(100 + 2_000));
+        round_trip.measure(Time::from_ms(16));
+        assert_eq!(Some(round_trip.timeout(&linux)), round_trip.patience());
+    }
+
+    #[test]
     fn a_fixed_timeout_does_neither() {
-        let fixed = TcpSettings { rto_estimated: false, rto_backoff: false, ..settings() };
+        let fixed = TcpSettings { rto: Rto::Fixed, rto_backoff: false, ..settings() };
         let mut round_trip = RoundTrip::default();
         round_trip.measure(Time::from_ms(8));
         round_trip.back_off(&fixed);

@@ -59,9 +59,11 @@ impl Window {
         self.size = if size > self.largest { self.largest } else { size };
     }
 
-    /// Congestion that marks report: the window is multiplied by `factor` and slow start ends.
-    pub fn shrink(&mut self, factor: f64) {
-        self.size = (self.size * factor).max(1.0);
+    /// Congestion that marks report: the window is multiplied by `factor`, down to `smallest` segments, and slow
+    /// start ends. A window that is smaller stays as it is.
+    pub fn shrink(&mut self, factor: f64, smallest: u32) {
+        let smallest = f64::from(smallest).min(self.size);
+        self.size = (self.size * factor).max(smallest);
         self.slow_start_threshold = self.size.max(SMALLEST_THRESHOLD);
     }
 
@@ -113,8 +115,15 @@ mod tests {
         window.grow();
         assert_eq!(window.segments(), 100);
         for _ in 0..20 {
-            window.shrink(0.5);
+            window.shrink(0.5, 1);
         }
         assert_eq!(window.segments(), 1);
+        window.resize(5);
+        window.shrink(0.5, 2);
+        window.shrink(0.5, 2);
+        assert_eq!(window.segments(), 2);
+        window.resize(1);
+        window.shrink(0.5, 2);
+        assert_eq!(window.segments(), 1, "marks do not make it larger");
     }
 }
