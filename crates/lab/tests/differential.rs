@@ -191,15 +191,15 @@ impl<P> Served<P> {
     }
 
     /// A packet comes, while so many bytes wait elsewhere in the switch.
-    fn take<H: Header>(&mut self, packet: Packet<H>, now: Time, elsewhere: u64)
+    fn take<H: Header>(&mut self, mut packet: Packet<H>, now: Time, elsewhere: u64)
     where
         P: Port<Packet<H>>,
     {
         let drops = &mut self.drops;
         if self.free > now {
             self.port.enqueue(packet, elsewhere, |_| *drops += 1);
-        } else if let Some(next) = self.port.pass(packet, elsewhere, |_| *drops += 1) {
-            self.leave(&next, now);
+        } else if self.port.pass(&mut packet, elsewhere, |_| *drops += 1) {
+            self.leave(&packet, now);
         }
     }
 

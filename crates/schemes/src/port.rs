@@ -65,10 +65,16 @@ pub trait Port<F: Frame> {
     /// The packet that goes next, removed from the port.
     fn dequeue(&mut self) -> Option<F>;
 
-    /// Takes in a packet while nothing waits and the link is free: what goes next, if anything.
-    fn pass(&mut self, frame: F, elsewhere: u64, dropped: impl FnMut(F)) -> Option<F> {
-        self.enqueue(frame, elsewhere, dropped);
-        self.dequeue()
+    /// Takes in a packet while nothing waits and the link is free: whether a packet goes next, which
+    /// `frame` then is.
+    fn pass(&mut self, frame: &mut F, elsewhere: u64, dropped: impl FnMut(F)) -> bool
+    where
+        F: Copy,
+    {
+        self.enqueue(*frame, elsewhere, dropped);
+        let next = self.dequeue();
+        *frame = next.unwrap_or(*frame);
+        next.is_some()
     }
 
     /// Takes in all packets that come before `end`, in their order, and hands on those that leave:

@@ -22,17 +22,18 @@ pub(crate) struct Link<H, P> {
     waiting: u32,
     /// The far end.
     pub(crate) peer: NodeId,
+    /// What has left, with those on their way.
+    sent_packets: u64,
+    sent_bytes: u64,
     pub(crate) port: P,
-    arrived_bytes: u64,
-    arrived_packets: u64,
     /// Packets dropped at the port or lost on the way.
     drops: u64,
     pub(crate) loss: Loss,
 }
 
-/// A packet that left, and when it arrives at the far end; half a cache line.
+/// A packet that left, and when it arrives at the far end.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(align(32))]
+#[repr(align(16))]
 pub(crate) struct OnTheWay<H> {
     pub(crate) arrival: Time,
     pub(crate) packet: Packet<H>,
@@ -51,9 +52,9 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
             delay: link.delay,
             waiting: 0,
             peer: link.peer,
+            sent_packets: 0,
+            sent_bytes: 0,
             port,
-            arrived_bytes: 0,
-            arrived_packets: 0,
             drops: 0,
             loss: link.loss,
         }
@@ -79,18 +80,22 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
 
     fn settle(&mut self, now: Time, departs: &mut impl Departs<H>) {
         while self.line.free_at() <= now {
-            let Some(packet) = self.port.dequeue() else { break };
-            self.send(packet, self.line.free_at(), departs);
+            let Some(mut packet) = self.port.dequeue() else { break };
+            self.send(&mut packet, self.line.free_at(), departs);
         }
         self.waiting = self.port.backlog().packets;
     }
 
     /// The packet's first bit leaves at `start`.
     #[inline]
-    fn send(&mut self, mut packet: Packet<H>, start: Time, departs: &mut impl Departs<H>) {
-        departs(start, &mut packet, self.port.backlog());
+    fn send(&mut self, packet: &mut Packet<H>, start: Time, departs: &mut impl Departs<H>) {
+        departs(start, packet, self.port.backlog());
+        self.sent_bytes += u64::from(packet.wire_bytes());
+        self.sent_packets += 1;
         let arrival = self.line.send(packet.wire_bytes(), start).saturating_add(self.delay);
-        self.on_the_way.push(OnTheWay { arrival, packet });
+        let place = self.on_the_way.add_place();
+        place.arrival = arrival;
+        place.packet = *packet;
     }
 
     /// A packet comes to the port, which has been caught up; `elsewhere` is what waits in the
@@ -99,7 +104,7 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     pub(crate) fn offer(
         &mut self,
         now: Time,
-        packet: Packet<H>,
+        packet: &mut Packet<H>,
         elsewhere: u64,
         lost: &mut impl FnMut(&Packet<H>),
         departs: &mut impl Departs<H>,
@@ -110,27 +115,27 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
             lost(&packet);
         };
         if self.line.free_at() > now {
-            self.port.enqueue(packet, elsewhere, dropped);
+            self.port.enqueue(*packet, elsewhere, dropped);
             self.waiting = self.port.backlog().packets;
-        } else if let Some(packet) = self.port.pass(packet, elsewhere, dropped) {
+        } else if self.port.pass(packet, elsewhere, dropped) {
             self.send(packet, now, departs);
         }
     }
 
     /// Takes the packet that arrives at the far end first.
     #[inline]
-    pub(crate) fn deliver(&mut self) -> Option<OnTheWay<H>> {
-        let first = self.on_the_way.pop()?;
-        self.arrived_bytes += u64::from(first.packet.wire_bytes());
-        self.arrived_packets += 1;
-        Some(first)
+    pub(crate) fn deliver(&mut self) -> Option<Packet<H>> {
+        let packet = self.on_the_way.front()?.packet;
+        self.on_the_way.remove_front();
+        Some(packet)
     }
 
     /// Whether the packet that arrives at the far end next is lost; `stream` tells the link's random
     /// numbers from other links'.
     pub(crate) fn loses(&self, stream: u64) -> bool {
-        let arrived = self.arrived_packets + 1;
-        self.loss.strikes((mix(mix(stream) ^ arrived) >> 32) as u32)
+        // The number of the packet among those that arrived.
+        let number = self.sent_packets + 1 - self.on_the_way.len() as u64;
+        self.loss.strikes((mix(mix(stream) ^ number) >> 32) as u32)
     }
 
     /// A packet was lost on the way.
@@ -181,8 +186,8 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
             port,
             queue_bytes: backlog.bytes,
             queue_packets: backlog.packets,
-            sent_bytes: self.arrived_bytes + in_flight_bytes,
-            sent_packets: self.arrived_packets + self.on_the_way.len() as u64,
+            sent_bytes: self.sent_bytes,
+            sent_packets: self.sent_packets,
             in_flight_bytes,
             drops: self.drops,
             marks: self.port.marks(),

@@ -78,29 +78,26 @@ impl Language for MultipathHeader {
 const TYPICAL_RTT: Time = Time::from_us(150);
 
 /// PDQ's controller of one egress port.
+///
+/// What every packet needs comes first, in two cache lines.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct PdqController {
-    flows: FlowController,
     rate: RateController,
-    rest: Leftover,
-    me: Pauser,
     /// The mean round-trip time of the flows, as of the last update that knew any.
     mean_rtt: Option<Time>,
-    /// The most flows that it has remembered at once.
-    most_remembered: usize,
+    flows: FlowController,
+    rest: Leftover,
 }
 
 impl PdqController {
     /// Of the port at `site`.
     pub fn new(settings: FlowControl, site: Site) -> PdqController {
-        let me = Pauser::of_port(site.port);
         PdqController {
-            flows: FlowController::new(settings, me),
             rate: RateController::new(settings.share_of(site.rate)),
-            rest: Leftover::default(),
-            me,
             mean_rtt: None,
-            most_remembered: 0,
+            flows: FlowController::new(settings, Pauser::of_port(site.port)),
+            rest: Leftover::default(),
         }
     }
 
@@ -120,7 +117,7 @@ impl PdqController {
         let share = self.rest.share(now, left, u64::from(packet.wire), queue, rtt);
         let header = packet.header.scheduling();
         header.rate = header.rate.min(share);
-        header.paused_by = (header.rate == Rate::from_bps(0)).then_some(self.me);
+        header.paused_by = (header.rate == Rate::from_bps(0)).then_some(self.flows.me());
     }
 }
 
@@ -131,6 +128,8 @@ fn name<H: Scheduled>(packet: &Packet<H>) -> Name {
 impl<H: Scheduled> Controller<H> for PdqController {
     /// Acceptance takes two phases, there and back (PDQ 2012, 3.3.2).
     const NEEDS_WAY_BACK: bool = true;
+    const SENDS: bool = false;
+    const LOOKS_AT_DEPARTURES: bool = false;
 
     fn on_forward(
         &mut self,
@@ -152,7 +151,6 @@ impl<H: Scheduled> Controller<H> for PdqController {
         let mean_rtt = self.mean_rtt.unwrap_or(TYPICAL_RTT);
         let link = LinkState { capacity: self.rate.rate(), mean_rtt };
         let decision = self.flows.on_data(now, name, packet.header.scheduling(), link);
-        self.most_remembered = self.most_remembered.max(self.flows.list().entries().len());
         if decision == Decision::WithTheRest {
             self.share(now, packet, backlog().bytes);
         }
@@ -165,6 +163,6 @@ impl<H: Scheduled> Controller<H> for PdqController {
     }
 
     fn largest_state(&self) -> Option<Bytes> {
-        Some(Entry::WIDTH * self.most_remembered as u64)
+        Some(Entry::WIDTH * self.flows.most_remembered() as u64)
     }
 }

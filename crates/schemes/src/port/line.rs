@@ -142,7 +142,7 @@ pub fn serve_one_by_one<'f, F: Frame + Copy + 'f>(
         sink.coming(now, &mut frame, || port.backlog());
         if line.free_at > now {
             port.enqueue(frame, 0, |frame| sink.dropped(frame));
-        } else if let Some(frame) = port.pass(frame, 0, |frame| sink.dropped(frame)) {
+        } else if port.pass(&mut frame, 0, |frame| sink.dropped(frame)) {
             sent.add(frame.wire_bytes());
             sink.sent(line.send(frame.wire_bytes(), now), &frame);
         }

@@ -197,9 +197,14 @@ impl<F: Frame + Copy> Port<F> for PfabricPort<F> {
     }
 
     #[inline]
-    fn pass(&mut self, frame: F, _elsewhere: u64, dropped: impl FnMut(F)) -> Option<F> {
+    fn pass(&mut self, frame: &mut F, _elsewhere: u64, dropped: impl FnMut(F)) -> bool {
         debug_assert_eq!(self.backlog.packets, 0);
-        if self.is_unhindered(&frame) { Some(frame) } else { self.admit(frame, dropped) }
+        if self.is_unhindered(frame) {
+            return true;
+        }
+        let admitted = self.admit(*frame, dropped);
+        *frame = admitted.unwrap_or(*frame);
+        admitted.is_some()
     }
 
     #[inline]

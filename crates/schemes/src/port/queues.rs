@@ -238,16 +238,16 @@ impl<F: Frame + Copy + Default, D: Serving> Port<F> for Queues<F, D> {
     }
 
     #[inline]
-    fn pass(&mut self, mut frame: F, elsewhere: u64, mut dropped: impl FnMut(F)) -> Option<F> {
+    fn pass(&mut self, frame: &mut F, elsewhere: u64, mut dropped: impl FnMut(F)) -> bool {
         debug_assert_eq!(self.occupied, 0);
         if self.amount(u64::from(frame.wire_bytes()), 1) <= self.unhindered {
-            return Some(frame);
+            return true;
         }
-        if self.place(&mut frame, elsewhere).is_none() {
-            dropped(frame);
-            return None;
+        let has_room = self.place(frame, elsewhere).is_some();
+        if !has_room {
+            dropped(*frame);
         }
-        Some(frame)
+        has_room
     }
 
     #[inline]

@@ -43,12 +43,18 @@ impl<T: Copy + Default> Ring<T> {
     /// Adds one at the end.
     #[inline]
     pub fn push(&mut self, item: T) {
+        *self.add_place() = item;
+    }
+
+    /// Adds a place at the end, to be filled in.
+    #[inline]
+    pub fn add_place(&mut self) -> &mut T {
         if self.len() == self.items.len() {
             self.grow();
         }
         let place = (self.head + self.len) as usize & (self.items.len() - 1);
-        self.items[place] = item;
         self.len += 1;
+        &mut self.items[place]
     }
 
     /// Twice as many places; those that wait come first.
@@ -71,7 +77,7 @@ impl<T: Copy + Default> Ring<T> {
 
     /// Removes the one that came first, of at least one.
     #[inline]
-    pub(super) fn remove_front(&mut self) {
+    pub fn remove_front(&mut self) {
         self.len -= 1;
         let next = (self.head + 1) & (self.items.len() as u32 - 1);
         // A number rather than a branch, which could not be guessed.

@@ -56,7 +56,7 @@ impl<P, C, S> Controlled<'_, P, C, S> {
         let sink = &mut *self.sink;
         if self.line.free_at() > now {
             self.port.enqueue(packet, 0, |packet| sink.dropped(packet));
-        } else if let Some(mut packet) = self.port.pass(packet, 0, |packet| sink.dropped(packet)) {
+        } else if self.port.pass(&mut packet, 0, |packet| sink.dropped(packet)) {
             self.send(now, &mut packet);
         }
     }

@@ -33,8 +33,9 @@ pub(crate) struct Events<'a, H, P, C, L> {
     loses: bool,
     seed: u64,
     /// By port, if there are any.
-    controllers: Vec<(C, Armed)>,
+    controllers: Vec<C>,
     /// Of the controllers, by port.
+    armed: Vec<Armed>,
     timers: Timers<u32>,
     /// Messages of a controller that are yet to be sent.
     messages: Vec<Packet<H>>,
@@ -61,8 +62,7 @@ where
         let network = job.network;
         let mut controllers = Vec::new();
         if C::IS_THERE {
-            let ports = (0..links.len() as u32).map(PortId);
-            controllers.extend(ports.map(|port| (new_controller(port), Armed::default())));
+            controllers.extend((0..links.len() as u32).map(|port| new_controller(PortId(port))));
         }
         Events {
             network,
@@ -73,6 +73,7 @@ where
             seed: mix(job.seed),
             links,
             router: Router::new(job, C::NEEDS_WAY_BACK, H::IS_SPREAD),
+            armed: vec![Armed::default(); controllers.len()],
             controllers,
             timers: Timers::default(),
             messages: Vec::new(),
@@ -89,7 +90,7 @@ where
     }
 
     #[inline]
-    fn offer(&mut self, port: PortId, packet: Packet<H>, now: Time) {
+    fn offer(&mut self, port: PortId, packet: &mut Packet<H>, now: Time) {
         if C::IS_THERE {
             self.offer_controlled(port, packet, now);
         } else {
@@ -98,37 +99,44 @@ where
     }
 
     /// Offers a packet to the port's controller first, and sends what that has to say.
-    fn offer_controlled(&mut self, port: PortId, mut packet: Packet<H>, now: Time) {
+    fn offer_controlled(&mut self, port: PortId, packet: &mut Packet<H>, now: Time) {
         self.catch_up(port, now);
         let link = &self.links[port.index()];
-        let (controller, _) = &mut self.controllers[port.index()];
         let messages = &mut self.messages;
-        controller.on_forward(
+        self.controllers[port.index()].on_forward(
             now,
-            &mut packet,
+            packet,
             || link.backlog(),
             |message| messages.push(message),
         );
-        self.enqueue(port, packet, now);
-        self.after_control(port, now);
+        self.take_in(port, packet, now);
+        if C::SENDS {
+            self.after_control(port, now);
+        }
     }
 
     /// Sends a controller's messages and sets its timer.
     fn after_control(&mut self, port: PortId, now: Time) {
-        let (controller, armed) = &mut self.controllers[port.index()];
-        self.timers.arm(armed, controller.deadline(), port.0);
+        let deadline = self.controllers[port.index()].deadline();
+        self.timers.arm(&mut self.armed[port.index()], deadline, port.0);
         let owner = self.network.port(port).owner;
         while let Some(message) = self.messages.pop() {
-            let message = to_sender(self.flows, message);
+            let mut message = to_sender(self.flows, message);
             let next = self.router.next(owner, &message);
-            self.enqueue(next, message, now);
+            self.enqueue(next, &mut message, now);
         }
     }
 
     #[inline]
-    fn enqueue(&mut self, port: PortId, packet: Packet<H>, now: Time) {
-        let elsewhere = if self.shares_memory { self.elsewhere(port, now) } else { 0 };
+    fn enqueue(&mut self, port: PortId, packet: &mut Packet<H>, now: Time) {
         self.catch_up(port, now);
+        self.take_in(port, packet, now);
+    }
+
+    /// A packet comes to a port that has been caught up.
+    #[inline]
+    fn take_in(&mut self, port: PortId, packet: &mut Packet<H>, now: Time) {
+        let elsewhere = if self.shares_memory { self.elsewhere(port, now) } else { 0 };
         let link = &mut self.links[port.index()];
         let losses = &mut self.losses;
         let departs = &mut departures(&mut self.controllers, port);
@@ -149,7 +157,7 @@ where
             return None;
         }
         let is_lost = self.loses && link.loses(self.seed ^ index as u64);
-        let mut packet = link.deliver()?.packet;
+        let mut packet = link.deliver()?;
         self.packet_hops += 1;
         self.last_event = now;
         // What waits is looked at only now: the packet that left next arrives later anyway.
@@ -164,7 +172,7 @@ where
         }
         if C::IS_THERE {
             let back = self.network.reverse(PortId(index as u32));
-            self.controllers[back.index()].0.on_return(now, &mut packet);
+            self.controllers[back.index()].on_return(now, &mut packet);
         }
         if let Some(host) = self.network.host(peer)
             && host.0 == packet.to
@@ -172,7 +180,7 @@ where
             return Some(packet);
         }
         let port = self.router.next(peer, &packet);
-        self.offer(port, packet, now);
+        self.offer(port, &mut packet, now);
         None
     }
 
@@ -204,16 +212,16 @@ where
     C: Controller<H>,
     L: Losses<H>,
 {
-    const HAS_TIMERS: bool = C::IS_THERE;
+    const HAS_TIMERS: bool = C::IS_THERE && C::SENDS;
 
     #[inline]
-    fn send(&mut self, host: HostId, packet: Packet<H>, now: Time) {
+    fn send(&mut self, host: HostId, mut packet: Packet<H>, now: Time) {
         let port = if self.network.hosts_forward() {
             self.router.next(host.node(), &packet)
         } else {
             self.network.nic(host)
         };
-        self.offer(port, packet, now);
+        self.offer(port, &mut packet, now);
     }
 
     #[inline]
@@ -256,10 +264,9 @@ where
         let Some((time, port)) = self.timers.pop() else { return };
         self.rung += 1;
         self.last_event = now;
-        let (controller, armed) = &mut self.controllers[port as usize];
-        if armed.disarm(time) {
+        if self.armed[port as usize].disarm(time) {
             let messages = &mut self.messages;
-            controller.on_timer(now, |message| messages.push(message));
+            self.controllers[port as usize].on_timer(now, |message| messages.push(message));
             self.after_control(PortId(port), now);
         }
     }
@@ -280,10 +287,7 @@ where
     }
 
     fn overhead(&self) -> Overhead {
-        let state = |port: &PortId| {
-            let (controller, _) = self.controllers.get(port.index())?;
-            controller.largest_state()
-        };
+        let state = |port: &PortId| self.controllers.get(port.index())?.largest_state();
         let of_switch = |node| self.network.ports_of(node).iter().filter_map(state);
         let switches = || self.network.switches().filter(|node| of_switch(*node).next().is_some());
         Overhead {
@@ -325,13 +329,10 @@ where
 
 /// Shows the packets that leave through a port to its controller, if there are controllers.
 #[inline]
-fn departures<H: Header, C: Controller<H>>(
-    controllers: &mut [(C, Armed)],
-    port: PortId,
-) -> impl Departs<H> {
+fn departures<H: Header, C: Controller<H>>(controllers: &mut [C], port: PortId) -> impl Departs<H> {
     move |start, packet: &mut Packet<H>, behind| {
-        if C::IS_THERE {
-            controllers[port.index()].0.on_departure(start, packet, behind);
+        if C::IS_THERE && C::LOOKS_AT_DEPARTURES {
+            controllers[port.index()].on_departure(start, packet, behind);
         }
     }
 }

@@ -10,15 +10,16 @@ use super::comparator::Comparator;
 use super::flow_list::{FlowList, criticality};
 use crate::transport::pdq::{Pauser, PdqHeader};
 
-/// What may be set of the flow controller.
+/// What may be set of the flow controller; what every packet needs comes first.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
 pub struct FlowControl {
-    /// Which flow is more critical.
-    pub comparator: Comparator,
     /// K of Early Start, round-trip times; 0: none.
     pub early_start: f64,
     /// X of Suppressed Probing, round-trip times; 0: none.
     pub probe_spacing: f64,
+    /// Which flow is more critical.
+    pub comparator: Comparator,
     /// For this many round-trip times after it accepted a flow, a switch accepts no other paused
     /// one.
     pub dampening: f64,
@@ -44,14 +45,17 @@ pub struct Name {
     pub path: u32,
 }
 
-/// The flow controller of one egress port.
+/// The flow controller of one egress port; what every packet needs comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct FlowController {
-    settings: FlowControl,
     me: Pauser,
-    list: FlowList,
     /// The last paused flow that was accepted, and until when no other one is.
     accepted: Option<(Name, Time)>,
+    list: FlowList,
+    settings: FlowControl,
+    /// The most flows that it has remembered at once.
+    most_remembered: usize,
 }
 
 /// How a link is at the moment, beside the flows in its list.
@@ -76,7 +80,18 @@ pub enum Decision {
 impl FlowController {
     /// Of the egress port that `me` stands for.
     pub fn new(settings: FlowControl, me: Pauser) -> FlowController {
-        FlowController { settings, me, list: FlowList::new(settings.comparator), accepted: None }
+        let list = FlowList::new(settings.comparator);
+        FlowController { me, accepted: None, list, settings, most_remembered: 0 }
+    }
+
+    /// What it stands for.
+    pub fn me(&self) -> Pauser {
+        self.me
+    }
+
+    /// The most flows that it has remembered at once.
+    pub fn most_remembered(&self) -> usize {
+        self.most_remembered
     }
 
     /// What it remembers.
@@ -145,6 +160,7 @@ impl FlowController {
         }
         let place = self.list.add(name.flow, header, name.path, self.me, now);
         self.list.truncate(most);
+        self.most_remembered = self.most_remembered.max(self.list.entries().len());
         Some(place)
     }
 

@@ -10,8 +10,9 @@ use flowsched_units::{Bytes, Rate, Time};
 use super::comparator::{Comparator, Criticality};
 use crate::transport::pdq::{Pauser, PdqHeader};
 
-/// One remembered flow.
+/// One remembered flow: a cache line.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(align(64))]
 pub struct Entry {
     /// Which, and how critical it is: D and T.
     pub criticality: Criticality,

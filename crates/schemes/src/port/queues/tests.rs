@@ -168,9 +168,10 @@ proptest! {
         let packet = Packet::<()> { flags, ..packet(7, priority, wire) };
         let (mut passed, mut entered) = (PriorityPort::new(settings), PriorityPort::new(settings));
         let (mut drops, mut drops_of_entered) = (0, 0);
-        let through = passed.pass(packet, elsewhere, |_| drops += 1);
+        let mut next = packet;
+        let passes = passed.pass(&mut next, elsewhere, |_| drops += 1);
         entered.enqueue(packet, elsewhere, |_| drops_of_entered += 1);
-        prop_assert_eq!(through, entered.dequeue());
+        prop_assert_eq!(passes.then_some(next), entered.dequeue());
         prop_assert_eq!(drops, drops_of_entered);
         prop_assert_eq!(passed.marks(), entered.marks());
         prop_assert_eq!(passed.backlog(), Backlog::default());
