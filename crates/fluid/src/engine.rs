@@ -71,6 +71,8 @@ pub(crate) struct Engine<'a, S> {
     changed: Noted,
     path: Vec<PortId>,
     links: Vec<u32>,
+    /// A flow that has not started, by its number, and its path.
+    prepared: Option<(u32, Vec<PortId>)>,
 }
 
 impl<'a, S: Allocator> Engine<'a, S> {
@@ -102,6 +104,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
             changed: Noted::default(),
             path: Vec::new(),
             links: Vec::new(),
+            prepared: None,
         }
     }
 
@@ -230,7 +233,10 @@ impl<'a, S: Allocator> Engine<'a, S> {
     /// Leaves in `path` the ports of the flow's path of this number, and in `links` the same; the lowest
     /// rate of these, bit/s.
     fn find_path(&mut self, flow: &Flow, number: u32) -> f64 {
-        self.ways.there(flow, number, &mut self.path);
+        match &self.prepared {
+            Some((id, path)) if *id == flow.id && number == 0 => self.path.clone_from(path),
+            _ => self.ways.there(flow, number, &mut self.path),
+        }
         self.links.clear();
         self.links.extend(self.path.iter().map(|port| port.0));
         let network = self.job.network;
@@ -428,8 +434,11 @@ impl<'a, S: Allocator> Engine<'a, S> {
     /// Finds what flows have and what acknowledgements leave them of it; whose rate may be another
     /// is among the `changed`.
     fn share(&mut self, now: Time) {
-        let Engine { sharing, transfers, paths, phases, changed, news, side_traffic, .. } = self;
+        self.prepare_start();
+        let Engine { sharing, transfers, changed, .. } = self;
         sharing.settle(Moment { now, transfers }, |slot| changed.note(slot));
+        self.look_ahead();
+        let Engine { sharing, transfers, paths, phases, changed, news, side_traffic, .. } = self;
         for slot in changed.iter() {
             let path = paths.path(slot);
             if phases[slot as usize] != Phase::Sends {
@@ -494,6 +503,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
     }
 }
 
+mod foresight;
 mod subflows;
 
 #[cfg(test)]

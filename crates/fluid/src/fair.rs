@@ -23,6 +23,8 @@ use std::iter::repeat_with;
 use crate::noted::Noted;
 use crate::paths::Paths;
 
+use history::{History, Membership};
+
 /// The relative difference of rates that passes for rounding.
 pub(crate) const ROUNDING: f64 = 1e-10;
 
@@ -88,6 +90,7 @@ pub(crate) struct Fair {
     /// What each flow of a band is offered elsewhere.
     offers: Vec<f64>,
     unfixed: Vec<f64>,
+    history: History,
 }
 
 impl Fair {
@@ -113,6 +116,7 @@ impl Fair {
             changed: Noted::default(),
             offers: Vec::new(),
             unfixed: Vec::new(),
+            history: History::default(),
         }
     }
 
@@ -124,6 +128,7 @@ impl Fair {
             self.class_of.resize(index + 1, 0);
         }
         self.class_of[index] = class;
+        self.history.note_flow(Membership::Starts(slot));
         let band = |link: u32| link * self.classes as u32 + u32::from(class);
         let bands: Vec<u32> = path.map(band).collect();
         let last = |band: &u32| self.bands[*band as usize].members.len() as u32;
@@ -140,11 +145,13 @@ impl Fair {
     /// A flow ends; its rate is zero from now on.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.set_rate(slot, 0.0);
+        self.history.note_flow(Membership::Ends(slot));
         for hop in 0..self.paths.path(slot).len() {
             let index = self.paths.path(slot)[hop] as usize;
             self.leave(index, self.places.path(slot)[hop]);
             let band = &mut self.bands[index];
             if band.members.is_empty() {
+                self.history.note_band(index as u32, band.level, band.taken);
                 band.level = f64::INFINITY;
                 band.taken = 0.0;
                 self.present[index / self.classes] &= !(1 << (index % self.classes));
@@ -160,9 +167,14 @@ impl Fair {
         let members = &mut self.bands[band].members;
         members.swap_remove(place as usize);
         let Some(moved) = members.get(place as usize).copied() else { return };
-        let hop = self.paths.path(moved).iter().position(|other| *other as usize == band);
+        self.set_place(moved, band as u32, place);
+    }
+
+    /// The flow is at this place among the members of the band.
+    fn set_place(&mut self, slot: u32, band: u32, place: u32) {
+        let hop = self.paths.path(slot).iter().position(|other| *other == band);
         if let Some(hop) = hop {
-            self.places.of_mut(moved)[hop] = place;
+            self.places.of_mut(slot)[hop] = place;
         }
     }
 
@@ -236,7 +248,7 @@ impl Fair {
     /// that level elsewhere, so that how much it is matters only if the level rises.
     fn level(&mut self, band: u32) -> f64 {
         let left = self.left_for(band as usize);
-        let Fair { bands, paths, rates, offers, unfixed, .. } = self;
+        let Fair { bands, paths, rates, offers, unfixed, history, .. } = self;
         let old = bands[band as usize].level;
         let below = old * (1.0 - ROUNDING);
         let offer = |slot: &u32| match rates[*slot as usize] {
@@ -248,6 +260,7 @@ impl Fair {
         offers.clear();
         offers.extend(members.iter().map(offer));
         let taken = members.iter().map(|slot| rates[*slot as usize]).sum();
+        history.note_band(band, old, bands[band as usize].taken);
         bands[band as usize].taken = taken;
         if old == f64::INFINITY && offers.iter().sum::<f64>() <= left {
             return f64::INFINITY;
@@ -292,6 +305,8 @@ impl Fair {
 
     /// Gives the band its new level, and its flows the rates that follow.
     fn apply(&mut self, band: u32, level: f64) {
+        let Band { level: old, taken, .. } = self.bands[band as usize];
+        self.history.note_band(band, old, taken);
         self.bands[band as usize].level = level;
         for index in 0..self.offers.len() {
             let slot = self.bands[band as usize].members[index];
@@ -324,9 +339,12 @@ impl Fair {
     }
 
     fn set_rate(&mut self, slot: u32, rate: f64) {
-        let change = rate - self.rates[slot as usize];
-        for &band in self.paths.path(slot) {
-            self.bands[band as usize].taken += change;
+        let old = self.rates[slot as usize];
+        self.history.note_rate(slot, old);
+        for &index in self.paths.path(slot) {
+            let band = &mut self.bands[index as usize];
+            self.history.note_band(index, band.level, band.taken);
+            band.taken += rate - old;
         }
         self.rates[slot as usize] = rate;
         self.changed.note(slot);
@@ -406,6 +424,9 @@ pub(crate) fn fill(capacity: f64, wanted: &mut Vec<f64>) -> f64 {
 fn is_same(one: f64, other: f64) -> bool {
     one == other || (one - other).abs() <= ROUNDING * one.min(other)
 }
+
+mod history;
+mod undo;
 
 #[cfg(test)]
 #[path = "fair/tests.rs"]

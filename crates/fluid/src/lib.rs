@@ -24,6 +24,7 @@
 
 mod admissions;
 mod agenda;
+mod deputy;
 mod engine;
 mod fair;
 mod job;
@@ -46,13 +47,15 @@ use flowsched_schemes::flow_level;
 use flowsched_schemes::world::collecting;
 use flowsched_units::Bytes;
 
+use deputy::with_deputy;
 use engine::Engine;
+use fair::Fair;
 pub use flowsched_schemes::world::{
     FlowOutcome, Outcome, PortSample, Progress, SampleSink, Watch, Worth,
 };
 pub use job::Job;
 use optimum::Optimum;
-use sharing::{Allocator, ClassBy, Classes, Priority, Reservations, Sizes};
+use sharing::{Ahead, Allocator, ClassBy, Classes, Priority, Reservations, Sizes};
 
 /// Runs a job to its end and keeps all samples in [`Outcome::ports`].
 pub fn run(job: &Job<'_>, progress: &Progress) -> Outcome {
@@ -63,12 +66,17 @@ pub fn run(job: &Job<'_>, progress: &Progress) -> Outcome {
 /// [`Outcome::ports`] stays empty.
 pub fn run_watched(job: &Job<'_>, watch: &mut Watch<'_>) -> Outcome {
     let share = job.scheme.link_share;
+    let links = job.network.ports().len();
     let capacities = || job.capacities().map(|rate| rate * share).collect();
     let bits = |sizes: &[Bytes]| {
         sizes.iter().map(|size| latency::wire_bits(*size, job.scheme.header)).collect()
     };
     let alike = |by, thresholds| Classes::new(capacities(), by, thresholds);
     match &job.scheme.sharing {
+        flow_level::Sharing::MaxMin if watch.threads.count.get() > 1 => {
+            let fair = Fair::new(capacities(), 1);
+            with_deputy(fair, watch.threads, |desk| with(job, Ahead::new(desk, links), watch))
+        }
         flow_level::Sharing::MaxMin => with(job, alike(ClassBy::Size, Vec::new()), watch),
         flow_level::Sharing::BytesSent(most) => with(job, alike(ClassBy::Sent, bits(most)), watch),
         flow_level::Sharing::Sizes(most) => with(job, alike(ClassBy::Size, bits(most)), watch),

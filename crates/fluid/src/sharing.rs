@@ -3,11 +3,13 @@
 //! Each is a file: it turns starts, ends and turning points of flows into rates. What they know
 //! of flows is in [`Transfers`]; time is handed in.
 
+mod ahead;
 mod classes;
 mod priority;
 mod reservations;
 mod sizes;
 
+pub(crate) use ahead::Ahead;
 pub(crate) use classes::{ClassBy, Classes};
 pub(crate) use priority::Priority;
 pub(crate) use reservations::Reservations;
@@ -24,8 +26,20 @@ pub(crate) struct Moment<'a> {
     pub(crate) transfers: &'a Transfers,
 }
 
+/// A flow starts or ends to share links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The flow in the slot starts over the links.
+    Start(u32, Vec<u32>),
+    /// The flow in the slot ends.
+    End(u32),
+}
+
 /// How flows share links.
 pub(crate) trait Allocator {
+    /// Whether [`Allocator::expect`] can be of use.
+    const LOOKS_AHEAD: bool = false;
+
     /// The flow in `slot` starts to compete on `path`.
     fn start(&mut self, slot: u32, path: &[u32], moment: Moment<'_>);
 
@@ -54,4 +68,12 @@ pub(crate) trait Allocator {
     /// When the flow's own progress will next change who gets what, if all rates stay as they
     /// are; its end does not count.
     fn turning_point(&self, slot: u32, moment: Moment<'_>) -> Time;
+
+    /// Whether [`Allocator::expect`] is of use now.
+    fn has_time(&self) -> bool {
+        false
+    }
+
+    /// The step probably comes next, at a later instant.
+    fn expect(&mut self, _step: Step) {}
 }

@@ -137,6 +137,11 @@ impl Transfers {
         self.slots.len() as u32 - 1
     }
 
+    /// The slot that the next flow gets.
+    pub(crate) fn next_slot(&self) -> u32 {
+        self.free.last().copied().unwrap_or(self.slots.len() as u32)
+    }
+
     /// Gives the next subflow of the flow in the slot `flow` a slot, over a path whose lowest rate is
     /// `peak`.
     pub(crate) fn split_off(&mut self, flow: u32, peak: f64) -> u32 {

@@ -127,6 +127,61 @@ proptest! {
     }
 }
 
+/// Has it happen to `fair`, whose slots are taken or not; capacities stay as they are.
+fn happen(happening: &Happening, fair: &mut Fair, is_taken: &mut Vec<bool>) {
+    let active: Vec<usize> = (0..is_taken.len()).filter(|slot| is_taken[*slot]).collect();
+    match happening {
+        Happening::Start { path, class } => {
+            let free = is_taken.iter().position(|is_taken| !is_taken).unwrap_or(is_taken.len());
+            is_taken.resize(is_taken.len().max(free + 1), false);
+            is_taken[free] = true;
+            fair.add(free as u32, path.iter().copied(), *class);
+        }
+        Happening::End(index) if !active.is_empty() => {
+            let slot = active[index.index(active.len())];
+            is_taken[slot] = false;
+            fair.remove(slot as u32);
+        }
+        Happening::ChangeClass(index, class) if !active.is_empty() => {
+            fair.set_class(active[index.index(active.len())] as u32, *class);
+        }
+        Happening::Settle => fair.settle(|_| {}),
+        _ => {}
+    }
+}
+
+proptest! {
+    /// Nothing differs afterwards, nor in what happens next: places among members are as they were, too.
+    #[test]
+    fn what_is_undone_leaves_no_trace(
+        before in prop::collection::vec(happening(), 1..40),
+        undone in happening(),
+        after in prop::collection::vec(happening(), 1..20),
+    ) {
+        let capacities = (0..LINKS).map(|link| 1.0 + f64::from(link % 3)).collect();
+        let mut fair = Fair::new(capacities, usize::from(CLASSES));
+        let mut is_taken = Vec::new();
+        let settle = [Happening::Settle];
+        before.iter().chain(&settle).for_each(|h| happen(h, &mut fair, &mut is_taken));
+        let mut other = (fair.clone(), is_taken.clone());
+        fair.begin(true);
+        let mut meanwhile = is_taken.clone();
+if matches!(undone, Happening::Start { .. } | Happening::End(_)) {
+            happen(&undone, &mut fair, &mut meanwhile);
+            fair.settle(|_| {});
+        }
+        fair.undo();
+        for happening in settle.iter().chain(&after).chain(&settle) {
+            let slots = other.0.rates.len();
+            prop_assert_eq!(&fair.rates[..slots], &other.0.rates[..]);
+            prop_assert_eq!(format!("{:?}", fair.bands), format!("{:?}", other.0.bands));
+            prop_assert_eq!(&fair.present, &other.0.present);
+            happen(happening, &mut fair, &mut is_taken);
+            happen(happening, &mut other.0, &mut other.1);
+        }
+    }
+}
+
 #[test]
 fn a_change_goes_no_further_than_it_must() {
     // Two flows on link 0, two on link 1, one over both: the rest of the network stays as it is.
