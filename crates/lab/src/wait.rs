@@ -9,8 +9,8 @@ use nix::sys::time::TimeSpec;
 
 use crate::clock::to_duration;
 
-/// The system mostly wakes a real-time thread so long after it asked for it: less is waited for awake.
-const SLEEPS_OVER: Time = Time::from_us(15);
+/// An idle processor wakes a thread up to so long after it asked for it: less is waited for awake.
+const SLEEPS_OVER: Time = Time::from_us(200);
 /// The longest that a thread does not look whether it is to stop.
 const LONGEST_SLEEP: Time = Time::from_ms(5);
 
