@@ -14,13 +14,14 @@ use nix::time::{ClockId, clock_gettime};
 use crate::error::LabError;
 use crate::sys::Scheduling;
 
-/// A thread looks so often how long it has been in real time.
+/// How often a thread checks how long it has been in real time.
 const LOOK: Duration = Duration::from_millis(2);
-/// What it adds up in one sum.
+/// Real time is added up over spans of this length.
 const SPAN: Duration = Duration::from_millis(100);
-/// These make up the second for which the system has a limit, 950 ms unless somebody has changed it.
+/// As many spans as make up a second, in which the system allows 950 ms of real time by default.
 const SPANS: usize = 10;
-/// A thread that was in real time for so long within a second becomes ordinary.
+/// After this much real time within a second, a thread becomes ordinary. It is well below the system's limit, because
+/// the switch and the hosts may run on one processor.
 const BUDGET: Duration = Duration::from_millis(750);
 
 /// The highest priority of ordinary threads.
@@ -44,7 +45,7 @@ pub(crate) struct Precedence {
     span_ends: Instant,
     /// The thread's processor time at the last look.
     used: Duration,
-    /// Of these, in real time: in the present span, and in the latest ones.
+    /// The part of it that was in real time, by span: the present span first, then the ones before it.
     in_real_time: VecDeque<Duration>,
 }
 
@@ -68,7 +69,7 @@ impl Precedence {
         Ok(precedence)
     }
 
-    /// Is called again and again, every few milliseconds or more often.
+    /// Checks whether the thread has real time left; to be called every few milliseconds or more often.
     ///
     /// # Errors
     /// What the system says.
@@ -84,7 +85,7 @@ impl Precedence {
         if has_budget == had_budget { Ok(()) } else { self.set() }
     }
 
-    /// Adds up the thread's time until `now`, when it has used the processor for `used` in all.
+    /// Notes that the thread has used the processor for `used` in all until `now`.
     fn note(&mut self, now: Instant, used: Duration) {
         let before = std::mem::replace(&mut self.used, used);
         if self.is_real_time {
@@ -101,7 +102,7 @@ impl Precedence {
         self.in_real_time.iter().sum::<Duration>() < BUDGET
     }
 
-    /// Has the system schedule the thread so. Where it grants no real time, the thread stays ordinary.
+    /// Tells the system how to schedule the thread. Where the system grants no real time, the thread stays ordinary.
     fn set(&self) -> io::Result<()> {
         let ordinary = || self.ordinary().set();
         if self.is_real_time { self.real_time().set().or_else(|_| ordinary()) } else { ordinary() }
@@ -137,7 +138,7 @@ impl Drop for Precedence {
 mod tests {
     use super::*;
 
-    /// In any second, a thread that never sleeps is in real time for less than what the system allows.
+    /// In any second, a thread that never sleeps is in real time for no more than its budget and one look.
     #[test]
     fn a_busy_thread_is_ordinary_for_a_part_of_each_second() {
         let mut precedence = Precedence::take(Rank::Hosts).unwrap();
@@ -151,8 +152,10 @@ mod tests {
         }
         let of_a_second =
             |second: &[bool]| second.iter().filter(|is_real_time| **is_real_time).count();
-        let shares: Vec<usize> = looks.windows(500).map(of_a_second).collect();
-        assert!(shares.iter().all(|share| (300..400).contains(share)), "{shares:?}");
+        let a_second = Duration::from_secs(1).div_duration_f64(LOOK) as usize;
+        let most = BUDGET.div_duration_f64(LOOK) as usize + 1;
+        let shares: Vec<usize> = looks.windows(a_second).map(of_a_second).collect();
+        assert!(shares.iter().all(|share| (most / 2..=most).contains(share)), "{shares:?}");
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl Scheduling {
         Ok(Scheduling { policy, rank: rank.sched_priority, niceness })
     }
 
-    /// Has the system schedule the calling thread so.
+    /// Schedules the calling thread like this.
     pub(crate) fn set(self) -> io::Result<()> {
         let rank = libc::sched_param { sched_priority: self.rank };
         // SAFETY: 0 is the calling thread, and the parameter outlives the call.
@@ -61,7 +61,7 @@ impl Scheduling {
     }
 }
 
-/// What a call means by its result: an error if that is negative.
+/// Turns the result of a call, negative for an error, into a `Result`.
 fn done(result: libc::c_int) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

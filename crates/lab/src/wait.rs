@@ -9,7 +9,7 @@ use nix::sys::time::TimeSpec;
 
 use crate::clock::to_duration;
 
-/// An idle processor wakes a thread up to so long after it asked for it: less is waited for awake.
+/// An idle processor may wake a thread this much too late, so shorter waits are spent awake.
 const SLEEPS_OVER: Time = Time::from_us(200);
 /// The longest that a thread does not look whether it is to stop.
 const LONGEST_SLEEP: Time = Time::from_ms(5);

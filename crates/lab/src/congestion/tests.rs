@@ -134,7 +134,7 @@ fn replay(settings: &KernelDctcp, records: &[Record]) -> (usize, usize) {
                 window: record.window,
                 round_trip: Time::ZERO,
             };
-            window.shrink(dctcp.mark_factor(&ahead), 2);
+            window.shrink(dctcp.mark_factor(&ahead), 1);
             let wanted = window.segments().max(2);
             assert!(threshold.abs_diff(wanted) <= 1, "cut {number} to {threshold}, not {wanted}");
             cuts += 1;

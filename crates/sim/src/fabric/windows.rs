@@ -277,8 +277,8 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
             let FarEnd { is_host: is_to_host, .. } = egress.to;
             let sent = if loses | is_to_host | onward.transit.takes_turns() {
                 let (loss, packets, onward) = (egress.loss, egress.sent_packets, &mut onward);
-                let sink = AnyLink { onward, is_to_host, loses, loss, stream, packets };
-                egress.serve(arrivals, end, &mut { sink })
+                let mut sink = AnyLink { onward, is_to_host, loses, loss, stream, packets };
+                egress.serve(arrivals, end, &mut sink)
             } else {
                 egress.serve(arrivals, end, &mut ToSwitch::<H, C>::new(&mut onward))
             };
