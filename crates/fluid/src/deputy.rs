@@ -18,21 +18,21 @@ use flowsched_schemes::world::Threads;
 use crate::fair::Fair;
 use crate::sharing::Step;
 
-/// Looks for the other thread before a thread sleeps. An event is some ten microseconds of work; as many looks as this
-/// take some hundred.
+/// How often a thread looks for the other one before it sleeps. This takes a few hundred microseconds, while an event
+/// takes about ten.
 const LOOKS: u32 = 1 << 12;
 
-/// Where the engine leaves the deputy what to do.
+/// The place where the engine leaves work for the deputy.
 #[derive(Debug)]
 pub(crate) struct Desk {
     work: Mutex<Work>,
-    /// Whether there is a step that nobody has taken yet, or that the deputy is at; changes under the lock.
+    /// Whether a step waits for the deputy, or the deputy works on it. It changes under the lock.
     is_expected: Apart,
     is_asleep: AtomicBool,
     is_over: AtomicBool,
 }
 
-/// A flag that one thread looks at over and over, so that nothing else is in its lines of the cache.
+/// A flag that one thread polls. It has its cache lines to itself, so that other writes do not slow the polling.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Apart(AtomicBool);
