@@ -15,7 +15,7 @@ DESTDIR ?=
 # A tool is built once, quickly: it is used for seconds.
 TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 $(CARGO) install --locked
 
-.PHONY: run build install uninstall agent controller lab test debug-binary test-install test-python lint deny docs reference fidelity fidelity-lab bench bench-controller check-sonic drift soak soak-controller mutants clean dependencies
+.PHONY: run build install uninstall agent controller lab test debug-binary test-install test-python lint deny docs reference fidelity fidelity-lab bench bench-controller check-sonic drift soak soak-engine soak-controller mutants clean dependencies
 
 run: build
 	$(BINARY) run experiments/pias-vs-dctcp.toml
@@ -119,13 +119,18 @@ bench: build
 SOAK_MINUTES ?= 60
 
 ## Random experiments under limits, with signals and kills; failures are kept in soak-failures/. Then a
-## sweep of 500 experiments on eight workers, one of which is killed and one of which has a full disk.
+## sweep of 500 experiments on eight workers, one of which is killed and one of which has a full disk, and
+## 10,000 random scenes in windows and in single events, of which `make test` has 500.
 soak: build
 	$(CARGO) build --release -p flowsched-soak
 	target/release/flowsched-soak --minutes $(SOAK_MINUTES) --page benches/soak.md
 	scripts/install-python-deps.sh
 	FLOWSCHED=$(CURDIR)/$(BINARY) python/test.sh --soak
+	$(MAKE) --no-print-directory soak-engine
 	$(MAKE) --no-print-directory soak-controller
+
+soak-engine:
+	SCENES=10000 $(CARGO) test --package flowsched-sim agreement
 
 ## Ten minutes of random faults at two controllers, etcd and the values in it.
 soak-controller:

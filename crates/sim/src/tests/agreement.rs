@@ -204,8 +204,16 @@ fn flows(drawn: Vec<(u32, u32, bool, u64, u64)>, hosts: u32, unit: Time) -> Vec<
     flows
 }
 
+/// How many of the random scenes a test has whose share is so many fifths. The environment variable
+/// `SCENES` has the number of all, by default 500.
+fn scenes(fifths: u32) -> u32 {
+    let all =
+        std::env::var("SCENES").map_or(500, |number| number.parse().expect("a number of scenes"));
+    all * fifths / 5
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: scenes(2), ..ProptestConfig::default() })]
 
     #[test]
     fn windows_change_nothing(
@@ -310,7 +318,7 @@ fn any_network() -> impl Strategy<Value = (&'static str, Vec<(&'static str, Stri
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: scenes(3), ..ProptestConfig::default() })]
 
     #[test]
     fn windows_change_nothing_in_any_network_with_any_delays(
