@@ -109,8 +109,8 @@ fn a_study_has_more_than_one_seed() {
         Repository::new(root()).experiment(&study, scale, seeds).unwrap().seeds
     };
     assert_eq!(seeds("pdq-fig1", Scale::Paper, None), 5, "the file has one");
-    assert_eq!(seeds("pias-fig5", Scale::Paper, None), 3, "as in the file");
-    assert_eq!(seeds("pias-fig5", Scale::Quick, None), 5);
+    assert_eq!(seeds("pias-fig6", Scale::Paper, None), 3, "as in the file");
+    assert_eq!(seeds("pias-fig6", Scale::Quick, None), 5);
     assert_eq!(seeds("pdq-fig1", Scale::Paper, Some(1)), 1, "as it was asked for");
 }
 
