@@ -129,7 +129,7 @@ fn run_all(
     studies.sort_unstable();
     studies.dedup();
     let threads = threads(wanted.threads);
-    let costs = record::costs(claims, wanted.scale)?;
+    let costs = record::costs(claims, wanted.scale);
     let store = Store::new(&wanted.out, program());
     let progress = Arc::new(Progress::default());
     let interrupts = Interrupts::listen(&progress, "the same command")?;

@@ -4,6 +4,7 @@ use flowsched_experiment::results::Program;
 use serde::{Deserialize, Serialize};
 
 use crate::claim::Claims;
+use crate::digest::{self, TableError};
 use crate::exploration::Explored;
 
 /// What `flowsched reproduce --explore --format json` prints.
@@ -20,10 +21,17 @@ pub struct ExploredTable {
 }
 
 impl ExploredTable {
-    /// As JSON text, ending with a line break.
+    /// As JSON text with its digest, ending with a line break.
     pub fn to_json(&self) -> String {
-        let json = serde_json::to_string_pretty(self);
-        json.expect("texts and numbers can be written as JSON") + "\n"
+        digest::to_json(self)
+    }
+
+    /// Reads what [`to_json`](ExploredTable::to_json) wrote.
+    ///
+    /// # Errors
+    /// If it is no table, or its digest is missing or not that of its content.
+    pub fn from_json(text: &str) -> Result<ExploredTable, TableError> {
+        digest::from_json(text)
     }
 
     /// The same table with the verdicts that follow from its figures and from the claims. Values that the

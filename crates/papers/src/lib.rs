@@ -12,6 +12,7 @@
 mod assumption;
 mod claim;
 mod curve;
+mod digest;
 mod error;
 mod explanation;
 mod exploration;
@@ -36,6 +37,7 @@ mod verdict;
 pub use assumption::{Assumption, Reading};
 pub use claim::{Claim, ClaimedValue, Claims};
 pub use curve::{At, Curve, OnCurve};
+pub use digest::TableError;
 pub use error::ClaimsError;
 pub use explanation::{explanation, how, how_in_lab, parameters};
 pub use exploration::{Explored, as_text, explore, studies};

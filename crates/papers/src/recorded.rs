@@ -6,6 +6,7 @@ use flowsched_experiment::results::Program;
 use serde::{Deserialize, Serialize};
 
 use crate::claim::{Claim, ClaimedValue, Claims};
+use crate::digest::{self, TableError};
 use crate::row::Row;
 use crate::verdict::Verdict;
 
@@ -30,10 +31,17 @@ impl Recorded {
         Recorded { claims: rows.collect(), ..self }
     }
 
-    /// As JSON text, ending with a line break.
+    /// As JSON text with its digest, ending with a line break.
     pub fn to_json(&self) -> String {
-        let json = serde_json::to_string_pretty(self);
-        json.expect("texts and numbers can be written as JSON") + "\n"
+        digest::to_json(self)
+    }
+
+    /// Reads what [`to_json`](Recorded::to_json) wrote.
+    ///
+    /// # Errors
+    /// If it is no table, or its digest is missing or not that of its content.
+    pub fn from_json(text: &str) -> Result<Recorded, TableError> {
+        digest::from_json(text)
     }
 }
 

@@ -224,8 +224,7 @@ fn readings_are_of_values_that_the_claims_have() {
     let claims = claims();
     for file in fs::read_dir(root().join("papers/explored")).unwrap() {
         let path = file.unwrap().path();
-        let table: ExploredTable =
-            serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let table = ExploredTable::from_json(&fs::read_to_string(&path).unwrap()).unwrap();
         for row in table.explored.iter().flatten().map(|one| &one.row) {
             let (id, name) = (&row.id, &row.value);
             assert!(claims.value(id, name).is_some(), "{}: {id}: {name}", path.display());

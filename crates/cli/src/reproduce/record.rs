@@ -5,18 +5,16 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use flowsched_experiment::{Experiment, Mistake, Mistakes, Place};
-use flowsched_papers::{
-    Claim, ClaimedValue, Claims, Explored, ExploredTable, Recorded, Repository, Row, Study, Tables,
-    totals,
-};
-use flowsched_report::{claim_chart, paper_page};
-use flowsched_run::{Size, machine_in_words};
-use serde::de::DeserializeOwned;
-
 use crate::arguments::Scale;
 use crate::failure::Failure;
 use crate::program::program;
+use flowsched_experiment::{Experiment, Mistake, Mistakes, Place};
+use flowsched_papers::{
+    Claim, ClaimedValue, Claims, Explored, ExploredTable, Recorded, Repository, Row, Study,
+    TableError, Tables, totals,
+};
+use flowsched_report::{claim_chart, paper_page};
+use flowsched_run::{Size, machine_in_words};
 
 /// The claim whose chart the front page shows.
 const FRONT: &str = "pias.sim.oversubscribed";
@@ -40,45 +38,61 @@ pub fn record_explored(explored: Vec<Vec<Explored>>) -> ExploredTable {
 /// The tables of what was measured, with verdicts by these claims.
 ///
 /// # Errors
-/// If two have a value at the same scale.
+/// If a table was changed after it was written, or two have a value at the same scale.
 pub fn tables(claims: &Claims) -> Result<Tables, Failure> {
     let refused = |problem: String| {
         Mistakes::from(Mistake::new(&Place::Argument(MEASURED.to_owned()), "claims", problem))
     };
-    let read: Vec<(String, Recorded)> = read_all(MEASURED)?;
+    let read: Vec<(String, Recorded)> = read_all(MEASURED, Recorded::from_json)?;
     let judged = read.into_iter().map(|(file, table)| (file, table.judged(claims)));
     Ok(Tables::new(judged.collect()).map_err(refused)?)
 }
 
-/// What the JSON files of a folder say, each with its path, in their order; nothing without the folder.
-fn read_all<T: DeserializeOwned>(folder: &str) -> Result<Vec<(String, T)>, Failure> {
-    let failed = |path: &Path, source| {
-        let what = format!("read {}", path.display());
-        Failure::System { what, source }
-    };
+/// The tables of a folder, each with its path, in their order; nothing without the folder.
+fn read_all<T>(
+    folder: &str,
+    from_json: fn(&str) -> Result<T, TableError>,
+) -> Result<Vec<(String, T)>, Failure> {
+    files(folder)?.iter().map(|path| read(path, from_json)).collect()
+}
+
+/// The JSON files of a folder, in their order; nothing without the folder.
+fn files(folder: &str) -> Result<Vec<PathBuf>, Failure> {
     let list = || -> io::Result<Vec<PathBuf>> {
         fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect()
     };
     let mut paths = match list() {
         Ok(paths) => paths,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(Path::new(folder), error)),
+        Err(source) => return Err(Failure::System { what: format!("read {folder}"), source }),
     };
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
     paths.sort_unstable();
-    let read = |path: &PathBuf| {
-        let text = fs::read_to_string(path).map_err(|error| failed(path, error))?;
-        let said = serde_json::from_str(&text).map_err(|error| failed(path, error.into()))?;
-        Ok((path.display().to_string(), said))
-    };
-    paths.iter().map(read).collect()
+    Ok(paths)
+}
+
+/// A table with its path.
+fn read<T>(
+    path: &Path,
+    from_json: fn(&str) -> Result<T, TableError>,
+) -> Result<(String, T), Failure> {
+    let name = path.display().to_string();
+    let text = fs::read_to_string(path)
+        .map_err(|source| Failure::System { what: format!("read {name}"), source })?;
+    match from_json(&text) {
+        Ok(table) => Ok((name, table)),
+        Err(refused) => {
+            let place = Place::Argument(name);
+            Err(Mistakes::from(Mistake::new(&place, "", refused.to_string())).into())
+        }
+    }
 }
 
 /// Writes a page for each paper, the line of totals and the chart of the front page to a folder.
 pub fn write_pages(folder: &Path) -> Result<(), Failure> {
     let claims = Repository::here().claims()?;
     let tables = tables(&claims)?;
-    let explored: Vec<(String, ExploredTable)> = read_all(EXPLORED)?;
+    let explored: Vec<(String, ExploredTable)> = read_all(EXPLORED, ExploredTable::from_json)?;
     let explored: Vec<ExploredTable> =
         explored.into_iter().map(|(_, table)| table.judged(&claims)).collect();
     let mut papers: BTreeMap<&str, Vec<&Claim>> = BTreeMap::new();
@@ -126,14 +140,19 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
 /// What each seed of a study took when a table was recorded, in seconds of one processor.
 pub struct Costs(BTreeMap<Study, f64>);
 
-/// The costs of the table of `claims` that is recorded at `scale`.
-pub fn costs(claims: &Claims, scale: Scale) -> Result<Costs, Failure> {
-    let (tables, scale) = (tables(claims)?, scale.to_string());
+/// The costs of the table of `claims` that is recorded at `scale`. They only estimate the time left: tables that are
+/// refused, such as one that is being measured again into its file, have none.
+pub fn costs(claims: &Claims, scale: Scale) -> Costs {
+    let files = files(MEASURED).unwrap_or_default();
+    let read = files.iter().filter_map(|path| read(path, Recorded::from_json).ok());
+    let judged = read.map(|(file, table)| (file, table.judged(claims)));
+    let Ok(tables) = Tables::new(judged.collect()) else { return Costs(BTreeMap::new()) };
+    let scale = scale.to_string();
     let cost = |(id, value): (&str, &ClaimedValue)| {
         let took = tables.cost_of_seed(id, &value.name, &scale)?;
         Some((value.measure.as_ref()?.study(), took))
     };
-    Ok(Costs(values(claims).filter_map(cost).collect()))
+    Costs(values(claims).filter_map(cost).collect())
 }
 
 impl Costs {

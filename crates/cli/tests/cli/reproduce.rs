@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use flowsched_papers::{Claims, Row};
+use flowsched_papers::{Claims, Recorded, Row, Scale, Tables, Verdict};
 use serde_json::Value;
 
 use crate::common::{Place, SMALL};
@@ -151,11 +151,53 @@ fn after_kills_the_rows_are_those_of_an_uninterrupted_run() {
 }
 
 #[test]
+fn a_table_that_was_changed_is_refused() {
+    let place = repository();
+    let table = place.flowsched(AS_JSON).output;
+    fs::create_dir(place.path("papers/measured")).unwrap();
+    fs::create_dir(place.path("papers/explored")).unwrap();
+    place.write("papers/measured/paper.json", &table);
+    let pages = |place: &Place| place.flowsched(&["pages", "."]);
+    let done = pages(&place);
+    assert_eq!(done.status, Some(0), "a redirected file is a table: {}", done.errors);
+
+    // As `sed` would do it.
+    place.write(
+        "papers/measured/paper.json",
+        &table.replacen("\"measured\": 0", "\"measured\": 9", 1),
+    );
+    for refused in [pages(&place), place.flowsched(&["explain", "pias.hops"])] {
+        assert_eq!(refused.status, Some(2), "{}", refused.errors);
+        for words in [
+            "papers/measured/paper.json",
+            "it was changed after",
+            "Measure again: `flowsched reproduce --scale paper",
+        ] {
+            assert!(refused.errors.contains(words), "{words}: {}", refused.errors);
+        }
+    }
+    let again = place.flowsched(AS_JSON);
+    assert_eq!(again.status, Some(0), "what measures again reads no table: {}", again.errors);
+
+    let explored = place.flowsched(&[AS_JSON, &["pias.small", "--explore"]].concat()).output;
+    place.write("papers/measured/paper.json", &table);
+    place.write("papers/explored/quick.json", &explored);
+    assert_eq!(pages(&place).status, Some(0), "{}", pages(&place).errors);
+    let bare: String = explored.lines().filter(|line| !line.contains("\"digest\"")).collect();
+    place.write("papers/explored/quick.json", &bare);
+    let refused = pages(&place);
+    assert_eq!(refused.status, Some(2), "{}", refused.errors);
+    assert!(refused.errors.contains("has no `digest`"), "{}", refused.errors);
+}
+
+#[test]
 fn verdicts_follow_from_the_claims_whatever_the_tables_say() {
     let place = repository();
     let table = place.flowsched(AS_JSON).output.replace("\"reproduced\"", "\"not-reproduced\"");
+    // Even a forger who has the source code gains nothing.
+    let forged: Recorded = serde_json::from_str(&table).unwrap();
     fs::create_dir(place.path("papers/measured")).unwrap();
-    place.write("papers/measured/paper.json", &table);
+    place.write("papers/measured/paper.json", &forged.to_json());
     let explained = |place: &Place| place.flowsched(&["explain", "pias.hops"]).output;
     assert!(
         explained(&place)
