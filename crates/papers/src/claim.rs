@@ -152,7 +152,6 @@ impl Claim {
             if !names.insert(&value.name) {
                 return Err(self.refuse("Two of its values have the same name."));
             }
-            let is_measured = value.measure.is_some() || value.share.is_some();
             let reasons = [
                 value.measure.is_some(),
                 value.share.is_some(),
@@ -167,11 +166,6 @@ impl Claim {
             self.check_published(value)?;
             if value.bound.is_some() && self.bound.is_some() {
                 return Err(self.refuse("`bound` is either the claim's or its values'."));
-            }
-            if self.kind == Kind::Property && (is_measured || value.lab.is_some()) {
-                let problem = "A property has no number to measure: leave `measure`, `share` and `lab` out, \
-                               or state it as an order or a value.";
-                return Err(self.refuse(problem));
             }
             for measure in value.measure.iter().chain(&value.lab) {
                 measure.check(self.kind).map_err(|problem| self.refuse(&problem))?;

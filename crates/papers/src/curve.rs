@@ -85,7 +85,8 @@ impl Measure {
     /// The figure along the first varied key that has numbers, in the unit of the published value. `None` where
     /// it is not a figure of single points, or where other keys differ between its points too.
     pub fn curve(&self, kind: Kind, summary: &Summary) -> Option<Curve> {
-        let is_of_points = self.reach.is_none() && self.over != Some(Over::Mean);
+        let is_of_points =
+            self.reach.is_none() && self.grows_along.is_none() && self.over != Some(Over::Mean);
         if !is_of_points || !self.baseline_at.is_empty() {
             return None;
         }
@@ -98,7 +99,8 @@ impl Measure {
         if self.baseline.is_none() {
             return Vec::new();
         }
-        let alone = Measure { reach: None, over: None, baseline: None, ..self.clone() };
+        let alone =
+            Measure { reach: None, over: None, baseline: None, grows_along: None, ..self.clone() };
         let of_scheme = |scheme: &str| {
             let measure = Measure { scheme: scheme.to_owned(), ..alone.clone() };
             let curves = measure.curves(kind, summary);

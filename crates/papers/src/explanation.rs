@@ -19,7 +19,6 @@ pub fn explanation(claim: &Claim, rows: &[Row]) -> String {
         let of_value = rows.iter().filter(|row| row.id == claim.id && row.value == value.name);
         let name = if value.name.is_empty() { "value" } else { &value.name };
         let published = of_value.clone().next().map_or(String::new(), Row::published_in_words);
-        let published = if published.is_empty() { "holds" } else { &published };
         let _ = writeln!(text, "  {name}: {published}; {}", how(value));
         for row in of_value.filter(|row| row.measured.is_some()) {
             let (figure, verdict) = (row.measured_in_words(), row.verdict_in_words());
@@ -99,6 +98,12 @@ fn measured(measure: &Measure) -> String {
     if !measure.baseline_at.is_empty() {
         let _ = write!(text, " at {}", pairs(&measure.baseline_at));
     }
+    if let Some(other) = &measure.equals {
+        let _ = write!(text, " equals {other} in every run");
+    }
+    if let Some(key) = &measure.grows_along {
+        let _ = write!(text, ", the change of this ratio from each {key} to the next");
+    }
     if !measure.at.is_empty() {
         let _ = write!(text, ", {}", pairs(&measure.at));
     }
@@ -110,7 +115,8 @@ fn measured(measure: &Measure) -> String {
     }
 }
 
-fn pairs(setting: &Setting) -> String {
+/// Keys and their values: `workload.load = 0.5, hosts = 4`.
+pub(crate) fn pairs(setting: &Setting) -> String {
     let pairs: Vec<String> =
         setting.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     pairs.join(", ")

@@ -16,7 +16,7 @@ pub enum Kind {
     Value,
     /// How two schemes compare, without a number.
     Order,
-    /// Something that holds or does not.
+    /// Something that holds in every run or does not.
     Property,
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use flowsched_experiment::results::{Change, OverSeeds, Point, Summary};
 use serde::{Deserialize, Serialize};
 
+use crate::explanation::pairs;
 use crate::figure::{figure, is_known};
 use crate::kind::Kind;
 use crate::measured::Measured;
@@ -38,6 +39,10 @@ pub struct Measure {
     pub baseline_at: Setting,
     /// What is taken of several points.
     pub over: Option<Over>,
+    /// Of orders: not the ratio to the baseline itself, but how it changes from each value of this key to the next.
+    pub grows_along: Option<String>,
+    /// Of properties: the figure of the same run that it has to equal in every run of every seed.
+    pub equals: Option<String>,
     /// What the figure is divided by, to have the unit of the published one.
     #[serde(default = "one")]
     pub unit: f64,
@@ -74,9 +79,28 @@ impl Measure {
     /// The figure and its interval; `None` if the runs do not have it, or not at one point alone
     /// where one is needed.
     pub fn of_runs(&self, kind: Kind, summary: &Summary) -> Option<Measured> {
-        let groups = self.groups(summary);
-        let found: Vec<Measured> =
-            groups.iter().filter_map(|points| self.at_points(kind, summary, points)).collect();
+        if let Some(other) = &self.equals {
+            return self.held(other, summary);
+        }
+        let found = match &self.grows_along {
+            Some(key) => self.growth(key, kind, summary)?,
+            None => {
+                let groups = self.groups(summary);
+                let found =
+                    groups.iter().filter_map(|points| self.at_points(kind, summary, points));
+                found.collect()
+            }
+        };
+        let found = self.taken_of(found)?;
+        // A reach is of all seeds together, and what the jackknife gives one of them is no figure of its runs.
+        Some(match self.reach {
+            Some(_) => Measured { extremes: None, ..found },
+            None => found,
+        })
+    }
+
+    /// One of the figures of several points; `None` unless `over` says which.
+    fn taken_of(&self, found: Vec<Measured>) -> Option<Measured> {
         let larger = |a: &&Measured, b: &&Measured| a.figure.total_cmp(&b.figure);
         match (self.over, &found[..]) {
             (None | Some(Over::Mean), [only]) => Some(*only),
@@ -86,8 +110,88 @@ impl Measure {
         }
     }
 
+    /// The share of seeds in all of whose runs the figure equals the other. A run that was cut short counts: its flows
+    /// did not finish.
+    fn held(&self, other: &str, summary: &Summary) -> Option<Measured> {
+        let mut seeds: BTreeMap<u64, bool> = BTreeMap::new();
+        for point in summary.points().into_iter().filter(|point| self.is_at(point)) {
+            for run in summary.runs_of(point, &self.scheme) {
+                let is_equal = figure(run, &self.figure)? == figure(run, other)?;
+                *seeds.entry(run.seed).or_insert(true) &= is_equal;
+            }
+        }
+        let (count, held) = (seeds.len(), seeds.values().filter(|held| **held).count());
+        let share = held as f64 / count as f64;
+        (count > 0).then_some(Measured {
+            figure: share,
+            interval: None,
+            extremes: None,
+            seeds: count,
+        })
+    }
+
+    /// How much the ratio to the baseline changes from each value of the key to the next, in the order of the runs.
+    fn growth(&self, key: &str, kind: Kind, summary: &Summary) -> Option<Vec<Measured>> {
+        let baseline = self.baseline.as_deref()?;
+        let mut places: Vec<(&str, Vec<&Point>)> = Vec::new();
+        for point in summary.points().into_iter().filter(|point| self.is_at(point)) {
+            let value = point.get(key)?;
+            match places.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, points)) => points.push(point),
+                None => places.push((value, vec![point])),
+            }
+        }
+        let is_one = |points: &[&Point]| self.reach.is_some() || points.len() == 1;
+        let logs = places.iter().map(|(_, points)| {
+            let of_point = || self.logs_by_seed(kind, summary, points, baseline);
+            is_one(points).then(of_point).flatten()
+        });
+        let logs: Vec<BTreeMap<u64, f64>> = logs.collect::<Option<_>>()?;
+        let steps = logs.windows(2).map(|pair| {
+            let step = |(seed, log): (&u64, &f64)| Some(log - pair[0].get(seed)?);
+            compared(kind, &pair[1].iter().filter_map(step).collect::<Vec<_>>())
+        });
+        steps.collect()
+    }
+
+    /// Why the runs do not have the figure: a sentence without its full stop.
+    pub(crate) fn missing(&self, summary: Option<&Summary>) -> String {
+        let experiment = format!("experiments/{}.toml", self.experiment);
+        let Some(summary) = summary else {
+            return format!("no table has it yet, {experiment} measures it");
+        };
+        let known = summary.schemes();
+        if let Some(scheme) = self.schemes().into_iter().find(|name| !known.contains(name)) {
+            return format!("{experiment} has no scheme `{scheme}`, but {}", known.join(", "));
+        }
+        if !summary.points().into_iter().any(|point| self.is_at(point)) {
+            return format!("{experiment} has no run at {}", pairs(&self.at));
+        }
+        let (figure, schemes) = (&self.figure, self.schemes().join(" and "));
+        match &self.reach {
+            Some(Reach { key, least }) => format!(
+                "`{figure}` of {schemes} in {experiment} does not fall below {least} at any {key}"
+            ),
+            None => {
+                format!("the runs of {experiment} do not have the figure `{figure}` of {schemes}")
+            }
+        }
+    }
+
     /// What is wrong with it for claims of `kind`.
     pub(crate) fn check(&self, kind: Kind) -> Result<(), String> {
+        if self.equals.is_some() != (kind == Kind::Property) {
+            return Err(
+                "`equals` is for properties, which need it: the figure that `figure` has to equal in every run."
+                    .to_owned(),
+            );
+        }
+        if kind == Kind::Property && (self.reach.is_some() || self.over.is_some()) {
+            return Err("A property holds at all points: leave `reach` and `over` out.".to_owned());
+        }
+        if self.grows_along.is_some() && kind != Kind::Order {
+            return Err("`grows_along` is for orders.".to_owned());
+        }
         if self.baseline.is_some() != kind.compares() {
             return Err(
                 "`baseline` is for reductions, gaps, ratios and orders, which need it.".to_owned()
@@ -96,10 +200,9 @@ impl Measure {
         if self.baseline.is_none() && !self.baseline_at.is_empty() {
             return Err("`baseline_at` needs a `baseline`.".to_owned());
         }
-        if is_known(&self.figure) {
-            Ok(())
-        } else {
-            Err(format!("`{}` is no figure of a run's summary.", self.figure))
+        match std::iter::once(&self.figure).chain(&self.equals).find(|figure| !is_known(figure)) {
+            Some(figure) => Err(format!("`{figure}` is no figure of a run's summary.")),
+            None => Ok(()),
         }
     }
 
@@ -211,7 +314,7 @@ impl Measure {
         }
         steps.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let seeds = at(points.first()?)?.into_keys();
-        let logs = reach.log_of_seeds(&steps, kind == Kind::Order)?;
+        let logs = reach.log_of_seeds(&steps, kind == Kind::Order && self.grows_along.is_none())?;
         Some(seeds.zip(logs.into_iter().map(f64::exp)).collect())
     }
 }
@@ -260,6 +363,7 @@ fn compared(kind: Kind, logs: &[f64]) -> Option<Measured> {
 
 #[cfg(test)]
 mod tests {
+    use flowsched_experiment::results::RunSummary;
     use proptest::prelude::*;
 
     use super::*;
@@ -356,5 +460,94 @@ mod tests {
         assert_eq!(extremes([0.0, f64::INFINITY].into_iter()), None);
         assert_eq!(with_outlier, Verdict::Undecided);
         assert_eq!(verdict(&[10.2, 10.21, 10.22, 9.9]).0, Verdict::Reproduced);
+    }
+
+    /// Runs of `s` and `t` with two seeds at three loads: the application throughput of `t` falls below 99% at 10 flows,
+    /// that of `s` at 10, 20 and then `last` flows.
+    fn runs(last: f64) -> Summary {
+        let mut summary = Summary::default();
+        for (load, reach) in [("0.1", 10.0), ("0.2", 20.0), ("0.3", last)] {
+            for flows in [5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0] {
+                let point = [("load", load.to_owned()), ("flows", flows.to_string())];
+                let point = point.map(|(key, value)| (key.to_owned(), value));
+                for seed in [1, 2] {
+                    let run = |scheme: &str, reach: f64| RunSummary {
+                        point: Point(point.to_vec()),
+                        scheme: scheme.to_owned(),
+                        seed,
+                        complete: true,
+                        flows: 10,
+                        finished: if flows > reach { 9 } else { 10 },
+                        application_throughput: Some(if flows > reach { 0.9 } else { 1.0 }),
+                        ..RunSummary::default()
+                    };
+                    summary.runs.extend([run("s", reach), run("t", 10.0)]);
+                }
+            }
+        }
+        summary
+    }
+
+    fn measure(more: &str) -> Measure {
+        toml::from_str(&format!("experiment = \"e\"\nscheme = \"s\"\n{more}")).unwrap()
+    }
+
+    #[test]
+    fn a_ratio_that_grows_at_each_step_is_an_order() {
+        let text = "figure = \"application_throughput\"\nreach = { key = \"flows\", least = 0.99 }\n\
+                    baseline = \"t\"\ngrows_along = \"load\"\nover = \"least\"";
+        let (growth, higher) = (measure(text), Published::Order(Expected::Higher));
+        let verdict = |last: f64| {
+            let found = growth.of_runs(Kind::Order, &runs(last)).unwrap();
+            (Verdict::new(Kind::Order, None, higher, &found), found)
+        };
+        let (grown, found) = verdict(30.0);
+        assert_eq!((grown, found.extremes), (Verdict::Reproduced, None));
+        // From 20 flows to 30, where the other step is from 10 to 20; each falls in the following step of 5 flows.
+        assert!((found.figure - (30.5 / 20.5 - 1.0)).abs() < 1e-9, "{found:?}");
+        assert_eq!(verdict(10.0).0, Verdict::NotReproduced, "it shrinks from 20 to 10");
+        let never = growth.of_runs(Kind::Order, &runs(35.0));
+        assert_eq!(never, None, "nobody knows how far the ratio grows");
+        let said = growth.missing(Some(&runs(35.0)));
+        assert!(
+            said.contains("of s and t in experiments/e.toml does not fall below 0.99"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_reach_has_no_extremes() {
+        let text = "figure = \"application_throughput\"\nreach = { key = \"flows\", least = 0.99 }\n\
+                    at = { load = \"0.2\" }\n";
+        let found = |more: &str, kind| {
+            measure(&format!("{text}{more}")).of_runs(kind, &runs(30.0)).unwrap()
+        };
+        assert_eq!(found("", Kind::Value).extremes, None);
+        assert_eq!(found("baseline = \"t\"", Kind::Ratio).extremes, None);
+    }
+
+    #[test]
+    fn a_property_holds_in_the_seeds_in_all_of_whose_runs_it_holds() {
+        let text = "figure = \"finished\"\nequals = \"flows\"\n";
+        let held = |at: &str, summary: &Summary| {
+            let found = measure(&format!("{text}{at}")).of_runs(Kind::Property, summary).unwrap();
+            (found.figure, found.seeds, found.interval)
+        };
+        let mut summary = runs(30.0);
+        assert_eq!(held("at = { flows = \"10\" }", &summary), (1.0, 2, None));
+        assert_eq!(held("", &summary), (0.0, 2, None), "some point is enough");
+        summary.runs.retain(|run| run.seed == 1 || run.finished == run.flows);
+        assert_eq!(held("", &summary).0, 0.5);
+        assert_eq!(measure(text).of_runs(Kind::Property, &Summary::default()), None);
+    }
+
+    #[test]
+    fn what_the_runs_lack_is_named() {
+        let said =
+            |more: &str| measure(&format!("figure = \"drops\"\n{more}")).missing(Some(&runs(30.0)));
+        assert_eq!(said("baseline = \"u\""), "experiments/e.toml has no scheme `u`, but s, t");
+        assert_eq!(said("at = { load = \"0.5\" }"), "experiments/e.toml has no run at load = 0.5");
+        assert_eq!(said(""), "the runs of experiments/e.toml do not have the figure `drops` of s");
+        assert!(measure("figure = \"drops\"").missing(None).contains("no table has it yet"));
     }
 }

@@ -40,8 +40,8 @@ pub struct Row {
     pub measured: Option<f64>,
     /// Its 95% interval over seeds.
     pub interval: Option<(f64, f64)>,
-    /// The least and the most of the seeds' figures. Tables that were recorded without them decide by the
-    /// interval alone.
+    /// The least and the most of the seeds' figures; `None` of a reach, which is of all seeds together. Tables that were
+    /// recorded without them decide by the interval alone.
     #[serde(default, deserialize_with = "both", skip_serializing_if = "Option::is_none")]
     pub extremes: Option<(f64, f64)>,
     /// What the measurement says of the published value.
@@ -132,12 +132,13 @@ impl Row {
             (Some(published), Some(found)) => {
                 Verdict::new(kind, claim.bound_of(value), published, found)
             }
+            (None, Some(found)) => Verdict::of_property(found.figure, found.seeds),
             _ if value.needs_the_lab => Verdict::NeedsTheLab,
             _ => Verdict::NotRun,
         };
-        let no_figure = || "the runs do not have the figure".to_owned();
+        let missing = || measure.map(|one| one.missing(run.map(|(_, summary)| summary)));
         let reason = match (verdict, &measured) {
-            (Verdict::NotRun, _) => Some(value.not_run.clone().unwrap_or_else(no_figure)),
+            (Verdict::NotRun, _) => value.not_run.clone().or_else(missing),
             (_, Some(found)) if !found.figure.is_finite() => Some(NOT_FINITE.to_owned()),
             _ => None,
         };
@@ -180,7 +181,11 @@ impl Row {
     pub(crate) fn judged_as(self, kind: Kind, claims: &Claims) -> Option<Row> {
         let (claim, value) = claims.value(&self.id, &self.value)?;
         let (bound, published) = (claim.bound_of(value), value.published);
-        let row = Row { kind, bound, published, ..self };
+        let measure = if self.is_in_lab() { &value.lab } else { &value.measure };
+        // Tables of earlier versions have extremes of a reach, which say nothing.
+        let has_extremes = measure.as_ref().is_none_or(|measure| measure.reach.is_none());
+        let extremes = self.extremes.filter(|_| has_extremes);
+        let row = Row { kind, bound, published, extremes, ..self };
         let is_idle = matches!(row.verdict, Verdict::NotRun | Verdict::NeedsTheLab);
         let (verdict, reason) = match (row.measured, published) {
             (Some(figure), Some(published)) if row.reason.is_none() => {
@@ -188,6 +193,9 @@ impl Row {
                 let measured =
                     Measured { figure, interval: row.interval, extremes: row.extremes, seeds };
                 (Verdict::new(kind, bound, published, &measured), None)
+            }
+            (Some(share), None) if kind == Kind::Property && row.reason.is_none() => {
+                (Verdict::of_property(share, row.seeds.unwrap_or_default()), None)
             }
             (None, _) if is_idle => (row.verdict, row.reason),
             // Its runs decide nothing, as where the lab was late.
@@ -221,6 +229,7 @@ impl Row {
     pub fn published_in_words(&self) -> String {
         let number = |number| self.kind.in_full(number);
         let published = match self.published {
+            None if self.kind == Kind::Property => "holds".to_owned(),
             None => String::new(),
             Some(Published::Number(only)) => number(only),
             Some(Published::Range([low, high])) => format!("{} to {}", number(low), number(high)),

@@ -48,11 +48,15 @@ fn cells(row: &Row) -> [String; 5] {
     ]
 }
 
-/// `Of 142 published values: 10 reproduced, ... Of 12 published orders: ...`; orders, which are easier
-/// to reproduce than numbers, count apart.
+/// `Of 142 published values: 10 reproduced, ... Of 12 published orders: ... Of 3 published properties: ...`; orders
+/// and properties, which are easier to reproduce than numbers, count apart.
 pub fn totals(rows: &[Row]) -> String {
-    let (orders, values): (Vec<&Row>, Vec<&Row>) =
-        rows.iter().partition(|row| row.kind == Kind::Order);
+    let of = |is_of: fn(Kind) -> bool| rows.iter().filter(|row| is_of(row.kind)).collect();
+    let groups: [(Vec<&Row>, &str, &str); 3] = [
+        (of(|kind| !matches!(kind, Kind::Order | Kind::Property)), "value", "values"),
+        (of(|kind| kind == Kind::Order), "order", "orders"),
+        (of(|kind| kind == Kind::Property), "property", "properties"),
+    ];
     let sentence = |rows: &[&Row], what: &str| {
         let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
         let counted = Verdict::ALL.into_iter().filter(|verdict| count(*verdict) > 0);
@@ -60,9 +64,10 @@ pub fn totals(rows: &[Row]) -> String {
             counted.map(|verdict| format!("{} {}", count(verdict), verdict.words())).collect();
         format!("Of {} published {what}: {}.", rows.len(), counted.join(", "))
     };
-    let both = [(&values, "values"), (&orders, "orders")];
-    let stated = both.into_iter().filter(|(rows, _)| !rows.is_empty());
-    stated.map(|(rows, what)| sentence(rows, what)).collect::<Vec<_>>().join(" ")
+    let stated = groups.iter().filter(|(rows, ..)| !rows.is_empty());
+    let sentences =
+        stated.map(|(rows, one, more)| sentence(rows, if rows.len() == 1 { one } else { more }));
+    sentences.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -75,14 +80,16 @@ mod tests {
     }
 
     #[test]
-    fn orders_count_apart() {
+    fn orders_and_properties_count_apart() {
         let rows = [
             row(Kind::Gap, Verdict::Reproduced),
             row(Kind::Value, Verdict::NotRun),
             row(Kind::Order, Verdict::Reproduced),
+            row(Kind::Property, Verdict::Reproduced),
+            row(Kind::Property, Verdict::NotRun),
         ];
-        let expected =
-            "Of 2 published values: 1 reproduced, 1 not run. Of 1 published orders: 1 reproduced.";
+        let expected = "Of 2 published values: 1 reproduced, 1 not run. Of 1 published order: 1 reproduced. \
+                        Of 2 published properties: 1 reproduced, 1 not run.";
         assert_eq!(totals(&rows), expected);
         assert_eq!(totals(&[]), "");
     }

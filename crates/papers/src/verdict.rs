@@ -11,7 +11,8 @@ use crate::published::{Expected, Published, meets, widest};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The interval meets the published value or range, and not all seeds are on one side of it.
+    /// The interval meets the published value or range, and not all seeds are on one side of it. The whole interval
+    /// agrees with an order. A property holds in every seed.
     Reproduced,
     /// The interval does not, but it is wholly on the published side of "no difference".
     SameDirection,
@@ -53,6 +54,15 @@ impl Verdict {
                 Verdict::of_numbers(kind, bound, range, (low, high), measured.extremes)
             }
             (_, None) => Verdict::Undecided,
+        }
+    }
+
+    /// The verdict on a property that holds in this share of the seeds: one seed in which it does not hold decides.
+    pub fn of_property(share: f64, seeds: usize) -> Verdict {
+        match (share < 1.0, seeds) {
+            (true, _) => Verdict::NotReproduced,
+            (false, ..=1) => Verdict::Undecided,
+            (false, _) => Verdict::Reproduced,
         }
     }
 
@@ -162,6 +172,14 @@ mod tests {
     }
 
     #[test]
+    fn a_property_holds_in_every_seed_or_not_at_all() {
+        assert_eq!(Verdict::of_property(1.0, 5), Verdict::Reproduced);
+        assert_eq!(Verdict::of_property(0.8, 5), Verdict::NotReproduced);
+        assert_eq!(Verdict::of_property(0.0, 1), Verdict::NotReproduced);
+        assert_eq!(Verdict::of_property(1.0, 1), Verdict::Undecided);
+    }
+
+    #[test]
     fn one_seed_decides_nothing() {
         let measured = Measured { figure: 0.3, interval: None, extremes: None, seeds: 1 };
         let found = Verdict::new(Kind::Gap, None, Published::Number(0.3), &measured);
@@ -209,6 +227,21 @@ mod tests {
     }
 
     proptest! {
+        /// More seeds never make a property hold that does not.
+        #[test]
+        fn more_seeds_never_reproduce_a_property_that_failed(
+            first in prop::collection::vec(any::<bool>(), 1..9),
+            more in prop::collection::vec(any::<bool>(), 0..9),
+        ) {
+            let verdict = |held: &[bool]| {
+                let share = held.iter().filter(|held| **held).count() as f64 / held.len() as f64;
+                Verdict::of_property(share, held.len())
+            };
+            if verdict(&first) == Verdict::NotReproduced {
+                prop_assert_eq!(verdict(&[first, more].concat()), Verdict::NotReproduced);
+            }
+        }
+
         /// More data make an interval narrower. What the wider one excludes stays excluded.
         #[test]
         fn more_data_never_reproduce_what_was_not(

@@ -86,7 +86,7 @@ fn problem(measure: &Measure, experiment: &Experiment) -> Option<&'static str> {
         };
         scenes.iter().filter(|scene| is_there(scene)).count()
     };
-    let takes_many = measure.over.is_some() || measure.reach.is_some();
+    let takes_many = measure.over.is_some() || measure.reach.is_some() || measure.equals.is_some();
     match (at(&measure.at), at(&measure.baseline_at)) {
         (0, _) | (_, 0) => Some("no such point"),
         (2.., _) if !takes_many => Some("several points"),
@@ -149,8 +149,32 @@ fn claims_that_make_no_sense_are_refused_in_words() {
     let refused = Claims::parse(&bounds).unwrap_err().to_string();
     assert!(refused.contains("`bound` is either the claim's or its values'"), "{refused}");
     let property = claim.replace("\"gap\"", "\"property\"").replace("published = 0.1\n", "");
-    let refused = Claims::parse(&(property + &measure("drops", ""))).unwrap_err().to_string();
-    assert!(refused.contains("A property has no number to measure"), "{refused}");
+    let of_property = |more: &str| {
+        Claims::parse(&format!("{property}{}", measure("finished", more)))
+            .map_err(|it| it.to_string())
+    };
+    assert!(of_property(", equals = \"flows\"").is_ok());
+    for (more, problem) in [
+        ("", "`equals` is for properties, which need it"),
+        (", equals = \"flow\"", "`flow` is no figure"),
+        (", equals = \"flows\", over = \"least\"", "leave `reach` and `over` out"),
+        (", equals = \"flows\", baseline = \"t\"", "`baseline` is for"),
+    ] {
+        let refused = of_property(more).unwrap_err();
+        assert!(refused.contains(problem), "{refused}");
+    }
+    assert!(
+        refusal(&measure("drops", ", baseline = \"t\", equals = \"flows\""))
+            .contains("`equals` is for")
+    );
+    let growth = measure("drops", ", baseline = \"t\", grows_along = \"load\"");
+    assert!(refusal(&growth).contains("`grows_along` is for orders"));
+    let text = claim.replace("published = 0.1", "published = \"abc\"");
+    let refused = Claims::parse(&text).unwrap_err().to_string();
+    assert!(
+        refused.contains("a number, a range `[least, most]`, or an order: \"lower\""),
+        "{refused}"
+    );
     let share = "share = { sizes = \"web-search-bytes\", of = \"bytes\", below = \"10MB\" }\n";
     assert!(refusal(share).contains("`share` is for claims of kind"));
     let value = claim.replace("\"gap\"", "\"value\"");
