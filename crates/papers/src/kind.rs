@@ -32,12 +32,27 @@ impl Kind {
 
     /// A number as such claims print it.
     pub fn in_words(self, number: f64) -> String {
+        self.with_digits(number, 0)
+    }
+
+    /// The same with this many digits more.
+    pub(crate) fn with_digits(self, number: f64, more: usize) -> String {
         match self {
-            Kind::Reduction | Kind::Gap | Kind::Order => percent(number),
-            _ if number.abs() >= 100.0 => format!("{number:.0}"),
-            _ if number != 0.0 && number.abs() < 0.01 => format!("{number:.1e}"),
-            _ => format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+            Kind::Reduction | Kind::Gap | Kind::Order => percent(number, 1 + more),
+            _ if number.abs() >= 100.0 => format!("{number:.more$}"),
+            _ if number != 0.0 && number.abs() < 0.01 => format!("{number:.*e}", 1 + more),
+            _ => {
+                let text = format!("{number:.*}", 3 + more);
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            }
         }
+    }
+
+    /// Whether a number so printed has at least two significant digits, or is 0.
+    pub(crate) fn has_two_digits(self, number: f64, more: usize) -> bool {
+        let is_share = matches!(self, Kind::Reduction | Kind::Gap | Kind::Order);
+        // Other numbers have them at any size.
+        !is_share || number == 0.0 || number.abs() * 100.0 >= 10f64.powi(-(more as i32))
     }
 
     /// A published number as such claims print it: all of its digits.
@@ -58,9 +73,10 @@ impl Kind {
 }
 
 /// `-21.0%`; a rounded nothing has no sign.
-fn percent(share: f64) -> String {
+fn percent(share: f64, decimals: usize) -> String {
     let percent = share * 100.0;
-    if percent.abs() < 0.05 { "0.0%".to_owned() } else { format!("{percent:.1}%") }
+    let is_nothing = percent.abs() < 0.5 * 0.1f64.powi(decimals as i32);
+    format!("{:.decimals$}%", if is_nothing { 0.0 } else { percent })
 }
 
 /// What a paper says of how exact a number is.
@@ -99,6 +115,18 @@ mod tests {
         assert_eq!(Kind::Gap.in_full(0.0572), "5.72%");
         assert_eq!(Kind::Value.in_full(160.11), "160.11");
         assert_eq!(Kind::Value.in_full(0.0213), "0.0213");
+    }
+
+    #[test]
+    fn shares_have_two_significant_digits_with_enough_of_them() {
+        let enough = |number: f64| (0..4).find(|more| Kind::Gap.has_two_digits(number, *more));
+        for (share, more) in [(0.21, 0), (0.01, 0), (-0.0057, 1), (0.00082, 2), (0.0, 0)] {
+            assert_eq!(enough(share), Some(more), "{share}");
+        }
+        assert_eq!(enough(1e-9), None, "it is nothing");
+        assert_eq!(Kind::Gap.with_digits(0.00082, 2), "0.082%");
+        assert_eq!(Kind::Value.with_digits(160.3, 1), "160.3");
+        assert_eq!(Kind::Value.with_digits(0.00123, 1), "1.23e-3");
     }
 
     #[test]

@@ -23,6 +23,9 @@ const NOT_FINITE: &str =
 /// Figures of seeds are the same if they differ by no more than this part of them: sums are rounded.
 const ROUNDING: f64 = 1e-12;
 
+/// The most digits that a measured figure has beside the usual ones.
+const MOST_MORE_DIGITS: usize = 3;
+
 /// What is known of one published value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
@@ -253,13 +256,42 @@ impl Row {
     }
 
     /// The measured figure in words, with its interval unless every seed gives the same figure or none was needed.
+    /// They have as many digits as tell them from the published number. Of a property, in which seeds it holds.
     pub fn figure_in_words(&self) -> String {
-        let number = |number| self.kind.in_words(number);
+        if let (Kind::Property, Some(share), Some(seeds)) = (self.kind, self.measured, self.seeds) {
+            return match (share * seeds as f64).round() {
+                held if held == seeds as f64 => "holds in every seed".to_owned(),
+                held => format!("holds in {held} of {seeds} seeds"),
+            };
+        }
+        let more = self.more_digits();
+        let number = |number| self.kind.with_digits(number, more);
         let is_exact = self.is_computed() || self.is_same_in_every_seed();
         let interval = self.interval.filter(|_| !is_exact);
         let interval = interval
             .map_or(String::new(), |(low, high)| format!(" [{}, {}]", number(low), number(high)));
         self.measured.map_or(String::new(), |figure| number(figure) + &interval)
+    }
+
+    /// How many digits more than usual the measured figure and its interval have: so many that the figure has two
+    /// significant ones, and that none of these numbers is printed as the published one unless they are equal.
+    fn more_digits(&self) -> usize {
+        let Some(figure) = self.measured else { return 0 };
+        let ends = self.interval.into_iter().flat_map(|(low, high)| [low, high]);
+        let measured: Vec<f64> = ends.chain([figure]).filter(|number| number.is_finite()).collect();
+        let published = self.published.and_then(Published::ends);
+        let published: Vec<f64> =
+            published.into_iter().flat_map(|(low, high)| [low, high]).collect();
+        let tells = |more: &usize| {
+            let said = |number| self.kind.with_digits(number, *more);
+            let is_told = |one: &f64| {
+                published.iter().all(|other| {
+                    (one - other).abs() <= ROUNDING * other.abs() || said(*one) != said(*other)
+                })
+            };
+            self.kind.has_two_digits(figure, *more) && measured.iter().all(is_told)
+        };
+        (0..=MOST_MORE_DIGITS).find(tells).unwrap_or_default()
     }
 
     /// What was measured, with its interval or why it has none, in words.
@@ -341,6 +373,42 @@ mod tests {
         let differs = of((-0.3412, -0.3408), 5);
         assert_eq!(differs.measured_in_words(), "-34.1% [-34.1%, -34.1%]");
         assert!(!of((-0.341, -0.341), 1).is_same_in_every_seed());
+    }
+
+    #[test]
+    fn a_measured_figure_has_the_digits_that_tell_it_from_the_published_one() {
+        let said = |kind, published, figure, interval| {
+            let published = Some(Published::Number(published));
+            let (measured, interval, seeds) = (Some(figure), Some(interval), Some(5));
+            let row = Row {
+                published,
+                measured,
+                interval,
+                seeds,
+                ..Row::without_figures(kind, Verdict::Undecided)
+            };
+            row.figure_in_words()
+        };
+        let reduction =
+            |published, figure, interval| said(Kind::Reduction, published, figure, interval);
+        assert_eq!(reduction(0.001, 0.00082, (0.00078, 0.00086)), "0.082% [0.078%, 0.086%]");
+        assert_eq!(reduction(0.3, 0.312, (0.309, 0.315)), "31.2% [30.9%, 31.5%]");
+        assert_eq!(reduction(0.3, 0.312, (0.3004, 0.324)), "31.20% [30.04%, 32.40%]");
+        assert_eq!(reduction(0.3, 0.3, (0.29, 0.31)), "30.0% [29.0%, 31.0%]");
+        assert_eq!(said(Kind::Value, 160.0, 160.3, (150.0, 170.0)), "160.3 [150.0, 170.0]");
+        assert_eq!(reduction(0.3, 1e-9, (0.0, 2e-9)), "0.0% [0.0%, 0.0%]", "it is nothing");
+    }
+
+    #[test]
+    fn a_property_says_in_which_seeds_it_holds() {
+        let row = |share, seeds| Row {
+            measured: Some(share),
+            seeds: Some(seeds),
+            ..Row::without_figures(Kind::Property, Verdict::Undecided)
+        };
+        assert_eq!(row(1.0, 5).measured_in_words(), "holds in every seed");
+        assert_eq!(row(0.6, 5).measured_in_words(), "holds in 3 of 5 seeds");
+        assert_eq!(row(0.6, 5).published_in_words(), "holds");
     }
 
     #[test]
