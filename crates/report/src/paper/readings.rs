@@ -2,16 +2,21 @@
 
 use std::fmt::Write;
 
-use flowsched_papers::{Explored, ExploredTable, Verdict};
+use flowsched_papers::{Explored, ExploredTable, Scale, Verdict};
 
 /// The figures of a claim under every variant, and which values no variant reproduces; nothing if the
-/// claim was not explored. Of several tables the newest counts, and of those of a day the one with most variants.
+/// claim was not explored. Of several tables one at paper scale counts before others, then the newest, and of those of a
+/// day the one with most variants.
 pub(super) fn readings(id: &str, tables: &[ExploredTable]) -> String {
     let variants =
         |table: &&ExploredTable| table.of_claim(id).first().map_or(0, |variants| variants.len());
     let with_claim = tables.iter().filter(|table| variants(table) > 0);
-    let newest = with_claim.max_by_key(|table| (&table.date, variants(table)));
-    newest.map_or(String::new(), |table| of_table(id, table))
+    let is_paper = |table: &ExploredTable| {
+        let mut rows = table.of_claim(id).into_iter().flatten().map(|one| &one.row);
+        rows.any(|row| row.scale == Scale::Paper.to_string())
+    };
+    let counts = with_claim.max_by_key(|table| (is_paper(table), &table.date, variants(table)));
+    counts.map_or(String::new(), |table| of_table(id, table))
 }
 
 fn of_table(id: &str, table: &ExploredTable) -> String {
@@ -139,6 +144,13 @@ mod tests {
             explored: vec![value("x", Verdict::Reproduced), value("y", Verdict::NotReproduced)],
         };
         let older = ExploredTable { date: "2026-11-23".to_owned(), ..table.clone() };
+        let mut paper = older.clone();
+        paper.explored.iter_mut().flatten().for_each(|one| one.row.scale = "paper".to_owned());
+        let at_paper_scale = readings("a.b", &[table.clone(), paper, older.clone()]);
+        assert!(
+            at_paper_scale.contains("Measured at paper scale on 2026-11-23"),
+            "{at_paper_scale}"
+        );
         let text = readings("a.b", &[table.clone(), older]);
         assert!(text.contains("Measured at quick scale on 2026-11-24"), "{text}");
         assert!(text.contains("No reading reproduces y."), "{text}");
