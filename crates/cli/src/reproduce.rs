@@ -12,8 +12,8 @@ use std::sync::atomic::Ordering;
 use flowsched_experiment::results::Summary;
 use flowsched_experiment::{Mistake, Mistakes, Place};
 use flowsched_papers::{
-    CLAIMS, Claim, Claims, Explored, Repository, Row, Scale, Study, Tables, as_table, as_text,
-    explanation, explore, parameters, studies, studies_of,
+    CLAIMS, Claim, Claims, Explored, Repository, Resolved, Row, Scale, Study, Tables, as_table,
+    as_text, explanation, explore, parameters, studies, studies_in_lab, studies_of,
 };
 use flowsched_run::{Progress, Store};
 
@@ -98,23 +98,29 @@ pub fn explain(id: &str) -> Result<(), Failure> {
     });
     let mut text = texts.collect::<Vec<_>>().join("\n");
     let mut resolved = Vec::new();
-    for study in studies_of(&asked) {
-        let scale = scale_of(&study, &asked, &recorded);
+    let simulated = studies_of(&asked).into_iter().map(|study| (study, false));
+    let in_lab = studies_in_lab(&asked).into_iter().map(|study| (study, true));
+    for (study, in_lab) in simulated.chain(in_lab) {
+        let scale = scale_of(&study, in_lab, &asked, &recorded);
         let experiment = repository.experiment(&study, scale, None)?;
-        resolved.push((study, scale, experiment.resolved().to_owned()));
+        resolved.push(Resolved { study, scale, in_lab, text: experiment.resolved().to_owned() });
     }
     text.push_str(&parameters(&resolved));
     print(&text)
 }
 
 /// The scale at which the tables have what a study measures; the paper's if they do not have it.
-fn scale_of(study: &Study, asked: &[&Claim], recorded: &Tables) -> Scale {
+fn scale_of(study: &Study, in_lab: bool, asked: &[&Claim], recorded: &Tables) -> Scale {
     let values = asked.iter().flat_map(|claim| claim.values.iter().map(|value| (*claim, value)));
     let measured = values.filter(|(_, value)| {
-        value.measure.as_ref().is_some_and(|measure| measure.study() == *study)
+        let measure = if in_lab { &value.lab } else { &value.measure };
+        measure.as_ref().is_some_and(|measure| measure.study() == *study)
     });
-    let mut rows = measured.filter_map(|(claim, value)| recorded.row(&claim.id, &value.name));
-    match rows.any(|row| row.scale == Scale::Quick.to_string()) {
+    let mut rows = measured.filter_map(|(claim, value)| match in_lab {
+        true => recorded.in_lab(&claim.id, &value.name),
+        false => recorded.row(&claim.id, &value.name),
+    });
+    match rows.any(|row| row.scale.ends_with(&Scale::Quick.to_string())) {
         true => Scale::Quick,
         false => Scale::Paper,
     }

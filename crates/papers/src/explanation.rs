@@ -20,6 +20,9 @@ pub fn explanation(claim: &Claim, rows: &[Row]) -> String {
         let name = if value.name.is_empty() { "value" } else { &value.name };
         let published = of_value.clone().next().map_or(String::new(), Row::published_in_words);
         let _ = writeln!(text, "  {name}: {published}; {}", how(value));
+        if let Some(how) = how_in_lab(value) {
+            let _ = writeln!(text, "    with real packets (`--lab`): {how}");
+        }
         for row in of_value.filter(|row| row.measured.is_some()) {
             let (figure, verdict) = (row.measured_in_words(), row.verdict_in_words());
             let how = if row.is_computed() {
@@ -38,14 +41,30 @@ pub fn explanation(claim: &Claim, rows: &[Row]) -> String {
     text
 }
 
-/// The parameters of the experiments that measure a claim, each with its scale and its resolved text: all of
-/// them the first time that a file is used, and those that differ where it is used with other settings.
-pub fn parameters<'a>(resolved: &'a [(Study, Scale, String)]) -> String {
+/// An experiment that measures a claim, as it is at some scale.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The experiment.
+    pub study: Study,
+    /// The scale.
+    pub scale: Scale,
+    /// Whether it runs with real packets.
+    pub in_lab: bool,
+    /// All of its parameters.
+    pub text: String,
+}
+
+/// The parameters of the experiments that measure a claim: all of them the first time that a file is used, and those
+/// that differ where it is used with other settings.
+pub fn parameters(resolved: &[Resolved]) -> String {
     let mut text = String::new();
-    let mut first: BTreeMap<&'a str, BTreeSet<&'a str>> = BTreeMap::new();
-    for (study, scale, all) in resolved {
+    let mut first: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for Resolved { study, scale, in_lab, text: all } in resolved {
         let _ =
             write!(text, "\nParameters of experiments/{}.toml at {scale} scale", study.experiment);
+        if *in_lab {
+            text.push_str(" with real packets (needs `--lab`)");
+        }
         if !study.set.is_empty() {
             let _ = write!(text, " with {}", pairs(&study.set));
         }
@@ -132,14 +151,25 @@ mod tests {
             experiment: experiment.to_owned(),
             set: set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
         };
+        let resolved = |study: Study, scale, in_lab, text: &str| Resolved {
+            study,
+            scale,
+            in_lab,
+            text: text.to_owned(),
+        };
         let resolved = [
-            (study("fig1", &[]), Scale::Quick, "load = 0.5\nseeds = 5\n".to_owned()),
-            (study("fig1", &[("load", "0.8")]), Scale::Quick, "load = 0.8\nseeds = 5\n".to_owned()),
-            (study("fig2", &[]), Scale::Paper, "load = 0.5\n".to_owned()),
+            resolved(study("fig1", &[]), Scale::Quick, false, "load = 0.5\nseeds = 5\n"),
+            resolved(
+                study("fig1", &[("load", "0.8")]),
+                Scale::Quick,
+                false,
+                "load = 0.8\nseeds = 5\n",
+            ),
+            resolved(study("fig2", &[]), Scale::Paper, true, "load = 0.5\n"),
         ];
         let expected = "\nParameters of experiments/fig1.toml at quick scale:\nload = 0.5\nseeds = 5\n\
                         \nParameters of experiments/fig1.toml at quick scale with load = 0.8, where they differ:\nload = 0.8\n\
-                        \nParameters of experiments/fig2.toml at paper scale:\nload = 0.5\n";
+                        \nParameters of experiments/fig2.toml at paper scale with real packets (needs `--lab`):\nload = 0.5\n";
         assert_eq!(parameters(&resolved), expected);
     }
 }

@@ -39,7 +39,7 @@ pub use claim::{Claim, ClaimedValue, Claims};
 pub use curve::{At, Curve, OnCurve};
 pub use digest::TableError;
 pub use error::ClaimsError;
-pub use explanation::{explanation, how, how_in_lab, parameters};
+pub use explanation::{Resolved, explanation, how, how_in_lab, parameters};
 pub use exploration::{Explored, as_text, explore, studies};
 pub use explored::ExploredTable;
 pub use kind::{Bound, Kind};

@@ -50,6 +50,7 @@ kind = "value"
 [[claim.value]]
 published = 0
 measure = { experiment = "small", figure = "drops", scheme = "dctcp" }
+lab = { experiment = "lab-small", figure = "drops", scheme = "dctcp" }
 [[claim.value]]
 name = "elsewhere"
 published = 7
@@ -62,6 +63,7 @@ fn repository() -> Place {
     fs::create_dir(place.path("experiments")).unwrap();
     place.write("papers/claims.toml", CLAIMS);
     place.write("experiments/small.toml", &SMALL.replace("flows = 50", "flows = 3000"));
+    place.write("experiments/lab-small.toml", SMALL);
     place
 }
 
@@ -219,6 +221,19 @@ fn claims_are_explained_and_unknown_ones_refused() {
     assert!(text.contains("The paper: \"few packets drop\""), "{text}");
     assert!(text.contains("Parameters of experiments/small.toml at paper scale:\n"), "{text}");
     assert!(text.contains("\nrto_min = \""), "{text}");
+    let in_lab = "with real packets (`--lab`): experiments/lab-small.toml, drops of dctcp";
+    assert!(text.contains(in_lab), "{text}");
+    let in_lab = "Parameters of experiments/lab-small.toml at paper scale with real packets (needs `--lab`):\n";
+    assert!(text.contains(in_lab), "{text}");
+    let other = CLAIMS.replace("scheme = \"dctcp\" }\nlab", "scheme = \"tcp\" }\nlab");
+    place.write("papers/claims.toml", &other);
+    let done = place.flowsched(&["reproduce", "pias.hops", "--scale", "paper", "--seeds", "1"]);
+    assert!(
+        done.output.contains("experiments/small.toml has no scheme `tcp`, but"),
+        "{}",
+        done.output
+    );
+    place.write("papers/claims.toml", CLAIMS);
     let refused = place.flowsched(&["reproduce", "pia"]);
     assert_eq!(refused.status, Some(2));
     assert!(refused.errors.contains("`pia` names no claim"), "{}", refused.errors);
