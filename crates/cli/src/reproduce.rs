@@ -3,11 +3,13 @@
 #[cfg(feature = "lab")]
 mod in_lab;
 mod record;
+mod time_left;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use flowsched_experiment::results::Summary;
 use flowsched_experiment::{Mistake, Mistakes, Place};
@@ -26,6 +28,7 @@ use crate::run::{complete, threads};
 use crate::signals::Interrupts;
 
 pub use record::write_pages;
+use time_left::TimeLeft;
 
 /// Measures the claims that are asked for, and prints a row for each of their values.
 pub fn reproduce(wanted: &Reproduce) -> Result<(), Failure> {
@@ -143,20 +146,21 @@ fn run_all(
         let experiment = Repository::here().experiment(study, wanted.scale.into(), wanted.seeds)?;
         let known = store.finished(&study.experiment, &experiment);
         let takes = match known {
-            Some(_) => 0.0,
-            None => costs.minutes(study, &experiment, threads),
+            Some(_) => Duration::ZERO,
+            None => costs.time(study, &experiment, threads),
         };
         Ok((experiment, known, takes))
     };
     let experiments = studies.iter().map(look_at).collect::<Result<Vec<_>, Mistakes>>()?;
-    let mut left: f64 = experiments.iter().map(|(.., takes)| takes).sum();
+    let mut time_left = TimeLeft::new(experiments.iter().map(|(.., takes)| *takes));
+    let started = Instant::now();
     let mut summaries = BTreeMap::new();
     for (place, (study, (experiment, known, takes))) in studies.iter().zip(experiments).enumerate()
     {
         let name = &study.experiment;
-        let time_left = record::time_left(left);
-        say(&format!("experiment {} of {}: {name}{time_left}", place + 1, studies.len()));
-        left -= takes;
+        let left = time_left.after(started.elapsed());
+        say(&format!("experiment {} of {}: {name}{left}", place + 1, studies.len()));
+        time_left.has_done(takes);
         let summary = match known {
             Some(summary) => summary,
             None => {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::arguments::Scale;
 use crate::failure::Failure;
@@ -156,32 +157,11 @@ pub fn costs(claims: &Claims, scale: Scale) -> Costs {
 }
 
 impl Costs {
-    /// The minutes that a study takes on so many threads: as recorded, or else as estimated.
-    pub fn minutes(&self, study: &Study, experiment: &Experiment, threads: usize) -> f64 {
+    /// The time that a study takes on so many threads: as recorded, or else as estimated.
+    pub fn time(&self, study: &Study, experiment: &Experiment, threads: usize) -> Duration {
         let estimated = || Size::new(experiment, threads).map_or(0.0, |size| size.seconds());
         let recorded = self.0.get(study).map(|each| each * experiment.seeds as f64);
-        recorded.map_or_else(estimated, |all| all / threads as f64) / 60.0
-    }
-}
-
-/// `, about 12 min left`.
-pub fn time_left(minutes: f64) -> String {
-    match minutes {
-        ..1.0 => ", less than a minute left".to_owned(),
-        ..100.0 => format!(", about {minutes:.0} min left"),
-        _ => format!(", about {:.1} hours left", minutes / 60.0),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_time_left_is_said_in_minutes_or_hours() {
-        let said = [0.0, 0.9, 1.4, 99.0, 150.0].map(time_left);
-        let expected = ["less than a minute", "less than a minute", "about 1 min", "about 99 min"];
-        assert_eq!(said[..4], expected.map(|time| format!(", {time} left")));
-        assert_eq!(said[4], ", about 2.5 hours left");
+        let seconds = recorded.map_or_else(estimated, |all| all / threads as f64);
+        Duration::try_from_secs_f64(seconds).unwrap_or_default()
     }
 }
