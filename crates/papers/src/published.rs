@@ -11,7 +11,10 @@ pub(crate) const TOLERANCE: f64 = 0.1;
 
 /// A number, a range of numbers, or an order, as a paper states it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "`published` is a number, a range `[least, most]`, or an order: \"lower\", \"higher\", \"not-higher\", \"not-lower\" or \"alike\""
+)]
 pub enum Published {
     /// One number.
     Number(f64),

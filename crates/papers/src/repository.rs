@@ -142,7 +142,13 @@ impl Claims {
         let ids: Vec<Cow<'_, str>> =
             self.all.iter().map(|claim| claim.id.as_str().into()).collect();
         let place = Place::Argument(word.to_owned());
-        Mistake::new(&place, "claim", problem).with_nearest(word, &ids)
+        let mistake = Mistake::new(&place, "claim", problem);
+        // All names are in lower case.
+        let lower = word.to_lowercase();
+        match self.named(&lower).next() {
+            Some(_) => mistake.with_help(format!("did you mean \"{lower}\"?")),
+            None => mistake.with_nearest(word, &ids),
+        }
     }
 }
 

@@ -48,6 +48,8 @@ fn a_word_names_a_paper_a_figure_a_claim_or_what_an_experiment_measures() {
         [aware, half[1].clone(), half[2].clone()]
     );
     assert_eq!(asked(&["epn-fig14-web-search", "epn-fig14-data-mining"])[1], gap);
+    let refused = claims.asked_for(&["PIAS".to_owned()]).unwrap_err().to_string();
+    assert!(refused.contains("did you mean \"pias\"?"), "{refused}");
     assert_eq!(asked(&["lab-pdq-fig6"]), [claim("pdq.convergence", 1)]);
 }
 
