@@ -80,7 +80,7 @@ pub(crate) fn widest((low, high): (f64, f64), kind: Kind) -> f64 {
 
 impl Expected {
     /// The gaps to the baseline that agree with it, from the least to the most.
-    pub(crate) fn gaps(self) -> (f64, f64) {
+    pub fn gaps(self) -> (f64, f64) {
         match self {
             Expected::Lower => (f64::NEG_INFINITY, 0.0),
             Expected::Higher => (0.0, f64::INFINITY),

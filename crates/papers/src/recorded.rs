@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::claim::{Claim, ClaimedValue, Claims};
 use crate::digest::{self, TableError};
 use crate::row::Row;
+use crate::scale::Scale;
 use crate::verdict::Verdict;
 
 /// What `flowsched reproduce --format json` prints.
@@ -86,6 +87,12 @@ impl Tables {
     /// The row of a claim's value with real packets.
     pub fn in_lab(&self, id: &str, value: &str) -> Option<&Row> {
         self.rows_of(id, value).find(|row| row.is_in_lab() && row.is_measured())
+    }
+
+    /// The row of a claim's value in simulations at a scale, if it was measured.
+    pub fn at_scale(&self, id: &str, value: &str, scale: Scale) -> Option<&Row> {
+        let scale = scale.to_string();
+        self.rows_of(id, value).find(|row| row.scale == scale && row.is_measured())
     }
 
     /// What each seed of a claim's value took at a scale, in seconds of one processor.

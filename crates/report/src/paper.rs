@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use flowsched_papers::{
-    Assumption, Claim, ExploredTable, Kind, Row, Tables, how, how_in_lab, totals,
+    Assumption, Claim, ExploredTable, Kind, Row, Scale, Tables, how, how_in_lab, totals,
 };
 
 pub use chart::claim_chart;
-use curve::{curve_chart, scheme_chart};
+use curve::{Of, curve_chart, scheme_chart};
 use readings::readings;
 use sources::Sources;
 
@@ -38,7 +38,8 @@ pub fn paper_page(
     text.push_str(
         "[The rules for verdicts](../how-to/reproduce.md#verdicts) are the same for all papers. Each \
          claim has its name, the section of the paper, and a table. Charts show published \
-         numbers in red and measured ones as blue points, with the 95% interval. Where the paper's figure is a curve, \
+         numbers in red and measured ones as blue points, with the 95% interval. Of an order, the red area has the gaps that \
+         agree with the paper. Where the paper's figure is a curve, \
          red lines are the least and the most that the paper states of it. Charts with a legend show the measured figure of \
          each scheme that the claim compares: lines along the varied key, or bars where nothing varies. `flowsched reproduce NAME` measures a \
          claim again.\n\n",
@@ -110,7 +111,18 @@ fn section(claim: &Claim, rows: &[Row], tables: &Tables, sources: &Sources<'_>) 
     text.push('\n');
     let (curved, rest): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.curve.is_some());
     let all: Vec<&Row> = rows.iter().collect();
-    let charts = [claim_chart(&rest), curve_chart(claim, &curved), scheme_chart(claim, &all)];
+    // Tables of earlier versions have no curves.
+    let quick = |is_without: fn(&Row) -> bool| -> Vec<&Row> {
+        let without = rows.iter().filter(|row| is_without(row));
+        without.filter_map(|row| tables.at_scale(id, &row.value, Scale::Quick)).collect()
+    };
+    let charts = [
+        claim_chart(&rest),
+        curve_chart(claim, &curved, Of::Row),
+        curve_chart(claim, &quick(|row| row.curve.is_none()), Of::Quick),
+        scheme_chart(claim, &all, Of::Row),
+        scheme_chart(claim, &quick(|row| row.schemes.is_empty()), Of::Quick),
+    ];
     for figure in charts.into_iter().flatten() {
         let _ = writeln!(text, "{figure}\n");
     }

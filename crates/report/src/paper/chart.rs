@@ -1,6 +1,6 @@
-//! A claim's published numbers and measured intervals beside each other.
+//! A claim's published numbers or orders and measured intervals beside each other.
 
-use flowsched_papers::{Kind, Row};
+use flowsched_papers::{Kind, Published, Row};
 use maud::{Markup, html};
 
 use crate::scale::{Axis, Quantity, Scale};
@@ -14,27 +14,40 @@ const ROW: f64 = 24.0;
 /// Space for the names of values, and the longest of them in letters.
 const NAMES: f64 = 270.0;
 const LETTERS: usize = 38;
-/// Space at the right, so that the last number of the axis is not cut off.
+/// Space at the right, so that the last number of the axis is not cut off, and for the words of orders.
 const RIGHT: f64 = 24.0;
+const RIGHT_OF_ORDERS: f64 = 84.0;
 /// Height of the axis's numbers.
 const LABELS: f64 = 24.0;
 /// Half the height of what marks a published number.
 const HALF: f64 = 7.0;
+/// How much of the largest gap an axis of orders has on both sides of "no difference".
+const SIDE: f64 = 0.15;
 
-/// The chart of a claim's rows: published numbers as red bars, measured ones as blue points with
-/// their intervals. `None` if no row has both.
+/// The chart of a claim's rows: published numbers as red bars, gaps that agree with a published order as red areas,
+/// measured figures as blue points with their intervals. `None` if no row has both.
 pub fn claim_chart(rows: &[&Row]) -> Option<String> {
     let drawn: Vec<Drawn<'_>> = rows.iter().filter_map(|row| Drawn::new(row)).collect();
     let first = drawn.first()?.row;
-    let axis =
-        Axis::holding(quantity(first.kind), Scale::Linear, drawn.iter().flat_map(Drawn::all));
-    let frame = Frame {
-        title: &first.id,
-        context: "",
-        caption: "Published numbers as red bars, measured ones as blue points with 95% intervals.",
-        legend: Vec::new(),
+    let mut held: Vec<f64> = drawn.iter().flat_map(Drawn::all).collect();
+    let is_order = first.kind == Kind::Order;
+    if is_order {
+        let side = SIDE * held.iter().map(|gap| gap.abs()).fold(0.0, f64::max);
+        held.extend([-side, side]);
+    }
+    let axis = Axis::holding(quantity(first.kind), Scale::Linear, held);
+    let (caption, right) = match is_order {
+        true => (
+            "Measured gaps to the baseline as blue points with 95% intervals. Gaps in the red areas agree with the paper.",
+            RIGHT_OF_ORDERS,
+        ),
+        false => (
+            "Published numbers as red bars, measured ones as blue points with 95% intervals.",
+            RIGHT,
+        ),
     };
-    Some(drawing(&frame, WIDTH, plot(&axis, &drawn)))
+    let frame = Frame { title: &first.id, context: "", caption, legend: Vec::new() };
+    Some(drawing(&frame, WIDTH, plot(&axis, &drawn, WIDTH - NAMES - right)))
 }
 
 pub(super) fn quantity(kind: Kind) -> Quantity {
@@ -45,8 +58,7 @@ pub(super) fn quantity(kind: Kind) -> Quantity {
     Quantity { title: String::new(), column: String::new(), label }
 }
 
-fn plot(axis: &Axis, drawn: &[Drawn<'_>]) -> (f64, Markup) {
-    let span = WIDTH - NAMES - RIGHT;
+fn plot(axis: &Axis, drawn: &[Drawn<'_>], span: f64) -> (f64, Markup) {
     let at = |value: f64| NAMES + span * axis.fraction(value);
     let bottom = ROW * drawn.len() as f64;
     let plot = html! {
@@ -55,52 +67,73 @@ fn plot(axis: &Axis, drawn: &[Drawn<'_>]) -> (f64, Markup) {
             (text(at(tick), bottom + 11.0, Anchor::Middle, &axis.text(tick)))
         }
         (line((NAMES, bottom), (NAMES + span, bottom), AXIS, 1.0))
-        (line((at(0.0), 0.0), (at(0.0), bottom), AXIS, 1.0))
+        (line((at(0.0), 0.0), (at(0.0), bottom), AXIS, 1.5))
         @for (place, row) in drawn.iter().enumerate() {
-            (row.draw(axis, ROW * (place as f64 + 0.5), &at))
+            (row.draw(axis, ROW * (place as f64 + 0.5), span, &at))
         }
     };
     (bottom + LABELS, plot)
 }
 
-/// A row with numbers on both sides.
+/// A row that says something on both sides.
 struct Drawn<'a> {
     row: &'a Row,
-    published: (f64, f64),
+    published: Published,
     measured: f64,
     interval: (f64, f64),
 }
 
 impl<'a> Drawn<'a> {
     fn new(row: &'a Row) -> Option<Drawn<'a>> {
-        let published = row.published?.ends()?;
-        let measured = row.measured?;
+        let (published, measured) = (row.published?, row.measured?);
         let interval = row.interval.unwrap_or((measured, measured));
         let drawn = Drawn { row, published, measured, interval };
         drawn.all().iter().all(|number| number.is_finite()).then_some(drawn)
     }
 
-    fn all(&self) -> [f64; 5] {
-        [self.published.0, self.published.1, self.measured, self.interval.0, self.interval.1]
+    fn all(&self) -> Vec<f64> {
+        let measured = [self.measured, self.interval.0, self.interval.1];
+        let published = self.published.ends().into_iter().flat_map(|(least, most)| [least, most]);
+        published.chain(measured).collect()
     }
 
-    fn draw(&self, axis: &Axis, y: f64, at: &impl Fn(f64) -> f64) -> Markup {
-        let (ours, theirs) = (Look::at(0), Look::at(1));
+    fn draw(&self, axis: &Axis, y: f64, span: f64, at: &impl Fn(f64) -> f64) -> Markup {
+        let ours = Look::at(0);
         let title = if self.row.value.is_empty() { &self.row.id } else { &self.row.value };
-        let (least, most) = (at(self.published.0), at(self.published.1));
         html! {
             (text(NAMES - 8.0, y, Anchor::End, &name(title, LETTERS)))
-            rect x=(px(least - 2.0)) y=(px(y - HALF)) width=(px(most - least + 4.0))
-                height=(px(2.0 * HALF)) fill=(theirs.colour) {}
+            (self.draw_published(y, span, at))
             (marker(ours, (at(self.measured), y), 4.0))
             (whisker(axis, self.interval, ours.colour, |value, across| (at(value), y + across)))
+        }
+    }
+
+    fn draw_published(&self, y: f64, span: f64, at: &impl Fn(f64) -> f64) -> Markup {
+        let colour = Look::at(1).colour;
+        let (top, high) = (y - HALF, 2.0 * HALF);
+        if let Published::Order(expected) = self.published {
+            // One end or both are infinite.
+            let (least, most) = expected.gaps();
+            let within = |gap: f64| at(gap).clamp(NAMES, NAMES + span);
+            let (left, right) = (within(least), within(most));
+            return html! {
+                rect x=(px(left)) y=(px(top)) width=(px(right - left)) height=(px(high))
+                    fill=(colour) fill-opacity="0.25" {}
+                (text(NAMES + span + 8.0, y, Anchor::Start, expected.words()))
+            };
+        }
+        let Some((least, most)) = self.published.ends() else { return html! {} };
+        let (left, right) = (at(least), at(most));
+        html! {
+            rect x=(px(left - 2.0)) y=(px(top)) width=(px(right - left + 4.0)) height=(px(high))
+                fill=(colour) {}
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use flowsched_papers::{Published, Verdict};
+    use flowsched_papers::{Expected, Verdict};
 
     use super::*;
 
@@ -133,5 +166,24 @@ mod tests {
         assert!(svg.contains("50.0%") && !svg.contains("\n\n"), "{svg}");
         assert_eq!(claim_chart(&[&unmeasured]), None);
         assert_eq!(claim_chart(&[&row(None, Some(f64::INFINITY))]), None);
+    }
+
+    #[test]
+    fn an_order_is_an_area_beside_the_measured_gap() {
+        let order = |expected, gap| Row {
+            kind: Kind::Order,
+            ..row(Some(Published::Order(expected)), Some(gap))
+        };
+        let (lower, alike) = (order(Expected::Lower, -0.4), order(Expected::Alike, 0.3));
+        let svg = claim_chart(&[&lower, &alike]).unwrap();
+        assert_eq!(svg.matches("fill-opacity").count(), 2, "{svg}");
+        assert!(svg.contains(">lower<") && svg.contains(">alike<"), "{svg}");
+        assert!(!svg.contains("inf") && !svg.contains("NaN"), "{svg}");
+        // From the left end of the plot to "no difference", and between a tenth less and a tenth more.
+        let widths = svg.split("<rect ").filter(|rect| rect.contains("fill-opacity"));
+        let widths =
+            widths.map(|rect| rect.split("width=\"").nth(1).unwrap().split('"').next().unwrap());
+        let widths: Vec<f64> = widths.map(|width| width.parse().unwrap()).collect();
+        assert!(widths[0] > 2.0 * widths[1] && widths[1] > 10.0, "{widths:?}");
     }
 }

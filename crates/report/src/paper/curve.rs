@@ -28,26 +28,48 @@ const UPRIGHT_LETTERS: usize = 34;
 /// Half the length of what marks a published number.
 const HALF: f64 = 7.0;
 
+/// Which rows have the curves of a chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    /// Those that the page shows.
+    Row,
+    /// Those at quick scale, where the rows that the page shows have no curves.
+    Quick,
+}
+
+impl Of {
+    /// What stands above a chart of them.
+    fn context(self) -> &'static str {
+        match self {
+            Of::Row => "",
+            Of::Quick => {
+                "Curves of the runs at quick scale: the rows at paper scale were recorded without curves."
+            }
+        }
+    }
+}
+
 /// The curves of a claim's rows, a panel for each: measured figures as blue points with their intervals, and
 /// published ones as red bars where the paper has one number, as red lines where it has the least and the most.
 /// `None` if no row has a curve.
-pub(super) fn curve_chart(claim: &Claim, rows: &[&Row]) -> Option<String> {
+pub(super) fn curve_chart(claim: &Claim, rows: &[&Row], of: Of) -> Option<String> {
     let caption =
         "Measured figures as blue points with 95% intervals, published ones as red bars or lines.";
-    chart(claim, &panels_of_values(claim, rows), caption, Vec::new())
+    chart(claim, of, &panels_of_values(claim, rows), caption, Vec::new())
 }
 
 /// The figures of the schemes that a claim compares, a panel for each figure and sweep: a line for each scheme, or
 /// a bar where an order has no sweep. `None` if no row has these figures.
-pub(super) fn scheme_chart(claim: &Claim, rows: &[&Row]) -> Option<String> {
+pub(super) fn scheme_chart(claim: &Claim, rows: &[&Row], of: Of) -> Option<String> {
     let mut legend: Vec<(String, usize)> = Vec::new();
     let panels = panels_of_schemes(claim, rows, &mut legend);
     let caption = "The measured figure of each scheme with 95% intervals.";
-    chart(claim, &panels, caption, legend)
+    chart(claim, of, &panels, caption, legend)
 }
 
 fn chart(
     claim: &Claim,
+    of: Of,
     panels: &[Panel<'_>],
     caption: &str,
     legend: Vec<(String, usize)>,
@@ -55,7 +77,7 @@ fn chart(
     if panels.is_empty() {
         return None;
     }
-    let frame = Frame { title: &claim.id, context: "", caption, legend };
+    let frame = Frame { title: &claim.id, context: of.context(), caption, legend };
     let mut bottom = 0.0;
     let mut plots = Vec::new();
     for pair in panels.chunks(2) {
@@ -331,7 +353,7 @@ mod tests {
 
     fn drawn(values: &[(&str, &str, f64)]) -> String {
         let (claims, rows) = claim(values);
-        curve_chart(&claims.all[0], &rows.iter().collect::<Vec<_>>()).unwrap()
+        curve_chart(&claims.all[0], &rows.iter().collect::<Vec<_>>(), Of::Row).unwrap()
     }
 
     #[test]
@@ -348,7 +370,16 @@ mod tests {
     fn a_curve_without_points_is_not_drawn() {
         let (claims, mut rows) = claim(&[("x", "over = \"most\"", 0.3)]);
         rows[0].curve.as_mut().unwrap().points.clear();
-        assert_eq!(curve_chart(&claims.all[0], &rows.iter().collect::<Vec<_>>()), None);
+        let rows: Vec<&Row> = rows.iter().collect();
+        assert_eq!(curve_chart(&claims.all[0], &rows, Of::Row), None);
+    }
+
+    #[test]
+    fn curves_of_quick_runs_are_said_to_be() {
+        let (claims, rows) = claim(&[("x", "over = \"most\"", 0.3)]);
+        let said =
+            |of| curve_chart(&claims.all[0], &[&rows[0]], of).unwrap().contains("quick scale");
+        assert_eq!([Of::Row, Of::Quick].map(said), [false, true]);
     }
 
     #[test]
@@ -372,7 +403,7 @@ mod tests {
         rows[0].kind = Kind::Order;
         rows[0].published = Some(Published::Order(Expected::Lower));
         rows[0].schemes = vec![curve("one & only"), curve("other")];
-        scheme_chart(&claims.all[0], &[&rows[0], &rows[0]]).unwrap()
+        scheme_chart(&claims.all[0], &[&rows[0], &rows[0]], Of::Row).unwrap()
     }
 
     #[test]
