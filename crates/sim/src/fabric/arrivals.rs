@@ -31,6 +31,12 @@ impl<H: Copy> Inbox<H> {
         self.near.extend(iter::once_with(|| Arrival { at, from, packet: *packet }));
     }
 
+    /// The same for a packet that comes after the present window.
+    #[inline]
+    pub(super) fn push_later(&mut self, at: Time, from: PortId, packet: &Packet<H>) {
+        self.far.put(at, from, packet);
+    }
+
     /// Moves what has come to the end of `arrivals`.
     pub(super) fn hand_over(&mut self, arrivals: &mut Vec<Arrival<H>>) {
         arrivals.append(&mut self.near);
@@ -111,7 +117,7 @@ impl<H: Copy> Inbox<H> {
         self.near.retain(|arrival| {
             let is_near = arrival.at < from;
             if !is_near {
-                far.put(*arrival);
+                far.put(arrival.at, arrival.from, &arrival.packet);
             }
             is_near
         });

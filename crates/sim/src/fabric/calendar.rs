@@ -2,14 +2,17 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::{iter, mem};
 
+use flowsched_schemes::Packet;
+use flowsched_topology::PortId;
 use flowsched_units::Time;
 
 use super::arrival::Arrival;
 
-/// A day has two to the power of this many picoseconds, 8.4 us: about as long as the shortest windows that
-/// networks are gone through in.
-const DAY_BITS: u32 = 23;
+/// A day has two to the power of this many picoseconds, 4.2 us: about half as long as the shortest
+/// windows that networks are gone through in.
+const DAY_BITS: u32 = 22;
 
 /// How many days from today on have a page of their own.
 const PAGES: u64 = 64;
@@ -19,6 +22,8 @@ const PAGES: u64 = 64;
 pub(super) struct Calendar<H> {
     /// By day, one after the other and again from the first; none until something is put down.
     pages: Vec<Vec<Arrival<H>>>,
+    /// The memory of pages that are over, for the next ones: what was used last is in the cache.
+    spare: Vec<Vec<Arrival<H>>>,
     /// All earlier days are over.
     today: u64,
     later: BinaryHeap<Late<H>>,
@@ -53,8 +58,8 @@ impl<H> Ord for Late<H> {
 
 impl<H> Default for Calendar<H> {
     fn default() -> Calendar<H> {
-        let (pages, later) = (Vec::new(), BinaryHeap::new());
-        Calendar { pages, today: 0, later, first: Time::MAX, count: 0 }
+        let (pages, spare, later) = (Vec::new(), Vec::new(), BinaryHeap::new());
+        Calendar { pages, spare, today: 0, later, first: Time::MAX, count: 0 }
     }
 }
 
@@ -74,18 +79,34 @@ impl<H: Copy> Calendar<H> {
         self.pages.iter().flatten().chain(self.later.iter().map(|late| &late.0))
     }
 
-    /// Puts down an arrival.
-    pub(super) fn put(&mut self, arrival: Arrival<H>) {
-        self.first = self.first.min(arrival.at);
-        self.count += 1;
-        let day = day_of(arrival.at);
-        if day < self.today || day - self.today >= PAGES {
-            return self.later.push(Late(arrival));
+    /// Puts down a packet that comes at `at` through the link behind `from`.
+    #[inline]
+    pub(super) fn put(&mut self, at: Time, from: PortId, packet: &Packet<H>) {
+        let day = day_of(at);
+        // No page is there before the first arrival.
+        if day.wrapping_sub(self.today) >= self.pages.len() as u64 {
+            return self.put_farther(Arrival { at, from, packet: *packet });
         }
+        self.first = self.first.min(at);
+        self.count += 1;
+        let page = &mut self.pages[(day % PAGES) as usize];
+        if page.capacity() == 0 {
+            *page = self.spare.pop().unwrap_or_default();
+        }
+        page.extend(iter::once_with(|| Arrival { at, from, packet: *packet }));
+    }
+
+    /// The same where there is no page yet, or none for the day.
+    #[cold]
+    #[inline(never)]
+    fn put_farther(&mut self, arrival: Arrival<H>) {
         if self.pages.is_empty() {
             self.pages.resize_with(PAGES as usize, Vec::new);
+            return self.put(arrival.at, arrival.from, &arrival.packet);
         }
-        self.pages[(day % PAGES) as usize].push(arrival);
+        self.first = self.first.min(arrival.at);
+        self.count += 1;
+        self.later.push(Late(arrival));
     }
 
     /// Moves the arrivals before `end` to the end of `due`, in no order.
@@ -97,22 +118,19 @@ impl<H: Copy> Calendar<H> {
             due.push(arrival);
         }
         let last = day_of(end);
-        for day in self.today..last.min(self.today + PAGES) {
-            due.append(self.page(day));
+        for day in self.today..last.min(self.today + self.pages.len() as u64) {
+            let page = &mut self.pages[(day % PAGES) as usize];
+            if !page.is_empty() {
+                due.append(page);
+                self.spare.push(mem::take(page));
+            }
         }
         self.today = last;
-        let page = self.page(last);
-        due.extend(page.extract_if(.., |arrival| arrival.at < end));
+        if let Some(page) = self.pages.get_mut((last % PAGES) as usize) {
+            due.extend(page.extract_if(.., |arrival| arrival.at < end));
+        }
         self.count -= due.len() - before;
         self.first = self.find_first();
-    }
-
-    /// The page of a day, which is today or one of the next days.
-    fn page(&mut self, day: u64) -> &mut Vec<Arrival<H>> {
-        if self.pages.is_empty() {
-            self.pages.resize_with(PAGES as usize, Vec::new);
-        }
-        &mut self.pages[(day % PAGES) as usize]
     }
 
     fn find_first(&self) -> Time {
@@ -120,8 +138,8 @@ impl<H: Copy> Calendar<H> {
         if self.count == self.later.len() {
             return later;
         }
-        let mut pages =
-            (self.today..).take(PAGES as usize).map(|day| &self.pages[(day % PAGES) as usize]);
+        let days = self.today..self.today + self.pages.len() as u64;
+        let mut pages = days.map(|day| &self.pages[(day % PAGES) as usize]);
         let first = pages.find_map(|page| page.iter().map(|arrival| arrival.at).min());
         first.unwrap_or(Time::MAX).min(later)
     }
@@ -154,7 +172,7 @@ mod tests {
                 for (bits, offset) in drawn {
                     let at = end + (1u64 << bits) + offset;
                     let (at, from) = (Time::from_ps(at), PortId(0));
-                    calendar.put(Arrival { at, from, packet: Packet::default() });
+                    calendar.put(at, from, &Packet::default());
                     expected.push(at);
                 }
                 end += scale * steps;

@@ -23,6 +23,8 @@ pub(super) struct Onward<'w, 'a, H> {
     pub(super) port: PortId,
     pub(super) delay: Time,
     pub(super) to: (NodeId, Row),
+    /// Whether what leaves in the window is at the end of the link after it.
+    pub(super) is_long: bool,
     /// Packets dropped at the port or lost on the link.
     pub(super) drops: u64,
     pub(super) transit: &'w mut Transit<'a, H>,
@@ -59,10 +61,12 @@ impl<H: Header, C: Controller<H>> Sink<Packet<H>> for ToSwitch<'_, '_, '_, H, C>
     // A call for each packet would cost more than it does.
     #[inline(always)]
     fn sent(&mut self, left: Time, packet: &Packet<H>) {
-        let Onward { port, to, .. } = *self.onward;
+        let Onward { port, to, is_long, .. } = *self.onward;
         let at = self.onward.arrival(left);
         let transit = &mut self.onward.transit;
-        if C::SENDS {
+        if C::SENDS && is_long {
+            transit.reach_later(to, at, port, packet);
+        } else if C::SENDS {
             transit.reach_or_speak(to, at, port, packet);
         } else {
             transit.reach(to, at, port, packet);
@@ -109,10 +113,12 @@ impl<H: Header> Sink<Packet<H>> for AnyLink<'_, '_, '_, H> {
     #[inline(always)]
     fn sent(&mut self, left: Time, packet: &Packet<H>) {
         let at = self.onward.arrival(left);
-        let Onward { port, to, .. } = *self.onward;
+        let Onward { port, to, is_long, .. } = *self.onward;
         let transit = &mut self.onward.transit;
         if self.loses {
             self.go_on(at, packet);
+        } else if self.is_to_host & is_long {
+            transit.to_hosts.push_later(at, port, packet);
         } else if self.is_to_host {
             transit.to_hosts.push(at, port, packet);
         } else {

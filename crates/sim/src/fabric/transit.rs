@@ -109,6 +109,23 @@ impl<'a, H: Header> Transit<'a, H> {
         inbox.push(at, from, packet);
     }
 
+    /// The same for a packet that may be a message, and reaches the switch after the present window.
+    #[inline(always)]
+    pub(super) fn reach_later(
+        &mut self,
+        to: (NodeId, Row),
+        at: Time,
+        from: PortId,
+        packet: &Packet<H>,
+    ) {
+        let next = self.router.remembered(to.1, packet);
+        if packet.flags.has(Flags::MESSAGE) | (next.index() >= self.inboxes.len()) {
+            return self.reach_or_speak(to, at, from, packet);
+        }
+        self.active.set(self.layout.place_of[next.index()]);
+        self.inboxes[next.index()].push_later(at, from, packet);
+    }
+
     /// The same for a packet whose way is not known.
     #[cold]
     #[inline(never)]

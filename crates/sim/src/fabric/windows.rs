@@ -253,6 +253,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
         let mut onward = Onward {
             port,
             delay: egress.delay,
+            is_long: C::SENDS && start.saturating_add(egress.delay) >= end,
             to: (egress.to.node, self.transit.row(egress.to.level)),
             drops: 0,
             transit: &mut self.transit,
