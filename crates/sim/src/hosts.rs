@@ -473,7 +473,7 @@ fn close_sender<T: Transport, F>(outcome: &mut FlowOutcome, end: &SendingEnd<T, 
 }
 
 /// The packet that a sender wants on its way, with its address and its tag.
-#[inline]
+#[inline(always)]
 fn tagged<H: Header, G: Tagging<H>>(
     id: u32,
     dst: HostId,

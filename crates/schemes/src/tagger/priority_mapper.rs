@@ -148,6 +148,7 @@ impl PriorityMapper {
         }
     }
 
+    #[inline]
     fn desired(&self, flow: &MappedFlow, work: &Work) -> Dp {
         match self.desire {
             Desire::Remaining => {

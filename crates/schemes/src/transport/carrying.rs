@@ -106,9 +106,13 @@ impl<T: Transport<Header = ()>, H: Header> Sending<Carrying<T, H>> for Carried<T
         now: Time,
         mut send: impl FnMut(Outgoing<H>),
     ) {
-        self.0.send_all(&carrying.transport, &mut host.0, now, |outgoing| {
-            send(with_room(outgoing));
-        });
+        self.0.send_all(
+            &carrying.transport,
+            &mut host.0,
+            now,
+            #[inline(always)]
+            |outgoing| send(with_room(outgoing)),
+        );
     }
 
     #[inline]
@@ -165,9 +169,14 @@ impl<T: Transport<Header = ()>, H: Header> Receiving<Carrying<T, H>> for Carried
         mut send: impl FnMut(Packet<H>),
     ) {
         let packet = packet.with_header(());
-        self.0.on_data(&carrying.transport, &mut host.0, now, &packet, |ack| {
-            send(headed(ack));
-        });
+        self.0.on_data(
+            &carrying.transport,
+            &mut host.0,
+            now,
+            &packet,
+            #[inline(always)]
+            |ack| send(headed(ack)),
+        );
     }
 
     fn on_timer(
@@ -200,6 +209,7 @@ fn with_room<H: Header>(outgoing: Outgoing) -> Outgoing<H> {
 }
 
 /// An ACK with room for a header.
+#[inline]
 fn headed<H: Header>(ack: Packet) -> Packet<H> {
     let mut ack = ack.with_header(H::default());
     ack.wire += H::WIRE_BYTES as u16;
