@@ -69,6 +69,12 @@ pub trait Controller<H: Header> {
     #[inline]
     fn on_departure(&mut self, _now: Time, _packet: &mut Packet<H>, _behind: Backlog) {}
 
+    /// Whether [`Controller::on_forward`] does nothing at this port; if so, it need not be called.
+    #[inline]
+    fn is_blind(&self) -> bool {
+        false
+    }
+
     /// A packet came over the same link from its far end.
     fn on_return(&mut self, now: Time, packet: &mut Packet<H>);
 

@@ -133,14 +133,17 @@ impl ControllerPart<()> for EpnSettings {
     }
 }
 
-/// The priority controller of one output link.
+/// The priority controller of one output link; what every packet needs comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct EpnController {
-    settings: EpnSettings,
-    is_host: bool,
-    link_gbps: u32,
-    link_br: Br,
     table: FlowTable,
+    /// When it acts next.
+    deadline: Time,
+    is_host: bool,
+    link_br: Br,
+    link_gbps: u32,
+    settings: EpnSettings,
     /// Packets that the switch mirrored to the controller, which it has not dealt with yet.
     mirrored: VecDeque<Mirrored>,
     next_reading: Time,
@@ -158,11 +161,12 @@ impl EpnController {
     /// A controller that knows no flow.
     pub fn new(settings: EpnSettings, site: Site) -> EpnController {
         EpnController {
-            settings,
-            is_host: site.is_host,
-            link_gbps: whole_gbps(site.rate),
-            link_br: Br::of_link(site.rate),
             table: FlowTable::default(),
+            deadline: Time::MAX,
+            is_host: site.is_host,
+            link_br: Br::of_link(site.rate),
+            link_gbps: whole_gbps(site.rate),
+            settings,
             mirrored: VecDeque::new(),
             next_reading: Time::MAX,
         }
@@ -179,6 +183,13 @@ impl EpnController {
         self.table = FlowTable::default();
         self.mirrored.clear();
         self.next_reading = Time::MAX;
+        self.deadline = Time::MAX;
+    }
+
+    /// Works out when it acts next.
+    fn plan(&mut self) {
+        let due = self.mirrored.front().map_or(Time::MAX, |mirrored| mirrored.due);
+        self.deadline = due.min(self.next_reading);
     }
 
     /// Algorithm 1, on an S-marked packet.
@@ -310,6 +321,7 @@ impl Controller<EpnHeader> for EpnController {
         if packet.header.is_sampled.is_set() {
             let due = now + self.settings.processing_delay;
             self.mirrored.push_back(Mirrored { due, flow: packet.flow, header: packet.header });
+            self.deadline = self.deadline.min(due);
         }
     }
 
@@ -317,9 +329,13 @@ impl Controller<EpnHeader> for EpnController {
     fn on_return(&mut self, _now: Time, _packet: &mut Packet<EpnHeader>) {}
 
     #[inline]
+    fn is_blind(&self) -> bool {
+        self.is_host
+    }
+
+    #[inline]
     fn deadline(&self) -> Time {
-        let due = self.mirrored.front().map_or(Time::MAX, |mirrored| mirrored.due);
-        due.min(self.next_reading)
+        self.deadline
     }
 
     fn on_timer(&mut self, now: Time, mut send: impl FnMut(Packet<EpnHeader>)) {
@@ -332,6 +348,7 @@ impl Controller<EpnHeader> for EpnController {
         if self.next_reading <= now {
             self.read_counters(now, send);
         }
+        self.plan();
     }
 
     /// What packets say is dealt with after the processing delay. A reading depends on what was

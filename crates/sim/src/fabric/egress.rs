@@ -9,6 +9,8 @@ use flowsched_topology::{Loss, NodeId, mix};
 use flowsched_units::Time;
 
 use super::alarms::Alarm;
+use super::arrival::Arrival;
+use super::arrivals::Key;
 use super::controlled::{Controlled, Looking};
 
 /// A port and its link; the packets on the link are with whom they reach.
@@ -47,17 +49,27 @@ pub(super) fn is_lost(stream: u64, loss: Loss, sent_packets: u64) -> bool {
 }
 
 impl<P, C> Egress<P, C> {
-    /// A controller that sends messages sees a packet that comes at `now`, before the port does.
-    #[inline]
-    pub(super) fn show<H: Header>(&mut self, now: Time, packet: &mut Packet<H>, alarm: &mut Alarm)
-    where
-        P: Port<Packet<H>>,
+    /// A controller that sends messages sees the packets that come, before the port does.
+    // Alone, its loop has registers enough.
+    #[inline(never)]
+    pub(super) fn show<H: Header>(
+        &mut self,
+        inbox: &mut [Arrival<H>],
+        keys: &[Key],
+        alarm: &mut Alarm,
+    ) where
         C: Controller<H>,
     {
         let controller = &mut self.controller;
-        alarm.catch_up(now, controller);
-        controller.on_forward(now, packet, Backlog::default, |_| {});
-        alarm.set(controller);
+        if controller.is_blind() {
+            return;
+        }
+        for key in keys {
+            let Arrival { at, packet, .. } = &mut inbox[key.index()];
+            alarm.catch_up(*at, controller);
+            controller.on_forward(*at, packet, Backlog::default, |_| {});
+            alarm.set(controller);
+        }
     }
 
     /// The port takes in what comes before `end` and sends what leaves before then, as

@@ -266,10 +266,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
                 *last_event = inbox[last.index()].at.max(*last_event);
             }
             if let Some(alarm) = &mut alarm {
-                for key in keys {
-                    let Arrival { at, packet, .. } = &mut inbox[key.index()];
-                    egress.show(*at, packet, alarm);
-                }
+                egress.show(inbox, keys, alarm);
             }
             let arrivals = keys.iter().map(|key| {
                 let Arrival { at, packet, .. } = &inbox[key.index()];
