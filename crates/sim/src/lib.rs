@@ -147,7 +147,7 @@ where
         let fabric = Windows::new(job, layout, links, controllers);
         return run_to_end(job, hosts, fabric, Nobody, watch);
     }
-    let fabric = Events::new(job, links, controllers, LostData::default());
+    let fabric = Events::new(job, links, controllers, LostData::default(), true);
     match probing {
         Some(probing) => run_to_end(job, hosts, fabric, Watcher::new(probing), watch),
         None => run_to_end(job, hosts, fabric, Nobody, watch),

@@ -65,7 +65,7 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Time, departs: &mut impl Departs<H>) {
         // One branch, seldom taken, rather than two that cannot be guessed; also below.
-        if (self.line.free_at() <= now) & (self.waiting > 0) {
+        if self.next_departure() <= now {
             self.settle(now, departs);
         }
     }
@@ -73,7 +73,9 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     /// Settles what left if nothing else is on its way: only then does it matter at a delivery.
     #[inline]
     pub(crate) fn catch_up_if_empty(&mut self, now: Time, departs: &mut impl Departs<H>) {
-        if self.on_the_way.is_empty() & (self.waiting > 0) {
+        // What waits is more than this only if nothing is on its way.
+        let least = (self.on_the_way.len() as u64) << u32::BITS;
+        if u64::from(self.waiting) > least {
             self.catch_up(now, departs);
         }
     }
@@ -167,6 +169,7 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
     }
 
     /// When the next packet leaves the queue if nothing else happens; [`Time::MAX`]: none waits.
+    #[inline]
     pub(crate) fn next_departure(&self) -> Time {
         if self.waiting > 0 { self.line.free_at() } else { Time::MAX }
     }

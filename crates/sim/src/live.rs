@@ -51,7 +51,8 @@ where
     ) -> Live<'a, H, P, C, L> {
         let links = links(job, ports, connections);
         let controllers = controllers_of_ports(job, controllers, ports.host_rate());
-        Live { events: Events::new(job, links, controllers, losses) }
+        // Packets with one number may belong to several connections, each with a way of its own.
+        Live { events: Events::new(job, links, controllers, losses, false) }
     }
 
     /// A host sends a packet at `now`: not before what was done last, and not after [`Live::next`].

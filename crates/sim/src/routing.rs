@@ -18,7 +18,6 @@ pub(crate) struct Router<'a> {
     network: &'a Network,
     flows: &'a [Flow],
     choice: Choice,
-    is_spread: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -55,7 +54,7 @@ impl<'a> Router<'a> {
                 Choice::RoundRobin { first, counters }
             }
         };
-        Router { network, flows: job.flows, choice, is_spread }
+        Router { network, flows: job.flows, choice }
     }
 
     /// The port through which `node` sends the packet on.
@@ -85,9 +84,9 @@ impl<'a> Router<'a> {
         }
     }
 
-    /// Whether the way of a packet depends on its flow and its direction alone.
+    /// Whether packets of one flow, path and direction go one way, which is a shortest one.
     fn goes_by_flow(&self) -> bool {
-        matches!(self.choice, Choice::Hash(_)) && !self.is_spread
+        matches!(self.choice, Choice::Hash(_) | Choice::SameWayBack(_))
     }
 
     /// Whether the way of a packet depends on those that came before it.

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Controller;
-use flowsched_schemes::packet::Header;
+use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::Port;
 use flowsched_schemes::world::{Overhead, PortSample, PortState};
 use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
@@ -14,9 +14,18 @@ use flowsched_workload::Flow;
 use super::{Delivered, Fabric, Losses, Observable, Tally, loses, to_sender};
 use crate::job::Job;
 use crate::link::{Departs, Link};
-use crate::routing::Router;
+use crate::routing::{Remembered, Router, Row};
 use crate::timers::{Armed, Timers};
 use crate::tournament::Tournament;
+
+/// What is at the far end of a port's link.
+#[derive(Clone, Copy, Debug)]
+struct Beyond {
+    /// The port that leads back.
+    back: PortId,
+    /// What the router remembers of packets that have come through the port.
+    row: Row,
+}
 
 /// All links, and which of them has the next arrival.
 #[derive(Debug)]
@@ -26,7 +35,9 @@ pub(crate) struct Events<'a, H, P, C, L> {
     links: Vec<Link<H, P>>,
     /// When the first packet on each link arrives at its far end.
     arrivals: Tournament,
-    router: Router<'a>,
+    router: Remembered<'a>,
+    /// By port.
+    beyond: Vec<Beyond>,
     /// Whether ports draw on memory that their switch shares.
     shares_memory: bool,
     /// Whether some links lose packets.
@@ -53,13 +64,20 @@ where
     C: Controller<H>,
     L: Losses<H>,
 {
+    /// The links of a network. `are_numbers_flows`: whether packets with one flow's number are all of this
+    /// flow, and so go one way.
     pub(crate) fn new(
         job: &Job<'a>,
         links: Vec<Link<H, P>>,
         new_controller: impl Fn(PortId) -> C,
         losses: L,
+        are_numbers_flows: bool,
     ) -> Events<'a, H, P, C, L> {
         let network = job.network;
+        let router = Router::new(job, C::NEEDS_WAY_BACK, H::IS_SPREAD);
+        let levels = if are_numbers_flows { network.levels() } else { None }.unwrap_or_default();
+        let rows = levels.iter().max().map_or(0, |highest| *highest as usize);
+        let router = Remembered::new::<H>(router, rows, job.flows.len());
         let mut controllers = Vec::new();
         if C::IS_THERE {
             controllers.extend((0..links.len() as u32).map(|port| new_controller(PortId(port))));
@@ -72,7 +90,8 @@ where
             loses: loses(job),
             seed: mix(job.seed),
             links,
-            router: Router::new(job, C::NEEDS_WAY_BACK, H::IS_SPREAD),
+            beyond: beyond(network, &levels, &router),
+            router,
             armed: vec![Armed::default(); controllers.len()],
             controllers,
             timers: Timers::default(),
@@ -122,7 +141,7 @@ where
         let owner = self.network.port(port).owner;
         while let Some(message) = self.messages.pop() {
             let mut message = to_sender(self.flows, message);
-            let next = self.router.next(owner, &message);
+            let next = self.router.choose(owner, &message);
             self.enqueue(next, &mut message, now);
         }
     }
@@ -171,7 +190,7 @@ where
             return None;
         }
         if C::IS_THERE {
-            let back = self.network.reverse(PortId(index as u32));
+            let back = self.beyond[index].back;
             self.controllers[back.index()].on_return(now, &mut packet);
         }
         if let Some(host) = self.network.host(peer)
@@ -179,9 +198,19 @@ where
         {
             return Some(packet);
         }
-        let port = self.router.next(peer, &packet);
+        let port = self.next_port(index, peer, &packet);
         self.offer(port, &mut packet, now);
         None
+    }
+
+    /// The port through which `node` sends on a packet that has come through port `from`. Messages start
+    /// anywhere, so that what the router remembers of ACKs is not their way.
+    #[inline]
+    fn next_port(&mut self, from: usize, node: NodeId, packet: &Packet<H>) -> PortId {
+        if C::SENDS && packet.flags.has(Flags::MESSAGE) {
+            return self.router.choose(node, packet);
+        }
+        self.router.next(self.beyond[from].row, node, packet)
     }
 
     /// Settles what left through the port up to `now`.
@@ -217,7 +246,7 @@ where
     #[inline]
     fn send(&mut self, host: HostId, mut packet: Packet<H>, now: Time) {
         let port = if self.network.hosts_forward() {
-            self.router.next(host.node(), &packet)
+            self.router.choose(host.node(), &packet)
         } else {
             self.network.nic(host)
         };
@@ -325,6 +354,15 @@ where
     fn next_departure(&self, port: u32) -> Time {
         self.links[port as usize].next_departure()
     }
+}
+
+/// What is at the far ends of all links; without levels, where nothing is remembered.
+fn beyond(network: &Network, levels: &[u32], router: &Remembered<'_>) -> Vec<Beyond> {
+    let side = |port: PortId| Beyond {
+        back: network.reverse(port),
+        row: router.row(levels.get(port.index()).copied().unwrap_or_default()),
+    };
+    (0..network.ports().len() as u32).map(PortId).map(side).collect()
 }
 
 /// Shows the packets that leave through a port to its controller, if there are controllers.

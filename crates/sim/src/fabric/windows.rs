@@ -99,7 +99,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
     ) -> Windows<'a, H, P, C> {
         let router = Router::new(job, false, H::IS_SPREAD);
         let levels = layout.level_of.iter().max().map_or(0, |level| *level as usize);
-        let router = Remembered::new(router, levels, job.flows.len());
+        let router = Remembered::new::<H>(router, levels, job.flows.len());
         links.sort_by_key(|(port, _)| layout.place_of[port.index()]);
         let egresses = links
             .into_iter()

@@ -7,16 +7,19 @@ use flowsched_topology::{NodeId, PortId};
 use super::{Router, is_back};
 
 /// A router for ports that have levels ([`flowsched_topology::Network::levels`]), which remembers
-/// its choices where these depend on the flow and the direction alone.
+/// its choices where these depend on the flow, its path and the direction alone.
 #[derive(Clone, Debug)]
 pub(crate) struct Remembered<'a> {
     router: Router<'a>,
-    /// By level of the port that a packet has come through, flow, and direction: the next port, or
-    /// [`UNKNOWN`]. Empty where nothing can be remembered.
+    /// By level of the port that a packet has come through, flow, path if flows are spread, and direction:
+    /// the next port, or [`UNKNOWN`]. Empty where nothing can be remembered.
     ports: Vec<PortId>,
-    /// How many flows and directions there are; 0 where nothing can be remembered.
+    /// How many flows, paths and directions there are; 0 where nothing can be remembered.
     ways: usize,
 }
+
+/// How many paths of a flow have ways that are remembered, if flows are spread.
+const PATHS: usize = 4;
 
 /// What is remembered of the packets that have come through ports of one level.
 #[derive(Clone, Copy, Debug)]
@@ -26,9 +29,14 @@ pub(crate) struct Row(usize);
 const UNKNOWN: PortId = PortId(u32::MAX);
 
 impl<'a> Remembered<'a> {
-    /// For this many levels and flows.
-    pub(crate) fn new(router: Router<'a>, levels: usize, flows: usize) -> Remembered<'a> {
-        let ways = if router.goes_by_flow() { flows * 2 } else { 0 };
+    /// For this many levels, and flows whose packets have headers of type `H`. Without levels nothing is
+    /// remembered.
+    pub(crate) fn new<H: Header>(
+        router: Router<'a>,
+        levels: usize,
+        flows: usize,
+    ) -> Remembered<'a> {
+        let ways = if router.goes_by_flow() { flows * paths::<H>() * 2 } else { 0 };
         Remembered { router, ports: vec![UNKNOWN; levels * ways], ways }
     }
 
@@ -44,7 +52,15 @@ impl<'a> Remembered<'a> {
         self.ports.get(place(row, packet)).copied().unwrap_or(UNKNOWN)
     }
 
+    /// The port through which `node` sends on a packet, which has come through a port of this row.
+    #[inline]
+    pub(crate) fn next<H: Header>(&mut self, row: Row, node: NodeId, packet: &Packet<H>) -> PortId {
+        let known = self.remembered(row, packet);
+        if known == UNKNOWN { self.look_up(row, node, packet) } else { known }
+    }
+
     /// Works out through which port `node` sends on a packet, and remembers it if it can be remembered.
+    #[inline(never)]
     pub(crate) fn look_up<H: Header>(
         &mut self,
         row: Row,
@@ -76,8 +92,22 @@ impl<'a> Remembered<'a> {
     }
 }
 
-/// Where the way of a packet is remembered that has come through a port of this row.
+/// Where the way of a packet is remembered that has come through a port of this row; beyond all places if it
+/// is not.
 #[inline]
 fn place<H: Header>(row: Row, packet: &Packet<H>) -> usize {
-    row.0 + packet.flow as usize * 2 + usize::from(is_back(packet))
+    let mut way = packet.flow as usize;
+    if H::IS_SPREAD {
+        let path = packet.header.path() as usize;
+        if path >= PATHS {
+            return usize::MAX;
+        }
+        way = way * PATHS + path;
+    }
+    row.0 + way * 2 + usize::from(is_back(packet))
+}
+
+/// How many paths of a flow have places.
+fn paths<H: Header>() -> usize {
+    if H::IS_SPREAD { PATHS } else { 1 }
 }

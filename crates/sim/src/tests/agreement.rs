@@ -88,8 +88,8 @@ fn build(
 /// Runs in windows, if the network can be gone through so.
 struct InWindows<'j, 'n>(&'j Job<'n>);
 
-/// Runs one event after the other.
-struct InEvents<'j, 'n>(&'j Job<'n>);
+/// Runs one event after the other; the ways of flows are remembered or not.
+struct InEvents<'j, 'n>(&'j Job<'n>, bool);
 
 impl World for InWindows<'_, '_> {
     type Output = Option<Outcome>;
@@ -126,7 +126,7 @@ impl World for InEvents<'_, '_> {
         let connections = Connections::new(self.0.flows.len());
         let links = fabric::links(self.0, &parts.ports, &connections);
         let controllers = fabric::controllers(self.0, &parts.controllers, parts.ports.host_rate());
-        let fabric = Events::new(self.0, links, controllers, LostData::default());
+        let fabric = Events::new(self.0, links, controllers, LostData::default(), self.1);
         let parts = shared(self.0, parts);
         let hosts = Hosts::new(self.0, &parts, connections, Team::alone());
         let run = |watch: &mut Watch<'_>| run_to_end(self.0, hosts, fabric, Nobody, watch);
@@ -172,7 +172,7 @@ fn both_of_scheme(job: &Job<'_>, scheme: &Scheme, threads: &[usize]) -> (Option<
         assert_eq!(parts.is_some(), windows.is_some() && is_divisible);
         assert!(parts.is_none() || parts == windows, "{threads} threads: {parts:#?} {windows:#?}");
     }
-    (windows, scheme.run_in(InEvents(job)))
+    (windows, scheme.run_in(InEvents(job, true)))
 }
 
 /// Flows between hosts, half of them to the first one, some at the same instant.
@@ -246,6 +246,45 @@ proptest! {
         // shorter than a packet.
         let is_short = SCHEMES[preset].0 == "epn" && TOPOLOGIES[kind].0 == "single-rooted-tree";
         prop_assert_eq!(windows, (!is_short).then_some(events));
+    }
+}
+
+/// Schemes whose packets go by flow, or by flow and path, with and without ACKs that go back the same way.
+const WAYS: [(&str, &str, Changes); 4] = [
+    ("dctcp", "none", &[]),
+    ("epn", "none", &[]),
+    ("pdq", "none", &[]),
+    ("m-pdq", "none", &[("subflows", "6")]),
+];
+
+/// Topologies with and without levels, and with parallel paths.
+const NETWORKS: [(&str, Changes); 5] = [
+    ("leaf-spine", &[("leaves", "3"), ("hosts_per_leaf", "2"), ("spines", "3")]),
+    ("fat-tree", &[("k", "4")]),
+    ("single-rooted-tree", &[]),
+    ("bcube", &[]),
+    ("jellyfish", &[]),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn remembered_ways_change_nothing(
+        drawn in any_flows(),
+        (kind, preset) in (0..NETWORKS.len(), 0..WAYS.len()),
+        routing in prop_oneof![4 => Just(Routing::Ecmp), 1 => Just(Routing::Spray)],
+        seed in 0u64..10,
+    ) {
+        let network = network(NETWORKS[kind], 0.01);
+        let flows = flows(drawn, network.host_count(), Time::from_us(10));
+        let (sample_interval, until) = (Time::ZERO, Some(Time::from_ms(20)));
+        let job = Job { network: &network, routing, flows: &flows, seed, sample_interval, until };
+        let scheme = scheme(WAYS[preset]);
+        prop_assume!(routing == Routing::Ecmp || !scheme.facts().needs_one_path);
+        let job = &job.under(&scheme);
+        let run = |remembers| scheme.run_in(InEvents(job, remembers));
+        prop_assert_eq!(run(true), run(false));
     }
 }
 
