@@ -8,7 +8,7 @@ use crate::claim::{Claim, ClaimedValue};
 use crate::measure::{Measure, Over};
 use crate::row::Row;
 use crate::scale::Scale;
-use crate::setting::{Setting, Study};
+use crate::setting::{Study, pairs};
 
 /// The claim in words, with the rows that are known of it.
 pub fn explanation(claim: &Claim, rows: &[Row]) -> String {
@@ -132,13 +132,6 @@ fn measured(measure: &Measure) -> String {
         Some(Over::Most) => ", the most over all points",
         Some(Over::Mean) => ", the mean over all points",
     }
-}
-
-/// Keys and their values: `workload.load = 0.5, hosts = 4`.
-pub(crate) fn pairs(setting: &Setting) -> String {
-    let pairs: Vec<String> =
-        setting.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-    pairs.join(", ")
 }
 
 #[cfg(test)]

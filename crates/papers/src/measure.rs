@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use flowsched_experiment::results::{Change, OverSeeds, Point, Summary};
 use serde::{Deserialize, Serialize};
 
-use crate::explanation::pairs;
 use crate::figure::{figure, is_known};
 use crate::kind::Kind;
 use crate::measured::Measured;
 use crate::reach::{Reach, Step};
-use crate::setting::{Setting, Study};
+use crate::setting::{Setting, Study, pairs};
 
 /// Which figure of which runs a value is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

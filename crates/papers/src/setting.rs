@@ -13,3 +13,10 @@ pub struct Study {
     /// Keys that have other values than in the file.
     pub set: Setting,
 }
+
+/// Keys and their values: `workload.load = 0.5, hosts = 4`.
+pub(crate) fn pairs(setting: &Setting) -> String {
+    let pairs: Vec<String> =
+        setting.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    pairs.join(", ")
+}
