@@ -81,7 +81,9 @@ impl Failure {
         match self {
             Failure::Mistakes(_) | Failure::TooLarge(_) => 2,
             Failure::Results(error) | Failure::Report(ReportError::Results(error)) => match error {
-                ResultsError::Occupied { .. } | ResultsError::NotResults { .. } => 2,
+                ResultsError::Occupied { .. }
+                | ResultsError::OfWorld { .. }
+                | ResultsError::NotResults { .. } => 2,
                 _ => 1,
             },
             _ => 1,

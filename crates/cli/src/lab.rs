@@ -9,7 +9,7 @@ mod twins;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 
-use flowsched_experiment::results::Folder;
+use flowsched_experiment::results::{Folder, World};
 use flowsched_experiment::{Experiment, Level, Scene, WorkloadOfScene};
 use flowsched_lab::memcached::Servers;
 use flowsched_lab::namespaces::owner;
@@ -62,7 +62,8 @@ fn run(wanted: &LabRun) -> Result<(), Failure> {
     let conducts = Conducts::new(&folder, *resume);
     let show = |dir: &Path| show(dir, *format, &scale);
     let both = twins::beside_simulations(experiment);
-    run_by(&arguments, both, simulator::simulator(captures, conducts, NonZeroU32::MIN), &show)
+    let simulator = simulator::simulator(captures, conducts, NonZeroU32::MIN);
+    run_by(&arguments, both, World::Lab, simulator, &show)
 }
 
 /// Prints the results, how late the lab was, and the scale.

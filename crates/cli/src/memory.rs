@@ -14,7 +14,7 @@ struct OrError;
 #[global_allocator]
 static ALLOCATOR: OrError = OrError;
 
-const MESSAGE: &str = "error: memory ran out; finished runs are kept, and `flowsched run --resume` \
+const MESSAGE: &str = "error: memory ran out; finished runs are kept, and the same command with --resume \
                        runs the rest\n";
 
 // SAFETY: every call goes to `System` as it is; a null pointer is never returned.

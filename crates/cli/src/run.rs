@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use flowsched_experiment::results::{Earlier, Summary, Writer, runs_left};
+use flowsched_experiment::results::{Earlier, Program, Summary, World, Writer, runs_left};
 use flowsched_experiment::{Experiment, Run};
 use flowsched_run::{
     Outcome, Progress, RunError, Simulation, Simulator, Size, Work, finished, folder,
@@ -19,18 +19,21 @@ use crate::program::program;
 use crate::progress::{Display, say};
 use crate::signals::Interrupts;
 
+/// What moves the packets unless the lab does.
+const SIMULATOR: World = World::Simulator;
+
 /// Simulates the experiment and prints the comparison.
 pub fn run(arguments: &arguments::Run) -> Result<(), Failure> {
     let experiment = output::read(&arguments.experiment)?;
     size(&arguments.experiment, &experiment, threads(arguments.threads))?;
     let show = |dir: &Path| output::report(dir, arguments.format);
     if arguments.pcap.is_empty() {
-        return run_by(arguments, experiment, Box::new(simulate), &show);
+        return run_by(arguments, experiment, SIMULATOR, Box::new(simulate), &show);
     }
     let results = arguments.out.clone().unwrap_or_else(|| folder_of(&arguments.experiment.file));
     let captured = captures::wanted(arguments, &results, &experiment)?;
     let simulator = move |run: Simulation<'_>| captured.simulate(run);
-    run_by(arguments, experiment, Box::new(simulator), &show)
+    run_by(arguments, experiment, SIMULATOR, Box::new(simulator), &show)
 }
 
 /// As the experiment file says.
@@ -38,22 +41,28 @@ fn simulate(run: Simulation<'_>) -> Result<Outcome, RunError> {
     Ok(run.run()?)
 }
 
-/// Has `simulator` do each run of the experiment, and `show` show the results folder.
+/// Has `simulator` do each run of the experiment, in `world`, and `show` show the results folder.
 pub fn run_by(
     arguments: &arguments::Run,
     experiment: Experiment,
+    world: World,
     simulator: Box<Simulator>,
     show: &dyn Fn(&Path) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let experiment = Arc::new(experiment);
     let dir = arguments.out.clone().unwrap_or_else(|| folder_of(&arguments.experiment.file));
-    if arguments.resume && finished(&dir, &experiment, &program()).is_some() {
+    let program = program().in_world(world);
+    if arguments.resume && finished(&dir, &experiment, &program).is_some() {
         say("every run is there already");
         return show(&dir);
     }
     let progress = Arc::new(Progress::default());
-    let interrupts = Interrupts::listen(&progress, "`flowsched run --resume`")?;
-    let writer = create(&dir, &experiment, arguments.resume)?;
+    let remedy = match world {
+        World::Lab => "`flowsched lab run --resume`",
+        World::Simulator | World::Machines => "`flowsched run --resume`",
+    };
+    let interrupts = Interrupts::listen(&progress, remedy)?;
+    let writer = create(&dir, &experiment, program, arguments.resume)?;
     let work = Arc::new(Work::new(experiment, writer, progress.clone(), simulator)?);
     let done = do_all(&work, &progress, threads(arguments.threads));
     interrupts.simulations_ended();
@@ -81,29 +90,35 @@ pub fn complete(
     progress: &Arc<Progress>,
     threads: usize,
 ) -> Result<Summary, Failure> {
+    let dir = (dir, SIMULATOR);
     complete_by(file, experiment, dir, progress, threads, Box::new(simulate))
 }
 
-/// The same with `simulator`.
+/// The same with `simulator`, whose runs are of this world.
 pub fn complete_by(
     file: &Path,
     experiment: Experiment,
-    dir: &Path,
+    (dir, world): (&Path, World),
     progress: &Arc<Progress>,
     threads: usize,
     simulator: Box<Simulator>,
 ) -> Result<Summary, Failure> {
     let experiment = Arc::new(experiment);
-    let writer = create(dir, &experiment, true)?;
+    let writer = create(dir, &experiment, program().in_world(world), true)?;
     let work = Arc::new(Work::new(experiment, writer, progress.clone(), simulator)?);
     let done = do_all(&work, progress, threads);
     work.finish(done).map_err(|error| failed(file, error))
 }
 
-fn create(dir: &Path, experiment: &Experiment, resume: bool) -> Result<Writer, Failure> {
+fn create(
+    dir: &Path,
+    experiment: &Experiment,
+    program: Program,
+    resume: bool,
+) -> Result<Writer, Failure> {
     let left = runs_left(dir);
     let earlier = if resume { Earlier::Kept } else { Earlier::Discarded };
-    let writer = folder::create(dir, experiment, program(), earlier)?;
+    let writer = folder::create(dir, experiment, program, earlier)?;
     if !resume && left > 0 {
         say(&format!(
             "note: finished runs of an earlier attempt are run again ({left}); --resume keeps them"

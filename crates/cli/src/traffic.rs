@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use flowsched_experiment::results::check_free;
+use flowsched_experiment::results::{World, check_free};
 use flowsched_experiment::{Mistake, Mistakes, Place};
 use flowsched_traffic::client::{self, Totals};
 use flowsched_traffic::config::Config;
@@ -52,7 +52,7 @@ fn ask(wanted: &TrafficClient) -> Result<(), Failure> {
     if stop.load(Ordering::Relaxed) {
         say("stopped before all requests were made: the results have what was measured until then");
     }
-    tables::write(std::slice::from_ref(out), out, program()).map_err(failed)?;
+    tables::write(std::slice::from_ref(out), out, program().in_world(World::Machines)).map_err(failed)?;
     output::report(out, *format)
 }
 
@@ -89,7 +89,7 @@ pub fn report(dirs: &[PathBuf], out: Option<&Path>) -> Result<(), Failure> {
                                Only clients' folders can be put together.";
                 return Err(mistake(other, problem));
             }
-            tables::write(dirs, out, program()).map_err(failed)?;
+            tables::write(dirs, out, program().in_world(World::Machines)).map_err(failed)?;
             output::report(out, Format::Table)
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use flowsched_experiment::results::{RunKey, Summary};
+use flowsched_experiment::results::{RunKey, Summary, World};
 use flowsched_experiment::{Mistake, Mistakes, Place};
 use flowsched_papers::{CLAIMS, Claim, LateRuns, Repository, Row, Study, as_table, studies_in_lab};
 use flowsched_run::{Progress, Store};
@@ -69,7 +69,7 @@ fn refused(option: &str, problem: String) -> Failure {
 
 /// Runs every study in the lab, one run after the other.
 fn run_all(wanted: &Reproduce, studies: &[Study]) -> Result<Measured, Failure> {
-    let store = Store::new(&wanted.out.join("lab"), program());
+    let store = Store::new(&wanted.out.join("lab"), program().in_world(World::Lab));
     let progress = Arc::new(Progress::default());
     let interrupts = Interrupts::listen(&progress, "the same command")?;
     let mut measured = Measured::default();
@@ -84,7 +84,8 @@ fn run_all(wanted: &Reproduce, studies: &[Study]) -> Result<Measured, Failure> {
             None => {
                 progress.finished_flows.store(0, Ordering::SeqCst);
                 let simulator = simulator(Wanted::default(), Conducts::new(&dir, true), TRIES);
-                complete_by(Path::new(name), experiment, &dir, &progress, 1, simulator)?
+                let dir = (dir.as_path(), World::Lab);
+                complete_by(Path::new(name), experiment, dir, &progress, 1, simulator)?
             }
         };
         if progress.stop.load(Ordering::SeqCst) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use parquet::errors::ParquetError;
 use thiserror::Error;
 
-use super::RunKey;
+use super::{RunKey, World};
 
 /// A results folder that cannot be written or read.
 #[derive(Debug, Error)]
@@ -35,6 +35,20 @@ pub enum ResultsError {
     Occupied {
         /// The folder.
         path: PathBuf,
+    },
+    /// The folder has results of the same experiment from another world.
+    #[error(
+        "{} has results of `{}`, which `{}` would mix with its own. Name another folder with --out, or \
+         remove this one.",
+        path.display(), found.command(), wanted.command()
+    )]
+    OfWorld {
+        /// The folder.
+        path: PathBuf,
+        /// Whose results it has.
+        found: World,
+        /// Whose results were to be added.
+        wanted: World,
     },
     /// Another process writes to the folder.
     #[error(

@@ -89,7 +89,7 @@ pub use packets::PacketFigures;
 pub use point::Point;
 pub use port_watch::PortFigures;
 pub use probed::{ProbedFlow, ProbedFlows, ProbedPort, ProbedPorts};
-pub use program::Program;
+pub use program::{Program, World};
 pub(crate) use query::query_us;
 pub use read::FlowsOfRun;
 pub use record::{
@@ -119,7 +119,7 @@ pub use run_folder::RunWriter;
 #[doc(hidden)]
 pub use run_start::RunStart;
 #[doc(hidden)]
-pub use study::{Earlier, Ending, Meta, Writer, check_free, runs_left, write};
+pub use study::{Earlier, Ending, Meta, Writer, check_free, check_world, runs_left, write};
 #[doc(hidden)]
 pub use summary::{Key, SUMMARY};
 #[doc(hidden)]

@@ -12,11 +12,45 @@ pub struct Program {
     pub commit: String,
     /// The command with its arguments.
     pub command: String,
+    /// What moved the packets.
+    #[serde(default)]
+    pub world: World,
+}
+
+/// What moves the packets of a run. Results of one world say nothing about another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum World {
+    /// The simulator, as in `flowsched run`.
+    #[default]
+    Simulator,
+    /// Hosts and a switch on one machine, as in `flowsched lab run`.
+    Lab,
+    /// Real machines, as in `flowsched traffic client`.
+    Machines,
+}
+
+impl World {
+    /// The command whose results are of this world.
+    pub fn command(self) -> &'static str {
+        match self {
+            World::Simulator => "flowsched run",
+            World::Lab => "flowsched lab run",
+            World::Machines => "flowsched traffic client",
+        }
+    }
 }
 
 impl Program {
-    /// Whether both are built from the same code, so that their results are the same.
+    /// The same program, whose results are of this world.
+    #[must_use]
+    pub fn in_world(self, world: World) -> Program {
+        Program { world, ..self }
+    }
+
+    /// Whether both are built from the same code and have the same world, so that their results are the same.
     pub fn is_same_code(&self, other: &Program) -> bool {
-        (&self.version, &self.commit) == (&other.version, &other.commit)
+        let code = |program: &Program| (program.version.clone(), program.commit.clone(), program.world);
+        code(self) == code(other)
     }
 }

@@ -18,7 +18,7 @@ use super::table::TableWriter;
 use super::varied::VariedKey;
 use super::{
     FLOWS, PORTS, PortRow, PortsOfRun, Program, ResultsError, RunRecord, RunSummary, TableFile,
-    Tables,
+    Tables, World,
 };
 
 const FIGURES_FILE: &str = "run.json";
@@ -235,6 +235,11 @@ impl RunFolder {
         let figures =
             serde_json::from_str(&text).map_err(|error| ResultsError::damaged(&path, error))?;
         Ok(Some(RunFolder { dir, figures }))
+    }
+
+    /// What moved its packets.
+    pub(super) fn world(&self) -> World {
+        self.figures.program.world
     }
 
     /// Its figures.

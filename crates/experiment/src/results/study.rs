@@ -19,7 +19,7 @@ use super::run_start::RunStart;
 use super::table::TableWriter;
 use super::varied::VariedKey;
 use super::{
-    Column, FLOWS, Order, PORTS, PortsOfRun, Program, ResultsError, RunKey, RunRecord, Summary,
+    Column, FLOWS, Folder, Order, PORTS, PortsOfRun, Program, ResultsError, RunKey, RunRecord, Summary,
     TableFile, Tables,
 };
 
@@ -79,6 +79,24 @@ pub fn check_free(dir: &Path, experiment: &str) -> Result<(), ResultsError> {
             Err(ResultsError::Read { path: dir.join(EXPERIMENT_FILE), source })
         }
         _ => Err(ResultsError::Occupied { path: dir.to_owned() }),
+    }
+}
+
+/// Refuses a folder whose results are of another world than `program`'s: both have the same experiment.
+///
+/// # Errors
+/// [`ResultsError::OfWorld`].
+pub fn check_world(dir: &Path, program: &Program) -> Result<(), ResultsError> {
+    let of_runs = || folders_of_runs(dir).filter_map(|run| RunFolder::open(&run).ok().flatten());
+    let found = match Folder::open(dir) {
+        Ok(folder) => Some(folder.summary().program.world),
+        Err(_) => of_runs().map(|run| run.world()).next(),
+    };
+    match found {
+        Some(found) if found != program.world => {
+            Err(ResultsError::OfWorld { path: dir.to_owned(), found, wanted: program.world })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -150,13 +168,14 @@ impl Writer {
     /// Makes the folder if it is not there.
     ///
     /// # Errors
-    /// As [`check_free`], [`ResultsError::Busy`] if something writes there, or
+    /// As [`check_free`] and [`check_world`], [`ResultsError::Busy`] if something writes there, or
     /// [`ResultsError::Write`].
     pub fn create(dir: &Path, meta: &Meta, earlier: Earlier) -> Result<Writer, ResultsError> {
         fs::create_dir_all(dir).map_err(ResultsError::write(dir))?;
         let runs = dir.join(RUNS_FOLDER);
         let lock = Lock::take(dir, &runs)?;
         check_free(dir, &meta.experiment)?;
+        check_world(dir, &meta.program)?;
         replace(dir, EXPERIMENT_FILE, &meta.experiment)?;
         let reserve = partial(dir, RESERVE_FILE);
         fs::write(&reserve, vec![0; RESERVE]).map_err(ResultsError::write(&reserve))?;

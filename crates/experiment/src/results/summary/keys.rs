@@ -22,6 +22,12 @@ pub const SUMMARY: &[Key] = &[
     key("program.version", "", "The version of flowsched that ran the experiment."),
     key("program.commit", "", "The commit that it was built from; empty if unknown."),
     key("program.command", "", "The command that wrote these results."),
+    key(
+        "program.world",
+        "",
+        "What moved the packets: \"simulator\", \"lab\" (`flowsched lab run`) or \"machines\" \
+         (`flowsched traffic`). `--resume` refuses a folder of another one.",
+    ),
     key("complete", "", "Whether all runs of the experiment are present and complete."),
     key("runs[].point", "", "The varied keys and their values, as texts; empty if none were."),
     key("runs[].scheme", "", "The scheme's name."),
