@@ -2,10 +2,11 @@
 
 use flowsched_units::Time;
 
+use crate::played::{LATE_START, Starts};
 use crate::switch::Counts;
 use crate::switch::pace::{Pace, Pacing};
 
-/// The share of packets that may be late in a run that counts.
+/// The share of packets, of flows and of a server's time that may be late in a run that counts.
 const LATE_SHARE: f64 = 0.01;
 
 /// How well the lab kept to real time in one run.
@@ -31,6 +32,10 @@ pub struct Conduct {
     pub longest_absence: Time,
     /// The latest that a flow began after it should have.
     pub latest_start: Time,
+    /// The share of flows that began more than [`LATE_START`] late.
+    pub late_starts: f64,
+    /// The time that a memcached server waited for a processor, relative to the run: of the one that waited longest.
+    pub server_wait: f64,
     /// Packets that a host had no room for.
     pub overrun: u64,
     /// Frames that were malformed or for nobody of the lab.
@@ -38,7 +43,7 @@ pub struct Conduct {
 }
 
 impl Conduct {
-    pub(crate) fn new(counts: &Counts, latest_start: Time, limit: Time) -> Conduct {
+    pub(crate) fn new(counts: &Counts, starts: Starts, limit: Time) -> Conduct {
         let lateness = &counts.lateness;
         Conduct {
             packets: lateness.packets(),
@@ -50,14 +55,71 @@ impl Conduct {
             late_share: lateness.share_beyond(limit),
             pacing: Pace::of_busiest(&counts.paces),
             longest_absence: counts.longest_absence,
-            latest_start,
+            latest_start: starts.latest,
+            late_starts: starts.late_share(),
+            server_wait: 0.0,
             overrun: counts.overrun,
             refused: counts.refused,
         }
     }
 
-    /// Whether the run counts: at most 1% of its packets were late, and hosts had room for all.
+    /// Whether the run counts: at most 1% of its packets and 1% of its flows were late, servers waited for a
+    /// processor for at most 1% of the run, and hosts had room for all packets.
     pub fn is_valid(&self) -> bool {
-        self.late_share <= LATE_SHARE && self.overrun == 0
+        self.faults().is_empty()
+    }
+
+    /// Why the run does not count, in clauses; none if it counts.
+    pub fn faults(&self) -> Vec<String> {
+        let Conduct { late_share, late_starts, server_wait, overrun, .. } = *self;
+        let percent = |share: f64| format!("{:.1}%", 100.0 * share);
+        let mut faults = Vec::new();
+        if late_share > LATE_SHARE {
+            let limit = self.limit.as_us_f64();
+            faults.push(format!(
+                "{} of the packets were more than {limit:.0} us late",
+                percent(late_share)
+            ));
+        }
+        if late_starts > LATE_SHARE {
+            faults.push(format!(
+                "{} of the flows began more than {LATE_START} late, the latest {:.0} ms",
+                percent(late_starts),
+                self.latest_start.as_us_f64() / 1_000.0
+            ));
+        }
+        if server_wait > LATE_SHARE {
+            let share = percent(server_wait);
+            faults.push(format!("a memcached waited for a processor for {share} of the run"));
+        }
+        if overrun > 0 {
+            faults.push(format!("hosts had no room for {overrun} packets"));
+        }
+        faults
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn late_packets_late_flows_and_late_servers_each_spoil_a_run() {
+        let good = Conduct {
+            late_share: 0.01,
+            late_starts: 0.01,
+            server_wait: 0.01,
+            ..Conduct::default()
+        };
+        assert_eq!((good.faults(), good.is_valid()), (Vec::new(), true));
+        for (bad, word) in [
+            (Conduct { late_share: 0.02, ..good }, "packets were more than"),
+            (Conduct { late_starts: 0.02, ..good }, "flows began more than 5ms late"),
+            (Conduct { server_wait: 0.02, ..good }, "a memcached waited for a processor for 2.0%"),
+            (Conduct { overrun: 3, ..good }, "no room for 3 packets"),
+        ] {
+            let faults = bad.faults().join("; ");
+            assert!(!bad.is_valid() && faults.contains(word), "{faults}");
+        }
     }
 }

@@ -29,13 +29,13 @@ use crate::address::ipv4;
 use crate::clock::Clock;
 use crate::error::LabError;
 use crate::hosts::Hosts;
-use crate::played::Played;
+use crate::played::{Played, Starts};
 use crate::precedence::{Precedence, Rank, refused};
 use crate::switch::memory::LONGEST_FRAME;
 use crate::wait::ready;
 
-/// The port that every host sends from and to.
-pub(crate) const PORT: u16 = 5_001;
+/// The port that every host sends from and to: one that Wireshark gives to no protocol.
+pub(crate) const PORT: u16 = 41_001;
 /// Bytes that may wait for the thread to read them: more than any queue.
 const RECEIVE_BUFFER: usize = 8 << 20;
 /// Bytes of the IPv4 and UDP headers around a datagram.
@@ -78,8 +78,8 @@ pub struct Datagrams<'a, T: Transport, G: Tagging<T::Header>> {
     ended: u64,
     /// The time of what hosts did last.
     last: Time,
-    /// The latest that a flow began after it should have.
-    latest: Time,
+    /// How late flows began.
+    starts: Starts,
 }
 
 impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
@@ -99,7 +99,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
             clock,
             ended: 0,
             last: Time::ZERO,
-            latest: Time::ZERO,
+            starts: Starts::default(),
         }
     }
 
@@ -130,7 +130,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
             progress.finished_flows.fetch_add(ended, Ordering::Relaxed);
         }
         let flows = self.ends.into_outcomes();
-        Ok(Played { flows, latest: self.latest, uncounted: Uncounted::default() })
+        Ok(Played { flows, starts: self.starts, uncounted: Uncounted::default() })
     }
 
     fn next_start(&self) -> Time {
@@ -154,7 +154,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
             let outbox = &mut self.outbox;
             let send = |host, packet| outbox.send(host, &packet);
             if start <= deadline {
-                self.latest = self.latest.max(now.saturating_sub(start));
+                self.starts.note(now.saturating_sub(start));
                 self.ends.start(self.next as u32, due, send);
                 self.next += 1;
             } else {

@@ -64,6 +64,15 @@ pub enum LabError {
     /// The scheme has no form on real packets.
     #[error("{0}")]
     Setting(#[from] SettingError),
+    /// There is no program that agents start with.
+    #[error(
+        "the lab starts its agents with the program `{program}`, and no folder of PATH has it. Install \
+         the package util-linux (for `mount`, on some systems the package mount)."
+    )]
+    NoProgram {
+        /// Its name.
+        program: &'static str,
+    },
     /// There is no memcached.
     #[error(
         "`served_by = \"memcached\"` needs the program `memcached`, and no folder of PATH has it. Install \

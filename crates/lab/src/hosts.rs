@@ -31,6 +31,10 @@ const SETTINGS: &[(&str, &str)] = &[
     ("ipv4/tcp_moderate_rcvbuf", "0"),
     // What one connection learned of the path does not start the next one.
     ("ipv4/tcp_no_metrics_save", "1"),
+    // A connection that no process has any more ends after its first retransmission (0 would mean eight), or
+    // a second after it was closed: until then it keeps the namespace and the congestion control.
+    ("ipv4/tcp_orphan_retries", "1"),
+    ("ipv4/tcp_fin_timeout", "1"),
 ];
 
 /// Hosts that are up, and who owns them. Everything goes when this is dropped.

@@ -24,6 +24,7 @@ use crate::clock::Clock;
 use crate::error::LabError;
 use crate::hosts::Hosts;
 use crate::played::Played;
+use crate::precedence::{Precedence, Rank, refused};
 use crate::schedule::Schedule;
 use get::Get;
 pub use servers::Servers;
@@ -31,9 +32,8 @@ pub use servers::Servers;
 /// Asks for the values that these flows are.
 #[derive(Debug)]
 pub struct Queries<'a> {
-    schedule: Schedule<'a>,
+    flows: &'a [Flow],
     hosts: &'a Hosts,
-    clock: Clock,
     connections: Vec<Get>,
     /// By client and server: connections without a question.
     idle: HashMap<(HostId, HostId), Vec<usize>>,
@@ -49,13 +49,12 @@ impl<'a> Queries<'a> {
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn new(flows: &'a [Flow], hosts: &'a Hosts, clock: Clock) -> Result<Queries<'a>, LabError> {
+    pub fn new(flows: &'a [Flow], hosts: &'a Hosts) -> Result<Queries<'a>, LabError> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)
             .map_err(|error| LabError::system("wait for memcached", error))?;
         let mut queries = Queries {
-            schedule: Schedule::new(flows, clock, &epoll)?,
+            flows,
             hosts,
-            clock,
             connections: Vec::new(),
             idle: HashMap::new(),
             epoll,
@@ -76,18 +75,26 @@ impl<'a> Queries<'a> {
     ///
     /// # Errors
     /// What the system says of a connection, or an answer that is none.
-    pub fn play(mut self, until: Time, progress: &Progress) -> Result<Played, LabError> {
+    pub fn play(
+        mut self,
+        clock: Clock,
+        until: Time,
+        progress: &Progress,
+    ) -> Result<Played, LabError> {
+        let mut schedule = Schedule::new(self.flows, clock, &self.epoll)?;
+        let mut precedence = Precedence::take(Rank::Hosts).map_err(refused)?;
         while self.ended < self.outcomes.len() && !progress.stop.load(Ordering::Relaxed) {
-            let now = self.clock.now();
+            precedence.keep().map_err(refused)?;
+            let now = clock.now();
             if now > until {
                 break;
             }
             let before = self.ended;
-            while let Some(flow) = self.schedule.next_due(now) {
-                self.ask(flow)?;
+            while let Some(flow) = schedule.next_due(now) {
+                self.ask(flow, clock)?;
             }
-            for word in self.schedule.wait(&self.epoll)? {
-                self.handle(word as usize)?;
+            for word in schedule.wait(&self.epoll)? {
+                self.handle(word as usize, clock)?;
             }
             let ended = (self.ended - before) as u64;
             progress.finished_flows.fetch_add(ended, Ordering::Relaxed);
@@ -100,23 +107,23 @@ impl<'a> Queries<'a> {
             arrivals: has_values,
             ..Uncounted::default()
         };
-        Ok(Played { flows: self.outcomes, latest: self.schedule.latest(), uncounted })
+        Ok(Played { flows: self.outcomes, starts: schedule.starts(), uncounted })
     }
 
-    fn ask(&mut self, flow: &Flow) -> Result<(), LabError> {
+    fn ask(&mut self, flow: &Flow, clock: Clock) -> Result<(), LabError> {
         let pair = (flow.dst, flow.src);
         let idle = self.idle.get_mut(&pair).and_then(Vec::pop);
         let number = idle.map_or_else(|| self.open(pair), Ok)?;
         self.outcomes[flow.id as usize].connection = number as u32;
         self.connections[number].ask(flow);
-        self.handle(number)
+        self.handle(number, clock)
     }
 
-    fn handle(&mut self, number: usize) -> Result<(), LabError> {
+    fn handle(&mut self, number: usize, clock: Clock) -> Result<(), LabError> {
         let get = &mut self.connections[number];
         let failed = |error: io::Error| LabError::system("ask memcached", error);
         if let Some(flow) = get.go_on().map_err(failed)? {
-            let now = Some(self.clock.now());
+            let now = Some(clock.now());
             let outcome = &mut self.outcomes[flow as usize];
             (outcome.finished_at_receiver, outcome.finished_at_sender) = (now, now);
             self.ended += 1;

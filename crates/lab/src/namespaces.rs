@@ -1,9 +1,10 @@
 //! Network namespaces: made, entered, and gone with the process.
 //!
-//! A namespace of the lab has no name and no mount. It lives as long as one of its files is open or
-//! a thread is inside, so that the kernel removes it, with all of its interfaces, however the
-//! process ends: nothing is left to be cleaned up, not even after kill -9, and two labs cannot
-//! collide. [`owner`] gives namespaces names for people while the lab lives.
+//! A namespace of the lab has no name and no mount. It lives as long as one of its files is open, a
+//! thread is inside or a socket sends in it. The kernel therefore removes it, with all of its
+//! interfaces, however the process ends: nothing is left to be cleaned up, not even after kill -9,
+//! and two labs cannot collide. Sockets of the lab end with their process. Those of memcached are
+//! destroyed by the shell around it, or end after two time-outs (`hosts` limits them). [`owner`] gives namespaces names for people while the lab lives.
 //!
 //! What may not live here: addresses and interfaces, which belong to `hosts`.
 

@@ -8,8 +8,45 @@ use flowsched_units::Time;
 pub struct Played {
     /// By flow.
     pub flows: Vec<FlowOutcome>,
-    /// By how much the latest of them began too late.
-    pub latest: Time,
+    /// How late they began.
+    pub starts: Starts,
     /// What hosts do not tell of the flows.
     pub uncounted: Uncounted,
+}
+
+/// A flow that begins later than this after its planned start is late.
+pub const LATE_START: Time = Time::from_ms(5);
+
+/// How late flows began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Starts {
+    /// The latest start after the planned one.
+    pub latest: Time,
+    /// Flows that began.
+    pub flows: u64,
+    /// Flows that began more than [`LATE_START`] late.
+    pub late: u64,
+}
+
+impl Starts {
+    /// Counts a flow that began so much too late.
+    pub(crate) fn note(&mut self, lateness: Time) {
+        self.latest = self.latest.max(lateness);
+        self.flows += 1;
+        self.late += u64::from(lateness > LATE_START);
+    }
+
+    /// These and other flows.
+    pub(crate) fn and(self, other: Starts) -> Starts {
+        Starts {
+            latest: self.latest.max(other.latest),
+            flows: self.flows + other.flows,
+            late: self.late + other.late,
+        }
+    }
+
+    /// The share of flows that began late.
+    pub fn late_share(&self) -> f64 {
+        self.late as f64 / self.flows.max(1) as f64
+    }
 }

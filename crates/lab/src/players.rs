@@ -7,6 +7,7 @@ use flowsched_schemes::world::Progress;
 use flowsched_units::Time;
 use flowsched_workload::Flow;
 
+use crate::clock::Clock;
 use crate::error::LabError;
 use crate::memcached::Queries;
 use crate::played::Played;
@@ -45,6 +46,7 @@ impl Split {
         &self,
         traffic: Traffic<'_>,
         queries: Queries<'_>,
+        clock: Clock,
         until: Time,
         progress: &Progress,
     ) -> Result<Played, LabError> {
@@ -52,7 +54,7 @@ impl Split {
             played.inspect_err(|_| progress.stop.store(true, Ordering::Relaxed))
         };
         let (traffic, memcached) = thread::scope(|scope| {
-            let asking = scope.spawn(|| stop_if_failed(queries.play(until, progress)));
+            let asking = scope.spawn(|| stop_if_failed(queries.play(clock, until, progress)));
             let traffic = stop_if_failed(traffic.play(until, progress));
             (traffic, asking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });
@@ -63,7 +65,7 @@ impl Split {
         };
         Ok(Played {
             flows: self.places.iter().map(outcome).collect(),
-            latest: traffic.latest.max(memcached.latest),
+            starts: traffic.starts.and(memcached.starts),
             uncounted: traffic.uncounted.or(memcached.uncounted),
         })
     }

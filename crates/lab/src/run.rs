@@ -27,6 +27,7 @@ use crate::datagrams::{Datagrams, Sockets};
 use crate::edge::{Edge, Shared};
 use crate::error::LabError;
 use crate::hosts::Hosts;
+use crate::machine::Needs;
 use crate::memcached::{Queries, Servers};
 use crate::namespaces::owner;
 use crate::play::play;
@@ -35,7 +36,7 @@ use crate::stack::Stack;
 use crate::switch::Switch;
 use crate::switch::headers::Levels;
 use crate::tap::{Cable, Tap};
-use crate::traffic::{Manners, Tags, Traffic};
+use crate::traffic::{Manners, Pool, Tags, Traffic};
 
 /// From when everything is ready until time 0.
 const AHEAD: Duration = Duration::from_millis(50);
@@ -104,9 +105,7 @@ impl Lab {
         extras: Extras,
         watch: &mut Watch<'_>,
     ) -> Result<(Outcome, Conduct), LabError> {
-        if extras.memcached.contains(&true) {
-            Servers::check_program()?;
-        }
+        Needs { agent: false, memcached: extras.memcached.contains(&true) }.check()?;
         let job = &job.under(scheme);
         match scheme.on_linux()? {
             RealHosts::Kernel(on_linux) => {
@@ -149,8 +148,21 @@ impl Lab {
         let levels = levels(priorities);
         let Extras { captures, memcached } = extras;
         let split = &Split::new(job.flows, &memcached);
-        let _servers = Servers::start(&hosts, &split.memcached)?;
-        scheme.run_in(OverTcp { job, split, hosts, cables, on_linux, levels, captures, watch })
+        let servers = Servers::start(&hosts, &split.memcached)?;
+        let before = servers.waited();
+        let (outcome, conduct) = scheme.run_in(OverTcp {
+            job,
+            split,
+            hosts,
+            cables,
+            on_linux,
+            levels,
+            captures,
+            watch,
+        })?;
+        let waited = servers.waited().saturating_sub(before);
+        let server_wait = waited.as_secs_f64() / outcome.end.as_secs_f64().max(f64::MIN_POSITIVE);
+        Ok((outcome, Conduct { server_wait, ..conduct }))
     }
 }
 
@@ -177,29 +189,32 @@ impl World for OverTcp<'_, '_, '_, '_> {
         C: Controllers<T::Header>,
     {
         let OverTcp { job, split, hosts, cables, on_linux, levels, captures, watch } = self;
-        let clock = Clock::starting_in(AHEAD);
         let Parts { tagger, ports, controllers, .. } = parts;
         let bursts = Arc::new(Bursts::default());
-        let cables: Vec<Box<dyn Cable + '_>> = match (&on_linux.tags, T::Header::TUNNEL) {
-            (HostTags::AtTheEdge, Some(tunnel)) => {
-                let (bursts, priorities) = (bursts.clone(), usize::from(levels[0]) + 1);
+        let LinuxHosts { open_connections, max_window, tags, .. } = on_linux;
+        let is_at_the_edge = matches!(tags, HostTags::AtTheEdge);
+        let tags = match tags {
+            HostTags::BytesSent(AgentTags { message_idle: None, .. }) => Tags::Announced,
+            HostTags::Size(sizes) => Tags::Size(Arc::new(sizes)),
+            HostTags::AtTheEdge => Tags::Told(bursts.clone()),
+            HostTags::None | HostTags::BytesSent(_) => Tags::None,
+        };
+        let manners = Manners { open_connections, max_window, tags };
+        // Sockets take long to make: time 0 is after that.
+        let pool = Pool::new(&hosts, manners, &split.traffic)?;
+        let queries = Queries::new(&split.memcached, &hosts)?;
+        let clock = Clock::starting_in(AHEAD);
+        let cables: Vec<Box<dyn Cable + '_>> = match T::Header::TUNNEL {
+            Some(tunnel) if is_at_the_edge => {
+                let priorities = usize::from(levels[0]) + 1;
                 edges(job, cables, Shared { tagger, tunnel, bursts, priorities, clock })
             }
             _ => cables.into_iter().map(|cable| Box::new(cable) as _).collect(),
         };
         let switch = Switch::new(job, &ports, controllers, cables, levels, clock, captures);
-        let LinuxHosts { open_connections, max_window, tags, .. } = on_linux;
-        let tags = match tags {
-            HostTags::BytesSent(AgentTags { message_idle: None, .. }) => Tags::Announced,
-            HostTags::Size(sizes) => Tags::Size(Arc::new(sizes)),
-            HostTags::AtTheEdge => Tags::Told(bursts),
-            HostTags::None | HostTags::BytesSent(_) => Tags::None,
-        };
-        let manners = Manners { open_connections, max_window, tags };
-        let traffic = Traffic::new(&split.traffic, &hosts, manners, clock)?;
-        let queries = Queries::new(&split.memcached, &hosts, clock)?;
+        let traffic = Traffic::new(&split.traffic, pool, clock)?;
         play(job, switch, clock, watch, |until, progress| {
-            split.play(traffic, queries, until, progress)
+            split.play(traffic, queries, clock, until, progress)
         })
     }
 }

@@ -12,6 +12,7 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 
 use crate::clock::{Clock, to_duration};
 use crate::error::LabError;
+use crate::played::Starts;
 
 /// Milliseconds that a thread sleeps at most before it looks whether it is to stop.
 const LONGEST_SLEEP: u8 = 20;
@@ -29,7 +30,7 @@ pub(crate) struct Schedule<'a> {
     next: usize,
     clock: Clock,
     timer: TimerFd,
-    latest: Time,
+    starts: Starts,
 }
 
 impl<'a> Schedule<'a> {
@@ -45,20 +46,20 @@ impl<'a> Schedule<'a> {
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK);
         let timer = timer.map_err(refused)?;
         epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, TIMER)).map_err(refused)?;
-        Ok(Schedule { flows, next: 0, clock, timer, latest: Time::ZERO })
+        Ok(Schedule { flows, next: 0, clock, timer, starts: Starts::default() })
     }
 
     /// A flow that is due at `now` and has not begun.
     pub(crate) fn next_due(&mut self, now: Time) -> Option<&'a Flow> {
         let flow = self.flows.get(self.next).filter(|flow| flow.start <= now)?;
         self.next += 1;
-        self.latest = self.latest.max(self.clock.now().saturating_sub(flow.start));
+        self.starts.note(self.clock.now().saturating_sub(flow.start));
         Some(flow)
     }
 
-    /// By how much the latest flow began after it should have.
-    pub(crate) fn latest(&self) -> Time {
-        self.latest
+    /// How late flows began until now.
+    pub(crate) fn starts(&self) -> Starts {
+        self.starts
     }
 
     /// Waits until the next flow is due or connections have news: the words of these connections.

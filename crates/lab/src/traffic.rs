@@ -8,7 +8,7 @@
 //! What may not live here: namespaces, and what happens to packets between the hosts.
 
 mod connection;
-mod pool;
+pub(crate) mod pool;
 mod resent;
 
 use std::sync::atomic::Ordering;
@@ -19,13 +19,12 @@ use flowsched_workload::Flow;
 
 use crate::clock::Clock;
 use crate::error::LabError;
-use crate::hosts::Hosts;
 use crate::played::Played;
 use crate::precedence::{Precedence, Rank, refused};
 use crate::schedule::Schedule;
 use connection::News;
 pub use connection::{Manners, Tags};
-use pool::Pool;
+pub use pool::Pool;
 
 /// Plays the flows of an experiment.
 #[derive(Debug)]
@@ -40,19 +39,12 @@ pub struct Traffic<'a> {
 }
 
 impl<'a> Traffic<'a> {
-    /// Opens the connections that are there from the start.
+    /// Plays these flows on the connections of `pool`.
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn new(
-        flows: &'a [Flow],
-        hosts: &'a Hosts,
-        manners: Manners,
-        clock: Clock,
-    ) -> Result<Traffic<'a>, LabError> {
-        let mut pool = Pool::new(hosts, manners)?;
+    pub fn new(flows: &'a [Flow], pool: Pool<'a>, clock: Clock) -> Result<Traffic<'a>, LabError> {
         let schedule = Schedule::new(flows, clock, pool.epoll())?;
-        pool.open_first(flows)?;
         let outcomes = vec![FlowOutcome::default(); flows.len()];
         let uncounted = Uncounted { arrivals: true, ..Uncounted::default() };
         Ok(Traffic { schedule, pool, clock, outcomes, ended: 0, uncounted })
@@ -85,7 +77,7 @@ impl<'a> Traffic<'a> {
         }
         Ok(Played {
             flows: self.outcomes,
-            latest: self.schedule.latest(),
+            starts: self.schedule.starts(),
             uncounted: self.uncounted,
         })
     }

@@ -1,23 +1,45 @@
 //! What the lab makes is there while it lives, and gone however it ends.
 
+#[path = "support/first_run.rs"]
+mod first_run;
+#[path = "support/left_behind.rs"]
+mod left_behind;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use first_run::FirstRun;
 use flowsched_lab::LabError;
 use flowsched_lab::congestion::Congestion;
 use flowsched_lab::hosts::Hosts;
+use flowsched_lab::machine::Needs;
 use flowsched_lab::namespaces::owner::clean_up;
+use flowsched_lab::run::{Extras, Lab};
 use flowsched_lab::stack::Stack;
 use flowsched_lab::tap::Tap;
 use flowsched_schemes::on_linux::{HostTags, KernelControl, KernelDctcp, LinuxHosts};
+use flowsched_schemes::world::{Progress, Threads, Watch};
 use flowsched_topology::HostId;
 use flowsched_units::Time;
+use left_behind::{bpf_objects, descendants, is_alive};
 
 /// Set for the process that [`hold_a_lab`] runs in: the folder of labs.
 const HOLD: &str = "FLOWSCHED_LAB_TEST_HOLD";
+
+/// One lab with BPF objects at a time: they are looked for on the whole machine.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+/// Set for the process that [`hold_traffic`] runs in: the folder of labs.
+const TRAFFIC: &str = "FLOWSCHED_LAB_TEST_TRAFFIC";
+
+/// How long what a killed lab held may live on: shells end agents and servers, and the kernel takes namespaces down one
+/// after the other.
+const AFTERLIFE: Duration = Duration::from_secs(6);
 
 /// DCTCP that no kernel has: the lab registers its own.
 const OWN_DCTCP: KernelControl = KernelControl {
@@ -150,6 +172,7 @@ fn a_killed_lab_leaves_nothing() {
     if !is_root("a_killed_lab_leaves_nothing") {
         return;
     }
+    let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let all = tempfile::tempdir().unwrap();
     let before = Surroundings::look();
     let mut holder = Command::new(std::env::current_exe().unwrap())
@@ -175,14 +198,132 @@ fn a_killed_lab_leaves_nothing() {
     let watcher = watch(holder.id(), &held, &own);
     holder.kill().unwrap();
     holder.wait().unwrap();
-    while watcher.numbers() > 0 || is_known(&dctcp) {
-        std::thread::yield_now();
-    }
+    until("the namespaces and the congestion control are gone", || {
+        watcher.numbers() == 0 && !is_known(&dctcp)
+    });
     assert_eq!(clean_up(all.path()).unwrap(), 1);
     assert_eq!(labs(all.path()), 1, "the other lab's folder stays");
     drop((other, taps));
     assert_eq!(labs(all.path()), 0);
     assert_eq!(Surroundings::look(), before);
+}
+
+/// Waits for what has to come to pass soon.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(
+            start.elapsed() < AFTERLIFE,
+            "after {:?} it is not so that {what}",
+            start.elapsed()
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    println!("{what} after {:?}", start.elapsed());
+}
+
+/// `flowsched` beside the programs of these tests, with the agent.
+fn agent() -> Option<PathBuf> {
+    let program = std::env::current_exe().unwrap().ancestors().nth(2)?.join("flowsched");
+    let said = Command::new(&program).args(["agent", "--help"]).output();
+    said.is_ok_and(|said| said.status.success()).then_some(program)
+}
+
+/// Flows that take minutes, beside queries of memcached.
+const LONG: &str = r#"
+    topology = { kind = "star", hosts = 4, host_link = "20Mbps", host_delay = "100us" }
+    [[workload.part]]
+    name = "bulk"
+    pattern = "many-to-one"
+    receiver = "0"
+    sizes = "fixed 100MB"
+    flows = 12
+    at = "0ms"
+    [[workload.part]]
+    name = "query"
+    pattern = "incast"
+    degree = 3
+    receiver = "0"
+    sizes = "fixed 100KB"
+    flows = 3000
+    at = "10ms"
+    every = "10ms"
+"#;
+
+/// Not a test: the lab that [`a_lab_killed_in_mid_traffic_leaves_nothing`] kills.
+#[test]
+fn hold_traffic() {
+    let Some(all) = std::env::var_os(TRAFFIC) else { return };
+    let lab = Lab::in_folder(Path::new(&all));
+    let (lab, scheme) = match agent() {
+        Some(program) => (
+            lab.with_agent(program),
+            r#"{ preset = "pias", queues = 2, thresholds = "10pkt", g = 0.25, buffer = "200KB" }"#,
+        ),
+        None => (lab, r#"{ preset = "dctcp", g = 0.25, buffer = "200KB" }"#),
+    };
+    let first = FirstRun::of(&format!("scheme = [{scheme}]\n{LONG}"));
+    let has_memcached = Needs { agent: false, memcached: true }.check().is_ok();
+    let is_query = |flow: usize| has_memcached && first.workload.parts.name_of(flow) == "query";
+    let memcached = (0..first.job().flows.len()).map(is_query).collect();
+    let (progress, mut samples) =
+        (Progress::default(), |_: &[_]| std::ops::ControlFlow::Continue(()));
+    let mut watch = Watch {
+        threads: Threads::one(),
+        progress: &progress,
+        samples: &mut samples,
+        probing: None,
+    };
+    let extras = Extras { memcached, ..Extras::default() };
+    lab.run(&first.job(), first.scheme(), extras, &mut watch).unwrap();
+}
+
+/// Killed while connections have unsent data, with agents and a DCTCP of its own: programs, maps, links, namespaces
+/// and processes are gone within seconds.
+#[test]
+fn a_lab_killed_in_mid_traffic_leaves_nothing() {
+    if !is_root("a_lab_killed_in_mid_traffic_leaves_nothing") {
+        return;
+    }
+    let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    if agent().is_none() {
+        eprintln!("without agents: `flowsched` with the agent is not beside this test");
+    }
+    let all = tempfile::tempdir().unwrap();
+    let (before, objects) = (Surroundings::look(), bpf_objects());
+    let mut holder = Command::new(std::env::current_exe().unwrap())
+        .args(["hold_traffic", "--exact", "--nocapture"])
+        .env(TRAFFIC, all.path())
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    let net = all.path().join(format!("{}-0/host-1", holder.id()));
+    let unsent = format!("nsenter --net={} ss -Htn state established 2>/dev/null", net.display());
+    let has_unsent = |line: &str| line.split_whitespace().nth(1).is_some_and(|bytes| bytes != "0");
+    let start = Instant::now();
+    while !sh(&format!("{unsent} || true")).lines().any(has_unsent) {
+        assert!(holder.try_wait().unwrap().is_none(), "the lab ended before its traffic started");
+        assert!(start.elapsed() < Duration::from_secs(60), "no traffic");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    let own = namespaces_of(std::process::id());
+    let held = namespaces_of(holder.id());
+    assert_eq!(held.difference(&own).count(), 4, "{held:?}");
+    let made: BTreeSet<_> = bpf_objects().difference(&objects).copied().collect();
+    assert!(made.iter().any(|(kind, _)| *kind == "program"), "a DCTCP of its own: {made:?}");
+    let started = descendants(holder.id());
+    let watcher = watch(holder.id(), &held, &own);
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    until("processes are gone", || !started.iter().any(is_alive));
+    until("BPF objects are gone", || bpf_objects().is_disjoint(&made));
+    until("namespaces are gone", || watcher.numbers() == 0);
+    assert_eq!(clean_up(all.path()).unwrap(), 1);
+    drop(watcher);
+    assert_eq!(Surroundings::look(), before);
+    let left: Vec<_> = fs::read_dir(all.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left, ["turn.lock"]);
 }
 
 fn labs(all: &Path) -> usize {

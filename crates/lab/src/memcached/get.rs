@@ -5,10 +5,11 @@ use std::net::SocketAddr;
 
 use flowsched_topology::HostId;
 use flowsched_workload::Flow;
-use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use socket2::{SockAddr, Socket};
 
 use super::servers::{PORT, answer, key};
 use crate::address::ipv4;
+use crate::traffic::pool::short_lived;
 
 /// A connection from a client to a server.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub(super) struct Get {
 impl Get {
     /// Begins to open a connection, in the client's namespace.
     pub(super) fn open(pair: (HostId, HostId)) -> io::Result<Get> {
-        let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+        let socket = short_lived()?;
         socket.set_nonblocking(true)?;
         socket.set_tcp_nodelay(true)?;
         let to = SockAddr::from(SocketAddr::from((ipv4(pair.1), PORT)));

@@ -61,7 +61,7 @@ mod tests {
 
     fn key(port: u32) -> FlowKey {
         let addresses = ([10, 99, 0, (port >> 16) as u8].into(), [10, 99, 0, 2].into());
-        FlowKey { addresses, protocol: 6, ports: (port as u16, 5000) }
+        FlowKey { addresses, protocol: 6, ports: (port as u16, 41_000) }
     }
 
     #[test]

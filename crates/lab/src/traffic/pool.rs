@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
 
 use flowsched_topology::HostId;
 use flowsched_workload::Flow;
@@ -15,8 +16,8 @@ use crate::address::ipv4;
 use crate::error::LabError;
 use crate::hosts::Hosts;
 
-/// The port on which every host accepts connections.
-const PORT: u16 = 5_000;
+/// The port on which every host accepts connections: one that Wireshark gives to no protocol.
+const PORT: u16 = 41_000;
 /// Sockets made at a time: entering a namespace takes longer than making a socket.
 const SPARE: usize = 32;
 /// Connections that wait to be accepted, at most.
@@ -54,7 +55,7 @@ impl About {
 
 /// All connections.
 #[derive(Debug)]
-pub(super) struct Pool<'a> {
+pub struct Pool<'a> {
     hosts: &'a Hosts,
     manners: Manners,
     listeners: Vec<TcpListener>,
@@ -70,8 +71,11 @@ pub(super) struct Pool<'a> {
 }
 
 impl<'a> Pool<'a> {
-    /// Has every host accept connections, and opens those that are there from the start.
-    pub(super) fn new(hosts: &'a Hosts, manners: Manners) -> Result<Pool<'a>, LabError> {
+    /// Has every host accept connections, and opens those that are there from the start, for these flows.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn new(hosts: &'a Hosts, manners: Manners, flows: &[Flow]) -> Result<Pool<'a>, LabError> {
         let refused = |error| LabError::system("accept connections", error);
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(refused)?;
         let mut listeners = Vec::new();
@@ -82,7 +86,7 @@ impl<'a> Pool<'a> {
             epoll.add(&listener, event).map_err(refused)?;
             listeners.push(listener);
         }
-        Ok(Pool {
+        let mut pool = Pool {
             hosts,
             manners,
             listeners,
@@ -92,7 +96,9 @@ impl<'a> Pool<'a> {
             spare: (0..hosts.count()).map(|_| Vec::new()).collect(),
             epoll,
             buffer: vec![0; BUFFER],
-        })
+        };
+        pool.open_first(flows)?;
+        Ok(pool)
     }
 
     /// What epoll is to be asked through.
@@ -100,13 +106,15 @@ impl<'a> Pool<'a> {
         &self.epoll
     }
 
-    /// Opens the connections that are there from the start, for flows of these.
-    pub(super) fn open_first(&mut self, flows: &[Flow]) -> Result<(), LabError> {
+    /// Opens the connections that are there from the start, for flows of these. If each flow opens one of its own,
+    /// makes the first sockets: entering a namespace later would delay the flow.
+    fn open_first(&mut self, flows: &[Flow]) -> Result<(), LabError> {
         let open = self.manners.open_connections;
-        if open == 0 {
-            return Ok(());
-        }
         for flow in flows {
+            if open == 0 {
+                self.fill(flow.src)?;
+                continue;
+            }
             let pair = (flow.src, flow.dst);
             if !self.idle.contains_key(&pair) {
                 let opened: Result<Vec<_>, _> = (0..open).map(|_| self.open(pair)).collect();
@@ -143,14 +151,18 @@ impl<'a> Pool<'a> {
 
     /// A new socket of the host's.
     fn socket(&mut self, host: HostId) -> Result<Socket, LabError> {
-        if let Some(socket) = self.spare[host.index()].pop() {
-            return Ok(socket);
-        }
-        let make = || (0..SPARE).map(|_| bound(host)).collect::<io::Result<Vec<Socket>>>();
-        let mut made = inside(self.hosts, host, make)?;
-        let socket = made.pop();
-        self.spare[host.index()] = made;
+        self.fill(host)?;
+        let socket = self.spare[host.index()].pop();
         socket.ok_or_else(|| LabError::system("make a socket", io::ErrorKind::OutOfMemory))
+    }
+
+    /// Makes sockets of the host's if none is left.
+    fn fill(&mut self, host: HostId) -> Result<(), LabError> {
+        if self.spare[host.index()].is_empty() {
+            let make = || (0..SPARE).map(|_| bound(host)).collect::<io::Result<Vec<Socket>>>();
+            self.spare[host.index()] = inside(self.hosts, host, make)?;
+        }
+        Ok(())
     }
 
     /// Handles what epoll says of `word`, and tells what is new of a flow: how many flows are over.
@@ -211,9 +223,17 @@ fn inside<T: Send>(
     hosts.namespace(host).ok_or_else(missing)?.run(|| action().map_err(failed))
 }
 
+/// A socket that is gone as soon as it is closed, however its process ends: the kernel sends nothing on, and so keeps
+/// neither the namespace nor the congestion control. Sockets that a listener accepts inherit this.
+pub(crate) fn short_lived() -> io::Result<Socket> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_linger(Some(Duration::ZERO))?;
+    Ok(socket)
+}
+
 /// Its connections inherit their window, and what they write on packets: they send acknowledgements alone.
 fn listen(host: HostId, manners: &Manners) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    let socket = short_lived()?;
     manners.tags.apply_to_idle(&socket)?;
     bound_window(&socket, manners.max_window)?;
     socket.bind(&address(host, PORT))?;
@@ -223,7 +243,7 @@ fn listen(host: HostId, manners: &Manners) -> io::Result<TcpListener> {
 }
 
 fn bound(host: HostId) -> io::Result<Socket> {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    let socket = short_lived()?;
     socket.bind(&address(host, 0))?;
     Ok(socket)
 }
