@@ -20,6 +20,17 @@ pub enum CaptureError {
         /// What is wrong with the name.
         why: String,
     },
+    /// Two names of one port.
+    #[error(
+        "`--pcap {first}` and `--pcap {second}` name the same port, whose packets go to one file. Remove \
+         one of them."
+    )]
+    SamePort {
+        /// The first name.
+        first: String,
+        /// The second name.
+        second: String,
+    },
     /// The file cannot be written.
     #[error("cannot write the capture {path}: {source}")]
     Write {

@@ -18,7 +18,7 @@ use pcap_file::pcapng::blocks::interface_description::{
 use pcap_file::{DataLink, PcapError};
 
 use crate::error::CaptureError;
-use crate::port_name::find_port;
+use crate::port_name::find_ports;
 
 /// The number of bytes kept of each frame: all headers and the beginning of the payload.
 pub const SNAP_LENGTH: usize = 128;
@@ -42,14 +42,13 @@ impl Captures {
     /// `leaf0:3`. Replaces existing files.
     ///
     /// # Errors
-    /// [`CaptureError::NoPort`] before any file is created, or [`CaptureError::Write`].
+    /// Those of [`find_ports`] before any file is created, or [`CaptureError::Write`].
     pub fn create(
         folder: &Path,
         network: &Network,
         names: &[String],
     ) -> Result<Captures, CaptureError> {
-        let ports: Vec<PortId> =
-            names.iter().map(|name| find_port(network, name)).collect::<Result<_, _>>()?;
+        let ports = find_ports(network, names)?;
         let failed = |source| CaptureError::Write { path: folder.to_owned(), source };
         fs::create_dir_all(folder).map_err(failed)?;
         let mut files = BTreeMap::new();

@@ -18,10 +18,10 @@ use flowsched_workload::Flow;
 
 use crate::file::SNAP_LENGTH;
 
-/// The first port of senders and the number of their ports: the dynamic range.
-const SENDERS: (u32, u32) = (49_152, 16_384);
-/// The first port of receivers and the number of their ports.
-const RECEIVERS: (u32, u32) = (5_000, 40_000);
+/// The first port of senders and the number of their ports: dynamic ones, which Wireshark gives to no protocol.
+const SENDERS: (u32, u32) = (57_344, 8_192);
+/// The first port of receivers and the number of their ports, which Wireshark gives to no protocol either.
+const RECEIVERS: (u32, u32) = (41_000, 3_000);
 /// The kind of experimental TCP options (RFC 4727).
 const EXPERIMENT: u8 = 253;
 /// The maximum length of TCP options in bytes.
@@ -212,7 +212,7 @@ mod tests {
         let parsed = SlicedPacket::from_ethernet(&frame).unwrap();
         let Some(TransportSlice::Tcp(tcp)) = &parsed.transport else { panic!("no TCP") };
         assert!(tcp.ack() && tcp.ece() && !tcp.syn());
-        assert_eq!((tcp.source_port(), tcp.destination_port()), (5_000, 49_152));
+        assert_eq!((tcp.source_port(), tcp.destination_port()), (41_000, 57_344));
         assert_eq!(tcp.acknowledgment_number(), 4_001, "the last segment is short");
     }
 

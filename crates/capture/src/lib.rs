@@ -18,5 +18,5 @@ mod run;
 pub use error::CaptureError;
 pub use file::{Captures, SNAP_LENGTH};
 pub use observing::{Departures, Observed, Observing};
-pub use port_name::find_port;
+pub use port_name::{find_port, find_ports};
 pub use run::run_captured;

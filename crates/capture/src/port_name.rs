@@ -15,6 +15,23 @@ pub fn find_port(network: &Network, name: &str) -> Result<PortId, CaptureError> 
     find(network, name).map_err(|why| CaptureError::NoPort { name: name.to_owned(), why })
 }
 
+/// The ports of `network` called `names`, in their order.
+///
+/// # Errors
+/// Those of [`find_port`], and [`CaptureError::SamePort`] if two names are of one port.
+pub fn find_ports(network: &Network, names: &[String]) -> Result<Vec<PortId>, CaptureError> {
+    let mut ports = Vec::new();
+    for name in names {
+        let port = find_port(network, name)?;
+        if let Some(place) = ports.iter().position(|other| *other == port) {
+            let (first, second) = (names[place].clone(), name.clone());
+            return Err(CaptureError::SamePort { first, second });
+        }
+        ports.push(port);
+    }
+    Ok(ports)
+}
+
 fn find(network: &Network, name: &str) -> Result<PortId, String> {
     // Names of nodes may contain colons: try every colon, and take the longest name.
     let splits: Vec<_> = name.match_indices(':').map(|(at, _)| name.split_at(at)).collect();

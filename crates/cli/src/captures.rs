@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use flowsched_capture::{CaptureError, Captures, find_port, run_captured};
+use flowsched_capture::{CaptureError, Captures, find_ports, run_captured};
 use flowsched_experiment::results::RunKey;
 use flowsched_experiment::{Experiment, Level, Mistake, Mistakes, Place};
 use flowsched_run::{Outcome, RunError, SettingError, Simulation, no_packets};
@@ -48,9 +48,8 @@ fn check(names: &[String], experiment: &Experiment) -> Result<Option<CaptureErro
             return Err(no_packets());
         }
         let network = scene.network()?;
-        let wrong = names.iter().find_map(|name| find_port(&network, name).err());
-        if wrong.is_some() {
-            return Ok(wrong);
+        if let Err(wrong) = find_ports(&network, names) {
+            return Ok(Some(wrong));
         }
     }
     Ok(None)

@@ -35,7 +35,7 @@ preset = "pdq"
 "#;
 
 /// The last counters of the port from `owner` to `peer`: packets and bytes sent, and marks.
-fn counted(folder: &Path, scheme: &str, owner: &str, peer: &str) -> (u64, u64, u64) {
+pub fn counted(folder: &Path, scheme: &str, owner: &str, peer: &str) -> (u64, u64, u64) {
     let file = File::open(folder.join("ports.parquet")).unwrap();
     let reader = SerializedFileReader::new(file).unwrap();
     let names: Vec<String> = reader
@@ -59,7 +59,7 @@ fn counted(folder: &Path, scheme: &str, owner: &str, peer: &str) -> (u64, u64, u
 }
 
 /// What tshark prints of these fields, a line for each packet.
-fn tshark(capture: &Path, fields: &[&str]) -> Vec<Vec<String>> {
+pub fn tshark(capture: &Path, fields: &[&str]) -> Vec<Vec<String>> {
     let mut command = Command::new("tshark");
     command.args(["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]);
     command.arg("-r").arg(capture).args(["-T", "fields"]);
@@ -114,6 +114,8 @@ fn simulated_packets_open_in_tshark_and_agree_with_the_port() {
         }
     }
     let capture = folder.join("captures/pias-1/switch0-0.pcapng");
+    let protocols = tshark(&capture, &["frame.protocols"]);
+    assert!(protocols.iter().all(|row| !row[0].contains("gsm")), "{:?}", protocols.first());
     let expert = ["_ws.malformed", "ip.checksum.status", "tcp.seq", "tcp.len", "tcp.ack"];
     for row in tshark(&capture, &expert) {
         assert_eq!((row[0].as_str(), row[1].as_str()), ("", "1"), "{row:?}");
@@ -134,6 +136,21 @@ fn ports_that_are_not_there_are_refused_before_anything_runs() {
         assert_eq!(done.status, Some(2), "{}", done.errors);
         let words: Vec<&str> = done.errors.split_whitespace().collect();
         assert!(words.join(" ").contains(said), "{}", done.errors);
+        assert!(!place.path("results").exists());
+    }
+}
+
+/// One port under two names would leave one of the files empty.
+#[test]
+fn one_port_under_two_names_is_refused() {
+    let place = Place::new();
+    for second in ["switch0:host0", "switch0:0"] {
+        let arguments = ["run", "small.toml", "--pcap", "switch0:0", "--pcap", second];
+        let done = place.flowsched(&arguments);
+        assert_eq!(done.status, Some(2), "{}", done.errors);
+        let words = done.errors.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = format!("`--pcap switch0:0` and `--pcap {second}` name the same port");
+        assert!(words.contains(&said), "{words}");
         assert!(!place.path("results").exists());
     }
 }
