@@ -23,7 +23,7 @@ fn is_root(test: &str) -> bool {
 }
 
 /// A machine that has something else to do makes a lab late: then the run is done again, at most so often.
-const TRIES: u32 = 3;
+const TRIES: u32 = 5;
 
 /// The first run of an experiment: in the lab, and in the simulator.
 fn run(file: &str) -> (Outcome, Conduct, Outcome) {
@@ -31,14 +31,29 @@ fn run(file: &str) -> (Outcome, Conduct, Outcome) {
     let (job, scheme) = (first.job(), first.scheme());
     let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut in_lab = run_in_lab(&first);
-    for _ in 1..TRIES {
+    for number in 1..TRIES {
         if in_lab.1.is_valid() {
             break;
         }
+        eprintln!("try {number} of {TRIES} does not count: {}", in_lab.1.faults().join("; "));
         in_lab = run_in_lab(&first);
     }
     let (outcome, conduct) = in_lab;
     (outcome, conduct, flowsched_sim::run(&job, scheme, &Progress::default()))
+}
+
+/// The same for assertions that hold in runs that count alone.
+///
+/// # Panics
+/// If no try counts: the assertions would say nothing.
+fn run_that_counts(file: &str) -> (Outcome, Conduct, Outcome) {
+    let (outcome, conduct, simulated) = run(file);
+    let faults = conduct.faults().join("; ");
+    assert!(
+        conduct.is_valid(),
+        "none of {TRIES} tries counts, so that nothing is tested: {faults}"
+    );
+    (outcome, conduct, simulated)
 }
 
 fn run_in_lab(first: &FirstRun) -> (Outcome, Conduct) {
@@ -72,16 +87,18 @@ fn a_bulk_flow_fills_the_link() {
     if !is_root("a_bulk_flow_fills_the_link") {
         return;
     }
-    let (lab, conduct, simulated) = run("
+    let (lab, _, simulated) = run_that_counts(
+        "
         topology = { kind = \"star\", hosts = 3, host_link = \"200Mbps\", host_delay = \"20us\" }
         workload = { pattern = \"permutation\", sizes = \"fixed 20MB\", flows = 1, at = \"0ms\" }
         scheme = [{ preset = \"tcp\", buffer = \"300KB\" }]
-    ");
+    ",
+    );
     let (real, ideal) = (fct(&lab, 0), fct(&simulated, 0));
     println!("{real} s, simulated {ideal} s; {} and {} drops", lab.drops, simulated.drops);
     assert!(real > 0.99 * ideal, "{real} s, simulated {ideal} s");
-    assert!(!conduct.is_valid() || real < 1.01 * ideal, "{real} s, simulated {ideal} s");
-    assert!(!conduct.is_valid() || lab.drops > 0, "slow start overruns a buffer of 300 KB");
+    assert!(real < 1.01 * ideal, "{real} s, simulated {ideal} s");
+    assert!(lab.drops > 0, "slow start overruns a buffer of 300 KB");
     assert!(lab.retransmissions >= lab.drops, "{} packets resent", lab.retransmissions);
     let passage = lab.passage.unwrap();
     assert!(passage.arrived >= 20_000_000_u32.div_ceil(1_460), "{passage:?}");
@@ -118,7 +135,7 @@ fn a_busy_port_keeps_its_rate_and_its_delay() {
         return;
     }
     for (mbps, bits) in [(100, 100e6), (200, 200e6)] {
-        let (lab, conduct, _) = run(&format!(
+        let (lab, conduct, _) = run_that_counts(&format!(
             "
             topology = {{ kind = \"star\", hosts = 16, host_link = \"{mbps}Mbps\" }}
             workload = {{ pattern = \"many-to-one\", receiver = 0, sizes = \"fixed 1MB\", flows = 15, at = \"0ms\" }}
@@ -129,10 +146,8 @@ fn a_busy_port_keeps_its_rate_and_its_delay() {
         let goodput = 15e6 * 8.0 / ends.fold(0.0, f64::max);
         assert!(goodput < 0.98 * bits, "{mbps} Mbps: {goodput}");
         let pacing = conduct.pacing.unwrap();
-        if conduct.is_valid() {
-            assert!((pacing.rate - 1.0).abs() < 0.01, "{mbps} Mbps: {pacing:?}");
-            assert!(pacing.late * 20 < pacing.queueing, "{mbps} Mbps: {pacing:?}");
-        }
+        assert!((pacing.rate - 1.0).abs() < 0.01, "{mbps} Mbps: {pacing:?}");
+        assert!(pacing.late * 20 < pacing.queueing, "{mbps} Mbps: {pacing:?}");
     }
 }
 
@@ -143,7 +158,7 @@ fn ecn_star_agrees_with_the_simulator() {
     if !is_root("ecn_star_agrees_with_the_simulator") {
         return;
     }
-    let (lab, conduct, simulated) = run("
+    let (lab, _, simulated) = run_that_counts("
         topology = { kind = \"star\", hosts = 4, host_link = \"100Mbps\", host_delay = \"100us\" }
         workload = { pattern = \"many-to-one\", receiver = 0, sizes = \"fixed 200KB\", load = 0.8, flows = 80 }
         scheme = [{ preset = \"ecn-star\", ecn_threshold = \"15KB\", buffer = \"200KB\", initial_window = 10 }]
@@ -152,10 +167,8 @@ fn ecn_star_agrees_with_the_simulator() {
     let (real, ideal) = (mean(&lab), mean(&simulated));
     println!("{real} s, simulated {ideal} s; {} and {} marks", lab.ecn_marks, simulated.ecn_marks);
     assert!(lab.ecn_marks > 0);
-    if conduct.is_valid() {
-        assert_eq!((lab.drops, simulated.drops), (0, 0));
-        assert!((real / ideal - 1.0).abs() < 0.25, "{real} s, simulated {ideal} s");
-    }
+    assert_eq!((lab.drops, simulated.drops), (0, 0));
+    assert!((real / ideal - 1.0).abs() < 0.25, "{real} s, simulated {ideal} s");
 }
 
 /// Schemes whose ports and tags are all that they have beside the kernel's TCP: every flow ends, and the switch sees
@@ -244,7 +257,7 @@ fn flows_under_pdq_finish_one_after_the_other() {
     if !is_root("flows_under_pdq_finish_one_after_the_other") {
         return;
     }
-    let (lab, conduct, simulated) = run("
+    let (lab, _, simulated) = run_that_counts("
         topology = { kind = \"star\", hosts = 6, host_link = \"20Mbps\", link_delay = \"1ms\", host_delay = \"0us\" }
         workload = { flow = [
             { src = 1, dst = 0, size = \"60KB\", start = \"0ms\" },
@@ -261,7 +274,7 @@ fn flows_under_pdq_finish_one_after_the_other() {
     for (flow, pair) in ends.windows(2).enumerate() {
         let own = f64::from(100_000 + 40_000 * flow as u32) * 8.0 / 20e6;
         let waited = pair[1] - pair[0] > 0.8 * own;
-        assert!(!conduct.is_valid() || waited, "flow {}: {ends:?}", flow + 1);
+        assert!(waited, "flow {}: {ends:?}", flow + 1);
     }
     assert!(ends[4] > 0.99 * ideal[4], "no faster than the link");
     assert_eq!(lab.drops, 0);
@@ -318,7 +331,7 @@ fn three_flows_under_epn_end_in_the_order_of_their_desires() {
         return;
     }
     for transport in ["ecn-star", "reno"] {
-        let (lab, conduct, simulated) = run(&format!(
+        let (lab, conduct, simulated) = run_that_counts(&format!(
             "
             [topology]
             kind = \"custom\"
@@ -352,11 +365,18 @@ fn three_flows_under_epn_end_in_the_order_of_their_desires() {
         println!("{transport}: {ends:?}, simulated {ideal:?}");
         assert!(lab.flows.iter().all(|flow| flow.finished_at_receiver.is_some()));
         let in_order = ends[2] < ends[1] && ends[1] < ends[0];
-        assert!(!conduct.is_valid() || in_order, "{transport}: {ends:?}");
+        assert!(in_order, "{transport}: {ends:?}");
         for (real, ideal) in ends.iter().zip(ideal) {
             let agrees = (0.95 * ideal..1.25 * ideal).contains(real);
-            assert!(!conduct.is_valid() || agrees, "{ends:?}, simulated {ideal:?}");
+            assert!(agrees, "{ends:?}, simulated {ideal:?}");
         }
+        // The paper's shares: f3 has the receiver's link until it ends, f2 has it then, and f1 has the link between
+        // the switches before and after that. Headers, VXLAN's included, take 7% of a link.
+        let turn = ends[1] - ends[2];
+        let turns = [(4.7e6, ends[0] - turn), (2.36e6, turn), (2.34e6, ends[2])];
+        let shares = turns.map(|(bytes, seconds)| bytes * 8.0 / 20e6 / seconds);
+        println!("{transport}: shares {shares:?}");
+        assert!(shares.iter().all(|share| (0.85..1.0).contains(share)), "{transport}: {shares:?}");
         assert!(conduct.priorities[1] > 0, "f2 waits in the LOW queue: {conduct:?}");
     }
 }
