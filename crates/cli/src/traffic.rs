@@ -52,13 +52,21 @@ fn ask(wanted: &TrafficClient) -> Result<(), Failure> {
     if stop.load(Ordering::Relaxed) {
         say("stopped before all requests were made: the results have what was measured until then");
     }
-    tables::write(std::slice::from_ref(out), out, program().in_world(World::Machines)).map_err(failed)?;
-    output::report(out, *format)
+    let program = program().in_world(World::Machines);
+    tables::write(std::slice::from_ref(out), out, program).map_err(failed)?;
+    output::report(out, *format)?;
+    if totals.flows > 0 && totals.finished == 0 && !stop.load(Ordering::Relaxed) {
+        return Err(Failure::NoFlow { flows: totals.flows, broken: totals.broken });
+    }
+    Ok(())
 }
 
 /// What the client is told beside its configuration.
 fn settings(wanted: &TrafficClient, config: &Config) -> Result<Settings, Failure> {
     let TrafficClient { config: file, seed, load, requests, duration, wait, .. } = wanted;
+    if load.is_some_and(|load| load.as_bps() == 0) {
+        return Err(mistake(Path::new("--load"), "it is 0. Use a rate above 0, such as 800Mbps."));
+    }
     let Some(load) = load.or(config.load) else {
         return Err(mistake(
             file,
@@ -89,10 +97,23 @@ pub fn report(dirs: &[PathBuf], out: Option<&Path>) -> Result<(), Failure> {
                                Only clients' folders can be put together.";
                 return Err(mistake(other, problem));
             }
+            if let Some(twice) = twice(dirs) {
+                let problem = "this folder is named twice, so that its flows would count twice. Name each \
+                               folder once.";
+                return Err(mistake(twice, problem));
+            }
             tables::write(dirs, out, program().in_world(World::Machines)).map_err(failed)?;
             output::report(out, Format::Table)
         }
     }
+}
+
+/// The first folder that is named before, in the same words or in others.
+fn twice(dirs: &[PathBuf]) -> Option<&PathBuf> {
+    let real: Vec<PathBuf> =
+        dirs.iter().map(|dir| dir.canonicalize().unwrap_or_else(|_| dir.clone())).collect();
+    let is_repeated = |place: &usize| real[..*place].contains(&real[*place]);
+    (0..dirs.len()).find(is_repeated).map(|place| &dirs[place])
 }
 
 fn summary(totals: &Totals) -> String {

@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime};
 use flowsched_experiment::results::{
     self, FlowRow, Meta, PacketCounters, PortsOfRun, Program, RunRecord, Summary,
 };
+use flowsched_schemes::world::Uncounted;
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::FlowParts;
 
@@ -216,6 +217,17 @@ fn record(clients: &[&OfClient]) -> RunRecord {
         hosts: hosts.iter().map(Ipv4Addr::to_string).collect(),
         parts,
         flows,
+        // The sender counts timeouts and packets sent again, and the switches count drops and marks: clients know
+        // of none.
+        uncounted: Uncounted {
+            retransmissions: true,
+            timeouts: true,
+            timeout_rows: true,
+            arrivals: true,
+            losses: true,
+            overhead: true,
+            ports: true,
+        },
         ..RunRecord::default()
     }
 }

@@ -86,7 +86,7 @@ fn risks(runs: &[RunInMemory]) -> String {
         ("time-outs", |run| run.timeouts),
         ("repeated time-outs", |run| run.repeated_timeouts),
         ("connections ended by time-outs", |run| run.terminations),
-        ("dropped packets", |run| Some(run.drops)),
+        ("dropped packets", |run| run.drops),
     ];
     for (name, count) in counts {
         let mean = |scheme| mean_of(runs, scheme, |run| Some(count(run)? as f64)).unwrap_or(0.0);

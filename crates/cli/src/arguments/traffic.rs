@@ -14,11 +14,11 @@ Examples:
   flowsched traffic client conf/incast_client_config.txt --load 800Mbps --requests 3000 --out host-1
   flowsched traffic client my.txt --duration 30s --scheme cubic
 
-The file is that of the PIAS authors' traffic generator, HKUST-SING/TrafficGenerator: lines such as
-`server 10.0.0.2 5001`, `req_size_dist DCTCP_CDF.txt`, `dscp 1 25`, `rate 500Mbps 30` and
-`fanout 5 60`, and optionally `load 800Mbps` and `num_reqs 3000`. Requests start at random times, whatever became of
-earlier ones, and completion times count from there. The folder gets flows.txt, a line for each flow,
-and the tables of `flowsched run`.";
+The file is that of the PIAS authors' traffic generator, HKUST-SING/TrafficGenerator. It has lines
+such as `server 10.0.0.2 5001`, `req_size_dist DCTCP_CDF.txt`, `dscp 1 25`, `rate 500Mbps 30` and
+`fanout 5 60`, and optionally `load 800Mbps` and `num_reqs 3000`. Requests start at random times,
+whatever became of earlier ones. Completion times count from there. The folder gets flows.txt, with
+a line for each flow, and the tables of `flowsched run`.";
 
 /// The port of the PIAS authors' server, on all addresses.
 const ANYWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, PORT);

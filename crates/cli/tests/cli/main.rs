@@ -17,3 +17,4 @@ mod size;
 mod store;
 mod switch;
 mod thresholds;
+mod traffic;

@@ -107,8 +107,8 @@ fn trouble(rows: &[Row<'_>]) -> Markup {
                             td { (count(row.total(|run| run.flows - run.finished))) }
                             td { (count_or_dash(row.counted(|run| run.timeouts))) }
                             td { (count_or_dash(row.counted(|run| run.retransmissions))) }
-                            td { (count(row.total(|run| run.drops))) }
-                            td { (count(row.total(|run| run.ecn_marks))) }
+                            td { (count_or_dash(row.counted(|run| run.drops))) }
+                            td { (count_or_dash(row.counted(|run| run.ecn_marks))) }
                             @if deadlines { td { (row.deadlines_met().map(share).unwrap_or_default()) } }
                             @if convergence {
                                 td { (row.convergence_us().map_or("-".to_owned(), |f| duration(f.mean))) }

@@ -122,6 +122,8 @@ pub struct Uncounted {
     pub losses: bool,
     /// [`Outcome::overhead`].
     pub overhead: bool,
+    /// [`Outcome::drops`] and [`Outcome::ecn_marks`].
+    pub ports: bool,
 }
 
 impl Uncounted {
@@ -135,6 +137,7 @@ impl Uncounted {
             arrivals: self.arrivals || other.arrivals,
             losses: self.losses || other.losses,
             overhead: self.overhead || other.overhead,
+            ports: self.ports || other.ports,
         }
     }
 }

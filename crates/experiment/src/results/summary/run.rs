@@ -57,9 +57,11 @@ pub struct RunSummary {
     /// The largest resident memory of the process until the end of the run.
     pub peak_rss_bytes: u64,
     /// Packets dropped.
-    pub drops: u64,
+    #[serde(default)]
+    pub drops: Option<u64>,
     /// Packets marked by ECN.
-    pub ecn_marks: u64,
+    #[serde(default)]
+    pub ecn_marks: Option<u64>,
     /// Retransmission timeouts.
     #[serde(default)]
     pub timeouts: Option<u64>,
@@ -246,8 +248,8 @@ impl RunSummary {
             cpu_s: counters.cpu_s,
             wall_s: counters.wall_s,
             peak_rss_bytes: counters.peak_rss_bytes,
-            drops: counters.drops,
-            ecn_marks: counters.ecn_marks,
+            drops: (!uncounted.ports).then_some(counters.drops),
+            ecn_marks: (!uncounted.ports).then_some(counters.ecn_marks),
             timeouts: (!uncounted.timeouts).then_some(counters.timeouts),
             repeated_timeouts: has_rows.then_some(counters.repeated_timeouts),
             longest_timeouts: has_rows.then_some(counters.longest_timeouts),
