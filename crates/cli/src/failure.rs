@@ -52,6 +52,18 @@ pub enum Failure {
         /// The results folder.
         folder: String,
     },
+    /// Traffic of which nothing came.
+    #[error(
+        "none of the {flows} flows finished, and the connections of {broken} broke. Check that \
+         `flowsched traffic server` runs on each server, with the same version, and that --wait is long \
+         enough."
+    )]
+    NoFlow {
+        /// Flows that the client asked for.
+        flows: u64,
+        /// Flows whose connection broke.
+        broken: u64,
+    },
     /// Ctrl-C, or a termination signal.
     #[error(
         "interrupted; {folder} has the results until then, marked as incomplete; `--resume` runs the \

@@ -10,8 +10,8 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 
 use flowsched_experiment::results::{Folder, World};
-use flowsched_experiment::{Experiment, Level, Scene, WorkloadOfScene};
-use flowsched_lab::memcached::Servers;
+use flowsched_experiment::{Experiment, Level, Scene, SchemeOfScene, WorkloadOfScene};
+use flowsched_lab::machine::Needs;
 use flowsched_lab::namespaces::owner;
 use flowsched_lab::run::Lab;
 use flowsched_run::{SettingError, no_packets};
@@ -45,7 +45,7 @@ fn run(wanted: &LabRun) -> Result<(), Failure> {
     let refused = |error: SettingError| unforeseen(&file.file, &error);
     let experiment = output::read(file)?;
     check(&experiment).map_err(refused)?;
-    check_programs(&experiment)?;
+    check_machine(&experiment)?;
     for warning in ignored::warnings(&experiment) {
         say(&format!("warning: {warning}"));
     }
@@ -66,24 +66,14 @@ fn run(wanted: &LabRun) -> Result<(), Failure> {
     run_by(&arguments, both, World::Lab, simulator, &show)
 }
 
-/// Prints the results, how late the lab was, and the scale.
+/// Adds how late the lab was, and the scale, to the results, writes their page, and prints them.
 fn show(dir: &Path, format: Format, scale: &[String]) -> Result<(), Failure> {
-    let runs = conduct::read(dir);
-    if format == Format::Json {
-        let summary = serde_json::to_value(Folder::open(dir)?.summary());
-        let mut json = summary.unwrap_or_default();
-        json["lab"] = conduct::to_value(&runs);
-        json["scale"] = scale.into();
-        return output::print(&format!("{json:#}\n"));
-    }
+    let mut folder = Folder::open(dir)?;
+    folder.note_lab(conduct::read(dir), scale.to_owned())?;
     output::report(dir, format)?;
-    let folder = Folder::open(dir)?;
-    let pairs = twins::pairs(folder.summary());
-    let beside = flowsched_report::beside(folder.summary(), &pairs, textwrap::termwidth());
-    output::print(&format!("\nThe lab beside the simulation\n{beside}"))?;
-    output::print(&conduct::table(&runs, dir))?;
-    output::print(&format!("\nScale\n  {}\n", scale.join("\n  ")))?;
-    conduct::warn(&runs);
+    for warning in flowsched_report::lab_warnings(folder.summary()) {
+        say(&format!("warning: {warning}"));
+    }
     Ok(())
 }
 
@@ -110,13 +100,21 @@ pub fn check(experiment: &Experiment) -> Result<(), SettingError> {
     Ok(())
 }
 
-/// Refuses an experiment whose programs this machine does not have.
-fn check_programs(experiment: &Experiment) -> Result<(), Failure> {
+/// Refuses a machine, or a user, that cannot run the experiment.
+pub fn check_machine(experiment: &Experiment) -> Result<(), Failure> {
     let is_served = |scene: &Scene| !scene.workload.parts_of_memcached().is_empty();
-    if experiment.scenes.iter().any(is_served) {
-        Servers::check_program().map_err(|error| Failure::World(error.into()))?;
-    }
-    Ok(())
+    let has_agents = |scheme: &SchemeOfScene| match &scheme.level {
+        Level::Packets(scheme) => matches!(
+            scheme.on_linux(),
+            Ok(RealHosts::Kernel(LinuxHosts { tags: HostTags::BytesSent(_), .. }))
+        ),
+        Level::Flows(_) => false,
+    };
+    let needs = Needs {
+        agent: experiment.scenes.iter().any(|scene| scene.schemes.iter().any(has_agents)),
+        memcached: experiment.scenes.iter().any(is_served),
+    };
+    needs.check().map_err(|error| Failure::World(error.into()))
 }
 
 /// Refuses a scheme that real hosts do not run, or not beside memcached.

@@ -1,6 +1,8 @@
 //! Runs of real packets beside the simulation of the same flows.
 
-use flowsched_experiment::results::{Distribution, OverSeeds, Point, RunSummary, Summary};
+use flowsched_experiment::results::{
+    Distribution, OverSeeds, Point, RunSummary, SIMULATED, Summary,
+};
 
 use crate::format::{change, count_or_dash, duration, size};
 use crate::overview::{CLASSES, Row, class_title, rows};
@@ -11,27 +13,28 @@ type Figure = fn(&Distribution) -> Option<f64>;
 /// A number of packets or flows; `None` if nobody counted it.
 type Count = fn(&RunSummary) -> Option<u64>;
 
-/// For every point and every pair of schemes, of which the second is the simulation of the first: flow
-/// completion times, packets resent, dropped and marked, and the switches' queues. Times and queues are means
+/// For every point and every scheme of the lab, with the simulation of the same scheme: flow completion times, packets resent, dropped and marked, and the switches' queues. Times and queues are means
 /// over seeds, packets are sums.
-pub fn beside(summary: &Summary, pairs: &[(String, String)], width: usize) -> String {
+pub(crate) fn beside(summary: &Summary, width: usize) -> String {
     let mut lines = Vec::new();
     for point in summary.points() {
         lines.push(String::new());
         if !point.is_empty() {
             lines.push(point.to_string());
         }
-        lines.extend(aligned(&table(summary, point, pairs), width));
+        lines.extend(aligned(&table(summary, point), width));
     }
     lines.join("\n") + "\n"
 }
 
-fn table(summary: &Summary, point: &Point, pairs: &[(String, String)]) -> Vec<Vec<String>> {
+/// The rows of one point. A row of one cell is the name of a scheme.
+pub(crate) fn table(summary: &Summary, point: &Point) -> Vec<Vec<String>> {
     let rows = rows(summary, point);
-    let find = |name: &String| rows.iter().find(|row| row.scheme == name);
+    let find = |name: &str| rows.iter().find(|row| row.scheme == name);
     let mut table = vec![["", "lab", "simulated", "difference"].map(str::to_owned).to_vec()];
-    for (real, simulated) in pairs {
-        let (Some(real), Some(simulated)) = (find(real), find(simulated)) else { continue };
+    for name in summary.schemes() {
+        let twin = format!("{name}{SIMULATED}");
+        let (Some(real), Some(simulated)) = (find(name), find(&twin)) else { continue };
         table.push(vec![real.scheme.to_owned()]);
         table.extend(of_pair(real, simulated));
     }
@@ -51,8 +54,8 @@ fn of_pair(real: &Row<'_>, simulated: &Row<'_>) -> Vec<Vec<String>> {
     let counts: [(&str, Count); 4] = [
         ("  Flows unfinished", |run| Some(run.flows - run.finished)),
         ("  Packets resent", |run| run.retransmissions),
-        ("  Packets dropped", |run| Some(run.drops)),
-        ("  Packets marked", |run| Some(run.ecn_marks)),
+        ("  Packets dropped", |run| run.drops),
+        ("  Packets marked", |run| run.ecn_marks),
     ];
     for (title, total) in counts {
         let [real, simulated] = [real, simulated].map(|row| count_or_dash(row.counted(total)));
@@ -103,8 +106,7 @@ mod tests {
     fn the_lab_is_beside_its_own_simulation() {
         let runs = vec![run("pias", 1_100.0, None), run("pias (simulated)", 1_000.0, Some(4_000))];
         let summary = Summary { runs, ..Summary::default() };
-        let pairs = [("pias".to_owned(), "pias (simulated)".to_owned())];
-        let text = beside(&summary, &pairs, 100);
+        let text = beside(&summary, 100);
         let words: Vec<Vec<&str>> =
             text.lines().map(|line| line.split_whitespace().collect()).collect();
         let find = |first: &[&str]| words.iter().find(|line| line.starts_with(first)).unwrap();

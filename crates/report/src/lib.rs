@@ -29,6 +29,7 @@ mod gather;
 mod gather_ports;
 mod gathered;
 mod histogram;
+mod lab;
 mod overview;
 mod page;
 mod paper;
@@ -46,10 +47,10 @@ use std::path::{Path, PathBuf};
 
 use flowsched_experiment::results::Folder;
 
-pub use beside::beside;
 pub use diff::diff;
 pub use error::ReportError;
 pub use format::change_in_words;
+pub use lab::lab_warnings;
 pub use paper::{claim_chart, paper_page};
 pub use terminal::terminal;
 

@@ -7,6 +7,7 @@ use flowsched_experiment::results::{
 };
 
 use crate::format::{change, count, count_or_dash, duration, interval, plural, share};
+use crate::lab;
 use crate::overview::{
     CLASSES, Row, against, class_title, interval_note, left_out, partial_note, rows, seeds,
 };
@@ -57,6 +58,9 @@ pub fn terminal(summary: &Summary, width: usize) -> String {
         for part in orders(summary).iter().flat_map(|order| wrap(order, width)) {
             line(&part);
         }
+    }
+    if !summary.lab.is_empty() {
+        line(&lab::lab(summary, width));
     }
     line("");
     for note in notes(summary) {
@@ -193,8 +197,8 @@ fn trouble(row: &Row<'_>) -> Vec<String> {
         Some(row.total(|run| run.flows - run.finished)),
         row.counted(|run| run.timeouts),
         row.counted(|run| run.retransmissions),
-        Some(row.total(|run| run.drops)),
-        Some(row.total(|run| run.ecn_marks)),
+        row.counted(|run| run.drops),
+        row.counted(|run| run.ecn_marks),
     ];
     std::iter::once(format!("  {}", row.scheme)).chain(totals.map(count_or_dash)).collect()
 }

@@ -12,7 +12,8 @@ Examples:
   flowsched lab run experiments/lab-pias.toml
   flowsched lab run my.toml --set workload.load=0.6 --out results/lab
   flowsched lab run experiments/lab-memcached.toml --quick
-      Queries to memcached servers beside other traffic.
+      Queries to memcached servers beside other traffic. The quick forms of the repository's lab
+      experiments take less than three minutes each, with the simulation.
 
 Every host of the topology is a network namespace with the TCP of this machine's kernel. The ports,
 links and routes of the experiment are those of the simulator, in real time. Runs go one after the

@@ -37,7 +37,8 @@ pub struct ExperimentFile {
     /// repeated for every combination
     #[arg(long, value_name = "KEY=VALUES")]
     pub vary: Vec<String>,
-    /// Use the file's [quick] values: a smaller experiment, which ends within a minute
+    /// Use the file's [quick] values: a smaller experiment, which ends within a minute, or in the lab
+    /// within three
     #[arg(long)]
     pub quick: bool,
     /// The first seed; the key `seeds` of the file is the number of seeds

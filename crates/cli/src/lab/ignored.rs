@@ -65,8 +65,14 @@ fn sentence(Found { row, values, schemes }: &Found) -> String {
     let (schemes, values) = (schemes.join(", "), values.join(", "));
     format!(
         "{word} {schemes}: the lab ignores {values}, which only the simulation beside it obeys. {}.",
-        row.instead
+        capitalised(row.instead)
     )
+}
+
+/// The text with a capital letter at its beginning.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

@@ -69,15 +69,8 @@ fn until_valid<E>(
             }
             return Ok((outcome, conduct));
         }
-        let late = 100.0 * conduct.late_share;
-        let room = match conduct.overrun {
-            0 => String::new(),
-            packets => format!(", and a host had no room for {packets}"),
-        };
-        say(&format!(
-            "the run of {key} is done again (try {} of {tries}): {late:.1}% of its packets were late{room}",
-            number + 1
-        ));
+        let faults = conduct.faults().join("; ");
+        say(&format!("the run of {key} is done again (try {} of {tries}): {faults}", number + 1));
         progress.finished_flows.store(finished, Ordering::Relaxed);
     }
     run(watch)

@@ -1,17 +1,14 @@
 //! The simulation beside the lab: every scheme of an experiment has a twin that is simulated.
 
-use flowsched_experiment::results::Summary;
+use flowsched_experiment::results::SIMULATED;
 use flowsched_experiment::{Experiment, SchemeOfScene};
 use flowsched_run::SettingError;
-
-/// What the names of twins end with.
-const SUFFIX: &str = " (simulated)";
 
 /// The experiment with a twin for each scheme, after all others.
 pub fn beside_simulations(mut experiment: Experiment) -> Experiment {
     for scene in &mut experiment.scenes {
         let twin = |scheme: &SchemeOfScene| SchemeOfScene {
-            name: format!("{}{SUFFIX}", scheme.name),
+            name: format!("{}{SIMULATED}", scheme.name),
             ..scheme.clone()
         };
         let twins: Vec<SchemeOfScene> = scene.schemes.iter().map(twin).collect();
@@ -22,14 +19,7 @@ pub fn beside_simulations(mut experiment: Experiment) -> Experiment {
 
 /// Whether this is the name of a twin.
 pub fn is_simulated(scheme: &str) -> bool {
-    scheme.ends_with(SUFFIX)
-}
-
-/// The schemes of the lab, each with its twin.
-pub fn pairs(summary: &Summary) -> Vec<(String, String)> {
-    let schemes = summary.schemes();
-    let real = schemes.iter().filter(|scheme| !is_simulated(scheme));
-    real.map(|scheme| ((*scheme).to_owned(), format!("{scheme}{SUFFIX}"))).collect()
+    scheme.ends_with(SIMULATED)
 }
 
 /// Refuses names that look like those of twins.
@@ -38,7 +28,7 @@ pub fn check_names(schemes: &[SchemeOfScene]) -> Result<(), SettingError> {
         return Ok(());
     };
     let problem = format!(
-        "\"{}\" ends with \"{SUFFIX}\", which names the simulation beside the lab. Use another name.",
+        "\"{}\" ends with \"{SIMULATED}\", which names the simulation beside the lab. Use another name.",
         scheme.name
     );
     Err(SettingError::sentence("scheme.name", problem))

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use flowsched_experiment::results::{RunKey, Summary, World};
+use flowsched_experiment::results::{LabRun, RunKey, Summary, World};
 use flowsched_experiment::{Mistake, Mistakes, Place};
 use flowsched_papers::{CLAIMS, Claim, LateRuns, Repository, Row, Study, as_table, studies_in_lab};
 use flowsched_run::{Progress, Store};
@@ -15,8 +15,8 @@ use super::record;
 use crate::arguments::{Format, Reproduce};
 use crate::captures::Wanted;
 use crate::failure::{Failure, unforeseen};
-use crate::lab::conduct::{self, Conducts, Kept};
-use crate::lab::{check, simulator::simulator};
+use crate::lab::conduct::{self, Conducts};
+use crate::lab::{check, check_machine, simulator::simulator};
 use crate::output::print;
 use crate::program::program;
 use crate::progress::say;
@@ -69,6 +69,11 @@ fn refused(option: &str, problem: String) -> Failure {
 
 /// Runs every study in the lab, one run after the other.
 fn run_all(wanted: &Reproduce, studies: &[Study]) -> Result<Measured, Failure> {
+    // Before anything is written.
+    for study in studies {
+        let experiment = Repository::here().experiment(study, wanted.scale.into(), wanted.seeds)?;
+        check_machine(&experiment)?;
+    }
     let store = Store::new(&wanted.out.join("lab"), program().in_world(World::Lab));
     let progress = Arc::new(Progress::default());
     let interrupts = Interrupts::listen(&progress, "the same command")?;
@@ -99,7 +104,7 @@ fn run_all(wanted: &Reproduce, studies: &[Study]) -> Result<Measured, Failure> {
 }
 
 /// The runs that are not valid, or of whose conduct there is no record.
-fn late_runs(summary: &Summary, kept: &[Kept]) -> LateRuns {
+fn late_runs(summary: &Summary, kept: &[LabRun]) -> LateRuns {
     let mut late = LateRuns::default();
     for run in &summary.runs {
         let (point, scheme) = (run.point.clone(), run.scheme.clone());

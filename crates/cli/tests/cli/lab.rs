@@ -3,7 +3,8 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::common::Place;
+use crate::captures::{counted, tshark};
+use crate::common::{Done, Place};
 
 /// A flow of 100 packets, on a port with three strict priorities.
 const ONE_FLOW: &str = r#"name = "one flow"
@@ -45,8 +46,9 @@ fn number(value: &serde_json::Value) -> u64 {
     value.as_u64().unwrap()
 }
 
-/// 10 packets of data leave at the top priority, with what opens connections and acknowledges, 40 at the
-/// second and 50 at the third: no other, but those that the kernel sends again on a busy machine.
+/// 11 packets of data leave at the top priority (the eleventh starts at the threshold), with what opens connections and
+/// acknowledges, 40 at the second and 49 at the third: no other, but those that the kernel sends again on a busy
+/// machine.
 #[test]
 fn the_agent_tags_what_the_ports_of_the_lab_serve() {
     if !is_root("the_agent_tags_what_the_ports_of_the_lab_serve") {
@@ -66,10 +68,10 @@ fn the_agent_tags_what_the_ports_of_the_lab_serve() {
     let run = &summary["runs"][0];
     assert_eq!(number(&run["finished"]), 1);
     let resent = number(&run["retransmissions"]);
-    for (found, sent) in priorities.iter().zip([11, 40, 50]) {
+    for (found, sent) in priorities.iter().zip([12, 40, 49]) {
         assert!(*found >= sent, "{priorities:?}");
     }
-    assert!(priorities[1] + priorities[2] <= 90 + resent, "{priorities:?}, {resent} resent");
+    assert!(priorities[1] + priorities[2] <= 89 + resent, "{priorities:?}, {resent} resent");
     assert_eq!(priorities[3..], [0; 5], "{priorities:?}");
 }
 
@@ -87,6 +89,12 @@ fn json_has_the_lab_beside_its_simulation() {
     let output = place.command(&arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let kept = fs::read_to_string(place.path("results/one/summary.json")).unwrap();
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&kept).unwrap(), json);
+    let page = fs::read_to_string(place.path("results/one/report.html")).unwrap();
+    for text in ["The lab beside the simulation", "The lab, in real time", "us with transmission"] {
+        assert!(page.contains(text), "{text}");
+    }
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("warning: scheme \"pias\": the lab ignores `ack_ratio = 4`"), "{said}");
     let of_runs = |key: &str| [0, 1].map(|run| json["runs"][run][key].clone());
@@ -110,9 +118,16 @@ fn json_has_the_lab_beside_its_simulation() {
         json["scale"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
     assert!(scale[0].contains("us with transmission"), "{scale:?}");
     assert!(scale[0].contains("50Mbps") && scale[1].contains("thresholds"), "{scale:?}");
-    for run in ["pias-1", "pias_%28simulated%29-1"] {
-        let capture = place.path(&format!("results/one/captures/{run}/switch0-0.pcapng"));
-        assert!(capture.exists(), "{}", capture.display());
+    let folder = place.path("results/one");
+    for (run, scheme) in [("pias-1", "pias"), ("pias_%28simulated%29-1", "pias (simulated)")] {
+        let capture = folder.join(format!("captures/{run}/switch0-0.pcapng"));
+        let packets = tshark(&capture, &["frame.len", "frame.protocols", "_ws.malformed"]);
+        let bytes: u64 = packets.iter().map(|row| row[0].parse::<u64>().unwrap() - 14).sum();
+        let (sent, sent_bytes, _) = counted(&folder, scheme, "switch 0", "host 0");
+        assert_eq!((packets.len() as u64, bytes), (sent, sent_bytes), "{scheme}");
+        for row in &packets {
+            assert!(!row[1].contains("gsm") && row[2].is_empty(), "{row:?}");
+        }
     }
 }
 
@@ -135,6 +150,51 @@ fn processes_with(text: &str) -> usize {
     let folders = fs::read_dir("/proc").unwrap().flatten();
     let lines = folders.filter_map(|folder| fs::read(folder.path().join("cmdline")).ok());
     lines.filter(|line| String::from_utf8_lossy(line).contains(text)).count()
+}
+
+/// What interrupts the lab names the command that goes on, and neither command takes the other's folder.
+#[test]
+fn results_of_the_lab_and_of_the_simulator_are_kept_apart() {
+    if !is_root("results_of_the_lab_and_of_the_simulator_are_kept_apart") {
+        return;
+    }
+    let place = Place::new();
+    place.write("one.toml", &ONE_FLOW.replace("fixed 100pkt", "fixed 30MB"));
+    let lab = place
+        .command(&["lab", "run", "one.toml", "--out", "lab"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let run = place.path("lab/runs/000000.partial");
+    while !run.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let twice = format!("kill -INT {id}; sleep 0.3; kill -INT {id}", id = lab.id());
+    assert!(std::process::Command::new("sh").args(["-c", &twice]).status().unwrap().success());
+    let stopped = Done::from_output(lab.wait_with_output().unwrap());
+    assert_eq!(stopped.status, Some(1), "{}", stopped.errors);
+    // The second signal comes before the results are written, or after that.
+    let names_it = stopped.errors.contains("`flowsched lab run --resume`");
+    assert!(names_it || stopped.errors.contains("`--resume` runs the rest"), "{}", stopped.errors);
+    assert!(!stopped.errors.contains("`flowsched run --resume`"), "{}", stopped.errors);
+    place.write("one.toml", ONE_FLOW);
+    for (first, second, owner) in [
+        (&["lab", "run"][..], &["run"][..], "`flowsched lab run`"),
+        (&["run"], &["lab", "run"], "`flowsched run`"),
+    ] {
+        let out = ["one.toml", "--out", if first.len() == 2 { "real" } else { "simulated" }];
+        let done = place.flowsched(&[first, &out].concat());
+        assert_eq!(done.status, Some(0), "{}", done.errors);
+        for more in [&["--resume"][..], &[]] {
+            let refused = place.flowsched(&[second, &out, more].concat());
+            assert_eq!(refused.status, Some(2), "{}", refused.errors);
+            let words = refused.errors.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains(&format!("has results of {owner}")), "{words}");
+        }
+        let again = place.flowsched(&[first, &out, &["--resume"]].concat());
+        assert!(again.errors.contains("every run is there already"), "{}", again.errors);
+    }
 }
 
 /// Killed while its agents run: they end, and the next lab removes the folder.

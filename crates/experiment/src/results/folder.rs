@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::files::{
     EXPERIMENT_FILE, FLOWS_FILE, PORTS_FILE, PROBE_FLOWS_FILE, PROBE_PORTS_FILE, SUMMARY_FILE,
+    replace,
 };
 use super::probed::{ProbedFlows, ProbedPorts};
 use super::read::TableReader;
-use super::{FlowsOfRun, Point, PortsOfRun, ResultsError, Summary, TableFile};
+use super::{FlowsOfRun, LabRun, Point, PortsOfRun, ResultsError, Summary, TableFile};
 
 /// A results folder that was written before.
 #[derive(Clone, Debug)]
@@ -42,6 +43,15 @@ impl Folder {
         let experiment =
             fs::read_to_string(&path).map_err(|source| ResultsError::Read { path, source })?;
         Ok(Folder { dir: dir.to_owned(), summary, experiment })
+    }
+
+    /// Adds how late the lab was, and its scale, to the summary.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn note_lab(&mut self, lab: Vec<LabRun>, scale: Vec<String>) -> Result<(), ResultsError> {
+        (self.summary.lab, self.summary.scale) = (lab, scale);
+        replace(&self.dir, SUMMARY_FILE, &self.summary.to_json())
     }
 
     /// Where it is.

@@ -50,7 +50,8 @@ impl Program {
 
     /// Whether both are built from the same code and have the same world, so that their results are the same.
     pub fn is_same_code(&self, other: &Program) -> bool {
-        let code = |program: &Program| (program.version.clone(), program.commit.clone(), program.world);
+        let code =
+            |program: &Program| (program.version.clone(), program.commit.clone(), program.world);
         code(self) == code(other)
     }
 }

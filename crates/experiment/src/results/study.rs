@@ -19,8 +19,8 @@ use super::run_start::RunStart;
 use super::table::TableWriter;
 use super::varied::VariedKey;
 use super::{
-    Column, FLOWS, Folder, Order, PORTS, PortsOfRun, Program, ResultsError, RunKey, RunRecord, Summary,
-    TableFile, Tables,
+    Column, FLOWS, Folder, Order, PORTS, PortsOfRun, Program, ResultsError, RunKey, RunRecord,
+    Summary, TableFile, Tables,
 };
 
 const RESERVE_FILE: &str = "reserve";

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::in_order::in_order;
 use super::outcomes::Outcomes;
 use super::runs_of_point::RunsOfPoint;
-use super::{Comparison, Order, OrderFound, Point, Program, Tables, warnings};
+use super::{Comparison, LabRun, Order, OrderFound, Point, Program, Tables, warnings};
 pub use across_seeds::AcrossSeeds;
 pub use keys::{Key, SUMMARY};
 pub use run::{PartSummary, RunSummary};
@@ -37,6 +37,12 @@ pub struct Summary {
     /// What makes figures less certain than they look: full sentences, each once.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// How well the lab kept to real time in each of its runs; empty for other worlds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lab: Vec<LabRun>,
+    /// The lab's scale, in lines: rates, delays, thresholds and buffers; empty for other worlds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scale: Vec<String>,
     /// The tables that the figures are from.
     pub tables: Tables,
 }

@@ -1,6 +1,7 @@
 //! The HTML page: its sections, and what is above and below them.
 
 mod figures;
+mod lab;
 mod size_bins;
 mod tables;
 
@@ -14,11 +15,13 @@ use crate::charts::{distribution, fct, sweep};
 use crate::error::ReportError;
 use crate::format::plural;
 use crate::gathered::ByScheme;
+use crate::lab::lab_warnings;
 use crate::overview::{against, partial_note, seeds};
 use crate::style;
 use crate::svg::swatch;
 use crate::sweep::{Sweep, spread};
 use figures::figures;
+use lab::lab;
 use size_bins::size_bins;
 use tables::{comparison, runs};
 
@@ -76,6 +79,7 @@ pub(crate) fn page(folder: &Folder, gathered: &ByScheme) -> Result<String, Repor
                         Some(sweep) => (swept(summary, tables, sweep)?),
                         None => @for point in summary.points() { (single(summary, tables, point)?) },
                     }
+                    @if !summary.lab.is_empty() { (lab(summary)) }
                     (runs(summary))
                     section #experiment {
                         h2 { "Experiment" }
@@ -106,7 +110,7 @@ fn header(summary: &Summary, sweep: Option<&Sweep<'_>>) -> Markup {
                 " · " (plural(summary.runs.len(), "run"))
             }
             @if let Some(note) = partial_note(summary) { p.warning role="status" { (note) } }
-            @for warning in &summary.warnings {
+            @for warning in summary.warnings.iter().chain(&lab_warnings(summary)) {
                 p.warning role="status" { b { "Warning: " } (warning) }
             }
             ul.legend aria-label="Schemes" {

@@ -80,12 +80,17 @@ pub const SUMMARY: &[Key] = &[
     key("runs[].cpu_s", "s", "User CPU time of the run."),
     key("runs[].wall_s", "s", "Elapsed time of the run."),
     key("runs[].peak_rss_bytes", "B", "The largest resident memory of the process so far."),
-    key("runs[].drops", "", "Packets dropped at ports or lost on links."),
-    key("runs[].ecn_marks", "", "Packets marked by ECN."),
+    key(
+        "runs[].drops",
+        "",
+        "Packets dropped at ports or lost on links; null between real machines (`flowsched traffic`).",
+    ),
+    key("runs[].ecn_marks", "", "Packets marked by ECN; null where `drops` is."),
     key(
         "runs[].timeouts",
         "",
-        "Retransmission timeouts; null in the lab if its hosts do not count them.",
+        "Retransmission timeouts; null in the lab if its hosts do not count them, and between real \
+         machines.",
     ),
     key(
         "runs[].repeated_timeouts",
@@ -107,7 +112,7 @@ pub const SUMMARY: &[Key] = &[
     key(
         "runs[].retransmissions",
         "",
-        "Data packets sent again; null in the lab with flows of memcached.",
+        "Data packets sent again; null in the lab with flows of memcached, and between real machines.",
     ),
     key(
         "runs[].overhead.header_bytes",
@@ -194,8 +199,8 @@ pub const SUMMARY: &[Key] = &[
     key(
         "runs[].packets.arrived",
         "",
-        "Data packets of measured flows that arrived. Every key of `packets` is null in the lab with \
-         the kernel's TCP.",
+        "Data packets of measured flows that arrived. In the lab with the kernel's TCP, `arrived`, `marked`, \
+         `marked_again` and `reordered` are over all flows of the run, or null in EPN's tunnel.",
     ),
     key("runs[].packets.marked", "", "The share of these packets that some port marked."),
     key("runs[].packets.marked_again", "", "The share that more than one port marked."),
@@ -367,6 +372,12 @@ pub const SUMMARY: &[Key] = &[
          if the runs are steady.",
     ),
     key("warnings[]", "", "What makes figures less certain than they look, in sentences."),
+    key(
+        "lab[]",
+        "",
+        "In the lab alone: how late it was in a run (see the page \"Run an experiment with real packets\").",
+    ),
+    key("scale[]", "", "In the lab alone: rates, delays, thresholds and buffers, in lines."),
     key("tables.{flows,ports}.bytes", "B", "The length of flows.parquet and ports.parquet."),
     key("tables.{flows,ports}.crc32", "", "Their CRC-32: the same for the same runs."),
 ];

@@ -64,6 +64,23 @@ fn what_another_program_ran_is_run_again() {
     assert!(create(dir.path(), "old", Earlier::Discarded).places().unwrap().is_empty());
 }
 
+/// The experiment is the same in every world, and the results are not.
+#[test]
+fn results_of_another_world_are_neither_kept_nor_replaced() {
+    let in_lab = || Meta { program: program("").in_world(World::Lab), ..meta() };
+    let unfinished = interrupted("");
+    let finished = tempdir().unwrap();
+    write_all(finished.path(), &meta(), runs()).unwrap();
+    for dir in [&unfinished, &finished] {
+        for earlier in [Earlier::Kept, Earlier::Discarded] {
+            let error = Writer::create(dir.path(), &in_lab(), earlier).err().unwrap();
+            assert!(matches!(error, ResultsError::OfWorld { .. }), "{error}");
+            assert!(error.to_string().contains("has results of `flowsched run`"), "{error}");
+        }
+    }
+    assert_eq!(create(unfinished.path(), "", Earlier::Kept).places().unwrap(), [0, 2].into());
+}
+
 #[test]
 fn a_damaged_run_is_run_again() {
     let dir = interrupted("");
