@@ -45,11 +45,21 @@ impl Folder {
         Ok(Folder { dir: dir.to_owned(), summary, experiment })
     }
 
-    /// Adds how late the lab was, and its scale, to the summary.
+    /// Adds how late the lab was, in the order of the runs, and its scale to the summary.
     ///
     /// # Errors
     /// [`ResultsError::Write`].
-    pub fn note_lab(&mut self, lab: Vec<LabRun>, scale: Vec<String>) -> Result<(), ResultsError> {
+    pub fn note_lab(
+        &mut self,
+        mut lab: Vec<LabRun>,
+        scale: Vec<String>,
+    ) -> Result<(), ResultsError> {
+        let runs = &self.summary.runs;
+        lab.sort_by_key(|one| {
+            runs.iter().position(|run| {
+                (&run.point, &run.scheme, run.seed) == (&one.point, &one.scheme, one.seed)
+            })
+        });
         (self.summary.lab, self.summary.scale) = (lab, scale);
         replace(&self.dir, SUMMARY_FILE, &self.summary.to_json())
     }
