@@ -4,7 +4,8 @@
 //! thread is inside or a socket sends in it. The kernel therefore removes it, with all of its
 //! interfaces, however the process ends: nothing is left to be cleaned up, not even after kill -9,
 //! and two labs cannot collide. Sockets of the lab end with their process. Those of memcached are
-//! destroyed by the shell around it, or end after two time-outs (`hosts` limits them). [`owner`] gives namespaces names for people while the lab lives.
+//! destroyed by the shell around it, or end after two time-outs (`hosts` limits them). [`owner`] gives
+//! namespaces names for people while the lab lives.
 //!
 //! What may not live here: addresses and interfaces, which belong to `hosts`.
 
