@@ -194,6 +194,7 @@ mod tests {
             RunView { flows: vec![flow], ports, samples: samples.collect(), ..RunView::default() };
         (run.summary.complete, run.summary.packet_hops) = (true, 8);
         (run.summary.timeouts, run.summary.retransmissions) = (Some(0), Some(0));
+        (run.summary.drops, run.summary.ecn_marks) = (Some(0), Some(0));
         run.promises.has_packets = true;
         run.promises.is_lossless = true;
         run.promises.is_quiet_inside = true;
