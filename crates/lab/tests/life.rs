@@ -4,6 +4,8 @@
 mod first_run;
 #[path = "support/left_behind.rs"]
 mod left_behind;
+#[path = "support/unwatched.rs"]
+mod unwatched;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,10 +25,10 @@ use flowsched_lab::run::{Extras, Lab};
 use flowsched_lab::stack::Stack;
 use flowsched_lab::tap::Tap;
 use flowsched_schemes::on_linux::{HostTags, KernelControl, KernelDctcp, LinuxHosts};
-use flowsched_schemes::world::{Progress, Threads, Watch};
 use flowsched_topology::HostId;
 use flowsched_units::Time;
 use left_behind::{bpf_objects, descendants, is_alive};
+use unwatched::unwatched;
 
 /// Set for the process that [`hold_a_lab`] runs in: the folder of labs.
 const HOLD: &str = "FLOWSCHED_LAB_TEST_HOLD";
@@ -266,16 +268,8 @@ fn hold_traffic() {
     let has_memcached = Needs { agent: false, memcached: true }.check().is_ok();
     let is_query = |flow: usize| has_memcached && first.workload.parts.name_of(flow) == "query";
     let memcached = (0..first.job().flows.len()).map(is_query).collect();
-    let (progress, mut samples) =
-        (Progress::default(), |_: &[_]| std::ops::ControlFlow::Continue(()));
-    let mut watch = Watch {
-        threads: Threads::one(),
-        progress: &progress,
-        samples: &mut samples,
-        probing: None,
-    };
     let extras = Extras { memcached, ..Extras::default() };
-    lab.run(&first.job(), first.scheme(), extras, &mut watch).unwrap();
+    unwatched(|watch| lab.run(&first.job(), first.scheme(), extras, watch)).unwrap();
 }
 
 /// Killed while connections have unsent data, with agents and a DCTCP of its own: programs, maps, links, namespaces

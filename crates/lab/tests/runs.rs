@@ -2,6 +2,8 @@
 
 #[path = "support/first_run.rs"]
 mod first_run;
+#[path = "support/unwatched.rs"]
+mod unwatched;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,7 +11,8 @@ use first_run::FirstRun;
 use flowsched_lab::conduct::Conduct;
 use flowsched_lab::run::{Extras, Lab};
 use flowsched_schemes::transport::Timeouts;
-use flowsched_schemes::world::{Outcome, Passage, Progress, Threads, Uncounted, Watch};
+use flowsched_schemes::world::{Outcome, Passage, Progress, Uncounted};
+use unwatched::unwatched;
 
 /// One lab at a time: two would be late.
 static MACHINE: Mutex<()> = Mutex::new(());
@@ -61,17 +64,10 @@ fn run_in_lab(first: &FirstRun) -> (Outcome, Conduct) {
     let folder = tempfile::tempdir().unwrap();
     let of_query = |flow: usize| parts.name_of(flow) == "query";
     let memcached = (0..job.flows.len()).map(of_query).collect();
-    let (progress, mut samples) =
-        (Progress::default(), |_: &[_]| std::ops::ControlFlow::Continue(()));
-    let mut watch = Watch {
-        threads: Threads::one(),
-        progress: &progress,
-        samples: &mut samples,
-        probing: None,
-    };
     let extras = Extras { memcached, ..Extras::default() };
     let lab = Lab::in_folder(folder.path());
-    let (outcome, conduct) = lab.run(&job, first.scheme(), extras, &mut watch).unwrap();
+    let ran = unwatched(|watch| lab.run(&job, first.scheme(), extras, watch));
+    let (outcome, conduct) = ran.unwrap();
     println!("{conduct:?}");
     (outcome, conduct)
 }

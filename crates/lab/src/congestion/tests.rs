@@ -8,16 +8,18 @@ use flowsched_schemes::on_linux::RealHosts;
 use flowsched_schemes::transport::tcp::congestion::{
     Acked, Ahead, CongestionControl, Dctcp, DctcpSettings, Window,
 };
-use flowsched_schemes::world::{Progress, Threads, Watch};
 use flowsched_units::Time;
 use libbpf_rs::RingBufferBuilder;
 
 use super::*;
 use crate::run::{Extras, Lab};
 use first_run::FirstRun;
+use unwatched::unwatched;
 
 #[path = "../../tests/support/first_run.rs"]
 mod first_run;
+#[path = "../../tests/support/unwatched.rs"]
+mod unwatched;
 
 /// Two senders that share a link of 20 Mbps, which marks from 8 packets on.
 const EXPERIMENT: &str = "
@@ -63,16 +65,10 @@ fn recorded(settings: &KernelDctcp) -> BTreeMap<u64, Vec<Record>> {
     let (job, scheme) = (first.job(), first.scheme());
     let folder = tempfile::tempdir().unwrap();
     let lab = Lab::in_folder(folder.path());
-    let (progress, mut samples) =
-        (Progress::default(), |_: &[_]| std::ops::ControlFlow::Continue(()));
-    let mut watch = Watch {
-        threads: Threads::one(),
-        progress: &progress,
-        samples: &mut samples,
-        probing: None,
-    };
     let RealHosts::Kernel(on_linux) = scheme.on_linux().unwrap() else { panic!("TCP") };
-    let ran = lab.run_kernel(on_linux, &congestion, &job, scheme, Extras::default(), &mut watch);
+    let ran = unwatched(|watch| {
+        lab.run_kernel(on_linux, &congestion, &job, scheme, Extras::default(), watch)
+    });
     let (outcome, _) = ran.unwrap();
     assert!(outcome.ecn_marks > 0 && outcome.drops == 0, "{outcome:?}");
 

@@ -1,0 +1,16 @@
+//! A run that nobody watches.
+
+use std::ops::ControlFlow;
+
+use flowsched_schemes::world::{Progress, Threads, Watch};
+
+/// What `run` returns, with a watch of one thread that never stops the run.
+pub fn unwatched<R>(run: impl FnOnce(&mut Watch<'_>) -> R) -> R {
+    let (progress, mut samples) = (Progress::default(), |_: &[_]| ControlFlow::Continue(()));
+    run(&mut Watch {
+        threads: Threads::one(),
+        progress: &progress,
+        samples: &mut samples,
+        probing: None,
+    })
+}
