@@ -112,10 +112,7 @@ fn write_value(text: &mut String, value: &Value) {
             text.push(']');
         }
         // 1 and 1.0 are the same number.
-        Value::Number(number) => match number.as_f64() {
-            Some(number) => drop(write!(text, "{number}")),
-            None => drop(write!(text, "{number}")),
-        },
+        Value::Number(number) => drop(write!(text, "{}", number.as_f64().unwrap_or(f64::NAN))),
         other => drop(write!(text, "{other}")),
     }
 }
