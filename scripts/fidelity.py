@@ -16,6 +16,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 
 from fidelity_homa import homa, homa_slowdown
 
@@ -77,6 +78,14 @@ class Flowsched:
 def conduct(summary):
     """How well the lab kept to real time in each of these runs."""
     return json.loads((ROOT / summary["folder"] / "lab.json").read_text())
+
+
+def valid_lab(flowsched, experiment, *settings, quick=False):
+    """The summary of an experiment in the lab, all of whose runs are valid."""
+    lab = flowsched.run(experiment, *settings, quick=quick, command=("lab", "run"))
+    if late := [one["run"] for one in conduct(lab) if not one["valid"]]:
+        sys.exit(f"The lab was late in {', '.join(late)}. Measure again while nothing else runs.")
+    return lab
 
 
 def change(fct, sizes="all", figure="mean"):
@@ -297,9 +306,7 @@ def pias_flows(flowsched):
 
 def lab_pias(flowsched):
     yield "", "small", "small, p99", "medium", "large"
-    lab = flowsched.run("lab-pias-dctcp", command=("lab", "run"))
-    if late := [one["run"] for one in conduct(lab) if not one["valid"]]:
-        sys.exit(f"The lab was late in {', '.join(late)}. Measure again while nothing else runs.")
+    lab = valid_lab(flowsched, "lab-pias-dctcp")
     simulated = flowsched.run("lab-pias-dctcp")
 
     def simulated_with(*settings):
@@ -327,6 +334,28 @@ def lab_pias(flowsched):
         yield name, means[0], change(fct, "small", "p99"), *means[1:]
 
 
+def lab_table1(flowsched):
+    schemes = [f"{size}{ecn}" for ecn in (", no ECN", "") for size in ("10 KB", "20 KB", "1 MB")]
+    yield "mean, p99 of 20 KB in us", *schemes
+    claims = tomllib.loads((ROOT / "papers" / "claims.toml").read_text())["claim"]
+    values = next(claim["value"] for claim in claims if claim["id"] == "pias.table1")
+    yield "published", *(f"{mean['published']}, {p99['published']}" for mean, p99 in zip(values[::2], values[1::2]))
+    small = "receive_window=64KB"
+    variants = [
+        ("", []),
+        (", receivers accept 64 KB", [small]),
+        (", open connections", ["connections=persistent", "open_connections=5"]),
+        (", open connections, receivers accept 64 KB", ["connections=persistent", "open_connections=5", small]),
+    ]
+    for how, settings in variants:
+        sets = [f"scheme.{scheme}.{setting}" for setting in settings for scheme in range(len(schemes))]
+        summary = valid_lab(flowsched, "lab-pias-table1", *sets, quick=True)
+        fcts = {run["scheme"]: run["fct_us"]["small"] for run in summary["runs"]}
+        for world, suffix in (("lab", ""), ("simulation", " (simulated)")):
+            both = [[fcts[scheme + suffix][figure] / 10 for figure in ("mean", "p99")] for scheme in schemes]
+            yield f"{world}{how}", *("{:.0f}, {:.0f}".format(*times) for times in both)
+
+
 def lab_capacity(flowsched):
     yield "busy ports", "links", "rate while busy", "lateness / queueing delay", "late packets", "valid runs"
     one_port = flowsched.lab("lab-capacity", "seeds=4")
@@ -344,7 +373,7 @@ def lab_capacity(flowsched):
 HOMA_TABLES = {"homa": homa, "homa-slowdown": homa_slowdown}
 
 # Measured only where they are named: they need root, `make lab` and a machine that does nothing else.
-LAB_TABLES = {"lab-capacity": lab_capacity, "lab-pias": lab_pias}
+LAB_TABLES = {"lab-capacity": lab_capacity, "lab-pias": lab_pias, "lab-table1": lab_table1}
 
 TABLES = {
     "pdq-fluid": pdq_fluid,
