@@ -9,102 +9,19 @@ all are measured but those of the lab and of Homa.
 """
 
 import datetime
-import json
 import os
 import pathlib
-import shlex
 import shutil
-import subprocess
 import sys
-import tomllib
 
 from fidelity_homa import homa, homa_slowdown
+from fidelity_lab import lab_capacity, lab_pias, lab_table1
+from fidelity_runs import ROOT, Flowsched, against_first, change
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ROOT / "benches" / "fidelity"
 CLASSES = ("all", "small", "medium", "large")
 CLASS_HEADS = ("all flows", *CLASSES[1:])
 SMALL_SIZES = "workload.sizes=uniform 2KB 198KB"
-
-
-def said(command):
-    """What a command prints in the root of the repository."""
-    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
-
-
-class Flowsched:
-    """Runs the program in the root of the repository and remembers the commands."""
-
-    def __init__(self, binary, table):
-        self.binary, self.table = pathlib.Path(binary).resolve(), table
-        self.runs, self.commands, self.program = 0, [], {}
-
-    def json(self, *arguments):
-        """What a command prints as JSON."""
-        line = shlex.join(["flowsched", *arguments])
-        self.commands += [line] * (line not in self.commands)
-        command = [self.binary, *arguments, "--format", "json"]
-        return json.loads(said(command))
-
-    def run(self, experiment, *settings, quick=False, command=("run",)):
-        """The summary of an experiment, with the folder that has its results."""
-        self.runs += 1
-        folder = f"results/fidelity/{self.table}-{self.runs}"
-        sets = [word for setting in settings for word in ("--set", setting)]
-        scale = ["--quick"] if quick else []
-        summary = self.json(*command, f"experiments/{experiment}.toml", *scale, *sets, "--out", folder)
-        self.program = summary["program"]
-        return summary | {"folder": folder}
-
-    def lab(self, experiment, *settings):
-        """How well the lab kept to real time in each run of an experiment, with the varied keys."""
-        summary = self.run(experiment, *settings, command=("lab", "run"))
-        return [(one["run"].partition(" at ")[2], one) for one in conduct(summary)]
-
-    def test(self, package, test):
-        """What the tests of a file print."""
-        command = ["cargo", "test", "--release", "-p", package, "--test", test, "--", "--nocapture"]
-        self.commands.append(shlex.join(command))
-        version, commit = said([self.binary, "--version"]), said(["git", "rev-parse", "--short=12", "HEAD"])
-        self.program = {"version": version.split()[-1], "commit": commit.strip()}
-        return said(command)
-
-    def diff(self, before, after):
-        """By scheme, how FCTs changed by class of flows."""
-        changes = self.json("diff", before["folder"], after["folder"])
-        return {one["scheme"]: one["fct"] for one in changes["schemes"]}
-
-
-def conduct(summary):
-    """How well the lab kept to real time in each of these runs."""
-    return json.loads((ROOT / summary["folder"] / "lab.json").read_text())
-
-
-def valid_lab(flowsched, experiment, *settings, quick=False):
-    """The summary of an experiment in the lab, all of whose runs are valid."""
-    lab = flowsched.run(experiment, *settings, quick=quick, command=("lab", "run"))
-    if late := [one["run"] for one in conduct(lab) if not one["valid"]]:
-        sys.exit(f"The lab was late in {', '.join(late)}. Measure again while nothing else runs.")
-    return lab
-
-
-def change(fct, sizes="all", figure="mean"):
-    """The change of a figure of the FCTs of all flows or of a class of flows, with its interval."""
-    found = [fct[sizes][figure][key] for key in ("change", "low", "high")]
-    if found[0] < 1:
-        return "{:+.1f}% [{:.1f}, {:.1f}]".format(*(100 * one for one in found))
-    return "{:.3g} times as long [{:.3g}, {:.3g}]".format(*(1 + one for one in found))
-
-
-def against_first(summary, scheme, **point):
-    """How the FCTs of a scheme compare with those of the first scheme."""
-    found = [
-        one["fct"]
-        for one in summary["comparisons"]
-        if one["scheme"] == scheme and all(one["point"][key] == value for key, value in point.items())
-    ]
-    assert len(found) == 1, f"{scheme} at {point}: {len(found)} comparisons"
-    return found[0]
 
 
 def digits(number):
@@ -302,73 +219,6 @@ def pias_flows(flowsched):
             mean = sum(run["fct_us"]["large"]["mean"] for run in runs) / len(runs)
             means.append(f"{mean / 1000:.0f} ms")
         yield f"{int(flows):,}", *changes, *means
-
-
-def lab_pias(flowsched):
-    yield "", "small", "small, p99", "medium", "large"
-    lab = valid_lab(flowsched, "lab-pias-dctcp")
-    simulated = flowsched.run("lab-pias-dctcp")
-
-    def simulated_with(*settings):
-        both = [f"scheme.{scheme}.{setting}" for setting in settings for scheme in ("dctcp", "pias")]
-        return flowsched.run("lab-pias-dctcp", *both)
-
-    simulations = [
-        ("", simulated),
-        (" with a `min_window` of 1", simulated_with("min_window=1")),
-        (" with a `min_window` of 1 and RFC 6298's `rto`", simulated_with("min_window=1", "rto=estimated")),
-        (" with an `rto_min` of 200 ms", simulated_with("rto_min=200ms")),
-        (" with an ACK for every packet", simulated_with("ack_ratio=1")),
-    ]
-    rows = [
-        (f"{name}, lab against simulation{how}", flowsched.diff(before, lab)[scheme])
-        for name, scheme in [("DCTCP", "dctcp"), ("PIAS", "pias")]
-        for how, before in simulations
-    ]
-    rows += [
-        ("PIAS against DCTCP in the lab", against_first(lab, "pias")),
-        ("PIAS against DCTCP in simulation", against_first(simulated, "pias")),
-    ]
-    for name, fct in rows:
-        means = [change(fct, sizes) for sizes in ("small", "medium", "large")]
-        yield name, means[0], change(fct, "small", "p99"), *means[1:]
-
-
-def lab_table1(flowsched):
-    schemes = [f"{size}{ecn}" for ecn in (", no ECN", "") for size in ("10 KB", "20 KB", "1 MB")]
-    yield "mean, p99 of 20 KB in us", *schemes
-    claims = tomllib.loads((ROOT / "papers" / "claims.toml").read_text())["claim"]
-    values = next(claim["value"] for claim in claims if claim["id"] == "pias.table1")
-    yield "published", *(f"{mean['published']}, {p99['published']}" for mean, p99 in zip(values[::2], values[1::2]))
-    small = "receive_window=64KB"
-    variants = [
-        ("", []),
-        (", receivers accept 64 KB", [small]),
-        (", open connections", ["connections=persistent", "open_connections=5"]),
-        (", open connections, receivers accept 64 KB", ["connections=persistent", "open_connections=5", small]),
-    ]
-    for how, settings in variants:
-        sets = [f"scheme.{scheme}.{setting}" for setting in settings for scheme in range(len(schemes))]
-        summary = valid_lab(flowsched, "lab-pias-table1", *sets, quick=True)
-        fcts = {run["scheme"]: run["fct_us"]["small"] for run in summary["runs"]}
-        for world, suffix in (("lab", ""), ("simulation", " (simulated)")):
-            both = [[fcts[scheme + suffix][figure] / 10 for figure in ("mean", "p99")] for scheme in schemes]
-            yield f"{world}{how}", *("{:.0f}, {:.0f}".format(*times) for times in both)
-
-
-def lab_capacity(flowsched):
-    yield "busy ports", "links", "rate while busy", "lateness / queueing delay", "late packets", "valid runs"
-    one_port = flowsched.lab("lab-capacity", "seeds=4")
-    ports = flowsched.lab("lab-capacity-ports", "seeds=4")
-    rates = ["100Mbps", "200Mbps", "400Mbps", "600Mbps", "800Mbps", "1Gbps"]
-    rows = [(1, rate, f"= {rate}", one_port) for rate in rates]
-    rows += [(busy, "100Mbps", f"= {busy}", ports) for busy in (8, 12, 16, 20, 24)]
-    for busy, rate, point, measured in rows:
-        runs = [run for at, run in measured if at.endswith(point)]
-        delays = [added / delay for delay, added in (run["busiest_delay_us"] for run in runs)]
-        shares = [[run["busiest_rate"] for run in runs], delays, [run["late_share"] for run in runs]]
-        cells = ("{:.2f}% to {:.2f}%".format(100 * min(all), 100 * max(all)) for all in shares)
-        yield busy, rate, *cells, f"{sum(run['valid'] for run in runs)} of {len(runs)}"
 
 
 # Measured only where they are named: they need size distributions that are not part of the repository, and pyarrow.

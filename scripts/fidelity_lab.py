@@ -1,0 +1,72 @@
+"""The tables of the lab on the pages on fidelity. They need root, `make lab` and a machine that does nothing else."""
+
+import tomllib
+
+from fidelity_runs import ROOT, against_first, change, valid_lab
+
+
+def lab_pias(flowsched):
+    yield "", "small", "small, p99", "medium", "large"
+    lab = valid_lab(flowsched, "lab-pias-dctcp")
+    simulated = flowsched.run("lab-pias-dctcp")
+
+    def simulated_with(*settings):
+        both = [f"scheme.{scheme}.{setting}" for setting in settings for scheme in ("dctcp", "pias")]
+        return flowsched.run("lab-pias-dctcp", *both)
+
+    simulations = [
+        ("", simulated),
+        (" with a `min_window` of 1", simulated_with("min_window=1")),
+        (" with a `min_window` of 1 and RFC 6298's `rto`", simulated_with("min_window=1", "rto=estimated")),
+        (" with an `rto_min` of 200 ms", simulated_with("rto_min=200ms")),
+        (" with an ACK for every packet", simulated_with("ack_ratio=1")),
+    ]
+    rows = [
+        (f"{name}, lab against simulation{how}", flowsched.diff(before, lab)[scheme])
+        for name, scheme in [("DCTCP", "dctcp"), ("PIAS", "pias")]
+        for how, before in simulations
+    ]
+    rows += [
+        ("PIAS against DCTCP in the lab", against_first(lab, "pias")),
+        ("PIAS against DCTCP in simulation", against_first(simulated, "pias")),
+    ]
+    for name, fct in rows:
+        means = [change(fct, sizes) for sizes in ("small", "medium", "large")]
+        yield name, means[0], change(fct, "small", "p99"), *means[1:]
+
+
+def lab_table1(flowsched):
+    schemes = [f"{size}{ecn}" for ecn in (", no ECN", "") for size in ("10 KB", "20 KB", "1 MB")]
+    yield "mean, p99 of 20 KB in us", *schemes
+    claims = tomllib.loads((ROOT / "papers" / "claims.toml").read_text())["claim"]
+    values = next(claim["value"] for claim in claims if claim["id"] == "pias.table1")
+    yield "published", *(f"{mean['published']}, {p99['published']}" for mean, p99 in zip(values[::2], values[1::2]))
+    small = "receive_window=64KB"
+    variants = [
+        ("", []),
+        (", receivers accept 64 KB", [small]),
+        (", open connections", ["connections=persistent", "open_connections=5"]),
+        (", open connections, receivers accept 64 KB", ["connections=persistent", "open_connections=5", small]),
+    ]
+    for how, settings in variants:
+        sets = [f"scheme.{scheme}.{setting}" for setting in settings for scheme in range(len(schemes))]
+        summary = valid_lab(flowsched, "lab-pias-table1", *sets, quick=True)
+        fcts = {run["scheme"]: run["fct_us"]["small"] for run in summary["runs"]}
+        for world, suffix in (("lab", ""), ("simulation", " (simulated)")):
+            both = [[fcts[scheme + suffix][figure] / 10 for figure in ("mean", "p99")] for scheme in schemes]
+            yield f"{world}{how}", *("{:.0f}, {:.0f}".format(*times) for times in both)
+
+
+def lab_capacity(flowsched):
+    yield "busy ports", "links", "rate while busy", "lateness / queueing delay", "late packets", "valid runs"
+    one_port = flowsched.lab("lab-capacity", "seeds=4")
+    ports = flowsched.lab("lab-capacity-ports", "seeds=4")
+    rates = ["100Mbps", "200Mbps", "400Mbps", "600Mbps", "800Mbps", "1Gbps"]
+    rows = [(1, rate, f"= {rate}", one_port) for rate in rates]
+    rows += [(busy, "100Mbps", f"= {busy}", ports) for busy in (8, 12, 16, 20, 24)]
+    for busy, rate, point, measured in rows:
+        runs = [run for at, run in measured if at.endswith(point)]
+        delays = [added / delay for delay, added in (run["busiest_delay_us"] for run in runs)]
+        shares = [[run["busiest_rate"] for run in runs], delays, [run["late_share"] for run in runs]]
+        cells = ("{:.2f}% to {:.2f}%".format(100 * min(all), 100 * max(all)) for all in shares)
+        yield busy, rate, *cells, f"{sum(run['valid'] for run in runs)} of {len(runs)}"

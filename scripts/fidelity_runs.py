@@ -1,0 +1,89 @@
+"""How the tables on fidelity run flowsched, and what they take from its results."""
+
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def said(command):
+    """What a command prints in the root of the repository."""
+    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+class Flowsched:
+    """Runs the program in the root of the repository and remembers the commands."""
+
+    def __init__(self, binary, table):
+        self.binary, self.table = pathlib.Path(binary).resolve(), table
+        self.runs, self.commands, self.program = 0, [], {}
+
+    def json(self, *arguments):
+        """What a command prints as JSON."""
+        line = shlex.join(["flowsched", *arguments])
+        self.commands += [line] * (line not in self.commands)
+        command = [self.binary, *arguments, "--format", "json"]
+        return json.loads(said(command))
+
+    def run(self, experiment, *settings, quick=False, command=("run",)):
+        """The summary of an experiment, with the folder that has its results."""
+        self.runs += 1
+        folder = f"results/fidelity/{self.table}-{self.runs}"
+        sets = [word for setting in settings for word in ("--set", setting)]
+        scale = ["--quick"] if quick else []
+        summary = self.json(*command, f"experiments/{experiment}.toml", *scale, *sets, "--out", folder)
+        self.program = summary["program"]
+        return summary | {"folder": folder}
+
+    def lab(self, experiment, *settings):
+        """How well the lab kept to real time in each run of an experiment, with the varied keys."""
+        summary = self.run(experiment, *settings, command=("lab", "run"))
+        return [(one["run"].partition(" at ")[2], one) for one in conduct(summary)]
+
+    def test(self, package, test):
+        """What the tests of a file print."""
+        command = ["cargo", "test", "--release", "-p", package, "--test", test, "--", "--nocapture"]
+        self.commands.append(shlex.join(command))
+        version, commit = said([self.binary, "--version"]), said(["git", "rev-parse", "--short=12", "HEAD"])
+        self.program = {"version": version.split()[-1], "commit": commit.strip()}
+        return said(command)
+
+    def diff(self, before, after):
+        """By scheme, how FCTs changed by class of flows."""
+        changes = self.json("diff", before["folder"], after["folder"])
+        return {one["scheme"]: one["fct"] for one in changes["schemes"]}
+
+
+def conduct(summary):
+    """How well the lab kept to real time in each of these runs."""
+    return json.loads((ROOT / summary["folder"] / "lab.json").read_text())
+
+
+def valid_lab(flowsched, experiment, *settings, quick=False):
+    """The summary of an experiment in the lab, all of whose runs are valid."""
+    lab = flowsched.run(experiment, *settings, quick=quick, command=("lab", "run"))
+    if late := [one["run"] for one in conduct(lab) if not one["valid"]]:
+        sys.exit(f"The lab was late in {', '.join(late)}. Measure again while nothing else runs.")
+    return lab
+
+
+def change(fct, sizes="all", figure="mean"):
+    """The change of a figure of the FCTs of all flows or of a class of flows, with its interval."""
+    found = [fct[sizes][figure][key] for key in ("change", "low", "high")]
+    if found[0] < 1:
+        return "{:+.1f}% [{:.1f}, {:.1f}]".format(*(100 * one for one in found))
+    return "{:.3g} times as long [{:.3g}, {:.3g}]".format(*(1 + one for one in found))
+
+
+def against_first(summary, scheme, **point):
+    """How the FCTs of a scheme compare with those of the first scheme."""
+    found = [
+        one["fct"]
+        for one in summary["comparisons"]
+        if one["scheme"] == scheme and all(one["point"][key] == value for key, value in point.items())
+    ]
+    assert len(found) == 1, f"{scheme} at {point}: {len(found)} comparisons"
+    return found[0]
