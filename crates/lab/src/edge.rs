@@ -20,7 +20,7 @@ use flowsched_schemes::knowledge::Start;
 use flowsched_schemes::on_linux::code_point;
 use flowsched_schemes::packet::{Flags, Header, Tunnel};
 use flowsched_schemes::tagger::{Departure, Tagging, Work};
-use flowsched_topology::HostId;
+use flowsched_topology::{HostId, Network};
 use flowsched_units::{PACKET_PAYLOAD, Rate};
 
 use crate::address::{host_with_ip, ipv4};
@@ -82,6 +82,25 @@ struct Segment<'f> {
     to: SocketAddr,
     ecn: u8,
     tcp: TcpSlice<'f>,
+}
+
+/// The edges of all hosts of a network, each around the cable to its host.
+pub fn edges<'c, K, G, H>(
+    network: &Network,
+    cables: Vec<K>,
+    shared: Shared<G, H>,
+) -> Vec<Box<dyn Cable + 'c>>
+where
+    K: Cable + 'c,
+    G: Tagging<H> + 'c,
+    H: Header + 'c,
+{
+    let shared = Rc::new(shared);
+    let edge = |(host, cable): (HostId, K)| -> Box<dyn Cable + 'c> {
+        let rate = network.port(network.nic(host)).rate;
+        Box::new(Edge::new(cable, host, rate, shared.clone()))
+    };
+    (0..).map(HostId).zip(cables).map(edge).collect()
 }
 
 impl<K: Cable, G: Tagging<H>, H: Header> Edge<K, G, H> {

@@ -1,7 +1,6 @@
 //! A run of the lab: an experiment's flows, between real hosts, through its network.
 
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
 use flowsched_schemes::world::{Controllers, Outcome, Parts, Ports, Watch, World};
 use flowsched_sim::Job;
-use flowsched_topology::{HostId, Network};
+use flowsched_topology::Network;
 use flowsched_units::SettingError;
 
 use crate::address::MOST_HOSTS;
@@ -24,7 +23,7 @@ use crate::code_points::levels;
 use crate::conduct::Conduct;
 use crate::congestion::Congestion;
 use crate::datagrams::{Datagrams, Sockets};
-use crate::edge::{Edge, Shared};
+use crate::edge::{Shared, edges};
 use crate::error::LabError;
 use crate::hosts::Hosts;
 use crate::machine::Needs;
@@ -207,7 +206,7 @@ impl World for OverTcp<'_, '_, '_, '_> {
         let cables: Vec<Box<dyn Cable + '_>> = match T::Header::TUNNEL {
             Some(tunnel) if is_at_the_edge => {
                 let priorities = usize::from(levels[0]) + 1;
-                edges(job, cables, Shared { tagger, tunnel, bursts, priorities, clock })
+                edges(job.network, cables, Shared { tagger, tunnel, bursts, priorities, clock })
             }
             _ => cables.into_iter().map(|cable| Box::new(cable) as _).collect(),
         };
@@ -217,20 +216,6 @@ impl World for OverTcp<'_, '_, '_, '_> {
             split.play(traffic, queries, clock, until, progress)
         })
     }
-}
-
-/// The edges of all hosts, each around the cable to its host.
-fn edges<'c, G: Tagging<H> + 'c, H: Header + 'c>(
-    job: &Job<'_>,
-    cables: Vec<Tap>,
-    shared: Shared<G, H>,
-) -> Vec<Box<dyn Cable + 'c>> {
-    let shared = Rc::new(shared);
-    let edge = |(host, cable): (HostId, Tap)| -> Box<dyn Cable + 'c> {
-        let rate = job.network.port(job.network.nic(host)).rate;
-        Box::new(Edge::new(cable, host, rate, shared.clone()))
-    };
-    (0..).map(HostId).zip(cables).map(edge).collect()
 }
 
 /// The lab as a world whose hosts speak the scheme's own protocol.
