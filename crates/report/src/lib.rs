@@ -33,6 +33,7 @@ mod lab;
 mod overview;
 mod page;
 mod paper;
+mod parts;
 mod scale;
 mod style;
 mod svg;

@@ -11,6 +11,7 @@ use crate::lab;
 use crate::overview::{
     CLASSES, Row, against, class_title, interval_note, left_out, partial_note, rows, seeds,
 };
+use crate::parts::{Line, Part, has_queries, parts};
 use crate::text::{aligned, cut, needed, wrap};
 
 /// Columns that are shown only if there is room.
@@ -99,6 +100,11 @@ fn point_lines(summary: &Summary, point: &Point, width: usize) -> Vec<String> {
     let rows = rows(summary, point);
     let mut lines = aligned(&figures(summary, &rows, width), width);
     lines.push(String::new());
+    let parts = parts(&rows);
+    if !parts.is_empty() {
+        lines.extend(aligned(&part_table(&parts, width), width));
+        lines.push(String::new());
+    }
     let heading = ["", "unfinished", "timeouts", "resent", "drops", "marks"];
     let mut table = vec![heading.map(str::to_owned).to_vec()];
     table.extend(rows.iter().map(trouble));
@@ -190,6 +196,28 @@ fn class_lines(
         lines.push(cells);
     }
     lines
+}
+
+/// The parts of the workload, with a row a scheme. Queries have columns if there are any.
+fn part_table(parts: &[Part<'_>], width: usize) -> Vec<Vec<String>> {
+    let queries = has_queries(parts);
+    let cells = |line: &Line<'_>| {
+        let time = |found: Option<f64>| found.map_or("-".to_owned(), duration);
+        let mut cells = vec![format!("  {}", line.scheme), count(line.finished())];
+        cells.extend([line.fct_us(|d| d.mean), line.fct_us(|d| d.p99)].map(time));
+        if queries {
+            cells.extend([line.query_us(|d| d.mean), line.query_us(|d| d.p99)].map(time));
+        }
+        cells
+    };
+    let heading = ["", "flows", "mean", "p99", "mean query", "p99 query"];
+    let columns = if queries { heading.len() } else { heading.len() - 2 };
+    let mut table = vec![heading[..columns].iter().map(|name| (*name).to_owned()).collect()];
+    for part in parts {
+        table.push(vec![cut(&format!("Part {}", part.name), width)]);
+        table.extend(part.lines.iter().map(cells));
+    }
+    table
 }
 
 fn trouble(row: &Row<'_>) -> Vec<String> {

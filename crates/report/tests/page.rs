@@ -7,8 +7,9 @@ mod synthetic;
 use std::fs;
 use std::path::Path;
 
-use flowsched_experiment::results::{self, Folder, Meta, ResultsError};
+use flowsched_experiment::results::{self, Folder, Meta, PortsOfRun, ResultsError, RunRecord};
 use flowsched_report::ReportError;
+use flowsched_workload::FlowParts;
 use pages::{browse, dom, report};
 use synthetic::Study;
 
@@ -96,6 +97,20 @@ fn a_class_without_flows_says_so() {
     let page = fs::read_to_string(report("small", &study, |_| {})).unwrap();
     assert!(page.contains("No flow of this class finished under any scheme."));
     assert_sections(&page, &["change", "fct", "distribution"]);
+}
+
+#[test]
+fn parts_have_a_table() {
+    let study = Study { flows: 400, seeds: 1, ..Study::default() };
+    let divide = |runs: &mut Vec<(RunRecord, PortsOfRun)>| {
+        for (run, _) in runs {
+            run.parts = FlowParts::from_names(["short"; 400]);
+        }
+    };
+    let page = fs::read_to_string(report("parts", &study, divide)).unwrap();
+    assert!(page.contains("FCT by part of the workload."));
+    let undivided = fs::read_to_string(report("undivided", &study, |_| {})).unwrap();
+    assert!(!undivided.contains("FCT by part of the workload."));
 }
 
 #[test]

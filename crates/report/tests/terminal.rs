@@ -3,6 +3,8 @@
 mod synthetic;
 
 use flowsched_experiment::results::{self, PortsOfRun, RunRecord, Summary};
+use flowsched_units::Time;
+use flowsched_workload::FlowParts;
 use synthetic::Study;
 use unicode_width::UnicodeWidthStr;
 
@@ -71,4 +73,33 @@ fn no_line_is_longer_than_the_terminal() {
 fn nothing_at_all_is_said_to_be_nothing() {
     let text = flowsched_report::terminal(&Summary::default(), 80);
     assert!(text.contains("There are no runs"), "{text}");
+}
+
+/// Two flows to one host, in 30 and 50 us, and two others.
+fn divide(runs: &mut [(RunRecord, PortsOfRun)], names: [&str; 4]) {
+    for (run, _) in runs {
+        run.parts = FlowParts::from_names(names);
+        for (flow, us) in run.flows.iter_mut().zip([30, 50, 100, 300]) {
+            (flow.fct, flow.receiver_fct) = (Some(Time::from_us(us)), Some(Time::from_us(us)));
+            (flow.start, flow.dst, flow.measured) = (Time::from_us(us / 60), 3, true);
+        }
+    }
+}
+
+#[test]
+fn parts_have_a_table_and_queries_last_as_long_as_their_slowest_flow() {
+    let study = Study { schemes: vec!["dctcp"], seeds: 2, flows: 4, ..Study::default() };
+    let divided = summary(&study, |runs| divide(runs, ["query", "query", "bulk", "bulk"]));
+    insta::assert_snapshot!(flowsched_report::terminal(&divided, 80));
+    let without_queries = summary(&study, |runs| divide(runs, ["a", "b", "c", "c"]));
+    let text = flowsched_report::terminal(&without_queries, 80);
+    assert!(text.contains("Part a") && !text.contains("query"), "{text}");
+}
+
+#[test]
+fn long_names_of_parts_fit_too() {
+    let study = Study { schemes: vec!["dctcp"], seeds: 1, flows: 4, ..Study::default() };
+    let long = "a part with a name that is longer than any terminal has columns, as it says itself";
+    let divided = summary(&study, |runs| divide(runs, [long, long, "b", "b"]));
+    assert!(widest(&divided, 80) <= 80, "{}", widest(&divided, 80));
 }

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 
 use crate::format::{change, count, count_or_dash, duration, interval, plural, share};
 use crate::overview::{CLASSES, Row, against, class_title, interval_note, left_out, rows, seeds};
+use crate::parts::{has_queries, parts};
 
 /// The schemes at one point.
 pub(super) fn comparison(summary: &Summary, point: &Point) -> Markup {
@@ -37,6 +38,7 @@ pub(super) fn comparison(summary: &Summary, point: &Point) -> Markup {
                 @for class in CLASSES { (class_rows(&rows, class)) }
             }
         }
+        (part_table(&rows))
         (trouble(&rows))
         @if left_out > 0 {
             p.note { "Left out of changes, as not finished under both schemes: " (count(left_out)) "." }
@@ -73,6 +75,58 @@ fn class_rows(rows: &[Row<'_>], class: Option<SizeClass>) -> Markup {
                     td { (changed(row, |of| of.p99)) }
                     td { (figure(|d| d.p999).unwrap_or_default()) }
                     td { (figure(|d| d.max).unwrap_or_default()) }
+                }
+            }
+        }
+    }
+}
+
+/// The parts of the workload; nothing if it is not divided.
+fn part_table(rows: &[Row<'_>]) -> Markup {
+    let parts = parts(rows);
+    let queries = has_queries(&parts);
+    let time = |found: Option<f64>| found.map(duration).unwrap_or_default();
+    html! {
+        @if !parts.is_empty() {
+            p.note {
+                "FCT by part of the workload."
+                @if queries {
+                    " Flows that start together to the same host are a query, which ends with the last of them."
+                }
+            }
+            div.scroll tabindex="0" role="region" aria-label="Parts of the workload" {
+                table aria-label="FCT by part and scheme" {
+                    thead {
+                        tr {
+                            th scope="col" { "Scheme" }
+                            th scope="col" { "Flows" }
+                            th scope="col" { "Mean" }
+                            th scope="col" { "99th percentile" }
+                            @if queries {
+                                th scope="col" { "Query, mean" }
+                                th scope="col" { "Query, 99th percentile" }
+                            }
+                        }
+                    }
+                    @for part in &parts {
+                        tbody {
+                            tr.class {
+                                th colspan=(if queries { 6 } else { 4 }) scope="rowgroup" { (part.name) }
+                            }
+                            @for line in &part.lines {
+                                tr {
+                                    th scope="row" { (line.scheme) }
+                                    td { (count(line.finished())) }
+                                    td { (time(line.fct_us(|d| d.mean))) }
+                                    td { (time(line.fct_us(|d| d.p99))) }
+                                    @if queries {
+                                        td { (time(line.query_us(|d| d.mean))) }
+                                        td { (time(line.query_us(|d| d.p99))) }
+                                    }
+                                }
+                            }
+                        }
+                    }
                 }
             }
         }
