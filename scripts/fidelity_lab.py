@@ -62,10 +62,8 @@ def lab_capacity(flowsched):
     one_port = flowsched.lab("lab-capacity", "seeds=4")
     ports = flowsched.lab("lab-capacity-ports", "seeds=4")
     rates = ["100Mbps", "200Mbps", "400Mbps", "600Mbps", "800Mbps", "1Gbps"]
-    rows = [(1, rate, f"= {rate}", one_port) for rate in rates]
-    rows += [(busy, "100Mbps", f"= {busy}", ports) for busy in (8, 12, 16, 20, 24)]
-    for busy, rate, point, measured in rows:
-        runs = [run for at, run in measured if at.endswith(point)]
+    rows = [(1, rate, [run for at, run in one_port if at.endswith(f"= {rate}")]) for rate in rates]
+    for busy, rate, runs in [*rows, (12, "100Mbps", [run for _, run in ports])]:
         delays = [added / delay for delay, added in (run["busiest_delay_us"] for run in runs)]
         shares = [[run["busiest_rate"] for run in runs], delays, [run["late_share"] for run in runs]]
         cells = ("{:.2f}% to {:.2f}%".format(100 * min(all), 100 * max(all)) for all in shares)
