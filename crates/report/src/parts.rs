@@ -4,6 +4,10 @@ use flowsched_experiment::results::{Distribution, OverSeeds, PartSummary};
 
 use crate::overview::Row;
 
+/// What a query is, in words.
+pub(crate) const QUERY_NOTE: &str = "Flows that start together to the same host are a query. It ends when the host has \
+    the last byte of all of them, which their senders learn later.";
+
 /// One part, with a line a scheme.
 pub(crate) struct Part<'a> {
     pub name: &'a str,

@@ -11,7 +11,7 @@ use crate::lab;
 use crate::overview::{
     CLASSES, Row, against, class_title, interval_note, left_out, partial_note, rows, seeds,
 };
-use crate::parts::{Line, Part, has_queries, parts};
+use crate::parts::{Line, Part, QUERY_NOTE, has_queries, parts};
 use crate::text::{aligned, cut, needed, wrap};
 
 /// Columns that are shown only if there is room.
@@ -103,6 +103,9 @@ fn point_lines(summary: &Summary, point: &Point, width: usize) -> Vec<String> {
     let parts = parts(&rows);
     if !parts.is_empty() {
         lines.extend(aligned(&part_table(&parts, width), width));
+        if has_queries(&parts) {
+            lines.extend(wrap(QUERY_NOTE, width));
+        }
         lines.push(String::new());
     }
     let heading = ["", "unfinished", "timeouts", "resent", "drops", "marks"];

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::format::{change, count, count_or_dash, duration, interval, plural, share};
 use crate::overview::{CLASSES, Row, against, class_title, interval_note, left_out, rows, seeds};
-use crate::parts::{has_queries, parts};
+use crate::parts::{QUERY_NOTE, has_queries, parts};
 
 /// The schemes at one point.
 pub(super) fn comparison(summary: &Summary, point: &Point) -> Markup {
@@ -90,9 +90,7 @@ fn part_table(rows: &[Row<'_>]) -> Markup {
         @if !parts.is_empty() {
             p.note {
                 "FCT by part of the workload."
-                @if queries {
-                    " Flows that start together to the same host are a query, which ends with the last of them."
-                }
+                @if queries { " " (QUERY_NOTE) }
             }
             div.scroll tabindex="0" role="region" aria-label="Parts of the workload" {
                 table aria-label="FCT by part and scheme" {
