@@ -17,6 +17,8 @@ mod noting;
 mod real;
 #[path = "support/replica.rs"]
 mod replica;
+#[path = "support/root.rs"]
+mod root;
 #[path = "support/sequence.rs"]
 mod sequence;
 #[path = "support/spoilt.rs"]
@@ -35,18 +37,11 @@ use flowsched_schemes::transport::Transport;
 use flowsched_schemes::world::{Controllers, Parts, Ports, World};
 use flowsched_sim::Job;
 use real::{Real, from_hosts};
+use root::is_root;
 use sequence::{frames_of, random, recorded, replay};
 use spoilt::spoil;
 
 const HOSTS: u32 = 5;
-
-fn is_root(test: &str) -> bool {
-    let root = nix::unistd::geteuid().is_root();
-    if !root {
-        eprintln!("skipped: {test} needs root");
-    }
-    root
-}
 
 /// Who sends packets through the switch.
 enum Source {

@@ -4,6 +4,8 @@
 mod first_run;
 #[path = "support/left_behind.rs"]
 mod left_behind;
+#[path = "support/root.rs"]
+mod root;
 #[path = "support/unwatched.rs"]
 mod unwatched;
 
@@ -28,6 +30,7 @@ use flowsched_schemes::on_linux::{HostTags, KernelControl, KernelDctcp, LinuxHos
 use flowsched_topology::HostId;
 use flowsched_units::Time;
 use left_behind::{bpf_objects, descendants, is_alive};
+use root::is_root;
 use unwatched::unwatched;
 
 /// Set for the process that [`hold_a_lab`] runs in: the folder of labs.
@@ -63,14 +66,6 @@ const RENO: LinuxHosts = LinuxHosts {
 fn up(hosts: u32, all: &Path) -> Result<(Hosts, Vec<Tap>), LabError> {
     let congestion = Congestion::prepare(&RENO.control)?;
     Hosts::up(hosts, &Stack::Kernel(&RENO, &congestion), all)
-}
-
-fn is_root(test: &str) -> bool {
-    let root = nix::unistd::geteuid().is_root();
-    if !root {
-        eprintln!("skipped: {test} needs root");
-    }
-    root
 }
 
 fn sh(text: &str) -> String {

@@ -2,6 +2,8 @@
 
 #[path = "support/first_run.rs"]
 mod first_run;
+#[path = "support/root.rs"]
+mod root;
 #[path = "support/unwatched.rs"]
 mod unwatched;
 
@@ -12,18 +14,11 @@ use flowsched_lab::conduct::Conduct;
 use flowsched_lab::run::{Extras, Lab};
 use flowsched_schemes::transport::Timeouts;
 use flowsched_schemes::world::{Outcome, Passage, Progress, Uncounted};
+use root::is_root;
 use unwatched::unwatched;
 
 /// One lab at a time: two would be late.
 static MACHINE: Mutex<()> = Mutex::new(());
-
-fn is_root(test: &str) -> bool {
-    let root = nix::unistd::geteuid().is_root();
-    if !root {
-        eprintln!("skipped: {test} needs root");
-    }
-    root
-}
 
 /// A machine that has something else to do makes a lab late: then the run is done again, at most so often.
 const TRIES: u32 = 5;
