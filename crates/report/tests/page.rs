@@ -109,6 +109,10 @@ fn parts_have_a_table() {
     };
     let page = fs::read_to_string(report("parts", &study, divide)).unwrap();
     assert!(page.contains("FCT by part of the workload."));
+    let (_, table) = page.split_once("FCT by part and scheme").unwrap();
+    let (table, _) = table.split_once("</table>").unwrap();
+    assert!(table.contains("rowgroup\">short</th>") && !table.contains("Query"), "{table}");
+    assert_eq!(table.matches("scope=\"row\"").count(), study.schemes.len(), "{table}");
     let undivided = fs::read_to_string(report("undivided", &study, |_| {})).unwrap();
     assert!(!undivided.contains("FCT by part of the workload."));
 }
