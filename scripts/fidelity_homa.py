@@ -10,7 +10,7 @@ import os
 import pathlib
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from fidelity_runs import ROOT
 
 
 @dataclasses.dataclass(frozen=True)
