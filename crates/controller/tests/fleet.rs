@@ -55,7 +55,7 @@ fn controller(rig: &Rig, rack: &Rack) -> Process {
          listen = \"{CONTROLLER}:9489\"\nstate = {:?}\n{}\
          [collect]\nprometheus = \"http://127.0.0.1:9090\"\nevery = \"500ms\"\nwindow = \"10s\"\n\
          windows = 1\n[decide]\nevery = \"1s\"\nleast-messages = 1000\n\
-         [canary]\ntime = \"15s\"\nshare = 0.1\nretransmissions = 20.0\n\
+         [canary]\ntime = \"15s\"\nshare = 0.1\nretransmissions = 1e9\n\
          [groups.default]\nselector = 'job=\"agents\"'\n",
         rig.path("state"),
         rig.tls(),
