@@ -50,6 +50,12 @@ pub trait Controller<H: Header> {
     const SENDS: bool = true;
     /// Whether [`Controller::on_departure`] does anything; if not, it need not be called.
     const LOOKS_AT_DEPARTURES: bool = true;
+    /// Whether it reads nothing of a packet but its flow, its size, its header and the flags that its host set,
+    /// changes nothing but the header, sends no messages and does nothing in [`Controller::on_departure`].
+    ///
+    /// A world may then show it packets that have left the port already, with the time when they came and what
+    /// waited then; other fields may be missing.
+    const MINDS_HEADERS_ALONE: bool = false;
 
     /// A packet comes to be sent through the port. `backlog` works out what waits there, which takes time:
     /// call it only if that matters.

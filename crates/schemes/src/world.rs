@@ -10,7 +10,7 @@ pub use watch::{Progress, SampleSink, Threads, Watch, collecting};
 
 use crate::controller::{Controller, Site};
 use crate::packet::{Header, Packet};
-use crate::port::{Connections, Port};
+use crate::port::{Connections, HighestFirst, Port, QueuePorts};
 use crate::tagger::Tagging;
 use crate::transport::Transport;
 
@@ -54,6 +54,11 @@ pub trait Ports<H: Header> {
     /// The share of its link's rate that a host's card sends at.
     fn host_rate(&self) -> f64 {
         1.0
+    }
+
+    /// The same ports for packets with any header, if their queues are served by strict priority.
+    fn by_priority(&self) -> Option<&QueuePorts<HighestFirst>> {
+        None
     }
 }
 

@@ -1,11 +1,13 @@
 //! The links of a network and what crosses them, on the way from host to host.
 //!
-//! What lives here: two ways to bring packets through a network, with the same results. [`events`]
+//! What lives here: ways to bring packets through a network, with the same results. [`events`]
 //! takes one arrival after the other, wherever it is, and can do everything; [`windows`] goes
 //! through networks whose ports have an order, level by level, a stretch of time at once, which is
-//! faster. What may not: what hosts do with packets.
+//! faster; [`apart`] does the same where controllers change headers, and lets these change afterwards.
+//! What may not: what hosts do with packets.
 
 mod alarms;
+pub(crate) mod apart;
 mod arrival;
 mod arrivals;
 pub(crate) mod banks;
@@ -15,19 +17,22 @@ pub(crate) mod crossing;
 mod deliveries;
 mod egress;
 pub(crate) mod events;
+mod notes;
 mod onward;
+mod order;
+mod tickets;
 mod transit;
 pub(crate) mod windows;
 
 use std::ops::ControlFlow;
 
 use flowsched_schemes::Packet;
-use flowsched_schemes::controller::Site;
+use flowsched_schemes::controller::{Controller, Site};
 use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::Connections;
 use flowsched_schemes::world::{Controllers, Overhead, PortSample, PortState, Ports};
-use flowsched_topology::{HostId, LinkEnd, Loss, PortId};
-use flowsched_units::{Rate, Time};
+use flowsched_topology::{HostId, LinkEnd, Loss, Network, PortId};
+use flowsched_units::{Bytes, Rate, Time};
 use flowsched_workload::Flow;
 
 use crate::job::Job;
@@ -148,6 +153,18 @@ fn site(job: &Job<'_>, index: usize, port: &LinkEnd, host_rate: f64) -> Site {
     let share = if is_host { host_rate } else { 1.0 };
     let rate = Rate::from_bps((port.rate.as_bps() as f64 * share) as u64);
     Site { port: index as u32, rate, is_host }
+}
+
+/// The memory that controllers needed at most; `controllers` are those of all ports, if there are any.
+fn overhead<H: Header, C: Controller<H>>(network: &Network, controllers: &[C]) -> Overhead {
+    let state = |port: &PortId| controllers.get(port.index())?.largest_state();
+    let of_switch = |node| network.ports_of(node).iter().filter_map(state);
+    let switches = || network.switches().filter(|node| of_switch(*node).next().is_some());
+    Overhead {
+        port_state: switches().flat_map(of_switch).max(),
+        switch_state: switches().map(|node| of_switch(node).sum::<Bytes>()).max(),
+        ..Overhead::default()
+    }
 }
 
 /// A controller's message, addressed to the sender of its flow.

@@ -52,7 +52,7 @@ use engine::Engine;
 pub use fabric::Losses;
 use fabric::events::Events;
 use fabric::windows::{self, Windows};
-use fabric::{Fabric, LostData};
+use fabric::{Fabric, LostData, apart};
 pub use flowsched_schemes::world::{
     FlowOutcome, Outcome, Overhead, Parts, Passage, PortSample, Progress, SampleSink, Threads,
     Watch,
@@ -135,16 +135,22 @@ where
     C: Controllers<T::Header>,
 {
     let connections = Connections::new(job.flows.len());
+    let controllers = fabric::controllers(job, &parts.controllers, parts.ports.host_rate());
+    // Probes look at single ports at any time.
+    let probing = watch.probing.take();
+    if probing.is_none()
+        && let Some(fabric) = apart::fabric(job, &parts.ports, &connections, &controllers)
+    {
+        let hosts = Hosts::new(job, parts, connections, Team::alone());
+        return run_to_end(job, hosts, fabric, Nobody, watch);
+    }
     let links = fabric::links(job, &parts.ports, &connections);
     let hosts = Hosts::new(job, parts, connections, Team::alone());
-    let probing = watch.probing.take();
-    let controllers = fabric::controllers(job, &parts.controllers, parts.ports.host_rate());
     let layout = windows::layout(job.network, &links, &controllers);
-    // Probes look at single ports at any time.
     if let Some(layout) = layout
         && probing.is_none()
     {
-        let fabric = Windows::new(job, layout, links, controllers);
+        let fabric = Windows::new(job, layout, links, controllers, LostData::default());
         return run_to_end(job, hosts, fabric, Nobody, watch);
     }
     let fabric = Events::new(job, links, controllers, LostData::default(), true);

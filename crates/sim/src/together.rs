@@ -21,10 +21,10 @@ use flowsched_topology::{PortId, Routing};
 
 use crate::division::Division;
 use crate::engine::Engine;
-use crate::fabric;
 use crate::fabric::banks::Layout;
 use crate::fabric::crossing::Post;
 use crate::fabric::windows::{self, Windows};
+use crate::fabric::{self, LostData};
 use crate::hosts::Hosts;
 use crate::job::Job;
 use crate::link::Link;
@@ -146,7 +146,15 @@ impl<T: Transport, G: Tagging<T::Header>> Whole<'_, '_, T, G> {
             Some(division) => layout.of_part(job.network, division, team.part()),
             None => layout.clone(),
         };
-        let fabric = Windows::of_part(job, layout, links, |_| NoController, team, Some(post));
+        let fabric = Windows::of_part(
+            job,
+            layout,
+            links,
+            |_| NoController,
+            LostData::default(),
+            team,
+            Some(post),
+        );
         let hosts = Hosts::new(job, rules, connections.clone(), team);
         Engine::new(job, hosts, fabric, Nobody, team).run(watch)
     }

@@ -130,6 +130,7 @@ impl<H: Scheduled> Controller<H> for PdqController {
     const NEEDS_WAY_BACK: bool = true;
     const SENDS: bool = false;
     const LOOKS_AT_DEPARTURES: bool = false;
+    const MINDS_HEADERS_ALONE: bool = true;
 
     fn on_forward(
         &mut self,

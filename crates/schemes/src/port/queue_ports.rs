@@ -1,10 +1,11 @@
 //! Ports with queues, at switches and at hosts' cards.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use flowsched_units::{SettingError, Settings};
 
-use super::{Connections, HostPort, PortPart, PortSettings, Queues, Serving};
+use super::{Connections, HighestFirst, HostPort, PortPart, PortSettings, Queues, Serving};
 use crate::controller::Site;
 use crate::flow_level::{Fluid, Sharing, Tagged};
 use crate::packet::{Header, Packet};
@@ -86,7 +87,7 @@ impl<Q: QueuePart> PortPart for Q {
     }
 }
 
-impl<H: Header, S: Serving + Copy> Ports<H> for QueuePorts<S> {
+impl<H: Header, S: Serving + Copy + 'static> Ports<H> for QueuePorts<S> {
     type Port = Queues<Packet<H>, S>;
 
     fn port(&self, site: Site, _connections: &Connections) -> Queues<Packet<H>, S> {
@@ -97,5 +98,9 @@ impl<H: Header, S: Serving + Copy> Ports<H> for QueuePorts<S> {
 
     fn host_rate(&self) -> f64 {
         self.host.rate
+    }
+
+    fn by_priority(&self) -> Option<&QueuePorts<HighestFirst>> {
+        (self as &dyn Any).downcast_ref()
     }
 }

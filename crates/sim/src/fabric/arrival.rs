@@ -4,6 +4,8 @@ use flowsched_schemes::Packet;
 use flowsched_topology::PortId;
 use flowsched_units::Time;
 
+use super::order::Comes;
+
 /// A packet that reaches the far end of a link.
 ///
 /// The packet comes first in memory, and so is written first. After another write the compiler could not tell
@@ -19,10 +21,14 @@ pub(super) struct Arrival<H> {
     pub(super) at: Time,
 }
 
-impl<H> Arrival<H> {
-    /// What decides which of two packets comes first.
+impl<H> Comes for Arrival<H> {
     #[inline]
-    pub(super) fn turn(&self) -> (Time, PortId) {
-        (self.at, self.from)
+    fn at(&self) -> Time {
+        self.at
+    }
+
+    #[inline]
+    fn rank(&self) -> u32 {
+        self.from.0
     }
 }

@@ -2,10 +2,13 @@
 //!
 //! Packets stay where they arrived until hosts have handled them. Only their keys are put in order.
 
+use std::ops::ControlFlow;
+
 use flowsched_units::Time;
 
 use super::arrival::Arrival;
-use super::arrivals::{Inbox, Order};
+use super::arrivals::Inbox;
+use super::order::Order;
 
 /// The arrivals of the present window, of which hosts have handled the first ones.
 #[derive(Debug)]
@@ -32,16 +35,33 @@ impl<H: Copy> Deliveries<H> {
         self.rest().next_back().map(|last| last.at)
     }
 
+    /// Hands deliveries, each with the one after it, to `handle`, up to the times that it returns: when the last
+    /// one arrived, if there was one.
+    #[inline(always)]
+    pub(super) fn hand_over(
+        &mut self,
+        mut handle: impl FnMut(&Arrival<H>, Option<&Arrival<H>>) -> ControlFlow<(), Time>,
+    ) -> Option<Time> {
+        let mut rest = self.rest();
+        let (mut last, mut next) = (None, rest.next());
+        while let Some(arrival) = next {
+            next = rest.next();
+            last = Some(arrival.at);
+            match handle(arrival, next) {
+                ControlFlow::Continue(until) if next.is_some_and(|next| next.at <= until) => {}
+                _ => break,
+            }
+        }
+        let left = rest.len() + usize::from(next.is_some());
+        drop(rest);
+        self.handled = self.count - left;
+        last
+    }
+
     /// What hosts have not handled, in order.
     #[inline]
     pub(super) fn rest(&self) -> impl DoubleEndedIterator<Item = &Arrival<H>> + ExactSizeIterator {
         let keys = &self.order.keys()[self.handled..self.count];
         keys.iter().map(|key| &self.arrivals[key.index()])
-    }
-
-    /// Hosts have handled all but the last `left` packets.
-    #[inline]
-    pub(super) fn keep(&mut self, left: usize) {
-        self.handled = self.count - left;
     }
 }

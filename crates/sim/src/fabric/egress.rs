@@ -10,8 +10,8 @@ use flowsched_units::Time;
 
 use super::alarms::Alarm;
 use super::arrival::Arrival;
-use super::arrivals::Key;
 use super::controlled::{Controlled, Looking};
+use super::order::Key;
 
 /// A port and its link; the packets on the link are with whom they reach.
 #[derive(Clone, Debug)]

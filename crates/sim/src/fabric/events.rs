@@ -8,10 +8,10 @@ use flowsched_schemes::packet::{Flags, Header};
 use flowsched_schemes::port::Port;
 use flowsched_schemes::world::{Overhead, PortSample, PortState};
 use flowsched_topology::{HostId, Network, NodeId, PortId, mix};
-use flowsched_units::{Bytes, Time};
+use flowsched_units::Time;
 use flowsched_workload::Flow;
 
-use super::{Delivered, Fabric, Losses, Observable, Tally, loses, to_sender};
+use super::{Delivered, Fabric, Losses, Observable, Tally, loses, overhead, to_sender};
 use crate::job::Job;
 use crate::link::{Departs, Link};
 use crate::routing::{Remembered, Router, Row};
@@ -316,14 +316,7 @@ where
     }
 
     fn overhead(&self) -> Overhead {
-        let state = |port: &PortId| self.controllers.get(port.index())?.largest_state();
-        let of_switch = |node| self.network.ports_of(node).iter().filter_map(state);
-        let switches = || self.network.switches().filter(|node| of_switch(*node).next().is_some());
-        Overhead {
-            port_state: switches().flat_map(of_switch).max(),
-            switch_state: switches().map(|node| of_switch(node).sum::<Bytes>()).max(),
-            ..Overhead::default()
-        }
+        overhead(self.network, &self.controllers)
     }
 
     fn tally(self) -> Tally {

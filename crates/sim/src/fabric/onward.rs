@@ -19,7 +19,7 @@ use super::transit::Transit;
 use crate::routing::Row;
 
 /// The link behind a port, for as long as the port serves a window.
-pub(super) struct Onward<'w, 'a, H> {
+pub(super) struct Onward<'w, 'a, H, L> {
     pub(super) port: PortId,
     pub(super) delay: Time,
     pub(super) to: (NodeId, Row),
@@ -27,10 +27,10 @@ pub(super) struct Onward<'w, 'a, H> {
     pub(super) is_long: bool,
     /// Packets dropped at the port or lost on the link.
     pub(super) drops: u64,
-    pub(super) transit: &'w mut Transit<'a, H>,
+    pub(super) transit: &'w mut Transit<'a, H, L>,
 }
 
-impl<H: Header> Onward<'_, '_, H> {
+impl<H: Header, L: Losses<H>> Onward<'_, '_, H, L> {
     /// When a packet is at the end of the link whose last bit leaves at `left`.
     #[inline(always)]
     fn arrival(&self, left: Time) -> Time {
@@ -46,18 +46,18 @@ impl<H: Header> Onward<'_, '_, H> {
 }
 
 /// A link without losses to a switch where packets do not take turns.
-pub(super) struct ToSwitch<'o, 'w, 'a, H, C> {
-    onward: &'o mut Onward<'w, 'a, H>,
+pub(super) struct ToSwitch<'o, 'w, 'a, H, L, C> {
+    onward: &'o mut Onward<'w, 'a, H, L>,
     controller: PhantomData<C>,
 }
 
-impl<'o, 'w, 'a, H, C> ToSwitch<'o, 'w, 'a, H, C> {
-    pub(super) fn new(onward: &'o mut Onward<'w, 'a, H>) -> ToSwitch<'o, 'w, 'a, H, C> {
+impl<'o, 'w, 'a, H, L, C> ToSwitch<'o, 'w, 'a, H, L, C> {
+    pub(super) fn new(onward: &'o mut Onward<'w, 'a, H, L>) -> ToSwitch<'o, 'w, 'a, H, L, C> {
         ToSwitch { onward, controller: PhantomData }
     }
 }
 
-impl<H: Header, C: Controller<H>> Sink<Packet<H>> for ToSwitch<'_, '_, '_, H, C> {
+impl<H: Header, L: Losses<H>, C: Controller<H>> Sink<Packet<H>> for ToSwitch<'_, '_, '_, H, L, C> {
     // A call for each packet would cost more than it does.
     #[inline(always)]
     fn sent(&mut self, left: Time, packet: &Packet<H>) {
@@ -80,8 +80,8 @@ impl<H: Header, C: Controller<H>> Sink<Packet<H>> for ToSwitch<'_, '_, '_, H, C>
 }
 
 /// A link to a host, or to a switch where packets take turns, or one that may lose packets.
-pub(super) struct AnyLink<'o, 'w, 'a, H> {
-    pub(super) onward: &'o mut Onward<'w, 'a, H>,
+pub(super) struct AnyLink<'o, 'w, 'a, H, L> {
+    pub(super) onward: &'o mut Onward<'w, 'a, H, L>,
     pub(super) is_to_host: bool,
     /// Whether some links lose packets.
     pub(super) loses: bool,
@@ -92,7 +92,7 @@ pub(super) struct AnyLink<'o, 'w, 'a, H> {
     pub(super) packets: u64,
 }
 
-impl<H: Header> AnyLink<'_, '_, '_, H> {
+impl<H: Header, L: Losses<H>> AnyLink<'_, '_, '_, H, L> {
     /// The packet is to reach the end of its link at `at`, unless it is lost.
     #[inline(never)]
     fn go_on(&mut self, at: Time, packet: &Packet<H>) {
@@ -109,7 +109,7 @@ impl<H: Header> AnyLink<'_, '_, '_, H> {
     }
 }
 
-impl<H: Header> Sink<Packet<H>> for AnyLink<'_, '_, '_, H> {
+impl<H: Header, L: Losses<H>> Sink<Packet<H>> for AnyLink<'_, '_, '_, H, L> {
     #[inline(always)]
     fn sent(&mut self, left: Time, packet: &Packet<H>) {
         let at = self.onward.arrival(left);

@@ -5,17 +5,17 @@ use flowsched_schemes::packet::{Flags, Header};
 use flowsched_topology::{NodeId, PortId};
 use flowsched_units::Time;
 
+use super::Losses;
 use super::arrival::Arrival;
 use super::arrivals::Inbox;
 use super::banks::Layout;
 use super::crossing::Post;
-use super::{Losses, LostData};
 use crate::division::Division;
 use crate::routing::{Remembered, Row};
 
 /// All inboxes, and which ports have something to do.
 #[derive(Debug)]
-pub(super) struct Transit<'a, H> {
+pub(super) struct Transit<'a, H, L> {
     router: Remembered<'a>,
     layout: Layout,
     /// By port: what reaches it.
@@ -28,11 +28,11 @@ pub(super) struct Transit<'a, H> {
     pub(super) to_hosts: Inbox<H>,
     /// What will not reach the end of its link.
     lost_on_the_way: Vec<Arrival<H>>,
-    pub(super) lost: LostData,
+    pub(super) lost: L,
 }
 
-impl<'a, H: Header> Transit<'a, H> {
-    pub(super) fn new(router: Remembered<'a>, layout: Layout) -> Transit<'a, H> {
+impl<'a, H: Header, L: Losses<H>> Transit<'a, H, L> {
+    pub(super) fn new(router: Remembered<'a>, layout: Layout, lost: L) -> Transit<'a, H, L> {
         let ports = layout.order.len();
         let with_turns = if router.takes_turns() { ports } else { 0 };
         Transit {
@@ -41,7 +41,7 @@ impl<'a, H: Header> Transit<'a, H> {
             active: Active::new(ports),
             to_hosts: Inbox::default(),
             lost_on_the_way: Vec::new(),
-            lost: LostData::default(),
+            lost,
             router,
             layout,
         }

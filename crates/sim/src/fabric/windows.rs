@@ -18,7 +18,7 @@ use std::ops::{ControlFlow, Range};
 use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Controller;
 use flowsched_schemes::packet::Header;
-use flowsched_schemes::port::Port;
+use flowsched_schemes::port::{Backlog, Port};
 use flowsched_schemes::world::PortSample;
 use flowsched_topology::{HostId, Network, PortId, mix};
 use flowsched_units::Time;
@@ -26,14 +26,14 @@ use flowsched_workload::{Flow, LONGEST_RUN};
 
 use super::alarms::{Alarm, Said};
 use super::arrival::Arrival;
-use super::arrivals::Order;
 use super::banks::Layout;
 use super::crossing::Post;
 use super::deliveries::Deliveries;
 use super::egress::{Egress, FarEnd};
 use super::onward::{AnyLink, Onward, ToSwitch};
+use super::order::Order;
 use super::transit::Transit;
-use super::{Delivered, Fabric, Losses, Tally, loses, to_sender};
+use super::{Delivered, Fabric, Losses, LostData, Tally, loses, to_sender};
 use crate::job::Job;
 use crate::link::Link;
 use crate::routing::{Remembered, Router};
@@ -41,7 +41,7 @@ use crate::team::Team;
 
 /// All ports, and what reaches hosts in the present window.
 #[derive(Debug)]
-pub(crate) struct Windows<'a, H, P, C> {
+pub(crate) struct Windows<'a, H, P, C, L = LostData> {
     network: &'a Network,
     flows: &'a [Flow],
     team: Team<'a>,
@@ -56,7 +56,7 @@ pub(crate) struct Windows<'a, H, P, C> {
     settled: Time,
     /// What a controller has said that is yet to be sent.
     said: Vec<Said<H>>,
-    transit: Transit<'a, H>,
+    transit: Transit<'a, H, L>,
     /// Of one inbox after the other.
     order: Order,
     /// What reaches hosts in the window.
@@ -76,16 +76,23 @@ pub(crate) struct Windows<'a, H, P, C> {
 /// The shortest step of time.
 const INSTANT: Time = Time::from_ps(1);
 
-impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
+impl<'a, H, P, C, L> Windows<'a, H, P, C, L>
+where
+    H: Header,
+    P: Port<Packet<H>>,
+    C: Controller<H>,
+    L: Losses<H>,
+{
     /// The links of a whole network.
     pub(crate) fn new(
         job: &Job<'a>,
         layout: Layout,
         links: Vec<Link<H, P>>,
         controllers: impl Fn(PortId) -> C,
-    ) -> Windows<'a, H, P, C> {
-        let numbered = (0..).map(PortId).zip(links);
-        Windows::of_part(job, layout, numbered.collect(), controllers, Team::alone(), None)
+        losses: L,
+    ) -> Windows<'a, H, P, C, L> {
+        let links = (0..).map(PortId).zip(links).collect();
+        Windows::of_part(job, layout, links, controllers, losses, Team::alone(), None)
     }
 
     /// The links of a part of a network.
@@ -94,10 +101,11 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
         layout: Layout,
         mut links: Vec<(PortId, Link<H, P>)>,
         controllers: impl Fn(PortId) -> C,
+        losses: L,
         team: Team<'a>,
         post: Option<&'a Post<H>>,
-    ) -> Windows<'a, H, P, C> {
-        let router = Router::new(job, false, H::IS_SPREAD);
+    ) -> Windows<'a, H, P, C, L> {
+        let router = Router::new(job, C::NEEDS_WAY_BACK, H::IS_SPREAD);
         let levels = layout.level_of.iter().max().map_or(0, |level| *level as usize);
         let router = Remembered::new::<H>(router, levels, job.flows.len());
         links.sort_by_key(|(port, _)| layout.place_of[port.index()]);
@@ -116,7 +124,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
             deadlines: vec![Time::MAX; alarms],
             settled: Time::ZERO,
             said: Vec::new(),
-            transit: Transit::new(router, layout),
+            transit: Transit::new(router, layout, losses),
             order: Order::default(),
             deliveries: Deliveries::default(),
             next_arrival: Time::MAX,
@@ -237,16 +245,18 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
         ControlFlow::Continue(())
     }
 
-    /// The port takes in what reaches it and sends what leaves: when it has something to do next.
+    /// The port takes in what reaches it and sends what leaves in the window: when it has something to do next.
     fn serve(&mut self, place: u32, port: PortId) -> Time {
-        let Egress { lead, served, .. } = self.egresses[place as usize];
         // The first instant that is unknown to it.
-        let (mut start, end) =
-            (served.max(self.start), self.end.saturating_add(lead).min(self.limit));
-        if C::SENDS {
-            // A message may come at the last instant up to which the port was served.
-            start = start.saturating_sub(INSTANT);
-        }
+        let end = self.end.saturating_add(self.egresses[place as usize].lead).min(self.limit);
+        self.serve_until(place, port, end)
+    }
+
+    /// The same with what reaches it or leaves before `end`.
+    fn serve_until(&mut self, place: u32, port: PortId, end: Time) -> Time {
+        // A message, or a packet of a host that looked at its port, may come at the last instant up to which the
+        // port was served.
+        let start = self.egresses[place as usize].served.max(self.start).saturating_sub(INSTANT);
         let next_turn = self.take_turns(port, start, end);
         let mut inbox = std::mem::take(&mut self.transit.inboxes[port.index()]);
         let egress = &mut self.egresses[place as usize];
@@ -278,7 +288,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
                 let mut sink = AnyLink { onward, is_to_host, loses, loss, stream, packets };
                 egress.serve(arrivals, end, &mut sink)
             } else {
-                egress.serve(arrivals, end, &mut ToSwitch::<H, C>::new(&mut onward))
+                egress.serve(arrivals, end, &mut ToSwitch::<H, L, C>::new(&mut onward))
             };
             egress.sent_bytes += sent.bytes;
             egress.sent_packets += sent.packets;
@@ -311,6 +321,36 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
         next
     }
 
+    /// What reaches hosts, while hosts handle it and send packets.
+    #[inline]
+    pub(super) fn take_deliveries(&mut self) -> Deliveries<H> {
+        std::mem::take(&mut self.deliveries)
+    }
+
+    /// Hosts have handled some of what reaches them.
+    #[inline]
+    pub(super) fn give_back(&mut self, deliveries: Deliveries<H>) {
+        self.deliveries = deliveries;
+        self.expect_next();
+    }
+
+    #[inline]
+    fn expect_next(&mut self) {
+        self.next_arrival = self.deliveries.rest().next().map_or(Time::MAX, |next| next.at);
+    }
+
+    /// What waits in the port at `now`; hosts have done everything before.
+    pub(super) fn backlog(&mut self, port: PortId, now: Time) -> Backlog {
+        let place = self.transit.layout().place_of[port.index()];
+        self.serve_until(place, port, now.saturating_add(INSTANT));
+        self.egresses[place as usize].port.backlog()
+    }
+
+    /// Who is told of the packets that do not arrive.
+    pub(super) fn losses(&mut self) -> &mut L {
+        &mut self.transit.lost
+    }
+
     /// The end of the next window, given when a port next changes. What is under way may be anywhere,
     /// and arrive at a host as soon as it changes; but what comes to change later than ports have been
     /// served is farther off.
@@ -329,32 +369,7 @@ impl<'a, H: Header, P: Port<Packet<H>>, C: Controller<H>> Windows<'a, H, P, C> {
         if let Some(last) = self.deliveries.gather(to_hosts, self.start, self.end) {
             self.last_event = self.last_event.max(last);
         }
-        self.next_arrival = self.deliveries.rest().next().map_or(Time::MAX, |next| next.at);
-    }
-
-    /// Hands deliveries to `handle` up to the times that it returns: when the last one arrived, and how many
-    /// are left.
-    #[inline(always)]
-    fn hand_over<'d>(
-        &mut self,
-        mut deliveries: impl ExactSizeIterator<Item = &'d Arrival<H>>,
-        mut handle: impl FnMut(&mut Self, Time, Option<Delivered<'_, H>>) -> ControlFlow<(), Time>,
-    ) -> (Time, usize)
-    where
-        H: 'd,
-    {
-        let mut next = deliveries.next();
-        while let Some(Arrival { at, packet, .. }) = next {
-            next = deliveries.next();
-            let delivered = Delivered { packet, next: next.map(|next| &next.packet) };
-            let until = handle(self, *at, Some(delivered));
-            self.next_arrival = next.map_or(Time::MAX, |next| next.at);
-            match until {
-                ControlFlow::Continue(last) if self.next_arrival <= last => {}
-                _ => return (*at, deliveries.len() + usize::from(next.is_some())),
-            }
-        }
-        (self.start, 0)
+        self.expect_next();
     }
 }
 
@@ -408,7 +423,13 @@ fn egress<H: Header, P: Port<Packet<H>>, C>(
     }
 }
 
-impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Windows<'_, H, P, C> {
+impl<H, P, C, L> Fabric<H> for Windows<'_, H, P, C, L>
+where
+    H: Header,
+    P: Port<Packet<H>>,
+    C: Controller<H>,
+    L: Losses<H>,
+{
     const HAS_TIMERS: bool = false;
 
     #[inline]
@@ -425,14 +446,15 @@ impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Windows<'_, 
     #[inline]
     fn deliver(
         &mut self,
-        handle: impl FnMut(&mut Self, Time, Option<Delivered<'_, H>>) -> ControlFlow<(), Time>,
+        mut handle: impl FnMut(&mut Self, Time, Option<Delivered<'_, H>>) -> ControlFlow<(), Time>,
     ) -> Time {
-        // Taken out for so long, because hosts send packets meanwhile.
-        let mut deliveries = std::mem::take(&mut self.deliveries);
-        let (last, left) = self.hand_over(deliveries.rest(), handle);
-        deliveries.keep(left);
-        self.deliveries = deliveries;
-        last
+        let mut deliveries = self.take_deliveries();
+        let last = deliveries.hand_over(|Arrival { packet, at, .. }, next| {
+            let next = next.map(|next| &next.packet);
+            handle(self, *at, Some(Delivered { packet, next }))
+        });
+        self.give_back(deliveries);
+        last.unwrap_or_default()
     }
 
     #[inline]
@@ -495,7 +517,7 @@ impl<H: Header, P: Port<Packet<H>>, C: Controller<H>> Fabric<H> for Windows<'_, 
             rung: self.alarms.iter().map(Alarm::rung).sum(),
             drops: self.egresses.iter().map(|egress| egress.drops).sum(),
             marks: self.egresses.iter().map(|egress| egress.port.marks()).sum(),
-            lost: Losses::<H>::flows(self.transit.lost),
+            lost: self.transit.lost.flows(),
         }
     }
 }

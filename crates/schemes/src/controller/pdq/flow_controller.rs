@@ -210,7 +210,8 @@ impl FlowController {
 
     /// Algorithm 3: an ACK of the flow comes back.
     pub fn on_ack(&mut self, name: Name, header: &mut PdqHeader) {
-        if header.paused_by.is_some_and(|pauser| pauser != self.me) {
+        let is_of_another = header.paused_by.is_some_and(|pauser| pauser != self.me);
+        if is_of_another {
             self.list.remove(name.flow, name.path);
             // It was not accepted after all, and dampens no other.
             self.accepted = self.accepted.filter(|(last, _)| *last != name);
@@ -218,7 +219,7 @@ impl FlowController {
         if header.paused_by.is_some() {
             header.rate = Rate::from_bps(0);
         }
-        let place = self.list.place(name.flow, name.path);
+        let place = if is_of_another { None } else { self.list.place(name.flow, name.path) };
         if let Some(place) = place
             && header.paused_by.is_none()
         {

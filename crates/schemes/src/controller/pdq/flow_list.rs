@@ -16,8 +16,6 @@ use crate::transport::pdq::{Pauser, PdqHeader};
 pub struct Entry {
     /// Which, and how critical it is: D and T.
     pub criticality: Criticality,
-    /// Which of the flow's paths.
-    pub path: u32,
     /// R: the rate that it was accepted with; zero while it is paused.
     pub rate: Rate,
     /// P: who paused it.
@@ -38,10 +36,6 @@ impl Entry {
     /// flow's name, nor does this.
     pub const WIDTH: Bytes = Bytes::new(5 * 4);
 
-    fn is(&self, flow: u32, path: u32) -> bool {
-        self.criticality.flow == flow && self.path == path
-    }
-
     /// Whether it is paused, and has not been accepted since: one that has, and probes on until the
     /// ACK is back, is no "other paused flow".
     pub fn waits(&self) -> bool {
@@ -53,13 +47,15 @@ impl Entry {
 #[derive(Clone, Debug)]
 pub struct FlowList {
     comparator: Comparator,
+    /// By place: the flow's name. A search reads these alone.
+    names: Vec<u64>,
     entries: Vec<Entry>,
 }
 
 impl FlowList {
     /// An empty list.
     pub fn new(comparator: Comparator) -> FlowList {
-        FlowList { comparator, entries: Vec::new() }
+        FlowList { comparator, names: Vec::new(), entries: Vec::new() }
     }
 
     /// The remembered flows, the most critical first.
@@ -71,7 +67,8 @@ impl FlowList {
     /// The flow's place.
     #[inline]
     pub fn place(&self, flow: u32, path: u32) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.is(flow, path))
+        let sought = name(flow, path);
+        self.names.iter().position(|name| *name == sought)
     }
 
     /// The flow in this place.
@@ -87,6 +84,7 @@ impl FlowList {
     /// The flow is forgotten.
     pub fn remove(&mut self, flow: u32, path: u32) {
         if let Some(place) = self.place(flow, path) {
+            self.names.remove(place);
             self.entries.remove(place);
         }
     }
@@ -117,9 +115,9 @@ impl FlowList {
         now: Time,
     ) -> usize {
         let is_new = header.rtt == Time::ZERO;
+        self.names.push(name(flow, path));
         self.entries.push(Entry {
             criticality: criticality(flow, header),
-            path,
             rate: Rate::from_bps(0),
             paused_by: if is_new { Some(me) } else { header.paused_by },
             rtt: Time::ZERO,
@@ -131,6 +129,7 @@ impl FlowList {
 
     /// Forgets the least critical flows beyond `most`.
     pub fn truncate(&mut self, most: usize) {
+        self.names.truncate(most);
         self.entries.truncate(most);
     }
 
@@ -153,29 +152,36 @@ impl FlowList {
     /// Moves one entry to where it belongs among the others, which are in order.
     #[inline]
     fn sort(&mut self, mut place: usize) -> usize {
-        let precedes = |entries: &[Entry], a: usize, b: usize| {
-            self.comparator.compare(&entries[a].criticality, &entries[b].criticality)
-                == Ordering::Less
-        };
-        while place > 0 && precedes(&self.entries, place, place - 1) {
-            self.entries.swap(place, place - 1);
+        while place > 0 && self.precedes(place, place - 1) {
+            self.swap(place, place - 1);
             place -= 1;
         }
-        while place + 1 < self.entries.len() && precedes(&self.entries, place + 1, place) {
-            self.entries.swap(place, place + 1);
+        while place + 1 < self.entries.len() && self.precedes(place + 1, place) {
+            self.swap(place, place + 1);
             place += 1;
         }
         place
     }
 
+    #[inline]
+    fn precedes(&self, one: usize, other: usize) -> bool {
+        let (one, other) = (&self.entries[one].criticality, &self.entries[other].criticality);
+        self.comparator.compare(one, other) == Ordering::Less
+    }
+
+    fn swap(&mut self, one: usize, other: usize) {
+        self.names.swap(one, other);
+        self.entries.swap(one, other);
+    }
+
     /// Forgets flows that have been silent: `silence` says how long one in a place may be.
     pub fn forget_silent(&mut self, now: Time, silence: impl Fn(usize, &Entry) -> Time) {
-        let mut place = 0;
-        self.entries.retain(|entry| {
-            let keep = now.saturating_sub(entry.seen) <= silence(place, entry);
-            place += 1;
-            keep
-        });
+        let is_heard =
+            |place, entry: &Entry| now.saturating_sub(entry.seen) <= silence(place, entry);
+        let mut places = (0..).zip(&self.entries);
+        self.names.retain(|_| places.next().is_some_and(|(place, entry)| is_heard(place, entry)));
+        let mut places = 0..;
+        self.entries.retain(|entry| places.next().is_some_and(|place| is_heard(place, entry)));
     }
 
     /// The mean of the known round-trip times of the remembered flows.
@@ -184,6 +190,12 @@ impl FlowList {
         let (sum, count) = known.fold((Time::ZERO, 0), |(sum, count), rtt| (sum + rtt, count + 1));
         (count > 0).then(|| sum / count)
     }
+}
+
+/// A flow and which of its paths, as one number.
+#[inline]
+fn name(flow: u32, path: u32) -> u64 {
+    u64::from(flow) << 32 | u64::from(path)
 }
 
 /// What a header says about how critical its flow is.
