@@ -35,7 +35,8 @@ pub use queues::{PriorityPort, Queues};
 pub use ring::Ring;
 pub use serving::{HighestFirst, Serving};
 pub use settings::{
-    Count, EcnScope, HostPort, MarkAt, MemorySharing, OnFull, PortSettings, SameFlow, WithoutEct,
+    Count, EcnScope, HostPort, MarkAt, MemorySharing, NetworkPorts, OnFull, PortSettings, SameFlow,
+    WithoutEct,
 };
 pub use slytherin::{CongestedFirst, Slytherin};
 pub use strict_priority::StrictPriority;

@@ -10,7 +10,7 @@ pub use watch::{Progress, SampleSink, Threads, Watch, collecting};
 
 use crate::controller::{Controller, Site};
 use crate::packet::{Header, Packet};
-use crate::port::{Connections, HighestFirst, Port, QueuePorts};
+use crate::port::{Connections, NetworkPorts, Port};
 use crate::tagger::Tagging;
 use crate::transport::Transport;
 
@@ -56,8 +56,9 @@ pub trait Ports<H: Header> {
         1.0
     }
 
-    /// The same ports for packets with any header, if their queues are served by strict priority.
-    fn by_priority(&self) -> Option<&QueuePorts<HighestFirst>> {
+    /// The settings of the ports, if these are [`PriorityPort`](crate::port::PriorityPort)s: a world can then
+    /// make ports for packets with another header.
+    fn by_priority(&self) -> Option<&NetworkPorts> {
         None
     }
 }

@@ -1,11 +1,10 @@
 //! Ports with queues, at switches and at hosts' cards.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use flowsched_units::{SettingError, Settings};
 
-use super::{Connections, HighestFirst, HostPort, PortPart, PortSettings, Queues, Serving};
+use super::{Connections, NetworkPorts, PortPart, PortSettings, Queues, Serving};
 use crate::controller::Site;
 use crate::flow_level::{Fluid, Sharing, Tagged};
 use crate::packet::{Header, Packet};
@@ -17,26 +16,19 @@ use crate::world::{Controllers, Parts, Ports, World};
 /// Makes ports whose queues are served by `S`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueuePorts<S> {
-    switch: Arc<PortSettings>,
-    card: Arc<PortSettings>,
-    host: HostPort,
+    settings: NetworkPorts,
     serving: S,
 }
 
 impl<S: Serving + Copy> QueuePorts<S> {
     /// Ports with this many queues; memory, marking and hosts' cards are as the settings say.
     pub fn from_settings(settings: &Settings, queues: usize, serving: S) -> QueuePorts<S> {
-        QueuePorts {
-            switch: Arc::new(PortSettings::from_settings(settings, queues)),
-            card: Arc::new(PortSettings::card()),
-            host: HostPort::from_settings(settings),
-            serving,
-        }
+        QueuePorts { settings: NetworkPorts::from_settings(settings, queues), serving }
     }
 
     /// Queues of a switch's port.
     pub fn queues(&self) -> usize {
-        self.switch.queues
+        self.settings.of_switch().queues
     }
 }
 
@@ -69,7 +61,7 @@ impl<Q: QueuePart> PortPart for Q {
     }
 
     fn settings(&self) -> PortSettings {
-        *self.ports().switch
+        **self.ports().settings.of_switch()
     }
 
     fn run_in<W, T, G, C>(&self, world: W, transport: T, tagger: G, controllers: C) -> W::Output
@@ -87,20 +79,20 @@ impl<Q: QueuePart> PortPart for Q {
     }
 }
 
-impl<H: Header, S: Serving + Copy + 'static> Ports<H> for QueuePorts<S> {
+impl<H: Header, S: Serving + Copy> Ports<H> for QueuePorts<S> {
     type Port = Queues<Packet<H>, S>;
 
     fn port(&self, site: Site, _connections: &Connections) -> Queues<Packet<H>, S> {
-        let is_plain = site.is_host && !self.host.is_like_switch;
-        let settings = if is_plain { &self.card } else { &self.switch };
+        let settings =
+            if site.is_host { self.settings.of_host() } else { self.settings.of_switch() };
         Queues::with_serving(Arc::clone(settings), self.serving)
     }
 
     fn host_rate(&self) -> f64 {
-        self.host.rate
+        self.settings.host_rate()
     }
 
-    fn by_priority(&self) -> Option<&QueuePorts<HighestFirst>> {
-        (self as &dyn Any).downcast_ref()
+    fn by_priority(&self) -> Option<&NetworkPorts> {
+        S::IS_BY_PRIORITY.then_some(&self.settings)
     }
 }

@@ -5,6 +5,9 @@ use crate::packet::Frame;
 /// The rule of a port with several queues; what they share is in
 /// [`Queues`](super::Queues).
 pub trait Serving {
+    /// Whether this is [`HighestFirst`].
+    const IS_BY_PRIORITY: bool = false;
+
     /// The queue that an arriving packet asks for; numbers beyond the last queue mean the last one.
     fn queue_of<F: Frame>(&self, frame: &F) -> usize;
 
@@ -21,6 +24,8 @@ pub trait Serving {
 pub struct HighestFirst;
 
 impl Serving for HighestFirst {
+    const IS_BY_PRIORITY: bool = true;
+
     #[inline]
     fn queue_of<F: Frame>(&self, frame: &F) -> usize {
         usize::from(frame.priority())

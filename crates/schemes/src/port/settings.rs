@@ -1,5 +1,7 @@
 //! A port's memory, queues and marking, as its settings give them.
 
+use std::sync::Arc;
+
 use flowsched_units::{Bytes, PACKET_WIRE, Settings};
 
 use super::parameters::{
@@ -41,6 +43,41 @@ impl HostPort {
             is_like_switch: !has_keys || settings.is(&HOST_PORT, "scheme"),
             rate: if has_keys { settings.number(&HOST_RATE) } else { 1.0 },
         }
+    }
+}
+
+/// The settings of all ports of a network: of switches' ports, and of hosts' cards.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkPorts {
+    // Ports that are alike share their settings.
+    switch: Arc<PortSettings>,
+    card: Arc<PortSettings>,
+    host: HostPort,
+}
+
+impl NetworkPorts {
+    /// Ports with this many queues; memory, marking and hosts' cards are as the settings say.
+    pub(super) fn from_settings(settings: &Settings, queues: usize) -> NetworkPorts {
+        NetworkPorts {
+            switch: Arc::new(PortSettings::from_settings(settings, queues)),
+            card: Arc::new(PortSettings::card()),
+            host: HostPort::from_settings(settings),
+        }
+    }
+
+    /// The settings of a switch's port.
+    pub fn of_switch(&self) -> &Arc<PortSettings> {
+        &self.switch
+    }
+
+    /// The settings of a host's port.
+    pub fn of_host(&self) -> &Arc<PortSettings> {
+        if self.host.is_like_switch { &self.switch } else { &self.card }
+    }
+
+    /// The share of its link's rate that a host's card sends at.
+    pub fn host_rate(&self) -> f64 {
+        self.host.rate
     }
 }
 

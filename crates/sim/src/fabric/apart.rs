@@ -9,11 +9,12 @@
 
 use std::mem;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use flowsched_schemes::Packet;
-use flowsched_schemes::controller::Controller;
+use flowsched_schemes::controller::{Controller, Site};
 use flowsched_schemes::packet::Header;
-use flowsched_schemes::port::{Connections, HighestFirst, PriorityPort, QueuePorts};
+use flowsched_schemes::port::{Connections, NetworkPorts, PriorityPort};
 use flowsched_schemes::world::{Overhead, PortSample, Ports};
 use flowsched_topology::{HostId, Network, PortId};
 use flowsched_units::Time;
@@ -32,6 +33,22 @@ use crate::link::Link;
 const AHEAD: usize = 8;
 
 type Port<H> = PriorityPort<Packet<Ticket<H>>>;
+
+/// Makes ports for packets with tickets.
+struct ByPriority<'p>(&'p NetworkPorts);
+
+impl<H: Header> Ports<Ticket<H>> for ByPriority<'_> {
+    type Port = Port<H>;
+
+    fn port(&self, site: Site, _connections: &Connections) -> Port<H> {
+        let settings = if site.is_host { self.0.of_host() } else { self.0.of_switch() };
+        PriorityPort::new(Arc::clone(settings))
+    }
+
+    fn host_rate(&self) -> f64 {
+        self.0.host_rate()
+    }
+}
 
 /// All ports and controllers, and the headers that these see.
 pub(crate) struct Apart<'a, H, C> {
@@ -63,13 +80,13 @@ pub(crate) fn fabric<'a, H: Header, C: Controller<H>>(
 impl<'a, H: Header, C: Controller<H>> Apart<'a, H, C> {
     fn new(
         job: &Job<'a>,
-        ports: &QueuePorts<HighestFirst>,
+        ports: &NetworkPorts,
         connections: &Connections,
         new_controller: impl Fn(PortId) -> C,
     ) -> Option<Apart<'a, H, C>> {
         let network = job.network;
         let layout = Layout::new(network)?;
-        let links: Vec<Link<Ticket<H>, Port<H>>> = links(job, ports, connections);
+        let links: Vec<Link<Ticket<H>, Port<H>>> = links(job, &ByPriority(ports), connections);
         if links.iter().any(Link::shares_memory) {
             return None;
         }
