@@ -54,7 +54,7 @@ test: dependencies
 	scripts/install-report-deps.sh
 	scripts/install-agent-deps.sh --test
 	$(MAKE) --no-print-directory lint deny
-	$(CARGO) test $(TESTED)
+	scripts/run-tests.py $(TESTED)
 	$(MAKE) --no-print-directory test-install
 	$(MAKE) --no-print-directory test-python
 	$(MAKE) --no-print-directory test-agent-kernels test-packaging

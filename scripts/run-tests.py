@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Runs the tests of the workspace as `cargo test` does, but some beside others.
+
+    scripts/run-tests.py ARGUMENTS
+
+ARGUMENTS are those of `cargo test`. The tests of the agent and the controller mostly wait for daemons, so they run beside
+those that compute. The lab's tests keep real time and run alone, at the end, and after them the documentation's.
+A failure does not keep other tests from running.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+WAITING = ["flowsched-agent", "flowsched-controller"]
+ALONE = ["flowsched-lab"]
+
+
+def built(arguments):
+    """The programs that run tests, each with the folder of its package."""
+    command = ["cargo", "test", *arguments, "--no-run", "--message-format=json-render-diagnostics"]
+    lines = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    messages = [json.loads(line) for line in lines if line.startswith("{")]
+    return [
+        (pathlib.Path(message["manifest_path"]).parent, message["executable"])
+        for message in messages
+        if message["reason"] == "compiler-artifact" and message["profile"]["test"] and message["executable"]
+    ]
+
+
+def name(folder):
+    """The name of the package in a folder."""
+    return f"flowsched-{folder.name}"
+
+
+def run(programs):
+    """Runs programs one after the other: which of them fail."""
+    failed = []
+    for folder, program in programs:
+        shown = f"{name(folder)}: {pathlib.Path(program).name}"
+        # What `cargo test` gives to tests.
+        environment = os.environ | {"CARGO_MANIFEST_DIR": str(folder), "CARGO_PKG_NAME": name(folder)}
+        output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        done = subprocess.run([program], cwd=folder, env=environment, **output)
+        print(f"     Running {shown}\n{done.stdout}", flush=True)
+        failed += [shown] * (done.returncode != 0)
+    return failed
+
+
+def main():
+    programs = built(sys.argv[1:])
+    waiting = [one for one in programs if name(one[0]) in WAITING]
+    alone = [one for one in programs if name(one[0]) in ALONE]
+    others = [one for one in programs if one not in waiting and one not in alone]
+    with ThreadPoolExecutor() as lanes:
+        failed = sum(lanes.map(run, [waiting, others]), [])
+    failed += run(alone)
+    documentation = ["cargo", "test", *sys.argv[1:], "--doc"]
+    failed += ["documentation"] * (subprocess.run(documentation).returncode != 0)
+    if failed:
+        sys.exit("These tests failed:\n  " + "\n  ".join(failed))
+
+
+if __name__ == "__main__":
+    os.chdir(pathlib.Path(__file__).resolve().parent.parent)
+    main()
