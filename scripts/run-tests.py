@@ -22,8 +22,10 @@ ALONE = ["flowsched-lab"]
 def built(arguments):
     """The programs that run tests, each with the folder of its package."""
     command = ["cargo", "test", *arguments, "--no-run", "--message-format=json-render-diagnostics"]
-    lines = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
-    messages = [json.loads(line) for line in lines if line.startswith("{")]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit("The tests were not built: see the errors above.")
+    messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return [
         (pathlib.Path(message["manifest_path"]).parent, message["executable"])
         for message in messages
