@@ -59,8 +59,8 @@ fn the_page_has_every_file_of_the_example() {
     }
 }
 
-/// What the example needs of the workspace. Cargo builds these crates once more for a program outside it: without
-/// optimisation that takes a fifth of the time.
+/// The crates of the workspace that the example needs. Cargo builds them once more for a program outside the
+/// workspace, so they are not optimised: optimising the simulator takes minutes.
 const CRATES: [&str; 11] = [
     "experiment",
     "fluid",

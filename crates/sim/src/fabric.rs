@@ -3,8 +3,8 @@
 //! What lives here: ways to bring packets through a network, with the same results. [`events`]
 //! takes one arrival after the other, wherever it is, and can do everything; [`windows`] goes
 //! through networks whose ports have an order, level by level, a stretch of time at once, which is
-//! faster; [`apart`] does the same where controllers change headers, and lets these change afterwards.
-//! What may not: what hosts do with packets.
+//! faster; [`apart`] does this where controllers see both directions of a link: ports go through a
+//! window first, then controllers change its headers. What may not: what hosts do with packets.
 
 mod alarms;
 pub(crate) mod apart;
