@@ -4,8 +4,8 @@
     scripts/run-tests.py ARGUMENTS
 
 ARGUMENTS are those of `cargo test`. The tests of the agent and the controller mostly wait for daemons, so they run beside
-those that compute. The lab's tests keep real time and run alone, at the end, and after them the documentation's.
-A failure does not keep other tests from running.
+those that compute. The lab's tests keep real time, so they run alone, after all others. Documentation tests come last.
+If a test fails, the others run nevertheless.
 """
 
 import json
@@ -13,6 +13,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 
 WAITING = ["flowsched-agent", "flowsched-controller"]
@@ -35,7 +36,7 @@ def built(arguments):
 
 def name(folder):
     """The name of the package in a folder."""
-    return f"flowsched-{folder.name}"
+    return tomllib.loads((folder / "Cargo.toml").read_text())["package"]["name"]
 
 
 def run(programs):
