@@ -83,9 +83,7 @@ impl<H: Header, S: Serving + Copy> Ports<H> for QueuePorts<S> {
     type Port = Queues<Packet<H>, S>;
 
     fn port(&self, site: Site, _connections: &Connections) -> Queues<Packet<H>, S> {
-        let settings =
-            if site.is_host { self.settings.of_host() } else { self.settings.of_switch() };
-        Queues::with_serving(Arc::clone(settings), self.serving)
+        Queues::with_serving(Arc::clone(self.settings.of(site.is_host)), self.serving)
     }
 
     fn host_rate(&self) -> f64 {

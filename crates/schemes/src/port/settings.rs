@@ -66,13 +66,13 @@ impl NetworkPorts {
     }
 
     /// The settings of a switch's port.
-    pub fn of_switch(&self) -> &Arc<PortSettings> {
+    pub(super) fn of_switch(&self) -> &Arc<PortSettings> {
         &self.switch
     }
 
-    /// The settings of a host's port.
-    pub fn of_host(&self) -> &Arc<PortSettings> {
-        if self.host.is_like_switch { &self.switch } else { &self.card }
+    /// The settings of a host's or a switch's port.
+    pub fn of(&self, is_host: bool) -> &Arc<PortSettings> {
+        if is_host && !self.host.is_like_switch { &self.card } else { &self.switch }
     }
 
     /// The share of its link's rate that a host's card sends at.

@@ -41,8 +41,7 @@ impl<H: Header> Ports<Ticket<H>> for ByPriority<'_> {
     type Port = Port<H>;
 
     fn port(&self, site: Site, _connections: &Connections) -> Port<H> {
-        let settings = if site.is_host { self.0.of_host() } else { self.0.of_switch() };
-        PriorityPort::new(Arc::clone(settings))
+        PriorityPort::new(Arc::clone(self.0.of(site.is_host)))
     }
 
     fn host_rate(&self) -> f64 {
