@@ -57,6 +57,17 @@ def lab_table1(flowsched):
             yield f"{world}{how}", *("{:.0f}, {:.0f}".format(*times) for times in both)
 
 
+def lab_tcp(flowsched):
+    yield "mean FCT in the lab against simulation", "all", "small", "medium", "large"
+    variants = [("", []), (", receivers accept 64 KB", [f"scheme.{scheme}.receive_window=64KB" for scheme in range(3)])]
+    for how, sets in variants:
+        sets = ["seeds=5", "workload.flows=100", *sets]
+        lab, simulated = valid_lab(flowsched, "lab-tcp", *sets), flowsched.run("lab-tcp", *sets)
+        fcts = flowsched.diff(simulated, lab)
+        for name, scheme in [("Reno", "tcp"), ("CUBIC", "cubic"), ("ECN*", "ecn-star")]:
+            yield f"{name}{how}", *(change(fcts[scheme], sizes) for sizes in ("all", "small", "medium", "large"))
+
+
 def lab_capacity(flowsched):
     yield "busy ports", "links", "rate while busy", "lateness / queueing delay", "late packets", "valid runs"
     one_port = flowsched.lab("lab-capacity", "seeds=4")
