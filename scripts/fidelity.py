@@ -15,7 +15,7 @@ import shutil
 import sys
 
 from fidelity_homa import homa, homa_slowdown
-from fidelity_lab import lab_capacity, lab_pias, lab_table1, lab_tcp
+from fidelity_lab import lab_capacity, lab_pias, lab_table1, lab_tcp, lab_timeouts
 from fidelity_runs import ROOT, Flowsched, against_first, change
 
 PAGES = ROOT / "benches" / "fidelity"
@@ -225,7 +225,13 @@ def pias_flows(flowsched):
 HOMA_TABLES = {"homa": homa, "homa-slowdown": homa_slowdown}
 
 # Measured only where they are named: they need root, `make lab` and a machine that does nothing else.
-LAB_TABLES = {"lab-capacity": lab_capacity, "lab-pias": lab_pias, "lab-table1": lab_table1, "lab-tcp": lab_tcp}
+LAB_TABLES = {
+    "lab-capacity": lab_capacity,
+    "lab-pias": lab_pias,
+    "lab-table1": lab_table1,
+    "lab-tcp": lab_tcp,
+    "lab-timeouts": lab_timeouts,
+}
 
 TABLES = {
     "pdq-fluid": pdq_fluid,

@@ -3,6 +3,7 @@
 import tomllib
 
 from fidelity_runs import ROOT, against_first, change, valid_lab
+from lab_hosts import on_hosts
 
 
 def lab_pias(flowsched):
@@ -20,6 +21,8 @@ def lab_pias(flowsched):
         (" with a `min_window` of 1 and RFC 6298's `rto`", simulated_with("min_window=1", "rto=estimated")),
         (" with an `rto_min` of 200 ms", simulated_with("rto_min=200ms")),
         (" with an ACK for every packet", simulated_with("ack_ratio=1")),
+        (" with Linux's `growth`", simulated_with("growth=linux")),
+        (" with Linux's `growth` and an ACK for every packet", simulated_with("growth=linux", "ack_ratio=1")),
     ]
     rows = [
         (f"{name}, lab against simulation{how}", flowsched.diff(before, lab)[scheme])
@@ -66,6 +69,21 @@ def lab_tcp(flowsched):
         fcts = flowsched.diff(simulated, lab)
         for name, scheme in [("Reno", "tcp"), ("CUBIC", "cubic"), ("ECN*", "ecn-star")]:
             yield f"{name}{how}", *(change(fcts[scheme], sizes) for sizes in ("all", "small", "medium", "large"))
+
+
+def lab_timeouts(flowsched):
+    yield "PIAS, 600 flows a seed", "time-outs of each seed", "packets sent again"
+
+    def counts(runs, scheme):
+        found = [run for run in runs if run["scheme"] == scheme]
+        return (", ".join(str(run[count]) for run in found) for count in ("timeouts", "retransmissions"))
+
+    # Without tail-loss probes, without F-RTO, and without both.
+    for off in [[], ["tcp_early_retrans"], ["tcp_frto"], ["tcp_early_retrans", "tcp_frto"]]:
+        with on_hosts(*(f"net/ipv4/{setting}=0" for setting in off)):
+            runs = valid_lab(flowsched, "lab-pias-starvation", "seeds=2")["runs"]
+        yield ", ".join(["lab", *(f"`{setting} = 0`" for setting in off)]), *counts(runs, "pias")
+    yield "simulation", *counts(runs, "pias (simulated)")
 
 
 def lab_capacity(flowsched):
