@@ -21,8 +21,6 @@ def lab_pias(flowsched):
         (" with a `min_window` of 1 and RFC 6298's `rto`", simulated_with("min_window=1", "rto=estimated")),
         (" with an `rto_min` of 200 ms", simulated_with("rto_min=200ms")),
         (" with an ACK for every packet", simulated_with("ack_ratio=1")),
-        (" with Linux's `growth`", simulated_with("growth=linux")),
-        (" with Linux's `growth` and an ACK for every packet", simulated_with("growth=linux", "ack_ratio=1")),
     ]
     rows = [
         (f"{name}, lab against simulation{how}", flowsched.diff(before, lab)[scheme])

@@ -115,11 +115,10 @@ pub const RESTART: Parameter = Parameter {
 
 pub const GROWTH: Parameter = Parameter {
     name: "growth",
-    kind: Kind::Choice(&["rfc", "ns2", "linux"]),
+    kind: Kind::Choice(&["rfc", "ns2"]),
     default: Some("rfc"),
-    about: "Which ACKs do not grow the window: those with a mark (`rfc`), the first of a run of these only (`ns2`), or, \
-            after a cut for marks, all until what was sent before it is acknowledged (`linux`).",
-    source: "rfc: RFC 3168, 6.1.2; ns2: the PIAS authors' simulator; linux: tcp_cong_control in tcp_input.c",
+    about: "Which marked ACKs do not grow the window: all, or the first of a run only.",
+    source: "rfc: RFC 3168, 6.1.2; ns2: the PIAS authors' simulator",
 };
 
 pub const PROBE_TIMEOUTS: Parameter = Parameter {

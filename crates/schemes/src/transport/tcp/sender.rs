@@ -368,20 +368,17 @@ impl<A: CongestionControl> Sender<A> {
 
     #[inline(always)]
     fn control_congestion(&mut self, tcp: &Tcp<A>, now: Time, marked: bool, fresh: u32) {
-        let unacknowledged = self.board.unacknowledged();
-        let is_excluded = match tcp.settings.growth {
-            Growth::Rfc => marked,
-            Growth::Ns2 => marked && !self.was_marked,
-            Growth::Linux => marked || unacknowledged < self.cut_at,
-        };
+        let grows_on_marks = tcp.settings.growth == Growth::Ns2 && self.was_marked;
         let acked = Acked {
             segments: fresh.max(1),
             marked,
-            unacknowledged,
+            unacknowledged: self.board.unacknowledged(),
             next: self.board.next(),
             now,
             window: self.connection.window,
-            may_grow: fresh > 0 && !is_excluded && !matches!(self.recovery, Recovery::Fast(_)),
+            may_grow: fresh > 0
+                && (!marked || grows_on_marks)
+                && !matches!(self.recovery, Recovery::Fast(_)),
             round_trip: self.connection.round_trip.smoothed().unwrap_or_default(),
         };
         let growth = self.connection.congestion.on_ack(&acked);

@@ -53,15 +53,13 @@ pub enum Restart {
     Never,
 }
 
-/// Which ACKs do not grow the window.
+/// Which marked ACKs do not grow the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// Those with a mark.
+    /// None does.
     Rfc,
-    /// The first of a run of ACKs with marks.
+    /// The first of a run of marked ACKs does not.
     Ns2,
-    /// Those with a mark, and after a cut all until what was sent before it is acknowledged.
-    Linux,
 }
 
 /// How long the retransmission timeout is.
@@ -113,7 +111,7 @@ pub struct TcpSettings {
     pub open_connections: u32,
     /// When the window falls back to the initial one.
     pub restart: Restart,
-    /// Which ACKs do not grow the window.
+    /// Which marked ACKs do not grow the window.
     pub growth: Growth,
     /// Timeouts in a row after which the sender probes; 0: never.
     pub probe_timeouts: u32,
@@ -160,7 +158,6 @@ impl TcpSettings {
             },
             growth: match settings.text(&GROWTH).as_str() {
                 "ns2" => Growth::Ns2,
-                "linux" => Growth::Linux,
                 _ => Growth::Rfc,
             },
             probe_timeouts: settings.count(&PROBE_TIMEOUTS) as u32,

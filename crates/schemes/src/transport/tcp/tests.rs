@@ -37,16 +37,15 @@ fn tcp() -> impl Strategy<Value = Tcp> {
     let dctcp = AnyAlgorithm::Dctcp(Dctcp::new(DctcpSettings { g: 0.0625, initial_alpha: 1.0 }));
     let algorithm = prop_oneof![Just(Reno.into()), Just(EcnStar.into()), Just(dctcp)];
     let windows = (1u32..30, 1u32..100, prop_oneof![Just(u32::MAX), 1u32..40]);
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
-    let growth = prop_oneof![Just(Growth::Rfc), Just(Growth::Ns2), Just(Growth::Linux)];
-    (algorithm, windows, flags, growth, 1u32..3, 0u32..3).prop_map(
-        |(algorithm, windows, (fast, persistent, backoff), growth, ack_ratio, probe_timeouts)| {
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (algorithm, windows, flags, 1u32..3, 0u32..3).prop_map(
+        |(algorithm, windows, (fast, persistent, ns2, backoff), ack_ratio, probe_timeouts)| {
             let settings = TcpSettings {
                 initial_window: windows.0,
                 max_window: windows.1,
                 receive_window: windows.2,
                 fast_retransmit: if fast { FastRetransmit::On } else { FastRetransmit::Off },
-                growth,
+                growth: if ns2 { Growth::Ns2 } else { Growth::Rfc },
                 rto_backoff: backoff,
                 open_connections: u32::from(persistent),
                 ack_ratio,

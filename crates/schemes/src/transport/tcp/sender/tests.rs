@@ -224,24 +224,6 @@ fn marks_cut_the_window_once_a_window() {
     assert_eq!(sender.window().segments(), 2, "the next window");
 }
 
-/// Linux is in the state CWR from a cut until what was sent before it is acknowledged: `tcp_cong_control` reduces the
-/// window meanwhile, in place of growing it.
-#[test]
-fn with_linux_growth_the_window_stays_as_cut_for_a_round_trip() {
-    for (growth, after_a_round_trip) in [(Growth::Rfc, 6), (Growth::Linux, 5)] {
-        let tcp = tcp(TcpSettings { growth, ..settings() }, EcnStar);
-        let (mut sender, _) = started(&tcp, 100);
-        sender.on_ack(&tcp, us(100), &marked(1));
-        (2..=9).for_each(|expected| sender.on_ack(&tcp, us(100), &plain(expected)));
-        assert_eq!(sender.window().segments(), after_a_round_trip, "{growth:?}");
-        for expected in 10..=15 {
-            all(&tcp, &mut sender, us(100));
-            sender.on_ack(&tcp, us(200), &plain(expected));
-        }
-        assert_eq!(sender.window().segments(), after_a_round_trip + 1, "{growth:?}: grows again");
-    }
-}
-
 /// The same sentence, for a loss and marks.
 #[test]
 fn a_loss_and_marks_in_one_window_cut_it_once() {
