@@ -36,12 +36,12 @@ enum Choice {
 }
 
 impl<'a> Router<'a> {
-    /// `same_way_back`: whether ACKs must pass the switches that their data passed; `is_spread`:
-    /// whether flows are spread over paths.
-    pub(crate) fn new(job: &Job<'a>, same_way_back: bool, is_spread: bool) -> Router<'a> {
+    /// For packets with headers of type `H`; `same_way_back`: whether ACKs must pass the switches that their
+    /// data passed.
+    pub(crate) fn new<H: Header>(job: &Job<'a>, same_way_back: bool) -> Router<'a> {
         let (network, ecmp) = (job.network, Ecmp::new(job.seed));
         let choice = match job.routing {
-            Routing::Ecmp if is_spread && network.has_parallel_paths() => {
+            Routing::Ecmp if !goes_shortest_ways::<H>(network) => {
                 Choice::Paths(ecmp, PathSets::new(network, job.flows))
             }
             Routing::Ecmp if same_way_back => Choice::SameWayBack(ecmp),
@@ -110,6 +110,12 @@ impl<'a> Router<'a> {
         let came_by = path.find(|port| self.network.port(*port).peer == node);
         came_by.map_or(ports[0], |port| self.network.reverse(port))
     }
+}
+
+/// Whether packets with headers of type `H` go along shortest ways alone, as the network's routes do: flows
+/// that are spread go along all of its parallel paths, and some of these may be longer.
+pub(crate) fn goes_shortest_ways<H: Header>(network: &Network) -> bool {
+    !H::IS_SPREAD || !network.has_parallel_paths()
 }
 
 /// Whether the packet goes to the sender of its flow.

@@ -84,7 +84,7 @@ impl<'a, H: Header, C: Controller<H>> Apart<'a, H, C> {
         new_controller: impl Fn(PortId) -> C,
     ) -> Option<Apart<'a, H, C>> {
         let network = job.network;
-        let layout = Layout::new(network)?;
+        let layout = Layout::new::<H>(network)?;
         let links: Vec<Link<Ticket<H>, Port<H>>> = links(job, &ByPriority(ports), connections);
         if links.iter().any(Link::shares_memory) {
             return None;

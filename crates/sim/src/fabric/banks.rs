@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use flowsched_schemes::packet::Header;
 use flowsched_topology::{LinkEnd, Network, NodeId, PortId};
 use flowsched_units::{Bytes, PACKET_WIRE, Time};
 
 use crate::division::Division;
+use crate::routing::goes_shortest_ways;
 
 /// Which ports come after which, and what leads where.
 #[derive(Clone, Debug)]
@@ -34,23 +36,28 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// For a network whose ports have levels and whose hosts are at least a packet's time from each
-    /// other.
-    pub(crate) fn new(network: &Network) -> Option<Layout> {
-        Layout::with_leads(network, leads(network))
+    /// For a network whose ports have levels on the ways of packets with headers of type `H`, and whose hosts
+    /// are at least a packet's time from each other.
+    pub(crate) fn new<H: Header>(network: &Network) -> Option<Layout> {
+        Layout::with_leads::<H>(network, leads(network))
     }
 
     /// The same where controllers' messages are known for so long before they are sent. No port goes on for
     /// longer than hosts.
-    pub(crate) fn in_step(network: &Network, foresight: Time) -> Option<Layout> {
+    pub(crate) fn in_step<H: Header>(network: &Network, foresight: Time) -> Option<Layout> {
         if foresight < shortest_window(network)? {
             return None;
         }
-        let layout = Layout::with_leads(network, vec![Time::ZERO; network.node_count() as usize])?;
+        let layout =
+            Layout::with_leads::<H>(network, vec![Time::ZERO; network.node_count() as usize])?;
         Some(Layout { foresight, ..layout })
     }
 
-    fn with_leads(network: &Network, lead_of: Vec<Time>) -> Option<Layout> {
+    fn with_leads<H: Header>(network: &Network, lead_of: Vec<Time>) -> Option<Layout> {
+        // Levels are those of shortest ways.
+        if !goes_shortest_ways::<H>(network) {
+            return None;
+        }
         let level_of = network.levels()?;
         let to_hosts = || network.hosts().map(|host| network.port(network.port_to(host)));
         let way = |port: &LinkEnd| lead_of[port.owner.index()] + port.delay;

@@ -74,7 +74,7 @@ where
         are_numbers_flows: bool,
     ) -> Events<'a, H, P, C, L> {
         let network = job.network;
-        let router = Router::new(job, C::NEEDS_WAY_BACK, H::IS_SPREAD);
+        let router = Router::new::<H>(job, C::NEEDS_WAY_BACK);
         let levels = if are_numbers_flows { network.levels() } else { None }.unwrap_or_default();
         let rows = levels.iter().max().map_or(0, |highest| *highest as usize);
         let router = Remembered::new::<H>(router, rows, job.flows.len());

@@ -105,7 +105,7 @@ where
         team: Team<'a>,
         post: Option<&'a Post<H>>,
     ) -> Windows<'a, H, P, C, L> {
-        let router = Router::new(job, C::NEEDS_WAY_BACK, H::IS_SPREAD);
+        let router = Router::new::<H>(job, C::NEEDS_WAY_BACK);
         let levels = layout.level_of.iter().max().map_or(0, |level| *level as usize);
         let router = Remembered::new::<H>(router, levels, job.flows.len());
         links.sort_by_key(|(port, _)| layout.place_of[port.index()]);
@@ -383,11 +383,11 @@ pub(crate) fn layout<H: Header, P: Port<Packet<H>>, C: Controller<H>>(
         return None;
     }
     if !C::SENDS {
-        return Layout::new(network);
+        return Layout::new::<H>(network);
     }
     let ports = (0..links.len() as u32).map(PortId);
     let foresight = ports.map(|port| new_controller(port).settled_until(Time::ZERO)).min()?;
-    Layout::in_step(network, foresight)
+    Layout::in_step::<H>(network, foresight)
 }
 
 /// A link as windows see it.

@@ -326,10 +326,10 @@ fn any_tree() -> impl Strategy<Value = (&'static str, Vec<(&'static str, String)
     })
 }
 
-/// Any small network whose ports have levels.
+/// Any small network whose shortest ways have levels.
 fn any_network() -> impl Strategy<Value = (&'static str, Vec<(&'static str, String)>)> {
     let counts = (1u32..4, 1u32..4, 2u32..6);
-    let regular = (0..5, counts, [any_rate(), any_rate()], [any_delay(), any_delay()]).prop_map(
+    let regular = (0..6, counts, [any_rate(), any_rate()], [any_delay(), any_delay()]).prop_map(
         |(kind, (few, some, many), [host_link, fabric_link], [link_delay, host_delay])| {
             let text = |count: u32| count.to_string();
             let link_delay = ("link_delay", link_delay.to_string());
@@ -355,6 +355,12 @@ fn any_network() -> impl Strategy<Value = (&'static str, Vec<(&'static str, Stri
                     ("single-rooted-tree", changes.collect())
                 }
                 3 => ("star", vec![("hosts", text(many)), host_rate, link_delay, host_delay]),
+                4 => {
+                    let sizes = [("switches", "3"), ("ports", "4"), ("degree", "2")];
+                    let sizes = sizes.map(|(name, count)| (name, count.to_owned()));
+                    let rest = [("link", fabric_link), link_delay, host_delay];
+                    ("jellyfish", sizes.into_iter().chain(rest).collect())
+                }
                 _ => {
                     let size = ("hosts_per_side", text(few));
                     let bottleneck = ("bottleneck_link", fabric_link);
@@ -455,7 +461,7 @@ fn windows_change_nothing_where_keys_limit_how_far_ports_get() {
 
 #[test]
 fn what_windows_cannot_do_is_left_to_events() {
-    let can = |network: &Network, changes: Changes| {
+    let can_send = |preset, network: &Network, changes: Changes| {
         let job = Job {
             network,
             routing: Routing::Ecmp,
@@ -464,13 +470,17 @@ fn what_windows_cannot_do_is_left_to_events() {
             sample_interval: Time::ZERO,
             until: None,
         };
-        scheme(("dctcp", "none", changes)).run_in(InWindows(&job)).is_some()
+        scheme((preset, "none", changes)).run_in(InWindows(&job)).is_some()
     };
+    let can = |network: &Network, changes: Changes| can_send("dctcp", network, changes);
     let fabric = network(TOPOLOGIES[0], 0.0);
     assert!(can(&fabric, &[]));
     assert!(!can(&fabric, &[("buffer_sharing", "switch")]), "ports that share memory");
     assert!(!can(&network(("bcube", &[]), 0.0), &[]), "hosts that forward");
     assert!(!can(&network(("jellyfish", &[]), 0.0), &[]), "ways that go round");
+    let ring = network(("jellyfish", &[("switches", "3"), ("ports", "4"), ("degree", "2")]), 0.0);
+    assert!(can(&ring, &[]) && can_send("pdq", &ring, &[]));
+    assert!(!can_send("m-pdq", &ring, &[]), "paths that go the long way round");
     let close: Changes = &[("hosts", "3"), ("host_delay", "0us"), ("link_delay", "0.5us")];
     assert!(!can(&network(("star", close), 0.0), &[]), "hosts that are next to their switch");
 }
