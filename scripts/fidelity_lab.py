@@ -1,31 +1,44 @@
 """The tables of the lab on the pages on fidelity. They need root, `make lab` and a machine that does nothing else."""
 
+import contextlib
 import tomllib
 
 from fidelity_runs import ROOT, against_first, change, valid_lab
 from lab_hosts import on_hosts
 
 
+@contextlib.contextmanager
+def kernel(flowsched, *settings):
+    """The lab's hosts have these kernel settings meanwhile, which the page states with the commands."""
+    flowsched.commands += [f"# on every host of the next command: sysctl {setting}" for setting in settings]
+    with on_hosts(*(setting.replace(".", "/") for setting in settings)):
+        yield
+
+
 def lab_pias(flowsched):
     yield "", "small", "small, p99", "medium", "large"
     lab = valid_lab(flowsched, "lab-pias-dctcp")
     simulated = flowsched.run("lab-pias-dctcp")
+    with kernel(flowsched, "net.ipv4.tcp_slow_start_after_idle=0"):
+        lab_at_rest = valid_lab(flowsched, "lab-pias-dctcp")
 
     def simulated_with(*settings):
         both = [f"scheme.{scheme}.{setting}" for setting in settings for scheme in ("dctcp", "pias")]
         return flowsched.run("lab-pias-dctcp", *both)
 
-    simulations = [
-        ("", simulated),
-        (" with a `min_window` of 1", simulated_with("min_window=1")),
-        (" with a `min_window` of 1 and RFC 6298's `rto`", simulated_with("min_window=1", "rto=estimated")),
-        (" with an `rto_min` of 200 ms", simulated_with("rto_min=200ms")),
-        (" with an ACK for every packet", simulated_with("ack_ratio=1")),
+    acks, patience, rest = "ack_ratio=1", "rto_min=200ms", "restart=never"
+    pairs = [
+        ("", simulated, lab),
+        (" with a `min_window` of 1", simulated_with("min_window=1"), lab),
+        (" with a `min_window` of 1 and RFC 6298's `rto`", simulated_with("min_window=1", "rto=estimated"), lab),
+        (" with an ACK for every packet", simulated_with(acks), lab),
+        (" with these ACKs and an `rto_min` of 200 ms", simulated_with(acks, patience), lab),
+        (" with both, idle windows kept in both", simulated_with(acks, patience, rest), lab_at_rest),
     ]
     rows = [
-        (f"{name}, lab against simulation{how}", flowsched.diff(before, lab)[scheme])
+        (f"{name}, lab against simulation{how}", flowsched.diff(before, after)[scheme])
         for name, scheme in [("DCTCP", "dctcp"), ("PIAS", "pias")]
-        for how, before in simulations
+        for how, before, after in pairs
     ]
     rows += [
         ("PIAS against DCTCP in the lab", against_first(lab, "pias")),
@@ -78,7 +91,7 @@ def lab_timeouts(flowsched):
 
     # Without tail-loss probes, without F-RTO, and without both.
     for off in [[], ["tcp_early_retrans"], ["tcp_frto"], ["tcp_early_retrans", "tcp_frto"]]:
-        with on_hosts(*(f"net/ipv4/{setting}=0" for setting in off)):
+        with kernel(flowsched, *(f"net.ipv4.{setting}=0" for setting in off)):
             runs = valid_lab(flowsched, "lab-pias-starvation", "seeds=2")["runs"]
         yield ", ".join(["lab", *(f"`{setting} = 0`" for setting in off)]), *counts(runs, "pias")
     yield "simulation", *counts(runs, "pias (simulated)")
