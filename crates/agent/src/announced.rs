@@ -1,7 +1,7 @@
-//! Thresholds from the controller: follows announcements in a thread of its own, keeps the last one
-//! in force on disk, and records for `status` and the metrics how that goes.
+//! Thresholds from the controller. Follows announcements in a thread of its own, keeps the last one
+//! in force on disk, and records the state of the connection for `status` and the metrics.
 //!
-//! Nothing here touches the tagger. Whatever fails, the agent keeps what it has.
+//! Nothing here touches the tagger. Whatever fails, the agent keeps the thresholds that it has.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -21,14 +21,14 @@ use crate::pins::Places;
 
 /// The name of the file with the last announcement.
 const KEPT: &str = "announcement.json";
-/// Events that the agent has not looked at yet: with more of them, the follower waits.
+/// The most events that may wait for the agent. If there are more, the follower waits.
 const MOST_EVENTS: usize = 64;
 
-/// What is followed, and what was heard last.
+/// The source that is followed, and the last announcement.
 #[derive(Debug)]
 pub(crate) struct Announced {
     fleet: Fleet,
-    /// The file's own levels, which an announcement has to go with.
+    /// The levels of the configuration file, which an announcement must fit.
     own: Levels,
     current: Option<Announcement>,
     follower: Option<Follower>,
@@ -42,7 +42,8 @@ struct Follower {
 }
 
 impl Announced {
-    /// What was kept, for a configuration with `[controller]`. Nothing is followed yet.
+    /// Reads the last announcement from the disk. `None` for a configuration without
+    /// `[controller]`. Does not follow the source yet.
     pub(crate) fn read(places: &Places, config: &Config) -> Option<Announced> {
         let fleet = config.fleet.clone()?;
         let own = config.own_levels();
@@ -57,7 +58,7 @@ impl Announced {
         Some(Announced { fleet, own, current, follower: None, record })
     }
 
-    /// `config` with the thresholds that were announced last.
+    /// Returns `config` with the thresholds of the last announcement.
     pub(crate) fn over(&self, config: Config) -> Config {
         match &self.current {
             Some(current) if current.dscp == config.dscp => {
@@ -71,28 +72,28 @@ impl Announced {
         &self.fleet.source.host
     }
 
-    /// Begins to follow.
+    /// Begins to follow the source.
     ///
     /// # Errors
-    /// If there is no thread for it.
+    /// If no thread can be started.
     pub(crate) fn start(&mut self, places: &Places) -> Result<(), AgentError> {
         self.follower = Some(Follower::start(self.fleet.source.clone())?);
         self.record.write(places);
         Ok(())
     }
 
-    /// What becomes readable when something was heard.
+    /// The file that becomes readable when there is an event.
     pub(crate) fn file(&self) -> Option<BorrowedFd<'_>> {
         self.follower.as_ref().map(|follower| follower.wake.as_fd())
     }
 
-    /// The file's levels have changed.
+    /// Replaces the levels of the configuration file, which has changed.
     pub(crate) fn set_own(&mut self, own: Levels) {
         self.own = own;
     }
 
-    /// Hands each new announcement to `apply`, as the thresholds of this host, and keeps it once it
-    /// is in force.
+    /// Passes each new announcement to `apply`, with the name of this host. Keeps the announcement
+    /// once it is in force.
     pub(crate) fn hear(
         &mut self,
         places: &Places,
@@ -149,7 +150,7 @@ impl Follower {
             .name("follow".into())
             .spawn(move || {
                 runtime.block_on(follow(&source, |event| {
-                    // An agent that ends listens no more.
+                    // This fails only when the agent ends.
                     let _ = say.send(event);
                     let _ = nix::unistd::write(&ring, &1u64.to_ne_bytes());
                 }));
@@ -159,7 +160,7 @@ impl Follower {
     }
 }
 
-/// The announcement in the state folder, if it goes with the configuration.
+/// The announcement in the state folder, if it fits the configuration.
 fn kept(fleet: &Fleet, own: &Levels) -> Result<Option<Announcement>, AgentError> {
     let path = fleet.state.join(KEPT);
     let text = match fs::read(&path) {
@@ -179,7 +180,7 @@ fn kept(fleet: &Fleet, own: &Levels) -> Result<Option<Announcement>, AgentError>
     Ok(Some(kept))
 }
 
-/// Puts the announcement in the place of the one that was kept.
+/// Replaces the stored announcement.
 fn keep(folder: &Path, announcement: &Announcement) -> Result<(), AgentError> {
     let path: PathBuf = folder.join(KEPT);
     let fresh = folder.join(format!("new.{KEPT}"));

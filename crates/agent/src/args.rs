@@ -114,7 +114,7 @@ pub(crate) struct NicArgs {
 }
 
 impl NicArgs {
-    /// What is to be done: to start, where nothing is said.
+    /// The action of the command: starting, if none is given.
     pub(crate) fn action(&self) -> NicAction {
         self.action.clone().unwrap_or_else(|| NicAction::Start(self.start.clone()))
     }

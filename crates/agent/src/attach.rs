@@ -1,5 +1,5 @@
-//! On which interfaces the tagger runs, and by which hook: tcx where the kernel has it (6.6 on),
-//! clsact otherwise. It runs before other programs, lets them run, and outlives the agent.
+//! Attaches the tagger to interfaces, by tcx if the kernel has it (6.6 on) and by clsact otherwise.
+//! The tagger runs before other programs, lets them run, and outlives the agent.
 
 mod clsact;
 mod tcx;
@@ -13,10 +13,10 @@ use crate::interfaces::{self, Interface};
 use crate::pins::Places;
 pub(crate) use clsact::RECORD;
 
-/// How programs are put on an interface.
+/// The way to attach programs to an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hook {
-    /// Links of their own; the kernel keeps their order.
+    /// Links. The kernel keeps the order of programs.
     Tcx,
     /// Filters of a queueing discipline.
     Clsact,
@@ -34,7 +34,7 @@ impl fmt::Display for Hook {
 impl Hook {
     const BOTH: [Hook; 2] = [Hook::Tcx, Hook::Clsact];
 
-    /// The better one that the kernel has.
+    /// The best hook that the kernel has.
     pub(crate) fn available() -> Hook {
         let any = interfaces::all().first().map_or(1, |one| one.index);
         if tcx::programs(any, Side::Egress).is_ok() { Hook::Tcx } else { Hook::Clsact }
@@ -62,12 +62,12 @@ impl Hook {
     }
 }
 
-/// What [`attach`] did.
+/// The result of [`attach`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attached {
     /// There was no tagger on the interface.
     Fresh,
-    /// There was one, and its program was replaced without a packet in between untagged.
+    /// There was a tagger. Its program was replaced, and no packet was untagged in between.
     Replaced,
 }
 
@@ -80,9 +80,9 @@ impl fmt::Display for Attached {
     }
 }
 
-/// Puts programs on an interface, or replaces those that are there; `program` is the one of an entry
-/// point. Those on the other hook go only then, so that no packet is untagged; for that moment both
-/// run.
+/// Attaches programs to an interface, or replaces those that are there. `program` returns the
+/// program of an entry point. Programs on the other hook are removed afterwards, so that no packet
+/// is untagged. Both run for that moment.
 pub(crate) fn attach<'a>(
     program: impl Fn(Entry) -> BorrowedFd<'a>,
     places: &Places,
@@ -113,17 +113,17 @@ fn put(
     }
 }
 
-/// Whether a tagger runs on the interface, whole.
+/// Whether a tagger runs on both sides of the interface.
 pub(crate) fn is_attached(places: &Places, interface: &Interface) -> bool {
     Hook::BOTH.iter().any(|hook| Side::BOTH.iter().all(|side| hook.has(places, interface, *side)))
 }
 
-/// Takes the tagger off an interface.
+/// Removes the tagger from an interface.
 pub(crate) fn detach(places: &Places, interface: &Interface) -> Result<(), AgentError> {
     Hook::BOTH.iter().try_for_each(|hook| hook.remove(places, interface))
 }
 
-/// Interfaces that a tagger runs on, and its hook.
+/// The interfaces that a tagger runs on, with its hook.
 pub(crate) fn attached(places: &Places) -> Vec<(Interface, Hook)> {
     let hook_of = |interface: &Interface| {
         Hook::BOTH.into_iter().find(|hook| hook.has(places, interface, Side::Egress))
@@ -132,8 +132,8 @@ pub(crate) fn attached(places: &Places) -> Vec<(Interface, Hook)> {
     all.filter_map(|interface| hook_of(&interface).map(|hook| (interface, hook))).collect()
 }
 
-/// What runs on packets that leave an interface before the tagger does: any of them may keep
-/// packets from it.
+/// The programs that run before the tagger on packets that leave an interface. Any of them may keep
+/// packets from the tagger.
 pub(crate) fn before(places: &Places, interface: &Interface, hook: Hook) -> Vec<String> {
     match hook {
         Hook::Tcx => tcx::before(places, interface),
@@ -141,7 +141,7 @@ pub(crate) fn before(places: &Places, interface: &Interface, hook: Hook) -> Vec<
     }
 }
 
-/// How many programs run on packets that leave the interface by tcx.
+/// The number of programs on tcx that run on packets that leave the interface.
 pub(crate) fn count_on_tcx(interface: &Interface) -> usize {
     tcx::programs(interface.index, Side::Egress).map_or(0, |programs| programs.len())
 }

@@ -7,13 +7,13 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::{MapCore, MapHandle};
 
-/// How many entries a call asks for; more where a bucket of the hash has more.
+/// The number of entries per call. It grows if a bucket of the hash has more entries.
 const ENTRIES: usize = 4096;
-/// More than any bucket has.
+/// An upper limit for the entries of a bucket.
 const MOST: usize = 1 << 22;
 
-/// Calls `visit` with the key and value of every entry of a map that is not per processor. An entry that comes or goes meanwhile may be
-/// missed.
+/// Calls `visit` with the key and value of every entry of a map that is not per processor. May miss an entry that is
+/// added or removed meanwhile.
 ///
 /// # Errors
 /// If the map cannot be read.
@@ -21,7 +21,7 @@ pub(crate) fn for_each(map: &MapHandle, mut visit: impl FnMut(&[u8], &[u8])) -> 
     let mut reader = Reader::new(map, ENTRIES);
     loop {
         let (count, is_last) = match reader.next() {
-            // A bucket with more entries than that.
+            // A bucket has more entries than there is room for.
             Err(error) if error.raw_os_error() == Some(libc::ENOSPC) && reader.room < MOST => {
                 reader.enlarge();
                 continue;
@@ -38,7 +38,7 @@ pub(crate) fn for_each(map: &MapHandle, mut visit: impl FnMut(&[u8], &[u8])) -> 
     }
 }
 
-/// Where the reading of a map is.
+/// The state of reading a map.
 struct Reader<'a> {
     map: &'a MapHandle,
     key_size: usize,
@@ -46,7 +46,7 @@ struct Reader<'a> {
     room: usize,
     keys: Vec<u8>,
     values: Vec<u8>,
-    /// Where the kernel goes on; as long as a key, and never shorter than its own counter.
+    /// Where the kernel continues. As long as a key, and at least as long as the kernel's own counter.
     place: Option<Vec<u8>>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         self.values.resize(self.room * self.value_size, 0);
     }
 
-    /// Reads the next entries: how many, and whether they are the last.
+    /// Reads the next entries. Returns how many there are, and whether they are the last.
     fn next(&mut self) -> io::Result<(usize, bool)> {
         let mut next = vec![0u8; self.key_size.max(8)];
         let from = self.place.as_mut().map_or(std::ptr::null_mut(), |place| place.as_mut_ptr());
@@ -115,7 +115,7 @@ mod tests {
         };
         for kind in [MapType::LruHash, MapType::Hash, MapType::Array] {
             let map = MapHandle::create(kind, Some("numbers"), 4, 12, 60_000, &options).unwrap();
-            // No whole number of batches, and for an array all entries, as ever.
+            // For hashes, not a multiple of the batch size. An array always has all its entries.
             let filled = if kind == MapType::Array { 60_000 } else { 20_123u32 };
             for number in 0..filled {
                 let value = [number.to_ne_bytes(), [7; 4], [9; 4]].concat();

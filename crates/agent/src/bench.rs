@@ -1,5 +1,5 @@
-//! What the tagger costs: `make bench-agent`. Not part of the tests; needs root and an idle
-//! machine, and prints what it finds.
+//! The costs of the tagger: `make bench-agent`. These measurements are not part of the tests. They
+//! need root and an idle machine, and print their results.
 
 mod connections;
 mod floors;

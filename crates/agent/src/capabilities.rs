@@ -1,14 +1,15 @@
-//! What this process may do.
+//! The capabilities of this process.
 
 use std::fs;
 
 use crate::error::AgentError;
 
-/// Capabilities that matter here, with their numbers (capabilities(7)).
+/// The capabilities that matter here, with their numbers (capabilities(7)).
 const CAPABILITIES: [(&str, u32); 4] =
     [("CAP_NET_ADMIN", 12), ("CAP_SYS_ADMIN", 21), ("CAP_PERFMON", 38), ("CAP_BPF", 39)];
 
-/// Names of those that this process has; CAP_SYS_ADMIN stands for all that were split off it.
+/// The names of the capabilities that this process has. CAP_SYS_ADMIN includes those that were
+/// split off from it.
 pub(crate) fn held() -> Vec<&'static str> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
@@ -22,16 +23,16 @@ pub(crate) fn held() -> Vec<&'static str> {
         .collect()
 }
 
-/// What tagging takes. Without CAP_PERFMON the verifier guards every access to a packet against
-/// speculation, and refuses most.
+/// The capabilities that tagging needs. Without CAP_PERFMON, the verifier guards every access to a
+/// packet against speculation, and refuses most.
 pub(crate) const FOR_TAGGING: [&str; 3] = ["CAP_BPF", "CAP_NET_ADMIN", "CAP_PERFMON"];
-/// What changing an interface's queueing takes.
+/// The capabilities that changing an interface's queueing needs.
 pub(crate) const FOR_QUEUEING: [&str; 1] = ["CAP_NET_ADMIN"];
 
-/// Says which of `needed` are missing, if any are.
+/// Checks that the process has all `needed` capabilities.
 ///
 /// # Errors
-/// If some are.
+/// If some are missing. The error names them.
 pub(crate) fn demand(needed: &[&str]) -> Result<(), AgentError> {
     let held = held();
     let missing: Vec<&str> = needed.iter().copied().filter(|name| !held.contains(name)).collect();

@@ -1,5 +1,5 @@
-//! `flowsched agent check`: whether a configuration would work on this machine. Changes nothing and
-//! needs no agent. `start --dry-run` prints the same, and the rule in words.
+//! `flowsched agent check`: checks whether a configuration would work on this machine. It changes
+//! nothing and needs no agent. `start --dry-run` prints the same, and the rule in words.
 
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::pins::Places;
 use crate::tagger::{LoadOptions, Tagger};
 use crate::{capabilities, control, daemon, doctor, map, memory, nic, preview, sys};
 
-/// Prints a line a finding.
+/// Prints one line per finding.
 ///
 /// # Errors
 /// If the configuration would not work.
@@ -34,7 +34,7 @@ pub(crate) fn run(places: &Places, path: &Path) -> Result<(), AgentError> {
     if errors > 0 { Err(refused(path, errors)) } else { Ok(()) }
 }
 
-/// `flowsched agent start --dry-run`.
+/// Runs `flowsched agent start --dry-run`.
 pub(crate) fn dry_run(
     places: &Places,
     config: &Config,
@@ -51,7 +51,7 @@ pub(crate) fn dry_run(
     if errors > 0 { Err(refused(path, errors)) } else { Ok(()) }
 }
 
-/// Prints the findings, and counts the errors among them.
+/// Prints the findings. Returns the number of errors among them.
 fn print_all(findings: &[Finding]) -> usize {
     for finding in findings {
         println!("{finding}");
@@ -67,7 +67,7 @@ fn refused(path: &Path, errors: usize) -> AgentError {
 fn findings(places: &Places, config: &Config, hook: Option<Hook>) -> Vec<Finding> {
     let mut all = vec![doctor::kernel(), folders(places), flows(places, config)];
     let may_try = capabilities::demand(&capabilities::FOR_TAGGING);
-    // The kernel tells nobody else which hooks it has.
+    // The kernel tells only a process with these capabilities which hooks it has.
     let hook = hook.or_else(|| may_try.is_ok().then(Hook::available));
     all.push(match may_try {
         Ok(()) => Finding::new("program", program(config)),
@@ -93,7 +93,7 @@ fn folders(places: &Places) -> Finding {
     Finding::new("folders", checked.map(|()| text))
 }
 
-/// Whether there is memory for `flows.max`.
+/// Whether there is enough memory for `flows.max`.
 fn flows(places: &Places, config: &Config) -> Finding {
     let about = "flows.max";
     let in_use = places.open_map(map::FLOWS).map(|flows| flows.max_entries());
@@ -110,7 +110,7 @@ fn flows(places: &Places, config: &Config) -> Finding {
 }
 
 fn program(config: &Config) -> Result<String, AgentError> {
-    // Whether there is room for more is known without taking it.
+    // A small map is enough here: `flows` checks the memory without using it.
     let small = Config { max_flows: config.max_flows.min(65_536), ..config.clone() };
     let tagger = Tagger::load(&small, None, LoadOptions::default())?;
     let verified = Entry::TAGGERS.map(|entry| {
@@ -120,7 +120,7 @@ fn program(config: &Config) -> Result<String, AgentError> {
     Ok(verified.join(", "))
 }
 
-/// Whether the metrics could be served: the address, the certificate and the token are tried.
+/// Whether the metrics could be served. Tries the address, the certificate and the token.
 fn listens(places: &Places, settings: &Metrics) -> Finding {
     let about = "metrics";
     match Server::bind(settings) {

@@ -1,5 +1,5 @@
-//! The BPF program beside the Rust tagger of the simulator, decision by decision: on packets made at
-//! random, and on real connections. Tests alone.
+//! Compares the BPF program with the simulator's tagger in Rust, decision by decision: on random
+//! packets, and on real connections. Only for tests.
 
 mod differential;
 mod replay;

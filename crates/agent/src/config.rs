@@ -1,6 +1,6 @@
-//! The agent's configuration file: read, checked, and turned into the rule that the BPF program
-//! obeys. Nothing is half accepted: what makes no sense is refused with what was found and what
-//! is allowed.
+//! The agent's configuration file: reads and checks it, and converts it to the rule for the BPF
+//! program. An invalid file is refused as a whole; the error names what was found and what is
+//! allowed.
 
 mod checked;
 mod file;

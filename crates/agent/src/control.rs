@@ -1,8 +1,8 @@
-//! The socket by which other commands reach the running agent. They send one word, `pid` or
-//! `stop`, and are answered with the agent's process ID. No process is ever signalled, so that a
-//! command reaches an agent in another PID namespace, and nobody else.
+//! The socket by which other commands reach the running agent. They send one word, `pid` or `stop`,
+//! and the agent answers with its process ID. No process gets a signal: so a command reaches an agent
+//! in another PID namespace, and never another process.
 //!
-//! The agent serves it between other work and never waits for a caller.
+//! The agent serves the socket between other work and never waits for a caller.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -23,10 +23,10 @@ use crate::pins::Places;
 
 const PID: &[u8] = b"pid\n";
 const STOP: &[u8] = b"stop\n";
-/// Callers at once, and how long each may take to say what it wants.
+/// The number of callers at a time, and the time that each may take to send its word.
 const CALLERS: usize = 8;
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a command waits for the answer. An agent that starts answers late.
+/// How long a command waits for the answer. A starting agent answers late.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// The agent's end.
@@ -43,7 +43,7 @@ struct Caller {
     since: Instant,
 }
 
-/// What became of a caller.
+/// What a caller has sent.
 enum Heard {
     Nothing,
     Gone,
@@ -52,7 +52,8 @@ enum Heard {
 }
 
 impl Control {
-    /// Listens. The caller holds the lock: a socket that is there is one of an agent that was killed.
+    /// Listens on the socket. The caller must hold the lock, so an existing socket can only be one of
+    /// an agent that was killed.
     pub(crate) fn listen(places: &Places) -> Result<Control, AgentError> {
         let path = path(places);
         let _ = fs::remove_file(&path);
@@ -66,7 +67,7 @@ impl Control {
         Ok(Control { listener, path, callers: Vec::new() })
     }
 
-    /// What is to be polled. With all places taken, further callers wait.
+    /// The files to poll. While all places are taken, further callers wait.
     pub(crate) fn files(&self) -> Vec<BorrowedFd<'_>> {
         let mut files: Vec<BorrowedFd<'_>> =
             self.callers.iter().map(|caller| caller.stream.as_fd()).collect();
@@ -76,7 +77,7 @@ impl Control {
         files
     }
 
-    /// Answers all who have said what they want. Whether one wants the agent to end.
+    /// Answers all callers who have sent their word. Returns whether one asks the agent to end.
     pub(crate) fn serve(&mut self) -> bool {
         self.accept();
         let mut stop = false;
@@ -118,14 +119,14 @@ impl Caller {
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Heard::Nothing,
             Ok(_) | Err(_) => return Heard::Gone,
         };
-        // A caller that went away meanwhile still has its wish.
+        // The request counts even if the caller has gone away meanwhile.
         let _ = self.stream.write_all(format!("{}\n", process::id()).as_bytes());
         heard
     }
 }
 
-/// Root, or the agent's own user. Users that this user namespace does not know all appear as one,
-/// `overflow`, which says nothing.
+/// Allows root and the agent's own user. Users that this user namespace does not know all appear as
+/// `overflow`, which therefore identifies nobody.
 fn is_allowed(uid: u32, own: u32, overflow: u32) -> bool {
     uid == 0 || (uid == own && uid != overflow)
 }
@@ -139,7 +140,7 @@ fn path(places: &Places) -> PathBuf {
     places.record("control")
 }
 
-/// The process that runs the agent, by its own account, if one does.
+/// The process ID that the running agent reports; `None` if no agent runs.
 pub(crate) fn running(places: &Places) -> Result<Option<u32>, AgentError> {
     ask(places, PID)
 }
@@ -147,13 +148,13 @@ pub(crate) fn running(places: &Places) -> Result<Option<u32>, AgentError> {
 /// Takes the lock of the run directory.
 ///
 /// # Errors
-/// If another agent holds it: names that agent's process, if it answers.
+/// If another agent holds it. The error names that agent's process, if it answers.
 pub(crate) fn take_lock(places: &Places) -> Result<Lock, AgentError> {
     let lock = Lock::try_take(places)?;
     lock.ok_or_else(|| AgentError::Running { pid: running(places).ok().flatten() })
 }
 
-/// Asks the agent to end. Its process, if there is one.
+/// Asks the agent to end. Returns its process ID, if there is an agent.
 pub(crate) fn stop(places: &Places) -> Result<Option<u32>, AgentError> {
     ask(places, STOP)
 }
@@ -166,7 +167,7 @@ fn ask(places: &Places, request: &[u8]) -> Result<Option<u32>, AgentError> {
             let text = format!("{}: {error}\n{}", path.display(), folder::WHO_MAY);
             return Err(AgentError::Denied(text));
         }
-        // None, or one that a killed agent has left.
+        // There is no socket, or a killed agent has left one.
         Err(_) if !Lock::is_held(places) => return Ok(None),
         Err(error) => {
             return Err(AgentError::Refused(format!(
@@ -184,7 +185,7 @@ fn ask(places: &Places, request: &[u8]) -> Result<Option<u32>, AgentError> {
         .and_then(|()| stream.read_to_string(&mut answer));
     match (spoken, answer.trim().parse()) {
         (Ok(_), Ok(pid)) => Ok(Some(pid)),
-        // It ended, or was killed, just now.
+        // The agent ended, or was killed, just now.
         (_, _) if !Lock::is_held(places) => Ok(None),
         (Err(error), _) => Err(AgentError::Refused(format!(
             "the agent does not answer on {}: {error}. It may be starting, or be suspended.",
@@ -209,7 +210,7 @@ mod tests {
         Places { pins: "/none".into(), run }
     }
 
-    /// Serves until somebody asks the agent to end.
+    /// Serves until a caller asks the agent to end.
     fn serve(mut control: Control) -> thread::JoinHandle<()> {
         thread::spawn(move || {
             while !control.serve() {
@@ -238,7 +239,7 @@ mod tests {
     #[test]
     fn a_killed_agents_socket_is_no_agent_and_no_obstacle() {
         let places = places("stale");
-        // Closed without being removed, as the kernel does after a SIGKILL.
+        // Close the socket without removing it, as the kernel does after a SIGKILL.
         drop(UnixListener::bind(path(&places)).unwrap());
         assert_eq!(stop(&places).unwrap(), None);
         let _lock = take_lock(&places).unwrap();
@@ -270,7 +271,7 @@ mod tests {
         const OVERFLOW: u32 = 65_534;
         assert!(is_allowed(0, 110, OVERFLOW) && is_allowed(110, 110, OVERFLOW));
         assert!(!is_allowed(111, 110, OVERFLOW) && !is_allowed(1000, 0, OVERFLOW));
-        // Everybody whom this user namespace does not know.
+        // A user that this user namespace does not know.
         assert!(!is_allowed(OVERFLOW, OVERFLOW, OVERFLOW));
     }
 }

@@ -1,6 +1,6 @@
-//! The agent at work: watches interfaces and the configuration, sweeps idle flows.
+//! The running agent: watches interfaces and the configuration, and sweeps idle flows.
 //!
-//! Tagging does not depend on it: when it ends, packets are tagged as before.
+//! Tagging does not depend on the agent. When it ends, packets are tagged as before.
 
 use std::collections::BTreeSet;
 use std::os::fd::AsFd;
@@ -41,29 +41,29 @@ pub(crate) fn explain(config: &Config) -> String {
     text
 }
 
-/// Whether a new configuration differs in what only a start puts in force.
+/// Whether a new configuration changes settings that take effect only at a start.
 fn needs_restart(old: &Config, new: &Config) -> bool {
     (old.max_flows, old.measure_run_time) != (new.max_flows, new.measure_run_time)
         || (&old.metrics, &old.fleet, old.is_survey) != (&new.metrics, &new.fleet, new.is_survey)
 }
 
-/// The agent once it is ready.
+/// The agent when it is ready.
 pub(crate) struct Agent<'a> {
     pub(crate) places: &'a Places,
     pub(crate) hook: Hook,
     pub(crate) tagger: &'a Tagger,
     pub(crate) config: Config,
-    /// Where there is a controller.
+    /// The announcements, if there is a controller.
     pub(crate) announced: Option<Announced>,
     /// The configuration file.
     pub(crate) path: PathBuf,
-    /// Interfaces that could not be attached to: said once, and tried again with each sweep. One that comes
-    /// back may have its old index.
+    /// Interfaces to which attaching failed. The failure is logged once, and each sweep tries again. An
+    /// interface that comes back may have its old index.
     pub(crate) refused: BTreeSet<Interface>,
 }
 
 impl Agent<'_> {
-    /// Keeps the tagger as the configuration wants it, until the agent is asked to end.
+    /// Keeps the tagger as the configuration says, until the agent is asked to end.
     pub(crate) fn watch(&mut self, requests: &mut Requests, changes: &Inotify) {
         let mut swept = Instant::now();
         let mut recent = Instant::now();
@@ -97,7 +97,7 @@ impl Agent<'_> {
         }
     }
 
-    /// All of the new configuration, or none of it.
+    /// Puts the new configuration in force, either completely or not at all.
     fn reload(&mut self) {
         match self.try_reload() {
             Ok(true) => log::info("the new configuration is in force"),
@@ -129,7 +129,7 @@ impl Agent<'_> {
             ));
         }
         if let Err(error) = self.put_in_force(&config) {
-            // What there was already of the new one goes again.
+            // Undo the parts of the new configuration that are in force already.
             if let Err(error) = self.put_in_force(&self.config) {
                 log::error(error);
             }
@@ -144,7 +144,7 @@ impl Agent<'_> {
         Ok(true)
     }
 
-    /// Puts in force what the controller has announced. Only thresholds change, and all at once.
+    /// Puts the controller's announcements in force. Only thresholds change, and all at once.
     fn hear(&mut self) {
         let Some(announced) = &mut self.announced else { return };
         let (tagger, config) = (self.tagger, &mut self.config);
@@ -159,8 +159,8 @@ impl Agent<'_> {
         });
     }
 
-    /// All that a configuration says of the interfaces that there are; the rule for packets, which
-    /// hardly anything can stop, at the end.
+    /// Puts a configuration in force on the existing interfaces. The rule for packets comes last, because
+    /// it hardly ever fails.
     fn put_in_force(&self, config: &Config) -> Result<(), AgentError> {
         for (interface, _) in attach::attached(self.places) {
             gso::restore(self.places, interface.index)?;
@@ -174,8 +174,7 @@ impl Agent<'_> {
         self.tagger.apply(config)
     }
 
-    /// Takes the tagger off interfaces that have another name now, or that a new configuration does
-    /// not name.
+    /// Removes the tagger from interfaces that were renamed, or that a new configuration does not name.
     pub(crate) fn detach_unwanted(&self) -> Result<(), AgentError> {
         let wanted = interfaces::matching(&self.config.interfaces);
         for (interface, _) in attach::attached(self.places) {
@@ -189,7 +188,8 @@ impl Agent<'_> {
         Ok(())
     }
 
-    /// Attaches to interfaces that are new, or were gone and are back. `again`: to those that refused, too.
+    /// Attaches the tagger to interfaces that are new or have come back. `again`: whether to retry those
+    /// where it failed.
     fn check_interfaces(&mut self, again: bool) {
         install::tidy(self.places);
         for interface in interfaces::matching(&self.config.interfaces) {
@@ -219,7 +219,7 @@ impl Agent<'_> {
         }
     }
 
-    /// Flows that never end make room only for others.
+    /// Sweeps idle flows. Otherwise, flows that never end would leave only when others need room.
     fn sweep(&self) {
         let Some(idle) = self.config.flow_idle else { return };
         match stats::sweep(self.places, clock::monotonic_ns(), idle.as_ps() / 1000) {
@@ -229,7 +229,7 @@ impl Agent<'_> {
     }
 }
 
-/// Watches the folder, since editors and Kubernetes put a new file in the old one's place.
+/// Watches the folder of the file, because editors and Kubernetes replace the file by a new one.
 pub(crate) fn watch_file(path: &Path) -> Result<Inotify, AgentError> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -237,7 +237,7 @@ pub(crate) fn watch_file(path: &Path) -> Result<Inotify, AgentError> {
     };
     let inotify = Inotify::init(InitFlags::IN_NONBLOCK)
         .map_err(|e| AgentError::kernel("watch the configuration", e))?;
-    // Not while it is being written: when whoever writes it has closed it.
+    // Report the file when its writer has closed it, not while it is being written.
     let when = AddWatchFlags::IN_CLOSE_WRITE | AddWatchFlags::IN_MOVED_TO;
     inotify
         .add_watch(folder, when)
@@ -248,7 +248,7 @@ pub(crate) fn watch_file(path: &Path) -> Result<Inotify, AgentError> {
 fn is_changed(changes: &Inotify, path: &Path) -> bool {
     let mut changed = false;
     while let Ok(events) = changes.read_events() {
-        // Kubernetes swaps a link called ..data, which the file's name leads through.
+        // Kubernetes swaps a link called ..data, which is part of the path to the file.
         changed |= events.iter().any(|event| {
             event.name.as_deref() == path.file_name()
                 || event.name.as_deref().is_some_and(|name| name == "..data")
@@ -260,7 +260,7 @@ fn is_changed(changes: &Inotify, path: &Path) -> bool {
 pub(crate) fn notify_systemd(state: &str) {
     let Some(address) = std::env::var_os("NOTIFY_SOCKET") else { return };
     if let Ok(socket) = UnixDatagram::unbound() {
-        // Without systemd at the other end nobody waits for it.
+        // If systemd is not at the other end, nobody waits for the message.
         let _ = socket.send_to(state.as_bytes(), PathBuf::from(address));
     }
 }

@@ -1,4 +1,4 @@
-//! `flowsched agent doctor`: what this kernel can do, what the agent will use, what is missing.
+//! `flowsched agent doctor`: what this kernel can do, what the agent will use, and what is missing.
 
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::pins::{Places, is_bpf_file_system};
 use crate::tagger::{LoadOptions, Tagger};
 use crate::{capabilities, passed, select, sys};
 
-/// Enough to load the program.
+/// A configuration that is just enough to load the program.
 const TRIAL: &str = "interfaces = [\"lo\"]\nthresholds = \"100KB\"\n";
 
-/// Prints a line a finding; what stands in the way of tagging is an error at the end.
+/// Prints one line per finding. Returns an error at the end if something prevents tagging.
 pub(crate) fn run(places: &Places) -> Result<(), AgentError> {
     let release = release();
     let tested =
@@ -61,7 +61,7 @@ fn finding(about: &str, what: &str) {
     println!("{about:<22} {what}");
 }
 
-/// What a configuration needs of the kernel itself.
+/// Checks the kernel features that every configuration needs.
 pub(crate) fn kernel() -> Finding {
     let (about, release) = ("kernel", release());
     if !has_btf() {

@@ -5,19 +5,19 @@ use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcAttachPoint};
 use crate::interfaces::Interface;
 use crate::sys;
 
-/// Packets that leave an interface are tagged; of those that arrive it is noted that they did.
+/// A side of an interface. Packets that leave are tagged. Packets that arrive are only noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// What leaves.
+    /// Packets that leave.
     Egress,
-    /// What arrives.
+    /// Packets that arrive.
     Ingress,
 }
 
 impl Side {
     pub(crate) const BOTH: [Side; 2] = [Side::Egress, Side::Ingress];
 
-    /// As pins and `tc` name it.
+    /// The name in pins and in `tc`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Side::Egress => "egress",
@@ -25,7 +25,7 @@ impl Side {
         }
     }
 
-    /// As libbpf names it.
+    /// The name in libbpf.
     pub(crate) fn point(self) -> TcAttachPoint {
         match self {
             Side::Egress => TC_EGRESS,
@@ -34,7 +34,8 @@ impl Side {
     }
 }
 
-/// The entry points: what is to be done with a packet, and whether it has an Ethernet header.
+/// The entry points. They differ in what they do with a packet, and in whether it has an Ethernet
+/// header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// Tags frames that leave.
@@ -52,7 +53,8 @@ impl Entry {
     pub(crate) const ALL: [Entry; 4] =
         [Entry::TagEthernet, Entry::TagIp, Entry::HearEthernet, Entry::HearIp];
 
-    /// The program for packets of that side, by what they look like on the interface.
+    /// The entry point for packets on this side of the interface, depending on whether they have
+    /// Ethernet headers.
     pub(crate) fn on(interface: &Interface, side: Side) -> Entry {
         match (sys::has_ethernet_header(&interface.name), side) {
             (Ok(false), Side::Egress) => Entry::TagIp,
@@ -62,7 +64,7 @@ impl Entry {
         }
     }
 
-    /// As the BPF program's source names it.
+    /// The name in the BPF program's source.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Entry::TagEthernet => "tag_ethernet",

@@ -1,4 +1,4 @@
-//! Errors, each with what an operator can do about it.
+//! Errors, each with what an operator can do.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub enum AgentError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The configuration cannot be read, is not TOML, or a key is unknown or missing.
@@ -24,7 +24,7 @@ pub enum AgentError {
         /// Line, column and what is wrong.
         message: String,
     },
-    /// A value that makes no sense.
+    /// A value is invalid.
     #[error(transparent)]
     Setting(#[from] Refused),
     /// The kernel refused the program.
@@ -34,7 +34,7 @@ pub enum AgentError {
         reason: String,
         /// What to do about it.
         advice: &'static str,
-        /// What libbpf and the verifier said.
+        /// The output of libbpf and the verifier.
         log: String,
     },
     /// The kernel refused another request.
@@ -42,36 +42,36 @@ pub enum AgentError {
     Kernel {
         /// What was tried.
         action: String,
-        /// The answer.
+        /// The kernel's answer.
         reason: String,
     },
-    /// Another agent runs.
+    /// Another agent is running.
     #[error("an agent runs already{}; stop it with `flowsched agent stop`", process(*pid))]
     Running {
-        /// Its process id, if it answers.
+        /// Its process ID, if it answers.
         pid: Option<u32>,
     },
-    /// The command line contradicts itself, or what is on the machine.
+    /// The command line contradicts itself or the state of the machine.
     #[error("{0}")]
     Usage(String),
     /// No tagger is installed.
     #[error("{0}")]
     NotInstalled(String),
-    /// The process lacks capabilities, or is another user's.
+    /// The process lacks capabilities, or belongs to another user.
     #[error("{0}")]
     Denied(String),
-    /// Something on the machine prevents it.
+    /// Something on the machine prevents the action.
     #[error("{0}")]
     Refused(String),
     /// A signal or a command ended the agent before it was ready.
     #[error("the agent ended before it was ready")]
     Ended,
-    /// What the command needs is not there.
+    /// Something that the command needs is missing.
     #[error("{0}")]
     Missing(String),
 }
 
-/// ` (process 7)`.
+/// Returns text such as ` (process 7)`.
 fn process(pid: Option<u32>) -> String {
     pid.map(|pid| format!(" (process {pid})")).unwrap_or_default()
 }
@@ -87,7 +87,7 @@ impl AgentError {
         }
     }
 
-    /// `key` was given as `found` where only `allowed` makes sense.
+    /// An error about `key`, which has the value `found`. `allowed` describes the allowed values.
     pub(crate) fn setting(
         key: impl Into<String>,
         found: impl std::fmt::Display,

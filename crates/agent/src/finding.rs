@@ -1,4 +1,4 @@
-//! What `check` and `start --dry-run` print: one line for each thing that they looked at.
+//! Findings of `check` and `start --dry-run`: one line for each thing that they examine.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ enum Verdict {
     Error,
 }
 
-/// One line of what is printed.
+/// One line of the output.
 #[derive(Debug)]
 pub(crate) struct Finding {
     verdict: Verdict,
@@ -32,7 +32,7 @@ impl Finding {
         Finding { verdict: Verdict::Error, about, text }
     }
 
-    /// What `result` says.
+    /// A finding from a result: good, or an error.
     pub(crate) fn new(about: &'static str, result: Result<String, AgentError>) -> Finding {
         match result {
             Ok(text) => Finding::ok(about, text),

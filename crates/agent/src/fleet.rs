@@ -1,5 +1,5 @@
-//! The record of how it goes with the controller, for `status` and the metrics: a file in the run
-//! directory, since those are other processes.
+//! The record of the connection to the controller, for `status` and the metrics. It is a file in the run
+//! directory, because these run in other processes.
 
 use flowsched_fleet::Announcement;
 use serde::{Deserialize, Serialize};
@@ -11,27 +11,27 @@ use crate::pins::Places;
 /// The record's name.
 const RECORD: &str = "controller.json";
 
-/// What the agent last knew.
+/// The last known state of the connection.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) group: String,
     pub(crate) host: String,
-    /// The version in force; 0: the file's own thresholds.
+    /// The version in force; 0 if the file's own thresholds are in force.
     pub(crate) version: u64,
     pub(crate) is_canary: bool,
-    /// The source answers.
+    /// Whether the source answers.
     pub(crate) is_connected: bool,
-    /// Why it does not.
+    /// Why the source does not answer.
     pub(crate) trouble: Option<String>,
     /// Why the last announcement was refused.
     pub(crate) refusal: Option<String>,
-    /// Announcements put in force, and those refused.
+    /// The number of announcements that were put in force, and of those that were refused.
     pub(crate) applied: u64,
     pub(crate) refused: u64,
 }
 
 impl Record {
-    /// The record of an agent that starts; counts go on.
+    /// The record of an agent that starts. Counts continue.
     pub(crate) fn begin(places: &Places, fleet: &Fleet, current: Option<&Announcement>) -> Record {
         let before = Record::read(places).unwrap_or_default();
         let host = &fleet.source.host;
@@ -46,12 +46,12 @@ impl Record {
         }
     }
 
-    /// The record of the agent that runs, or ran last; `None` without a controller.
+    /// The record of the agent that runs or ran last; `None` without a controller.
     pub(crate) fn read(places: &Places) -> Option<Record> {
         serde_json::from_str(&places.read_record(RECORD).ok()??).ok()
     }
 
-    /// Forgets what an earlier configuration said of a controller.
+    /// Removes the record of a controller that an earlier configuration named.
     pub(crate) fn forget(places: &Places) {
         let _ = std::fs::remove_file(places.record(RECORD));
     }
@@ -70,7 +70,8 @@ impl Record {
         (self.is_connected, self.trouble) = (true, None);
     }
 
-    /// Said once for each kind of trouble: the same text with other figures, such as the time, is not another.
+    /// Notes that the source does not answer. Logs each kind of trouble once: a text that differs only in its
+    /// figures, such as the time, is the same kind.
     pub(crate) fn in_trouble(&mut self, trouble: String) {
         let kind = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
         if self.trouble.as_deref().map(kind) != Some(kind(&trouble)) {

@@ -10,20 +10,20 @@ use nix::unistd::{Uid, User, geteuid};
 
 use crate::error::AgentError;
 
-/// Advice to somebody who may not look.
+/// Advice to a user without permission.
 pub(crate) const WHO_MAY: &str =
     "what the agent keeps is for root, and for the user who started the agent: run this as root";
 
-/// What a folder is for.
+/// The purpose of checking a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// An agent starts: the folder belongs to its user, or to root.
+    /// An agent starts. The folder must belong to its user or to root.
     Start,
-    /// A command reads, or puts back, what an agent has left: the folder may be another user's.
+    /// A command reads or restores what an agent has left. The folder may be another user's.
     Use,
 }
 
-/// Makes a folder unless it is there, and checks it.
+/// Makes a folder, or checks the existing one.
 pub(crate) fn make(path: &Path, mode: u32, purpose: Purpose) -> Result<(), AgentError> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent).map_err(|e| AgentError::file(parent, e))?;

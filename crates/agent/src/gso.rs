@@ -1,5 +1,5 @@
-//! A cap on super-packets: all segments of one carry one DSCP, so that a smaller one makes the
-//! tags finer. What was set before is recorded and put back.
+//! Limits the size of super-packets. All segments of a super-packet have one DSCP, so smaller ones
+//! make the tags finer. The previous limits are recorded and restored.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use crate::error::AgentError;
 use crate::interfaces::{Interface, by_index};
 use crate::pins::Places;
 
-/// Records of what was set before begin with this.
+/// The prefix of records of previous limits.
 pub(crate) const RECORD: &str = "gso_";
 
 /// An interface's limits.
@@ -20,7 +20,7 @@ struct Limits {
     gso_max_segs: u32,
 }
 
-/// Caps the interface's super-packets.
+/// Limits the interface's super-packets.
 pub(crate) fn cap(places: &Places, interface: &Interface, cap: GsoCap) -> Result<(), AgentError> {
     if cap == GsoCap::default() {
         return Ok(());
@@ -45,11 +45,11 @@ fn record(index: u32) -> String {
     format!("{RECORD}{index}")
 }
 
-/// Puts back what was set before, on the interface with this index.
+/// Restores the previous limits of the interface with this index.
 pub(crate) fn restore(places: &Places, index: u32) -> Result<(), AgentError> {
     let name = record(index);
     let Some(text) = places.read_record(&name)? else { return Ok(()) };
-    // An interface that is gone has nothing to be put back.
+    // There is nothing to restore on an interface that is gone.
     if let (Ok(before), Some(interface)) = (serde_json::from_str(&text), by_index(index)) {
         set(&interface.name, before)?;
     }

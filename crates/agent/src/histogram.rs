@@ -1,6 +1,6 @@
-//! Message sizes, log-scaled: as `bucket_of` in `bpf/depart.h`. Sizes below 256 B are exact;
-//! above, a bucket is at most 1/128 of its size wide, so that its middle is within 0.4 % of what
-//! is in it.
+//! Message sizes on a logarithmic scale, as `bucket_of` in `bpf/depart.h` has them. Sizes below 256
+//! B are exact. Above, the width of a bucket is at most 1/128 of its size, so the middle of a
+//! bucket is within 0.4 % of all sizes in it.
 
 use flowsched_units::Bytes;
 
@@ -11,7 +11,7 @@ const EXACT: u64 = constant::FS_EXACT_SIZES.0 as u64;
 const OCTAVE_BITS: u64 = constant::FS_OCTAVE_BITS.0 as u64;
 const OCTAVE_BUCKETS: u64 = constant::FS_OCTAVE_BUCKETS.0 as u64;
 const OCTAVES: u64 = constant::FS_OCTAVES.0 as u64;
-/// How many buckets there are.
+/// The number of buckets.
 pub(crate) const BUCKETS: usize = constant::FS_BUCKETS.0 as usize;
 
 /// The bucket that holds messages of `size` bytes.
@@ -41,7 +41,7 @@ pub(crate) fn bounds(bucket: usize) -> (u64, u64) {
     (first, first + width - 1)
 }
 
-/// How many messages of each size were seen.
+/// The number of messages of each size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -52,12 +52,13 @@ impl Histogram {
         Histogram { counts }
     }
 
-    /// How many messages there are.
+    /// The number of messages.
     pub fn messages(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// The sizes that occurred, in order: the middle of the bucket, and how many.
+    /// The sizes that occurred, in ascending order. Each is the middle of its bucket, with the
+    /// number of messages.
     pub fn sizes(&self) -> impl Iterator<Item = (Bytes, u64)> {
         self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(bucket, count)| {
             let (first, last) = bounds(bucket);
@@ -65,7 +66,7 @@ impl Histogram {
         })
     }
 
-    /// The size that a share `quantile` of the messages does not exceed, if there are any.
+    /// The size that the share `quantile` of the messages does not exceed; `None` without messages.
     pub fn quantile(&self, quantile: f64) -> Option<Bytes> {
         let rank = (quantile * self.messages() as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -75,8 +76,8 @@ impl Histogram {
         })
     }
 
-    /// A distribution file: a size in bytes and the share of messages that are not larger, a
-    /// line each, as `flowsched thresholds` and experiments read it.
+    /// A distribution file, as `flowsched thresholds` and experiments read it. Each line has a size
+    /// in bytes and the share of messages that are not larger.
     pub fn distribution(&self) -> String {
         let total = self.messages();
         let mut text = String::from("# bytes  cumulative probability\n");
@@ -85,7 +86,7 @@ impl Histogram {
             let before = seen as f64 / total as f64;
             seen += count;
             let after = seen as f64 / total as f64;
-            // A step: all messages of this size, rather than a slope up from the last size.
+            // Write a step at this size, rather than a slope up from the last size.
             text.push_str(&format!("{} {before}\n{} {after}\n", size.get(), size.get()));
         }
         text

@@ -1,6 +1,6 @@
-//! What a new tagger takes over from the installed one: maps with the same layout, so that counters
-//! and the state of flows continue. Other maps are created beside the old ones. The old maps keep
-//! their pins until the last step that can fail has succeeded.
+//! Decides which maps a new tagger takes over from the installed one: those with the same layout,
+//! so that counters and the state of flows continue. Other maps are created beside the old ones.
+//! The old maps keep their pins until the last step that can fail has succeeded.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::error::AgentError;
 use crate::pins::Places;
 use crate::{batch, log, map};
 
-/// A map as this agent makes it.
+/// A map that this agent needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     pub(crate) name: &'static str,
@@ -25,12 +25,12 @@ pub(crate) struct Wanted {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Inheritance {
     fresh: Vec<&'static str>,
-    /// The map of flows differs in its size alone.
+    /// Whether the map of flows differs only in its size.
     has_flows_to_copy: bool,
 }
 
 impl Inheritance {
-    /// Looks at what is installed, and says in the log what is not taken over.
+    /// Examines the installed maps, and logs which are not taken over.
     pub(crate) fn find(places: &Places, wanted: &[Wanted]) -> Inheritance {
         let layout = places
             .open_map(map::SETTINGS)
@@ -69,8 +69,8 @@ impl Inheritance {
         }
     }
 
-    /// Where the map of that name is pinned while it is loaded. What an earlier start left there
-    /// is removed.
+    /// The path where the map called `name` is pinned while it is loaded. Removes the leftovers of
+    /// an earlier start there.
     pub(crate) fn pin(&self, places: &Places, name: &'static str) -> PathBuf {
         if !self.fresh.contains(&name) {
             return places.map(name);
@@ -80,21 +80,21 @@ impl Inheritance {
         path
     }
 
-    /// Copies the flows of the old map, if they fit, once the new one is loaded.
+    /// Copies the flows of the old map once the new one is loaded, if their layout is the same.
     pub(crate) fn copy_flows(&self, places: &Places, new: &impl MapCore) -> Result<(), AgentError> {
         if !self.has_flows_to_copy {
             return Ok(());
         }
         let old: MapHandle = places.open_map(map::FLOWS)?;
         batch::for_each(&old, |key, state| {
-            // A flow that has no room begins anew.
+            // A flow without room begins anew.
             let _ = new.update(key, state, MapFlags::ANY);
         })
         .map_err(|e| AgentError::kernel("copy the flows", e))
     }
 
-    /// Puts the new maps' pins in the places of the old ones', and takes away what earlier versions
-    /// attached by other names. Whether there were new maps.
+    /// Replaces the old maps' pins by those of the new maps, and removes links that earlier
+    /// versions pinned under other names. Returns whether there were new maps.
     pub(crate) fn take_over(&self, places: &Places) -> Result<bool, AgentError> {
         for name in &self.fresh {
             let path = places.map(name);
@@ -104,7 +104,7 @@ impl Inheritance {
         Ok(!self.fresh.is_empty())
     }
 
-    /// Forgets the new maps: the start has failed.
+    /// Removes the pins of the new maps after a failed start.
     pub(crate) fn give_up(places: &Places) {
         for name in map::ALL {
             let _ = fs::remove_file(fresh_pin(places, name));

@@ -1,5 +1,5 @@
-//! Everything that makes an interface a tagged one: the programs on its hook, the counts of what
-//! passes them, the cap on super-packets, and the records of all that.
+//! Installs the tagger on an interface: the programs on its hook, the count of packets that pass
+//! them, the limit on super-packets, and the records of these.
 
 use std::os::fd::AsFd;
 
@@ -11,7 +11,7 @@ use crate::pins::Places;
 use crate::tagger::Tagger;
 use crate::{gso, log, nic, passed};
 
-/// Puts the tagger on one interface, and the cap on its super-packets.
+/// Attaches the tagger to an interface, and limits the interface's super-packets.
 pub(crate) fn put_on(
     tagger: &Tagger,
     places: &Places,
@@ -31,13 +31,13 @@ pub(crate) fn put_on(
     gso::cap(places, interface, config.gso)
 }
 
-/// Takes the tagger off an interface, and ends the counts.
+/// Removes the tagger from an interface, and ends the count of packets.
 pub(crate) fn take_off(places: &Places, interface: &Interface) -> Result<(), AgentError> {
     attach::detach(places, interface)?;
     passed::end(places, interface)
 }
 
-/// Forgets pins and records of interfaces that no longer exist.
+/// Removes the pins and records of interfaces that no longer exist.
 pub(crate) fn tidy(places: &Places) {
     let all = interfaces::all();
     let is_gone = |index: u32| all.iter().all(|one| one.index != index);
@@ -53,8 +53,8 @@ pub(crate) fn tidy(places: &Places) {
     }
 }
 
-/// Forgets what was recorded of interfaces on which nothing of the tagger is left. Somebody else may
-/// have taken it away, and a record that stays would later make the agent take away theirs.
+/// Removes the records of interfaces from which the tagger is gone. Another program may have removed
+/// it. A record that stays would later make the agent remove something that belongs to that program.
 pub(crate) fn forget(places: &Places) {
     for kind in [attach::RECORD, passed::RECORD] {
         for index in places.records(kind) {

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-/// An interface as it is now.
+/// An interface with its present name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Interface {
     /// Its index, which no other interface has while it exists.
@@ -12,7 +12,7 @@ pub(crate) struct Interface {
     pub(crate) name: String,
 }
 
-/// All of them, in no particular order.
+/// All interfaces, in no particular order.
 pub(crate) fn all() -> Vec<Interface> {
     let Ok(all) = nix::net::if_::if_nameindex() else { return Vec::new() };
     let interface = |one: &nix::net::if_::Interface| {
@@ -21,14 +21,14 @@ pub(crate) fn all() -> Vec<Interface> {
     all.iter().filter_map(interface).collect()
 }
 
-/// Those whose name is one of `patterns`, where `*` at the end stands for anything.
+/// The interfaces with a name that matches one of `patterns`. A `*` at the end stands for anything.
 pub(crate) fn matching(patterns: &[String]) -> Vec<Interface> {
     let mut all = all();
     all.retain(|one| patterns.iter().any(|pattern| is_match(pattern, &one.name)));
     all
 }
 
-/// The interface of that index, if it still exists.
+/// The interface with this index, if it still exists.
 pub(crate) fn by_index(index: u32) -> Option<Interface> {
     all().into_iter().find(|one| one.index == index)
 }
@@ -40,21 +40,21 @@ fn is_match(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// What an interface has sent, by its own count.
+/// The packets and bytes that an interface has sent, by its own count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sent {
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
 }
 
-/// What the interface has sent.
+/// Reads what the interface has sent; `None` if it does not exist.
 pub(crate) fn sent_by(name: &str) -> Option<Sent> {
-    // Not from /sys, which belongs to the network namespace that mounted it.
+    // Do not read /sys: it belongs to the network namespace that mounted it.
     sent_in(&fs::read_to_string("/proc/self/net/dev").ok()?, name)
 }
 
 fn sent_in(table: &str, name: &str) -> Option<Sent> {
-    /// Columns behind the colon of what was received.
+    /// The number of columns after the colon that count received data.
     const RECEIVED: usize = 8;
     let columns = table.lines().find_map(|line| {
         let (found, columns) = line.split_once(':')?;

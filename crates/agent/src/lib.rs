@@ -1,9 +1,9 @@
 //! PIAS on Linux hosts: tags outgoing packets with the priority of their flows, in eBPF.
 //!
-//! What lives here: the BPF program (`bpf/`), its loader, what keeps it in place, shows what it
-//! does, and schedules the host's interface. The decision itself is MLFQ as in
-//! `flowsched_schemes::tagger::mlfq`, in C, tested against it packet by packet. What may not:
-//! simulation, experiments, anything that a packet's fate would depend on while no agent runs.
+//! What lives here: the BPF program (`bpf/`), its loader, what keeps it in place and shows what it
+//! does, and the scheduling of the host's interface. Levels are decided as in
+//! `flowsched_schemes::tagger::mlfq`, but in C, and tested against it packet by packet. What may
+//! not: simulation, experiments, and anything that packets would depend on while no agent runs.
 
 mod announced;
 mod args;
@@ -66,9 +66,10 @@ pub use pins::Places;
 
 use args::{AgentCommand, NicAction};
 
-/// Carries out a command line, and says on standard error what went wrong.
+/// Runs a command, and prints its error on standard error.
 pub fn run(args: AgentArgs) -> ExitCode {
-    // What libbpf says is part of the errors; by itself it would also tell of what is expected.
+    // Errors contain libbpf's messages. Left alone, libbpf would also print errors that are
+    // expected.
     libbpf_rs::set_print(None);
     log::limit(args.log_level);
     match carry_out(&args) {

@@ -14,7 +14,7 @@ use crate::pins::Places;
 use crate::stats::{LEFT_ALONE, Snapshot};
 use crate::{attach, capabilities, control, gso, install, nic, passed};
 
-/// `flowsched agent stop`: the process ends, tagging stays on.
+/// Runs `flowsched agent stop`: the process ends, and tagging continues.
 pub(crate) fn stop(places: &Places) -> Result<(), AgentError> {
     let Some(pid) = control::stop(places)? else {
         println!("no agent runs; tagging stays as it is");
@@ -30,7 +30,7 @@ pub(crate) fn stop(places: &Places) -> Result<(), AgentError> {
     Err(AgentError::Refused(format!("the agent (process {pid}) did not end within 10 s")))
 }
 
-/// `flowsched agent uninstall`: nothing is left.
+/// Runs `flowsched agent uninstall`: removes everything.
 pub(crate) fn uninstall(places: &Places) -> Result<(), AgentError> {
     capabilities::demand(&capabilities::FOR_TAGGING)?;
     if places.pins.exists() {
@@ -39,7 +39,7 @@ pub(crate) fn uninstall(places: &Places) -> Result<(), AgentError> {
     if control::running(places)?.is_some() {
         stop(places)?;
     }
-    // Until the end, so that no agent starts meanwhile.
+    // Hold the lock until the end, so that no agent starts meanwhile.
     let _lock = places.run.exists().then(|| control::take_lock(places)).transpose()?;
     let was_installed = places.is_installed();
     install::tidy(places);
@@ -56,7 +56,7 @@ pub(crate) fn uninstall(places: &Places) -> Result<(), AgentError> {
     report(places, was_installed, &left)
 }
 
-/// Says what is gone, having looked.
+/// Checks what is gone, and reports it.
 fn report(places: &Places, was_installed: bool, left: &[PathBuf]) -> Result<(), AgentError> {
     for path in left {
         println!("{}: not the agent's, stays", path.display());
@@ -89,7 +89,7 @@ fn report(places: &Places, was_installed: bool, left: &[PathBuf]) -> Result<(), 
     Ok(())
 }
 
-/// What there is to say of the controller.
+/// The lines of `status` about the controller.
 fn controller(record: &Record) -> String {
     let canary = if record.is_canary { ", as a canary" } else { "" };
     let mut text = match record.version {
@@ -107,7 +107,7 @@ fn controller(record: &Record) -> String {
     text
 }
 
-/// `flowsched agent status`.
+/// Runs `flowsched agent status`.
 pub(crate) fn status(places: &Places) -> Result<(), AgentError> {
     match control::running(places)? {
         Some(pid) => println!("agent: process {pid}"),

@@ -1,5 +1,5 @@
-//! Locks of a run directory, which the kernel frees however their holder ends: one agent in all, and
-//! one change at a time of how interfaces are scheduled.
+//! Locks of a run directory, which the kernel frees however their holder ends. One lock allows one
+//! agent at a time, the other one change at a time of the scheduling of interfaces.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
@@ -12,15 +12,15 @@ use nix::fcntl::{Flock, FlockArg};
 use crate::error::AgentError;
 use crate::pins::{Places, QUEUEING_LOCK};
 
-/// For root and the agent's user alone: whoever can open the file can lock it.
+/// Only root and the agent's user may open the file, because whoever opens it can lock it.
 const MODE: u32 = 0o600;
-/// A command that looks holds the lock for a moment.
+/// The number of tries. A command that checks the lock holds it for a moment.
 const TRIES: u32 = 5;
-/// Scheduling an interface takes `tc` some dozens of calls.
+/// The number of tries for scheduling an interface, which needs some dozens of calls of `tc`.
 const TRIES_FOR_QUEUEING: u32 = 1_500;
 const BETWEEN: Duration = Duration::from_millis(20);
 
-/// The lock, held.
+/// A lock that is held.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: Flock<File>,
@@ -34,8 +34,8 @@ impl Lock {
         Ok(take(file, TRIES))
     }
 
-    /// Takes the lock of all that changes how interfaces are scheduled: the agent and `agent nic`
-    /// would delete each other's classes.
+    /// Takes the lock for changes of the scheduling of interfaces. Without it, the agent and `agent
+    /// nic` would delete each other's classes.
     ///
     /// # Errors
     /// If another process holds it for half a minute.
@@ -45,7 +45,8 @@ impl Lock {
             std::fs::metadata(&places.run).map_err(|e| AgentError::file(&places.run, e))
         })?;
         let file = open(&path).map_err(|e| AgentError::file(&path, e))?;
-        // Root's command and the agent's user take turns: the file is for both, as the folder is.
+        // Root's command and the agent's user both need the file, so it gets the owner of the
+        // folder.
         let _ = fchown(&file, Some(owner.uid()), Some(owner.gid()));
         take(file, TRIES_FOR_QUEUEING).ok_or_else(|| {
             AgentError::Missing(format!(
@@ -65,7 +66,7 @@ impl Lock {
     }
 }
 
-/// Opens the lock's file, made if there is none, for its owner alone.
+/// Opens the lock's file for its owner alone, and makes it if it is missing.
 fn open(path: &Path) -> std::io::Result<File> {
     let file = OpenOptions::new()
         .read(true)
@@ -75,7 +76,7 @@ fn open(path: &Path) -> std::io::Result<File> {
         .mode(MODE)
         .custom_flags(libc::O_NOFOLLOW)
         .open(path)?;
-    // Earlier versions left one that everybody could open.
+    // Earlier versions left a file that everybody could open.
     file.set_permissions(Permissions::from_mode(MODE))?;
     Ok(file)
 }

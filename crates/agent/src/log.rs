@@ -1,5 +1,5 @@
-//! What the agent says on standard error while it works: a line a message, from a level on. The
-//! journal gets the level as its prefix (sd-daemon(3)).
+//! The log on standard error: one line per message, from a level on. The journal gets the level as
+//! a prefix (sd-daemon(3)).
 
 use std::fmt::{self, Display};
 use std::os::fd::AsFd;
@@ -25,7 +25,7 @@ pub(crate) enum Level {
 
 static MOST: AtomicU8 = AtomicU8::new(Level::Info as u8);
 
-/// Says nothing beyond `level` from now on.
+/// Sets the least severe level that is logged from now on.
 pub(crate) fn limit(level: Level) {
     MOST.store(level as u8, Ordering::Relaxed);
 }
@@ -52,7 +52,7 @@ fn say(level: Level, text: impl Display) {
     }
 }
 
-/// Whether standard error is the journal's.
+/// Whether standard error goes to the journal.
 fn to_journal() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
     *FOUND.get_or_init(|| {
@@ -71,7 +71,7 @@ struct Message<'a> {
 impl Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.to_journal {
-            // The journal takes each line for a message of its own.
+            // The journal takes each line as a message of its own.
             return self
                 .text
                 .lines()

@@ -1,10 +1,11 @@
-//! The times at which the BPF program makes no state for a connection's first packet
+//! The time span in which the BPF program makes no state for a connection's first packet
 //! (`bpf/lone.h`): while rules without options are in force. If a connection began to send at any
 //! other time and has no state, the tagger did not see it.
 
 use crate::bpf::types::{rule, rule_flag};
 
-/// Puts that time into `next`, the rule that follows `before` at `now`, in ns of the monotonic clock.
+/// Sets this time span in `next`, the rule that follows `before` at the time `now`, in ns of the
+/// monotonic clock.
 pub(crate) fn follow(before: &rule, next: &mut rule, now: u64) {
     let is_open = before.lone_to == u64::MAX;
     (next.lone_from, next.lone_to) = match (is_open, has_options(next)) {

@@ -16,7 +16,7 @@ pub(crate) const CGROUPS: &str = "cgroups";
 pub(crate) const AGENT: &str = "agent_counters";
 pub(crate) const WRITERS: &str = "writers";
 
-/// All of them. No other file among the pins is taken for a map.
+/// All maps. Other files among the pins are not taken for maps.
 pub(crate) const ALL: [&str; 9] =
     [SETTINGS, COUNTERS, HISTOGRAM, SOCKETS, FLOWS, PREFIXES, CGROUPS, AGENT, WRITERS];
 
@@ -25,7 +25,7 @@ pub(crate) fn kernel_name(pin: &str) -> &str {
     if pin == SETTINGS { ".data.settings" } else { pin }
 }
 
-/// What the map [`SETTINGS`] holds.
+/// Reads the content of the map [`SETTINGS`].
 pub(crate) fn read_settings(map: &impl MapCore) -> Result<types::settings, AgentError> {
     let bytes = map
         .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)

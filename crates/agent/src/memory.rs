@@ -1,19 +1,19 @@
-//! How much memory the kernel takes for a configuration. Nearly all of it is the map of flows that are
-//! known by 5-tuple, which is allocated when the agent starts.
+//! Computes the memory that a configuration needs in the kernel. Nearly all of it is the map of flows
+//! that are known by 5-tuple, which is allocated when the agent starts.
 
 use std::fs;
 use std::path::Path;
 
 use crate::bpf::types;
 
-/// `struct htab_elem` of the kernel, before the key.
+/// The size of the kernel's `struct htab_elem`, without the key.
 const ENTRY_HEADER: u64 = 48;
-/// `struct bucket`; there are as many as entries, rounded up to a power of two.
+/// The size of `struct bucket`. There are as many buckets as entries, rounded up to a power of two.
 const BUCKET: u64 = 16;
-/// The agent itself, its other maps and, at its peak, the verifier. Measured: 10 MiB.
+/// The agent itself, its other maps and the verifier at its peak. Measured: 10 MiB.
 const OTHERWISE: u64 = 16 << 20;
 
-/// Bytes of the map of flows with room for `max`.
+/// The bytes of a map of flows with room for `max` flows.
 pub(crate) fn of_flows(max: u32) -> u64 {
     let aligned = |size: usize| size.next_multiple_of(8) as u64;
     let entry = ENTRY_HEADER
@@ -22,20 +22,20 @@ pub(crate) fn of_flows(max: u32) -> u64 {
     entry * u64::from(max) + BUCKET * u64::from(max).next_power_of_two()
 }
 
-/// Bytes that an agent takes with room for `max` flows.
+/// The bytes that an agent needs with room for `max` flows.
 pub(crate) fn of_agent(max: u32) -> u64 {
     of_flows(max) + OTHERWISE
 }
 
-/// Bytes that this machine, and the control groups of this process, can still give.
+/// The bytes that are available on this machine and in the control groups of this process.
 pub(crate) fn available() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let left = [of_machine(), left_in_groups(Path::new("/sys/fs/cgroup"), &groups)];
     left.into_iter().flatten().min()
 }
 
-/// The least that any memory limit leaves of the groups in `list` (the text of `/proc/self/cgroup`) and
-/// of those around them; `None` without a limit.
+/// The least memory that any limit leaves to the groups in `list` (the text of `/proc/self/cgroup`) and
+/// to the groups around them. `None` without a limit.
 fn left_in_groups(mount: &Path, list: &str) -> Option<u64> {
     let left = list.lines().filter_map(|line| {
         let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
@@ -54,7 +54,7 @@ fn left_in_groups(mount: &Path, list: &str) -> Option<u64> {
             |path: &Path| -> Option<u64> { fs::read_to_string(path).ok()?.trim().parse().ok() };
         let of_group = |group: &Path| {
             let group = folder.join(group);
-            // What is cached of files goes as soon as the memory is needed.
+            // Cached files are dropped as soon as the memory is needed.
             let statistics = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
             let mut lines = statistics.lines().filter_map(|line| line.split_once(' '));
             let cached: u64 = lines
@@ -84,7 +84,7 @@ mod tests {
     use crate::config::Config;
     use crate::tagger::{LoadOptions, Tagger};
 
-    /// What the kernel says that the map takes, as `bpftool map show` prints it.
+    /// The size of the map according to the kernel, as `bpftool map show` prints it.
     fn memlock(file: i32) -> u64 {
         let text = fs::read_to_string(format!("/proc/self/fdinfo/{file}")).unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix("memlock:")).unwrap();
@@ -127,7 +127,7 @@ mod tests {
             let config = Config::parse(&text, Path::new("agent.toml")).unwrap();
             let tagger = Tagger::load(&config, None, LoadOptions::default()).unwrap();
             let found = memlock(tagger.skel().maps.flows.as_fd().as_raw_fd());
-            // Kernels before 6.4 leave the buckets out.
+            // Kernels before 6.4 do not count the buckets.
             let foretold = of_flows(max);
             println!("{max} flows: {found} bytes, foretold {foretold}");
             assert!(found.abs_diff(foretold) * 10 < foretold, "{found} instead of {foretold}");

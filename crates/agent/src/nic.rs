@@ -1,6 +1,7 @@
-//! The host's interface as the fabric's first port (PIAS ToN 2017, IV-A.2): shaped to the line
-//! rate, so that packets queue here and not in the card; strict priorities; ECN marking on the
-//! length of all queues together. Done with `tc`, so that what is printed is what is run.
+//! Schedules the host's interface as the fabric's first port (PIAS ToN 2017, IV-A.2). It is shaped to
+//! the line rate, so that packets queue here and not in the card. It has strict priorities, and ECN
+//! marking on the total length of all queues. All changes are calls of `tc`, and are printed as they are
+//! run.
 
 mod before;
 mod plan;
@@ -28,7 +29,7 @@ fn setting(config: &Config) -> Result<Nic, AgentError> {
     })
 }
 
-/// Prints what [`start`] would run.
+/// Prints the commands that [`start`] would run.
 pub(crate) fn dry_run(places: &Places, config: &Config) -> Result<(), AgentError> {
     let nic = setting(config)?;
     let kinds = Kinds::of_this_kernel();
@@ -58,15 +59,15 @@ pub(crate) fn dry_run(places: &Places, config: &Config) -> Result<(), AgentError
     Ok(())
 }
 
-/// What was made of an interface's queueing, and what makes it again what it was before.
+/// The commands that made an interface's queueing, and those that restore what was there before.
 #[derive(Debug, Deserialize, Serialize)]
 struct Record {
     before: Vec<Command>,
     made: Vec<Command>,
 }
 
-/// Programs all interfaces of the configuration, or none: if one fails, those before it are scheduled as
-/// they were.
+/// Schedules all interfaces of the configuration, or none. If one fails, the interfaces before it get
+/// their earlier scheduling back.
 pub(crate) fn start(places: &Places, config: &Config, dry: bool) -> Result<(), AgentError> {
     if dry {
         return dry_run(places, config);
@@ -94,7 +95,7 @@ pub(crate) fn start(places: &Places, config: &Config, dry: bool) -> Result<(), A
     Ok(())
 }
 
-/// Programs one interface. What is there already as it is to be stays, with the packets in it.
+/// Schedules one interface. A tree that is already right stays, with the packets in it.
 pub(crate) fn program(
     places: &Places,
     config: &Config,
@@ -104,14 +105,14 @@ pub(crate) fn program(
     replace(places, config, interface).map(|_| ())
 }
 
-/// What was done to an interface's queueing.
+/// A change of an interface's queueing.
 struct Change {
     record: Record,
-    /// The agent's tree that the new one took the place of; empty if there was none.
+    /// The commands of the agent's tree that the new one replaced; empty if there was none.
     old: Vec<Command>,
 }
 
-/// Programs one interface; `None` if there was nothing to do.
+/// Schedules one interface; `None` if there was nothing to do.
 fn replace(
     places: &Places,
     config: &Config,
@@ -128,15 +129,15 @@ fn replace(
             old = record.made;
             record.before
         }
-        // Nothing is known but that the kernel has a queue of its own.
+        // The record is lost. All that is known is that the kernel has a default queue of its own.
         (true, None) => {
             tc::run(&delete)?;
             vec![delete]
         }
-        // A record, if there is one, is of what has gone since.
+        // A record here is about a tree that is gone.
         (false, _) => before::read(name)?,
     };
-    // As made only when all of it is: whoever is killed meanwhile begins anew.
+    // Record the tree only when it is complete: after a kill, the next start makes it again.
     let mut record = Record { before, made: Vec::new() };
     write_record(places, interface, &record)?;
     if let Err(error) = plan.commands.iter().try_for_each(|command| tc::run(command).map(|_| ())) {
@@ -151,8 +152,8 @@ fn replace(
     Ok(Some(Change { record, old }))
 }
 
-/// Makes the tree again that a new one was to replace. Half a scheduler is worse than none: where
-/// there was none, what was there before is put back.
+/// Restores the tree that a new one should have replaced. Half a scheduler is worse than none, so if
+/// there was no tree, what was there before the agent is restored.
 fn make_again(
     places: &Places,
     interface: &Interface,
@@ -168,7 +169,7 @@ fn make_again(
     write_record(places, interface, &record)
 }
 
-/// Refuses, before anything is changed, what [`start`] could not do or not undo.
+/// Refuses, before anything is changed, what [`start`] could not do or could not undo.
 pub(crate) fn check(places: &Places, config: &Config) -> Result<(), AgentError> {
     let (nic, kinds) = (setting(config)?, Kinds::of_this_kernel());
     for interface in interfaces::matching(&config.interfaces) {
@@ -181,7 +182,7 @@ pub(crate) fn check(places: &Places, config: &Config) -> Result<(), AgentError> 
     Ok(())
 }
 
-/// Puts back what was there before, on all interfaces that were programmed.
+/// Restores what was there before, on all interfaces that were scheduled.
 pub(crate) fn stop(places: &Places, dry: bool) -> Result<(), AgentError> {
     let indices = places.records(RECORD);
     if indices.is_empty() {
@@ -195,7 +196,7 @@ pub(crate) fn stop(places: &Places, dry: bool) -> Result<(), AgentError> {
     indices.into_iter().try_for_each(|index| put_back(places, index, false))
 }
 
-/// Puts back what was there before, if the interface with this index was programmed and still is.
+/// Restores what was there before, if the interface with this index was scheduled and still is.
 pub(crate) fn restore(places: &Places, index: u32) -> Result<(), AgentError> {
     if !places.records(RECORD).contains(&index) {
         return Ok(());
@@ -204,7 +205,7 @@ pub(crate) fn restore(places: &Places, index: u32) -> Result<(), AgentError> {
     put_back(places, index, false)
 }
 
-/// What [`restore`] does, by whoever holds the lock; `dry`: prints what it would run.
+/// Does what [`restore`] does; the caller holds the lock. `dry`: prints the commands instead.
 fn put_back(places: &Places, index: u32, dry: bool) -> Result<(), AgentError> {
     let Some(interface) = interfaces::by_index(index) else { return Ok(()) };
     let Some(record) = record(places, &interface)? else { return Ok(()) };
@@ -223,14 +224,14 @@ fn put_back(places: &Places, index: u32, dry: bool) -> Result<(), AgentError> {
     std::fs::remove_file(&path).map_err(|e| AgentError::file(&path, e))
 }
 
-/// Records of what was there before begin with this.
+/// The prefix of records of what was there before.
 pub(crate) const RECORD: &str = "nic_";
 
 fn record_name(index: u32) -> String {
     format!("{RECORD}{index}")
 }
 
-/// What is recorded of the interface, in commands that call it by its present name.
+/// The record of the interface, if there is one. Its commands get the interface's present name.
 fn record(places: &Places, interface: &Interface) -> Result<Option<Record>, AgentError> {
     let name = record_name(interface.index);
     let Some(text) = places.read_record(&name)? else { return Ok(None) };
@@ -240,14 +241,14 @@ fn record(places: &Places, interface: &Interface) -> Result<Option<Record>, Agen
     let mut record: Record = serde_json::from_str(&text).map_err(|e| error(&e))?;
     record.before.iter_mut().for_each(|command| call(command, &interface.name));
     record.made.iter_mut().for_each(|command| call(command, &interface.name));
-    // The folder may be another user's, and tc can do more than queueing.
+    // Check the commands: the folder may be another user's, and tc can do more than queueing.
     if let Some(odd) = record.before.iter().chain(&record.made).find(|c| !is_queueing(c)) {
         return Err(error(&format!("`tc {}` is no command of the agent", odd.join(" "))));
     }
     Ok(Some(record))
 }
 
-/// Whether the command is of a kind that is recorded here.
+/// Whether the command is of a kind that the agent records.
 fn is_queueing(command: &Command) -> bool {
     let words: Vec<&str> = command.iter().map(String::as_str).collect();
     match words.first() {
@@ -257,7 +258,7 @@ fn is_queueing(command: &Command) -> bool {
     }
 }
 
-/// Has a command name another interface.
+/// Sets the interface in a command.
 fn call(command: &mut Command, name: &str) {
     let place = command.iter().position(|word| word == "dev").map(|place| place + 1);
     if let Some(word) = place.and_then(|place| command.get_mut(place)) {
@@ -271,7 +272,7 @@ fn write_record(places: &Places, interface: &Interface, record: &Record) -> Resu
     places.write_record(&record_name(interface.index), &text)
 }
 
-/// Whether the interface's root is one that was made here: known by its handle.
+/// Whether the agent made the interface's root, which its handle shows.
 fn is_ours(name: &str) -> bool {
     let shown = tc::run(&command(&format!("qdisc show dev {name}"))).unwrap_or_default();
     shown.lines().any(|line| line.contains(&format!(" {ROOT} root ")))

@@ -2,8 +2,8 @@
 //! interface's. If another program on the hook keeps packets from the tagger, they leave untagged,
 //! and only this comparison shows it.
 //!
-//! What has passed since the tagger was attached is for the metrics. Warnings judge the recent past, so
-//! that they come soon after the cause, and go with it.
+//! The metrics show what has passed since the tagger was attached. Warnings are about the recent past, so
+//! that they appear soon after their cause, and disappear with it.
 
 use std::fmt;
 use std::io::ErrorKind;
@@ -18,27 +18,27 @@ use crate::interfaces::{self, Interface, Sent};
 use crate::pins::Places;
 use crate::stats;
 
-/// What records of the counts at the beginning are called.
+/// The prefix of records of counts.
 pub(crate) const RECORD: &str = "seen_";
-/// So many missed packets are normal: some were queued when the tagger was attached, others are under
-/// way while the counts are read.
+/// This many missed packets are normal: some were queued when the tagger was attached, and others are
+/// under way while the counts are read.
 const FEW: u64 = 64;
-/// One missed packet in this many is normal, too.
+/// One missed packet in this many is also normal.
 const SELDOM: u64 = 100;
-/// The agent moves the start of the recent past this often. It is therefore up to twice as long.
+/// How often the agent moves the start of the recent past, which is therefore up to twice as long.
 pub(crate) const RECENT: Duration = Duration::from_secs(60);
 
-/// What an interface and the tagger on it have counted at one time, or between two.
+/// The counts of an interface and its tagger, at one time or between two.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(default)]
 struct Counts {
     /// Packets that the interface has sent.
     sent: u64,
     sent_bytes: u64,
-    /// Packets that have passed the tagger on the interface, or on one that shares its counter: a
-    /// super-packet is one.
+    /// Packets that have passed the tagger on the interface, or on another one that shares its counter. A
+    /// super-packet counts as one.
     packets: u64,
-    /// The same with the segments of super-packets one by one.
+    /// The same packets, with the segments of super-packets counted one by one.
     wire_packets: u64,
     wire_bytes: u64,
 }
@@ -64,22 +64,22 @@ impl Counts {
         }
     }
 
-    /// Whether the interface counts a super-packet as one packet, as virtual ones do. It has then sent far
-    /// fewer packets than passed on the wire, but hardly fewer bytes. (Packets that a queue behind
-    /// the tagger drops are missing from both.)
+    /// Whether the interface counts a super-packet as one packet, as virtual interfaces do. Such an
+    /// interface has sent far fewer packets than passed the tagger on the wire, but hardly fewer bytes.
+    /// (Packets that a queue behind the tagger drops are missing from both counts.)
     fn has_whole_super_packets(&self) -> bool {
         let lack = |sent: u64, seen: u64| 1.0 - sent as f64 / seen.max(1) as f64;
         let bytes = lack(self.sent_bytes, self.wire_bytes).max(0.0);
         lack(self.sent, self.wire_packets) > 0.1 + 2.0 * bytes
     }
 
-    /// Packets that have passed the tagger, as the interface counts them. If that is not certain, the
-    /// larger number.
+    /// The packets that have passed the tagger, as the interface counts them. If it is unclear how it
+    /// counts, the larger number.
     fn seen(&self) -> u64 {
         if self.has_whole_super_packets() { self.packets } else { self.wire_packets }
     }
 
-    /// Packets that have left without passing the tagger, at least.
+    /// The least number of packets that left without passing the tagger.
     fn missed(&self) -> u64 {
         self.sent.saturating_sub(self.seen())
     }
@@ -94,7 +94,7 @@ struct Mark {
     passed: u64,
 }
 
-/// What is recorded of an interface.
+/// The record of an interface.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(default)]
 struct Record {
@@ -102,14 +102,14 @@ struct Record {
     sent: u64,
     /// The start of the recent past.
     recent: Mark,
-    /// The next start of it.
+    /// The start of the recent past after its next move.
     next: Mark,
-    /// The most packets that were ever said to have passed: the number never falls.
+    /// The highest number of passed packets that was reported. The reported number never falls.
     most: u64,
 }
 
 impl Record {
-    /// The tagger was attached, or its agent was started, at `mark`.
+    /// The record at `mark`, when the tagger was attached or its agent was started.
     fn new(sent: u64, mark: Mark) -> Record {
         Record { sent, recent: mark, next: mark, most: mark.passed }
     }
@@ -120,15 +120,15 @@ impl Record {
 pub(crate) struct Passed {
     pub(crate) interface: Interface,
     pub(crate) hook: Hook,
-    /// Packets that the interface has sent since the tagger is on it.
+    /// Packets that the interface has sent since the tagger was attached.
     pub(crate) sent: u64,
-    /// Bytes that it has sent since it exists.
+    /// Bytes that the interface has sent since it exists.
     pub(crate) sent_bytes: u64,
-    /// Those of them that passed the tagger: no more than were sent.
+    /// Sent packets that passed the tagger. Not more than were sent.
     pub(crate) seen: u64,
-    /// Packets that it has sent in the recent past.
+    /// Packets that the interface has sent in the recent past.
     pub(crate) sent_recently: u64,
-    /// Those of them that left without passing the tagger.
+    /// Packets of the recent past that left without passing the tagger.
     pub(crate) missed_recently: u64,
     /// Programs that run before the tagger.
     pub(crate) before: Vec<String>,
@@ -156,7 +156,7 @@ impl fmt::Display for Passed {
     }
 }
 
-/// Begins to count: the tagger was put on the interface just now.
+/// Begins to count, just after the tagger was attached to the interface.
 pub(crate) fn begin(places: &Places, interface: &Interface) -> Result<(), AgentError> {
     let seen = stats::counters(places)?.seen[slot(interface)];
     let counts = Counts::new(interfaces::sent_by(&interface.name).unwrap_or_default(), seen);
@@ -164,8 +164,8 @@ pub(crate) fn begin(places: &Places, interface: &Interface) -> Result<(), AgentE
     write(places, interface, record)
 }
 
-/// The recent past begins now on all interfaces: the agent was started, after something else may have
-/// kept packets from the tagger.
+/// Restarts the recent past on all interfaces when the agent starts, because something may have kept
+/// packets from the tagger before.
 pub(crate) fn renew(places: &Places) -> Result<(), AgentError> {
     let all = read(places)?;
     all.iter().try_for_each(|one| {
@@ -173,8 +173,8 @@ pub(crate) fn renew(places: &Places) -> Result<(), AgentError> {
     })
 }
 
-/// Records what has passed, so that the number never falls. `is_over`: whether the start of the recent
-/// past moves.
+/// Records the number of passed packets, so that it never falls. `is_over`: whether the start of the
+/// recent past moves.
 pub(crate) fn follow(places: &Places, is_over: bool) -> Result<(), AgentError> {
     let all = read(places)?;
     all.iter().try_for_each(|one| {
@@ -187,7 +187,7 @@ pub(crate) fn follow(places: &Places, is_over: bool) -> Result<(), AgentError> {
     })
 }
 
-/// The tagger is off the interface.
+/// Removes the record of an interface after the tagger was removed.
 pub(crate) fn end(places: &Places, interface: &Interface) -> Result<(), AgentError> {
     let path = places.record(&name(interface.index));
     match std::fs::remove_file(&path) {
@@ -231,16 +231,17 @@ pub(crate) fn all(places: &Places) -> Result<Vec<Passed>, AgentError> {
     Ok(found)
 }
 
-/// What is known of a tagged interface now.
+/// The counts and the record of a tagged interface.
 #[derive(Debug)]
 struct Known {
     interface: Interface,
     hook: Hook,
     record: Record,
-    /// With what the interface had sent before the tagger's counts were read: a packet passes the
-    /// tagger before the interface counts it.
+    /// The counts. What the interface had sent was read before the tagger's counts, because a packet
+    /// passes the tagger before the interface counts it.
     now: Counts,
-    /// What it had sent after that: from then on, every packet that it counts is counted by the tagger.
+    /// What the interface had sent after the tagger's counts were read. The tagger has counted every
+    /// packet that the interface counts from then on.
     sent_after: Sent,
 }
 
@@ -249,8 +250,9 @@ impl Known {
         self.now.sent.saturating_sub(self.record.sent)
     }
 
-    /// Packets that the interface has sent in the recent past, and how many of them did not pass the
-    /// tagger. Interfaces that share a counter have missed what all of them together have.
+    /// The number of packets that the interface has sent in the recent past, and how many of them did not
+    /// pass the tagger. Interfaces that share a counter each count the missed packets of all of them
+    /// together.
     fn recently(&self, all: &[Known]) -> (u64, u64) {
         let sharing = || all.iter().filter(|other| slot(&other.interface) == slot(&self.interface));
         let first = sharing().map(|other| other.record.recent.counts);
@@ -265,7 +267,7 @@ impl Known {
         (here, together.missed().min(here))
     }
 
-    /// Packets that have passed the tagger since it is on the interface.
+    /// Packets that have passed the tagger since it was attached to the interface.
     fn passed(&self, all: &[Known]) -> u64 {
         let (sent, missed) = self.recently(all);
         let passed = self.record.recent.passed + sent - missed;
@@ -312,8 +314,8 @@ fn slot(interface: &Interface) -> usize {
 mod tests {
     use super::*;
 
-    /// Counts of an interface through which `wire` packets of full size passed the tagger, in
-    /// super-packets of `segments`, and `missed` small packets did not.
+    /// The counts of an interface. `wire` packets of full size have passed the tagger, in super-packets of
+    /// `segments`. `missed` small packets have not.
     fn counts(wire: u64, segments: u64, missed: u64, counts_segments: bool) -> Counts {
         let packets = wire / segments;
         let (sent, headers) = if counts_segments { (wire, wire) } else { (packets, packets) };
@@ -365,7 +367,7 @@ mod tests {
         (passed.is_bypassed(), passed.seen)
     }
 
-    /// After days without a bypass.
+    /// A bypass after days without one.
     #[test]
     fn a_bypass_is_told_soon_and_forgotten_with_its_cause() {
         let many = 10_000_000_000;
@@ -375,7 +377,7 @@ mod tests {
         let mut now = mark.counts;
         now.sent += 10_000;
         assert_eq!(is_bypassed(known(record, now)), (true, many));
-        // The cause is gone, and the agent is started again.
+        // The cause is gone, and the agent is restarted.
         let all = [known(record, now)];
         let record = Record::new(0, all[0].mark(&all));
         assert_eq!(is_bypassed(known(record, now)), (false, many));

@@ -1,7 +1,8 @@
-//! Where the agent keeps what outlives it: pins in a BPF file system, records in a run directory.
+//! The files of the agent that outlive it: pins in a BPF file system, and records in a run
+//! directory.
 //!
-//! The run directory is the one place that every command knows. It says where the pins are. Who may
-//! write to these folders is checked in [`crate::folder`]; the lock is in [`crate::lock`].
+//! The run directory is the one place that every command knows. It records where the pins are.
+//! [`crate::folder`] checks who may write to these folders, and [`crate::lock`] has the lock.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -17,13 +18,13 @@ use crate::error::AgentError;
 use crate::folder::{self, Purpose, WHO_MAY};
 use crate::{map, sys};
 
-/// Where the pins are unless `start --pins` says otherwise.
+/// The folder of pins, unless `start --pins` names another.
 const DEFAULT_PINS: &str = "/sys/fs/bpf/flowsched";
-/// The record of where the pins are: a symbolic link.
+/// The record that says where the pins are. It is a symbolic link.
 const PINS: &str = "pins";
-/// The file that whoever changes the scheduling of interfaces locks.
+/// The file that is locked for changes of the scheduling of interfaces.
 pub(crate) const QUEUEING_LOCK: &str = "nic.lock";
-/// No record is longer.
+/// The largest size of a record.
 const MAX_RECORD: u64 = 1 << 20;
 
 /// The folders of one agent.
@@ -31,15 +32,17 @@ const MAX_RECORD: u64 = 1 << 20;
 pub struct Places {
     /// A folder in a BPF file system.
     pub pins: PathBuf,
-    /// A folder that is emptied when the machine starts.
+    /// The run directory, which is emptied when the machine starts.
     pub run: PathBuf,
 }
 
 impl Places {
-    /// The folders of the agent whose run directory is `run`. `chosen` is what `--pins` says.
+    /// Finds the folders of the agent whose run directory is `run`. `chosen` is the value of
+    /// `--pins`.
     ///
     /// # Errors
-    /// If `chosen` is not where that agent's pins are; if others could have changed the record.
+    /// If `chosen` is not the folder of that agent's pins, or if others could have changed the
+    /// record.
     pub(crate) fn find(run: &Path, chosen: Option<&Path>) -> Result<Places, AgentError> {
         let (run, chosen) = absolutes(run, chosen)?;
         match (chosen, recorded(&run)?) {
@@ -57,7 +60,8 @@ impl Places {
         }
     }
 
-    /// The same for an agent that starts, which may choose other pins once the old ones are gone.
+    /// Finds the folders of an agent that starts. It may choose other pins once the old ones are
+    /// gone.
     ///
     /// # Errors
     /// If a tagger is still installed elsewhere.
@@ -82,10 +86,10 @@ impl Places {
         self.pins.join(name)
     }
 
-    /// Opens the pinned map of that name.
+    /// Opens the pinned map called `name`.
     ///
     /// # Errors
-    /// If no tagger is installed; if the user may not look.
+    /// If no tagger is installed, or if the user lacks permission.
     pub(crate) fn open_map(&self, name: &str) -> Result<MapHandle, AgentError> {
         let path = self.map(name);
         MapHandle::from_pinned_path(&path).map_err(|e| match e.kind() {
@@ -122,38 +126,38 @@ impl Places {
             .try_for_each(|path| fs::remove_file(&path).map_err(|e| AgentError::file(path, e)))
     }
 
-    /// Whether an object of the agent's is pinned under that name. Others may use the same names.
+    /// Whether the agent's object is pinned under this name. Others may use the same names.
     fn is_the_agents(&self, name: &str) -> bool {
         let path = self.pins.join(name);
-        // A link could lead elsewhere.
+        // A symbolic link could lead elsewhere.
         is_made_here(name)
             && fs::symlink_metadata(&path).is_ok_and(|found| found.is_file())
             && is_named(&path, name.strip_prefix("new_").unwrap_or(name))
     }
 
-    /// Whether anything of a tagger is pinned.
+    /// Whether any part of a tagger is pinned.
     pub(crate) fn is_installed(&self) -> bool {
         names_in(&self.pins).iter().any(|name| self.is_the_agents(name))
     }
 
-    /// A record in the run directory, such as what an interface was before.
+    /// The path of a record in the run directory, such as what an interface was before.
     pub(crate) fn record(&self, name: &str) -> PathBuf {
         self.run.join(name)
     }
 
-    /// Indices of the interfaces that there is a record of this kind about.
+    /// The indices of the interfaces that have a record of this kind.
     pub(crate) fn records(&self, kind: &str) -> Vec<u32> {
         let names = names_in(&self.run).into_iter();
         names.filter_map(|name| name.strip_prefix(kind)?.parse().ok()).collect()
     }
 
-    /// Makes the run directory if it is missing, for a record.
+    /// Makes the run directory for a record, if it is missing.
     pub(crate) fn make_run(&self) -> Result<(), AgentError> {
         folder::make(&self.run, 0o755, Purpose::Use)
     }
 
-    /// Writes a record whole, in the place of the one of that name. Follows no link that is there:
-    /// the folder may belong to another user than the one who writes.
+    /// Replaces the record called `name` as a whole. Does not follow an existing link, because the
+    /// folder may belong to another user than the one who writes.
     pub(crate) fn write_record(&self, name: &str, text: &str) -> Result<(), AgentError> {
         self.make_run()?;
         let fresh = self.record(&format!("new.{name}"));
@@ -166,11 +170,11 @@ impl Places {
             .map_err(|e| AgentError::file(self.record(name), e))
     }
 
-    /// The record of that name, if there is one.
+    /// Reads the record called `name`, if there is one.
     pub(crate) fn read_record(&self, name: &str) -> Result<Option<String>, AgentError> {
         let path = self.record(name);
         let mut options = OpenOptions::new();
-        // A link or a pipe in its place would lead elsewhere, or never end.
+        // A link in its place could lead elsewhere, and a pipe would never end.
         options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
         let mut text = String::new();
         let read =
@@ -182,15 +186,15 @@ impl Places {
         }
     }
 
-    /// Makes both folders where they are missing, so that nobody else can write to them.
+    /// Makes both folders if they are missing, so that nobody else can write to them.
     ///
     /// # Errors
-    /// If somebody else could have put something there; if there is no BPF file system.
+    /// If somebody else could have put something there, or if there is no BPF file system.
     pub(crate) fn create(&self) -> Result<(), AgentError> {
         folder::make(&self.run, 0o755, Purpose::Start)?;
         let made = self.demand_bpf_file_system().and_then(|()| self.create_pins());
         if made.is_err() {
-            // Only if it is empty.
+            // This removes the folder only if it is empty.
             let _ = fs::remove_dir(&self.run);
         }
         made
@@ -204,7 +208,7 @@ impl Places {
         Ok(())
     }
 
-    /// Says where the pins are to all commands that follow.
+    /// Records where the pins are, for all commands that follow.
     pub(crate) fn record_pins(&self) -> Result<(), AgentError> {
         let fresh = self.record("new.pins");
         let _ = fs::remove_file(&fresh);
@@ -227,8 +231,8 @@ impl Places {
         )))
     }
 
-    /// Removes the agent's pins, its files in the run directory, and the folders if they are then
-    /// empty. Returns what else is among the pins, which stays.
+    /// Removes the agent's pins, its files in the run directory, and then the folders if they are
+    /// empty. Returns the other files among the pins, which stay.
     pub(crate) fn remove(&self) -> Result<Vec<PathBuf>, AgentError> {
         let mut left = Vec::new();
         if self.pins.exists() {
@@ -245,7 +249,7 @@ impl Places {
         for name in [PINS, "agent.lock", QUEUEING_LOCK, "control"] {
             let _ = fs::remove_file(self.record(name));
         }
-        // A folder that is a mount point, or has something else in it, stays.
+        // A folder that is a mount point, or has other files, stays.
         let _ = fs::remove_dir(&self.pins);
         let _ = fs::remove_dir(&self.run);
         Ok(left)
@@ -258,14 +262,14 @@ pub(crate) fn is_bpf_file_system(path: &Path) -> bool {
         .is_ok_and(|found| found.filesystem_type() == nix::sys::statfs::BPF_FS_MAGIC)
 }
 
-/// Whose link is pinned by that name.
+/// The index and the side of the interface whose link is pinned under this name.
 fn link_named(name: &str) -> Option<(u32, Side)> {
     let (index, side) = name.strip_prefix("link_")?.split_once('_')?;
     let side = Side::BOTH.into_iter().find(|one| one.name() == side)?;
     Some((index.parse().ok()?, side))
 }
 
-/// Whether the agent gives that name to a pin.
+/// Whether the agent uses this name for a pin.
 fn is_made_here(name: &str) -> bool {
     let is_program = |name: &str| Entry::ALL.iter().any(|entry| entry.name() == name);
     map::ALL.contains(&name)
@@ -274,7 +278,7 @@ fn is_made_here(name: &str) -> bool {
         || name.strip_prefix("new_").is_some_and(is_made_here)
 }
 
-/// Whether what is pinned there is what the agent pins under that name.
+/// Whether the pinned object is of the kind that the agent pins under this name.
 fn is_named(path: &Path, name: &str) -> bool {
     if name.starts_with("link_") {
         let info = Link::open(path).and_then(|link| link.info());
@@ -293,7 +297,7 @@ fn absolutes(run: &Path, pins: Option<&Path>) -> Result<(PathBuf, Option<PathBuf
     Ok((absolute(run)?, pins.map(absolute).transpose()?))
 }
 
-/// Where the pins are, as the run directory says.
+/// The folder of the pins, as the run directory records it.
 fn recorded(run: &Path) -> Result<Option<PathBuf>, AgentError> {
     folder::demand_safe(run, Purpose::Use)?;
     let path = run.join(PINS);
@@ -307,7 +311,7 @@ fn recorded(run: &Path) -> Result<Option<PathBuf>, AgentError> {
     }
 }
 
-/// Names in a folder, sorted; none if it cannot be read.
+/// The names in a folder, sorted. Empty if it cannot be read.
 fn names_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let names = entries.map(|entry: io::Result<fs::DirEntry>| entry.map(|e| e.file_name()));
@@ -349,7 +353,7 @@ mod tests {
         assert_eq!(Places::find(&run, Some(elsewhere)).unwrap(), places);
         let other = Places::find(&run, Some(Path::new("/third"))).unwrap_err();
         assert!(other.to_string().contains("contradicts") && other.exit_code() == 2, "{other}");
-        // Nothing is pinned there (any more).
+        // Nothing is pinned there any more.
         let moved = Places::find_for_start(&run, Some(Path::new("/third"))).unwrap();
         assert_eq!(moved.pins, Path::new("/third"));
         fs::remove_dir_all(&run).unwrap();

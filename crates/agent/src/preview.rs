@@ -1,4 +1,4 @@
-//! What a configuration would select on this machine as it is now: interfaces, control groups,
+//! Shows what a configuration would select on this machine now: interfaces, control groups, and
 //! connections.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use crate::finding::Finding;
 use crate::interfaces;
 use crate::select;
 
-/// So many of a long list are shown.
+/// The most entries of a list that are shown.
 const SHOWN: usize = 8;
 
 /// The interfaces that would be tagged, each once.
@@ -107,7 +107,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// From a line that `ss` prints: queue lengths, both addresses, the control group.
+    /// Parses a line of the output of `ss`: queue lengths, both addresses, and the control group.
     fn parse(line: &str) -> Option<Connection> {
         let mut words = line.split_whitespace().skip(2);
         let (local, remote) = (address(words.next()?)?, address(words.next()?)?);
@@ -131,7 +131,7 @@ impl Connection {
     }
 }
 
-/// `10.0.0.1:80`, `[fd00::1%eth0]:80`, `[::ffff:10.0.0.1]:80`.
+/// Parses addresses such as `10.0.0.1:80`, `[fd00::1%eth0]:80` and `[::ffff:10.0.0.1]:80`.
 fn address(text: &str) -> Option<SocketAddr> {
     let (host, port) = text.rsplit_once(':')?;
     let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -181,7 +181,7 @@ mod tests {
         assert!(is_selected(web, "ports = [\"80\"]"));
         assert!(is_selected(web, "ports = [\"39999-40001\"]"));
         assert!(!is_selected(web, "ports = [\"81\"]"));
-        // The destination, not the source.
+        // Prefixes select by destination, not by source.
         assert!(is_selected(web, "prefixes = [\"192.0.2.0/24\"]"));
         assert!(!is_selected(web, "prefixes = [\"10.0.0.0/8\"]"));
         assert!(!is_selected(web, "prefixes = [\"::/0\"]"));

@@ -1,5 +1,5 @@
-//! What a running agent is asked for: to end or to read its configuration again, by signals and by
-//! commands on the control socket.
+//! Requests to a running agent: to end, or to read its configuration again. They come as signals, and
+//! as commands on the control socket.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -11,7 +11,7 @@ use crate::control::Control;
 use crate::error::AgentError;
 use crate::pins::Places;
 
-/// The requests, which wait until the agent looks.
+/// The requests, which wait until the agent handles them.
 #[derive(Debug)]
 pub(crate) struct Requests {
     signals: SignalFd,
@@ -21,12 +21,12 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// Adds commands to the signals. The caller holds the lock.
+    /// Listens for commands in addition to the signals. The caller must hold the lock.
     pub(crate) fn listen(signals: SignalFd, places: &Places) -> Result<Requests, AgentError> {
         Ok(Requests { signals, control: Control::listen(places)?, end: false, reload: false })
     }
 
-    /// Waits for a request, or until one of `others` can be read, for this many milliseconds at most.
+    /// Waits for a request, or until one of `others` can be read, for at most this many milliseconds.
     pub(crate) fn wait<'a>(
         &'a self,
         others: impl IntoIterator<Item = Option<BorrowedFd<'a>>>,
@@ -40,7 +40,7 @@ impl Requests {
         let _ = poll(&mut files, PollTimeout::from(at_most_ms));
     }
 
-    /// Whether the agent is to end.
+    /// Whether the agent should end.
     pub(crate) fn is_end_wanted(&mut self) -> bool {
         while let Ok(Some(signal)) = self.signals.read_signal() {
             match signal.ssi_signo == Signal::SIGHUP as u32 {
@@ -52,13 +52,13 @@ impl Requests {
         self.end
     }
 
-    /// Whether the configuration is to be read again; once for all requests so far.
+    /// Whether the configuration should be read again. Returns true once for all requests so far.
     pub(crate) fn take_reload(&mut self) -> bool {
         std::mem::take(&mut self.reload)
     }
 }
 
-/// Keeps signals from ending the process; they wait until the agent looks.
+/// Keeps signals from ending the process. They wait until the agent handles them.
 pub(crate) fn block_signals() -> Result<SignalFd, AgentError> {
     let mut signals = SigSet::empty();
     for signal in [Signal::SIGHUP, Signal::SIGTERM, Signal::SIGINT] {

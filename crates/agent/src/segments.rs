@@ -1,9 +1,9 @@
-//! Segments that this host's TCP has sent, and sent again, as the kernel counts them for the network
-//! namespace (RFC 4022).
+//! The TCP segments that this host has sent and retransmitted, as the kernel counts them for the
+//! network namespace (RFC 4022).
 
 use std::fs;
 
-/// Counts since the namespace was made.
+/// Counts since the namespace was created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segments {
     pub(crate) sent: u64,
@@ -11,7 +11,7 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// What the kernel has counted.
+    /// Reads the kernel's counts.
     pub(crate) fn read() -> Option<Segments> {
         Segments::parse(&fs::read_to_string("/proc/thread-self/net/snmp").ok()?)
     }

@@ -1,5 +1,5 @@
-//! What is tagged: prefixes and control groups as the BPF program looks them up. (Ports are in
-//! the rule itself.)
+//! The prefixes and control groups that are tagged, as the BPF program looks them up. (Ports are
+//! part of the rule itself.)
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,14 +15,14 @@ use crate::error::AgentError;
 
 /// Bits of the key before the address.
 const SLOT_BITS: u32 = 32;
-/// Where the hierarchy is mounted on most machines.
+/// The mount point of the hierarchy on most machines.
 const MOUNT: &str = "/sys/fs/cgroup";
-/// Control groups below the root that are looked up; as `CGROUP_DEPTH`, which counts the root, in
-/// `bpf/select.h`.
+/// The number of control groups below the root that are looked up. Corresponds to `CGROUP_DEPTH` in
+/// `bpf/select.h`, which counts the root too.
 pub(crate) const CGROUP_DEPTH: usize = 7;
 const PRESENT: [u8; 4] = 1u32.to_ne_bytes();
 
-/// Fills both maps with what `selection` says for the rule in `slot`.
+/// Fills both maps with `selection`, for the rule in `slot`.
 pub(crate) fn fill(
     prefixes: &impl MapCore,
     cgroups: &impl MapCore,
@@ -39,7 +39,7 @@ pub(crate) fn fill(
     refresh_cgroups(cgroups, selection, slot)
 }
 
-/// Makes the control groups of `slot` those that the selection's paths now name. A path that
+/// Replaces the control groups of `slot` by those that the selection's paths name now. A path that
 /// does not exist yet selects nothing until it does.
 pub(crate) fn refresh_cgroups(
     cgroups: &impl MapCore,
@@ -66,7 +66,7 @@ pub(crate) fn refresh_cgroups(
     Ok(())
 }
 
-/// Takes everything of `slot` out.
+/// Removes all entries of `slot`.
 pub(crate) fn clear(
     prefixes: &impl MapCore,
     cgroups: &impl MapCore,
@@ -98,13 +98,13 @@ fn prefix_key(address: IpAddr, length: u8, slot: usize) -> types::prefix_key {
     types::prefix_key { prefix_len, slot: slot as u32, address }
 }
 
-/// A control group's id is its folder's inode number.
+/// The id of a control group, which is its folder's inode number.
 pub(crate) fn cgroup_id(path: &Path) -> Option<u64> {
     let folder = fs::metadata(cgroup_folder(path)?).ok();
     folder.filter(fs::Metadata::is_dir).map(|folder| folder.ino())
 }
 
-/// Where a control group of the configuration would be.
+/// The folder of a control group of the configuration, whether it exists or not.
 pub(crate) fn cgroup_folder(path: &Path) -> Option<PathBuf> {
     if path.starts_with(MOUNT) {
         return Some(path.to_owned());
@@ -120,7 +120,7 @@ pub(crate) fn cgroup_name(path: &Path) -> PathBuf {
     below.unwrap_or_else(|| path.strip_prefix("/").unwrap_or(path).to_owned())
 }
 
-/// Where the second version of control groups is mounted.
+/// The mount point of control groups version 2.
 pub(crate) fn hierarchy() -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/mounts").ok()?;
     let mut fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());

@@ -1,5 +1,5 @@
-//! `flowsched agent start`: everything up to the moment when the agent is ready. A start that fails
-//! leaves tagging as it was before.
+//! `flowsched agent start`: all steps until the agent is ready. A start that fails leaves tagging as
+//! it was before.
 
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
@@ -22,7 +22,7 @@ use crate::{check, control, gso, install, log, nic, passed, sys};
 
 /// Starts the agent and keeps it running.
 pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError> {
-    // Before the file is read, so that no later change is missed.
+    // Watch before the file is read, so that no later change is missed.
     let changes =
         watch_file(&args.config).or_else(|error| Config::read(&args.config).and(Err(error)))?;
     let config = Config::read(&args.config)?;
@@ -61,7 +61,7 @@ pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError>
         }
     };
     match &mut announced {
-        // Thresholds stay as they are.
+        // If following fails, thresholds stay as they are.
         Some(announced) => {
             if let Err(error) = announced.start(places) {
                 log::error(error);
@@ -91,8 +91,8 @@ pub(crate) fn start(places: &Places, args: &StartArgs) -> Result<(), AgentError>
     Ok(())
 }
 
-/// Loads the tagger, attaches it and puts the configuration in force. A rule that is in force
-/// already stays until nothing else can fail any more.
+/// Loads the tagger, attaches it and puts the configuration in force. A rule of an earlier agent
+/// stays in force until nothing else can fail.
 fn prepare(
     places: &Places,
     config: &Config,
@@ -100,7 +100,7 @@ fn prepare(
     requests: &mut Requests,
 ) -> Result<(Tagger, Option<OwnedFd>), AgentError> {
     places.record_pins()?;
-    // Before anything is attached: a certificate or an address that cannot be used stops the start.
+    // Bind before anything is attached, so that a bad certificate or address stops the start.
     let server = config.metrics.as_ref().map(Server::bind).transpose()?;
     let tagger = Tagger::load(config, Some(places), LoadOptions::default())?;
     if let Some(server) = server {
@@ -151,15 +151,15 @@ fn measure_run_time() -> Option<OwnedFd> {
         .ok()
 }
 
-/// What an agent finds when it starts.
+/// The state that an agent finds when it starts.
 struct Before {
     is_installed: bool,
     tagged: Vec<(Interface, Hook)>,
-    /// The programs on them.
+    /// The programs on the tagged interfaces.
     earlier: Option<Earlier>,
-    /// Indices of interfaces.
+    /// Indices of interfaces with limited super-packets.
     capped: Vec<u32>,
-    /// Indices of interfaces.
+    /// Indices of interfaces that are scheduled.
     scheduled: Vec<u32>,
 }
 
@@ -174,7 +174,8 @@ impl Before {
         }
     }
 
-    /// Takes away what was made since. What was tagged before still is, by the same program and rule.
+    /// Removes everything that was made since the start. What was tagged before still is, by the same
+    /// program and rule.
     fn put_back(&self, places: &Places) {
         let mut results = Vec::new();
         if let Some(earlier) = &self.earlier {
@@ -211,7 +212,7 @@ impl Before {
     }
 }
 
-/// What there was not before.
+/// The elements of `now` that are not in `before`.
 fn since<T: PartialEq>(now: Vec<T>, before: &[T]) -> Vec<T> {
     now.into_iter().filter(|one| !before.contains(one)).collect()
 }

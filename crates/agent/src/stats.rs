@@ -1,5 +1,4 @@
-//! What the tagger has counted, read from the pinned maps: what `status`, `top`, `thresholds` and
-//! the metrics show.
+//! The tagger's counters, read from the pinned maps for `status`, `top`, `thresholds` and the metrics.
 
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -23,14 +22,14 @@ pub(crate) struct Snapshot {
     pub(crate) levels: usize,
     pub(crate) code_points: [u8; LEVELS],
     pub(crate) thresholds: [u64; LEVELS],
-    /// Flows that are known by their 5-tuple now, and how many there may be.
+    /// The number of flows that are known by their 5-tuple now, and the most that there may be.
     pub(crate) flows: u64,
     pub(crate) max_flows: u32,
     pub(crate) programs: ProgramFacts,
 }
 
 impl Snapshot {
-    /// Reads all of it.
+    /// Reads all counters.
     ///
     /// # Errors
     /// If no tagger is installed, or its maps may not be read.
@@ -50,20 +49,20 @@ impl Snapshot {
         })
     }
 
-    /// Flows that had to make room for others.
+    /// Flows that were removed to make room for others.
     pub(crate) fn evicted(&self) -> u64 {
         let gone = self.counters.flows_closed + self.agent.flows_swept + self.flows;
         self.counters.flows_hash.saturating_sub(gone)
     }
 
-    /// Packets tagged.
+    /// The number of tagged packets.
     pub(crate) fn tagged(&self) -> u64 {
         self.counters.levels.iter().map(|level| level.packets).sum()
     }
 }
 
 /// The kinds of packets that are left alone: their place in the counters, their name in the metrics, and
-/// what they are.
+/// a description.
 pub(crate) const LEFT_ALONE: [(left_alone, &str, &str); left_alone::FS_LEFT_KINDS.0 as usize] = [
     (left_alone::FS_NOT_IP, "not_ip", "neither TCP nor UDP over IP"),
     (left_alone::FS_UNCLEAR, "unclear", "truncated, malformed or with unknown headers"),
@@ -114,7 +113,7 @@ fn agent_counters(places: &Places) -> Result<types::agent_counters, AgentError> 
     Ok(types::agent_counters::from_bytes(&bytes.unwrap_or_default()))
 }
 
-/// Adds to the agent's own counters. Only the agent that holds the lock calls it.
+/// Changes the agent's own counters. Only the agent that holds the lock may call this.
 pub(crate) fn count(
     places: &Places,
     add: impl FnOnce(&mut types::agent_counters),
@@ -134,7 +133,7 @@ fn live_flows(flows: &MapHandle) -> Result<u64, AgentError> {
     Ok(count)
 }
 
-/// Both programs' facts together.
+/// The sum of both programs' facts.
 ///
 /// # Errors
 /// If a program's pin is missing, or may not be read: 0 would look like a program that never ran.
@@ -161,7 +160,7 @@ fn facts_of(pin: &Path) -> Result<ProgramFacts, AgentError> {
     sys::program_facts(program.as_fd()).map_err(|e| failed(&e))
 }
 
-/// Sizes of all messages that have ended.
+/// The sizes of all messages that have ended.
 pub(crate) fn histogram(places: &Places) -> Result<Histogram, AgentError> {
     let map = places.open_map(map::HISTOGRAM)?;
     let mut counts = vec![0; BUCKETS];
@@ -170,8 +169,8 @@ pub(crate) fn histogram(places: &Places) -> Result<Histogram, AgentError> {
     Ok(Histogram::new(counts))
 }
 
-/// Takes flows out of the map that have been idle for so long, and puts the sizes of their last
-/// messages into the histogram.
+/// Removes the flows that have been idle for at least `idle_ns` from the map, and adds the sizes of
+/// their last messages to the histogram. Returns the number of removed flows.
 pub(crate) fn sweep(places: &Places, now_ns: u64, idle_ns: u64) -> Result<u64, AgentError> {
     let flows = places.open_map(map::FLOWS)?;
     let histogram = places.open_map(map::HISTOGRAM)?;
@@ -190,7 +189,7 @@ pub(crate) fn sweep(places: &Places, now_ns: u64, idle_ns: u64) -> Result<u64, A
         swept += 1;
         let size = state.next_offset.saturating_sub(state.size_from);
         if state.ended == 0 && size > 0 {
-            // The agent's half of the map: nobody else writes there.
+            // The agent has a half of the map of its own, where nobody else writes.
             let bucket = (BUCKETS + crate::histogram::bucket_of(size)) as u32;
             let count = histogram.lookup(&bucket.to_ne_bytes(), MapFlags::ANY);
             let count = count.ok().flatten().map_or(0, |bytes| number(&bytes)) + 1;

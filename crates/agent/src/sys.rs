@@ -1,4 +1,4 @@
-//! The calls for which there is no safe wrapper: each a few lines, nothing else.
+//! Calls that have no safe wrapper. Each is a few lines long.
 #![allow(unsafe_code)]
 
 use std::ffi::CString;
@@ -6,12 +6,13 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::Path;
 
-/// `sockaddr.sa_family` of an interface's hardware address: what frames look like.
+/// `sockaddr.sa_family` in the hardware address of interfaces with Ethernet headers. Loopback has
+/// them too.
 const ETHERNET: u16 = 1;
 const LOOPBACK: u16 = 772;
 
-/// Attaches the program behind `program` before all others that run on packets that leave interface
-/// `index`, or that arrive there. The link ends with the file, unless it is pinned.
+/// Attaches the program behind `program` before all others, for packets that leave interface
+/// `index` or that arrive there. The link ends with the returned file, unless it is pinned.
 pub(crate) fn attach_tcx_first(
     program: BorrowedFd<'_>,
     index: u32,
@@ -38,7 +39,7 @@ pub(crate) fn attach_tcx_first(
     Ok(unsafe { OwnedFd::from_raw_fd(link) })
 }
 
-/// Has a link run another program, without a packet in between.
+/// Replaces the program of a link. No packet passes without a program in between.
 pub(crate) fn replace_program(link: BorrowedFd<'_>, program: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: no options.
     let result = unsafe {
@@ -47,14 +48,14 @@ pub(crate) fn replace_program(link: BorrowedFd<'_>, program: BorrowedFd<'_>) -> 
     checked(result)
 }
 
-/// Pins a program, map or link at `path`, where nothing may be.
+/// Pins a program, map or link at `path`, which must not exist.
 pub(crate) fn pin(object: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
     let path = CString::new(path.as_os_str().as_encoded_bytes())?;
     // SAFETY: `path` ends with a zero and outlives the call.
     checked(unsafe { libbpf_sys::bpf_obj_pin(object.as_raw_fd(), path.as_ptr()) })
 }
 
-/// What libbpf returned: a negative error number, or none.
+/// Converts a result of libbpf: a negative error number, or success.
 fn checked(result: i32) -> io::Result<()> {
     if result < 0 { Err(io::Error::from_raw_os_error(-result)) } else { Ok(()) }
 }
@@ -63,10 +64,10 @@ fn tcx_side(leave: bool) -> libbpf_sys::bpf_attach_type {
     if leave { libbpf_sys::BPF_TCX_EGRESS } else { libbpf_sys::BPF_TCX_INGRESS }
 }
 
-/// The programs that run on packets that leave interface `index`, or that arrive there, in their
-/// order; an error where the kernel has no tcx.
+/// The programs that run on packets that leave interface `index` or arrive there, in their order.
+/// Returns an error if the kernel has no tcx.
 pub(crate) fn tcx_programs(index: u32, leave: bool) -> io::Result<Vec<u32>> {
-    /// The kernel runs no more than this on one side of an interface (BPF_MPROG_MAX).
+    /// The most programs on one side of an interface (BPF_MPROG_MAX).
     const MOST: usize = 64;
     let side = tcx_side(leave);
     let mut ids = vec![0u32; MOST];
@@ -98,7 +99,7 @@ pub(crate) fn program_name(id: u32) -> String {
     program_name_of(fd.as_fd())
 }
 
-/// The same of an open program.
+/// The name of an open program, as it was loaded.
 pub(crate) fn program_name_of(program: BorrowedFd<'_>) -> String {
     let Ok(info) = program_info(program) else { return "unknown".into() };
     let name = info.name.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8);
@@ -110,7 +111,7 @@ pub(crate) fn program_id(program: BorrowedFd<'_>) -> io::Result<u32> {
     Ok(program_info(program)?.id)
 }
 
-/// What the kernel tells of a program.
+/// The kernel's facts about a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProgramFacts {
     pub(crate) id: u32,
@@ -143,7 +144,7 @@ fn program_info(fd: BorrowedFd<'_>) -> io::Result<libbpf_sys::bpf_prog_info> {
     Ok(info)
 }
 
-/// Has the kernel measure programs' run time for as long as the returned file is open.
+/// Lets the kernel measure the run time of programs for as long as the returned file is open.
 pub(crate) fn measure_run_time() -> io::Result<OwnedFd> {
     // SAFETY: no pointers.
     let fd = unsafe { libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME) };

@@ -1,7 +1,7 @@
-//! The BPF program in the kernel: loading it, pinning its maps, putting rules in force.
+//! The BPF program in the kernel: loads it, pins its maps, and puts rules in force.
 //!
-//! Maps that are pinned already are used again, so that counters and the state of flows go on;
-//! the programs are always those of this binary.
+//! Maps that are pinned already are used again, so that counters and the state of flows continue.
+//! The programs are always those of this binary.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -21,17 +21,17 @@ use crate::inherit::{Inheritance, Wanted};
 use crate::pins::Places;
 use crate::{clock, lone, map, select, sys};
 
-/// What is fixed when the program is loaded.
+/// Options that are fixed when the program is loaded.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LoadOptions {
-    /// Take the time from the packet's time stamp: for test runs.
+    /// Whether the time is taken from the packet's time stamp, for test runs.
     pub(crate) injected_clock: bool,
-    /// Log the decisions of the socket path: for tests.
+    /// Whether the decisions of the socket path are logged, for tests.
     pub(crate) trace: bool,
 }
 
 impl LoadOptions {
-    /// What a rule says of them.
+    /// The flags of a rule that these options set.
     fn flags(self) -> u32 {
         let flag = |set: bool, flag: types::rule_flag| if set { flag.0 } else { 0 };
         flag(self.injected_clock, types::rule_flag::FS_INJECTED_CLOCK)
@@ -53,10 +53,10 @@ impl std::fmt::Debug for Tagger {
 }
 
 impl Tagger {
-    /// Loads the program; pins its maps below `places`, or uses those that are pinned there.
+    /// Loads the program. Pins its maps below `places`, or uses the maps that are pinned there.
     ///
     /// # Errors
-    /// If the kernel refuses it, with the verifier's log.
+    /// If the kernel refuses the program. The error has the verifier's log.
     pub(crate) fn load(
         config: &Config,
         places: Option<&Places>,
@@ -83,8 +83,8 @@ impl Tagger {
         Ok(Tagger { skel, inheritance, options })
     }
 
-    /// Puts the whole of `config` in force at once: the rule that is not in force is written,
-    /// then the number of the one in force is changed.
+    /// Puts the whole of `config` in force at once. First writes the rule that is not in force,
+    /// then changes the number of the rule in force.
     pub(crate) fn apply(&self, config: &Config) -> Result<(), AgentError> {
         let mut both = self.settings()?;
         let active = both.active as usize % SLOTS;
@@ -99,7 +99,7 @@ impl Tagger {
         self.write_settings(&both)?;
         both.active = next as u32;
         self.write_settings(&both)?;
-        // A packet that was being tagged by the old rule is through long before the next change.
+        // A packet that the old rule was tagging has left long before the next change.
         thread::sleep(Duration::from_millis(5));
         select::clear(&self.skel.maps.prefixes, &self.skel.maps.cgroups, active)
     }
@@ -120,8 +120,9 @@ impl Tagger {
         }
     }
 
-    /// Pins the programs, which is how `status`, `top` and a later agent know them, and the map
-    /// of the one that they go on to, which the kernel would empty when the agent ends.
+    /// Pins the programs, so that `status`, `top` and a later agent find them. Also pins the map of
+    /// the program that they continue with, which the kernel would otherwise empty when the agent
+    /// ends.
     pub(crate) fn pin_programs(&self, places: &Places) -> Result<(), AgentError> {
         for entry in Entry::ALL {
             pin_anew(self.program(entry).as_fd(), &places.program(entry.name()))?;
@@ -129,13 +130,13 @@ impl Tagger {
         pin_anew(self.skel.maps.writers.as_fd(), &places.map(map::WRITERS))
     }
 
-    /// Whether a rule is in force in the maps, that of an earlier agent.
+    /// Whether a rule of an earlier agent is in force in the maps.
     pub(crate) fn has_rule(&self) -> bool {
         let settings = self.settings();
         settings.is_ok_and(|both| both.rules[both.active as usize % SLOTS].generation != 0)
     }
 
-    /// Puts the maps that were made anew in the places of the old ones. Whether there were any.
+    /// Replaces the old maps by the maps that were made anew. Returns whether there were any.
     pub(crate) fn take_over(&self, places: &Places) -> Result<bool, AgentError> {
         self.inheritance.take_over(places)
     }
@@ -152,22 +153,22 @@ impl Tagger {
             .map_err(|e| AgentError::kernel("write the rule", e))
     }
 
-    /// The map of packets' decisions, for tests.
+    /// The skeleton of the BPF program, for tests.
     #[cfg(test)]
     pub(crate) fn skel(&self) -> &TaggerSkel<'static> {
         &self.skel
     }
 }
 
-/// The programs of the tagger that is installed, to be put back if the start of another one fails.
+/// The programs of the installed tagger, which are restored if the start of another one fails.
 pub(crate) struct Earlier {
     programs: [OwnedFd; Entry::ALL.len()],
-    /// The map of the program that they go on to.
+    /// The map of the program that they continue with.
     writers: MapHandle,
 }
 
 impl Earlier {
-    /// `None` if no tagger is installed, or not a whole one.
+    /// Opens the pinned programs. `None` if no tagger is installed, or not a complete one.
     pub(crate) fn pinned(places: &Places) -> Option<Earlier> {
         let open = |entry: Entry| Program::fd_from_pinned_path(places.program(entry.name())).ok();
         let [tag_ethernet, tag_ip, hear_ethernet, hear_ip] = Entry::ALL.map(open);
@@ -182,7 +183,7 @@ impl Earlier {
         self.programs[entry as usize].as_fd()
     }
 
-    /// Pins them where they were.
+    /// Pins the programs and the map where they were.
     pub(crate) fn pin_again(&self, places: &Places) -> Result<(), AgentError> {
         for entry in Entry::ALL {
             pin_anew(self.program(entry), &places.program(entry.name()))?;
@@ -191,7 +192,7 @@ impl Earlier {
     }
 }
 
-/// Puts a new pin in the place of the one at `path`, if there is one.
+/// Replaces the pin at `path`, if there is one, by a new one.
 fn pin_anew(object: BorrowedFd<'_>, path: &Path) -> Result<(), AgentError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let fresh = path.with_file_name(format!("new_{name}"));
@@ -202,14 +203,14 @@ fn pin_anew(object: BorrowedFd<'_>, path: &Path) -> Result<(), AgentError> {
 }
 
 fn open() -> Result<OpenTaggerSkel<'static>, AgentError> {
-    // The object lives as long as the process, as the agent does.
+    // The object lives as long as the process, because the agent does.
     let object: &'static mut MaybeUninit<OpenObject> = Box::leak(Box::new(MaybeUninit::uninit()));
     TaggerSkelBuilder::default()
         .open(object)
         .map_err(|e| AgentError::kernel("read the BPF object", e))
 }
 
-/// Has libbpf use the pinned maps that fit, and pin those that it makes.
+/// Makes libbpf use the pinned maps that fit, and pin the maps that it makes.
 fn pin_or_reuse(
     open: &mut OpenTaggerSkel<'static>,
     places: &Places,
@@ -248,8 +249,8 @@ fn keep_in_log(_: PrintLevel, message: String) {
     }
 }
 
-/// Runs `action` and, where it fails, returns with its error what libbpf said meanwhile, the
-/// verifier's log in it.
+/// Runs `action`. If it fails, returns its error with the messages of libbpf meanwhile, which
+/// include the verifier's log.
 fn collecting_log<T>(
     action: impl FnOnce() -> libbpf_rs::Result<T>,
 ) -> Result<T, (libbpf_rs::Error, String)> {
@@ -305,7 +306,7 @@ mod tests {
         assert!(bare.to_string().contains("CONFIG_DEBUG_INFO_BTF"), "{bare}");
     }
 
-    /// Takes all but these of root's powers from this thread.
+    /// Removes all capabilities but these from this thread.
     #[allow(unsafe_code)]
     fn keep_only(capabilities: &[u32]) {
         const VERSION_3: u32 = 0x2008_0522;
@@ -319,7 +320,8 @@ mod tests {
         assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
     }
 
-    /// The kernel's own word: without CAP_PERFMON it refuses what the program does with pointers.
+    /// The kernel's own message: without CAP_PERFMON, it refuses what the program does with
+    /// pointers.
     #[test]
     fn what_the_kernel_itself_says_against_the_program_is_in_the_error() {
         if !nix::unistd::geteuid().is_root() {

@@ -10,13 +10,13 @@ use crate::histogram::Histogram;
 use crate::pins::Places;
 use crate::stats::{self, Snapshot};
 
-/// `flowsched agent histogram`.
+/// Runs `flowsched agent histogram`.
 pub(crate) fn histogram(places: &Places) -> Result<(), AgentError> {
     print!("{}", enough(places, 1)?.distribution());
     Ok(())
 }
 
-/// `flowsched agent thresholds`: a line for the configuration file.
+/// Runs `flowsched agent thresholds`: prints a line for the configuration file.
 pub(crate) fn run(places: &Places, wanted: &ThresholdsArgs) -> Result<(), AgentError> {
     let histogram = enough(places, wanted.least)?;
     let levels = match wanted.levels {

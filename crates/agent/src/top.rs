@@ -11,7 +11,7 @@ use crate::histogram::Histogram;
 use crate::pins::Places;
 use crate::stats::{self, Snapshot};
 
-/// Shows a reading after each interval.
+/// Shows a snapshot after each interval.
 pub(crate) fn run(places: &Places, args: &TopArgs) -> Result<(), AgentError> {
     let mut before = Snapshot::read(places)?;
     let mut at = Instant::now();
@@ -24,7 +24,7 @@ pub(crate) fn run(places: &Places, args: &TopArgs) -> Result<(), AgentError> {
         at = Instant::now();
         let text = render(&before, &now, elapsed, &stats::histogram(places)?);
         let mut out = io::stdout().lock();
-        // Whoever closed the other end has seen enough.
+        // This fails if the reader has closed the other end, which ends the command.
         if write!(out, "{clear}{text}").and_then(|()| out.flush()).is_err() {
             return Ok(());
         }

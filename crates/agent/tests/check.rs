@@ -1,4 +1,4 @@
-//! A configuration checked on this machine, without anything being changed. Needs root.
+//! Checks a configuration on this machine, which must change nothing. Needs root.
 
 #[path = "support/agent.rs"]
 mod agent;
@@ -14,7 +14,7 @@ use lab::{Pair, sh};
 const RULE: &str = "thresholds = \"20KB\"\ndscp = [40, 3]\n";
 const SINK: &str = "10.77.0.2:5001";
 
-/// What `check` prints about one matter, blanks folded.
+/// The lines that `check` prints about one matter, with single blanks.
 fn about(output: &Output, matter: &str) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -79,7 +79,7 @@ fn a_configuration_that_works_is_told_from_one_that_does_not() {
     assert!(code == 2 && about(&output, "nic")[0].starts_with("error nic east has filters"));
     sh(&format!("tc -n {} qdisc del dev east root", pair.a));
 
-    // The user of a service, who has the capabilities only there.
+    // The user of a service, who has the capabilities only in the service.
     let mut as_user = agent.as_user(64_000, &[]);
     let output = as_user.arg("check").arg(agent.config()).output().unwrap();
     assert!(about(&output, "program")[0].starts_with("warning program not tried"));

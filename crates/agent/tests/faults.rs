@@ -1,5 +1,5 @@
-//! What an operator fears: the agent killed, doubled, misconfigured, upgraded; interfaces that go
-//! and come; other people's programs. Needs root.
+//! Faults: the agent is killed, started twice, misconfigured or upgraded; interfaces disappear and
+//! come back; other programs are on the hook. Needs root.
 
 #[path = "support/agent.rs"]
 mod agent;
@@ -18,11 +18,11 @@ use lab::{Capture, Pair, sh};
 use seen::Seen;
 
 const SINK: &str = "10.77.0.2:5001";
-/// A message ends with its connection, however slow the machine.
+/// A message ends only with its connection, however slow the machine is.
 const RULE: &str = "thresholds = \"20KB\"\ndscp = [40, 3]\n[message]\nidle = \"never\"\n";
 const OTHER: &str = "thresholds = \"20KB\"\ndscp = [41, 4]\n[message]\nidle = \"never\"\n";
 
-/// Code points of the data packets of a small message.
+/// The code points of the data packets of a small message.
 fn code_points(pair: &Pair) -> Vec<u8> {
     let capture = Capture::start(&pair.b);
     lab::send(&pair.a, SINK, vec![40_000], Duration::from_millis(20));
@@ -50,7 +50,7 @@ fn a_killed_agent_leaves_tagging_on_and_counters_whole() {
         let pair = Pair::new();
         lab::sink(&pair.b, SINK);
         let mut agent = Agent::start(&pair, RULE, hook);
-        // In mid-traffic.
+        // While traffic flows.
         let host = pair.a.clone();
         let sending = lab::on(&host, || {
             let mut stream = TcpStream::connect(SINK).unwrap();
@@ -108,7 +108,7 @@ fn a_new_configuration_holds_at_once_or_not_at_all() {
     agent.configure(OTHER);
     agent.wait_for("in force");
     assert_eq!(code_points(&pair), [4, 41]);
-    // Half written, and then closed.
+    // Write half of the file, and close it.
     let half = format!("interfaces = [\"east\"]\n{RULE}");
     std::fs::write(agent.config(), &half[..half.len() - 4]).unwrap();
     agent.wait_for("refused");
@@ -134,7 +134,7 @@ fn a_hangup_has_the_file_read_again() {
     let pair = Pair::new();
     lab::sink(&pair.b, SINK);
     let mut agent = Agent::prepare(&pair, RULE);
-    // What a link in the watched folder leads to is not watched.
+    // The target of a link in the watched folder is not watched.
     let file = agent.folder.join("elsewhere/agent.toml");
     std::fs::create_dir(agent.folder.join("elsewhere")).unwrap();
     std::fs::rename(agent.config(), &file).unwrap();
@@ -239,7 +239,7 @@ fn other_peoples_programs_run_and_stay() {
     for (first, second) in [(&[][..], &[][..]), (&["--clsact"][..], &[][..])] {
         let pair = Pair::new();
         lab::sink(&pair.b, SINK);
-        // Another agent, with folders of its own, is somebody else's program.
+        // An agent with folders of its own counts as another program.
         let other = Agent::start(&pair, OTHER, first);
         let agent = Agent::start(&pair, RULE, second);
         let before = tagged(&other);
@@ -320,8 +320,8 @@ fn a_late_end_of_a_connection_begins_no_message() {
     assert_eq!(agent.metric("flowsched_message_bytes_sum"), 600);
 }
 
-/// Connections of a crowd, and how many of them are open at once: thousands a second, since each
-/// takes a fraction of a millisecond and none ever waits for a timer.
+/// The number of connections of a crowd, and of those that are open at once. There are thousands per
+/// second, since each takes a fraction of a millisecond and none waits for a timer.
 const CROWD: u64 = 4000;
 const AT_ONCE: u64 = 8;
 
@@ -344,7 +344,7 @@ fn thousands_of_connections_a_second_are_tagged_and_leave_nothing_behind() {
     println!("{CROWD} connections opened, used and closed, {rate:.0} a second");
     let frames = capture.end();
     assert_eq!(answered, CROWD, "connections were lost");
-    // Every one of them went through at once: nothing was dropped, sent again or timed out.
+    // All of them succeeded at once: nothing was dropped, sent again or timed out.
     for host in [&pair.a, &pair.b] {
         for name in ["TcpRetransSegs", "TcpExtListenOverflows", "TcpExtListenDrops"] {
             assert_eq!(lab::counted(host, name), 0, "{name} of {host}");
@@ -356,14 +356,14 @@ fn thousands_of_connections_a_second_are_tagged_and_leave_nothing_behind() {
         });
         assert_eq!(drops.collect::<Vec<_>>(), [("0".to_owned(), "0".to_owned())], "{host}");
     }
-    // Every one of them was tagged: its SYN and its question, and nothing otherwise.
+    // All of them were tagged: the SYN and the question, and nothing else.
     let seen: Vec<Seen> = frames.iter().filter_map(|frame| Seen::parse(frame)).collect();
     let sent: Vec<&Seen> = seen.iter().filter(|packet| packet.to == 5001).collect();
     assert!(sent.iter().all(|packet| packet.dscp == 40 && packet.checksums_right));
     let count = |what: fn(&Seen) -> bool| sent.iter().filter(|packet| what(packet)).count() as u64;
     assert_eq!(count(|packet| packet.syn), CROWD);
     assert_eq!(count(|packet| packet.payload == lab::QUESTION), CROWD);
-    // Every one of them was counted, ended with its connection, and left nothing in the map.
+    // All of them were counted, ended with their connection, and left nothing in the map.
     assert_eq!(agent.metric("flowsched_socket_flows_total"), CROWD);
     assert_eq!(agent.metric("flowsched_message_bytes_count"), CROWD);
     assert_eq!(agent.metric("flowsched_message_bytes_sum"), CROWD * lab::QUESTION as u64);
@@ -374,7 +374,7 @@ fn thousands_of_connections_a_second_are_tagged_and_leave_nothing_behind() {
     }
 }
 
-/// A user that has no name.
+/// A user without a name.
 const USER: u32 = 64_000;
 
 #[test]
@@ -436,7 +436,7 @@ fn without_privileges_nothing_is_done_and_nothing_untrue_is_said() {
     assert!(agent.is_installed());
 }
 
-/// A file system that goes however the test ends.
+/// A file system that is unmounted however the test ends.
 struct Mounted(String);
 
 impl Drop for Mounted {
@@ -445,7 +445,7 @@ impl Drop for Mounted {
     }
 }
 
-/// What the systemd unit does: another user, three capabilities, a BPF file system of its own.
+/// What the systemd unit does: another user, three capabilities, and a BPF file system of its own.
 #[test]
 fn three_capabilities_are_all_that_it_takes() {
     if !lab::is_root("three_capabilities_are_all_that_it_takes") {
@@ -495,7 +495,8 @@ fn three_capabilities_are_all_that_it_takes() {
     assert!(scheduled.contains(" f5c0: root ") && !queueing().contains(" f5c0: "), "{}", said());
 }
 
-/// Datagrams of 1000 bytes in one flow, as many as asked for; the code points that they arrive with.
+/// Sends `count` datagrams of 1000 bytes in one flow. Returns the code points with which they
+/// arrive.
 fn datagrams(pair: &Pair, count: usize) -> Vec<u8> {
     let capture = Capture::start(&pair.b);
     lab::on(&pair.a, move || {
@@ -530,7 +531,8 @@ fn another_size_of_the_map_keeps_flows_and_counters() {
     assert_eq!(agent.metric("flowsched_hash_flows_limit"), 4096);
 }
 
-/// What another version has pinned has another number in its maps, behind that of the active rule.
+/// Makes the pinned maps look like those of another version, by another layout number behind the
+/// number of the active rule.
 fn change_layout(agent: &Agent) {
     use libbpf_rs::{MapCore, MapFlags, MapHandle};
     let map = MapHandle::from_pinned_path(format!("{}/settings", agent.pins)).unwrap();
@@ -564,7 +566,7 @@ fn another_version_takes_over_and_says_what_begins_anew() {
     change_layout(&agent);
     agent.launch_and_wait_for("another version");
     agent.wait_for("ready");
-    // The connection keeps the level that it has earned; the flow of datagrams begins anew.
+    // The connection keeps its level, and the flow of datagrams begins anew.
     let capture = Capture::start(&pair.b);
     go.send(()).unwrap();
     thread::sleep(Duration::from_millis(50));

@@ -1,5 +1,5 @@
-//! The tagger among other people's programs, on one hook after another, on interfaces that change
-//! their names. Needs root.
+//! The tagger among other programs, with a change of hooks, and on interfaces that are renamed. Needs
+//! root.
 
 #[path = "support/agent.rs"]
 mod agent;
@@ -18,11 +18,11 @@ use agent::Agent;
 use lab::{Capture, Pair, sh};
 use seen::Seen;
 
-/// Ten datagrams of 1000 bytes have the first level, all others of their flow the second.
+/// Ten datagrams of 1000 bytes have the first level, and all others of their flow the second.
 const RULE: &str = "thresholds = \"9KB\"\ndscp = [40, 3]\n[flows]\nidle = \"never\"\n";
 const PACKETS: usize = 100;
 
-/// Code points of the datagrams of one flow, in the order in which they arrive.
+/// The code points of the datagrams of one flow, in the order in which they arrive.
 fn datagrams(pair: &Pair, from: u16) -> Vec<u8> {
     let capture = Capture::start(&pair.b);
     lab::on(&pair.a, move || {
@@ -42,7 +42,7 @@ fn as_the_rule_says() -> Vec<u8> {
     (0..PACKETS).map(|number| if number < 10 { 40 } else { 3 }).collect()
 }
 
-/// `u32` filters that match everything end what runs on a packet.
+/// Adds a `u32` filter that matches every packet. No later program on the hook sees a packet then.
 fn match_all(pair: &Pair, priority: u32) {
     sh(&format!(
         "tc -n {0} qdisc replace dev east clsact && tc -n {0} filter add dev east egress \
@@ -96,7 +96,7 @@ fn what_keeps_packets_from_the_tagger_is_told() {
     assert_eq!(datagrams(&pair, 4002), as_the_rule_says());
 }
 
-/// What the manual says of a filter that came later: restart the agent.
+/// If a filter came after the agent, the manual says to restart the agent.
 #[test]
 fn a_restarted_agent_goes_before_a_filter_that_came_later() {
     if !lab::is_root("a_restarted_agent_goes_before_a_filter_that_came_later") {
@@ -122,8 +122,8 @@ fn a_restarted_agent_goes_before_a_filter_that_came_later() {
     assert_eq!(left, "");
 }
 
-/// The interface counts a super-packet as one packet, so that their segments could hide what the filter
-/// keeps from the tagger.
+/// The interface counts a super-packet as one packet. Therefore the segments of super-packets could
+/// hide the packets that the filter keeps from the tagger.
 #[test]
 fn a_bypass_is_told_beside_super_packets_until_it_ends() {
     if !lab::is_root("a_bypass_is_told_beside_super_packets_until_it_ends") {
@@ -148,7 +148,7 @@ fn a_bypass_is_told_beside_super_packets_until_it_ends() {
     let status = agent.ok("status");
     assert!(status.contains("left without a tag"), "{status}");
     let before = agent.metric(passed);
-    // What the manual says: remove the filter, and start the agent anew.
+    // As the manual says: remove the filter, and restart the agent.
     sh(&format!("tc -n {} filter del dev east egress prio 1", pair.a));
     agent.ok("stop");
     agent.wait();
@@ -200,7 +200,7 @@ fn a_renamed_interface_keeps_its_one_tagger() {
                  ip -n {0} link set {to} up",
                 pair.a
             ));
-            // The agent looks once a second.
+            // The agent checks interfaces once a second.
             thread::sleep(Duration::from_millis(2500));
         };
         rename("east", "east7");
@@ -208,7 +208,7 @@ fn a_renamed_interface_keeps_its_one_tagger() {
         let status = agent.ok("status");
         assert!(status.contains("interface: east7 by "), "{status}");
         assert_eq!(status.matches("interface: ").count(), 1, "{status}");
-        // Under another name it is not one to tag.
+        // The configuration does not select the interface under another name.
         rename("east7", "west7");
         assert_eq!(datagrams(&pair, 4001), vec![0; PACKETS], "{hook:?}");
         rename("west7", "east");
@@ -221,7 +221,8 @@ fn a_renamed_interface_keeps_its_one_tagger() {
     }
 }
 
-/// What the packages give the agent. With it, the kernel does not say what others' programs are called.
+/// The capabilities that the packages give the agent. With these, the kernel does not tell the names of
+/// others' programs.
 #[test]
 fn an_agent_with_three_capabilities_knows_its_filters() {
     if !lab::is_root("an_agent_with_three_capabilities_knows_its_filters") {
@@ -247,7 +248,7 @@ fn an_agent_with_three_capabilities_knows_its_filters() {
     assert_eq!(datagrams(&pair, 4000), vec![0; PACKETS]);
 }
 
-/// The agent's `ip` fails, which caps super-packets, as it does while an interface is being deleted.
+/// The agent's `ip`, which limits super-packets, fails as it does while an interface is being deleted.
 #[test]
 fn an_interface_that_was_refused_is_tagged_if_it_comes_back_with_its_index() {
     if !lab::is_root("an_interface_that_was_refused_is_tagged_if_it_comes_back_with_its_index") {

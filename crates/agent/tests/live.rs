@@ -1,4 +1,4 @@
-//! The agent on real traffic between network namespaces, seen at the far end. Needs root.
+//! The agent with real traffic between network namespaces, observed at the far end. Needs root.
 
 #[path = "support/agent.rs"]
 mod agent;
@@ -28,7 +28,7 @@ fn level_at(offset: u64) -> u8 {
     [40, 20, 3][usize::from(offset > 20_000) + usize::from(offset > 100_000)]
 }
 
-/// Data packets to [`PORT`], checked for what must hold of all.
+/// The data packets to [`PORT`]. Checks that their checksums are correct.
 fn data(frames: &[Vec<u8>]) -> Vec<Seen> {
     let all: Vec<Seen> = frames.iter().filter_map(|frame| Seen::parse(frame)).collect();
     let wrong = all.iter().find(|packet| packet.to == PORT && !packet.checksums_right);
@@ -59,7 +59,7 @@ fn every_packet_has_the_code_point_of_its_offset() {
         for packet in packets {
             let offset = u64::from(packet.seq.wrapping_sub(syn.seq).wrapping_sub(1));
             assert_eq!(packet.dscp, level_at(offset), "{address}: offset {offset}");
-            // TCP sets ECT but on what it sends again (RFC 3168, 6.1.5).
+            // TCP sets ECT on all packets but those that it sends again (RFC 3168, 6.1.5).
             let expected = if sent.insert(offset) { 2 } else { 0 };
             assert_eq!(packet.ecn, expected, "the ECN bits are not TCP's own: {packet:?}");
         }
@@ -150,7 +150,7 @@ fn datagrams_are_tagged_by_flow() {
     lab::on(&pair.a, || {
         let socket = UdpSocket::bind("10.77.0.1:4000").unwrap();
         for _ in 0..20 {
-            // No more than the receiver's buffer takes.
+            // Send no more than the receiver's buffer takes.
             std::thread::sleep(Duration::from_millis(2));
             for _ in 0..10 {
                 socket.send_to(&[9; 1000], SINK).unwrap();
@@ -191,7 +191,7 @@ fn what_is_forwarded_for_a_container_is_tagged_by_flow() {
     }
 }
 
-/// Makes `tun0` on this thread's host: what leaves it is read from the file.
+/// Makes `tun0` on this thread's host. Packets that leave it are read from the file.
 #[allow(unsafe_code)]
 fn tun() -> File {
     const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
@@ -240,7 +240,7 @@ fn packets_without_a_link_layer_header_are_tagged_too() {
         while offset < 150_000 {
             let length = tunnel.read(&mut packet).unwrap();
             let frame = [&[0; 12], &ethertype.to_be_bytes()[..], &packet[..length]].concat();
-            // The kernel says a few things of its own on a new interface.
+            // The kernel sends a few packets of its own on a new interface.
             let Some(seen) = Seen::parse(&frame).filter(|seen| seen.to == PORT) else { continue };
             assert_eq!(seen.dscp, level_at(offset), "{to}: offset {offset}");
             assert!(seen.checksums_right, "{seen:?}");
@@ -302,7 +302,7 @@ fn ect_is_forced_only_where_ecn_was_negotiated() {
         let agent = Agent::start(&pair, &format!("{RULE}force-ect = true\n"), &[]);
         lab::sink(&pair.b, SINK);
         let capture = Capture::start(&pair.b);
-        // The far end is deaf for a moment, so that packets are lost and sent again.
+        // The far end does not receive for a moment, so that packets are lost and sent again.
         let far = pair.b.clone();
         let deaf = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(60));
@@ -444,7 +444,7 @@ fn iperf_and_memcached_run_as_ever() {
     let agent = Agent::start(&pair, RULE, &[]);
     let server = format!("nsenter --net=/run/netns/{}", pair.b);
     sh(&format!("{server} iperf3 -s -1 -D"));
-    // Neither server says when it listens.
+    // Neither server reports when it listens.
     let client = format!("nsenter --net=/run/netns/{} iperf3 -c 10.77.0.2 -n 20M -P 4", pair.a);
     let report = sh(&format!("for n in $(seq 100); do {client} && break; sleep 0.1; done"));
     assert!(report.contains("receiver"), "{report}");
@@ -478,7 +478,7 @@ fn iperf_and_memcached_run_as_ever() {
     assert!(agent.metric("flowsched_socket_flows_total") >= 5);
 }
 
-/// The metrics, after a pause.
+/// The metrics page, after a pause.
 fn metrics_page(host: &str) -> String {
     lab::on(host, || {
         std::thread::sleep(Duration::from_millis(25));
@@ -492,7 +492,7 @@ fn metrics_page(host: &str) -> String {
     .unwrap()
 }
 
-/// The number behind `name` in the metrics.
+/// The value of the metric `name`.
 fn counted(page: &str, name: &str) -> u64 {
     let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.unwrap_or_else(|| panic!("no {name} in {page}")).parse().unwrap()
@@ -512,14 +512,14 @@ fn the_hosts_own_messages_give_thresholds() {
     for size in [2_000, 2_000, 30_000, 30_000, 400_000, 1_000_000] {
         lab::send(&pair.a, SINK, vec![size], Duration::ZERO);
     }
-    // What a connection sent is known to have ended when its FIN leaves, after all that is still in
-    // its buffer.
+    // A connection's last message is known to have ended when its FIN leaves, after everything that
+    // is still in its buffer.
     let is_complete = |page: &String| counted(page, "flowsched_message_bytes_count") >= 6;
     let mut pages = (0..400).map(|_| metrics_page(&pair.a));
     let page = pages.find(is_complete).expect("a size is missing");
     let count = |name: &str| counted(&page, name);
     assert_eq!(count("flowsched_socket_flows_total"), 6);
-    // SYN, ACK, data and FIN of each; how many segments one packet carries is the kernel's choice.
+    // SYN, ACK, data and FIN of each. The kernel decides how many segments one packet carries.
     assert!(count("flowsched_program_runs_total") >= 24);
     let printed = agent.ok("thresholds --load 0.8 --levels 3 --least 6");
     let line = printed.lines().find_map(|line| line.strip_prefix("thresholds = ")).unwrap();

@@ -1,5 +1,5 @@
-//! Connections that send a single segment keep no state. What is tagged, counted and recorded of them
-//! is the same as with a state, which a rule with an option gives them. Needs root.
+//! Connections that send a single segment keep no state. Their tags, counts and records must be the
+//! same as with a state, which a rule with an option gives them. Needs root.
 
 #[path = "support/agent.rs"]
 mod agent;
@@ -21,23 +21,24 @@ use nix::sys::socket::{MsgFlags, send, setsockopt, sockopt};
 use seen::Seen;
 
 const SINK: &str = "10.77.0.2:5001";
-/// Reads nothing, and says something to whoever connects.
+/// A server that reads nothing and sends a byte to each client.
 const TALKER: &str = "10.77.0.2:5002";
 /// A server on the tagged host.
 const OWN: &str = "10.77.0.1:5003";
 const RULE: &str = "thresholds = \"50B 200B\"\ndscp = [40, 20, 3]\n";
 const MESSAGE: &str = "[message]\nidle = \"400ms\"\n";
-/// Longer than that.
+/// Longer than the idle time of messages.
 const PAUSE: Duration = Duration::from_millis(1000);
-/// For what was sent to be acknowledged.
+/// Enough for what was sent to be acknowledged.
 const MOMENT: Duration = Duration::from_millis(20);
 const FIRST: u64 = 100;
 const SECOND: u64 = 150;
 
-/// What the tagger did.
+/// The tags, counts and records of a run.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
-    /// Offset in the connection, code point and whether it is a FIN without data, of each packet.
+    /// For each packet, the offset in the connection, the code point, and whether it is a FIN without
+    /// data.
     packets: BTreeSet<(u32, u8, bool)>,
     flows: u64,
     begun: u64,
@@ -86,7 +87,7 @@ fn packets(frames: &[Vec<u8>]) -> BTreeSet<(u32, u8, bool)> {
         .collect()
 }
 
-/// Accepts connections on the second host and sends each a byte that nobody may read.
+/// Accepts connections on the second host, and sends a byte to each, which clients need not read.
 fn talk(host: &str) {
     let (ready, is_ready) = std::sync::mpsc::channel();
     lab::on(host, move || {
@@ -102,7 +103,7 @@ fn talk(host: &str) {
     is_ready.recv().unwrap();
 }
 
-/// What a client on the first host does.
+/// The actions of a client on the first host.
 type Client = fn(&Pair);
 
 /// Runs `client` under the rule and `more`.
@@ -122,7 +123,7 @@ fn outcome(more: &str, client: Client) -> Outcome {
     Outcome::new(&agent, &capture.end())
 }
 
-/// Runs `client` without state and with it: what both come to.
+/// Runs `client` without state and with it. Checks that both outcomes are equal, and returns them.
 fn same(what: &str, client: Client) -> Outcome {
     let without = outcome("", client);
     let with = outcome("force-ect = true\n", client);
@@ -136,7 +137,7 @@ fn connect(address: &str) -> TcpStream {
     stream
 }
 
-/// A connection that has sent a first request, which is acknowledged.
+/// Opens a connection that has sent a first request. The request is acknowledged.
 fn asked(address: &str) -> TcpStream {
     let mut stream = connect(address);
     stream.write_all(&[1; FIRST as usize]).unwrap();
@@ -144,7 +145,7 @@ fn asked(address: &str) -> TcpStream {
     stream
 }
 
-/// Makes close() send a RST.
+/// Closes the connection with a RST.
 fn break_off(stream: TcpStream) {
     let linger = libc::linger { l_onoff: 1, l_linger: 0 };
     setsockopt(&stream, sockopt::Linger, &linger).unwrap();
@@ -232,7 +233,7 @@ fn a_second_request_begins_a_message_after_a_pause_alone() {
     });
     at_once.expect(1, 0, &[FIRST + SECOND], "at once");
     assert_eq!(at_once.code_point(FIRST), 20);
-    // TCP's own timer, 200 ms later, sends what the application has written but holds back.
+    // After 200 ms, TCP's own timer sends what the application has written but holds back.
     let held_back = same("held back", |_| {
         let stream = asked(SINK);
         thread::sleep(PAUSE);
@@ -258,12 +259,13 @@ fn bulk_after_a_request_is_tagged_by_its_offset() {
     }
 }
 
-/// The second host does not hear the first from now on.
+/// From now on, the second host does not receive from the first.
 fn deafen(pair: &Pair) {
     sh(&format!("ip -n {} addr del 10.77.0.2/24 dev west", pair.b));
 }
 
-/// The second host hears again after a few time-outs of the first; waits for the next one.
+/// Lets the second host receive again after a few time-outs of the first, and waits for the next
+/// time-out.
 fn hear_again(pair: &Pair) {
     thread::sleep(Duration::from_millis(900));
     sh(&format!("ip -n {} addr add 10.77.0.2/24 dev west", pair.b));
@@ -300,7 +302,8 @@ fn a_request_that_is_sent_again_is_counted_once() {
     nothing.expect(1, 0, &[], "FIN again");
 }
 
-/// A queue without room: what TCP sends does not leave, and a timer sends it again.
+/// Runs `action` while the queue has no room. Packets that TCP sends do not leave, and a timer sends
+/// them again.
 fn without_room(pair: &Pair, action: impl FnOnce()) {
     sh(&format!("tc -n {} qdisc add dev east root bfifo limit 10", pair.a));
     action();
@@ -331,7 +334,7 @@ fn what_finds_no_room_in_the_queue_is_counted_once() {
     nothing.expect(1, 0, &[], "end of nothing");
 }
 
-/// The state of a connection that has sent a request outlives the agent and the rule.
+/// The state of a connection that has sent a request must survive the agent and the rule.
 #[test]
 fn a_second_request_is_known_after_a_restart_and_another_rule() {
     if !lab::is_root("a_second_request_is_known_after_a_restart_and_another_rule") {
@@ -362,7 +365,7 @@ fn a_second_request_is_known_after_a_restart_and_another_rule() {
         )
     };
     assert_eq!(counted(&agent), (2, 2, 4));
-    // Another port is not selected: such a connection was never seen.
+    // Another port is not selected, so the tagger never saw such a connection.
     talk(&pair.b);
     let mut unseen = lab::on(&pair.a, || asked(TALKER)).join().unwrap();
     agent.forget();

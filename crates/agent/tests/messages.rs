@@ -1,5 +1,5 @@
-//! A bulk flow that its receiver or the network holds up never returns to the top priority: it is
-//! one message for as long as the application has more to send (PIAS ToN 2017, IV-A.1). Needs root.
+//! A bulk flow that its receiver or the network delays never returns to the top priority. It is one
+//! message for as long as the application has more to send (PIAS ToN 2017, IV-A.1). Needs root.
 
 #[path = "support/agent.rs"]
 mod agent;
@@ -28,9 +28,9 @@ use seen::Seen;
 const SINK: &str = "10.77.0.2:5001";
 const PORT: u16 = 5001;
 const RULE: &str = "thresholds = \"20KB 100KB\"\ndscp = [40, 20, 3]\n[ageing]\ntimeouts = 0\n";
-/// What a writer that runs late sends.
+/// The bytes that a writer without enough processor time sends.
 const LATE_BYTES: usize = 1_000_000;
-/// What a sender that asks for room sends.
+/// The bytes that a sender that asks for room sends.
 const POLITE_BYTES: usize = 250_000;
 const ENDS: [&str; 2] = ["acknowledged", "sent"];
 
@@ -38,14 +38,14 @@ fn level_at(offset: u64) -> u8 {
     [40, 20, 3][usize::from(offset > 20_000) + usize::from(offset > 100_000)]
 }
 
-/// How a server reads what it is sent.
+/// How a server reads from a connection.
 #[derive(Clone, Copy)]
 struct Reader {
-    /// The size of its receive buffer, bytes.
+    /// The size of its receive buffer in bytes.
     buffer: usize,
-    /// What it reads at a time, bytes.
+    /// The bytes that it reads at a time.
     chunk: usize,
-    /// How long it waits after that.
+    /// The pause after each read.
     pause: Duration,
 }
 
@@ -53,7 +53,7 @@ fn read(host: &str, reader: Reader) {
     let (ready, is_ready) = std::sync::mpsc::channel();
     lab::on(host, move || {
         let listener = TcpListener::bind(SINK).unwrap();
-        // Connections have the listener's.
+        // Connections inherit the listener's buffer size.
         setsockopt(&listener, sockopt::RcvBuf, &reader.buffer).unwrap();
         ready.send(()).unwrap();
         for stream in listener.incoming() {
@@ -69,8 +69,8 @@ fn read(host: &str, reader: Reader) {
     is_ready.recv().unwrap();
 }
 
-/// Sends this many bytes on each of this many connections at once, from `host`. With a `buffer` of that
-/// many bytes the sender does not wait for room in it.
+/// Sends `bytes` bytes on each of `connections` connections at once, from `host`. With a `buffer` of
+/// that many bytes, the sender does not wait for room in it.
 fn send(host: &str, connections: usize, bytes: usize, buffer: Option<usize>) {
     let sending: Vec<_> = (0..connections)
         .map(|_| {
@@ -81,7 +81,7 @@ fn send(host: &str, connections: usize, bytes: usize, buffer: Option<usize>) {
                 }
                 stream.write_all(&vec![7; bytes]).unwrap();
                 stream.shutdown(std::net::Shutdown::Write).unwrap();
-                // Until the other end has read it all.
+                // Wait until the other end has read everything.
                 let _ = stream.read(&mut [0]);
             })
         })
@@ -89,7 +89,7 @@ fn send(host: &str, connections: usize, bytes: usize, buffer: Option<usize>) {
     sending.into_iter().for_each(|one| one.join().unwrap());
 }
 
-/// Every data packet has the level of its offset in its connection.
+/// Checks that every data packet has the level of its offset in its connection.
 fn check(frames: &[Vec<u8>], connections: usize, bytes: usize, what: &str) {
     let seen: Vec<Seen> = frames.iter().filter_map(|frame| Seen::parse(frame)).collect();
     let mut first: BTreeMap<u16, u32> = BTreeMap::new();
@@ -153,7 +153,7 @@ fn a_small_window_on_a_long_path_does_not_return_its_sender_to_the_top() {
     }
 }
 
-/// The acknowledgement path of the pair is slow: each acknowledgement is on its way for more than 2 ms.
+/// Makes the acknowledgement path of the pair slow: each acknowledgement takes more than 2 ms.
 fn delay_acknowledgements(pair: &Pair) {
     sh(&format!(
         "tc -n {} qdisc add dev west root tbf rate 200kbit burst 1600 limit 100000",
@@ -161,7 +161,7 @@ fn delay_acknowledgements(pair: &Pair) {
     ));
 }
 
-/// The send buffer is full, and all that is in it is on its way: the writer waits inside one write.
+/// The send buffer is full, and all of it is on its way. The writer waits inside one write.
 #[test]
 fn a_small_send_buffer_does_not_return_its_sender_to_the_top() {
     if !lab::is_root("a_small_send_buffer_does_not_return_its_sender_to_the_top") {
@@ -178,8 +178,8 @@ fn a_small_send_buffer_does_not_return_its_sender_to_the_top() {
     }
 }
 
-/// The sender writes little at a time, and only when the kernel says that there is room. It is told to
-/// wait before its send buffer is full, with all that is in it on its way.
+/// The sender writes little at a time, and only when the kernel says that there is room. The kernel
+/// makes it wait before its send buffer is full, while all of the buffer is on its way.
 #[test]
 fn a_sender_that_asks_for_room_does_not_return_to_the_top() {
     if !lab::is_root("a_sender_that_asks_for_room_does_not_return_to_the_top") {
@@ -187,7 +187,8 @@ fn a_sender_that_asks_for_room_does_not_return_to_the_top() {
     }
     for end in ENDS {
         let pair = Pair::new();
-        // So long that no busy processor delays the sender for it, and shorter than the reader's pauses.
+        // Long enough that no busy processor delays the sender for this time, and shorter than the
+        // reader's pauses.
         let rule = format!("{RULE}[message]\nidle = \"20ms\"\nend = \"{end}\"\n");
         let _agent = Agent::start(&pair, &rule, &[]);
         let pause = Duration::from_millis(60);
@@ -198,7 +199,7 @@ fn a_sender_that_asks_for_room_does_not_return_to_the_top() {
     }
 }
 
-/// Asks for room in a send buffer of so many bytes before each write.
+/// Asks for room in a send buffer of `buffer` bytes before each write.
 fn ask_and_write(buffer: usize, at_once: usize, bytes: usize) {
     let mut stream = TcpStream::connect(SINK).unwrap();
     stream.set_nodelay(true).unwrap();
@@ -215,7 +216,7 @@ fn ask_and_write(buffer: usize, at_once: usize, bytes: usize) {
     let _ = stream.read(&mut [0]);
 }
 
-/// The send buffer drains while the writer, which is to fill it again, waits for a processor.
+/// The send buffer drains while the writer, which should fill it again, waits for a processor.
 #[test]
 fn a_writer_that_runs_late_does_not_return_to_the_top() {
     if !lab::is_root("a_writer_that_runs_late_does_not_return_to_the_top") {
@@ -260,7 +261,7 @@ fn a_narrow_link_does_not_return_its_flows_to_the_top() {
     }
 }
 
-/// A connection that is forwarded has no socket here: what arrives for it tells a pause of the
+/// A connection that is forwarded has no socket here. Only arriving packets distinguish a pause of the
 /// receiver from one of the sender.
 #[test]
 fn a_slow_reader_of_a_forwarded_flow_does_not_return_it_to_the_top() {
@@ -271,12 +272,12 @@ fn a_slow_reader_of_a_forwarded_flow_does_not_return_it_to_the_top() {
         let pair = Pair::new();
         let _agent = Agent::start(&pair, &format!("{RULE}[flows]\nidle = \"50ms\"\n"), hook);
         let container = pair.container();
-        // For less than the 200 ms after which TCP's own timer sends into a small window: of that
-        // nothing tells but the pause itself.
+        // Shorter than the 200 ms after which TCP's own timer sends into a small window. Nothing but the
+        // pause itself would show that the timer ended it.
         let pause = Duration::from_millis(150);
         read(&pair.b, Reader { buffer: 65_536, chunk: 131_072, pause });
         let capture = Capture::start(&pair.b);
-        // All is written at once, so that no pause is the application's.
+        // Write everything at once, so that no pause is the application's.
         send(&container, 1, 400_000, Some(2_000_000));
         check(&capture.end(), 1, 400_000, "forwarded");
     }

@@ -1,4 +1,4 @@
-//! The metrics server of a running agent, beside clients that would disable it. Needs root.
+//! The metrics server of a running agent, with clients that try to disable it. Needs root.
 
 #[path = "support/agent.rs"]
 mod agent;
@@ -14,7 +14,8 @@ use lab::Pair;
 
 const RULE: &str = "thresholds = \"20KB\"\n[metrics]\nlisten = \"127.0.0.1:9487\"\n";
 
-/// More than the server allows, and fewer than the 1024 files that a process may open by default.
+/// More connections than the server allows, and fewer than the 1024 files that a process may open
+/// by default.
 const HALF_OPEN: usize = 600;
 
 fn connect() -> TcpStream {
@@ -32,7 +33,7 @@ fn ask(head: &str) -> String {
     answer
 }
 
-/// The most memory that a process ever had, in KiB.
+/// The peak memory of a process in KiB.
 fn peak_memory(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -46,7 +47,7 @@ fn half_open_connections_do_not_keep_a_scraper_out() {
     }
     let pair = Pair::new();
     let agent = Agent::start(&pair, RULE, &[]);
-    // What systemd and most shells allow.
+    // The limit that systemd and most shells set.
     lab::sh(&format!("prlimit --pid {} --nofile=1024:1024", agent.pid()));
     let scraped = lab::on(&pair.a, || {
         let half_open: Vec<TcpStream> = (0..HALF_OPEN)

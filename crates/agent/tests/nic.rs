@@ -1,4 +1,4 @@
-//! Scheduling of a host's interface, with what the kernel has. Needs root.
+//! Scheduling of a host's interface, with the disciplines that the kernel has. Needs root.
 
 #[path = "support/agent.rs"]
 mod agent;
@@ -24,7 +24,7 @@ const ECT0: i32 = 2;
 
 fn queueing(pair: &Pair) -> String {
     let show = |what: &str| sh(&format!("tc -n {} {what} show dev east", pair.a));
-    // What has passed is no part of how it is set up.
+    // Statistics are not part of the setup.
     let text = format!("{}{}{}", show("qdisc"), show("class"), show("filter"));
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
@@ -32,7 +32,8 @@ fn queueing(pair: &Pair) -> String {
     if let Some(at) = words.iter().position(|word| *word == "direct_packets_stat") {
         words.drain(at..at + 2);
     }
-    // tc prints a burst as the kernel's clock ticks have it, some bytes off what it was given.
+    // `tc` prints a burst in ticks of the kernel's clock, so it is some bytes off the value that
+    // was given.
     let roughly = |word: &str| match word.strip_suffix('b').map(str::parse::<u64>) {
         Some(Ok(bytes)) => format!("{}kb", (bytes + 500) / 1000),
         _ => word.to_owned(),
@@ -52,7 +53,7 @@ fn a_dry_run_changes_nothing_and_prints_what_would_be_run() {
     let printed = agent.ok(&format!("nic --dry-run --config {config}"));
     assert_eq!(printed, agent.ok(&format!("nic start --dry-run --config {config}")));
     assert_eq!(queueing(&pair), before);
-    // The printed commands are those that are run: by hand they make the same.
+    // The printed commands are those that are run. By hand, they make the same tree.
     for line in printed.lines().take_while(|line| !line.starts_with("# to put back")) {
         if line.starts_with("tc ") {
             sh(&format!("nsenter --net=/run/netns/{} {line}", pair.a));
@@ -69,10 +70,10 @@ fn a_dry_run_changes_nothing_and_prints_what_would_be_run() {
     assert_eq!(queueing(&pair), before, "what was there before is not back");
 }
 
-/// Room for all datagrams of a test, however late they are sent on or read.
+/// Room for all datagrams of a test, however late they are forwarded or read.
 const ROOM: usize = 4 << 20;
 
-/// Receives datagrams on the second host, and says from which port each came, in their order.
+/// Receives datagrams on the second host. Returns the port that each came from, in their order.
 fn arrivals(pair: &Pair) -> Receiver<u16> {
     let (say, said) = channel();
     let (ready, is_ready) = channel();
@@ -90,7 +91,7 @@ fn arrivals(pair: &Pair) -> Receiver<u16> {
     said
 }
 
-/// Sends datagrams from a port of the first host; none waits for room.
+/// Sends datagrams from a port of the first host. None waits for room.
 fn send_datagrams(pair: &Pair, port: u16, count: usize) {
     lab::on(&pair.a, move || {
         let socket = UdpSocket::bind(("10.77.0.1", port)).unwrap();
@@ -104,14 +105,14 @@ fn send_datagrams(pair: &Pair, port: u16, count: usize) {
     .unwrap();
 }
 
-/// Waits for a packet from this port: how many came before it.
+/// Waits for a packet from this port. Returns how many packets came before it.
 fn wait_for_arrival(arrivals: &Receiver<u16>, port: u16) -> usize {
     let lost = |_| panic!("a datagram from port {port} was lost");
     let next = || arrivals.recv_timeout(Duration::from_secs(300)).unwrap_or_else(lost);
     std::iter::repeat_with(next).take_while(|from| *from != port).count()
 }
 
-/// Packets that wait on the first host's interface.
+/// The number of packets that wait on the first host's interface.
 fn waiting(pair: &Pair) -> usize {
     let text = sh(&format!("tc -n {} -s qdisc show dev east root", pair.a));
     let backlog = text.split_once("backlog ").unwrap_or_else(|| panic!("no backlog: {text}")).1;
@@ -126,23 +127,24 @@ fn short_flows_overtake_what_is_queued() {
     }
     const SENT: usize = 300;
     let pair = Pair::new();
-    // So slow that the queue holds nearly all that is sent, on however slow a processor.
+    // So slow that the queue holds nearly everything that is sent, however slow the processor is.
     let agent = Agent::start(&pair, &RULE.replace("300Kbps", "20Kbps"), &[]);
     let printed = agent.ok(&format!("nic start --dry-run --config {}", agent.config().display()));
     println!("{printed}");
     let capture = Capture::start(&pair.b);
     let arrivals = arrivals(&pair);
-    // The neighbour is known from here on.
+    // From here on, the neighbour's address is known.
     send_datagrams(&pair, 4002, 1);
     wait_for_arrival(&arrivals, 4002);
     send_datagrams(&pair, 4000, SENT);
     send_datagrams(&pair, 4001, 1);
     let before = wait_for_arrival(&arrivals, 4001);
-    // All of the long flow was sent before the short one: what still waits was overtaken.
+    // All of the long flow was sent before the short one, so the packets that still wait were
+    // overtaken.
     let overtaken = waiting(&pair);
     assert!(overtaken > 50, "{overtaken} still waited when the short flow came, after {before}");
     if printed.contains(" red ") {
-        // The queue empties at once, with the marks that it has been given.
+        // Empty the queue at once. Packets keep the marks that they have.
         sh(&format!(
             "tc -n {} qdisc change dev east root handle f5c0: tbf rate 100mbit burst 80000b \
              limit 480000b",
@@ -207,7 +209,7 @@ fn what_could_not_be_put_back_is_not_touched() {
              flowid {parent}1"
         )
     };
-    // At the root, and further down.
+    // Filters at the root, and further down.
     let trees = [
         format!("tc qdisc add dev east root handle 5: htb && {}", filter("5:")),
         format!(
@@ -229,17 +231,18 @@ fn what_could_not_be_put_back_is_not_touched() {
     }
 }
 
-/// Whether an interface is scheduled with this code point for the highest level.
+/// Whether an interface is scheduled, with this code point for the highest level.
 fn is_scheduled(pair: &Pair, code_point: u8) -> bool {
     let filters = ["f5c0:", "3:"].map(|parent| {
         sh(&format!("tc -n {} filter show dev east parent {parent} || true", pair.a))
     });
-    // u32 filters are shown as words of the header: the type of service is the second byte.
+    // `tc` shows u32 filters as words of the header. The type of service is the second byte.
     let class = format!("match 00{:02x}0000/00fc0000", code_point << 2);
     queueing(pair).contains(" f5c0: root ") && filters.concat().contains(&class)
 }
 
-/// Waits, for no longer than an interface is ever looked for.
+/// Waits until `holds`. Panics after 20 s, which is longer than the agent takes to check its
+/// interfaces.
 fn soon(what: &str, holds: impl Fn() -> bool) {
     assert!(
         (0..200).any(|_| holds() || {
@@ -262,7 +265,8 @@ fn scheduling_outlives_the_agent_and_interfaces_that_come_back_have_it() {
     assert!(is_scheduled(&pair, 32), "{scheduled}");
     agent.signal("-KILL");
     agent.wait();
-    // As long as nothing else is wanted nothing is made anew, so that no packet in a queue is lost.
+    // As long as the configuration is unchanged, nothing is made again, so that no packet in a
+    // queue is lost.
     sh(&format!(
         "tc -n {0} qdisc replace dev east parent f5c0:10 handle 77: pfifo limit 9 || \
          tc -n {0} qdisc replace dev east parent 3:1 handle 77: pfifo limit 9",
@@ -271,7 +275,7 @@ fn scheduling_outlives_the_agent_and_interfaces_that_come_back_have_it() {
     let marked = queueing(&pair);
     agent.launch(&[]);
     assert_eq!(queueing(&pair), marked, "a restart made the queues anew");
-    // Another rate or other code points are another tree.
+    // Another rate or other code points need another tree.
     agent.configure(&RULE.replace("dscp = [32, 0]", "dscp = [40, 0]"));
     agent.wait_for("in force");
     assert!(is_scheduled(&pair, 40) && !is_scheduled(&pair, 32), "{}", queueing(&pair));
@@ -279,7 +283,7 @@ fn scheduling_outlives_the_agent_and_interfaces_that_come_back_have_it() {
     thread::sleep(Duration::from_millis(1500));
     pair.connect();
     soon("the interface that came back is not scheduled", || is_scheduled(&pair, 40));
-    // Somebody else has taken it away: that is no reason to stay.
+    // Somebody else has removed the tree. This must not keep the agent from being uninstalled.
     sh(&format!("tc -n {} qdisc del dev east root", pair.a));
     agent.ok("uninstall");
     assert!(!agent.is_installed());
@@ -319,7 +323,7 @@ fn the_agent_and_commands_take_turns() {
     }
     let pair = Pair::new();
     let agent = Agent::start(&pair, RULE, &[]);
-    // The other configuration, so that each command undoes what the last one made.
+    // Use another configuration, so that each command undoes what the last one made.
     let other = agent.folder.join("other.toml");
     let faster = RULE.replace("300Kbps", "400Kbps");
     std::fs::write(&other, format!("interfaces = [\"east\"]\n{faster}")).unwrap();
@@ -339,7 +343,7 @@ fn the_agent_and_commands_take_turns() {
             thread::sleep(Duration::from_millis(200));
         }
     });
-    // The agent may still be at the last change of its file.
+    // The agent may still be handling the last change of its file.
     soon("the interface is not scheduled", || is_scheduled(&pair, 32));
     assert_eq!(agent.metric("flowsched_reloads_refused_total"), 0);
     agent.ok("stop");
@@ -347,7 +351,7 @@ fn the_agent_and_commands_take_turns() {
     assert!(!is_scheduled(&pair, 32), "{}", queueing(&pair));
 }
 
-/// Ends commands that make the agent's tree on `interface`.
+/// Makes a `tc` that fails for commands that make the agent's tree on `interface`.
 fn failing_tc(agent: &Agent, interface: &str) -> String {
     let script = format!(
         "#!/bin/sh\ncase \"$*\" in *\"dev {interface} root handle f5c0:\"*) exit 1;; esac\n\
@@ -387,7 +391,7 @@ fn one_interface_that_fails_leaves_all_scheduled_as_they_were() {
     assert!(!output.status.success());
     assert_eq!(queueing(&pair), before, "{}", String::from_utf8_lossy(&output.stderr));
     assert!(agent.ok("nic stop --dry-run").is_empty(), "a record is left");
-    // A tree of an earlier start is back, too.
+    // A tree of an earlier start is restored too.
     agent.ok(&format!("nic start --config {}", agent.config().display()));
     let earlier = queueing(&pair);
     configure(&RULE.replace("300Kbps", "400Kbps"));
@@ -395,7 +399,8 @@ fn one_interface_that_fails_leaves_all_scheduled_as_they_were() {
     assert_eq!(queueing(&pair), earlier);
 }
 
-/// The number of the program that tags what leaves the first host, and of the one that is pinned.
+/// The id of the program that tags packets leaving the first host, and of the program that is
+/// pinned.
 fn programs(pair: &Pair, agent: &Agent) -> (String, String) {
     let shown = sh(&format!("ip -n {} -o link show dev east", pair.a));
     let index = shown.split(':').next().unwrap();

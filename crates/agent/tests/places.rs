@@ -1,5 +1,5 @@
-//! Where the agent keeps what outlives it, who may write there, who may end it, and what a start
-//! that fails leaves behind. Needs root.
+//! The agent's folders: what outlives the agent there, who may write to them, who may end the
+//! agent, and what a failed start leaves behind. Needs root.
 
 #[path = "support/agent.rs"]
 mod agent;
@@ -20,9 +20,9 @@ use libbpf_rs::{MapHandle, MapType};
 
 const RULE: &str = "thresholds = \"20KB\"\ndscp = [40, 3]\n";
 const OTHER: &str = "thresholds = \"20KB\"\ndscp = [41, 4]\n";
-/// In front of an agent that shall not find `ip`, so that it fails when it has attached.
+/// Put in front of an agent that must not find `ip`, so that it fails after it has attached.
 const NO_TOOLS: [&str; 2] = ["env", "PATH=/none"];
-/// A user that has no name.
+/// A user without a name.
 const STRANGER: u32 = 64_001;
 
 fn said(output: &Output) -> String {
@@ -33,7 +33,7 @@ fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
 
-/// What is on the interface: its hooks, its queueing and its limits, without what has passed.
+/// The hooks, queueing and limits of the interface, without statistics.
 fn interface(pair: &Pair) -> String {
     sh(&format!(
         "tc -n {a} qdisc show dev east | sed 's/refcnt [0-9]*//; s/direct_packets_stat [0-9]*//'; tc -n {a} filter show dev east egress; \
@@ -63,7 +63,7 @@ fn every_command_finds_an_agent_by_its_run_directory() {
     assert!(said(&agent.run_without_pins("status")).contains("interface: east by tcx"));
     assert_eq!(code(&agent.run_without_pins("stop")), 0);
     agent.wait();
-    // Not silently a second one.
+    // A second tagger must not be installed silently.
     let elsewhere = format!("--pins {}x start --config {}", agent.pins, agent.config().display());
     let output = agent.run_without_pins(&elsewhere);
     assert!(said(&output).contains("two taggers") && code(&output) == 2, "{}", said(&output));
@@ -152,7 +152,7 @@ fn nobody_else_can_pose_as_the_agent_or_end_it() {
     }
     agent.ok("stop");
     agent.wait();
-    // A bystander whose process ID stands in the lock's file, which somebody holds.
+    // Somebody holds the lock, and its file has the process ID of a bystander.
     let mut bystander = Command::new("sleep").arg("600").spawn().unwrap();
     fs::write(&lock, format!("{}\n", bystander.id())).unwrap();
     let mut holder = Command::new("flock").arg(&lock).args(["sleep", "600"]).spawn().unwrap();
@@ -188,14 +188,14 @@ fn uninstall_removes_only_what_the_agent_makes() {
     let left: Vec<_> = fs::read_dir(&agent.pins).unwrap().flatten().collect();
     assert!(left.len() == 1 && Path::new(&pin).exists(), "{left:?}");
     fs::remove_file(&pin).unwrap();
-    // A folder of somebody else's pins, one of which is called as one of the agent's is.
+    // A folder with somebody else's pins, one of which has the name of an agent's pin.
     let pin = format!("{}/settings", agent.pins);
     strangers.pin(&pin).unwrap();
     let printed = agent.ok("uninstall");
     assert!(printed.contains(&format!("{pin}: not the agent's, stays")), "{printed}");
     assert!(Path::new(&pin).exists());
     fs::remove_file(&pin).unwrap();
-    // A folder that holds no pins, whatever its files are called.
+    // A folder without pins, whatever the names of its files.
     let home = agent.folder.join("home");
     fs::create_dir(&home).unwrap();
     for name in ["settings", "thesis.tex", "link_eth0"] {
@@ -210,7 +210,7 @@ fn uninstall_removes_only_what_the_agent_makes() {
     assert_eq!(fs::read_dir(&home).unwrap().count(), 3);
 }
 
-/// After a kill, with the interface gone, or with its hook taken away by somebody else.
+/// After a kill, with the interface deleted, or with its hook removed by somebody else.
 #[test]
 fn uninstall_forgets_interfaces_on_which_nothing_is_left() {
     if !lab::is_root("uninstall_forgets_interfaces_on_which_nothing_is_left") {
@@ -278,7 +278,7 @@ fn folders_that_a_stranger_can_write_to_are_refused() {
         refused("symbolic link");
         fs::remove_file(folder).unwrap();
     }
-    // What somebody has pinned there before.
+    // Something that another user has pinned there before.
     fs::create_dir(&agent.pins).unwrap();
     let mut map = MapHandle::create(MapType::Array, Some("m"), 4, 4, 1, &map_options()).unwrap();
     let pin = format!("{}/settings", agent.pins);
@@ -292,7 +292,7 @@ fn folders_that_a_stranger_can_write_to_are_refused() {
     assert!(!agent.is_installed() && !run.exists());
 }
 
-/// A tree that could not be put back.
+/// Makes a tree that could not be restored.
 fn occupy_queueing(pair: &Pair) {
     sh(&format!(
         "tc -n {a} qdisc add dev east root handle 1: htb && \
@@ -323,7 +323,8 @@ fn a_start_that_fails_late_leaves_nothing() {
             assert_eq!(interface(&pair), before, "{because}");
             assert!(!agent.is_installed() && !agent.run_dir().exists(), "{because}");
         }
-        // Tagged already when the cap on its super-packets fails: no `ip` is found.
+        // The interface is tagged already when limiting its super-packets fails, because `ip` is
+        // not found.
         let agent = Agent::prepare(&pair, &format!("{RULE}{limits}"));
         let output = agent.fail_to_start(&NO_TOOLS, hook);
         assert!(said(&output).contains("east: tagged"), "{}", said(&output));
@@ -349,7 +350,7 @@ fn a_start_that_fails_late_leaves_the_older_tagger() {
         for (more, before) in [
             ("[metrics]\nlisten = \"127.0.0.1:9487\"\n", &[][..]),
             ("[nic]\nrate = \"1Gbps\"\n", &[]),
-            // After the older one's program was replaced.
+            // Fails after the older agent's program was replaced.
             ("[gso]\nmax-size = \"16KiB\"\n", &NO_TOOLS),
         ] {
             occupy_queueing(&pair);
@@ -366,7 +367,7 @@ fn a_start_that_fails_late_leaves_the_older_tagger() {
     }
 }
 
-/// An agent that starts, and is held up when it has attached: its `ip` waits.
+/// Starts an agent, and holds it up after it has attached: its `ip` waits.
 fn hold_up(agent: &mut Agent) {
     let folder = agent.folder.display().to_string();
     sh(&format!(
@@ -425,6 +426,6 @@ fn a_log_has_the_level_that_it_was_asked_for() {
     agent.launch_as(quiet);
     while !agent.run("status").stdout.starts_with(b"agent: process") {}
     agent.configure("thresholds = \"2KB 1KB\"\n");
-    // The first thing that it says.
+    // This must be the agent's first message.
     agent.wait_for_first("error: the new configuration is refused");
 }

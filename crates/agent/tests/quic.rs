@@ -32,7 +32,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// Takes one connection's one stream, and says how long it was.
+/// Receives one stream of one connection, and returns its length.
 async fn serve(config: ServerConfig, listens: impl FnOnce()) -> usize {
     let endpoint = Endpoint::server(config, SERVER.parse().unwrap()).unwrap();
     listens();
@@ -49,7 +49,7 @@ async fn send(certificate: CertificateDer<'static>) {
     roots.add(certificate).unwrap();
     let mut config = ClientConfig::with_root_certificates(Arc::new(roots)).unwrap();
     let mut transport = TransportConfig::default();
-    // Each packet for itself, so that each has the level of its own offset.
+    // Send each packet by itself, so that each has the level of its own offset.
     transport.enable_segmentation_offload(false);
     config.transport_config(Arc::new(transport));
     let endpoint = Endpoint::client(CLIENT.parse::<SocketAddr>().unwrap()).unwrap();
@@ -93,7 +93,7 @@ fn a_quic_connection_is_tagged_as_one_flow() {
         offset += packet.payload;
     }
     assert!(offset > SENT, "{offset} bytes were seen");
-    // The library sets ECT(0) on what it sends, and takes it off where it does not arrive so.
+    // The library sets ECT(0) on its packets, and stops if they do not arrive with it.
     assert!(packets.iter().all(|packet| packet.ecn == 2), "the ECN bits are not its own");
     assert_eq!(agent.metric("flowsched_hash_flows_total"), 1);
 }

@@ -1,8 +1,8 @@
 //! Random life cycles of the agent under TCP, UDP and QUIC, with slow readers, starved senders and narrow links. The
-//! tag of every packet that arrives at the far end of the cable is compared with the rule, and
-//! nothing may be left after `uninstall`. Needs root.
+//! tag of every packet that arrives at the far end of the cable is compared with the rule, and nothing may be left
+//! after `uninstall`. Needs root.
 //!
-//! `make soak-agent` runs cases for an hour; `cargo test` one that is always the same.
+//! `make soak-agent` runs cases for an hour. `cargo test` runs one fixed case.
 
 #[path = "support/agent.rs"]
 mod agent;
@@ -88,7 +88,7 @@ fn a_short_soak_finds_nothing() {
     assert!(kinds.iter().all(|kind| packets[kind] > 100), "{packets:?}");
 }
 
-/// The whole number that a variable of the environment is.
+/// The whole number in an environment variable.
 fn variable(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok().filter(|text| !text.is_empty())?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is no whole number")))
@@ -98,7 +98,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// `SOAK_MINUTES` (60) says how long new cases begin; `SOAK_SEED` repeats one case instead.
+/// `SOAK_MINUTES` (60) limits the time in which new cases begin. `SOAK_SEED` repeats one case instead.
 #[test]
 #[ignore = "runs for an hour: make soak-agent"]
 #[allow(unsafe_code)]
@@ -138,7 +138,7 @@ fn soak() {
     assert!(!tally.has_failures(), "failures are kept in soak-agent-failures/");
 }
 
-/// Carries out the case of `seed`, and keeps it if it failed. Nothing, if it was interrupted.
+/// Runs the case of `seed`, and keeps it if it failed. `None` if it was interrupted.
 fn one(seed: u64) -> Option<Verdict> {
     let case = Case::new(seed);
     let verdict = carry_out(&case, &is_interrupted);

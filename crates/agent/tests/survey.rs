@@ -1,4 +1,4 @@
-//! An agent that surveys counts levels and writes nothing: what arrives is as without an agent. Needs root.
+//! An agent that surveys counts levels and changes no packet: packets arrive as without an agent. Needs root.
 
 #[path = "support/agent.rs"]
 mod agent;
@@ -20,11 +20,11 @@ use seen::Seen;
 /// Three levels, and every setting that changes a packet.
 const RULE: &str = "thresholds = \"20KB 100KB\"\ndscp = [40, 20, 3]\nforce-ect = true\n";
 const SINKS: [&str; 2] = ["10.77.0.2:5001", "[fd77::2]:5002"];
-/// An application's own code point is 10.
+/// The application's own code point is 10.
 const OWN: i32 = 10 << 2;
 
-/// TCP and datagrams, IPv4 and IPv6, with and without a code point of the application's own. The code points and
-/// ECN bits of the packets that arrive at each port.
+/// Sends TCP and datagrams, by IPv4 and IPv6, with and without a code point of the application's own. Returns
+/// the code points and ECN bits of the packets that arrive at each port.
 fn classes(pair: &Pair) -> BTreeMap<(u16, bool), BTreeSet<(u8, u8)>> {
     let capture = Capture::start(&pair.b);
     for own in [0, OWN] {
@@ -52,10 +52,10 @@ fn classes(pair: &Pair) -> BTreeMap<(u16, bool), BTreeSet<(u8, u8)>> {
     let mut segments = BTreeSet::new();
     for packet in capture.end().iter().filter_map(|frame| Seen::parse(frame)) {
         let is_data = packet.payload > 0;
-        // TCP sets no ECT on what it sends again (RFC 3168, 6.1.5).
+        // TCP sets no ECT on retransmissions (RFC 3168, 6.1.5).
         let is_again = is_data && packet.to != 5003 && !segments.insert((packet.from, packet.seq));
         if packet.from_first_host && (5001..=5003).contains(&packet.to) && !is_again {
-            // Whether a FIN has ECT varies.
+            // A FIN may or may not have ECT.
             let ecn = if is_data { packet.ecn } else { 0 };
             classes.entry((packet.to, is_data)).or_default().insert((packet.dscp, ecn));
         }

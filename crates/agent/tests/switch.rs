@@ -1,5 +1,5 @@
-//! What `flowsched switch-config --platform linux-tc` prints, on a real kernel: the order in which
-//! a port sends packets, and which are marked. Needs root.
+//! Tests the output of `flowsched switch-config --platform linux-tc` on a real kernel: the order in which a
+//! port sends packets, and which ones are marked. Needs root.
 
 #[path = "support/lab.rs"]
 mod lab;
@@ -24,7 +24,8 @@ const TOP: i32 = 48;
 const MIDDLE: i32 = 32;
 const LOWEST: i32 = 0;
 
-/// Sends so many datagrams with each of these code points out of the port, one batch right after the other.
+/// Sends batches of datagrams out of the port, each with a code point and a number, one right after
+/// another.
 fn send(pair: &Pair, batches: &'static [(i32, usize)]) {
     lab::on(&pair.a, move || {
         let open = |dscp: i32| {
@@ -33,7 +34,8 @@ fn send(pair: &Pair, batches: &'static [(i32, usize)]) {
             setsockopt(&socket, sockopt::SndBufForce, &(4 << 20)).unwrap();
             socket
         };
-        // All sockets first: on a slow machine the port may send a packet in the time that one takes.
+        // Open all sockets first: on a slow machine, the port may send a packet in the time that opening
+        // one takes.
         let sockets: Vec<_> = batches.iter().map(|(dscp, count)| (open(*dscp), *count)).collect();
         for (socket, count) in &sockets {
             for _ in 0..*count {
@@ -45,7 +47,7 @@ fn send(pair: &Pair, batches: &'static [(i32, usize)]) {
     .unwrap();
 }
 
-/// Runs the printed script on the first host; whether the kernel has what it needs.
+/// Runs the printed script on the first host. Returns whether the kernel has what it needs.
 fn set_up(pair: &Pair, script: &std::path::Path) -> bool {
     let mut command = std::process::Command::new("nsenter");
     command.arg(format!("--net=/run/netns/{}", pair.a)).arg("sh").arg(script);
@@ -65,7 +67,7 @@ fn a_printed_port_sends_by_priority_and_marks_beyond_the_threshold() {
     let request = Request {
         levels: Levels::parse("20KB 100KB", None).unwrap(),
         ports: vec!["east".into()],
-        // So slow that the queue holds nearly all that is sent.
+        // So slow that the queue holds nearly everything that is sent.
         rate: Rate::from_bps(400_000),
         mark_at: Bytes::new(30_000),
         buffer: Bytes::new(480_000),
@@ -80,7 +82,7 @@ fn a_printed_port_sends_by_priority_and_marks_beyond_the_threshold() {
         return;
     }
     let capture = Capture::start(&pair.b);
-    // The neighbour is known from here on, and the burst is spent.
+    // From here on, the neighbour's address is known, and the burst is spent.
     send(&pair, &[(0, 90)]);
     sleep(Duration::from_secs(1));
     send(&pair, &[(LOWEST, SENT), (MIDDLE, 3), (TOP, 3)]);

@@ -1,4 +1,4 @@
-//! `--pcap`: captures of the ports that are asked for, of every run, in the results folder.
+//! `--pcap`: captures of chosen ports, of every run, in the results folder.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use flowsched_topology::Network;
 use crate::arguments;
 use crate::failure::{Failure, unforeseen};
 
-/// What the results folder has of captures.
+/// The folder of captures in the results folder.
 const FOLDER: &str = "captures";
 
 /// The ports that are captured, and where.
@@ -24,7 +24,7 @@ pub struct Wanted {
 /// The captures that are asked for, in the folder of results.
 ///
 /// # Errors
-/// Names of ports that some network of the experiment does not have; schemes without packets.
+/// If some network of the experiment lacks one of the ports, or a scheme has no packets.
 pub fn wanted(
     asked: &arguments::Run,
     results: &Path,
@@ -41,7 +41,7 @@ pub fn wanted(
     Ok(Wanted { names: names.clone(), folder: results.join(FOLDER) })
 }
 
-/// The first name that is wrong, if there is one.
+/// The error of the first wrong name, if there is one.
 fn check(names: &[String], experiment: &Experiment) -> Result<Option<CaptureError>, SettingError> {
     for scene in &experiment.scenes {
         if scene.schemes.iter().any(|scheme| matches!(scheme.level, Level::Flows(_))) {
@@ -56,7 +56,7 @@ fn check(names: &[String], experiment: &Experiment) -> Result<Option<CaptureErro
 }
 
 impl Wanted {
-    /// The captures of a run, to be written; none if no port is asked for.
+    /// The captures of a run, to be written; empty if no port is asked for.
     ///
     /// # Errors
     /// If a file cannot be made.
@@ -70,7 +70,7 @@ impl Wanted {
     /// Simulates a run and captures its ports.
     ///
     /// # Errors
-    /// Those of captures.
+    /// If a capture cannot be written.
     pub fn simulate(&self, run: Simulation<'_>) -> Result<Outcome, RunError> {
         if self.names.is_empty() {
             return Ok(run.run()?);
@@ -86,7 +86,7 @@ fn failed(error: CaptureError) -> RunError {
     RunError::World(error.into())
 }
 
-/// The name of a run's folder: different runs have different ones.
+/// The name of a run's folder, which no other run has.
 fn folder_name(key: &RunKey) -> String {
     let RunKey { point, scheme, seed } = key;
     let varied = point.0.iter().map(|(key, value)| format!(" {key}={value}")).collect::<String>();

@@ -37,7 +37,7 @@ pub enum Failure {
     System {
         /// What was tried.
         what: String,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
     /// The experiment does not fit this machine.
@@ -52,7 +52,7 @@ pub enum Failure {
         /// The results folder.
         folder: String,
     },
-    /// Traffic of which nothing came.
+    /// No flow of the traffic finished.
     #[error(
         "none of the {flows} flows finished, and the connections of {broken} broke. Check that \
          `flowsched traffic server` runs on each server, with the same version, and that --wait is long \
@@ -73,7 +73,7 @@ pub enum Failure {
         /// The results folder.
         folder: String,
     },
-    /// The same while `flowsched reproduce` measured claims.
+    /// Ctrl-C, or a termination signal, while `flowsched reproduce` measured claims.
     #[error("interrupted; run the same command again to continue")]
     ReproductionInterrupted,
 }
@@ -103,13 +103,13 @@ impl Failure {
     }
 }
 
-/// There is no command `name` to print the manual page of.
+/// The failure if there is no command `name` to print the manual page of.
 pub fn unknown_command<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Failure {
     let place = Place::Argument(format!("man {name}"));
     Mistakes::from(Mistake::unknown(&place, "", name, names)).into()
 }
 
-/// What only drawing all flows of a seed could show.
+/// The failure for a mistake that shows only when all flows of a seed are drawn.
 pub fn unforeseen(file: &Path, error: &SettingError) -> Failure {
     let place = Place::Argument(file.display().to_string());
     Mistakes::from(Mistake::new(&place, &error.key, &error.problem)).into()

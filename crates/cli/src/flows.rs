@@ -1,4 +1,4 @@
-//! `flowsched flows`: a packet capture summarised to a trace of flows.
+//! `flowsched flows`: summarises a packet capture to a trace of flows.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -35,7 +35,7 @@ pub fn flows(wanted: &Flows) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses, before anything is read, files that would be lost.
+/// Refuses output files that would overwrite others, before anything is read.
 fn check_outputs(wanted: &Flows) -> Result<(), Failure> {
     let outputs = [("--out", &wanted.out), ("--hosts", &wanted.hosts)];
     for (option, path) in outputs {

@@ -1,4 +1,5 @@
-//! `flowsched lab`: an experiment with real packets, into a results folder, beside its simulation.
+//! `flowsched lab`: runs an experiment with real packets beside its simulation, into a results
+//! folder.
 
 pub mod conduct;
 mod ignored;
@@ -77,7 +78,7 @@ fn show(dir: &Path, format: Format, scale: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses what has no form on real packets, before anything runs.
+/// Refuses settings that have no form on real packets, before anything runs.
 pub fn check(experiment: &Experiment) -> Result<(), SettingError> {
     for scene in &experiment.scenes {
         Lab::check_hosts(&scene.network()?)?;

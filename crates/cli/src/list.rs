@@ -16,7 +16,7 @@ use flowsched_workload::{
 
 use crate::arguments::Listing;
 
-/// Everything fits this many columns.
+/// The number of columns that everything fits.
 const WIDTH: usize = 100;
 
 /// The list as text.
@@ -64,12 +64,12 @@ fn schemes(text: &mut String) {
     }
 }
 
-/// What a preset comes down to where flows are fluids, or why it cannot.
+/// What a preset becomes if flows are fluids, or why it is refused.
 pub fn as_fluid(preset: &Preset) -> String {
     let level = Combination::new(preset.name, [None; 4]).and_then(|combination| {
         let mut settings = combination.defaults("none");
         if let Some(Value::Text(_)) = settings.get(&THRESHOLDS) {
-            // Any will do: what they are does not matter here.
+            // Any thresholds will do: their values do not matter here.
             let thresholds = vec![Bytes::ZERO; settings.count(&QUEUES) as usize - 1];
             settings.set(&THRESHOLDS, Value::Sizes(thresholds));
         }
@@ -150,7 +150,8 @@ fn parameters(text: &mut String, parameters: &[Parameter]) {
     }
 }
 
-/// The groups of keys that parts of `role` have, each once, with the names of those parts.
+/// The groups of keys that parts of `role` have, each once, with the names of the parts that have
+/// it.
 pub fn groups(role: Role) -> Vec<(Vec<&'static str>, &'static [Parameter])> {
     let same = |one: &[Parameter], other: &[Parameter]| {
         one.iter().map(|key| key.name).eq(other.iter().map(|key| key.name))
@@ -167,7 +168,7 @@ pub fn groups(role: Role) -> Vec<(Vec<&'static str>, &'static [Parameter])> {
     groups
 }
 
-/// What a preset changes of its parts' defaults, as it would be written in a file.
+/// The settings in which a preset differs from its parts' defaults, as a file would have them.
 pub fn settings_of(preset: &Preset) -> Vec<String> {
     let written = |(parameter, value): &Changed| {
         format!("{} = {}", parameter.name, default_of(parameter, value))

@@ -1,6 +1,7 @@
-//! `flowsched`, the command: reads arguments, asks the other crates, prints.
+//! `flowsched`, the command: reads arguments, calls the other crates, and prints.
 //!
-//! What lives here: the command line, progress and signals, and what is printed. What may not: anything that shapes a result.
+//! What lives here: the command line, progress and signals, and what is printed. What may not: anything that shapes a
+//! result.
 
 mod advise;
 mod arguments;
@@ -36,12 +37,12 @@ use output::print;
 fn main() -> ExitCode {
     let done = match Cli::try_parse() {
         Ok(cli) => signals::make_file_limits_errors().and_then(|()| carry_out(cli.command)),
-        // Asked for help or the version.
+        // The user asked for help or the version.
         Err(message) if !message.use_stderr() => {
             message.print().map(|()| ExitCode::SUCCESS).map_err(Failure::from)
         }
         Err(mistake) => {
-            // Nobody may be listening; the exit status still tells.
+            // Nobody may be reading this, but the exit status still tells.
             let _ = mistake.print();
             return ExitCode::from(2);
         }
@@ -86,7 +87,7 @@ fn carry_out(command: Command) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What an experiment without mistakes is going to run.
+/// Describes what an experiment without mistakes is going to run.
 fn checked(file: &ExperimentFile) -> Result<String, Failure> {
     let experiment = output::read(file)?;
     let size = run::size(file, &experiment, run::threads(None))?;

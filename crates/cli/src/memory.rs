@@ -1,4 +1,4 @@
-//! What happens when memory runs out: an error that says so, in place of an abort.
+//! Ends the program with an error when memory runs out, in place of an abort.
 //!
 //! Nothing can be cleaned up at that point. Finished runs are on the disk already.
 
@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 
 use nix::libc;
 
-/// The system's allocator, which ends the program with an error where memory runs out.
+/// The system's allocator, which ends the program with an error if memory runs out.
 struct OrError;
 
 #[global_allocator]

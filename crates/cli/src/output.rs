@@ -15,7 +15,7 @@ use crate::progress::{say, say_if_long};
 /// Prints `text` on standard output.
 ///
 /// # Errors
-/// Whatever writing meets: whoever reads may have gone away.
+/// If standard output cannot be written, for example because its reader has gone away.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     output.write_all(text.as_bytes())?;
@@ -23,7 +23,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads the experiment and says what its user should know.
+/// Reads the experiment, and prints its warnings.
 pub fn read(file: &ExperimentFile) -> Result<Experiment, Failure> {
     let ExperimentFile { set, vary, seed, quick, .. } = file;
     let arguments = Arguments { set: set.clone(), vary: vary.clone(), seed: *seed, quick: *quick };
@@ -48,7 +48,7 @@ pub fn report(dir: &Path, format: Format) -> Result<(), Failure> {
     }
 }
 
-/// Says on standard error why a command failed.
+/// Prints on standard error why a command failed.
 pub fn explain(failure: &Failure) {
     match failure {
         Failure::Mistakes(mistakes) if io::stderr().is_terminal() => draw(mistakes),

@@ -1,4 +1,5 @@
-//! How far the runs are, on standard error: a bar on a terminal, a line a run elsewhere.
+//! Shows the progress of the runs on standard error: a bar on a terminal, otherwise a line for each
+//! run.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// How often the bar is drawn.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Silence for longer than this looks like a program that hangs.
+/// After a silence of this length, a program looks as if it hangs.
 const LONG: Duration = Duration::from_secs(2);
 
 /// Shows progress until it is dropped.
@@ -26,19 +27,20 @@ pub struct Display {
 
 struct Bar {
     bar: ProgressBar,
-    /// Dropped to end the drawing.
+    /// Dropping this ends the drawing.
     end: Option<Sender<()>>,
     drawing: Option<JoinHandle<()>>,
 }
 
 impl Display {
-    /// For `runs` runs, of which this many are finished; the others have this many flows in all.
+    /// Shows the progress of `runs` runs, of which `finished` are finished. The others have `flows`
+    /// flows in total.
     pub fn new(runs: usize, finished: usize, flows: u64, progress: &Arc<Progress>) -> Display {
         let draw = || Bar::draw(message(finished, runs), flows, progress.clone());
         Display { runs, finished, bar: std::io::stderr().is_terminal().then(draw) }
     }
 
-    /// One more run is there.
+    /// Shows that one more run is finished.
     pub fn finished(&mut self, run: &RunSummary) {
         self.finished += 1;
         match &self.bar {
@@ -95,7 +97,7 @@ fn line(count: usize, runs: usize, run: &RunSummary) -> String {
     )
 }
 
-/// Does `work`, and says `what` it is if it takes long.
+/// Does `work`, and prints `what` if the work takes long.
 pub fn say_if_long<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let (end, ended) = channel::<()>();
     std::thread::scope(|scope| {
@@ -110,7 +112,7 @@ pub fn say_if_long<T>(what: &str, work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Says something on standard error; nobody may be listening.
+/// Prints a line on standard error. Ignores errors, because nobody may be reading.
 pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

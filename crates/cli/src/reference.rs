@@ -138,7 +138,7 @@ fn workloads() -> String {
     text
 }
 
-/// Which shares of a distribution's flows and bytes are those of small flows.
+/// The table of the shares of flows and bytes that small flows have in each distribution.
 fn shares_of_small_flows() -> String {
     let mut columns = vec!["`sizes`".to_owned()];
     columns.extend(LIMITS.map(|(limit, _)| format!("flows below {limit}")));

@@ -1,4 +1,4 @@
-//! `flowsched reproduce`: measures what the papers publish, and says what the measurements say.
+//! `flowsched reproduce`: measures what the papers publish, and prints verdicts.
 
 #[cfg(feature = "lab")]
 mod in_lab;
@@ -112,7 +112,7 @@ pub fn explain(id: &str) -> Result<(), Failure> {
     print(&text)
 }
 
-/// The scale at which the tables have what a study measures; the paper's if they do not have it.
+/// The scale at which the tables have the values of a study; the paper's if they do not have them.
 fn scale_of(study: &Study, in_lab: bool, asked: &[&Claim], recorded: &Tables) -> Scale {
     let values = asked.iter().flat_map(|claim| claim.values.iter().map(|value| (*claim, value)));
     let measured = values.filter(|(_, value)| {
@@ -129,7 +129,7 @@ fn scale_of(study: &Study, in_lab: bool, asked: &[&Claim], recorded: &Tables) ->
     }
 }
 
-/// Runs every study, each once, and returns their summaries.
+/// Runs every study once, and returns the summaries.
 fn run_all(
     wanted: &Reproduce,
     claims: &Claims,

@@ -1,4 +1,4 @@
-//! `flowsched run`: every run of an experiment, side by side, into a results folder.
+//! `flowsched run`: does every run of an experiment, side by side, into a results folder.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::program::program;
 use crate::progress::{Display, say};
 use crate::signals::Interrupts;
 
-/// What moves the packets unless the lab does.
+/// The world that moves the packets, unless the lab does.
 const SIMULATOR: World = World::Simulator;
 
 /// Simulates the experiment and prints the comparison.
@@ -36,12 +36,12 @@ pub fn run(arguments: &arguments::Run) -> Result<(), Failure> {
     run_by(arguments, experiment, SIMULATOR, Box::new(simulator), &show)
 }
 
-/// As the experiment file says.
+/// Simulates a run as the experiment file says.
 fn simulate(run: Simulation<'_>) -> Result<Outcome, RunError> {
     Ok(run.run()?)
 }
 
-/// Has `simulator` do each run of the experiment, in `world`, and `show` show the results folder.
+/// Has `simulator` do each run of the experiment, in `world`, and `show` print the results folder.
 pub fn run_by(
     arguments: &arguments::Run,
     experiment: Experiment,
@@ -76,7 +76,7 @@ pub fn run_by(
     }
 }
 
-/// Where the results of an experiment go if nothing else is said.
+/// The folder for the results of an experiment if the user names none.
 pub fn folder_of(file: &Path) -> PathBuf {
     Path::new("results").join(file.file_stem().unwrap_or(file.as_os_str()))
 }
@@ -94,7 +94,7 @@ pub fn complete(
     complete_by(file, experiment, dir, progress, threads, Box::new(simulate))
 }
 
-/// The same with `simulator`, whose runs are of this world.
+/// Does the runs that are not in `dir` yet by `simulator`, whose runs are of `world`.
 pub fn complete_by(
     file: &Path,
     experiment: Experiment,
@@ -127,7 +127,7 @@ fn create(
     Ok(writer)
 }
 
-/// Does all runs that are not there yet, and shows how far they are.
+/// Does all runs that are not there yet, and shows their progress.
 fn do_all(work: &Arc<Work>, progress: &Arc<Progress>, threads: usize) -> Result<(), RunError> {
     let experiment = work.experiment();
     let flows = |run: &Run| experiment.scenes[run.scene].workload.flow_count();
@@ -137,7 +137,7 @@ fn do_all(work: &Arc<Work>, progress: &Arc<Progress>, threads: usize) -> Result<
     work.do_all(threads, |run| display.finished(run))
 }
 
-/// Why the runs of the experiment in `file` fail.
+/// The failure of the runs of the experiment in `file`.
 pub(crate) fn failed(file: &Path, error: RunError) -> Failure {
     match error {
         RunError::Setting(error) => unforeseen(file, &error),
@@ -147,7 +147,7 @@ pub(crate) fn failed(file: &Path, error: RunError) -> Failure {
     }
 }
 
-/// How large the experiment is, if it can be run; warns where it is large.
+/// The size of the experiment, if it can be run. Prints a warning if it is large.
 pub fn size(
     file: &ExperimentFile,
     experiment: &Experiment,
@@ -160,7 +160,7 @@ pub fn size(
     Ok(size)
 }
 
-/// How many threads are asked for; as many as there are cores if none are.
+/// The number of threads that are asked for, or otherwise of cores.
 pub fn threads(asked: Option<NonZeroUsize>) -> usize {
     let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     asked.unwrap_or_else(cores).get()

@@ -14,7 +14,7 @@ use crate::output::print;
 use crate::progress::say;
 use crate::run::{failed, threads};
 
-/// What was found for one scheme at one point.
+/// The result for one scheme at one point.
 struct Found {
     point: String,
     scheme: String,
@@ -22,7 +22,7 @@ struct Found {
     largest: Option<(u64, f64)>,
 }
 
-/// Searches, for every scheme at every point, and prints what was found.
+/// Searches for every scheme at every point, and prints the results.
 pub fn search(wanted: &Search) -> Result<(), Failure> {
     if wanted.from > wanted.to {
         let place = Place::Argument(format!("--from {} --to {}", wanted.from, wanted.to));
@@ -41,8 +41,8 @@ pub fn search(wanted: &Search) -> Result<(), Failure> {
     })
 }
 
-/// What is found for every scheme at every point. The runs of a probe go side by side on the
-/// threads of the pool that this is called in.
+/// The result for every scheme at every point. The runs of a probe go side by side on the threads
+/// of the pool that this is called in.
 fn search_all(wanted: &Search) -> Result<Vec<Found>, Failure> {
     let smallest = read(wanted, wanted.from)?;
     let mut all = Vec::new();
@@ -113,8 +113,8 @@ fn refused(place: &Place, key: &str, found: &str, allowed: &str) -> Failure {
     Mistakes::from(Mistake::found(place, key, found, allowed)).into()
 }
 
-/// The largest value from `from` to `to` whose share is at least `enough`, by binary search: as if
-/// shares only fell. With it the share there.
+/// The largest value from `from` to `to` whose share is at least `enough`, with its share. This is
+/// a binary search, which assumes that shares never rise.
 fn largest(
     from: u64,
     to: u64,

@@ -1,6 +1,6 @@
-//! Ctrl-C and its like while an experiment runs.
+//! Handles Ctrl-C and other signals while an experiment runs.
 //!
-//! Every other command has nothing to lose and ends at once, as the system has it.
+//! Every other command has nothing to lose, and ends at once by the system's default.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,27 +13,29 @@ use signal_hook::iterator::Signals;
 use crate::failure::Failure;
 use crate::progress::say;
 
-/// How long the program goes on after a signal, to write what there is.
+/// How long the program goes on after a signal, to write the results so far.
 const GRACE: Duration = Duration::from_millis(800);
 
-/// Signals this soon after the first one are the same request: GNU `timeout` sends one to the
-/// program and one to its process group, and so does a shell that passes on what it gets itself.
+/// Signals this soon after the first one are the same request: GNU `timeout` sends one to the program
+/// and one to its process group, and so does a shell that passes its own signals on.
 const SAME_REQUEST: Duration = Duration::from_millis(100);
 
-/// What signals do: the first one ends the simulations, so that what there is of them is written if
-/// that takes no longer than [`GRACE`]; the next one, or one after the simulations, ends the
-/// program at once.
+/// The handling of signals:
+///
+/// - The first signal ends the simulations. Their results so far are written, if that takes no longer
+///   than [`GRACE`].
+/// - The next signal, or a signal after the simulations, ends the program at once.
 pub struct Interrupts {
     simulates: Arc<AtomicBool>,
 }
 
 impl Interrupts {
-    /// Listens, and sets `progress.stop` at the first signal. A signal that is ignored when the
-    /// program starts, as `nohup` has it, stays so. `remedy` is the command that goes on from what there
-    /// is.
+    /// Listens, and sets `progress.stop` at the first signal. A signal that is ignored when the program
+    /// starts, as under `nohup`, stays ignored. `remedy` is the command that continues from the results
+    /// so far.
     ///
     /// # Errors
-    /// If the system does not let it.
+    /// If the system refuses.
     pub fn listen(progress: &Arc<Progress>, remedy: &'static str) -> Result<Interrupts, Failure> {
         let failure = |source| Failure::System { what: "listen to signals".into(), source };
         let ignored = ignored_signals();
@@ -69,24 +71,24 @@ impl Interrupts {
         Ok(Interrupts { simulates })
     }
 
-    /// All simulations have ended.
+    /// Notes that all simulations have ended.
     pub fn simulations_ended(&self) {
         self.simulates.store(false, Ordering::SeqCst);
     }
 }
 
-/// Makes a file that grows over the limit of the process an error of its writer, in place of a
-/// signal that ends the program.
+/// Has a file that grows over the limit of the process give its writer an error, in place of a signal
+/// that ends the program.
 ///
 /// # Errors
-/// If the system does not let it.
+/// If the system refuses.
 pub fn make_file_limits_errors() -> Result<(), Failure> {
     let set = signal_hook::flag::register(SIGXFSZ, Arc::default());
     set.map(drop).map_err(|source| Failure::System { what: "listen to signals".into(), source })
 }
 
-/// Ends the program if simulations have not ended and their results are not written soon after a
-/// signal. Finished runs are on the disk; what is lost can be run again.
+/// Ends the program a while after a signal, if the results of the simulations are not written by then.
+/// Finished runs are on the disk, and lost ones can be run again.
 fn end_soon(remedy: &str) {
     std::thread::sleep(GRACE);
     say(&format!(
@@ -96,7 +98,7 @@ fn end_soon(remedy: &str) {
     std::process::exit(1);
 }
 
-/// The signals that are ignored, a bit each, the first for signal 1.
+/// The ignored signals as a mask, whose lowest bit is signal 1.
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,4 +1,4 @@
-//! `flowsched store`: what a store has, and removing what is old in it.
+//! `flowsched store`: lists what a store has, and removes what is old in it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::arguments;
 use crate::failure::Failure;
 use crate::program::program;
 
-/// Lists the store, or removes from it and says what.
+/// Lists the store, or removes from it. Returns the text to print.
 pub fn store(wanted: &arguments::Store) -> Result<String, Failure> {
     match wanted {
         arguments::Store::List { dir } => list(dir),

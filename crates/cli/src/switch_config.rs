@@ -1,5 +1,5 @@
-//! `flowsched switch-config`: what switches need for PIAS, from the file that an agent or an
-//! experiment has, and whether a switch does that.
+//! `flowsched switch-config`: prints what switches need for PIAS, from the file of an agent or of
+//! an experiment, and checks whether a switch does it.
 
 mod read;
 

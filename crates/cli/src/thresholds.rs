@@ -17,7 +17,7 @@ use crate::arguments::{Thresholds, ThresholdsFormat};
 use crate::failure::Failure;
 use question::{Kind, Question};
 
-/// Works the thresholds out and prints them into a text.
+/// Computes the thresholds, and returns the text to print.
 pub fn thresholds(wanted: &Thresholds) -> Result<String, Failure> {
     let question = Question::read(wanted)?;
     match question.kind() {

@@ -1,4 +1,5 @@
-//! `flowsched traffic`: flows between real hosts; and the results of many of them together.
+//! `flowsched traffic`: makes flows between real hosts, and puts the results of several clients
+//! together.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::path::{Path, PathBuf};
@@ -61,7 +62,7 @@ fn ask(wanted: &TrafficClient) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the client is told beside its configuration.
+/// The client's settings beside its configuration.
 fn settings(wanted: &TrafficClient, config: &Config) -> Result<Settings, Failure> {
     let TrafficClient { config: file, seed, load, requests, duration, wait, .. } = wanted;
     if load.is_some_and(|load| load.as_bps() == 0) {
@@ -108,7 +109,7 @@ pub fn report(dirs: &[PathBuf], out: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// The first folder that is named before, in the same words or in others.
+/// The first folder that is named a second time, in the same words or in others.
 fn twice(dirs: &[PathBuf]) -> Option<&PathBuf> {
     let real: Vec<PathBuf> =
         dirs.iter().map(|dir| dir.canonicalize().unwrap_or_else(|_| dir.clone())).collect();
@@ -126,7 +127,7 @@ fn summary(totals: &Totals) -> String {
     )
 }
 
-/// Set by Ctrl-C and a termination signal.
+/// A flag that Ctrl-C and a termination signal set.
 fn stop_at_signals() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
@@ -136,7 +137,7 @@ fn stop_at_signals() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// The address that packets for the first server have here.
+/// The local address of packets to the first server.
 fn own_address(servers: &[SocketAddrV4]) -> Ipv4Addr {
     let ask = || {
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;

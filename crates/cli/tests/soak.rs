@@ -1,4 +1,5 @@
-//! A few random experiments, as `make soak` runs them for an hour: the tool itself is kept working.
+//! Runs a few random experiments, as `make soak` does for an hour, so that the tool itself is kept
+//! working.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use flowsched_soak::{Soak, Subject};
 
 /// The seed of the first of these experiments.
 const FIRST_SEED: u64 = 3_007;
-/// How many there are; about half of them are refused.
+/// The number of experiments. About half of them are refused.
 const CASES: u64 = 12;
 /// Processor time after which a run is stopped.
 const CPU: Duration = Duration::from_secs(1);

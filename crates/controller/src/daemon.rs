@@ -107,8 +107,8 @@ pub async fn run(config: Config) -> Result<(), ControllerError> {
             controller.round().await;
         }
     };
-    // A signal ends a round where it waits, as agents and servers may take their time. What the
-    // round has not announced by then, the next controller decides anew.
+    // A signal ends a round wherever it waits, because agents and servers may take long. The next
+    // controller decides again on what the round has not announced.
     tokio::select! {
         () = ended => {},
         () = rounds => {},

@@ -19,7 +19,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 
 /// The time-out of a request for a page, including the time to connect.
 pub const PAGE: Duration = Duration::from_secs(10);
-/// The longest answer in bytes: enough for what Prometheus answers about 10,000 hosts.
+/// The longest answer in bytes: enough for an answer of Prometheus about 10,000 hosts.
 const MOST: usize = 64 << 20;
 
 type Sender = http1::SendRequest<Empty<Bytes>>;
@@ -52,7 +52,7 @@ impl Server {
         Ok(Server { uri, tls, token, patience, sender: None })
     }
 
-    /// The path of the server's address without a slash at its end: pages may be below it.
+    /// The path of the server's address without a slash at its end. Pages may be below this path.
     pub fn path(&self) -> &str {
         self.uri.path().trim_end_matches('/')
     }

@@ -1,4 +1,4 @@
-//! The controller of a fleet: collects flow sizes from agents, chooses thresholds, distributes
+//! The controller of a fleet: collects flow sizes from agents, chooses thresholds, and distributes
 //! them (PIAS ToN 2017, I, III-B.1, III-C).
 //!
 //! What lives here: collecting (`scrape`, `prometheus`), deciding (`decide`, `rollout`), and
@@ -67,7 +67,7 @@ fn wait(task: impl Future<Output = Result<(), ControllerError>>) -> Result<(), C
     let runtime =
         Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(failed)?;
     let result = runtime.block_on(task);
-    // A decision in another thread may take long, and nobody waits for it any more.
+    // A decision in another thread may take long, and its result is no longer needed.
     runtime.shutdown_background();
     result
 }

@@ -66,7 +66,8 @@ fn status(board: &Board) -> String {
     text
 }
 
-/// What one controller knows of a group. Only the one that leads hears from its hosts.
+/// Writes what this controller knows about a group. Only the controller that leads hears from the
+/// group's hosts.
 fn group(text: &mut String, name: &str, overview: &Overview, leads: bool) -> std::fmt::Result {
     let Overview { state, hosts, in_force, unreachable, error, messages, load } = overview;
     let list =

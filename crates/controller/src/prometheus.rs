@@ -12,8 +12,8 @@ use crate::http::{self, Server};
 use crate::sample::Sample;
 use crate::windows::{Window, Windows};
 
-/// The time-out of a query: after two minutes Prometheus gives up too, unless it is told otherwise. A
-/// sum over the bins of 10,000 hosts takes longer than a page.
+/// The time-out of a query. By default, Prometheus gives up after two minutes too. A sum over the
+/// bins of 10,000 hosts takes longer than a page.
 const QUERY: Duration = Duration::from_secs(120);
 
 #[derive(Deserialize)]
@@ -46,7 +46,7 @@ impl Series {
 /// Copies the value of a series into the sample of its host.
 type Set = fn(&mut Sample, &Series);
 
-/// The Prometheus that the configuration names, if it names one.
+/// The Prometheus server of the configuration; `None` if there is none.
 ///
 /// # Errors
 /// If its address or the authority's file is wrong.
@@ -118,7 +118,7 @@ impl<'a> Queries<'a> {
         Ok(windows.into_iter().collect())
     }
 
-    /// What is in force on each host, and its counters.
+    /// The thresholds in force on each host, and the host's counters.
     ///
     /// # Errors
     /// If Prometheus cannot be reached or refuses a query.

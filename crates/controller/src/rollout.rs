@@ -1,5 +1,5 @@
-//! From a decision to announcements: a trial on canaries, then all hosts or a roll-back. This is a
-//! pure state machine: the caller passes in the time and the collected samples.
+//! Turns a decision into announcements: a trial on canaries, then all hosts or a roll-back. This is a pure
+//! state machine: the caller passes in the time and the collected samples.
 //!
 //! Versions never decrease: a roll-back announces the earlier thresholds as a new version.
 
@@ -170,8 +170,8 @@ impl Rollout {
         true
     }
 
-    /// The newest version that a host has in force. A host may say anything: versions that no host would accept
-    /// do not count, or one host could end the announcements to all others.
+    /// The newest version that a host has in force. Ignores versions that no host would accept: a host may
+    /// report anything, and one host could otherwise stop the announcements to all others.
     fn newest(&self, hosts: &[Sample]) -> u64 {
         let most = self.state.version().saturating_add(LARGEST_LEAP);
         let versions = hosts.iter().map(|host| host.version).filter(|version| *version <= most);

@@ -67,7 +67,7 @@ impl Sample {
         }
     }
 
-    /// What was counted since `earlier`. If a counter fell, it was reset, and all of it is new.
+    /// The counts since `earlier`. If a counter fell, it was reset, and all of it is new.
     pub fn since(&self, earlier: &Sample) -> Sample {
         let grown = |now: u64, before: u64| if now >= before { now - before } else { now };
         let is_same = self.counts.iter().zip(&earlier.counts).all(|(now, before)| now >= before);

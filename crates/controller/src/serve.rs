@@ -32,7 +32,7 @@ use crate::log;
 const CONNECTIONS: usize = 4096;
 /// The time-out of a TLS handshake and of a request's head.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often the certificates are read again, at most.
+/// The certificates are read again at most this often.
 const REFRESH: Duration = Duration::from_secs(10);
 /// The longest request head in bytes.
 const MAX_HEAD: usize = 16 << 10;

@@ -22,7 +22,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
 const HOSTS: usize = 16;
-/// Groups other than that of the hosts.
+/// The number of groups other than that of the hosts.
 const GROUPS: usize = 10_000;
 
 /// A small generator, so that a seed repeats a run (splitmix64).
@@ -48,11 +48,11 @@ struct World {
     /// The first controller scrapes hosts itself and has 10,000 more groups; the second asks Prometheus.
     controllers: [Option<Process>; 2],
     prometheus: (u16, Option<Process>),
-    /// How often etcd was restored from the snapshot.
+    /// The number of times that etcd was restored from the snapshot.
     restored: usize,
 }
 
-/// A failure tells what every part said last.
+/// If the test fails, prints the last output of every part.
 impl Drop for World {
     fn drop(&mut self) {
         if !std::thread::panicking() {
@@ -76,7 +76,7 @@ impl World {
         let rig = Rig::new(&[]);
         let mut etcd = Etcd::start(&rig);
         etcd.authorise(&rig, &["rack-1", "rack-2"]);
-        // Rename the data folder like those of restored data.
+        // Rename the data folder, so that it is named like the folders of restored data.
         etcd.process.take().unwrap().kill();
         std::fs::rename(rig.path("etcd"), rig.path("etcd0")).unwrap();
         etcd.launch(&rig, "etcd0");

@@ -49,8 +49,8 @@ fn ask(rack: &Rack, query: &str) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap_or_default()
 }
 
-/// Its trial allows any number of retransmissions: a busy machine resends segments whatever the thresholds, and
-/// roll-backs are tested elsewhere (`src/rollout/tests.rs`).
+/// Starts a controller whose trial allows any number of retransmissions. A busy machine retransmits segments
+/// whatever the thresholds, and roll-backs are tested elsewhere (`src/rollout/tests.rs`).
 fn controller(rig: &Rig, rack: &Rack) -> Process {
     let config = format!(
         "thresholds = \"2KB 4KB\"\ndscp = [48, 32, 16]\nlink-rate = \"10Gbps\"\n\

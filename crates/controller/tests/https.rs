@@ -17,7 +17,7 @@ use light::Fleet;
 use rig::{Process, Rig, free_port, page, wait_until};
 use tokio::runtime::Runtime;
 
-/// A controller that decides all the time.
+/// A controller that makes decisions all the time.
 struct Controlled {
     rig: Rig,
     fleet: Fleet,

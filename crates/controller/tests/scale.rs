@@ -34,7 +34,7 @@ fn figures(process: &Process) -> (u64, Duration) {
     (kibibytes / 1024, Duration::from_millis(10 * ticks))
 }
 
-/// The memory and CPU of these processes over [`SECONDS`].
+/// Notes the memory and CPU of these processes over [`SECONDS`].
 fn measure(rows: &mut Rows, fleet: &str, processes: &[(&str, &Process)]) {
     let before: Vec<Duration> = processes.iter().map(|(_, process)| figures(process).1).collect();
     std::thread::sleep(Duration::from_secs(SECONDS));
@@ -55,7 +55,7 @@ fn note(rows: &mut Rows, fleet: &str, what: &str, figure: String) {
     rows.push([fleet.to_owned(), what.to_owned(), figure]);
 }
 
-/// Notes how long it takes until `is_so`.
+/// Waits until `is_so`, and notes how long it takes.
 fn wait(rows: &mut Rows, fleet: &str, what: &str, patience: u64, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {

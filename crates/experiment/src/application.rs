@@ -1,4 +1,4 @@
-//! What `application_rate` does not work with.
+//! Checks that schemes and engines work with `application_rate`.
 
 use flowsched_workload::parameters::{APPLICATION_RATE, TRACE};
 
@@ -6,7 +6,7 @@ use crate::document::Document;
 use crate::mistake::{Mistake, Mistakes};
 use crate::scheme::SchemeOfScene;
 
-/// Refuses applications' rates beside schemes whose senders do not wait for applications.
+/// Refuses rates of applications together with schemes whose senders do not wait for applications.
 pub(crate) fn check(document: &Document, schemes: &[SchemeOfScene], mistakes: &mut Mistakes) {
     if document.workload.entries.contains_key(TRACE.name) {
         return;

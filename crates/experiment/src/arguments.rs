@@ -11,17 +11,17 @@ use crate::vary::Variation;
 /// Changes of an experiment file from the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    /// Each `--set`: a key, dotted, and its value, with `=` between them.
+    /// Each `--set`: a dotted key and its value, joined by `=`.
     pub set: Vec<String>,
-    /// Each `--vary`: a key, dotted, and its values, with `=` between them.
+    /// Each `--vary`: a dotted key and its values, joined by `=`.
     pub vary: Vec<String>,
     /// `--seed`: the first seed.
     pub seed: Option<u64>,
-    /// `--quick`: the file's `[quick]` values take the place of the others.
+    /// `--quick`: the file's `[quick]` values replace the others.
     pub quick: bool,
 }
 
-/// The one spelling of a dotted key, whose scheme may go by number or by name.
+/// The parsed form of a dotted key. In the text, a scheme may be given by number or by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Key {
     table: Which,
@@ -43,7 +43,7 @@ enum Which {
 const SHARED: [&str; 3] = [parameters::NAME.name, SEED.name, SEEDS.name];
 
 impl Key {
-    /// Its one spelling.
+    /// The key in its one canonical spelling.
     fn path(&self) -> String {
         match self.table {
             Which::Top => self.name.clone(),
@@ -58,7 +58,7 @@ impl Key {
 }
 
 impl Document {
-    /// Changes the document as the arguments say, and returns what varies.
+    /// Changes the document as the arguments say. Returns the keys that vary.
     pub fn apply(&mut self, arguments: &Arguments, mistakes: &mut Mistakes) -> Vec<Variation> {
         let mut variations = self.own_variations(mistakes);
         self.apply_quick(arguments.quick, &mut variations, mistakes);
@@ -67,7 +67,7 @@ impl Document {
             let added = self.add_variation(&mut variations, argument, &place);
             added.unwrap_or_else(|mistake| mistakes.add(mistake));
         }
-        // Schemes go by the names that the file gives them, whatever is set before.
+        // The names of schemes are those in the file, even if an earlier `--set` changes a name.
         let as_in_the_file = self.clone();
         for argument in &arguments.set {
             let place = Place::Argument(format!("--set {argument}"));
@@ -87,14 +87,14 @@ impl Document {
         variations
     }
 
-    /// Gives the key of `variation` its value number `index`.
+    /// Sets the key of `variation` to its value number `index`.
     pub fn vary(&mut self, variation: &Variation, index: usize) {
         if let Ok(key) = self.locate(&variation.path, &variation.place) {
             self.insert(&key, &variation.values[index], &variation.place);
         }
     }
 
-    /// What the file's `[vary]` says, in its order.
+    /// Returns the variations of the file's `[vary]`, in the order of the file.
     fn own_variations(&self, mistakes: &mut Mistakes) -> Vec<Variation> {
         let mut entries: Vec<_> = self.vary.entries.iter().collect();
         entries.sort_by_key(|(_, entry)| entry.key_place.order());
@@ -114,8 +114,8 @@ impl Document {
         variations
     }
 
-    /// Puts the file's `[quick]` values in the place of its others where that is asked for; their
-    /// keys must be right in any case.
+    /// Replaces values by those of the file's `[quick]` if `--quick` is given. The keys of
+    /// `[quick]` are checked in any case.
     fn apply_quick(
         &mut self,
         is_asked: bool,
@@ -147,7 +147,7 @@ impl Document {
         }
     }
 
-    /// A `--vary` takes the place of what the file varies of the same key.
+    /// Adds the variation of a `--vary`, which replaces the file's variation of the same key.
     fn add_variation(
         &self,
         variations: &mut Vec<Variation>,
@@ -181,7 +181,7 @@ impl Document {
         table.entries.insert(key.name.clone(), Entry::argument(text, place));
     }
 
-    /// Where the dotted `key` is.
+    /// Finds the table and the name of the dotted `key`.
     fn locate(&self, key: &str, place: &Place) -> Result<Key, Mistake> {
         let found = |table, name: &str| Ok(Key { table, name: name.to_owned() });
         let Some((first, rest)) = key.split_once('.') else {
@@ -235,11 +235,11 @@ impl Document {
     }
 }
 
-/// One table of a list that a dotted key leads into.
+/// A dotted key that leads into one table of a list.
 struct Element<'a> {
-    /// What one is called.
+    /// What a table of the list is called in messages.
     what: &'static str,
-    /// What stands before its number or name.
+    /// The part of the key before the number or name.
     path: &'static str,
     /// The whole key.
     key: &'a str,
@@ -247,7 +247,8 @@ struct Element<'a> {
 }
 
 impl Element<'_> {
-    /// The table's place in the list and the key within it; `rest` is `NAME.KEY` or `NUMBER.KEY`.
+    /// Returns the table's place in the list, and the key within the table. `rest` is `NAME.KEY` or
+    /// `NUMBER.KEY`.
     fn find<'b>(&self, rest: &'b str, tables: &[Table]) -> Result<(usize, &'b str), Mistake> {
         let (selector, name) = rest.rsplit_once('.').ok_or_else(|| {
             let path = self.path;
@@ -257,7 +258,7 @@ impl Element<'_> {
         Ok((self.index(selector, tables)?, name))
     }
 
-    /// The place of the table of that number or name.
+    /// The place of the table with this number or name.
     fn index(&self, selector: &str, tables: &[Table]) -> Result<usize, Mistake> {
         let count = tables.len();
         if count == 0 {
@@ -288,7 +289,7 @@ impl Element<'_> {
 
 const SECOND: &str = "the key a second time";
 
-/// A `--set` ends what the file varies of the same key.
+/// Removes the file's variation of a key that a `--set` sets.
 fn stop_varying(
     variations: &mut Vec<Variation>,
     key: &Key,
@@ -307,7 +308,7 @@ fn stop_varying(
     }
 }
 
-/// The key and what it is given.
+/// Splits an argument at `=` into the key and its value.
 fn split<'a>(argument: &'a str, place: &Place, what: &str) -> Result<(&'a str, &'a str), Mistake> {
     match argument.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim(), value.trim())),

@@ -1,5 +1,5 @@
-//! An experiment file as tables of keys and texts, each with its place; what the keys mean is
-//! for others to say.
+//! An experiment file as tables of keys and texts, each with its place. The meaning of keys is
+//! decided elsewhere.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use crate::mistake::{Mistake, Mistakes, Place, Source};
 
-/// The tables that an experiment has.
+/// The tables of an experiment.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     /// The keys before the first table.
@@ -34,28 +34,28 @@ pub(crate) struct Document {
     pub quick: Option<Table>,
 }
 
-/// Keys and what they were given as.
+/// A table of keys and their values.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    /// The one spelling of where it is: `workload`, `scheme.0`.
+    /// The canonical spelling of the table's path, such as `workload` or `scheme.0`.
     pub path: String,
-    /// What its keys are prefixed with in a message: `workload`, `scheme.pias`; a table of a list
-    /// goes by its number where its name does not tell it from the others.
+    /// The prefix of its keys in messages, such as `workload` or `scheme.pias`. A table of a list
+    /// has its number instead of its name if the name is missing or not unique.
     pub label: String,
-    /// Its header.
+    /// The place of its header.
     pub place: Place,
-    /// By key.
+    /// The values by key.
     pub entries: BTreeMap<String, Entry>,
 }
 
-/// A key's value as it is written, without quotation marks.
+/// The value of a key as it is written, without quotation marks.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     /// The value's text.
     pub text: String,
-    /// Where the key is.
+    /// The place of the key.
     pub key_place: Place,
-    /// Where the value is.
+    /// The place of the value.
     pub value_place: Place,
 }
 
@@ -76,7 +76,7 @@ impl Table {
         Table { path: path.to_owned(), label: path.to_owned(), place, entries }
     }
 
-    /// The one spelling of `key`, which variations have.
+    /// The canonical spelling of `key`, as in variations.
     pub fn path_of(&self, key: &str) -> String {
         dotted(&self.path, key)
     }
@@ -91,12 +91,12 @@ impl Table {
         self.entries.get(key).map(|entry| entry.text.as_str())
     }
 
-    /// What a table of a list is called.
+    /// The name of a table of a list; a scheme without a name has the name of its preset.
     pub fn name(&self) -> Option<&str> {
         self.text(NAME.name).or(self.text(PRESET.name))
     }
 
-    /// Where `key`'s value is, or the table if it has none.
+    /// The place of `key`'s value; if there is no value, the place of the table.
     pub fn place_of(&self, key: &str) -> &Place {
         self.entries.get(key).map_or(&self.place, |entry| &entry.value_place)
     }
@@ -110,13 +110,13 @@ fn dotted(path: &str, key: &str) -> String {
 }
 
 impl Document {
-    /// The tables at the top of a file, beside its keys.
+    /// The tables that a file may have at its top level.
     pub const TABLES: [&str; 6] = ["topology", "workload", "probe", "scheme", "vary", "quick"];
 
-    /// Reads TOML.
+    /// Parses TOML.
     ///
     /// # Errors
-    /// Everything that is not TOML; then everything that is not where tables and values belong.
+    /// All syntax errors. If there are none, all values and tables that are misplaced.
     pub fn parse(source: &Arc<Source>) -> Result<Document, Mistakes> {
         let (table, errors) = DeTable::parse_recoverable(&source.text);
         let mut reader = Reader { source, mistakes: Mistakes::new() };
@@ -143,8 +143,8 @@ fn label(tables: &mut [Table], path: &str) {
     tables.iter_mut().zip(labels).for_each(|(table, label)| table.label = label);
 }
 
-/// The labels of the tables of a list that have these names: the name, or the number where the
-/// name is missing or not the only one of its kind.
+/// Makes labels for the tables of a list with these names. The label is the name, or the number if
+/// the name is missing or not unique.
 fn labels(path: &str, names: &[Option<&str>]) -> Vec<String> {
     let label = |(index, name): (usize, &Option<&str>)| {
         let is_unique = names.iter().filter(|other| *other == name).count() == 1;
@@ -210,7 +210,7 @@ impl Reader<'_> {
                     self.mistakes.add(Mistake::found(&at, name, described(other), allowed));
                 }
                 (_, other) if is_table(other) => {
-                    // Kept as a key that nobody knows, so that it is refused with the others.
+                    // Kept as an unknown key, so that it is refused with the others.
                     let entry = Entry::argument("", &at);
                     document.top.entries.insert(name.to_owned(), entry);
                 }
@@ -220,7 +220,7 @@ impl Reader<'_> {
         document
     }
 
-    /// The tables of `[[path]]`.
+    /// Reads the tables of `[[path]]`.
     fn list(&mut self, path: &str, at: &Place, list: &DeValue<'_>) -> Vec<Table> {
         let DeValue::Array(array) = list else {
             let mistake = Mistake::found(at, path, described(list), format!("[[{path}]] tables"));
@@ -246,7 +246,7 @@ impl Reader<'_> {
         tables
     }
 
-    /// The keys of a table, some of which are lists of tables.
+    /// Reads the keys of a table, some of which are lists of tables.
     fn table_with_lists<const N: usize>(
         &mut self,
         path: &str,
@@ -272,7 +272,8 @@ impl Reader<'_> {
         self.table_with_lists(path, place, table, [])
     }
 
-    /// Nested tables as keys with dots, so that both `workload.load` and `"workload.load"` do.
+    /// Reads nested tables as dotted keys, so that `workload.load` and `"workload.load"` mean the
+    /// same.
     fn flatten(
         &mut self,
         of: &str,
@@ -324,7 +325,7 @@ impl Reader<'_> {
     }
 }
 
-/// The name of a table of a list, as [`Table::name`] has it once the table is read.
+/// The name of a table of a list, as [`Table::name`] returns it once the table is read.
 fn name_of<'a>(value: &'a DeValue<'_>) -> Option<&'a str> {
     let DeValue::Table(table) = value else { return None };
     let text = |key| match table.get(key).map(Spanned::get_ref) {
@@ -334,7 +335,7 @@ fn name_of<'a>(value: &'a DeValue<'_>) -> Option<&'a str> {
     text(NAME.name).or(text(PRESET.name))
 }
 
-/// Whether it is what `[name]` or `[[name]]` make.
+/// Whether the value is a table or a list of tables, as `[name]` or `[[name]]` make it.
 fn is_table(value: &DeValue<'_>) -> bool {
     match value {
         DeValue::Table(_) => true,
@@ -345,7 +346,7 @@ fn is_table(value: &DeValue<'_>) -> bool {
     }
 }
 
-/// A single value as it is written, without quotation marks.
+/// A single value as it is written, without quotation marks; `None` for other values.
 fn text_of(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
@@ -356,7 +357,7 @@ fn text_of(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-/// The integer in decimal, or as it is written where it is larger than anything counted here.
+/// The integer in decimal. An integer above the range of `i128` stays as it is written.
 fn decimal(integer: &DeInteger<'_>) -> String {
     let digits = integer.as_str().replace('_', "");
     i128::from_str_radix(&digits, integer.radix()).map_or(digits, |number| number.to_string())

@@ -1,4 +1,4 @@
-//! The sizes of flows that are drawn, and which keys drawn flows need.
+//! Reads the sizes of drawn flows, and checks which keys drawn flows need.
 
 use std::io;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::inputs::Inputs;
 use crate::mistake::{Mistake, Mistakes, Place, Source};
 use crate::relevance::{Starts, misplaced, starts_of};
 
-/// The sizes of flows that are drawn, if all that their drawing needs is there.
+/// Returns the sizes of drawn flows, if all keys that drawing needs are there.
 pub(crate) fn drawn(
     table: &Table,
     settings: &Settings,
@@ -56,11 +56,11 @@ fn size_distribution(
     }
 }
 
-/// The distribution that `text` stands for: a built-in name, a form such as `fixed 20KB`, or a
-/// CDF file that `open` finds.
+/// The distribution that `text` stands for: a built-in name, a form such as `fixed 20KB`, or a CDF
+/// file that `open` finds.
 ///
 /// # Errors
-/// A [`Mistake`] of `key` at `place`, or one of the CDF file at its line.
+/// A [`Mistake`] of `key` at `place`, or a mistake in the CDF file at its line.
 pub fn sizes(
     text: &str,
     key: &str,
@@ -89,7 +89,7 @@ pub fn sizes(
     })
 }
 
-/// A file that cannot be read.
+/// The mistake for a file that cannot be read.
 pub(crate) fn unreadable(
     place: &Place,
     key: String,

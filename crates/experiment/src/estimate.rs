@@ -1,5 +1,5 @@
-//! How large an experiment is, before it runs: rows, packet-hops and memory, from a few of its
-//! flows. What an estimate allows is not decided here.
+//! Estimates the size of an experiment before it runs: rows, packet-hops and memory. The estimate
+//! is computed from a small number of its flows. What it allows is decided elsewhere.
 
 use std::time::{Duration, Instant};
 
@@ -14,52 +14,52 @@ use crate::experiment::{Experiment, Scene};
 use crate::scheme::{Level, SchemeOfScene};
 use crate::workload::{Traffic, WorkloadOfScene};
 
-/// So many flows stand for all.
+/// This many flows represent all.
 const FEW: u64 = 20_000;
-/// Memory of a run without flows or ports: the program, buffers of the tables.
+/// Memory of a run without flows or ports, in bytes: the program, buffers of the tables.
 const BASE_MEMORY: f64 = 20e6;
-/// Memory for each port of the network: queues, routes, samples on their way to the disk.
+/// Memory for each port of the network, in bytes: queues, routes, samples on their way to the disk.
 const PORT_MEMORY: f64 = 3e3;
-/// Memory for each flow until a run's table is written: its state, its outcome, its row.
+/// Memory for each flow until a run's table is written, in bytes: its state, its outcome, its row.
 const FLOW_MEMORY: f64 = 600.0;
 
-/// About how large a run of a scene is, or all runs of an experiment. Congestion makes runs longer
-/// than this, losses much longer.
+/// The approximate size of one run of a scene, or of all runs of an experiment. Congestion makes
+/// runs longer than this, and losses make them much longer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
-    /// Flows.
+    /// The number of flows.
     pub flows: f64,
     /// Rows of the table of ports.
     pub port_rows: f64,
     /// Packets, data or ACK, that reach the far end of a link; 0 where there are no packets.
     pub packet_hops: f64,
-    /// Retransmission time-outs of flows that wait for others, where senders try again at a fixed
-    /// interval. Those of lost packets are not in the estimate.
+    /// Retransmission time-outs of flows that wait for others, for senders that try again at a
+    /// fixed interval. Time-outs after packet losses are not included.
     pub timeouts: f64,
-    /// Building the networks, one after the other.
+    /// The time to build the networks, one after the other.
     pub building: Duration,
-    /// The single run that takes the most memory.
+    /// The run that takes the most memory.
     pub largest: Largest,
     /// The largest share of packets that any link loses.
     pub loss: f64,
 }
 
-/// What a run keeps in memory.
+/// The parts of a run that take memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Largest {
-    /// Ports of its network.
+    /// Ports of the run's network.
     pub ports: f64,
     /// Flows.
     pub flows: f64,
 }
 
 impl Largest {
-    /// Bytes of memory.
+    /// The memory of the run in bytes.
     pub fn memory(self) -> f64 {
         self.memory_of_network() + FLOW_MEMORY * self.flows
     }
 
-    /// Bytes of memory that the run needs with however few flows.
+    /// The memory that the run needs without any flows, in bytes.
     pub fn memory_of_network(self) -> f64 {
         BASE_MEMORY + PORT_MEMORY * self.ports
     }
@@ -70,7 +70,7 @@ impl Largest {
 }
 
 impl Experiment {
-    /// All runs together.
+    /// Estimates all runs together.
     ///
     /// # Errors
     /// If flows cannot be drawn.
@@ -95,7 +95,7 @@ impl Experiment {
 }
 
 impl Scene {
-    /// One run.
+    /// Estimates one run.
     fn estimate(&self, seed: u64) -> Result<Estimate, SettingError> {
         let begun = Instant::now();
         let network = self.network()?;
@@ -136,15 +136,15 @@ impl Scene {
 }
 
 impl Scene {
-    /// The mean over the schemes of how often flows that wait for others time out, in a run of
-    /// flows of which the sample is a `share`.
+    /// The number of time-outs of flows that wait for others in a run, as the mean over all
+    /// schemes. The sample is a `share` of the run's flows.
     fn timeouts(&self, network: &Network, sample: &[Flow], share: f64) -> f64 {
         let of_scheme = |scheme: &SchemeOfScene| {
             let interval = fixed_interval(scheme)?;
             let of_half = timeouts(network, &sample[..sample.len() / 2], interval);
             let of_sample = timeouts(network, sample, interval);
-            // Twice the flows have twice the time-outs where they come one after the other, and
-            // four times as many where all wait for one another.
+            // With twice the flows there are twice the time-outs if flows come one after the other,
+            // and four times as many if all flows wait for one another.
             let growth = (of_sample / of_half.max(1.0)).max(1.0).log2().clamp(1.0, 2.0);
             Some(of_sample * share.powf(-growth))
         };
@@ -153,7 +153,7 @@ impl Scene {
     }
 }
 
-/// How long senders wait before they try again, if that does not grow with each attempt.
+/// The interval at which senders try again, if it does not grow with each attempt.
 fn fixed_interval(scheme: &SchemeOfScene) -> Option<Time> {
     let SchemeOfScene { settings, level, .. } = scheme;
     match (level, settings.get(&RTO_BACKOFF), settings.get(&RTO_MIN)) {
@@ -164,8 +164,8 @@ fn fixed_interval(scheme: &SchemeOfScene) -> Option<Time> {
     }
 }
 
-/// How often these flows time out while they wait for their sender, or their receiver, to be done
-/// with the flows that started before them.
+/// The number of time-outs of these flows while they wait for their sender or receiver to complete
+/// the flows that started before.
 fn timeouts(network: &Network, flows: &[Flow], interval: Time) -> f64 {
     let mut senders_until = vec![Time::ZERO; network.host_count() as usize];
     let mut receivers_until = senders_until.clone();
@@ -183,7 +183,7 @@ fn timeouts(network: &Network, flows: &[Flow], interval: Time) -> f64 {
     flows.iter().map(of_flow).sum()
 }
 
-/// The last start of a flow.
+/// The start of the last flow, in seconds.
 fn last_start(workload: &WorkloadOfScene, sample: &[Flow], share: f64) -> f64 {
     let start = |flow: Option<&Flow>| flow.map_or(Time::ZERO, |flow| flow.start).as_secs_f64();
     let (first, last) = (start(sample.first()), start(sample.last()));
@@ -194,8 +194,8 @@ fn last_start(workload: &WorkloadOfScene, sample: &[Flow], share: f64) -> f64 {
     }
 }
 
-/// Seconds until flows of which these are a `share` have ended: no flow takes less than alone, and
-/// no host link carries more than it can.
+/// The seconds until the flows end; the sample is a `share` of them. Assumes that no flow takes
+/// less time than alone, and that no host link carries more than its rate.
 fn seconds_of(network: &Network, sample: &[Flow], share: f64, last_start: f64) -> f64 {
     let first = sample.first().map_or(Time::ZERO, |flow| flow.start).as_secs_f64();
     let alone = |flow: &Flow| network.ideal_fct(flow.src, flow.dst, flow.size);

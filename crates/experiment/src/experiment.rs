@@ -1,4 +1,4 @@
-//! An experiment that is complete and checked.
+//! An experiment, complete and checked.
 
 use flowsched_topology::{LOSS, Network, ROUTING, Routing, TopologyKind};
 use flowsched_units::{Parameter, SettingError, Settings, Time};
@@ -12,29 +12,30 @@ use crate::results::{NamedLink, Order, Point};
 use crate::scheme::SchemeOfScene;
 use crate::workload::WorkloadOfScene;
 
-/// An experiment: every run of it, checked.
+/// An experiment with all its runs, complete and checked.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// The title of the report.
     pub name: String,
-    /// How many seeds.
+    /// The number of seeds.
     pub seeds: u64,
-    /// The first of them.
+    /// The first seed.
     pub first_seed: u64,
     /// The varied keys, in the order of the points' values.
     pub varied: Vec<String>,
     /// The scenes: one, or one for every point of the varied keys.
     pub scenes: Vec<Scene>,
-    /// The orders of schemes to report on.
+    /// The orders of schemes that the report checks.
     pub orders: Vec<Order>,
-    /// The files that it refers to.
+    /// The files that the experiment refers to.
     pub inputs: Vec<Input>,
-    /// Warnings, which are no mistakes: keys without effect, settings that contradict each other.
+    /// Warnings about what is allowed but may be wrong: keys without effect, and settings that
+    /// contradict each other.
     pub warnings: Vec<String>,
     pub(crate) resolved: String,
 }
 
-/// What the runs of one point share.
+/// The parts that the runs of one point share.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// The values of the varied keys.
@@ -43,11 +44,11 @@ pub struct Scene {
     pub engine: Engine,
     /// The time between two samples of the ports.
     pub sample_interval: Time,
-    /// The links to report on.
+    /// The links that the report covers.
     pub links: Vec<NamedLink>,
-    /// What is recorded over time, if anything is.
+    /// The ports and flows that are recorded over time, if any.
     pub probe: Option<ProbeOfScene>,
-    /// When a run stops, if not with its last flow.
+    /// The time at which a run stops; `None` if it stops with its last flow.
     pub until: Option<Time>,
     /// The network.
     pub topology: Topology,
@@ -60,9 +61,9 @@ pub struct Scene {
 /// A network to build.
 #[derive(Clone, Debug)]
 pub struct Topology {
-    /// Which.
+    /// The kind of network.
     pub kind: &'static TopologyKind,
-    /// A value for each of its parameters, `kind`, `routing`, `loss` and `loss_on`.
+    /// A value for each of the kind's parameters, and for `kind`, `routing`, `loss` and `loss_on`.
     pub settings: Settings,
     /// How packets choose among equal paths.
     pub routing: Routing,
@@ -80,7 +81,7 @@ pub struct Run {
 }
 
 impl Experiment {
-    /// Every run, those with the same flow sequence one after the other.
+    /// Every run. Runs with the same flow sequence follow each other.
     pub fn runs(&self) -> Vec<Run> {
         let mut runs = Vec::new();
         for (scene, Scene { schemes, .. }) in self.scenes.iter().enumerate() {
@@ -91,7 +92,7 @@ impl Experiment {
         runs
     }
 
-    /// The same experiment with the one seed `seed`.
+    /// The same experiment with `seed` as its only seed.
     #[doc(hidden)]
     pub fn with_seed(&self, seed: u64) -> Experiment {
         let mut is_top = true;
@@ -108,15 +109,15 @@ impl Experiment {
         Experiment { resolved, first_seed: seed, seeds: 1, ..self.clone() }
     }
 
-    /// The experiment as a file with every default filled in; its inputs are expected beside it.
-    /// Reading it gives the same experiment.
+    /// The experiment as a file in which every default is filled in. Its inputs are expected beside
+    /// the file. Reading the file gives the same experiment.
     pub fn resolved(&self) -> &str {
         &self.resolved
     }
 }
 
 impl Topology {
-    /// The keys of the table.
+    /// The parameters of the `[topology]` table.
     pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
         let of_all = std::iter::once(&ROUTING).chain(LOSS);
         std::iter::once(&KIND).chain(self.kind.parameters).chain(of_all)

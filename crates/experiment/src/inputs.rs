@@ -1,4 +1,4 @@
-//! Files that an experiment refers to: CDFs and traces.
+//! The files that an experiment refers to: CDFs and traces.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -7,19 +7,19 @@ use std::sync::Arc;
 
 use crate::mistake::Source;
 
-/// The folder beside a resolved experiment where its inputs are.
+/// The folder of the inputs, beside a resolved experiment.
 const FOLDER: &str = "inputs";
 
-/// A file that shapes a result, kept beside it.
+/// A file that affects a result. It is kept beside the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Its path in the resolved experiment, relative to that: `inputs/flows.csv`.
+    /// The file's path relative to the resolved experiment, such as `inputs/flows.csv`.
     pub path: String,
-    /// What it says.
+    /// The file's content.
     pub source: Arc<Source>,
 }
 
-/// Reads files, each once.
+/// Reads each file once.
 pub(crate) struct Inputs<'a> {
     open: &'a dyn Fn(&str) -> io::Result<Source>,
     read: BTreeMap<String, Input>,
@@ -27,7 +27,7 @@ pub(crate) struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    /// Files that `open` finds under the path that the experiment gives.
+    /// Inputs that `open` finds by the path that the experiment gives.
     pub fn new(open: &'a dyn Fn(&str) -> io::Result<Source>) -> Inputs<'a> {
         Inputs { open, read: BTreeMap::new(), paths: BTreeSet::new() }
     }
@@ -45,18 +45,19 @@ impl<'a> Inputs<'a> {
         Ok(source)
     }
 
-    /// What the resolved experiment says for `path`: itself, if it is no file that was read.
+    /// The text that replaces `path` in the resolved experiment. Returns `path` itself if no such
+    /// file was read.
     pub fn resolved<'b>(&'b self, path: &'b str) -> &'b str {
         self.read.get(path).map_or(path, |input| &input.path)
     }
 
-    /// All files that were read.
+    /// Returns all files that were read.
     pub fn into_inputs(self) -> Vec<Input> {
         self.read.into_values().collect()
     }
 
-    /// The file's own name in the folder of inputs, with a number before it if another one has
-    /// that name. Commas would divide it where it varies.
+    /// A free path in the folder of inputs: the file's own name, with a number before it if the
+    /// name is taken. Commas are replaced, because they would split the path if it varies.
     fn free_path(&self, path: &str) -> String {
         let name =
             Path::new(path).file_name().map_or("input".into(), |name| name.to_string_lossy());

@@ -1,4 +1,4 @@
-//! The keys of a table against the list of those there are.
+//! Checks the keys of a table against the list of known keys.
 
 use flowsched_schemes::combination::PRESET;
 use flowsched_schemes::parts;
@@ -9,8 +9,8 @@ use crate::document::{Document, Table};
 use crate::mistake::{Mistake, Mistakes, Place};
 use crate::parameters::KIND;
 
-/// Puts what `table` gives over `settings`; refuses keys that are not in `parameters` and
-/// values that are not of their kind. Whether there were none of these.
+/// Copies the values of `table` to `settings`. Refuses keys that are not in `parameters`, and
+/// values that are not of their kind. Returns whether all were right.
 pub(crate) fn check(
     table: &Table,
     parameters: &[&Parameter],
@@ -53,7 +53,7 @@ fn unknown_key(table: &Table, key: &str, place: &Place, parameters: &[&Parameter
     }
 }
 
-/// The table that knows `key`.
+/// The table that `key` belongs to.
 fn home_of(key: &str) -> Option<&'static str> {
     let of_scheme = parts().any(|part| part.parameters().any(|p| p.name == key));
     let of_topology = || {
@@ -73,8 +73,8 @@ fn home_of(key: &str) -> Option<&'static str> {
     }
 }
 
-/// The word that `table` gives for `key`, if it is one of `names`, or the first of them if it
-/// gives none.
+/// Returns the word that `table` gives for `key`. Refuses a missing word, and a word that is not
+/// one of `names`.
 pub(crate) fn word<'a>(
     table: &Table,
     key: &str,

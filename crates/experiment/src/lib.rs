@@ -1,12 +1,12 @@
 //! The experiment file, and the tables and statistics of its results.
 //!
-//! [`Experiment::read`] turns a file and the changes of the command line into scenes that are
-//! complete and checked: a network, a workload and schemes that fit each other, for every point of
-//! the varied keys. [`Experiment::runs`] lists the runs; [`Experiment::resolved`] is the
-//! file written back with every default filled in. [`results`] is what runs leave behind.
+//! [`Experiment::read`] turns a file and the changes of the command line into scenes, one for every
+//! point of the varied keys. A scene has a network, a workload and schemes that are complete,
+//! checked and fit each other. [`Experiment::runs`] lists the runs. [`Experiment::resolved`] is the
+//! file with every default filled in. [`results`] has the results of runs.
 //!
-//! What lives here: reading, checking and varying experiments, and figures worked out from
-//! results. What may not: running anything.
+//! What lives here: reading, checking and varying experiments, and computing figures from results.
+//! What may not: running anything.
 //!
 //! Every invalid input is a [`Mistake`] with its place; all mistakes of an experiment are reported
 //! together.

@@ -1,5 +1,4 @@
-//! What is wrong with an input, and where: every refusal names the place, the key, what was
-//! found and what is allowed.
+//! Mistakes in inputs. Each mistake names the place, the key, what was found and what is allowed.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,19 +10,19 @@ use flowsched_units::{SettingError, shortened};
 /// A text that a user wrote: an experiment, a CDF, a trace.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The file's name, as the user knows it.
+    /// The name of the file, as the user gave it.
     pub name: String,
-    /// What it says.
+    /// The file's text.
     pub text: String,
 }
 
 impl Source {
-    /// The text of the file `name`.
+    /// The text of the file called `name`.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Source> {
         Arc::new(Source { name: name.into(), text: text.into() })
     }
 
-    /// Line and column, both from 1, of the byte at `offset`; columns count characters.
+    /// The line and column of the byte at `offset`, both from 1. Columns count characters.
     pub fn line_and_column(&self, offset: usize) -> (usize, usize) {
         let mut offset = offset.min(self.text.len());
         while !self.text.is_char_boundary(offset) {
@@ -34,7 +33,7 @@ impl Source {
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
     }
 
-    /// The bytes of `line`, counted from 1, without its end.
+    /// The byte range of `line`, counted from 1, without its line break.
     pub fn line_span(&self, line: usize) -> Range<usize> {
         let mut start = 0;
         for (index, text) in self.text.split('\n').enumerate() {
@@ -47,14 +46,14 @@ impl Source {
     }
 }
 
-/// Where something was said.
+/// A place in an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In a file.
     File {
-        /// Which.
+        /// The file.
         source: Arc<Source>,
-        /// Its bytes.
+        /// The range of bytes.
         span: Range<usize>,
     },
     /// On the command line: the argument, such as `--set workload.load=2`.
@@ -67,7 +66,7 @@ impl Place {
         Place::File { source: source.clone(), span: source.line_span(line) }
     }
 
-    /// The order of the file; arguments last.
+    /// A sort key: places in a file by position, then arguments.
     pub(crate) fn order(&self) -> (bool, usize) {
         match self {
             Place::File { span, .. } => (false, span.start),
@@ -77,7 +76,7 @@ impl Place {
 }
 
 impl fmt::Display for Place {
-    /// `pias.toml:12:8`, which editors jump to, or the argument.
+    /// Writes `pias.toml:12:8`, which editors understand, or the argument.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Place::File { source, span } => {
@@ -89,27 +88,27 @@ impl fmt::Display for Place {
     }
 }
 
-/// One thing that is wrong.
+/// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// Where.
+    /// The place of the mistake.
     pub place: Place,
-    /// The key that it is about, `workload.load`; empty where it is about none.
+    /// The key, such as `workload.load`; empty if the mistake is not about a key.
     pub key: String,
     /// What was found and what is allowed, as a sentence.
     pub problem: String,
-    /// What to do about it, where that is known.
+    /// What the user can do, if that is known.
     pub help: Option<String>,
 }
 
 impl Mistake {
-    /// At `place`, `key` has this `problem`.
+    /// A mistake of `key` at `place`. `problem` is a sentence.
     pub fn new(place: &Place, key: impl Into<String>, problem: impl Into<String>) -> Mistake {
         let key = shortened(&key.into()).into_owned();
         Mistake { place: place.clone(), key, problem: problem.into(), help: None }
     }
 
-    /// A value that was found where another is expected.
+    /// A mistake about a value: `found` where `allowed` is expected.
     pub fn found(
         place: &Place,
         key: impl Into<String>,
@@ -120,12 +119,12 @@ impl Mistake {
         Mistake::new(place, key, format!("found {}, expected {allowed}", shortened(&found)))
     }
 
-    /// What a part of the house says of one of its settings; `table` is where the key lives.
+    /// A mistake from an error about a setting. `table` is the table of the setting's key.
     pub fn of_setting(place: &Place, table: &str, error: &SettingError) -> Mistake {
         Mistake::new(place, format!("{table}.{}", error.key), &error.problem)
     }
 
-    /// A name that is not one of `names`, with the nearest of them.
+    /// A mistake about a name that is not one of `names`. Suggests the nearest of them.
     pub fn unknown<'a>(
         place: &Place,
         key: impl Into<String>,
@@ -137,7 +136,7 @@ impl Mistake {
             .with_nearest(name, &names)
     }
 
-    /// The same with the nearest of the names that there are, if one is near.
+    /// Suggests the one of `names` that is nearest to `name`, if one is near.
     pub fn with_nearest(self, name: &str, names: &[Cow<'_, str>]) -> Mistake {
         match nearest(name, names) {
             Some(nearest) => self.with_help(format!("did you mean \"{nearest}\"?")),
@@ -145,12 +144,12 @@ impl Mistake {
         }
     }
 
-    /// The same with what to do about it.
+    /// Adds what the user can do about the mistake.
     pub fn with_help(self, help: impl Into<String>) -> Mistake {
         Mistake { help: Some(help.into()), ..self }
     }
 
-    /// What was found and what is allowed, where a value was found that is not.
+    /// Splits the problem into what was found and what is allowed, if it is about a value.
     pub fn found_and_allowed(&self) -> Option<(&str, &str)> {
         self.problem.strip_prefix("found ")?.split_once(", expected ")
     }
@@ -177,34 +176,34 @@ impl fmt::Display for Mistake {
 
 impl std::error::Error for Mistake {}
 
-/// All that is wrong with an input, in the order of its lines; never empty where it is an error.
+/// All mistakes in an input, in the order of its lines. An error has at least one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mistakes(Vec<Mistake>);
 
 impl Mistakes {
-    /// None so far.
+    /// An empty list.
     pub fn new() -> Mistakes {
         Mistakes::default()
     }
 
-    /// Adds one, unless the same was added before.
+    /// Adds a mistake, unless the same one was added before.
     pub fn add(&mut self, mistake: Mistake) {
         if !self.0.contains(&mistake) {
             self.0.push(mistake);
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no mistakes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All of them.
+    /// All mistakes.
     pub fn iter(&self) -> impl Iterator<Item = &Mistake> {
         self.0.iter()
     }
 
-    /// `value`, unless there are mistakes.
+    /// Returns `value`, unless there are mistakes.
     ///
     /// # Errors
     /// The mistakes, if there are any.
@@ -224,7 +223,7 @@ impl From<Mistake> for Mistakes {
 }
 
 impl fmt::Display for Mistakes {
-    /// A line each.
+    /// Writes each mistake on a line of its own.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, mistake) in self.0.iter().enumerate() {
             if index > 0 {
@@ -238,9 +237,9 @@ impl fmt::Display for Mistakes {
 
 impl std::error::Error for Mistakes {}
 
-/// The one of `names` that `name` was probably meant to be.
+/// The one of `names` that `name` was probably meant to be, if one is near.
 fn nearest<'a>(name: &str, names: &'a [Cow<'_, str>]) -> Option<&'a str> {
-    // A longer one is no slip of the fingers, and the distance takes time by the square of it.
+    // A longer name is no typing error, and the distance takes time quadratic in its length.
     if name.len() > 100 {
         return None;
     }
@@ -252,8 +251,8 @@ fn nearest<'a>(name: &str, names: &'a [Cow<'_, str>]) -> Option<&'a str> {
         .map(|(_, candidate)| candidate)
 }
 
-/// How far `name` is from `candidate`; capitals, and whether words are joined by `-` or `_`, do not
-/// count.
+/// The edit distance between `name` and `candidate`. Ignores case, and the difference between `-`
+/// and `_`.
 fn distance(name: &str, candidate: &str) -> usize {
     let plain = |text: &str| text.replace('_', "-").to_lowercase();
     strsim::damerau_levenshtein(&plain(name), &plain(candidate))

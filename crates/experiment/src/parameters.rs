@@ -78,7 +78,8 @@ pub(crate) const UNTIL: Parameter = Parameter {
 pub const PARAMETERS: &[Parameter] =
     &[NAME, SEEDS, SEED, ENGINE, ORDERS, LINKS, SAMPLE_INTERVAL, UNTIL];
 
-/// The key of a `[topology]` table beside those of its kind, `routing` and [`flowsched_topology::LOSS`].
+/// The key `kind` of a `[topology]` table. The other keys are those of the kind, `routing` and
+/// [`flowsched_topology::LOSS`].
 pub const KIND: Parameter = Parameter {
     name: "kind",
     kind: Kind::Text,

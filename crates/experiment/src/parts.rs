@@ -16,19 +16,19 @@ use crate::keys;
 use crate::mistake::{Mistake, Mistakes};
 use crate::relevance::{Starts, exclude_each_other, misplaced, owner_other_than, starts_of};
 
-/// The parts of a workload, and the flows that are listed.
+/// The parts of a workload, and its listed flows.
 #[derive(Clone, Debug)]
 pub struct WorkloadParts {
-    /// What is drawn.
+    /// The parts, whose flows are drawn.
     pub parts: Vec<Part>,
-    /// What is listed.
+    /// The listed flows.
     pub listed: Vec<Listed>,
-    /// The settings of each flow that is listed.
+    /// The settings of each listed flow.
     pub(crate) listed_settings: Vec<Settings>,
 }
 
 impl WorkloadParts {
-    /// How many flows there are; `whole` says how many those that share a count have.
+    /// The number of flows. `whole` has the count that parts without a count of their own share.
     pub(crate) fn flow_count(&self, whole: &Settings) -> u64 {
         let own: u64 = self.parts.iter().filter_map(|part| part.flows).sum();
         let shared = if self.share_a_count() { whole.count(&FLOWS) } else { 0 };
@@ -36,7 +36,7 @@ impl WorkloadParts {
         own + shared + listed.sum::<u64>()
     }
 
-    /// Whether some parts share the flows of the whole.
+    /// Whether some parts share the flow count of the whole.
     pub(crate) fn share_a_count(&self) -> bool {
         self.parts.iter().any(|part| part.flows.is_none())
     }
@@ -46,12 +46,12 @@ impl WorkloadParts {
         self.parts.iter().map(|part| &part.settings).chain(&self.listed_settings).collect()
     }
 
-    /// Leaves one flow to every part.
+    /// Reduces each part to one flow.
     pub(crate) fn make_few(&mut self) {
         self.parts.iter_mut().for_each(|part| part.flows = Some(1));
     }
 
-    /// Leaves at most this many flows to every part and to every listed flow.
+    /// Reduces each part, and the copies of each listed flow, to at most this many flows.
     pub(crate) fn keep(&mut self, most: u64) {
         for part in &mut self.parts {
             part.flows = Some(part.flows.unwrap_or(most).min(most));
@@ -77,7 +77,7 @@ pub(crate) fn relevant(part: &Part) -> Vec<&'static Parameter> {
     parameters().filter(is_relevant).collect()
 }
 
-/// Reads all tables; `network` is there unless something is wrong with it.
+/// Reads all tables. `network` is `None` only if something is wrong with it.
 pub(crate) fn read(
     document: &Document,
     network: Option<&Network>,
@@ -106,7 +106,7 @@ pub(crate) fn read(
     Some(WorkloadParts { parts, listed, listed_settings })
 }
 
-/// The part's table with what it takes from the whole.
+/// The table of a part, with the keys that it takes from the whole.
 fn inherit(part: &Table, whole: &Table) -> Table {
     let mut table = part.clone();
     let pattern = part.text(PATTERN.name).or(whole.text(PATTERN.name));
@@ -183,11 +183,11 @@ fn listed(
     }
 }
 
-/// How far from 1 shares may add up to, for those that are rounded.
+/// How far the sum of shares may be from 1, since shares may be rounded.
 const ROUNDING: f64 = 1e-6;
 
-/// Refuses shares of the load of the whole that do not add up to 1: the load would not be the one
-/// that is written. Parts with a load of their own, or with starts that are fixed, have no share.
+/// Refuses shares of the whole's load that do not add up to 1, because the load would differ from
+/// the one in the file. Parts with a load of their own, or with fixed start times, have no share.
 fn check_shares(parts: &[Table], whole: &Table, mistakes: &mut Mistakes) {
     if !whole.entries.contains_key(LOAD.name) {
         return;
@@ -195,7 +195,7 @@ fn check_shares(parts: &[Table], whole: &Table, mistakes: &mut Mistakes) {
     let has_own_starts =
         |part: &&Table| [LOAD, AT].iter().any(|key| part.entries.contains_key(key.name));
     let sharing: Vec<&Table> = parts.iter().filter(|part| !has_own_starts(part)).collect();
-    // What is no number is refused where values are read.
+    // Values that are no numbers are refused where values are read.
     let share = |part: &&Table| {
         part.text(SHARE.name).unwrap_or("1").parse::<f64>().ok().filter(|share| share.is_finite())
     };
@@ -220,7 +220,7 @@ fn check_shares(parts: &[Table], whole: &Table, mistakes: &mut Mistakes) {
     mistakes.add(Mistake::new(part.place_of(SHARE.name), part.label_of(SHARE.name), problem));
 }
 
-/// Refuses parts without a name, and names that several have.
+/// Refuses parts without a name, and names that several parts have.
 fn check_names(tables: &[Table], mistakes: &mut Mistakes) {
     for (index, table) in tables.iter().enumerate() {
         let (path, place) = (table.label_of(PART_NAME.name), table.place_of(PART_NAME.name));

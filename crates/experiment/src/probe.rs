@@ -1,7 +1,7 @@
 //! The `[probe]` of an experiment: which ports and flows are recorded over time, and when.
 //!
-//! What lives here: reading the table. What may not: recording, which is the engine's, and the tables of
-//! what was recorded, which are in `results`.
+//! What lives here: reading the table. What may not: recording, which belongs to the engine, and the
+//! tables of what was recorded, which are in `results`.
 
 use flowsched_topology::Network;
 use flowsched_units::{Kind, Parameter, Settings, Time, Value};
@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::keys;
 use crate::mistake::{Mistake, Mistakes};
 
-/// The most flows that a probe may name: each of them is looked at after each event.
+/// The most flows that a probe may name. Each of them is examined after each event.
 const MOST_FLOWS: usize = 1_000;
 
 const PORTS: Parameter = Parameter {
@@ -42,20 +42,20 @@ const INTERVAL: Parameter = Parameter {
 /// The keys of a `[probe]` table.
 pub const PROBE: &[Parameter] = &[PORTS, FLOWS, INTERVAL];
 
-/// What is recorded over time.
+/// The ports and flows that are recorded over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProbeOfScene {
     /// The ports, by their places in the network.
     pub ports: Vec<u32>,
     /// The flows, by their numbers.
     pub flows: Vec<u32>,
-    /// Time between rows; `None`: a row for each change.
+    /// The time between rows. `None` means one row per change.
     pub interval: Option<Time>,
-    /// A value for each key that is given.
+    /// The values of the keys that are given.
     pub(crate) settings: Settings,
 }
 
-/// Reads the table; `flow_count` is how many flows there are, if that is known.
+/// Reads the table. `flow_count` is the number of flows, if known.
 pub(crate) fn read(
     table: &Table,
     engine: Engine,
@@ -110,7 +110,7 @@ fn ports(table: &Table, network: &Network, mistakes: &mut Mistakes) -> Vec<u32> 
     ports
 }
 
-/// The port at the first end of a link.
+/// The port that sends over a link, given as `OWNER to PEER`.
 fn port(link: &str, network: &Network) -> Option<u32> {
     let (owner, peer) = link.split_once(" to ")?;
     let is_it = |port: &flowsched_topology::LinkEnd| {

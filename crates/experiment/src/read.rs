@@ -1,4 +1,4 @@
-//! From a file and the command line to an experiment.
+//! Turns a file and the command line into an experiment.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -27,10 +27,10 @@ use crate::vary::{self, Variation};
 use crate::{application, probe, scheme, workload};
 
 impl Experiment {
-    /// Reads the file at `path`; what it refers to is relative to its folder.
+    /// Reads the file at `path`. Paths in the file are relative to its folder.
     ///
     /// # Errors
-    /// Everything that is wrong with it and the arguments, each with its place.
+    /// All mistakes in the file and the arguments, each with its place.
     pub fn read(path: &Path, arguments: &Arguments) -> Result<Experiment, Mistakes> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| {
@@ -44,7 +44,7 @@ impl Experiment {
         })
     }
 
-    /// Reads `source`; `open` finds the files that it refers to.
+    /// Reads `source`. `open` finds the files that it refers to.
     ///
     /// # Errors
     /// As [`Experiment::read`].
@@ -134,7 +134,7 @@ impl Reader<'_> {
         settings
     }
 
-    /// The orders that are stated, of schemes that there are.
+    /// The stated orders. Refuses orders of unknown schemes.
     fn orders(&mut self, table: &Table, scenes: &[Scene]) -> Vec<Order> {
         let Some(text) = table.text(ORDERS.name) else { return Vec::new() };
         let place = table.place_of(ORDERS.name);
@@ -155,7 +155,7 @@ impl Reader<'_> {
         orders
     }
 
-    /// The links that are named, of those that there are.
+    /// The named links. Refuses links that the network lacks.
     fn links(&mut self, table: &Table, network: Option<&Network>) -> Vec<NamedLink> {
         let Some(text) = table.text(LINKS.name) else { return Vec::new() };
         let place = table.place_of(LINKS.name);
@@ -206,7 +206,7 @@ impl Reader<'_> {
             let mut sizes_of = |word: &str, queues| match &demand {
                 Some(Ok(demand)) => thresholds.resolve(word, demand, queues),
                 Some(Err(error)) => Err(error.clone()),
-                // Something is wrong with the workload and has been said; go on without.
+                // The workload has a mistake that was reported. Go on without sizes.
                 None => Ok(Value::Sizes(vec![Default::default(); queues as usize - 1])),
             };
             schemes.extend(scheme::read(table, engine, &mut sizes_of, &mut self.mistakes));
@@ -263,7 +263,8 @@ impl Reader<'_> {
         Some(topology)
     }
 
-    /// A flow that is a fluid keeps to one path, and so does one that switches know.
+    /// Refuses spraying together with `with`, whose flows keep to one path each: fluid flows, and
+    /// flows that switches know.
     fn refuse_spraying(&mut self, table: &Table, topology: Option<&Topology>, with: &str) {
         if topology.is_some_and(|topology| topology.routing == Routing::Spray) {
             let (place, path) = (table.place_of("routing"), table.label_of("routing"));

@@ -1,33 +1,33 @@
-//! Which keys of a workload have an effect, given its other keys.
+//! Decides which keys of a workload have an effect, given its other keys.
 
 use flowsched_units::Settings;
 use flowsched_workload::PATTERNS;
 use flowsched_workload::parameters::{AT, EVERY, LOAD, LOAD_OF, PATTERN, SHARE, STAGGER};
 
-/// Where the starts of flows come from.
+/// How start times are determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Starts {
-    /// From a load.
+    /// Random, from a load.
     Poisson,
-    /// From `at`.
+    /// Fixed, from `at`.
     Fixed,
 }
 
 const OF_POISSON: [&str; 3] = [LOAD.name, LOAD_OF.name, SHARE.name];
 const OF_FIXED: [&str; 3] = [AT.name, EVERY.name, STAGGER.name];
 
-/// Where the starts of flows with these settings come from.
+/// How the start times of flows with these settings are determined.
 pub(crate) fn starts_of(settings: &Settings) -> Starts {
     if settings.get(&AT).is_some() { Starts::Fixed } else { Starts::Poisson }
 }
 
-/// Whether both keys say how flows start, one by a load, the other at given times.
+/// Whether the two keys exclude each other: one belongs to a load, the other to fixed start times.
 pub(crate) fn exclude_each_other(one: &str, other: &str) -> bool {
     let apart = |one, other| OF_POISSON.contains(one) && OF_FIXED.contains(other);
     apart(&one, &other) || apart(&other, &one)
 }
 
-/// Why `key` has no meaning beside the other keys, if it has none.
+/// Returns why `key` has no meaning beside the other keys; `None` if it has one.
 pub(crate) fn misplaced(settings: &Settings, key: &str) -> Option<String> {
     let pattern = settings.text(&PATTERN);
     if let Some(owners) = owner_other_than(&pattern, key) {
@@ -48,7 +48,7 @@ pub(crate) fn misplaced(settings: &Settings, key: &str) -> Option<String> {
     }
 }
 
-/// The patterns that `key` belongs to, if `pattern` is not one of them.
+/// The patterns that `key` belongs to; `None` if it belongs to all, or to `pattern` among others.
 pub(crate) fn owner_other_than(pattern: &str, key: &str) -> Option<String> {
     let owners: Vec<&str> = PATTERNS
         .iter()

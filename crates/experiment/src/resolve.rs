@@ -1,4 +1,4 @@
-//! The experiment written back as a file, every default filled in.
+//! Writes the experiment back as a file with every default filled in.
 //!
 //! A key is written if it has the same value at all points. A key with several values is left out:
 //! it varies, or its default depends on a key that varies, and reading the file computes its values
@@ -21,20 +21,20 @@ use crate::vary::Variation;
 use crate::workload::{self, Traffic};
 
 pub(crate) struct Resolver<'a> {
-    /// What the file and the command line say, but for what varies.
+    /// The file with the changes of the command line, except variations.
     pub document: &'a Document,
     pub variations: &'a [Variation],
     pub inputs: &'a Inputs<'a>,
 }
 
-/// The keys that may name files.
+/// The keys whose values may be file names.
 const PATHS: [&str; 2] = [SIZES.name, TRACE.name];
 
-/// A table as it is at one point: its keys and their values.
+/// A table at one point: its keys and their values.
 type TableAtPoint<'a> = (Vec<&'a Parameter>, &'a Settings);
 
 impl Resolver<'_> {
-    /// The file's text; `top` has the keys before the first table.
+    /// The file's text. `top` has the keys before the first table.
     pub fn resolve(&self, name: &str, top: &Settings, scenes: &[Scene]) -> String {
         let mut text = String::new();
         let mut top = top.clone();
@@ -96,7 +96,7 @@ impl Resolver<'_> {
             let points = all_parts.iter().map(|parts| {
                 let part = &parts.parts[index];
                 let keys = parts::relevant(part).into_iter();
-                // What varies for the whole is there, and what the part takes of it varies with it.
+                // A key that the part takes from `[workload]` is left out if it varies there.
                 let is_own = |key: &str| {
                     table.entries.contains_key(key) || !self.varies(&format!("workload.{key}"))
                 };
@@ -164,7 +164,7 @@ impl Resolver<'_> {
         self.variations.iter().any(|variation| variation.path == path)
     }
 
-    /// The text, or where the file that it names is going to be.
+    /// The text, or the path in the folder of inputs if the text names a file.
     fn text_or_path<'b>(&'b self, key: &str, text: &'b str) -> &'b str {
         if PATHS.contains(&key) { self.inputs.resolved(text) } else { text }
     }
@@ -185,7 +185,7 @@ impl Resolver<'_> {
     }
 }
 
-/// What a key is at one of several points, on one line.
+/// A comment, on one line, about the value of a key at one of several points.
 fn comment(key: &str, value: &Value, scene: &Scene) -> String {
     let comment = format!("{key}, first at {}: {value}", scene.point);
     comment.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()

@@ -1,4 +1,4 @@
-//! A `[[scheme]]` table: a preset, parts exchanged, values over its defaults.
+//! A `[[scheme]]` table: a preset, with some parts exchanged and some values changed.
 
 use std::collections::BTreeSet;
 
@@ -22,21 +22,21 @@ use crate::mistake::{Mistake, Mistakes};
 pub struct SchemeOfScene {
     /// A value for each of its parameters.
     pub settings: Settings,
-    /// The keys of these that the file, its variation or the command line sets.
+    /// The keys that the file, its variation or the command line sets.
     pub written: BTreeSet<String>,
-    /// What tables and charts call it.
+    /// The scheme's name in tables and charts.
     pub name: String,
-    /// The same, ready to run.
+    /// The scheme, ready to run.
     pub level: Level,
 }
 
-/// What a scheme is run as.
+/// The form in which a scheme is run.
 #[derive(Clone, Debug)]
 pub enum Level {
-    /// Packets.
+    /// A scheme that sends packets.
     Packets(Box<Scheme>),
-    /// The rates of flows: the scene's engine has no packets, or the scheme is a schedule, which has
-    /// none in any engine.
+    /// The rates of flows. Either the scene's engine has no packets, or the scheme is a schedule,
+    /// which has no packets in any engine.
     Flows(FlowLevel),
 }
 
@@ -56,7 +56,7 @@ impl Level {
         }
     }
 
-    /// Whether all of a flow keeps to one path.
+    /// Whether each flow keeps to one path.
     pub(crate) fn needs_one_path(&self) -> bool {
         match self {
             Level::Packets(scheme) => scheme.facts().needs_one_path,
@@ -65,8 +65,7 @@ impl Level {
     }
 }
 
-/// Reads a table. `sizes_of` puts sizes in the place of a word for thresholds, given how many
-/// queues there are.
+/// Reads a table. `sizes_of` replaces a word for thresholds by sizes, given the number of queues.
 pub(crate) fn read(
     table: &Table,
     engine: Engine,
@@ -112,7 +111,7 @@ pub(crate) fn parameters(combination: &Combination) -> Vec<&'static Parameter> {
     parameters
 }
 
-/// The combination that a resolved or checked table names.
+/// The combination of parts that a resolved or checked table names.
 pub(crate) fn combination_of(settings: &Settings) -> Option<Combination> {
     let parts = Role::ALL.map(|role| settings.text(role.parameter()));
     let parts = [0, 1, 2, 3].map(|index| Some(parts[index].as_str()));
@@ -149,7 +148,7 @@ fn resolve_thresholds(
     Ok(())
 }
 
-/// Refuses names that several schemes have, and names that are none.
+/// Refuses empty names, and names that several schemes have.
 pub(crate) fn check_names(tables: &[Table], mistakes: &mut Mistakes) {
     for (index, table) in tables.iter().enumerate() {
         let Some(name) = table.name() else { continue };

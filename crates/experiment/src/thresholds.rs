@@ -1,4 +1,4 @@
-//! Words that stand for thresholds, and the sizes in their place.
+//! Computes the sizes that words for thresholds stand for.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use flowsched_thresholds::{DEFAULT_MODEL, Objective, PUBLISHED_QUEUES};
 use flowsched_units::{Bytes, SettingError, Value, shortened};
 use flowsched_workload::sizes::SizeDistribution;
 
-/// What thresholds are worked out for.
+/// The traffic that thresholds are computed for.
 pub(crate) struct Demand {
-    /// What the sizes are called in the experiment: the same name, the same sizes.
+    /// The name of the sizes in the experiment. Equal names mean equal sizes.
     pub name: String,
-    /// What `sizes` says; none if the flows have no one `sizes`.
+    /// The value of `sizes`; `None` if the flows have no common `sizes`.
     pub workload: Option<String>,
     /// The sizes of flows.
     pub sizes: SizeDistribution,
@@ -18,13 +18,13 @@ pub(crate) struct Demand {
     pub load: f64,
 }
 
-/// Works thresholds out, each only once.
+/// Computes thresholds, each only once.
 #[derive(Default)]
 pub(crate) struct Thresholds {
     known: BTreeMap<Question, Result<Vec<Bytes>, String>>,
 }
 
-/// The word, the sizes' name, the load's bits, the queues.
+/// The word, the name of the sizes, the bits of the load, and the number of queues.
 type Question = (String, String, u64, u64);
 
 impl Thresholds {
@@ -44,7 +44,8 @@ impl Thresholds {
     }
 }
 
-/// The sizes, or the rest of a sentence that begins with the word, and what to do.
+/// Returns the sizes. An error is the rest of a sentence that begins with the word, and says what
+/// to do.
 fn answer(word: &str, demand: &Demand, queues: u64) -> Result<Vec<Bytes>, String> {
     let Demand { sizes, load, .. } = demand;
     let queues = queues as usize;

@@ -1,11 +1,12 @@
-//! Values for one key: `0.5..0.9:0.1` and `0.5,0.8`, and points, one of each key's values.
+//! Parses the values of a varied key, such as `0.5..0.9:0.1` and `0.5,0.8`, and combines values to
+//! points.
 
 use crate::mistake::{Mistake, Place};
 
-/// The most values that one key can be given, and the most points of an experiment.
+/// The most values of one key, and the most points of an experiment.
 const MOST: usize = 10_000;
 
-/// How values are written.
+/// The forms of values, for errors.
 const ALLOWED: &str = "values such as \"0.5,0.8\" or a range with its step, \"0.5..0.9:0.1\"";
 
 /// A key that takes several values.
@@ -13,18 +14,19 @@ const ALLOWED: &str = "values such as \"0.5,0.8\" or a range with its step, \"0.
 pub(crate) struct Variation {
     /// The key as it was written, `workload.load` or `scheme.pias.queues`.
     pub key: String,
-    /// The key in its one spelling, `scheme.1.queues`.
+    /// The canonical spelling of the key, `scheme.1.queues`.
     pub path: String,
-    /// The values as they would be written in the file.
+    /// The values as the file would have them.
     pub values: Vec<String>,
-    /// Where they are.
+    /// The place of the values.
     pub place: Place,
 }
 
-/// The values of `key` as they are written on a command line, `0.5..0.9:0.1` or `0.5,0.8` or one.
+/// Parses the values of `key` on a command line: a range `0.5..0.9:0.1`, a list `0.5,0.8` or a
+/// single value.
 ///
 /// # Errors
-/// Where one is empty or there twice, and for a range that is none.
+/// If a value is empty or given twice, if there are too many values, or if a range is malformed.
 pub fn values(key: &str, values: &str, place: &Place) -> Result<Vec<String>, Mistake> {
     let refuse = |reason: &str| {
         Mistake::found(place, key, format_args!("\"{values}\""), format!("{ALLOWED}{reason}"))
@@ -56,8 +58,8 @@ impl Variation {
     }
 }
 
-/// Every combination of the keys' values, the last key's changing fastest: for each variation
-/// the index of its value.
+/// Every combination of the keys' values. The last key changes fastest. A point has the index of
+/// the value for each variation.
 pub(crate) fn points(variations: &[Variation]) -> Result<Vec<Vec<usize>>, Mistake> {
     let mut points = vec![Vec::new()];
     for variation in variations {
@@ -75,7 +77,7 @@ pub(crate) fn points(variations: &[Variation]) -> Result<Vec<Vec<usize>>, Mistak
     Ok(points)
 }
 
-/// `from`, `to` and step in decimal, so that 0.5..0.9:0.1 ends at 0.9.
+/// Expands a range. `from`, `to` and the step are decimal, so that 0.5..0.9:0.1 ends at 0.9.
 fn range(from: &str, rest: &str) -> Result<Vec<String>, &'static str> {
     let (to, step) = rest.split_once(':').ok_or("; the step is missing")?;
     let parts = [from, to, step].map(str::trim).map(Quantity::parse);
@@ -97,7 +99,7 @@ fn range(from: &str, rest: &str) -> Result<Vec<String>, &'static str> {
     Ok(values.map(|value| print(value, decimals, from.unit)).collect())
 }
 
-/// A decimal number and what is behind it.
+/// A decimal number and its unit.
 struct Quantity<'a> {
     digits: u128,
     decimals: u32,
@@ -109,7 +111,7 @@ impl Quantity<'_> {
         let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, unit) = text.split_at(unit_at);
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        // So few digits that no sum or product below can overflow.
+        // Few enough digits that no sum or product below can overflow.
         if whole.is_empty() || whole.len() > 15 || fraction.len() > 15 || fraction.contains('.') {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The `[workload]` table: drawn flows, a trace or several parts, with the files that they come
+//! The `[workload]` table: drawn flows, a trace or several parts, with the files that they are read
 //! from.
 
 use flowsched_schemes::tagger::THRESHOLDS;
@@ -18,23 +18,23 @@ use crate::parts::{self, WorkloadParts};
 use crate::relevance::{Starts, misplaced, starts_of};
 use crate::thresholds::Demand;
 
-/// What a network is asked to carry.
+/// The traffic of a scene.
 #[derive(Clone, Debug)]
 pub struct WorkloadOfScene {
     /// A value for each parameter that has a default or was given.
     pub settings: Settings,
-    /// Where the flows come from.
+    /// The source of the flows.
     pub traffic: Traffic,
 }
 
-/// Where flows come from.
+/// The source of flows.
 #[derive(Clone, Debug)]
 pub enum Traffic {
-    /// They are drawn, with these sizes.
+    /// Flows are drawn, with these sizes.
     Drawn(SizeDistribution),
-    /// They are those of a trace.
+    /// Flows are those of a trace.
     Trace(Vec<Flow>),
-    /// They are of several parts, or listed in the experiment.
+    /// Flows belong to several parts, or are listed in the experiment.
     Parts(WorkloadParts),
 }
 
@@ -55,7 +55,7 @@ impl WorkloadOfScene {
         }
     }
 
-    /// The same with as few flows as show whether the settings fit a network.
+    /// A copy of the workload with just enough flows to show whether the settings fit a network.
     pub(crate) fn few(&self) -> WorkloadOfScene {
         let mut few = self.clone();
         let count = |parameter| self.settings.count(parameter);
@@ -72,8 +72,8 @@ impl WorkloadOfScene {
         few
     }
 
-    /// The same with about `most` flows where it has more, as many of each kind and none left out
-    /// of statistics.
+    /// A copy of the workload with about `most` flows if it has more. Each part and each listed flow
+    /// keeps the same number. All flows are measured.
     pub(crate) fn first(&self, most: u64) -> WorkloadOfScene {
         let mut first = self.clone();
         if self.flow_count() <= most {
@@ -93,7 +93,7 @@ impl WorkloadOfScene {
         first
     }
 
-    /// Whether applications hand bytes over at rates of their own.
+    /// Whether some flows have an application that hands over bytes at a rate of its own.
     pub fn has_application_rates(&self) -> bool {
         let has_one = |settings: &Settings| settings.get(&APPLICATION_RATE).is_some();
         match &self.traffic {
@@ -103,7 +103,8 @@ impl WorkloadOfScene {
         }
     }
 
-    /// The names of the parts whose flows memcached serves in the lab: empty for a workload that is one.
+    /// The names of the parts whose flows memcached serves in the lab. A workload without parts counts
+    /// as one part with an empty name.
     pub fn parts_of_memcached(&self) -> Vec<&str> {
         let is_served = |settings: &Settings| settings.get(&SERVED_BY).is_some();
         match &self.traffic {
@@ -116,7 +117,7 @@ impl WorkloadOfScene {
         }
     }
 
-    /// How many flows there are.
+    /// The number of flows.
     pub fn flow_count(&self) -> u64 {
         match &self.traffic {
             Traffic::Drawn(_) => self.settings.count(&FLOWS),
@@ -125,8 +126,8 @@ impl WorkloadOfScene {
         }
     }
 
-    /// What thresholds are worked out for: the sizes and the load that are asked for, or those
-    /// of the flows where no one load is, which are measured.
+    /// The traffic that thresholds are computed for. With a load, these are the sizes and the load that
+    /// the settings ask for. Otherwise, sizes and load are measured from the flows.
     pub(crate) fn demand(&self, network: &Network) -> Result<Demand, SettingError> {
         let text =
             |parameter| self.settings.get(parameter).map(Value::to_string).unwrap_or_default();
@@ -160,14 +161,14 @@ impl WorkloadOfScene {
     }
 }
 
-/// The load of the busiest links that are not overloaded: a queue that grows without end has no mean
-/// that thresholds could lower.
+/// The load of the busiest links that are not overloaded. An overloaded link's queue grows without end,
+/// so it has no mean that thresholds could lower.
 fn busiest_below_one(load: Load) -> f64 {
     let core = load.core_links.filter(|core| *core < 1.0);
     core.map_or(load.host_links, |core| load.host_links.max(core))
 }
 
-/// Reads the tables; `network` is there unless something is wrong with it.
+/// Reads the tables. `network` is `None` only if something is wrong with it.
 pub(crate) fn read(
     document: &Document,
     network: Option<&Network>,
@@ -192,7 +193,7 @@ pub(crate) fn read(
     Some(workload)
 }
 
-/// The keys of the table that shape the flows, for the resolved experiment.
+/// The keys of the table that affect the flows, for the resolved experiment.
 pub(crate) fn relevant(workload: &WorkloadOfScene) -> Vec<&'static Parameter> {
     let is_relevant = |key: &str| match &workload.traffic {
         Traffic::Drawn(_) => key != TRACE.name && misplaced(&workload.settings, key).is_none(),
@@ -242,7 +243,7 @@ fn trace(
     }
 }
 
-/// Draws as few flows as show whether the settings fit the network.
+/// Draws just enough flows to show whether the settings fit the network.
 fn check_flows(
     document: &Document,
     workload: &WorkloadOfScene,
@@ -264,7 +265,7 @@ fn check_flows(
     }
 }
 
-/// Checks the starts of all flows where they are laid down.
+/// Checks the start times of all drawn flows, if these times are fixed.
 fn check_all_starts(workload: &WorkloadOfScene) -> Result<(), PartError> {
     let check = |part, settings, count| {
         flowsched_workload::check_starts(settings, count).map_err(|error| PartError { part, error })

@@ -1,7 +1,8 @@
 //! Formats and protocols that the host agents and the controller of a fleet share.
 //!
-//! What lives here: levels with their DSCPs, an interface's rate and marking, the bins of message sizes,
-//! announcements of thresholds, and following them. What may not: how thresholds are chosen, and how packets are tagged.
+//! What lives here: levels with their DSCPs, an interface's rate and marking, the bins of message sizes, announcements
+//! of thresholds, and following these announcements. What may not: how thresholds are chosen, and how packets are
+//! tagged.
 
 pub mod announcement;
 pub mod bins;

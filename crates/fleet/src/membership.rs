@@ -1,5 +1,6 @@
-//! Which hosts of a group are canaries: those whose place is below a bound. A host's place depends only
-//! on its name and its group, so that hosts and controller agree without exchanging a list.
+//! Decides which hosts of a group are canaries: those whose place is below a bound. A host's place
+//! depends only on its name and its group, so that hosts and controller agree without exchanging a
+//! list.
 
 /// A host's place: a hash of its name and group, uniform over 32 bits (FNV-1a with a final mix).
 pub fn place(group: &str, host: &str) -> u32 {
@@ -12,8 +13,8 @@ pub fn place(group: &str, host: &str) -> u32 {
     (hash >> 32) as u32
 }
 
-/// The bound below which `share` of the hosts lie, at least one host; `None` if no other host would
-/// remain to compare with.
+/// The bound below which `share` of the hosts lie, rounded up to at least one host. `None` if no other
+/// host would remain to compare with.
 pub fn bound<'a>(group: &str, hosts: impl IntoIterator<Item = &'a str>, share: f64) -> Option<u32> {
     let mut places: Vec<u32> = hosts.into_iter().map(|host| place(group, host)).collect();
     places.sort_unstable();

@@ -1,4 +1,4 @@
-//! Whom switches let in at once, of those who announce themselves.
+//! Which flows switches admit as soon as the flows announce themselves.
 
 use flowsched_schemes::flow_level::Admission;
 use flowsched_units::Time;
@@ -6,17 +6,17 @@ use flowsched_units::Time;
 use crate::latency::round_trips;
 use crate::requests::Requests;
 
-/// What switches know of those who have announced themselves.
+/// What switches know of the flows that have announced themselves.
 #[derive(Clone, Debug)]
 pub(crate) enum Admissions {
-    /// They let everybody in.
+    /// Switches admit every flow at once.
     Open,
     Requests(Requests),
     Dampening(Dampening),
 }
 
 impl Admissions {
-    /// Of this many links, to which nobody has come yet.
+    /// The state of this many links before the first announcement.
     pub(crate) fn new(admission: Admission, links: usize) -> Admissions {
         match admission {
             Admission::AtOnce => Admissions::Open,
@@ -28,8 +28,8 @@ impl Admissions {
         }
     }
 
-    /// A flow announces itself over `path`, which takes it a `round_trip`: whether it has its rate
-    /// after that, rather than after another one.
+    /// A flow announces itself over `path`, which takes a `round_trip`. Returns whether the flow
+    /// has its rate after this round trip. Otherwise it has its rate after another one.
     pub(crate) fn announce(&mut self, path: &[u32], now: Time, round_trip: Time) -> bool {
         match self {
             Admissions::Open => true,
@@ -46,14 +46,14 @@ impl Admissions {
     }
 }
 
-/// PDQ's Dampening, as far as it concerns newcomers (PDQ 2012, 3.3.2): a switch that has accepted
-/// one pauses those who come within a given period, and they send when a probe, a round trip later,
-/// has been accepted.
+/// PDQ's Dampening, as far as it concerns new flows (PDQ 2012, 3.3.2). A switch that has accepted a
+/// flow pauses the flows that come within a given period. They send when a probe, a round trip
+/// later, has been accepted.
 #[derive(Clone, Debug)]
 pub(crate) struct Dampening {
-    /// How long the period is.
+    /// The length of the period.
     round_trips: f64,
-    /// By link: when it is over.
+    /// When the period ends, by link.
     until: Vec<Time>,
 }
 

@@ -1,4 +1,4 @@
-//! What each slot does next, and which slot is first.
+//! When each slot is due, and which slot is due first.
 
 use flowsched_units::Time;
 
@@ -9,8 +9,8 @@ const ARITY: usize = 4;
 
 /// Slots by time, then number; a slot's time can be changed.
 ///
-/// They are in a heap by a time that may be too early. Most slots' times change over and over before
-/// they come: one that is put off stays where it is until it is first, and is put right then.
+/// The heap may have too early a time for a slot. Most slots' times change many times before they come, so a slot
+/// whose time moves to a later one keeps its place in the heap. It is moved only once it is first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
     heap: Vec<(Time, u32)>,
@@ -20,9 +20,9 @@ pub(crate) struct Agenda {
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// [`Time::MAX`]: the slot is not on the agenda.
+    /// The slot's time: [`Time::MAX`] if the slot is not on the agenda.
     time: Time,
-    /// The time by which it is in the heap, not after `time`.
+    /// The slot's time in the heap, not after `time`.
     listed: Time,
     /// Its place in the heap.
     place: u32,
@@ -67,7 +67,7 @@ impl Agenda {
         self.rise(place);
     }
 
-    /// The slot, which is the first, is listed by `time` from now on.
+    /// Changes the time in the heap of the first slot to `time`. [`Time::MAX`] takes the slot out.
     fn put_off(&mut self, slot: u32, time: Time) {
         self.entries[slot as usize].listed = time;
         if time == Time::MAX {

@@ -18,8 +18,8 @@ use flowsched_schemes::world::Threads;
 use crate::fair::Fair;
 use crate::sharing::Step;
 
-/// How often a thread looks for the other one before it sleeps. This takes a few hundred microseconds, while an event
-/// takes about ten.
+/// How often a thread polls for the other one before it sleeps. This takes a few hundred microseconds, while an
+/// event takes about ten.
 const LOOKS: u32 = 1 << 12;
 
 /// The place where the engine leaves work for the deputy.
@@ -37,12 +37,12 @@ pub(crate) struct Desk {
 #[repr(align(128))]
 struct Apart(AtomicBool);
 
-/// The rates, and what is found ahead.
+/// The rates, and the step whose rates are found ahead.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Work {
     fair: Fair,
-    /// What the deputy is to do, or has done.
+    /// The step that the deputy is to do, or has done.
     expected: Option<Step>,
     is_done: bool,
     slots: Vec<u32>,
@@ -54,7 +54,7 @@ pub(crate) struct Work {
 #[derive(Debug)]
 pub(crate) struct Deputy<'d> {
     desk: &'d Desk,
-    /// `None`: there is no second thread.
+    /// The second thread, if there is one.
     thread: Option<Thread>,
 }
 
@@ -88,7 +88,7 @@ impl Desk {
         }
     }
 
-    /// Does what is expected, until the run is over.
+    /// Does each expected step, until the run is over.
     fn help(&self) {
         while self.wait_for_step() {
             let mut work = self.lock();
@@ -99,7 +99,7 @@ impl Desk {
         }
     }
 
-    /// Waits until a step is expected; false: the run is over.
+    /// Waits until a step is expected. Returns false if the run is over.
     fn wait_for_step(&self) -> bool {
         let mut looks = 0;
         while !self.is_over.load(Ordering::Relaxed) {
@@ -119,14 +119,14 @@ impl Desk {
         false
     }
 
-    /// The lock, even if a thread has panicked: the panic goes on where threads are joined.
+    /// Locks the work, even if a thread has panicked: joining the threads passes the panic on.
     fn lock(&self) -> MutexGuard<'_, Work> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Deputy<'_> {
-    /// Whether there is one.
+    /// Whether there is a deputy.
     pub(crate) fn is_there(&self) -> bool {
         self.thread.is_some()
     }
@@ -145,7 +145,7 @@ impl Deputy<'_> {
         true
     }
 
-    /// The work, once the deputy is not at it; and whether it was there after a few looks.
+    /// Waits until the deputy does not work, and locks the work. Also returns whether this took only a few looks.
     pub(crate) fn meet(&self) -> (MutexGuard<'_, Work>, bool) {
         if let Ok(work) = self.desk.work.try_lock() {
             self.desk.is_expected.0.store(false, Ordering::Relaxed);
@@ -187,7 +187,7 @@ impl Work {
         }
     }
 
-    /// Leaves in `rates` those that are new after these steps: whether the deputy had found them.
+    /// Leaves in `rates` the rates that these steps change. Returns whether the deputy had found them.
     pub(crate) fn find(&mut self, steps: &[Step]) -> bool {
         let expected = self.expected.take().filter(|_| self.is_done);
         let is_found = expected.as_slice() == steps;

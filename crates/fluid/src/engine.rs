@@ -26,15 +26,15 @@ use crate::ways::Ways;
 /// Events between reports of how many flows have ended.
 const REPORT_EVERY: u64 = 1 << 12;
 
-/// How far a flow is.
+/// The stage that a flow or subflow is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// It does not compete yet.
     Announces,
     Sends,
-    /// Its subflows do, each with a slot of its own.
+    /// Its subflows announce themselves and send, each in a slot of its own.
     IsSplit,
-    /// It has sent its last bit, and others do not have its share yet.
+    /// It sends no more, and other flows do not have its share yet.
     Leaves,
 }
 
@@ -43,20 +43,20 @@ pub(crate) struct Engine<'a, S> {
     job: &'a Job<'a>,
     ways: Ways<'a>,
     sharing: S,
-    /// What an omniscient scheduler has settled, if one rules.
+    /// The decisions of an omniscient scheduler, if the scheme has one.
     optimum: Option<Optimum>,
     /// Whether a flow is given up once it cannot meet its deadline.
     gives_up: bool,
-    /// Whether flows know what they have left, and so that they will be late.
+    /// Whether flows know their remaining sizes, and so whether they will be late.
     knows_sizes: bool,
     next_flow: usize,
     transfers: Transfers,
     paths: Paths,
     side_traffic: SideTraffic,
     admissions: Admissions,
-    /// When flows hear of their rates; at once without it.
+    /// When flows hear of their rates. Without it, they hear at once.
     news: Option<News>,
-    /// By slot: when the flow will compete, and what it takes at its end.
+    /// When each flow will compete, and its delays at its end, by slot.
     latencies: Vec<Latency>,
     /// By slot.
     phases: Vec<Phase>,
@@ -65,13 +65,13 @@ pub(crate) struct Engine<'a, S> {
     next_sample: Time,
     ports: Ports,
     outcomes: Vec<FlowOutcome>,
-    /// Flows that ended since the last look at whether to stop.
+    /// Flows that have ended since the last report of progress.
     ended: u64,
-    /// Slots to be put on the agenda anew.
+    /// Slots whose times on the agenda are to be updated.
     changed: Noted,
     path: Vec<PortId>,
     links: Vec<u32>,
-    /// A flow that has not started, by its number, and its path.
+    /// The number and the path of a flow that has not started.
     prepared: Option<(u32, Vec<PortId>)>,
 }
 
@@ -114,7 +114,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         let until = self.until();
         let mut next_report = REPORT_EVERY;
         loop {
-            // An instant may concern all flows, and a sample all ports.
+            // Looked at before every instant, because an instant may concern all flows, and a sample all ports.
             if watch.progress.stop.load(Ordering::Relaxed) {
                 outcome.stopped = true;
                 break;
@@ -150,7 +150,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         self.finish(outcome, watch)
     }
 
-    /// When the run stops at the latest.
+    /// The latest time at which the run stops.
     fn until(&self) -> Time {
         self.job.until.map_or(LONGEST_RUN, |until| until.min(LONGEST_RUN))
     }
@@ -159,7 +159,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         self.job.flows.get(self.next_flow).map_or(Time::MAX, |flow| flow.start)
     }
 
-    /// Handles what is due at `now`: how many events that is.
+    /// Handles all that is due at `now`. Returns the number of events.
     fn handle_all(&mut self, now: Time) -> u64 {
         let mut events = 0;
         while let Some((time, slot)) = self.agenda.first()
@@ -175,7 +175,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         events
     }
 
-    /// Handles what the flow in `slot` has on the agenda.
+    /// Handles the agenda entry of the flow or subflow in `slot`.
     fn handle(&mut self, slot: u32, now: Time) {
         self.agenda.set(slot, Time::MAX);
         let Some(transfer) = self.transfers.get(slot) else { return };
@@ -190,7 +190,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         }
     }
 
-    /// The turning point of what is in `slot` has come, or it hears of its rate.
+    /// The flow or subflow in `slot` reaches its turning point, or hears of its rate.
     fn turn(&mut self, slot: u32, now: Time) {
         let Some(transfer) = self.transfers.get(slot) else { return };
         self.changed.note(slot);
@@ -230,8 +230,8 @@ impl<'a, S: Allocator> Engine<'a, S> {
         self.announce(slot, now);
     }
 
-    /// Leaves in `path` the ports of the flow's path of this number, and in `links` the same; the lowest
-    /// rate of these, bit/s.
+    /// Finds the flow's path of this number. Leaves its ports in `path` and its links in `links`. Returns the
+    /// lowest rate of these, bit/s.
     fn find_path(&mut self, flow: &Flow, number: u32) -> f64 {
         match &self.prepared {
             Some((id, path)) if *id == flow.id && number == 0 => self.path.clone_from(path),
@@ -244,7 +244,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         rates.fold(f64::INFINITY, f64::min)
     }
 
-    /// What is in `slot` announces itself.
+    /// The flow or subflow in `slot` announces itself.
     fn announce(&mut self, slot: u32, now: Time) {
         let latency = self.latencies[slot as usize];
         let round_trips = match self.admissions.announce(self.paths.path(slot), now, latency.before)
@@ -259,7 +259,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         }
     }
 
-    /// Notes what there is to know of the flow in `slot`; `links` and `path` are those of its data.
+    /// Sets up what is known of the flow or subflow in `slot`. `links` and `path` have the path of its data.
     fn enter(&mut self, slot: u32, flow: &Flow, latency: Latency) {
         self.paths.set(slot, &self.links);
         self.find_way_back(flow);
@@ -280,7 +280,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         self.phases[slot as usize] = phase;
     }
 
-    /// Leaves in `links` those that the flow's acknowledgements pass; `path` is that of its data.
+    /// Leaves in `links` the links that the flow's acknowledgements pass. `path` has the path of its data.
     fn find_way_back(&mut self, flow: &Flow) {
         let Job { network, scheme, .. } = *self.job;
         self.links.clear();
@@ -330,8 +330,9 @@ impl<'a, S: Allocator> Engine<'a, S> {
         self.end(slot, now, Engine::after_giving_up);
     }
 
-    /// When the flow is given up, if its rate stays as it is: as soon as it must be late, or when it is
-    /// (PDQ 2012, 3.1: the second condition needs the remaining size, the first does not).
+    /// When the flow is given up, if its rate stays the same: as soon as it must be late if sizes are known,
+    /// otherwise when it is late (PDQ 2012, 3.1: the second condition needs the remaining size, the first does
+    /// not).
     fn lost_at(&self, transfer: &Transfer, now: Time) -> Time {
         match (self.gives_up, self.knows_sizes) {
             (false, _) => Time::MAX,
@@ -340,7 +341,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         }
     }
 
-    /// From when what is in `slot` is given up until others have its share.
+    /// The time from giving up the flow or subflow in `slot` until other flows have its share.
     fn after_giving_up(&self, slot: u32) -> Time {
         let latency = self.latencies[slot as usize];
         let sends = self.transfers.get(slot).is_some_and(|transfer| transfer.rate() > 0.0);
@@ -353,7 +354,8 @@ impl<'a, S: Allocator> Engine<'a, S> {
         }
     }
 
-    /// The flow in `slot` sends no more; others have the share of each part of it `after` that.
+    /// The flow in `slot` sends no more. `after` gives the time until other flows have the share of each part of
+    /// it.
     fn end(&mut self, slot: u32, now: Time, after: impl Fn(&Self, u32) -> Time) {
         self.ended += 1;
         if !self.transfers.subflows(slot).is_empty() {
@@ -363,7 +365,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         self.stop(slot, now, after);
     }
 
-    /// What is in `slot` sends no more; others have its share `after` that.
+    /// The flow or subflow in `slot` sends no more. Other flows have its share after the time `after`.
     fn stop(&mut self, slot: u32, now: Time, after: Time) {
         self.fall_silent(slot, now);
         self.phases[slot as usize] = Phase::Leaves;
@@ -386,7 +388,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         self.admissions.forget(self.paths.path(slot));
     }
 
-    /// Others may have the share of what is in `slot`.
+    /// Frees the share of the flow or subflow in `slot` for other flows.
     fn leave(&mut self, slot: u32, now: Time) {
         let moment = Moment { now, transfers: &self.transfers };
         self.sharing.end(slot, moment);
@@ -407,7 +409,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         self.transfers.remove(slot);
     }
 
-    /// Finds the rates and puts flows on the agenda as they follow.
+    /// Finds the rates, and sets the times on the agenda that follow from them.
     fn settle(&mut self, now: Time) {
         self.share(now);
         self.set_rates(now);
@@ -431,8 +433,8 @@ impl<'a, S: Allocator> Engine<'a, S> {
         }
     }
 
-    /// Finds what flows have and what acknowledgements leave them of it; whose rate may be another
-    /// is among the `changed`.
+    /// Finds the rates that flows get, and what acknowledgements and probes leave of these. Adds the flows whose
+    /// rates may be different to `changed`.
     fn share(&mut self, now: Time) {
         self.prepare_start();
         let Engine { sharing, transfers, changed, .. } = self;
@@ -463,8 +465,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         }
     }
 
-    /// Sets the rates of those that have `changed`, and adds those to them that may have another
-    /// turning point for it.
+    /// Sets the rates of the flows in `changed`. Adds the flows whose turning points may be different as a result.
     fn set_rates(&mut self, now: Time) {
         let mut next = 0;
         while let Some(slot) = self.changed.get(next) {

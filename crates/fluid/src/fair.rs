@@ -1,13 +1,14 @@
 //! Max-min fair rates, kept up as flows come and go.
 //!
-//! Every link offers all its flows the same rate, its *level*: the one at which they fill it,
-//! where each takes no more than its other links offer. A link that its flows cannot fill offers
-//! everything. A flow's rate is the lowest offer on its path. Rates are max-min fair just when
-//! both hold everywhere: each flow is then among the largest on a link that is full.
+//! Every link offers all its flows the same rate, its *level*. At this rate the flows fill the
+//! link, if each takes no more than its other links offer. A link that its flows cannot fill offers
+//! an unlimited rate. A flow's rate is the lowest offer on its path. Rates are max-min fair exactly
+//! if both rules hold everywhere: each flow is then among the largest on a link that is full.
 //!
-//! Flows may be in *classes*: those of class 0 share the links, those of class 1 what these
-//! leave, and so on, max-min fairly within each (strict priority queues over fair transports).
-//! A link then has a level a class; link `l` and class `c` of `n` are *band* `l n + c` below.
+//! Flows may be in *classes*. The flows of class 0 share the links, those of class 1 share what
+//! these leave, and so on. Sharing within a class is max-min fair (strict priority queues over fair
+//! transports). A link then has one level per class. Below, class `c` of `n` on link `l` is *band*
+//! `l n + c`.
 //!
 //! # Only what an event touches
 //! A level depends only on rates below it. After a change, the affected bands are recomputed in the
@@ -25,32 +26,34 @@ use crate::paths::Paths;
 
 use history::{History, Membership};
 
-/// The relative difference of rates that passes for rounding.
+/// The largest relative difference between rates that counts as rounding.
 pub(crate) const ROUNDING: f64 = 1e-10;
 
-/// The most classes: a bit for each in a word.
+/// The largest number of classes: each needs a bit of a word.
 pub(crate) const MOST_CLASSES: usize = 64;
 
 /// No turn is due.
 const NO_TURN: u64 = u64::MAX;
 
-/// A class of flows on a link. They lie far apart in memory, each in one place.
+/// A class of flows on a link. The bands of a path are far apart in memory, so each is in one cache
+/// line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Band {
-    /// What its link carries, bit/s.
+    /// The capacity of its link, bit/s.
     capacity: f64,
     level: f64,
-    /// The sum of its flows' rates, but for rounding.
+    /// The sum of its flows' rates, except for rounding.
     taken: f64,
-    /// The bits of the level at which it is to be looked at.
+    /// The bits of the level at which the band is recomputed.
     due: u64,
     /// The slots of its flows.
     members: Vec<u32>,
 }
 
-/// When a band is to be looked at: its class, the bits of a level (which sort as levels do), its
-/// number; in one number, as the first of many has to be found over and over.
+/// When a band is recomputed: its class, the bits of a level (which sort as levels do) and its
+/// number. All three are in one number, because the first of many turns has to be found again and
+/// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Turn(u128);
 
@@ -72,29 +75,29 @@ impl Turn {
 #[derive(Clone, Debug)]
 pub(crate) struct Fair {
     classes: usize,
-    /// By link: the classes that have flows there.
+    /// The classes that have flows on each link, a bit for each class.
     present: Vec<u64>,
     bands: Vec<Band>,
-    /// By slot: the bands that the flow crosses.
+    /// The bands that each flow crosses, by slot.
     paths: Paths,
-    /// By slot: the flow's places among the members of these bands.
+    /// The flow's places among the members of these bands, by slot.
     places: Paths,
     /// By slot.
     rates: Vec<f64>,
-    /// By slot: the class.
+    /// The class of each flow, by slot.
     class_of: Vec<u8>,
-    /// Bands to be looked at.
+    /// Bands that are to be recomputed.
     turns: BinaryHeap<Reverse<Turn>>,
-    /// Slots whose rate has changed since the last look.
+    /// Slots whose rates have changed since the last call of [`Fair::settle`].
     changed: Noted,
-    /// What each flow of a band is offered elsewhere.
+    /// What the other links of each flow of a band offer.
     offers: Vec<f64>,
     unfixed: Vec<f64>,
     history: History,
 }
 
 impl Fair {
-    /// No flows on links of these capacities, in bit/s.
+    /// Links of these capacities, in bit/s, without flows.
     pub(crate) fn new(capacities: Vec<f64>, classes: usize) -> Fair {
         assert!((1..=MOST_CLASSES).contains(&classes));
         let band = |capacity: &f64| Band {
@@ -162,7 +165,7 @@ impl Fair {
         }
     }
 
-    /// Takes the member at this place off the band; the last one gets its place.
+    /// Removes the member at this place from the band. The last member gets its place.
     fn leave(&mut self, band: usize, place: u32) {
         let members = &mut self.bands[band].members;
         members.swap_remove(place as usize);
@@ -170,7 +173,7 @@ impl Fair {
         self.set_place(moved, band as u32, place);
     }
 
-    /// The flow is at this place among the members of the band.
+    /// Notes that the flow is at this place among the members of the band.
     fn set_place(&mut self, slot: u32, band: u32, place: u32) {
         let hop = self.paths.path(slot).iter().position(|other| *other == band);
         if let Some(hop) = hop {
@@ -178,7 +181,7 @@ impl Fair {
         }
     }
 
-    /// A flow goes on in another class.
+    /// Moves a flow to another class.
     pub(crate) fn set_class(&mut self, slot: u32, class: u8) {
         let links = |band: &u32| band / self.classes as u32;
         let path: Vec<u32> = self.paths.path(slot).iter().map(links).collect();
@@ -198,7 +201,7 @@ impl Fair {
         self.class_of[slot as usize]
     }
 
-    /// What the link carries from now on.
+    /// Sets the capacity of the link.
     pub(crate) fn set_capacity(&mut self, link: u32, capacity: f64) {
         let first = link as usize * self.classes;
         self.bands[first..first + self.classes]
@@ -215,8 +218,8 @@ impl Fair {
         self.rates[slot as usize]
     }
 
-    /// Finds the rates after what has happened since the last time; `changed` gets the slots
-    /// whose rates are new.
+    /// Finds the rates after all changes since the last call. `changed` gets the slots whose rates
+    /// are new.
     pub(crate) fn settle(&mut self, mut changed: impl FnMut(u32)) {
         while let Some(Reverse(turn)) = self.turns.pop() {
             let band = turn.band();
@@ -240,12 +243,13 @@ impl Fair {
         self.changed.drain().for_each(&mut changed);
     }
 
-    /// The band's level as its flows' other offers are now; these are left in `offers`, as far as
-    /// they matter.
+    /// The band's level, given what the other bands of its flows offer now. Leaves these offers in
+    /// `offers`, as far as they matter.
     ///
-    /// A flow with a lower rate than the band's level so far is held back elsewhere, by that very
-    /// rate. One without a rate is new, or the link is taken. The others are offered no less than
-    /// that level elsewhere, so that how much it is matters only if the level rises.
+    /// A flow whose rate is lower than the band's present level is limited by another band, to this
+    /// rate. A flow without a rate is new, or nothing is left for it on a link. The other bands of
+    /// all other flows offer at least the present level, so their exact offers matter only if the
+    /// level rises.
     fn level(&mut self, band: u32) -> f64 {
         let left = self.left_for(band as usize);
         let Fair { bands, paths, rates, offers, unfixed, history, .. } = self;
@@ -279,8 +283,8 @@ impl Fair {
         fill(left, unfixed)
     }
 
-    /// Whether the band's flows have the rates that its level gives them; one that has come in
-    /// the place of another may not, though the level is the same.
+    /// Whether the band's flows have the rates that its level gives them. A flow that has replaced
+    /// another may not, although the level is the same.
     fn has_its_rates(&self, band: u32, level: f64) -> bool {
         let members = self.bands[band as usize].members.iter().zip(&self.offers);
         members.fold(true, |has, (slot, offer)| {
@@ -288,7 +292,7 @@ impl Fair {
         })
     }
 
-    /// What the classes before the band's leave of its link.
+    /// What the classes that go before the band's leave of the capacity of its link.
     fn left_for(&self, band: usize) -> f64 {
         let (class, capacity) = (self.class_of(band), self.bands[band].capacity);
         if class == 0 {
@@ -321,8 +325,9 @@ impl Fair {
                 if other == band || self.has_room(other as usize) {
                     continue;
                 }
-                // With more left, a level rises from what it was, if there is one. With less
-                // left, it cannot fall below the rate that the flow had while it was higher.
+                // If the flow takes less, the other level rises from its present value, if it has
+                // one. If the flow takes more, the other level cannot fall below the flow's old
+                // rate.
                 self.look_at(
                     other,
                     if rate < old { self.bands[other as usize].level } else { old },
@@ -331,7 +336,7 @@ impl Fair {
         }
     }
 
-    /// Whether the band has no level, and does not need one: its flows do not fill the link.
+    /// Whether the band has no level and does not need one, because its flows do not fill the link.
     #[inline]
     fn has_room(&self, band: usize) -> bool {
         let Band { capacity, level, taken, .. } = self.bands[band];
@@ -350,8 +355,8 @@ impl Fair {
         self.changed.note(slot);
     }
 
-    /// Looks at the band again when it is the turn of `level`; one without a level has none to
-    /// rise to.
+    /// Schedules the band to be recomputed at the turn of `level`. A band without a level is
+    /// skipped: it has none to rise to.
     #[inline]
     fn look_at(&mut self, band: u32, level: f64) {
         let due = level.to_bits();
@@ -361,12 +366,13 @@ impl Fair {
         }
     }
 
-    /// The band's class, without a division where there is one only.
+    /// The band's class. Needs no division if there is only one class.
     fn class_of(&self, band: usize) -> usize {
         if self.classes == 1 { 0 } else { band % self.classes }
     }
 
-    /// What the band's flows take has changed, and with it what the classes after its have.
+    /// Schedules the classes after the band's on its link to be recomputed, because what the band's
+    /// flows take has changed.
     fn look_at_lower_classes(&mut self, band: usize) {
         if self.classes == 1 {
             return;
@@ -386,7 +392,7 @@ fn offer_elsewhere(bands: &[Band], paths: &Paths, slot: u32, band: u32) -> f64 {
     others.map(|other| bands[*other as usize].level).fold(f64::INFINITY, f64::min)
 }
 
-/// The numbers of the bits that are set.
+/// The places of the bits that are set.
 fn classes(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let class = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
@@ -395,8 +401,8 @@ fn classes(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The level at which flows that take no more than `wanted` each fill `capacity`; infinite if
-/// they cannot.
+/// The level at which flows that take no more than `wanted` each fill `capacity`. It is infinite if
+/// they cannot fill it.
 pub(crate) fn fill(capacity: f64, wanted: &mut Vec<f64>) -> f64 {
     let mut left = capacity;
     loop {
@@ -419,7 +425,7 @@ pub(crate) fn fill(capacity: f64, wanted: &mut Vec<f64>) -> f64 {
     }
 }
 
-/// Whether two rates differ by rounding alone; everything differs from infinity.
+/// Whether two rates differ only by rounding. Every finite rate differs from infinity.
 #[inline]
 fn is_same(one: f64, other: f64) -> bool {
     one == other || (one - other).abs() <= ROUNDING * one.min(other)

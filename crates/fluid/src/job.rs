@@ -16,9 +16,9 @@ pub struct Job<'a> {
     pub scheme: &'a FlowLevel,
     /// The seed of every random choice.
     pub seed: u64,
-    /// How often every port's counters are noted; [`Time::ZERO`]: only at the end.
+    /// The interval of samples of every port's counters. [`Time::ZERO`]: one sample, at the end.
     pub sample_interval: Time,
-    /// When to stop; `None`: when nothing is left to happen.
+    /// When to stop. `None`: when nothing is left to happen.
     pub until: Option<Time>,
 }
 

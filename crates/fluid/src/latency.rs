@@ -23,14 +23,14 @@ pub(crate) fn ratio_back(size: Bytes, scheme: &FlowLevel) -> f64 {
     8.0 * (count * of_each.get()) as f64 / wire_bits(size, scheme.header)
 }
 
-/// The bits that a flow of `size` bytes of payload says are left when it ends.
+/// The bits that a flow of `size` bytes of payload still announces as remaining when it ends.
 fn last_announced(size: Bytes, scheme: &FlowLevel) -> f64 {
     match scheme.sharing {
         Sharing::InOrder(CriticalBy { size: SizeBy::Estimated { step }, .. }) => {
             let steps = size.get() / step.get() + 1;
             steps as f64 * wire_bits(step, scheme.header)
         }
-        // Next to no random size is that small.
+        // Hardly any random size is that small.
         Sharing::InOrder(CriticalBy { size: SizeBy::Random, .. }) => f64::INFINITY,
         _ => 0.0,
     }
@@ -39,31 +39,31 @@ fn last_announced(size: Bytes, scheme: &FlowLevel) -> f64 {
 /// Times of one flow that do not depend on others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Latency {
-    /// From its start until it competes.
+    /// The time from the flow's start until it competes.
     pub(crate) before: Time,
-    /// From when its last bit has passed the slowest link, if it fills that, until the last bit
-    /// has arrived.
+    /// The time from when the last bit has passed the slowest link, if the flow fills this link,
+    /// until the last bit has arrived.
     pub(crate) last_packet: Time,
-    /// From then until the sender has the acknowledgement.
+    /// The time from then until the sender has the acknowledgement.
     pub(crate) acknowledgement: Time,
-    /// Whether switches foresee its end.
+    /// Whether switches foresee the flow's end.
     is_foreseen: bool,
-    /// Of a full packet and its acknowledgement; zero where nobody waits for one.
+    /// The round trip of a full packet and its acknowledgement. Zero where no flow waits for one.
     pub(crate) round_trip: Time,
 }
 
-/// So many of a `round_trip`.
+/// The time of `count` round trips.
 pub(crate) fn round_trips(count: f64, round_trip: Time) -> Time {
     Time::from_ps((round_trip.as_ps() as f64 * count) as u64)
 }
 
 impl Latency {
-    /// When the last bit has to be sent for the acknowledgement to be there by `deadline`.
+    /// When the last bit has to be sent so that the acknowledgement arrives by `deadline`.
     pub(crate) fn due_time(&self, deadline: Time) -> Time {
         deadline.saturating_sub(self.last_packet.saturating_add(self.acknowledgement))
     }
 
-    /// What the probes of the flow take while it waits, there or back, bit/s: a header each.
+    /// The rate of the flow's probes in each direction while it waits, bit/s. A probe is a header.
     pub(crate) fn probe_rate(&self, scheme: &FlowLevel) -> f64 {
         let bits = 8.0 * scheme.header.get() as f64;
         let interval =
@@ -71,8 +71,8 @@ impl Latency {
         scheme.admission.acceptance().map_or(0.0, |acceptance| bits / interval(acceptance))
     }
 
-    /// From when the last bit of a flow, which sends at the rate of so many `cards`, has left until
-    /// others have its share.
+    /// The time from the last bit of a flow until other flows have its share. The flow sends at
+    /// `cards` times the rate of a card.
     pub(crate) fn after(&self, cards: f64, scheme: &FlowLevel) -> Time {
         match scheme.admission {
             Admission::AtOnce => Time::ZERO,
@@ -87,13 +87,15 @@ impl Latency {
         }
     }
 
-    /// Of an omniscient schedule: nobody announces anything or waits for an answer.
+    /// The latency in an omniscient schedule, in which no flow announces itself or waits for an
+    /// answer.
     pub(crate) fn known(before: Time, last_packet: Time, acknowledgement: Time) -> Latency {
         let (is_foreseen, round_trip) = (true, Time::ZERO);
         Latency { before, last_packet, acknowledgement, is_foreseen, round_trip }
     }
 
-    /// Of one of so many `subflows` of a flow, which takes this path; 1: of all of it.
+    /// The latency of one of this many `subflows` of a flow, over this path. With 1, that of the
+    /// whole flow.
     pub(crate) fn of_flow(
         flow: &Flow,
         path: &[PortId],

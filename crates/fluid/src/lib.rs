@@ -1,26 +1,28 @@
 //! Flow-level simulation: flows as fluids, for whole data centres.
 //!
-//! [`run`] takes a [`Job`] (a network, its flows, what a scheme comes down to, a seed) and gives
-//! an [`Outcome`]. There are no packets: at every instant each flow has a rate, which changes
-//! only at an *event*: a flow starts, ends, is demoted, passes another in the order of
-//! criticality, hears of its rate, loses its deadline. Between events all is linear, so nothing happens in steps.
-//! An event looks at what it touches and at nothing else (`fair` and `strict` say how far that
-//! goes), which is what makes a hundred thousand hosts possible.
+//! [`run`] takes a [`Job`] (a network, its flows, a scheme at flow level, a seed) and returns an [`Outcome`]. There
+//! are no packets. At every instant each flow has a rate, which changes only at an *event*: a flow starts, ends, is
+//! demoted, passes another in the order of criticality, hears of its rate, or can no longer meet its deadline.
+//! Between events everything is linear, so there are no time steps. An event recomputes only what it affects
+//! (`fair` and `strict` say how far that goes). This makes a hundred thousand hosts possible.
 //!
 //! What lives here: how flows share links, and the order of events. What may not: packets, and
 //! what a scheme is called.
 //!
-//! A flow starts to compete once it has announced itself, for as many base round trips as the
-//! scheme needs; then every packet's headers are sent as well; and at its end it still takes
-//! what it would on an idle network to get the last packet through and its acknowledgement back
-//! ([`flowsched_topology::Network::ideal_fct`]). A flow that is never disturbed and needs no
-//! announcement thus takes its ideal time exactly.
+//! The time that a flow takes has three parts:
 //!
-//! A flow may be split into subflows, each over a path of its own. They draw from the flow's bytes
-//! together, and all end with the last of these.
+//! 1. The flow announces itself, for as many base round trips as the scheme needs. Then it starts to compete.
+//! 2. It sends its bytes, and the headers of all packets with them.
+//! 3. At its end, its last packet and the acknowledgement take as long as on an idle network
+//!    ([`flowsched_topology::Network::ideal_fct`]).
 //!
-//! Times are whole picoseconds, and all that is due at one is handled before rates are found
-//! anew. The same job gives the same outcome on every machine.
+//! A flow that is never disturbed and needs no announcement thus takes its ideal time exactly.
+//!
+//! A flow may be split into subflows, each over a path of its own. The subflows share the flow's bytes, and all end
+//! when the last byte is sent.
+//!
+//! Times are whole picoseconds. All events of an instant are handled before rates are recomputed. The same job
+//! gives the same outcome on every machine.
 
 mod admissions;
 mod agenda;

@@ -1,5 +1,5 @@
-//! When hosts hear what switches have decided, where a scheme's switches accept flows and pause
-//! them ([`Acceptance`] says how long that takes).
+//! When hosts hear what switches have decided, in schemes whose switches accept and pause flows
+//! ([`Acceptance`] says how long that takes).
 //!
 //! A switch puts its decision into the answer to a flow's packets, so a flow learns a decision one
 //! round trip late. If the decision changes again before the flow learns it, the flow learns only
@@ -28,9 +28,9 @@ pub(crate) struct News {
     until_probed: f64,
     /// By slot.
     heard: Vec<Heard>,
-    /// By link: the flows that send on, though they are paused or slowed.
+    /// The flows on each link that still send at their old rates, though they are paused or slowed.
     sending_on: Vec<Vec<u32>>,
-    /// By link: whether a flow has left it at this instant; and these links.
+    /// Whether a flow has left each link at this instant, and the list of these links.
     is_left: Vec<bool>,
     left: Vec<u32>,
 }
@@ -45,13 +45,13 @@ struct Heard {
 /// When a flow hears of a rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Next {
-    /// It has the answer to its announcement.
+    /// At once, with the answer to its announcement.
     Now,
     /// There is nothing new.
     Never,
-    /// Of a higher one, then.
+    /// The flow hears of a higher rate at this time.
     At(Time),
-    /// Of a lower one, when it has sent this many bits.
+    /// The flow hears of a lower rate when it has sent this many bits.
     Sent(f64),
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Decided<'a> {
 }
 
 impl News {
-    /// None yet, on this many links.
+    /// No news yet, on this many links.
     pub(crate) fn new(until_probed: f64, links: usize) -> News {
         News {
             until_probed,
@@ -90,7 +90,7 @@ impl News {
         self.expect(slot, path, Next::Never);
     }
 
-    /// Others have what the flow over `path` had.
+    /// Other flows have the share that the flow over `path` had.
     pub(crate) fn leave(&mut self, path: &[u32]) {
         for &link in path {
             if !std::mem::replace(&mut self.is_left[link as usize], true) {
@@ -99,7 +99,8 @@ impl News {
         }
     }
 
-    /// The rate at which the flow sends, bit/s, now that this is `decided`.
+    /// Lets the flow hear of what switches have `decided`, now or later. Returns the rate at which
+    /// the flow sends now, bit/s.
     pub(crate) fn hear(&mut self, slot: u32, now: Time, decided: Decided<'_>) -> f64 {
         let Decided { rate, path, transfer, round_trip } = decided;
         let Heard { rate: known, next } = self.heard[slot as usize];
@@ -132,7 +133,7 @@ impl News {
         self.heard[slot as usize].rate
     }
 
-    /// Notes when the flow over `path` hears more.
+    /// Notes when the flow over `path` hears of its next rate.
     fn expect(&mut self, slot: u32, path: &[u32], next: Next) {
         let before = std::mem::replace(&mut self.heard[slot as usize].next, next);
         let [did, does] = [before, next].map(|next| matches!(next, Next::Sent(_)));
@@ -146,7 +147,7 @@ impl News {
         }
     }
 
-    /// When the flow hears more, if it goes on as it does.
+    /// When the flow hears of its next rate, if it keeps its present one until then.
     pub(crate) fn next(&self, slot: u32, now: Time, transfer: &Transfer) -> Time {
         match self.heard[slot as usize].next {
             Next::Now | Next::Never => Time::MAX,
@@ -155,7 +156,7 @@ impl News {
         }
     }
 
-    /// Whether it hears of it now.
+    /// Whether the flow hears of its next rate now.
     pub(crate) fn is_due(&self, slot: u32, now: Time, transfer: &Transfer) -> bool {
         match self.heard[slot as usize].next {
             Next::Now | Next::Never => false,
@@ -164,12 +165,13 @@ impl News {
         }
     }
 
-    /// Tells of the flows on the link that send on, though they are paused or slowed.
+    /// Calls `tell` for each flow on the link that still sends at its old rate, though it is paused
+    /// or slowed.
     pub(crate) fn sending_on(&self, link: u32, tell: impl FnMut(u32)) {
         self.sending_on[link as usize].iter().copied().for_each(tell);
     }
 
-    /// What has happened at this instant is settled.
+    /// Forgets which links flows have left: the rates of this instant are found.
     pub(crate) fn settle(&mut self) {
         self.left.drain(..).for_each(|link| self.is_left[link as usize] = false);
     }

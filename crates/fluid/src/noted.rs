@@ -1,4 +1,4 @@
-//! A list of slots, each of them once.
+//! A list of slots that has each slot only once.
 
 /// Slots in the order in which they were noted.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,8 @@
-//! What an omniscient scheduler settles before the first flow starts: where the one bottleneck is,
-//! if there is one, and which flows it lets be late there (PDQ 2012, 3 and 5.2.1).
+//! The decisions that an omniscient scheduler makes before the first flow starts: where the one bottleneck is, if
+//! there is one, and which flows are late there (PDQ 2012, 3 and 5.2.1).
 //!
-//! Everything else is the centralised algorithm of section 3: flows in their order, each as fast as
-//! those before it leave room for. On one bottleneck that is one flow after the other at full rate.
+//! Everything else is the centralised algorithm of section 3: flows send in order, each as fast as the flows before
+//! it allow. On one bottleneck, this is one flow after the other at full rate.
 //!
 //! The optimum counts payload and propagation only. It has no headers and no store-and-forward
 //! delay, and places all flows as near to the bottleneck as the nearest one. It is therefore a
@@ -26,8 +26,8 @@ pub(crate) struct Optimum {
     /// What its schedule is worth.
     pub(crate) worth: Worth,
     bottleneck: Option<Bottleneck>,
-    /// By flow, whether it has to be late; where there is one bottleneck and all flows that have
-    /// deadlines start together.
+    /// Whether each flow has to be late. Known if there is one bottleneck and all flows that have deadlines start
+    /// together.
     late: Option<Vec<bool>>,
 }
 
@@ -50,7 +50,7 @@ impl Optimum {
         if first.is_some() && start_together {
             optimum.late = Some(optimum.fewest_late(job, bottleneck));
         }
-        // What is best for all flows need not be so for some of them.
+        // A schedule that is best for all flows need not be best for some of them.
         if job.until.is_none() && job.flows.iter().all(|flow| flow.measured) {
             optimum.worth = match first {
                 None => Worth::LeastMeanFct,
@@ -61,17 +61,17 @@ impl Optimum {
         optimum
     }
 
-    /// Whether it is settled who is late. Otherwise a flow is given up once it must be.
+    /// Whether the scheduler has decided which flows are late. Otherwise a flow is given up once it must be late.
     pub(crate) fn settles_who_is_late(&self) -> bool {
         self.late.is_some()
     }
 
-    /// Whether the flow does not start at all, as it would make others late.
+    /// Whether the flow does not start at all, because it would make others late.
     pub(crate) fn gives_up(&self, flow: &Flow) -> bool {
         self.late.as_ref().is_some_and(|late| late[flow.id as usize])
     }
 
-    /// What the flow takes beside its bytes: propagation, to the bottleneck and from there.
+    /// The parts of the flow's time besides its bytes: propagation to the bottleneck, and from there.
     pub(crate) fn latency(&self, path: &[PortId], network: &Network) -> Latency {
         let acknowledgement = propagation(path, network);
         let Some(Bottleneck { port, way_there }) = self.bottleneck else {
@@ -82,9 +82,10 @@ impl Optimum {
         Latency::known(way_there, last_packet, acknowledgement)
     }
 
-    /// Moore and Hodgson, 1968: by deadline, and whenever one would be late, the longest so far is
-    /// given up ("a dynamic programming algorithm to discard the minimum number of flows", PDQ
-    /// 2012, 5.2.1). Times are those that the engine will find.
+    /// Decides which flows are late, by the algorithm of Moore and Hodgson (1968). It takes flows in the order of
+    /// their deadlines. Whenever one would be late, it gives up the longest flow so far ("a dynamic programming
+    /// algorithm to discard the minimum number of flows", PDQ 2012, 5.2.1). Times are those that the engine will
+    /// find.
     fn fewest_late(&self, job: &Job<'_>, bottleneck: Bottleneck) -> Vec<bool> {
         let ecmp = Ecmp::new(job.seed);
         let mut by_due_time = Vec::new();
@@ -114,20 +115,19 @@ impl Optimum {
     }
 }
 
-/// The links' delays, one after the other.
+/// The sum of the links' delays.
 fn propagation(ports: &[PortId], network: &Network) -> Time {
     let delays = ports.iter().map(|port| network.port(*port).delay);
     delays.fold(Time::ZERO, Time::saturating_add)
 }
 
-/// A link that every flow has to pass, whichever of its shortest paths it takes, none of the links
-/// that flows pass being slower: whatever the schedule, bytes go through it one after the other, and
-/// nothing else holds them up.
+/// A link that every flow has to pass, whichever of its shortest paths it takes, and than which no link that flows
+/// pass is slower. Whatever the schedule, bytes pass this link one after the other, and nothing else delays them.
 fn one_bottleneck(job: &Job<'_>) -> Option<Bottleneck> {
     let Job { network, flows, seed, .. } = *job;
     let ecmp = Ecmp::new(seed);
     let path = |flow: &Flow| ecmp.path(network, flow.id, flow.src, flow.dst);
-    // Hosts that forward have other ways than the shortest.
+    // Hosts that forward have other paths than the shortest.
     let mut common: Vec<PortId> = match flows.first() {
         Some(flow) if !network.hosts_forward() => path(flow).collect(),
         _ => return None,

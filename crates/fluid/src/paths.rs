@@ -1,7 +1,8 @@
 //! Which links each active flow crosses.
 
-/// Links by slot: a flow has a slot as long as it is active. Rows are as long as the longest
-/// path so far, and next to each other, so that a flow's links are one look away.
+/// The links that each flow crosses, by slot. A flow has a slot while it is active. All rows are as
+/// long as the longest path so far, and next to each other, so that one memory access finds a
+/// flow's links.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Paths {
     row: usize,
@@ -10,7 +11,7 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// The flow in `slot` crosses `path`.
+    /// Sets the links that the flow in `slot` crosses.
     pub(crate) fn set(&mut self, slot: u32, path: &[u32]) {
         if path.len() > self.row {
             self.widen(path.len());
@@ -31,7 +32,7 @@ impl Paths {
         &self.links[slot * self.row..][..usize::from(self.lengths[slot])]
     }
 
-    /// The same row, to be changed in place.
+    /// The links that the flow in `slot` crosses, to be changed in place.
     #[inline]
     pub(crate) fn of_mut(&mut self, slot: u32) -> &mut [u32] {
         let slot = slot as usize;

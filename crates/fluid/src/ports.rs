@@ -7,11 +7,11 @@ use crate::paths::Paths;
 use crate::side_traffic::SideTraffic;
 use crate::transfers::Transfers;
 
-/// Counters of all ports. Flows that have ended are counted; what active ones have sent is added
-/// only where somebody looks.
+/// Counters of all ports. They include flows that have ended. What active flows have sent is added
+/// only to samples.
 #[derive(Clone, Debug)]
 pub(crate) struct Ports {
-    /// By port: bits.
+    /// The bits that each port has sent.
     sent: Vec<f64>,
     /// Every port at the last sample time.
     samples: Vec<PortSample>,
@@ -22,12 +22,12 @@ impl Ports {
         Ports { sent: vec![0.0; count], samples: Vec::new() }
     }
 
-    /// So many bits have passed the links of `path`.
+    /// Adds this many bits to the counters of the links of `path`.
     pub(crate) fn add(&mut self, path: &[u32], bits: f64) {
         path.iter().for_each(|port| self.sent[*port as usize] += bits);
     }
 
-    /// Every port as it is at `now`.
+    /// Samples every port at `now`.
     pub(crate) fn sample(
         &mut self,
         now: Time,
@@ -53,7 +53,7 @@ impl Ports {
         &self.samples
     }
 
-    /// When the last sample was.
+    /// The time of the last sample.
     pub(crate) fn last_sample(&self) -> Option<Time> {
         self.samples.last().map(|sample| sample.time)
     }

@@ -12,20 +12,20 @@
 
 use flowsched_units::Time;
 
-/// Which links have been granted.
+/// Which links are granted to flows.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
-    /// By link: flows that its switch knows.
+    /// The number of flows that each link's switch knows.
     known: Vec<u32>,
 }
 
 impl Requests {
-    /// Nobody has asked yet for any of this many links.
+    /// The state of this many links before the first request.
     pub(crate) fn new(links: usize) -> Requests {
         Requests { known: vec![0; links] }
     }
 
-    /// A flow announces itself over `path`: whether it is granted a rate at once.
+    /// A flow announces itself over `path`. Returns whether it is granted a rate at once.
     pub(crate) fn announce(&mut self, path: &[u32]) -> bool {
         let is_free = path.iter().all(|link| self.known[*link as usize] == 0);
         path.iter().for_each(|link| self.known[*link as usize] += 1);
@@ -38,7 +38,7 @@ impl Requests {
     }
 }
 
-/// From the end of a flow until others have its share.
+/// The time from the end of a flow until other flows have its share.
 pub(crate) fn until_noticed(round_trip: Time) -> Time {
     round_trip.saturating_mul(3) / 2
 }

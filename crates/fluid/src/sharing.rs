@@ -1,7 +1,7 @@
 //! The disciplines by which flows share links.
 //!
-//! Each is a file: it turns starts, ends and turning points of flows into rates. What they know
-//! of flows is in [`Transfers`]; time is handed in.
+//! Each discipline is a file. It turns starts, ends and turning points of flows into rates.
+//! Disciplines know flows from [`Transfers`], and get the time as an argument.
 
 mod ahead;
 mod classes;
@@ -26,7 +26,7 @@ pub(crate) struct Moment<'a> {
     pub(crate) transfers: &'a Transfers,
 }
 
-/// A flow starts or ends to share links.
+/// A flow starts sharing links, or ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// The flow in the slot starts over the links.
@@ -49,24 +49,25 @@ pub(crate) trait Allocator {
     /// The turning point of the flow in `slot` has come.
     fn turn(&mut self, slot: u32, moment: Moment<'_>);
 
-    /// The flow in `slot` hears of another rate, and may have sent until now though it had none.
+    /// The flow in `slot` hears of another rate. It may have sent until now, though it has no rate
+    /// here.
     fn put_in_order(&mut self, _slot: u32, _moment: Moment<'_>) {}
 
-    /// Finds the rates after all that has happened at this instant; `changed` gets every slot
-    /// whose rate or turning point may be another, and maybe slots that are free again.
+    /// Finds the rates after all that has happened at this instant. `changed` gets every slot whose
+    /// rate or turning point may be different, and maybe slots that are free again.
     fn settle(&mut self, moment: Moment<'_>, changed: impl FnMut(u32));
 
     /// The flow's rate, bit/s.
     fn rate(&self, slot: u32) -> f64;
 
-    /// Tells of the flows on the link that send.
+    /// Calls `tell` for each flow that sends on the link.
     fn on(&self, link: u32, tell: impl FnMut(u32));
 
-    /// Tells of flows that may pass the one in `slot`, whose progress is slower now.
+    /// Calls `tell` for each flow that may pass the one in `slot`, whose rate has changed.
     fn behind(&self, _slot: u32, _tell: impl FnMut(u32)) {}
 
-    /// When the flow's own progress will next change who gets what, if all rates stay as they
-    /// are; its end does not count.
+    /// The next time at which the flow's own progress changes how links are shared, if all rates
+    /// stay the same. The flow's end does not count.
     fn turning_point(&self, slot: u32, moment: Moment<'_>) -> Time;
 
     /// Whether [`Allocator::expect`] is of use now.
@@ -74,6 +75,6 @@ pub(crate) trait Allocator {
         false
     }
 
-    /// The step probably comes next, at a later instant.
+    /// Tells which step probably comes next, at a later instant.
     fn expect(&mut self, _step: Step) {}
 }

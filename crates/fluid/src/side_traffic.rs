@@ -16,36 +16,37 @@
 
 use crate::paths::Paths;
 
-/// A link's flows are looked at when the part of their rates that they can use is another by more
-/// than this: no rate is wrong by more.
+/// A link's flows are recomputed when the part of their rates that they can use has changed by more
+/// than this. No rate is wrong by more.
 const WORTH_A_LOOK: f64 = 0.002;
 
-/// A share of what is left of a link that passes for rounding.
+/// The share of a link's remaining capacity that counts as rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// What all active flows, their acknowledgements and their probes want of the links.
+/// The capacity that all active flows, their acknowledgements and their probes need on links.
 #[derive(Clone, Debug)]
 pub(crate) struct SideTraffic {
-    /// By slot: the links that acknowledgements pass.
+    /// The links that each flow's acknowledgements pass, by slot.
     ways: Paths,
-    /// By slot: bits that go back for every bit that is sent.
+    /// The bits that go back for every bit that the flow sends, by slot.
     ratios: Vec<f64>,
-    /// By slot: the rate that the discipline gives, bit/s.
+    /// The rate that the discipline gives each flow, bit/s, by slot.
     rates: Vec<f64>,
-    /// By slot: what its probes take while it waits, bit/s, and whether they do now.
+    /// The rate of each flow's probes while it waits, bit/s, and whether it waits now, by slot.
     probes: Vec<(f64, bool)>,
     links: Vec<Link>,
-    /// By link: flows whose acknowledgements or probes pass.
+    /// The number of flows whose acknowledgements or probes pass each link.
     passing: Vec<u32>,
     touched: Touched,
 }
 
-/// What changes with every rate, so little that it is one look. Rates are in bit/s.
+/// The part of a link's state that rates change. It is so small that one memory access finds it.
+/// Rates are in bit/s.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct Link {
     capacity: f64,
-    /// What data would take, and acknowledgements and probes.
+    /// The rates that data would take, and that acknowledgements and probes take.
     data: f64,
     rest: f64,
     /// The part of their rates that flows can use.
@@ -53,38 +54,40 @@ struct Link {
 }
 
 impl Link {
-    /// The part of their rates at which flows fill what the rest leaves, half of it at least.
+    /// The part of their rates at which flows fill what acknowledgements and probes leave, at least
+    /// half the capacity.
     fn fill(&self) -> f64 {
         let left = f64::max(self.capacity - self.rest, self.capacity / 2.0);
         if self.data > left * (1.0 + ROUNDING) { left / self.data } else { 1.0 }
     }
 
-    /// Whether there is room for all, and flows know it.
+    /// Whether there is room for all traffic, and flows use their full rates already.
     fn has_room(&self) -> bool {
         (self.usable == 1.0) & (self.data <= self.capacity - self.rest)
     }
 }
 
-/// Links where something has changed and not all have room, some of them more than once.
+/// Links that have changed and do not have room for all traffic. A link may be in the list more
+/// than once.
 ///
-/// Nothing branches on what a link is like while links are noted, so that many of them, which are
-/// far apart, are looked up at a time.
+/// Noting a link does not branch on its state, so that the processor looks up many links at a time,
+/// which are far apart in memory.
 #[derive(Clone, Debug, Default)]
 struct Touched {
-    /// So many of them are noted.
+    /// How many entries of `links` are in use.
     count: usize,
     links: Vec<u32>,
 }
 
 impl Touched {
-    /// Makes room for this many more.
+    /// Makes room for this many more links.
     fn reserve(&mut self, count: usize) {
         if self.links.len() < self.count + count {
             self.links.resize(2 * (self.count + count), 0);
         }
     }
 
-    /// Notes the link if it is to be.
+    /// Notes the link if `is_to_be`.
     #[inline]
     fn note_if(&mut self, is_to_be: bool, link: u32) {
         self.links[self.count] = link;
@@ -93,7 +96,7 @@ impl Touched {
 }
 
 impl SideTraffic {
-    /// None, on links of these rates in bit/s.
+    /// No side traffic, on links of these rates in bit/s.
     pub(crate) fn new(capacities: impl Iterator<Item = f64>) -> SideTraffic {
         let link = |capacity| Link { capacity, data: 0.0, rest: 0.0, usable: 1.0 };
         let links: Vec<Link> = capacities.map(link).collect();
@@ -108,8 +111,8 @@ impl SideTraffic {
         }
     }
 
-    /// A flow starts over `path`, for which this many bits go back over `way` for every bit that it
-    /// sends; while it waits, its `probes` take so much, in bit/s, of both.
+    /// A flow starts over `path`. For every bit that it sends, `ratio` bits go back over `way`.
+    /// While it waits, its `probes` take this rate, in bit/s, on both.
     pub(crate) fn start(&mut self, slot: u32, path: &[u32], way: &[u32], ratio: f64, probes: f64) {
         self.ways.set(slot, way);
         if slot as usize >= self.ratios.len() {
@@ -126,7 +129,7 @@ impl SideTraffic {
         }
     }
 
-    /// The discipline gives the flow over `path` this rate.
+    /// Sets the rate that the discipline gives the flow over `path`.
     #[inline]
     pub(crate) fn set_rate(&mut self, slot: u32, path: &[u32], rate: f64) {
         let more = rate - std::mem::replace(&mut self.rates[slot as usize], rate);
@@ -148,7 +151,7 @@ impl SideTraffic {
         }
     }
 
-    /// Whether the flow over `path` waits, and probes.
+    /// Sets whether the flow over `path` waits, and thus probes.
     #[inline]
     pub(crate) fn set_waiting(&mut self, slot: u32, path: &[u32], waits: bool) {
         let (probes, is_waiting) = &mut self.probes[slot as usize];
@@ -179,20 +182,20 @@ impl SideTraffic {
         }
     }
 
-    /// What the flow over `path` can use of its rate, bit/s.
+    /// The part of its rate that the flow over `path` can use, bit/s.
     #[inline]
     pub(crate) fn rate(&self, slot: u32, path: &[u32]) -> f64 {
         let usable = path.iter().map(|link| self.links[*link as usize].usable);
         self.rates[slot as usize] * usable.fold(1.0, f64::min)
     }
 
-    /// The links that the flow's acknowledgements pass, and bits that go back for every bit that is
-    /// sent.
+    /// The links that the flow's acknowledgements pass, and the bits that go back for every bit
+    /// that it sends.
     pub(crate) fn way_back(&self, slot: u32) -> (&[u32], f64) {
         (self.ways.path(slot), self.ratios[slot as usize])
     }
 
-    /// Finds what flows can use of their rates; `changed` gets the links where it is new.
+    /// Finds the part of their rates that flows can use. `changed` gets the links where it is new.
     pub(crate) fn settle(&mut self, mut changed: impl FnMut(u32)) {
         let count = std::mem::take(&mut self.touched.count);
         for &index in &self.touched.links[..count] {

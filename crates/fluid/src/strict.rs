@@ -1,9 +1,8 @@
 //! Strict priority, flow by flow: each takes what more critical flows leave on its path.
 //!
-//! PDQ's switches converge to these rates (PDQ 2012, section 4: drivers are accepted, all others
-//! paused): a flow that one link pauses leaves its other links to less critical flows. In the order
-//! of size this is SJF, of remaining size SRPT and pFabric, of deadlines EDF. A flow that asks for
-//! a rate gets at most that rate.
+//! PDQ's switches converge to these rates (PDQ 2012, section 4: drivers are accepted, all others paused): a flow
+//! that one link pauses leaves its other links to less critical flows. If the order is by size this is SJF, by
+//! remaining size SRPT and pFabric, by deadline EDF. A flow that asks for a rate gets at most that rate.
 //!
 //! # Only what an event touches
 //! Every link lists its flows, the most critical first. An event recomputes the flows whose share
@@ -18,10 +17,10 @@ use std::collections::{BinaryHeap, VecDeque};
 use crate::noted::Noted;
 use crate::paths::Paths;
 
-/// A share of capacity that passes for rounding.
+/// The share of a capacity that counts as rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// So many flows that wait are looked at before it is known whether anything is left for the next.
+/// The number of waiting flows that are recomputed before it is known whether anything is left for the next.
 const A_FEW: usize = 16;
 
 /// The slot of no flow.
@@ -32,7 +31,7 @@ const NOBODY: u32 = u32::MAX;
 pub(crate) struct Criticality {
     /// The deadline in picoseconds; the largest number without one.
     pub(crate) deadline: u64,
-    /// Bits to send, or what stands for them.
+    /// Bits to send, or another measure of the size.
     pub(crate) size: f64,
     /// Decides between equals.
     pub(crate) id: u32,
@@ -58,7 +57,7 @@ impl Ord for Criticality {
     }
 }
 
-/// What flows look like to the waterfill, at one instant.
+/// The order and the requests of flows at one instant.
 pub(crate) trait Order {
     /// How critical the flow in this slot is now.
     fn criticality(&self, slot: u32) -> Criticality;
@@ -66,12 +65,11 @@ pub(crate) trait Order {
     /// The rate that the flow asks for, bit/s.
     fn asked(&self, slot: u32) -> f64;
 
-    /// Whether flows become more critical as they send, or start to; nobody's criticality changes
-    /// otherwise.
+    /// Whether flows become more critical when they send or start to send. Criticality changes for no other reason.
     fn moves(&self) -> bool;
 
-    /// Whether the size of the flow in the slot `behind` may shrink faster than that of the one
-    /// `ahead`, at their rates, as far as this order looks at sizes.
+    /// Whether the size of the flow `behind` may shrink faster than that of the flow `ahead`, as far as this order
+    /// depends on sizes. Both are given as slot and rate.
     fn gains(&self, behind: (u32, f64), ahead: (u32, f64)) -> bool;
 }
 
@@ -85,13 +83,13 @@ struct Member {
 #[repr(align(64))]
 struct Link {
     capacity: f64,
-    /// The most critical flow first, as of the round `sorted_in`.
+    /// The flows on the link, the most critical first as of the round `sorted_in`.
     members: VecDeque<Member>,
     sorted_in: u64,
-    /// How many of them have a rate: few, and most that wait need not be looked at.
+    /// How many members have a rate. They are few, and most waiting flows behind them need not be visited.
     sending: usize,
-    /// The last flow of those that wait and are to be looked at: when it has been, it is the turn of
-    /// those behind it. [`NOBODY`] if there are none.
+    /// The last of the waiting flows that are due to be recomputed. Once it has been, the flows behind it are next.
+    /// [`NOBODY`] if there is none.
     cursor: u32,
 }
 
@@ -106,23 +104,23 @@ impl Link {
         })
     }
 
-    /// The place of the flow in `slot`; no flow is more critical than those before it.
+    /// The place of the flow in `slot`. Flows are in order: none is more critical than those before it.
     fn place_of(&self, slot: u32, order: &impl Order) -> Option<usize> {
         let is_it = |place: &usize| self.members.get(*place).is_some_and(|m| m.slot == slot);
-        // Most that are looked for are first.
+        // Most lookups are for the first flow.
         let place = Some(0).filter(is_it);
         let by_search = || Some(self.search(order.criticality(slot), order)).filter(is_it);
         let one_by_one = || self.members.iter().position(|member| member.slot == slot);
         place.or_else(by_search).or_else(one_by_one)
     }
 
-    /// How many flows are more critical.
+    /// The number of flows that are more critical.
     fn search(&self, critical: Criticality, order: &impl Order) -> usize {
         self.members.partition_point(|member| order.criticality(member.slot) < critical)
     }
 
-    /// Lists a few flows that wait behind this place, as far as the link has anything left, and puts
-    /// the cursor on the last of them if there may be more.
+    /// Lists a few waiting flows behind this place, as long as the link has anything left. Puts the cursor on the
+    /// last of them if there may be more.
     fn list_waiting(&mut self, place: usize, listed: &mut Vec<u32>) {
         let mut left = self.capacity;
         let before = self.up_to_the_last_that_sends().take(place + 1);
@@ -150,23 +148,24 @@ pub(crate) struct Strict {
     paths: Paths,
     /// By slot.
     rates: Vec<f64>,
-    /// By slot: the hop that left the flow nothing when it was last looked at.
+    /// The hop that left each flow nothing when it was last recomputed, by slot.
     held_at: Vec<u8>,
-    /// Counts calls of [`Strict::settle`] and what happens between them, all at one instant.
+    /// The number of the present round: one call of [`Strict::settle`] and the changes before it, all at one
+    /// instant.
     round: u64,
-    /// Flows to be looked at in this round.
+    /// Flows to be recomputed in this round.
     due: Vec<u32>,
     is_due: Vec<bool>,
     turns: BinaryHeap<Reverse<(Criticality, u32)>>,
     changed: Noted,
-    /// By slot: whether a link may have its cursor on the flow.
+    /// Whether a link may have its cursor on the flow, by slot.
     has_cursor: Vec<bool>,
-    /// Flows of a link that wait.
+    /// Waiting flows of a link.
     waiting: Vec<u32>,
 }
 
 impl Strict {
-    /// No flows on links of these capacities, in bit/s.
+    /// Links of these capacities, in bit/s, without flows.
     pub(crate) fn new(capacities: Vec<f64>) -> Strict {
         let link = |capacity| Link {
             capacity,
@@ -229,8 +228,8 @@ impl Strict {
         }
     }
 
-    /// Puts a flow that waits where it belongs among the others. It comes off its links first: others
-    /// are put in order on them, for which those before them must be.
+    /// Moves a waiting flow to its place among the others. Takes it off each link before the other flows there are
+    /// sorted, because sorting a flow needs the flows before it in order.
     pub(crate) fn put_in_order(&mut self, slot: u32, order: &impl Order) {
         debug_assert!(self.rate(slot) == 0.0, "it waits");
         self.go_on_behind(slot, order);
@@ -245,7 +244,7 @@ impl Strict {
         }
     }
 
-    /// The flow's rate, or what it asks for, may be another now.
+    /// Schedules the flow to be recomputed: its rate, or what it asks for, may have changed.
     pub(crate) fn look_at(&mut self, slot: u32) {
         note(&mut self.due, &mut self.is_due, slot);
     }
@@ -256,12 +255,12 @@ impl Strict {
         self.rates[slot as usize]
     }
 
-    /// The flows on the link and their rates, the most critical first when it was last looked at.
+    /// The flows on the link and their rates, the most critical first when the link was last sorted.
     pub(crate) fn on(&self, link: u32) -> impl Iterator<Item = (u32, f64)> + '_ {
         self.links[link as usize].members.iter().map(|member| (member.slot, member.rate))
     }
 
-    /// Those of them that send.
+    /// The flows that send on the link, the most critical first when the link was last sorted.
     pub(crate) fn sending_on(&self, link: u32) -> impl Iterator<Item = u32> + '_ {
         let sending = self.links[link as usize].up_to_the_last_that_sends();
         sending.filter(|member| member.rate > 0.0).map(|member| member.slot)
@@ -273,7 +272,7 @@ impl Strict {
         self.links[link as usize].sending > usize::from(self.rates[slot as usize] > 0.0)
     }
 
-    /// Tells of the flows that send behind the one in `slot` on a link of both.
+    /// Calls `tell` for each flow that sends behind the one in `slot` on a link of both.
     pub(crate) fn behind(&self, slot: u32, mut tell: impl FnMut(u32)) {
         let shared = self.paths.path(slot).iter().filter(|link| self.do_others_send(slot, **link));
         for &link in shared {
@@ -293,7 +292,7 @@ impl Strict {
         }
     }
 
-    /// What the link has left over.
+    /// The capacity that the link has left, bit/s.
     pub(crate) fn left(&self, link: u32) -> f64 {
         let link = &self.links[link as usize];
         let taken: f64 = link.members.iter().map(|member| member.rate).sum();
@@ -305,8 +304,8 @@ impl Strict {
         self.paths.path(slot)
     }
 
-    /// Finds the rates after what has happened at this instant; `changed` gets the slots whose
-    /// rates are new, or may now pass a flow that sends more slowly.
+    /// Finds the rates after all that has happened at this instant. `changed` gets the slots whose rates are new,
+    /// and those of flows that may now pass a slower flow.
     pub(crate) fn settle(&mut self, order: &impl Order, mut changed: impl FnMut(u32)) {
         loop {
             while let Some(slot) = self.due.pop() {
@@ -325,12 +324,12 @@ impl Strict {
         self.round += 1;
     }
 
-    /// What more critical flows leave to the flow, as far as it asks for it.
+    /// The rate that more critical flows leave to the flow, and no more than it asks for.
     fn share(&mut self, slot: u32, order: &impl Order) -> f64 {
         let mut share = order.asked(slot);
         let hops = self.paths.path(slot).len();
         let first = usize::from(self.held_at[slot as usize]);
-        // Most flows wait, and most of them where they have waited before.
+        // Most flows wait, and most of these wait at the hop where they waited before.
         for hop in (first..hops).chain(0..first) {
             let link = self.paths.path(slot)[hop];
             self.sort(link, order);
@@ -351,7 +350,8 @@ impl Strict {
         share
     }
 
-    /// Looks at flows that wait behind the one in `slot`, on the links that have their cursor on it.
+    /// Schedules the next waiting flows behind the one in `slot`, on the links that have their
+    /// cursor on it.
     fn go_on_behind(&mut self, slot: u32, order: &impl Order) {
         if !std::mem::replace(&mut self.has_cursor[slot as usize], false) {
             return;
@@ -374,7 +374,7 @@ impl Strict {
         }
     }
 
-    /// Gives the flow its rate, and looks at those whose share that changes.
+    /// Sets the flow's rate, and has the flows recomputed whose shares this changes.
     fn set_rate(&mut self, slot: u32, rate: f64, order: &impl Order) {
         let old = std::mem::replace(&mut self.rates[slot as usize], rate);
         self.changed.note(slot);
@@ -385,7 +385,7 @@ impl Strict {
             *sending = *sending + usize::from(rate > 0.0) - usize::from(old > 0.0);
             let mut left = *capacity;
             let mut place = 0;
-            // A cursor on the flow, or before it, comes by all that are behind it.
+            // A cursor on the flow or before it will reach all flows behind it.
             let mut is_cursor_before = *cursor == slot;
             let mut waiting = 0;
             let mut sending_behind = *sending - usize::from(rate > 0.0);
@@ -428,9 +428,9 @@ impl Strict {
         }
     }
 
-    /// Puts the link's flows into the order of this instant, once a round: those that send may
-    /// have become more critical than others before them. Two that pass each other while both
-    /// send are looked at; passing one that waits changes nothing yet.
+    /// Sorts the link's flows for this instant, once a round: flows that send may have become more critical than
+    /// others before them. If a flow passes another and both send, both are recomputed. Passing a waiting flow
+    /// changes nothing yet.
     fn sort(&mut self, link: u32, order: &impl Order) {
         let Link { members, sorted_in, sending, .. } = &mut self.links[link as usize];
         if !order.moves() || std::mem::replace(sorted_in, self.round) == self.round {
@@ -469,7 +469,7 @@ fn note(list: &mut Vec<u32>, is_listed: &mut [bool], slot: u32) {
     }
 }
 
-/// What is left of a capacity, where rounding leaves nothing.
+/// What is left of a capacity. Zero if it is no more than rounding.
 #[inline]
 fn above_rounding(left: f64, capacity: f64) -> f64 {
     if left > capacity * ROUNDING { left } else { 0.0 }

@@ -1,22 +1,22 @@
 //! What is left of each active flow.
 //!
-//! A flow that is split has a slot, and one more for each of its subflows. What is left of it, its
-//! deadline and its end are in its own slot, whose rate is that of all its subflows together. A
-//! subflow's slot counts what this one has sent: all draw from the same bytes.
+//! A flow that is split has a slot, and one more for each of its subflows. The flow's own slot has its remaining
+//! bits, its deadline and its end. The rate of this slot is the sum of its subflows' rates. A subflow's slot counts
+//! the bits that the subflow has sent. All subflows draw from the same bits.
 
 use flowsched_units::Time;
 
 /// Picoseconds in a second.
 const SECOND: f64 = 1e12;
 
-/// Bits that are as good as sent: ends are whole picoseconds, of which a link of 100 Gbps needs
-/// ten for a bit. Without this a flow that ends as another starts may be kept waiting by it.
+/// Remaining bits that count as sent. Ends are whole picoseconds, and a link of 100 Gbps needs ten of them for a
+/// bit. Without this tolerance, a flow that ends just as another starts may have to wait for the other.
 pub(crate) const ROUNDING: f64 = 0.125;
 
 /// The number of no flow.
 const NOBODY: u32 = u32::MAX;
 
-/// A flow on its way, its progress noted only when its rate changes.
+/// The progress of a flow, which is updated only when its rate changes.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Transfer {
@@ -26,9 +26,9 @@ pub(crate) struct Transfer {
     pub(crate) path: u32,
     /// Bits on the wire in all.
     pub(crate) size: f64,
-    /// When it should have ended; [`Time::MAX`] without a deadline.
+    /// The deadline: [`Time::MAX`] without one.
     pub(crate) deadline: Time,
-    /// The lowest rate on its path, bit/s; of a split flow, of all paths together.
+    /// The lowest rate on its path, bit/s. For a split flow, the sum over its subflows' paths.
     pub(crate) peak: f64,
     /// Bits on the wire that were left at `since`.
     left: f64,
@@ -47,7 +47,7 @@ impl Transfer {
         Transfer { id, path: 0, size, deadline, peak, left: size, since, rate: 0.0, end }
     }
 
-    /// Bits that are left at `now`, not before its rate last changed.
+    /// Bits that are left at `now`, which is not before the last change of the rate.
     #[inline]
     pub(crate) fn left_at(&self, now: Time) -> f64 {
         let seconds = (now.as_ps() - self.since.as_ps()) as f64 / SECOND;
@@ -64,7 +64,7 @@ impl Transfer {
         self.rate
     }
 
-    /// When it ends if its rate stays as it is.
+    /// When it ends if its rate stays the same.
     pub(crate) fn end(&self) -> Time {
         self.end
     }
@@ -77,7 +77,7 @@ impl Transfer {
         self.end = after(now, if self.left > ROUNDING { self.left } else { 0.0 }, rate);
     }
 
-    /// Sends no more, and has sent what is as good as sent.
+    /// Stops sending. Counts a remainder of at most [`ROUNDING`] as sent.
     pub(crate) fn stop(&mut self, now: Time) {
         self.set_rate(0.0, now);
         if self.left <= ROUNDING {
@@ -85,19 +85,19 @@ impl Transfer {
         }
     }
 
-    /// When this many bits are sent, if its rate stays as it is: the first picosecond that they
-    /// are, and not before the next one.
+    /// When this many bits are sent, if the rate stays the same. This is rounded up to a picosecond, and is at
+    /// least one picosecond after `now`.
     pub(crate) fn time_of(&self, sent: f64, now: Time) -> Time {
         after(now, sent - self.sent_at(now), self.rate).max(now + Time::from_ps(1))
     }
 
-    /// When, if its rate stays as it is, even its peak rate will no longer do to meet its
-    /// deadline; it may be past.
+    /// When even the peak rate no longer suffices to meet the deadline, if the rate stays the same. The deadline
+    /// may be past.
     pub(crate) fn lost_at(&self, now: Time) -> Time {
         if self.deadline == Time::MAX || self.rate >= self.peak {
             return Time::MAX;
         }
-        // The difference first: it is exact, however late it is.
+        // The difference comes first: it is exact, however late in the run.
         let until = |from: Time, to: Time| to.saturating_sub(from).as_ps() as f64;
         let time_left = until(now, self.deadline) - until(self.deadline, now);
         let slack = time_left - self.left_at(now) / self.peak * SECOND;
@@ -110,7 +110,7 @@ pub(crate) fn after(now: Time, amount: f64, rate: f64) -> Time {
     if amount <= 0.0 {
         return now;
     }
-    // Beyond all times for a rate of zero, where the conversion saturates.
+    // For a rate of zero, the conversion saturates, and the result is after all other times.
     now.saturating_add(Time::from_ps((amount / rate * SECOND).ceil() as u64))
 }
 
@@ -120,9 +120,9 @@ pub(crate) struct Transfers {
     /// Free slots have the flow [`NOBODY`].
     slots: Vec<Transfer>,
     free: Vec<u32>,
-    /// By slot: the slot of the flow that it is a subflow of; [`NOBODY`], or not there: of none.
+    /// For each subflow's slot, the slot of its flow. [`NOBODY`], or no entry, for other slots.
     flows: Vec<u32>,
-    /// By slot of a flow that is split: the slots of its subflows.
+    /// For each split flow's slot, the slots of its subflows.
     subflows: Vec<Vec<u32>>,
 }
 
@@ -159,7 +159,7 @@ impl Transfers {
         slot
     }
 
-    /// Frees a slot, and that of the flow with its last subflow.
+    /// Frees a slot. Frees the slot of a flow with that of its last subflow.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.slots[slot as usize].id = NOBODY;
         self.free.push(slot);
@@ -184,13 +184,13 @@ impl Transfers {
         self.subflows.get(slot as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The flow of which there is all or a subflow in the slot.
+    /// The flow in the slot, or the flow whose subflow is in the slot.
     #[inline]
     pub(crate) fn flow(&self, slot: u32) -> Option<&Transfer> {
         self.get(self.split_flow(slot).unwrap_or(slot))
     }
 
-    /// What is in the slot sends at `rate` from `now` on.
+    /// The flow or subflow in the slot sends at `rate` from `now` on.
     pub(crate) fn set_rate(&mut self, slot: u32, rate: f64, now: Time) {
         self.slots[slot as usize].set_rate(rate, now);
         if let Some(flow) = self.split_flow(slot) {

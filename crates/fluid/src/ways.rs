@@ -1,24 +1,24 @@
-//! The ports that flows pass, and those that subflows do.
+//! The ports that flows and subflows pass.
 
 use std::collections::BTreeMap;
 
 use flowsched_topology::{Ecmp, HostId, Network, PortId, Way};
 use flowsched_workload::Flow;
 
-/// Which way data and acknowledgements take: that of the packet engine, with the same seed.
+/// The paths of data and acknowledgements. They are those of the packet engine with the same seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Ways<'a> {
     network: &'a Network,
     ecmp: Ecmp,
-    /// Whether flows are spread over the network's parallel paths, along whole ones; switches choose
-    /// by a hash otherwise.
+    /// Whether flows are spread over the network's parallel paths, which they take as a whole. Otherwise switches
+    /// choose ports by a hash.
     are_spread: bool,
-    /// Parallel paths, the shortest first, of pairs that have had flows.
+    /// The parallel paths of pairs that have had flows, the shortest first.
     parallel: BTreeMap<(HostId, HostId), Vec<Vec<PortId>>>,
 }
 
 impl<'a> Ways<'a> {
-    /// `has_subflows`: whether flows are spread over parallel paths, where there are some.
+    /// Spreads flows over parallel paths, where there are some, if `has_subflows`.
     pub(crate) fn new(network: &'a Network, seed: u64, has_subflows: bool) -> Ways<'a> {
         let are_spread = has_subflows && network.has_parallel_paths();
         Ways { network, ecmp: Ecmp::new(seed), are_spread, parallel: BTreeMap::new() }
@@ -41,7 +41,7 @@ impl<'a> Ways<'a> {
         }
     }
 
-    /// Ports that what comes back for the flow's first path may pass, by a hash of its own.
+    /// The ports that acknowledgements of the flow's first path may pass, chosen by a hash of their own.
     pub(crate) fn back(&self, flow: &Flow) -> impl Iterator<Item = PortId> + use<'a> {
         let way = Way { flow: flow.id, path: 0, is_back: true };
         self.ecmp.ports_of(self.network, way, flow.dst, flow.src)

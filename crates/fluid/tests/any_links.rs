@@ -41,8 +41,8 @@ fn any_network() -> impl Strategy<Value = Network> {
     })
 }
 
-/// What tells a flow: its sender, how far ahead its receiver is, its bytes, its start and the time
-/// to its deadline, in units of the longest delay.
+/// The parameters of a flow: its sender, how far ahead its receiver is, its bytes, its start and
+/// the time to its deadline. Both times are in units of the longest delay.
 type Drawn = (u32, u32, u64, u64, Option<u64>);
 
 fn any_flows() -> impl Strategy<Value = Vec<Drawn>> {

@@ -1,5 +1,5 @@
-//! Flows as fluids against flows of packets, on scenes of PDQ 2012, Figures 8b to 8d
-//! (`experiments/pdq-fig8b.toml` and so on): the mean flow completion time is the same within a
+//! Compares the fluid engine with the packet engine on scenes of PDQ 2012, Figures 8b to 8d
+//! (`experiments/pdq-fig8b.toml` and so on). The mean flow completion time is the same within a
 //! tenth.
 
 mod common;
@@ -20,18 +20,18 @@ fn mean(ends: impl ExactSizeIterator<Item = Option<Time>>) -> f64 {
     ends.map(|end| end.unwrap().as_secs_f64()).sum::<f64>() / count
 }
 
-/// Of 16 servers with two ports each.
+/// A BCube of 16 servers with two ports each.
 fn bcube() -> Network {
     network("bcube", &[LINKS.as_slice(), &[("n", "4"), ("k", "1")]].concat())
 }
 
-/// Of switches with 24 ports, 16 of them for other switches.
+/// A Jellyfish of switches with 24 ports, 16 of them for other switches.
 fn jellyfish() -> Network {
     let switches = [("switches", "20"), ("ports", "24"), ("degree", "16")];
     network("jellyfish", &[LINKS.as_slice(), &switches].concat())
 }
 
-/// The mean over the seeds by packets, and by how much it is longer than that by flows.
+/// Prints the mean over the seeds in both engines, and checks that it is the same within a tenth.
 fn check(network: &Network, preset: &str, count: u64, sizes: &str) {
     let settings = Combination::new(preset, [None; 4]).unwrap().defaults("none");
     let level = &FlowLevel::from_settings(&settings).unwrap();
@@ -87,14 +87,14 @@ fn pdq_with_ten_flows_a_host() {
     }
 }
 
-/// Their switches take longer to be simulated.
+/// RCP and PDQ have a test of their own here, because Jellyfish's switches take longer to simulate.
 #[test]
 fn both_on_jellyfish() {
     check(&jellyfish(), "rcp", 1600, LARGE);
     check(&jellyfish(), "pdq", 1600, SMALL);
 }
 
-/// The fluid takes after PDQ without Early Start, and with it alone.
+/// The engines also agree on PDQ without Early Start, and on PDQ with Early Start alone.
 #[test]
 fn pdq_with_less_than_all_of_it() {
     for preset in ["pdq-basic", "pdq-es"] {

@@ -1,5 +1,5 @@
-//! PDQ's flows hear late of their rates: whatever happens meanwhile, all come to an end, none sooner
-//! than it can, and the same flows come to the same ends.
+//! PDQ's flows hear of their rates late. Whatever happens meanwhile, all flows end, none sooner than possible, and
+//! the same flows end at the same times.
 
 mod common;
 
@@ -11,7 +11,7 @@ use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
 use proptest::prelude::*;
 
-/// Among 16 hosts, within as many microseconds.
+/// Flows among 16 hosts, which start `within` this many microseconds.
 fn any_flows(most: usize, within: u64) -> impl Strategy<Value = Vec<Flow>> {
     let deadline = prop::option::of(100u64..20_000);
     let flow = (0u32..16, 1u32..16, 1u64..100_000, 0..within, deadline);

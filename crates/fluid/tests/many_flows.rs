@@ -1,5 +1,5 @@
-//! Many flows over one link: the work grows with their number, not with its square, where a
-//! discipline allows; and a stop is seen whatever an instant takes.
+//! Many flows over one link. The work grows with their number, not with its square, where a
+//! discipline allows this. A stop is seen however long an instant takes.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn flows_of_one_pair_may_all_start_at_once() {
         Flow::new(id, src, dst, size, Time::ZERO)
     };
     let flows: Vec<Flow> = (0..COUNT).map(flow).collect();
-    // D3's flows all ask anew when one ends.
+    // D3's flows all ask again when one ends.
     for scheme in all_disciplines().iter().filter(|scheme| scheme.sharing != Sharing::Reservations)
     {
         let outcome = run(&network, &flows, scheme);

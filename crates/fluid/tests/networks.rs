@@ -10,7 +10,7 @@ use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Time};
 use flowsched_workload::sizes::by_name;
 use flowsched_workload::{Flow, wire_bytes};
 
-/// Links of unlike rates, so that flows are held back at several places.
+/// Links of different rates, so that flows are limited at several places.
 fn fabric() -> Network {
     let changes =
         [("leaves", "3"), ("spines", "2"), ("hosts_per_leaf", "4"), ("fabric_link", "15Gbps")];
@@ -29,7 +29,7 @@ fn busy(network: &Network, count: u64, seed: u64) -> Vec<Flow> {
 #[test]
 fn a_flow_alone_takes_its_ideal_time() {
     let network = fabric();
-    // What the optimum knows of a packet's way is in tests/optimal.rs.
+    // The delays of packets in the optimum are tested in tests/optimal.rs.
     for scheme in
         all_disciplines().iter().filter(|scheme| scheme.sharing != Sharing::LEAST_TIME_LEFT_FIRST)
     {
@@ -61,8 +61,8 @@ fn announcements_and_headers_take_their_time() {
     assert_eq!(taken, rtt + more + ideal);
 }
 
-/// No byte is lost or made: ports of hosts send and receive what flows have, and no port ever
-/// sends more than it can.
+/// No byte is lost or made. The ports of hosts send and receive the bytes of their flows, and no port ever sends
+/// more than it can.
 #[test]
 fn every_byte_passes_every_link_of_its_path_once_and_in_time() {
     let network = fabric();
@@ -89,15 +89,15 @@ fn every_byte_passes_every_link_of_its_path_once_and_in_time() {
         for (before, after) in outcome.ports.iter().zip(&outcome.ports[ports..]) {
             let most = network.ports()[after.port as usize].rate.bytes_in(after.time - before.time);
             let sent = after.sent_bytes - before.sent_bytes;
-            // Both counters are rounded to bytes, and no rate is looked at for less than a 500th.
+            // Both counters are rounded to bytes, and a rate may be off by a 500th.
             let most = most.get() + most.get() / 500 + 2;
             assert!(sent <= most, "{scheme:?}: {sent} of {most}");
         }
     }
 }
 
-/// Flows that go opposite ways over the same links hold each other up by their acknowledgements,
-/// and by nothing else.
+/// Flows in opposite directions over the same links slow each other down by their acknowledgements, and by nothing
+/// else.
 #[test]
 fn acknowledgements_take_their_part_of_what_they_pass() {
     let network = network("star", &[("hosts", "4")]);
@@ -121,7 +121,7 @@ fn acknowledgements_take_their_part_of_what_they_pass() {
     }
 }
 
-/// Where PDQ's go back over the links of their data, others' choose a way of their own.
+/// PDQ's acknowledgements go back over the links of their data. Those of other schemes take a path of their own.
 #[test]
 fn acknowledgements_go_back_their_way() {
     let network = network("fat-tree", &[("k", "4")]);
@@ -142,8 +142,8 @@ fn acknowledgements_go_back_their_way() {
     assert!(!core_bytes(false).iter().all(is_alike));
 }
 
-/// Rates that are asked for come late: to whom a link is taken when it starts, after two round
-/// trips in place of one; and one and a half after another has ended.
+/// Requested rates come late. A flow whose link is taken when it starts gets its rate after two round trips instead
+/// of one. Others get the share of a flow one and a half round trips after its end.
 #[test]
 fn rates_that_are_asked_for_come_late() {
     let network = network("star", &[("hosts", "4")]);
@@ -160,12 +160,12 @@ fn rates_that_are_asked_for_come_late() {
     let notice = network.base_rtt(HostId(0), HostId(2), data, header) * 3 / 2;
     let rate = network.port(network.nic(HostId(0))).rate;
     let ideal = |flow: &Flow| network.ideal_fct(flow.src, flow.dst, flow.size);
-    // At half the link's rate from its second request on.
+    // The short flow has half the link's rate from its second request on.
     let at_half = rate.transmission_time(Bytes::new(150_000));
     assert_close(short, ask * 2 + at_half + ideal(&flows[1]));
-    // At half of it as long as the short one needs, and until it notices that this has ended.
+    // The long flow has half the rate while the short one needs it, and until it notices that this one has ended.
     assert_close(long, ask + (at_half * 2 + notice) / 2 + ideal(&flows[0]));
-    // Who comes to a link that nobody has waits for nothing.
+    // A flow that comes to free links waits for nothing.
     let apart = [flows[0], flow(1, 1, 3, 100, Time::ZERO)];
     for (flow, outcome) in apart.iter().zip(run(&network, &apart, &scheme).flows) {
         assert_close(outcome.finished_at_sender.unwrap(), ask + ideal(flow));
@@ -177,15 +177,15 @@ fn announced(dampening: f64, early_start: f64) -> FlowLevel {
     FlowLevel { round_trips_before: 1, ..by_acceptance(dampening, early_start) }
 }
 
-/// A star's, of a header there and back, and of a full packet and its acknowledgement.
+/// The round trips on a star of a header in both directions, and of a full packet and its acknowledgement.
 fn round_trips(network: &Network) -> [Time; 2] {
     let header = Bytes::new(PACKET_HEADER);
     let of = |packet| network.base_rtt(HostId(0), HostId(2), packet, header);
     [of(header), of(Bytes::new(PACKET_WIRE))]
 }
 
-/// Who announces itself to a switch that has just accepted another is paused, and starts when its
-/// probe has come back.
+/// A flow that announces itself to a switch that has just accepted another is paused. It starts when its probe has
+/// come back.
 #[test]
 fn switches_accept_newcomers_one_at_a_time() {
     let network = network("star", &[("hosts", "4")]);
@@ -202,8 +202,7 @@ fn switches_accept_newcomers_one_at_a_time() {
     assert_close(start(round_trip / 2), round_trip);
 }
 
-/// A flow starts after the one before it has ended, by Early Start nearly at once, and has probed
-/// until then.
+/// A flow starts after the one before it has ended, nearly at once with Early Start. It probes until then.
 #[test]
 fn one_flow_follows_the_other_after_a_while() {
     let network = network("star", &[("hosts", "4"), ("host_link", "1Gbps"), ("link_delay", "1us")]);
@@ -220,8 +219,8 @@ fn one_flow_follows_the_other_after_a_while() {
     }
 }
 
-/// A flow that is paused has sent for a round trip when it hears of it, beside the one that it is
-/// paused for; then it probes.
+/// A paused flow sends for a round trip until it hears of the pause, beside the flow that it is paused for. Then it
+/// probes.
 #[test]
 fn a_pause_is_heard_of_a_round_trip_later() {
     let network = network("star", &[("hosts", "4")]);
@@ -234,14 +233,14 @@ fn a_pause_is_heard_of_a_round_trip_later() {
     let expected = start + announcement + round_trip + by_itself(&network, &flows[1]);
     let alone = sending_time(&network, &flows[1]) - round_trip;
     assert_close(short, expected + beside_probes(&network, alone));
-    // The long one misses what the short one takes, and its hand-over.
+    // The long flow loses what the short one takes, and the hand-over.
     let taken = sending_time(&network, &flows[1]) + beside_probes(&network, alone);
     let expected = announcement + by_itself(&network, &flows[0]) + taken + round_trip / 5;
     assert_close(long, expected);
 }
 
-/// That one link pauses a flow and another has room for it is known to nobody before: who takes
-/// its place has to probe, and sends a round trip later.
+/// Nothing announces the capacity that a pause frees on another link. The flow that takes this capacity has to
+/// probe first, and sends a round trip later.
 #[test]
 fn what_a_paused_flow_leaves_elsewhere_is_taken_late() {
     let network = network("star", &[("hosts", "4")]);
@@ -251,28 +250,28 @@ fn what_a_paused_flow_leaves_elsewhere_is_taken_late() {
     let flows = [flow(0, 0, 2, 10_000, Time::ZERO), waiting, flow(2, 0, 3, 9_000, start)];
     let outcome = run(&network, &flows, &announced(0.0, 2.0));
     let end = outcome.flows[1].finished_at_sender.unwrap();
-    // The paused one sends for two round trips yet, for it has half of its card; the last four fifths
-    // of one beside the other.
+    // The paused flow sends for two more round trips, because it has half of its card. It sends beside the other
+    // flow for the last four fifths of a round trip.
     let half = round_trip * 2 / 5;
     let expected = start + announcement + round_trip * 6 / 5 + half + by_itself(&network, &waiting);
     let alone = sending_time(&network, &waiting) - half;
     assert_close(end, expected + beside_probes(&network, alone));
 }
 
-/// Who waits for nothing any more takes nothing of the links.
+/// A flow that has been given up takes no capacity for probes.
 #[test]
 fn a_flow_probes_until_it_is_given_up() {
     let network = network("star", &[("hosts", "4"), ("host_link", "1Gbps"), ("link_delay", "1us")]);
     let [announcement, _] = round_trips(&network);
     let due = |flow: Flow, ms| Flow { deadline: Some(Time::from_ms(ms)), ..flow };
-    // The second needs 24 ms, and cannot be done any more when the first has sent for half its time.
+    // The second flow needs 24 ms, and can no longer meet its deadline when the first has sent for half its time.
     let flows =
         [due(flow(0, 0, 2, 1000, Time::ZERO), 20), due(flow(1, 1, 2, 2000, Time::ZERO), 30)];
     let scheme = FlowLevel { gives_up: true, ..announced(0.0, 2.0) };
     let outcome = run(&network, &flows, &scheme);
     assert!(outcome.flows[1].gave_up.is_some());
     let beside = Time::from_ms(6) - announcement;
-    // What it sends beside them.
+    // What the first flow sends beside the probes.
     let sent = beside - beside_probes(&network, beside);
     let alone = announcement + by_itself(&network, &flows[0]);
     let end = outcome.flows[0].finished_at_sender.unwrap();
@@ -281,12 +280,11 @@ fn a_flow_probes_until_it_is_given_up() {
     assert!((beside - sent).as_secs_f64() > 1e-5);
 }
 
-/// A flow that has sent on beside the one that it is paused for has less left, and may be before
-/// others then.
+/// A flow that still sends beside the flow that it is paused for has less left, and may go before others then.
 #[test]
 fn what_a_flow_sends_before_it_hears_of_a_pause_counts() {
     let network = network("star", &[("hosts", "5")]);
-    // When the fourth comes, the first has 34 packets more than the second; it sends 68 yet.
+    // When the fourth flow comes, the first has 34 packets more than the second, and sends 68 more.
     let flows = [
         flow(0, 0, 2, 1_867, Time::ZERO),
         flow(1, 1, 2, 1_000, Time::ZERO),
@@ -298,8 +296,8 @@ fn what_a_flow_sends_before_it_hears_of_a_pause_counts() {
     assert!(ends.is_sorted(), "{ends:?}");
 }
 
-/// Who comes while a flow sends on that others wait behind is put where it belongs: a link's order is
-/// by what waiting flows have said.
+/// A flow that comes while a flow still sends ahead of waiting flows gets its right place: a link orders waiting
+/// flows by what they have said.
 #[test]
 fn newcomers_find_their_place_among_flows_that_wait() {
     let network = network("star", &[("hosts", "12")]);
@@ -319,12 +317,12 @@ fn newcomers_find_their_place_among_flows_that_wait() {
     }
 }
 
-/// A flow that has waited in vain leaves nothing behind, whenever that is.
+/// A flow that is given up while it waits leaves nothing behind, whenever it is given up.
 #[test]
 fn who_is_given_up_while_waiting_takes_nobodys_turn() {
     let network =
         network("star", &[("hosts", "5"), ("host_link", "1Gbps"), ("link_delay", "25us")]);
-    // So many packets that it is given up when the first has sent all, and its turn is next.
+    // With this many packets, the flow is given up when the first has sent everything, and would be next.
     for (early_start, at_its_turn) in [(0.0, 45), (2.0, 60)] {
         let end = |packets| {
             let due = |flow: Flow, us| Flow { deadline: Some(Time::from_us(us)), ..flow };
@@ -360,12 +358,12 @@ fn by_itself(network: &Network, flow: &Flow) -> Time {
     network.ideal_fct(flow.src, flow.dst, flow.size)
 }
 
-/// At the rate of a star's links.
+/// The time that the flow takes at the rate of a star's links.
 fn sending_time(network: &Network, flow: &Flow) -> Time {
     network.port(network.nic(flow.src)).rate.transmission_time(wire_bytes(flow.size))
 }
 
-/// How much longer than `time` it takes beside the probes of one flow that waits.
+/// How much longer a flow that takes `time` alone takes beside the probes of one waiting flow.
 fn beside_probes(network: &Network, time: Time) -> Time {
     let rate = network.port(network.nic(HostId(0))).rate.as_bps() as f64;
     let [_, round_trip] = round_trips(network);
@@ -373,13 +371,13 @@ fn beside_probes(network: &Network, time: Time) -> Time {
     Time::from_secs_f64(time.as_secs_f64() * probes / (rate - probes))
 }
 
-/// But for rounding to picoseconds.
+/// Asserts that two times differ only by rounding to picoseconds.
 fn assert_close(found: Time, expected: Time) {
     let difference = found.saturating_sub(expected).max(expected.saturating_sub(found));
     assert!(difference <= Time::from_ps(4), "{found} for {expected}");
 }
 
-/// FNV-1a of what tables are made of.
+/// The FNV-1a hash of the values that tables are made of.
 fn digest(outcome: &Outcome) -> u64 {
     let ends = outcome.flows.iter().flat_map(|flow| {
         [flow.finished_at_sender, flow.finished_at_receiver].map(|end| end.unwrap_or(Time::MAX))
@@ -433,12 +431,12 @@ fn outcomes_are_those_of_all_machines_and_builds() {
     assert_eq!(found, expected);
 }
 
-/// Whoever cannot meet a deadline makes room for those who can.
+/// A flow that cannot meet its deadline makes room for those that can.
 #[test]
 fn a_lost_flow_is_given_up_at_once() {
     let network = network("star", &[("hosts", "3")]);
     let due = |flow: Flow, ms| Flow { deadline: Some(Time::from_ms(ms)), ..flow };
-    // 10,000 packets take 12 ms. The second cannot be done in 6 ms after the first one.
+    // 10,000 packets take 12 ms. The second flow cannot end within 6 ms after the first one.
     let flows = [
         due(flow(0, 0, 2, 10_000, Time::ZERO), 13),
         due(flow(1, 1, 2, 10_000, Time::ZERO), 18),

@@ -1,5 +1,4 @@
-//! The optimum: what theory says on one link, and never beaten there, by no scheme and in neither
-//! engine.
+//! The optimum is what theory says on one link, and no scheme in either engine beats it there.
 
 mod common;
 
@@ -17,7 +16,7 @@ use flowsched_units::{Bytes, Rate, Settings, Time, Value};
 use flowsched_workload::Flow;
 use proptest::prelude::*;
 
-/// What the link takes for the payload of 1000 full packets.
+/// The time that the link takes for the payload of 1000 full packets.
 const UNIT: Time = Time::from_us(11_680);
 
 fn settings_of(preset: &str) -> Settings {
@@ -34,7 +33,7 @@ fn optimal(network: &Network, flows: &[Flow]) -> Outcome {
     run(network, flows, &FlowLevel::from_settings(&settings_of("optimal")).unwrap())
 }
 
-/// The same flows for the engine, one from each sender.
+/// The flows of a schedule as flows of the engine, one from each sender.
 fn as_flows(flows: &[schedule::Flow]) -> Vec<Flow> {
     let times = |units: f64| Time::from_ps((units * UNIT.as_ps() as f64).round() as u64);
     let of = |(id, one): (usize, &schedule::Flow)| Flow {
@@ -99,7 +98,8 @@ proptest! {
         }
     }
 
-    /// Moore and Hodgson's number, and who is kept is in time.
+    /// As many flows are late as Moore and Hodgson's algorithm says, and those that are kept are in
+    /// time.
     #[test]
     fn with_deadlines_it_has_the_fewest_late_flows(flows in any_flows(0)) {
         let ends = ends(&flows);
@@ -109,7 +109,7 @@ proptest! {
     }
 }
 
-/// Host 0 behind the bottleneck, senders at unlike distances from it.
+/// Host 0 is behind the bottleneck. Senders are at different distances from it.
 fn unlike_distances() -> Network {
     let mut builder = NetworkBuilder::new();
     let switches = builder.tier("switch", 3);

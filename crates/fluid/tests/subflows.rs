@@ -1,5 +1,5 @@
-//! M-PDQ's flows, which are split into subflows over parallel paths (PDQ 2012, 6): theory, and flows
-//! of packets.
+//! M-PDQ's flows, which are split into subflows over parallel paths (PDQ 2012, 6), compared with theory and with
+//! the packet engine.
 
 mod common;
 
@@ -41,8 +41,7 @@ fn run_packets(network: &Network, flows: &[Flow], scheme: &Settings, seed: u64) 
     flowsched_sim::run(&job, scheme, &flowsched_sim::Progress::default())
 }
 
-/// Hosts of two numbers a digit, so that those whose digits all differ have k + 1 disjoint paths of one
-/// length.
+/// A BCube whose digits have two values. Hosts whose digits all differ have k + 1 disjoint paths of one length.
 fn bcube(k: u32) -> Network {
     network("bcube", &[LINKS.as_slice(), &[("n", "2"), ("k", &k.to_string())]].concat())
 }
@@ -52,8 +51,8 @@ fn jellyfish() -> Network {
     network("jellyfish", &[LINKS.as_slice(), &switches].concat())
 }
 
-/// Of as many free paths as it has subflows, a flow takes all: its bytes take a share of their time,
-/// and what else it takes stays.
+/// A flow takes as many free paths as it has subflows. Its bytes take that share of their time, and its other
+/// delays stay the same.
 #[test]
 fn a_flow_of_k_free_paths_takes_a_kth_of_its_time() {
     let header = Bytes::new(40);
@@ -71,7 +70,7 @@ fn a_flow_of_k_free_paths_takes_a_kth_of_its_time() {
         assert!(rest < 0.01 * bytes, "the last packet's way takes {rest} us");
         let expected = bytes / f64::from(paths) + rest;
         assert!((time(paths) - expected).abs() < 1e-3, "{paths}: {} for {expected}", time(paths));
-        // A third path, where there are two, is one of these.
+        // Where there are two paths, a third one is one of these.
         assert!((time(2 * paths) - expected).abs() < 1e-3, "{paths} paths, twice as many subflows");
         // M-PDQ, whose acknowledgements come back over the same links, against PDQ.
         let of = |scheme| run(&cube, &one, &scheme, 1).flows[0].finished_at_sender.unwrap();
@@ -92,7 +91,7 @@ fn a_flow_of_one_packet_is_not_split() {
     }
 }
 
-/// In turns, with deadlines that some miss.
+/// Flows from the hosts in turn, with deadlines that some miss.
 fn busy(network: &Network, count: u32) -> Vec<Flow> {
     let hosts = network.host_count();
     let flow = |id: u32| {
@@ -108,7 +107,7 @@ fn busy(network: &Network, count: u32) -> Vec<Flow> {
     (0..count).map(flow).collect()
 }
 
-/// BCube and Jellyfish aside, whose parallel paths are not those of ECMP.
+/// This does not hold on BCube and Jellyfish, whose parallel paths are not those of ECMP.
 #[test]
 fn one_subflow_is_pdq() {
     for network in [fat_tree(), network("leaf-spine", &[]), network("star", &[("hosts", "6")])] {
@@ -126,7 +125,7 @@ fn used(network: &Network, outcome: &Outcome) -> Vec<bool> {
     last.iter().map(|port| port.sent_bytes > 0).collect()
 }
 
-/// A lone flow's subflows take the packets' paths, and their acknowledgements do.
+/// A lone flow's subflows and their acknowledgements take the paths of the packets.
 #[test]
 fn subflows_take_the_paths_of_packets() {
     for network in [bcube(3), fat_tree(), jellyfish()] {
@@ -138,7 +137,7 @@ fn subflows_take_the_paths_of_packets() {
                 let fluid = used(&network, &run(&network, &[one], &m_pdq(count), id.into()));
                 let packets = run_packets(&network, &[one], &settings, id.into());
                 let packets = used(&network, &packets);
-                // A path that is shared may be its other subflow's alone.
+                // One subflow may have a shared link to itself, so that the rest of the other's path stays unused.
                 let is_used = |(port, used): (usize, &bool)| !used || packets[port];
                 assert!(fluid.iter().enumerate().all(is_used), "to {id}, {count} subflows");
                 if network.hosts_forward() {
@@ -149,7 +148,7 @@ fn subflows_take_the_paths_of_packets() {
     }
 }
 
-/// By how much the mean FCT of M-PDQ's flows is longer than by packets, over five seeds.
+/// The relative excess of the mean FCT of M-PDQ's flows over that in the packet engine, over five seeds.
 fn beyond_packets(network: &Network, flows: u64, sizes: &str, subflows: u64) -> f64 {
     let settings = settings("m-pdq", &[("subflows", Value::Count(subflows))]);
     let (mut by_packets, mut by_flows) = (0.0, 0.0);
@@ -174,7 +173,7 @@ fn beyond_packets(network: &Network, flows: u64, sizes: &str, subflows: u64) -> 
 const SMALL: &str = "uniform 2KB 198KB";
 const LARGE: &str = "uniform 20KB 1980KB";
 
-/// PDQ 2012, Figure 11, and less and more of it.
+/// Scenes of PDQ 2012, Figure 11, and smaller and larger ones.
 #[test]
 fn on_bcube_it_takes_as_long_as_packets() {
     let scenes = [(2, SMALL, 3), (2, LARGE, 3), (8, LARGE, 3), (16, LARGE, 1), (16, LARGE, 2)];
@@ -196,7 +195,7 @@ fn with_one_card_it_takes_nearly_as_long_as_packets() {
     }
 }
 
-/// Flows among 16 hosts, within a millisecond.
+/// Flows among 16 hosts, which start within a millisecond.
 fn any_flows() -> impl Strategy<Value = Vec<Flow>> {
     let deadline = prop::option::of(100u64..20_000);
     let drawn = (0u32..16, 1u32..16, 1u64..100_000, 0u64..1_000, deadline);
@@ -224,8 +223,9 @@ fn sent_by_hosts(network: &Network, outcome: &Outcome) -> u64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// All flows end, none sooner than all its host's cards could send it; every byte passes one
-    /// card, and one more as an acknowledgement does; and the same flows come to the same ends.
+    /// All flows end, none sooner than all cards of its host could send it. On a fat-tree without early
+    /// termination, hosts send every byte once, and one acknowledgement for each packet. The same flows end at the
+    /// same times.
     #[test]
     fn all_flows_come_to_an_end(
         flows in any_flows(),

@@ -1,5 +1,5 @@
-//! One link against closed forms and schedules worked out by hand: what the engine gives is
-//! what the discipline gives, to the last digit where nothing is random.
+//! Compares the engine on one link with closed forms and with schedules worked out by hand. They
+//! agree to the last digit where nothing is random.
 
 mod common;
 
@@ -12,11 +12,11 @@ use flowsched_workload::Flow;
 use flowsched_workload::sizes::by_name;
 use proptest::prelude::*;
 
-/// What the link takes for 1000 full packets.
+/// The time that the link takes for 1000 full packets.
 const UNIT: Time = Time::from_ms(12);
 
-/// The ends at the receiver in units, to nine digits, without the way of the last packet, which
-/// is the same for all.
+/// When flows end at the receiver, in units to nine digits, without the delivery of the last
+/// packet, which takes the same time for all.
 fn ends(flows: &[Flow], sharing: Sharing) -> Vec<String> {
     let network = one_link(flows.len() as u32);
     let outcome = run(&network, flows, &scheme(sharing));
@@ -31,7 +31,7 @@ fn rounded(ends: &[f64]) -> Vec<String> {
     ends.iter().map(|end| format!("{end:.9}")).collect()
 }
 
-/// The same flows for the engine, one from each sender.
+/// The flows of a schedule as flows of the engine, one from each sender.
 fn as_flows(flows: &[schedule::Flow]) -> Vec<Flow> {
     let times = |units: f64| Time::from_ps((units * UNIT.as_ps() as f64).round() as u64);
     let of = |(id, one): (usize, &schedule::Flow)| Flow {
@@ -99,7 +99,7 @@ fn any_flows() -> impl Strategy<Value = Vec<schedule::Flow>> {
     })
 }
 
-/// As [`ends`], as numbers.
+/// The texts of [`ends`] as numbers.
 fn numbers(texts: &[String]) -> Vec<f64> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
@@ -107,7 +107,7 @@ fn numbers(texts: &[String]) -> Vec<f64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// A second implementation, of one link.
+    /// The engine agrees with a second implementation, which has one link.
     #[test]
     fn schedules_on_one_link_are_those_of_theory(flows in any_flows()) {
         let engine = as_flows(&flows);
@@ -117,8 +117,8 @@ proptest! {
             (Sharing::Reservations, schedule::d3(&flows)),
         ] {
             let found = numbers(&ends(&engine, sharing.clone()));
-            // Whether a flow that D3 lets end at its very deadline has missed it hangs on the last
-            // bit, and with it what it reserves.
+            // If D3 lets a flow end exactly at its deadline, the last bit decides whether the flow
+            // has missed it, and thus what it reserves.
             let is_close = |(flow, end): (&schedule::Flow, &f64)| (end - flow.deadline).abs() < 1e-6;
             if sharing == Sharing::Reservations && flows.iter().zip(&found).any(is_close) {
                 continue;
@@ -135,8 +135,8 @@ const SEEDS: u64 = 20;
 const T_999: f64 = 3.883;
 const LOAD: f64 = 0.6;
 
-/// The mean completion time over seeds is what theory says within a 99.9% interval; times are in
-/// payload bytes of service.
+/// Checks that the mean completion time over seeds is what theory says, within a 99.9% interval.
+/// Times are in payload bytes of service.
 fn check_mean(sharing: Sharing, expected: f64) {
     let sizes = by_name("web-search-packets").unwrap();
     let network = one_link(50);

@@ -1,5 +1,5 @@
-//! PDQ's flows as fluids against flows of packets where they do not know their sizes (PDQ 2012,
-//! Figure 10), and where they age (Figure 12).
+//! Compares PDQ's flows in the fluid engine with the packet engine where they do not know their
+//! sizes (PDQ 2012, Figure 10), and where they age (Figure 12).
 
 mod common;
 
@@ -18,7 +18,7 @@ fn pdq(changes: &[(&'static str, Value)]) -> Settings {
     settings
 }
 
-/// The FCTs in seconds by packets and by flows.
+/// The FCTs in seconds, in the packet engine and in the fluid engine.
 fn both(network: &Network, flows: &[Flow], seed: u64, settings: &Settings) -> [Vec<f64>; 2] {
     let (routing, sample_interval, until) = (Routing::Ecmp, Time::ZERO, None);
     let scheme = &Scheme::from_settings(settings).unwrap();
@@ -54,7 +54,7 @@ fn text(word: &str) -> Value {
     Value::Text(word.into())
 }
 
-/// Ten flows to one of 12 servers at once: means over 20 draws.
+/// The mean FCTs of ten flows to one of 12 servers that start at once, over 20 draws.
 fn query_aggregation(sizes: &str, knowledge: &str) -> [f64; 2] {
     let network = network("single-rooted-tree", &[]);
     let words = [
@@ -82,7 +82,8 @@ fn flows_that_do_not_know_their_sizes() {
         (even, "random", 0.1),
         (tailed, "known", 0.1),
         (tailed, "random", 0.1),
-        // Packets let flows of one step, which take less than K round trips, send two at a time.
+        // In the packet engine, flows of one step take less than K round trips, and two of them
+        // send at a time.
         (even, "estimated", 0.25),
         (tailed, "estimated", 0.15),
     ] {

@@ -14,9 +14,9 @@ const MAC_PREFIX: [u8; 5] = [2, 0, 0, 0, 0];
 const IPV4_PREFIX: [u8; 3] = [10, 99, 0];
 const IPV6_PREFIX: [u16; 7] = [0xfd99, 0, 0, 0, 0, 0, 0];
 
-/// Where messages of switches come from.
+/// The Ethernet address that messages of switches come from.
 pub(crate) const SWITCH_MAC: [u8; 6] = [2, 0, 0, 0, 0, 0xff];
-/// The same as an IPv4 address.
+/// The IPv4 address that messages of switches come from.
 pub(crate) const SWITCH_IPV4: Ipv4Addr = Ipv4Addr::new(10, 99, 0, 254);
 
 /// The last byte of a host's addresses.
@@ -47,7 +47,7 @@ pub fn ipv6(host: HostId) -> Ipv6Addr {
     Ipv6Addr::new(a, b, c, d, e, f, g, number(host).into())
 }
 
-/// The host that has this IP address, if it could be one's.
+/// The host that has this IP address; `None` if it is not of the form of [`ipv4`] or [`ipv6`].
 pub fn host_with_ip(address: IpAddr) -> Option<HostId> {
     match address {
         IpAddr::V4(address) => match address.octets() {
@@ -63,7 +63,7 @@ pub fn host_with_ip(address: IpAddr) -> Option<HostId> {
     }
 }
 
-/// The host that has this Ethernet address, if it could be one's.
+/// The host that has this Ethernet address; `None` if it is not of the form of [`mac`].
 pub fn host_with_mac(address: [u8; 6]) -> Option<HostId> {
     let [a, b, c, d, e, number] = address;
     if [a, b, c, d, e] == MAC_PREFIX { host(number) } else { None }

@@ -1,8 +1,9 @@
-//! The agent on every host: the program that tags packets on real machines, as its operator starts it.
+//! Runs the agent on every host. The agent is the program that tags packets on real machines, and it
+//! starts here as its operator would start it.
 //!
-//! Each agent has the network namespace of its host, a BPF file system of its own, and a shell around it
-//! that ends it when the lab ends, however it ends: the shell waits for its standard input, which the lab
-//! holds open. The kernel frees the tagger with the file system and the interface.
+//! Each agent runs in the network namespace of its host and has a BPF file system of its own. A shell
+//! around the agent waits for its standard input, which the lab holds open, and so ends the agent when
+//! the lab ends in whatever way. The kernel frees the tagger with the file system and the interface.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,7 +20,7 @@ use crate::error::LabError;
 use crate::hosts::Hosts;
 use crate::tap::INTERFACE;
 
-/// Mounts the agent's file system, and ends the agent with the shell's standard input.
+/// Mounts the agent's file system, runs the agent, and ends it when the shell's standard input is closed.
 const SHELL: &str = "mount -t bpf bpf /sys/fs/bpf || exit; \"$@\" & cat; kill $!; wait";
 /// How long an agent may take to be ready, on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -34,7 +35,7 @@ impl Agents {
     /// Starts `program agent start` on every host, to tag as `tags` says, and waits until all do.
     ///
     /// # Errors
-    /// [`LabError::Agent`] with what an agent says that does not start.
+    /// [`LabError::Agent`] with the last message of an agent that does not start.
     pub fn start(hosts: &Hosts, tags: &AgentTags, program: &Path) -> Result<Agents, LabError> {
         let mut agents = Agents { shells: Vec::new() };
         let folders: Vec<PathBuf> =
@@ -59,7 +60,7 @@ impl Drop for Agents {
             drop(shell.stdin.take());
         }
         for shell in &mut self.shells {
-            // It ends by itself, and takes its agent along.
+            // The shell ends by itself, and ends its agent first.
             let _ = shell.wait();
         }
     }
@@ -89,7 +90,7 @@ fn configuration(tags: &AgentTags) -> String {
     )
 }
 
-/// Where an agent says that it is ready, as services say it to systemd.
+/// The socket on which an agent reports that it is ready, as services report to systemd.
 fn listen(folder: &Path) -> Result<UnixDatagram, LabError> {
     let path = folder.join("notify");
     let socket = UnixDatagram::bind(&path).map_err(|e| LabError::file("make", &path, e))?;
@@ -122,7 +123,7 @@ fn wait(ready: &UnixDatagram, folder: &Path) -> Result<(), LabError> {
     }
 }
 
-/// An agent that does not become ready, with what it says.
+/// The error of an agent that does not become ready, with the agent's last message.
 fn failed(folder: &Path, error: &io::Error) -> LabError {
     let said = fs::read_to_string(folder.join("log")).unwrap_or_default();
     let said = said.lines().last().map_or_else(|| error.to_string(), str::to_owned);

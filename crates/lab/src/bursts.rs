@@ -1,7 +1,7 @@
 //! What the applications of hosts tell the taggers at their edges: which flow a connection carries.
 //!
-//! A flow on a connection that carries many is what EPN 2018 calls a burst: "EPN relies on application to specify
-//! the start and end packets of the flow" (IV-B).
+//! EPN 2018 calls a flow a burst if its connection carries many flows: "EPN relies on application to specify the
+//! start and end packets of the flow" (IV-B).
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -12,13 +12,13 @@ use flowsched_units::{Bytes, Time};
 /// A flow on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// Its number in the experiment.
+    /// The flow's number in the experiment.
     pub flow: u32,
-    /// Bytes that the connection carried before it.
+    /// Bytes that the connection carried before the flow.
     pub before: u64,
-    /// Its size.
+    /// The flow's size.
     pub size: Bytes,
-    /// When it is due to have finished.
+    /// When the flow should have finished.
     pub deadline: Option<Time>,
 }
 

@@ -8,12 +8,12 @@ use flowsched_units::Time;
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     epoch: Instant,
-    /// The same by the clock that the kernel's timestamps have.
+    /// The epoch on the clock of the kernel's timestamps.
     wall: SystemTime,
 }
 
 impl Clock {
-    /// Time 0 is so long from now.
+    /// A clock whose time 0 is this long from now.
     pub fn starting_in(time: Duration) -> Clock {
         Clock { epoch: Instant::now() + time, wall: SystemTime::now() + time }
     }
@@ -23,7 +23,7 @@ impl Clock {
         from_duration(Instant::now().saturating_duration_since(self.epoch))
     }
 
-    /// The time of a timestamp that is so long after the beginning of 1970.
+    /// The time of a kernel timestamp, given since the beginning of 1970; 0 before the epoch.
     pub fn at(&self, since_1970: Duration) -> Time {
         let stamp = SystemTime::UNIX_EPOCH + since_1970;
         from_duration(stamp.duration_since(self.wall).unwrap_or_default())

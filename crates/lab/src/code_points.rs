@@ -2,8 +2,8 @@
 
 use crate::switch::headers::Levels;
 
-/// The priority of each code point at ports that tell so many apart: by its upper three bits, as switches
-/// do.
+/// The priority of each code point at ports with this many priorities. The code point's upper three bits
+/// decide, as in switches.
 pub(crate) fn levels(priorities: usize) -> Levels {
     let lowest = priorities.saturating_sub(1);
     std::array::from_fn(|code_point| lowest.saturating_sub(code_point >> 3) as u8)

@@ -6,7 +6,7 @@ use crate::played::{LATE_START, Starts};
 use crate::switch::Counts;
 use crate::switch::pace::{Pace, Pacing};
 
-/// The share of packets, of flows and of a server's time that may be late in a run that counts.
+/// The largest share of packets, of flows and of a server's time that may be late in a valid run.
 const LATE_SHARE: f64 = 0.01;
 
 /// How well the lab kept to real time in one run.
@@ -18,27 +18,27 @@ pub struct Conduct {
     pub priorities: [u64; 8],
     /// The lateness that half of the packets did not exceed.
     pub median: Time,
-    /// What 99% of them did not exceed.
+    /// The lateness that 99% of the packets did not exceed.
     pub p99: Time,
-    /// That of the latest.
+    /// The lateness of the latest packet.
     pub most: Time,
-    /// What passes for late: the time of a full packet on the slowest link.
+    /// The lateness from which a packet is late: the time of a full packet on the slowest link.
     pub limit: Time,
-    /// The share of packets that were later.
+    /// The share of packets that were later than `limit`.
     pub late_share: f64,
     /// How the port before the busiest host was paced; `None` if none was busy.
     pub pacing: Option<Pacing>,
     /// The longest time that the switch did not look for packets while some were under way.
     pub longest_absence: Time,
-    /// The latest that a flow began after it should have.
+    /// The longest time from a flow's planned start to its start.
     pub latest_start: Time,
     /// The share of flows that began more than [`LATE_START`] late.
     pub late_starts: f64,
-    /// The time that a memcached server waited for a processor, relative to the run: of the one that waited longest.
+    /// The time that a memcached server waited for a processor, relative to the run: the largest of all servers.
     pub server_wait: f64,
     /// Packets that a host had no room for.
     pub overrun: u64,
-    /// Frames that were malformed or for nobody of the lab.
+    /// Frames that were malformed or for no host of the lab.
     pub refused: u64,
 }
 
@@ -69,7 +69,7 @@ impl Conduct {
         self.faults().is_empty()
     }
 
-    /// Why the run does not count, in clauses; none if it counts.
+    /// The reasons why the run does not count, as clauses; empty if it counts.
     pub fn faults(&self) -> Vec<String> {
         let Conduct { late_share, late_starts, server_wait, overrun, .. } = *self;
         let percent = |share: f64| format!("{:.1}%", 100.0 * share);

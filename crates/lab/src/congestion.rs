@@ -1,7 +1,8 @@
 //! The congestion control that hosts use: the kernel's, or the lab's own DCTCP where the kernel has none.
 //!
-//! The lab's own is a BPF program (`bpf/dctcp.bpf.c`), which the kernel keeps as long as this process
-//! holds a link to it: it goes with the process, however that ends. It has a name of its own in each lab.
+//! The lab's own is a BPF program (`bpf/dctcp.bpf.c`). The kernel keeps it as long as this process holds
+//! a link to it, and so removes it when the process ends in whatever way. It has a different name in each
+//! lab.
 //!
 //! What may not live here: how hosts come to use it, which is a metric of their routes.
 
@@ -23,16 +24,17 @@ mod generated {
 
 /// Alpha 1 in the BPF program.
 const ONE: u32 = 1 << 20;
-/// What the kernel's own DCTCP has, which only the whole machine can change (RFC 8257, 4.2).
+/// The settings of the kernel's own DCTCP, which can only be changed for the whole machine (RFC 8257,
+/// 4.2).
 const OF_KERNELS: KernelDctcp = KernelDctcp { g: 1.0 / 16.0, initial_alpha: 1.0 };
-/// Labs that may have a DCTCP of their own at a time.
+/// The most labs that may have a DCTCP of their own at a time.
 const MOST_LABS: u32 = 1_000;
 
 /// A congestion control that hosts can use while this is there.
 #[derive(Debug)]
 pub struct Congestion {
     name: String,
-    /// The lab's own.
+    /// The lab's own DCTCP, if the kernel's does not do.
     #[cfg_attr(not(test), expect(dead_code, reason = "only tests look into it"))]
     own: Option<Own>,
 }
@@ -59,7 +61,7 @@ impl Congestion {
         }
     }
 
-    /// What the kernel calls it.
+    /// The kernel's name of the congestion control.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -109,7 +111,7 @@ fn share(part: f64) -> u32 {
     (part * f64::from(ONE)).round() as u32
 }
 
-/// Whether the kernel has a congestion control of this name, or a module with it.
+/// Whether the kernel has a congestion control of this name, or can load it as a module.
 fn is_in_kernel(name: &'static str) -> bool {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP));
     socket.is_ok_and(|socket| setsockopt(&socket, TcpCongestion, &name.into()).is_ok())

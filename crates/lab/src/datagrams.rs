@@ -46,10 +46,10 @@ pub(crate) const AROUND: usize = 20 + 8;
 pub struct Sockets(Vec<UdpSocket>);
 
 impl Sockets {
-    /// One for each host.
+    /// Opens a socket for each host.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// If the system refuses a request.
     pub fn open(hosts: &Hosts) -> Result<Sockets, LabError> {
         let opened = (0..hosts.count()).map(HostId).map(|host| {
             let namespace = hosts.namespace(host).ok_or(LabError::NeedsRoot)?;
@@ -76,7 +76,7 @@ pub struct Datagrams<'a, T: Transport, G: Tagging<T::Header>> {
     outbox: Outbox<T::Header>,
     clock: Clock,
     ended: u64,
-    /// The time of what hosts did last.
+    /// When hosts last acted.
     last: Time,
     /// How late flows began.
     starts: Starts,
@@ -106,7 +106,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
     /// Plays all flows to their ends, or until `progress` says to stop or `until` comes.
     ///
     /// # Errors
-    /// What the system says of a socket.
+    /// If a socket fails.
     pub fn play(mut self, until: Time, progress: &Progress) -> Result<Played, LabError> {
         let failed = |error| LabError::system("use a socket", error);
         let mut precedence = Precedence::take(Rank::Hosts).map_err(refused)?;
@@ -141,7 +141,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
         self.next_start().min(self.ends.deadline())
     }
 
-    /// Flows and timers have their turns that are due by `now`, each as if it were on time.
+    /// Starts the flows and runs the timers that are due by `now`, each with the time at which it was due.
     fn catch_up(&mut self, now: Time) {
         loop {
             let (start, deadline) = (self.next_start(), self.ends.deadline());
@@ -163,7 +163,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
         }
     }
 
-    /// Takes in what has come to a host.
+    /// Reads the packets that have come to a host, and has the host handle them.
     fn read(&mut self, host: usize) -> io::Result<()> {
         let mut buffer = [0; LONGEST_FRAME];
         loop {
@@ -195,12 +195,12 @@ fn is_for<H: Header>(flows: &[Flow], packet: &Packet<H>, host: HostId) -> bool {
     flow.is_some_and(|flow| host == if is_back { flow.src } else { flow.dst })
 }
 
-/// What hosts send goes out of here.
+/// Sends the packets of hosts.
 #[derive(Debug)]
 struct Outbox<H> {
     sockets: Sockets,
     codec: Codec<H>,
-    /// What the system said of a packet that it did not send.
+    /// The system's error for a packet that it did not send.
     refused: Option<io::Error>,
 }
 
@@ -213,7 +213,7 @@ impl<H: Header> Outbox<H> {
         let bytes = buffer.get(..length).unwrap_or(&buffer);
         match self.sockets.0[host.index()].send_to(bytes, (ipv4(HostId(packet.to)), PORT)) {
             Ok(_) => {}
-            // The card has no room: the packet is lost, as it would be there.
+            // The card has no room, so it loses the packet.
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(error) => self.refused = Some(error),
         }

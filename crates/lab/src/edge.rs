@@ -40,13 +40,13 @@ const CE: u8 = 3;
 
 /// What the edges of all hosts share.
 pub struct Shared<G, H> {
-    /// The rule.
+    /// The scheme's tagger.
     pub tagger: G,
-    /// How headers are written.
+    /// How headers are written into VXLAN.
     pub tunnel: Tunnel<H>,
     /// Which connection carries which flow.
     pub bursts: Arc<Bursts>,
-    /// Priorities that ports tell apart.
+    /// The number of priorities at ports.
     pub priorities: usize,
     /// The time.
     pub clock: Clock,
@@ -59,7 +59,7 @@ pub struct Edge<K, G: Tagging<H>, H: Header> {
     /// The rate of the host's card.
     rate: Rate,
     shared: Rc<Shared<G, H>>,
-    /// By sender and receiver: the sequence number of the first byte of a connection that this host opened.
+    /// The sequence number of this host's first byte on each connection, by sender and receiver.
     firsts: HashMap<(SocketAddr, SocketAddr), u32>,
     /// The flows that this host sends, by number.
     flows: HashMap<u32, Sent<G::Flow>>,
@@ -68,7 +68,7 @@ pub struct Edge<K, G: Tagging<H>, H: Header> {
 /// A flow as its sender's edge sees it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent<F> {
-    /// What the tagger remembers.
+    /// What the tagger remembers of the flow.
     tagged: F,
     /// Bytes sent at least once.
     highest: u64,
@@ -76,7 +76,7 @@ struct Sent<F> {
     acknowledged: u64,
 }
 
-/// What an edge reads of a TCP segment.
+/// The fields of a TCP segment that an edge reads.
 struct Segment<'f> {
     from: SocketAddr,
     to: SocketAddr,
@@ -109,7 +109,7 @@ impl<K: Cable, G: Tagging<H>, H: Header> Edge<K, G, H> {
         Edge { cable, host, rate, shared, firsts: HashMap::new(), flows: HashMap::new() }
     }
 
-    /// The frame with VXLAN around it; `None` if it is no TCP over IPv4 for a host.
+    /// The frame with VXLAN around it; `None` if it is not TCP over IPv4 to a host.
     fn wrap(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
         let segment = Segment::read(frame)?;
         let to = host_with_ip(segment.to.ip())?;
@@ -134,7 +134,7 @@ impl<K: Cable, G: Tagging<H>, H: Header> Edge<K, G, H> {
         Some(vxlan::wrap(&outer, frame))
     }
 
-    /// Tags the packet of a segment: the number of its flow.
+    /// Tags the packet of a segment. Returns the number of its flow, or `NO_FLOW`.
     fn tag(&mut self, segment: &Segment<'_>, packet: &mut Packet<H>) -> u32 {
         let Shared { tagger, bursts, .. } = &*self.shared;
         packet.priority = tagger.ack_priority(0);
@@ -151,7 +151,7 @@ impl<K: Cable, G: Tagging<H>, H: Header> Edge<K, G, H> {
         burst.flow
     }
 
-    /// Bytes of the flow before the segment's first; `None` if the segment is of an earlier flow.
+    /// Bytes of the flow before the segment's first byte; `None` if the segment belongs to an earlier flow.
     fn offset(&self, segment: &Segment<'_>, burst: &Burst) -> Option<u64> {
         let first = self.firsts.get(&(segment.from, segment.to))?;
         let in_connection = segment.tcp.sequence_number().wrapping_sub(*first);
@@ -190,7 +190,7 @@ impl<K: Cable, G: Tagging<H>, H: Header> Edge<K, G, H> {
         tagger.on_message(&mut sent.tagged, &message);
     }
 
-    /// Notes what a segment acknowledges of the flow that this host sends on its connection.
+    /// Notes how many bytes a segment acknowledges of the flow that this host sends on its connection.
     fn note_ack(&mut self, segment: &Segment<'_>) {
         let Some(burst) = self.shared.bursts.find(segment.to).filter(|_| segment.tcp.ack()) else {
             return;
@@ -245,7 +245,7 @@ impl<K: Cable, G: Tagging<H>, H: Header> Cable for Edge<K, G, H> {
 }
 
 impl<'f> Segment<'f> {
-    /// Reads a frame, of which the payload may be missing; `None` if it is no TCP over IPv4.
+    /// Reads a frame, whose payload may be missing; `None` if it is not TCP over IPv4.
     fn read(frame: &'f [u8]) -> Option<Segment<'f>> {
         let packet = SlicedPacket::from_ethernet(frame).ok()?;
         let (Some(NetSlice::Ipv4(ip)), Some(TransportSlice::Tcp(tcp))) =

@@ -20,9 +20,9 @@ pub enum LabError {
         "the lab runs 2 to {most} hosts, and `topology` has {found}. Change its number of hosts."
     )]
     Hosts {
-        /// How many the topology has.
+        /// The number of hosts in the topology.
         found: u32,
-        /// How many there may be.
+        /// The largest number of hosts in a lab.
         most: u32,
     },
     /// The scheme tags packets, and there is no agent to tag them.
@@ -34,7 +34,7 @@ pub enum LabError {
     /// An agent does not start.
     #[error("the agent on a host does not start: {said}")]
     Agent {
-        /// Its last message.
+        /// The agent's last message.
         said: String,
     },
     /// There is no DCTCP.
@@ -46,13 +46,14 @@ pub enum LabError {
         /// What the kernel says.
         why: String,
     },
-    /// Taggers at the edges of hosts know flows from applications.
+    /// The taggers at the edges of hosts learn of flows from applications, and memcached does not
+    /// tell them.
     #[error(
         "the hosts of this scheme have to know when flows begin, and memcached does not tell: remove \
          `served_by` from the workload"
     )]
     Untold,
-    /// memcached speaks TCP.
+    /// memcached speaks TCP, and the scheme's hosts do not.
     #[error(
         "memcached needs hosts with TCP, and those of this scheme speak its own protocol over UDP: \
          remove `served_by` from the workload"
@@ -70,7 +71,7 @@ pub enum LabError {
          the package util-linux (for `mount`, on some systems the package mount)."
     )]
     NoProgram {
-        /// Its name.
+        /// The program's name.
         program: &'static str,
     },
     /// There is no memcached.
@@ -114,7 +115,8 @@ pub enum LabError {
 }
 
 impl LabError {
-    /// `source` ended the attempt to do `what`. Missing privileges are [`LabError::NeedsRoot`].
+    /// The error `source` of an attempt to do `what`. Missing privileges are
+    /// [`LabError::NeedsRoot`].
     pub(crate) fn system(what: impl Into<String>, source: impl Into<io::Error>) -> LabError {
         let source = source.into();
         match source.kind() {
@@ -123,7 +125,7 @@ impl LabError {
         }
     }
 
-    /// `source` ended the attempt to do `what` with the file or folder `path`.
+    /// The error `source` of an attempt to do `what` with the file or folder `path`.
     pub(crate) fn file(what: &'static str, path: &Path, source: io::Error) -> LabError {
         match source.kind() {
             io::ErrorKind::PermissionDenied => LabError::NeedsRoot,

@@ -15,7 +15,7 @@ use crate::tap::Tap;
 
 /// Kernel settings of every host, as paths under /proc/sys/net.
 const SETTINGS: &[(&str, &str)] = &[
-    // Hosts say nothing of their own: no duplicate address detection, no router solicitations.
+    // Hosts send no packets by themselves: no duplicate address detection, no router solicitations.
     ("ipv6/conf/all/accept_dad", "0"),
     ("ipv6/conf/default/accept_dad", "0"),
     ("ipv6/conf/default/addr_gen_mode", "1"),
@@ -23,21 +23,21 @@ const SETTINGS: &[(&str, &str)] = &[
     ("ipv6/conf/default/accept_ra", "0"),
     // A full packet carries 1460 B, as in the simulator: timestamps would take 12 of them.
     ("ipv4/tcp_timestamps", "0"),
-    // The kernel always has data to send while a flow has some, also if the lab's own thread is late: the
-    // agent would take such a pause for the end of a message.
+    // The kernel always has data to send while a flow has some, even if the lab's own thread is late. The agent would
+    // take a pause for the end of a message.
     ("ipv4/tcp_wmem", "4096 4194304 16777216"),
-    // Receivers have room for any window, so that what bounds it is what the lab sets, and not their memory.
+    // Receivers have room for any window, so that the lab's setting bounds it and not the receivers' memory.
     ("ipv4/tcp_rmem", "4096 33554432 33554432"),
     ("ipv4/tcp_moderate_rcvbuf", "0"),
-    // What one connection learned of the path does not start the next one.
+    // A connection does not start with what an earlier one learned of the path.
     ("ipv4/tcp_no_metrics_save", "1"),
-    // A connection that no process has any more ends after its first retransmission (0 would mean eight), or
-    // a second after it was closed: until then it keeps the namespace and the congestion control.
+    // A connection without a process ends after its first retransmission (0 would mean eight), or a second after it was
+    // closed. Until then it keeps the namespace and the congestion control.
     ("ipv4/tcp_orphan_retries", "1"),
     ("ipv4/tcp_fin_timeout", "1"),
 ];
 
-/// Hosts that are up, and who owns them. Everything goes when this is dropped.
+/// Hosts that are up, and the owner of their lab. Dropping this removes them.
 #[derive(Debug)]
 pub struct Hosts {
     namespaces: Vec<Namespace>,
@@ -45,12 +45,12 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Removes what dead labs left in the folder `all`, and makes `hosts` hosts that send with `stack`. Also returns the
-    /// other end of each one's cable.
+    /// Removes what dead labs left in the folder `all`, and makes `hosts` hosts that send with `stack`. Also returns
+    /// the switch's end of each host's cable.
     ///
     /// # Errors
-    /// [`LabError::NeedsRoot`] without root, [`LabError::Hosts`] for a number that the lab does not
-    /// run, or what the system refuses. What was made until then is gone.
+    /// [`LabError::NeedsRoot`] without root, [`LabError::Hosts`] for a number of hosts that the lab cannot run, or an
+    /// error of the system. On an error, nothing that was made remains.
     pub fn up(hosts: u32, stack: &Stack<'_>, all: &Path) -> Result<(Hosts, Vec<Tap>), LabError> {
         if !(2..=MOST_HOSTS).contains(&hosts) {
             return Err(LabError::Hosts { found: hosts, most: MOST_HOSTS });

@@ -67,7 +67,8 @@ async fn bring_up(
         .txqueuelen(QUEUE_PACKETS)
         .arp(false)
         .multicast(false)
-        // Every packet is tagged by itself: the agent tags super-packets as a whole.
+        // One segment per packet: the agent would tag a super-packet as a whole, and each packet needs its own
+        // tag.
         .append_extra_attribute(LinkAttribute::GsoMaxSegs(1))
         .up();
     netlink.link().set(link.build()).execute().await?;
@@ -76,8 +77,8 @@ async fn bring_up(
     netlink.address().add(card, ipv6(host).into(), v6).execute().await
 }
 
-/// Gives TCP its congestion control, its first window and its shortest timeout, which belong to the route. As a
-/// metric a congestion control applies to both ends of every connection, and they negotiate ECN if it needs that.
+/// Sets TCP's congestion control, first window and shortest time-out, which are metrics of the route. As a
+/// metric, a congestion control applies to both ends of every connection, and they negotiate ECN if it needs ECN.
 async fn set_route(
     netlink: &Handle,
     host: HostId,
@@ -112,7 +113,7 @@ async fn introduce(netlink: &Handle, card: u32, other: HostId) -> Result<(), rtn
     Ok(())
 }
 
-/// The kernel's own error number where there is one.
+/// Converts an error; keeps the kernel's own error number if there is one.
 fn from_netlink(error: rtnetlink::Error) -> io::Error {
     match error {
         rtnetlink::Error::NetlinkError(message) => message.to_io(),

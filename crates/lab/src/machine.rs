@@ -1,4 +1,4 @@
-//! What a machine needs to run the lab: checked before anything is written.
+//! Checks that a machine has what the lab needs, before anything is written.
 
 use std::env;
 use std::ffi::OsStr;

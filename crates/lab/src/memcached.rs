@@ -29,26 +29,26 @@ use crate::schedule::Schedule;
 use get::Get;
 pub use servers::Servers;
 
-/// Asks for the values that these flows are.
+/// The clients of memcached, which ask for the values of these flows.
 #[derive(Debug)]
 pub struct Queries<'a> {
     flows: &'a [Flow],
     hosts: &'a Hosts,
     connections: Vec<Get>,
-    /// By client and server: connections without a question.
+    /// Connections without a request under way, by client and server.
     idle: HashMap<(HostId, HostId), Vec<usize>>,
     epoll: Epoll,
-    /// By flow.
+    /// The outcome of each flow.
     outcomes: Vec<FlowOutcome>,
     ended: usize,
 }
 
 impl<'a> Queries<'a> {
-    /// Opens a connection from each client to each server that it asks. The flows' numbers are their
-    /// places.
+    /// Opens a connection from each client to each server that it asks. The number of a flow is its place
+    /// in `flows`.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// If the system refuses a request.
     pub fn new(flows: &'a [Flow], hosts: &'a Hosts) -> Result<Queries<'a>, LabError> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)
             .map_err(|error| LabError::system("wait for memcached", error))?;
@@ -71,10 +71,11 @@ impl<'a> Queries<'a> {
         Ok(queries)
     }
 
-    /// Asks all questions and waits for the answers, or until `progress` says to stop or `until` comes.
+    /// Sends all requests and reads the answers, until all have come, `progress` says to stop, or `until`
+    /// is over.
     ///
     /// # Errors
-    /// What the system says of a connection, or an answer that is none.
+    /// If a connection fails, or an answer is not the value.
     pub fn play(
         mut self,
         clock: Clock,

@@ -1,4 +1,4 @@
-//! Network namespaces: made, entered, and gone with the process.
+//! Makes and enters network namespaces, which end with the process.
 //!
 //! A namespace of the lab has no name and no mount. It lives as long as one of its files is open, a
 //! thread is inside or a socket sends in it. The kernel therefore removes it, with all of its
@@ -20,7 +20,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 
 use crate::error::LabError;
 
-/// A network namespace. It goes when this is dropped and no thread or socket is left in it.
+/// A network namespace. It ends when this is dropped and no thread or socket is left in it.
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
@@ -42,8 +42,8 @@ impl Namespace {
         Ok(Namespace { file })
     }
 
-    /// Runs `action` inside, in a thread of its own. Files and sockets that it opens belong to the
-    /// namespace, whichever thread uses them afterwards.
+    /// Runs `action` in a new thread inside the namespace. Files and sockets that it opens belong to
+    /// the namespace, whichever thread uses them afterwards.
     ///
     /// # Errors
     /// If the namespace cannot be entered, or what `action` returns.
@@ -62,8 +62,8 @@ impl Namespace {
         })
     }
 
-    /// The path by which other programs of this machine enter it while this process lives, as in
-    /// `nsenter --net=PATH`.
+    /// The path by which other programs of this machine enter the namespace while this process lives,
+    /// as in `nsenter --net=PATH`.
     pub fn path(&self) -> PathBuf {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd()).into()
     }

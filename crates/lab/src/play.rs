@@ -19,7 +19,8 @@ use crate::played::Played;
 use crate::switch::Switch;
 use crate::tap::Cable;
 
-/// Has hosts play the flows in one thread, and the switch bring packets in another, until the hosts have done.
+/// Runs the hosts, which play the flows, in one thread and the switch in another, until the hosts have
+/// finished.
 pub(crate) fn play<K, H, P, C>(
     job: &Job<'_>,
     mut switch: Switch<'_, K, H, P, C>,
@@ -72,7 +73,7 @@ where
     Ok((Outcome { passage, ..outcome }, conduct))
 }
 
-/// Has the other thread end if this one panics: it would wait for ever, and the run for it.
+/// Ends the other thread if this one panics. Otherwise that thread would wait for ever, and so would the run.
 struct OnPanic<'a>(&'a AtomicBool);
 
 impl Drop for OnPanic<'_> {
@@ -83,7 +84,7 @@ impl Drop for OnPanic<'_> {
     }
 }
 
-/// What a full packet takes on the slowest link.
+/// The time of a full packet on the slowest link.
 fn packet_time(network: &Network) -> Time {
     let packet = Bytes::new(PACKET_WIRE);
     let times = network.ports().iter().map(|port| port.rate.transmission_time(packet));

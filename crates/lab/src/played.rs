@@ -1,16 +1,16 @@
-//! What hosts tell of the flows that they played.
+//! What hosts report about the flows that they played.
 
 use flowsched_schemes::world::{FlowOutcome, Uncounted};
 use flowsched_units::Time;
 
-/// What became of flows that were played.
+/// The outcomes of flows that were played.
 #[derive(Clone, Debug, Default)]
 pub struct Played {
-    /// By flow.
+    /// The outcome of each flow.
     pub flows: Vec<FlowOutcome>,
-    /// How late they began.
+    /// How late the flows began.
     pub starts: Starts,
-    /// What hosts do not tell of the flows.
+    /// What hosts do not report about the flows.
     pub uncounted: Uncounted,
 }
 
@@ -29,14 +29,14 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Counts a flow that began so much too late.
+    /// Counts a flow that began this much after its planned start.
     pub(crate) fn note(&mut self, lateness: Time) {
         self.latest = self.latest.max(lateness);
         self.flows += 1;
         self.late += u64::from(lateness > LATE_START);
     }
 
-    /// These and other flows.
+    /// The starts of these flows and of other flows together.
     pub(crate) fn and(self, other: Starts) -> Starts {
         Starts {
             latest: self.latest.max(other.latest),

@@ -1,4 +1,5 @@
-//! Who plays the flows of a run: the traffic generator, and memcached where it is asked for.
+//! Plays the flows of a run: with the traffic generator, and with memcached where the workload asks
+//! for it.
 
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -13,19 +14,20 @@ use crate::memcached::Queries;
 use crate::played::Played;
 use crate::traffic::Traffic;
 
-/// Flows by who plays them. In each list, a flow's number is its place.
+/// The flows of a run, split by who plays them. In each list, a flow's number is its place.
 #[derive(Clone, Debug, Default)]
 pub struct Split {
-    /// Those of the traffic generator.
+    /// The flows of the traffic generator.
     pub traffic: Vec<Flow>,
-    /// Those that memcached serves.
+    /// The flows that memcached serves.
     pub memcached: Vec<Flow>,
-    /// By flow: whether memcached serves it, and its place in its list.
+    /// For each flow of the run, whether memcached serves it, and its place in its list.
     places: Vec<(bool, u32)>,
 }
 
 impl Split {
-    /// Memcached serves the flows that are marked in `memcached`; none if that is empty.
+    /// Splits flows. Memcached serves those that are marked in `memcached`, and none if that is
+    /// empty.
     pub fn new(flows: &[Flow], memcached: &[bool]) -> Split {
         let mut split = Split::default();
         for (index, flow) in flows.iter().enumerate() {
@@ -41,7 +43,7 @@ impl Split {
     /// Plays all flows to their ends, or until `progress` says to stop or `until` comes.
     ///
     /// # Errors
-    /// The first of either.
+    /// The first error of the traffic or of the queries.
     pub fn play(
         &self,
         traffic: Traffic<'_>,

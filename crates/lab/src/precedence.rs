@@ -1,9 +1,10 @@
 //! Lets the lab's threads run as soon as they have something to do, whatever else the machine does.
 //!
-//! The system runs a real-time thread as soon as it wakes. Any other thread may wait until what runs has used up its
-//! slice, which takes milliseconds however high the thread's priority is. But real-time threads that take nearly all
-//! of a second are stopped for the rest of it (`/proc/sys/kernel/sched_rt_runtime_us`): a thread that comes close to
-//! that is an ordinary one again for a while, of the highest priority.
+//! The system runs a real-time thread as soon as it wakes. Any other thread may wait until the running one has used
+//! up its slice, which takes milliseconds however high the waiting thread's priority is. But the system stops
+//! real-time threads that take nearly all of a second, for the rest of that second
+//! (`/proc/sys/kernel/sched_rt_runtime_us`). A thread that comes close to this limit therefore becomes an ordinary
+//! thread of the highest priority for a while.
 
 use std::collections::VecDeque;
 use std::io;
@@ -27,14 +28,14 @@ const BUDGET: Duration = Duration::from_millis(750);
 /// The highest priority of ordinary threads.
 const HIGHEST: i32 = -20;
 
-/// Whose thread goes before whose in real time.
+/// The order of the lab's threads in real time. The highest rank goes first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rank {
     Hosts = 1,
     Switch = 2,
 }
 
-/// The precedence of a thread over all that are not of the lab, until this is dropped. Threads that it starts
+/// The precedence of a thread over all threads outside the lab, until this is dropped. Threads that it starts
 /// meanwhile have it too.
 #[derive(Debug)]
 pub(crate) struct Precedence {
@@ -50,10 +51,10 @@ pub(crate) struct Precedence {
 }
 
 impl Precedence {
-    /// Of the calling thread, which has to drop it.
+    /// Gives the calling thread precedence. The same thread has to drop it.
     ///
     /// # Errors
-    /// What the system says: it grants a higher priority to root alone.
+    /// If the system refuses: it grants a higher priority to root alone.
     pub(crate) fn take(rank: Rank) -> io::Result<Precedence> {
         let now = Instant::now();
         let precedence = Precedence {
@@ -69,10 +70,10 @@ impl Precedence {
         Ok(precedence)
     }
 
-    /// Checks whether the thread has real time left; to be called every few milliseconds or more often.
+    /// Checks whether the thread has real time left. Call this every few milliseconds or more often.
     ///
     /// # Errors
-    /// What the system says.
+    /// If the system refuses the change.
     pub(crate) fn keep(&mut self) -> io::Result<()> {
         let now = Instant::now();
         if now < self.next_look {
@@ -85,7 +86,7 @@ impl Precedence {
         if has_budget == had_budget { Ok(()) } else { self.set() }
     }
 
-    /// Notes that the thread has used the processor for `used` in all until `now`.
+    /// Notes that the thread has used the processor for `used` in total until `now`.
     fn note(&mut self, now: Instant, used: Duration) {
         let before = std::mem::replace(&mut self.used, used);
         if self.is_real_time {
@@ -117,19 +118,19 @@ impl Precedence {
     }
 }
 
-/// For how long the calling thread has used a processor.
+/// The processor time that the calling thread has used.
 fn processor_time() -> io::Result<Duration> {
     Ok(Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?))
 }
 
-/// The error of a run whose threads the system refuses their precedence.
+/// The error of a run whose threads do not get their precedence from the system.
 pub(crate) fn refused(error: io::Error) -> LabError {
     LabError::system("raise the priority of a thread", error)
 }
 
 impl Drop for Precedence {
     fn drop(&mut self) {
-        // It only gives up what it has.
+        // Giving up precedence needs no privilege.
         let _ = self.before.set();
     }
 }

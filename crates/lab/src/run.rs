@@ -1,4 +1,4 @@
-//! A run of the lab: an experiment's flows, between real hosts, through its network.
+//! Runs an experiment in the lab: its flows cross its network between real hosts.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,16 +37,16 @@ use crate::switch::headers::Levels;
 use crate::tap::{Cable, Tap};
 use crate::traffic::{Manners, Pool, Tags, Traffic};
 
-/// From when everything is ready until time 0.
+/// The time from when everything is ready until time 0.
 const AHEAD: Duration = Duration::from_millis(50);
 
-/// What a run has beside its job and scheme.
+/// The inputs of a run beside its job and scheme.
 #[derive(Debug, Default)]
 pub struct Extras {
-    /// The ports whose frames are written.
+    /// The ports whose frames are captured.
     pub captures: Captures,
-    /// By flow: whether it is a value that its receiver gets from a memcached on its sender. Empty: none
-    /// is.
+    /// For each flow, whether it is a value that its receiver gets from a memcached on its sender. If
+    /// this is empty, no flow is.
     pub memcached: Vec<bool>,
 }
 
@@ -66,12 +66,12 @@ impl Default for Lab {
 }
 
 impl Lab {
-    /// A lab that keeps its folder in this one.
+    /// A lab that keeps its folder in `folder`.
     pub fn in_folder(folder: &Path) -> Lab {
         Lab { folder: folder.to_owned(), agent: None }
     }
 
-    /// The same, with a program that tags packets as `PROGRAM agent start`.
+    /// This lab with a program that tags packets as `PROGRAM agent start`.
     #[must_use]
     pub fn with_agent(self, program: PathBuf) -> Lab {
         Lab { agent: Some(program), ..self }
@@ -80,7 +80,7 @@ impl Lab {
     /// Refuses a network of too many hosts, or of too few.
     ///
     /// # Errors
-    /// That of the key `topology`.
+    /// A setting error of the key `topology`.
     pub fn check_hosts(network: &Network) -> Result<(), SettingError> {
         let found = network.host_count();
         if (2..=MOST_HOSTS).contains(&found) {
@@ -93,10 +93,10 @@ impl Lab {
         Err(SettingError::sentence("topology", problem))
     }
 
-    /// Runs a job under a scheme in real time. Also says how well the lab kept to it.
+    /// Runs a job under a scheme in real time. Also returns how well the lab kept to real time.
     ///
     /// # Errors
-    /// If the scheme does not run on real packets, or the system refuses something.
+    /// If the scheme does not run on real packets, or the system refuses a request.
     pub fn run(
         &self,
         job: &Job<'_>,
@@ -119,7 +119,7 @@ impl Lab {
         }
     }
 
-    /// The same with the kernel's TCP.
+    /// Runs a job between hosts with the kernel's TCP.
     pub(crate) fn run_kernel(
         &self,
         on_linux: LinuxHosts,
@@ -199,7 +199,7 @@ impl World for OverTcp<'_, '_, '_, '_> {
             HostTags::None | HostTags::BytesSent(_) => Tags::None,
         };
         let manners = Manners { open_connections, max_window, tags };
-        // Sockets take long to make: time 0 is after that.
+        // Making sockets takes long, so time 0 comes after it.
         let pool = Pool::new(&hosts, manners, &split.traffic)?;
         let queries = Queries::new(&split.memcached, &hosts)?;
         let clock = Clock::starting_in(AHEAD);

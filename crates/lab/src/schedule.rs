@@ -1,4 +1,5 @@
-//! When the flows of an experiment begin: each at its time, whatever has become of earlier ones.
+//! When the flows of an experiment begin. Each begins at its time, whether or not earlier ones have
+//! ended.
 //!
 //! A timer wakes the thread for the next flow while it waits for its connections.
 
@@ -14,13 +15,13 @@ use crate::clock::{Clock, to_duration};
 use crate::error::LabError;
 use crate::played::Starts;
 
-/// Milliseconds that a thread sleeps at most before it looks whether it is to stop.
+/// The longest time that a thread sleeps before it checks whether to stop, in milliseconds.
 const LONGEST_SLEEP: u8 = 20;
-/// Events handled before flows that are due have their turn.
+/// The number of events that are handled before the flows that are due begin.
 const BATCH: usize = 64;
-/// The word of the timer; connections have smaller ones.
+/// The epoll word of the timer. Connections have smaller words.
 const TIMER: u64 = u64::MAX;
-/// The shortest time that a timer is set to: zero would take it off.
+/// The shortest time that a timer is set to. Zero would disarm it.
 const TICK: Duration = Duration::from_nanos(1);
 
 /// The flows of an experiment, in the order in which they begin.
@@ -34,10 +35,10 @@ pub(crate) struct Schedule<'a> {
 }
 
 impl<'a> Schedule<'a> {
-    /// A schedule whose timer `epoll` waits for.
+    /// A schedule with a timer that `epoll` waits for.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// If the system refuses a request.
     pub(crate) fn new(
         flows: &'a [Flow],
         clock: Clock,
@@ -49,7 +50,7 @@ impl<'a> Schedule<'a> {
         Ok(Schedule { flows, next: 0, clock, timer, starts: Starts::default() })
     }
 
-    /// A flow that is due at `now` and has not begun.
+    /// Returns the next flow if it is due at `now`, and counts it as begun.
     pub(crate) fn next_due(&mut self, now: Time) -> Option<&'a Flow> {
         let flow = self.flows.get(self.next).filter(|flow| flow.start <= now)?;
         self.next += 1;
@@ -57,15 +58,16 @@ impl<'a> Schedule<'a> {
         Some(flow)
     }
 
-    /// How late flows began until now.
+    /// How late the flows until now began.
     pub(crate) fn starts(&self) -> Starts {
         self.starts
     }
 
-    /// Waits until the next flow is due or connections have news: the words of these connections.
+    /// Waits until the next flow is due or connections have events. Returns the words of these
+    /// connections.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// If the system refuses a request.
     pub(crate) fn wait(&self, epoll: &Epoll) -> Result<Vec<u64>, LabError> {
         self.set_timer()?;
         let mut events = [EpollEvent::empty(); BATCH];
@@ -80,7 +82,7 @@ impl<'a> Schedule<'a> {
 
     fn set_timer(&self) -> Result<(), LabError> {
         let Some(flow) = self.flows.get(self.next) else {
-            // One that has expired would wake the thread without end.
+            // An expired timer would wake the thread again and again.
             return self.timer.unset().map_err(refused);
         };
         let wait = to_duration(flow.start.saturating_sub(self.clock.now())).max(TICK);

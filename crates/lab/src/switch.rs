@@ -1,9 +1,10 @@
 //! The switch: brings real frames through a network of simulated ports and links, in real time.
 //!
-//! A frame that a host sends comes to the port of its card at the time at which the switch reads it.
-//! From there on the network of the experiment decides: [`Live`] runs the same ports, links and routing
-//! as a simulation. What arrives at a host is written to its card when it is due. Times of departure
-//! follow from times of arrival alone, so that a switch that is late with one frame delays no other.
+//! A frame that a host sends comes to the port of its card at the time at which the switch reads it. From
+//! there on the network of the experiment decides: [`Live`] runs the same ports, links and routing as a
+//! simulation. A frame that arrives at a host is written to the host's card when it is due. Times of
+//! departure follow from times of arrival alone. A switch that is late with one frame therefore delays no
+//! other frame.
 //!
 //! What may not live here: anything about one scheme, and what hosts do.
 
@@ -46,17 +47,17 @@ use memory::{LONGEST_FRAME, Memory};
 use pace::Pace;
 use passages::Passages;
 
-/// Frames read from one host before others have their turn.
+/// The number of frames that are read from one host before others have their turn.
 const BATCH: usize = 32;
 
-/// What the switch has counted.
+/// The counters of the switch.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// Frames read from hosts.
     pub read: u64,
-    /// Of these: malformed, with a foreign sender, or for nobody of the lab.
+    /// Of the frames read, those that were malformed, had a foreign sender, or were for no host of the lab.
     pub refused: u64,
-    /// Frames taken in, by their priority: the last counts all that are lower.
+    /// Frames taken in, by their priority. The last element counts all lower priorities too.
     pub priorities: [u64; 8],
     /// Frames handed to hosts.
     pub delivered: u64,
@@ -64,13 +65,13 @@ pub struct Counts {
     pub overrun: u64,
     /// How late frames were handed over.
     pub lateness: Lateness,
-    /// By host: how its port was paced.
+    /// How the port before each host was paced.
     pub paces: Vec<Pace>,
     /// The longest time that the switch did not look at its cables while frames were under way.
     pub longest_absence: Time,
 }
 
-/// The network, of whose ports some are captured.
+/// The network, in which some ports may be captured.
 pub type Network<'a, H, P, C> = Live<'a, H, P, Observed<C, Departed<H>>, Memory>;
 
 /// A switch with a cable to each host.
@@ -78,12 +79,12 @@ pub type Network<'a, H, P, C> = Live<'a, H, P, Observed<C, Departed<H>>, Memory>
 pub struct Switch<'a, K, H, P, C> {
     network: Network<'a, H, P, C>,
     departed: Rc<RefCell<Departed<H>>>,
-    /// By host.
+    /// The cable of each host.
     cables: Vec<K>,
     flows: FlowNumbers,
     passages: Passages,
     job_flows: &'a [Flow],
-    /// Every flow that has a number is a connection of its own to the ports.
+    /// To the ports, every flow that has a number is a connection of its own.
     connections: Connections,
     levels: Levels,
     clock: Clock,
@@ -97,9 +98,9 @@ where
     P: Port<Packet<H>>,
     C: Controller<H>,
 {
-    /// A switch that brings what comes from `cables`, one for each host, through the job's network.
-    /// `levels` gives the priority of each code point. Time is `clock`'s. What leaves ports of which
-    /// there are `captures` is written there.
+    /// A switch that brings what comes from `cables`, one for each host, through the job's network. `levels`
+    /// gives the priority of each code point. Time is `clock`'s. The packets that leave a port with a capture
+    /// are written to it in `captures`.
     pub fn new(
         job: &Job<'a>,
         ports: &impl Ports<H, Port = P>,
@@ -129,11 +130,11 @@ where
         }
     }
 
-    /// Brings frames to their hosts until `stop` is set. What is under way then does not arrive.
-    /// `look` is called every `interval`, unless that is zero, when all that happened before is settled.
+    /// Brings frames to their hosts until `stop` is set. Frames that are then under way do not arrive. `look`
+    /// is called every `interval`, unless that is zero, once all that happened before has been handled.
     ///
     /// # Errors
-    /// What the system says of a cable, or of the thread's priority, which is raised.
+    /// If a cable fails, or if the system refuses to raise the thread's priority.
     pub fn run(
         &mut self,
         stop: &AtomicBool,
@@ -167,7 +168,7 @@ where
         Ok(())
     }
 
-    /// What has been counted.
+    /// The counters of the switch.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
@@ -182,7 +183,7 @@ where
         &mut self.network
     }
 
-    /// Hands over all that is due at `now`.
+    /// Hands over all packets that are due at `now`.
     fn deliver_until(&mut self, now: Time) -> io::Result<()> {
         while self.network.next() <= now {
             let delivery = self.network.advance();
@@ -209,7 +210,7 @@ where
         Ok(())
     }
 
-    /// Reads what the host has sent.
+    /// Reads the frames that the host has sent, up to a batch.
     fn take_in(&mut self, host: HostId) -> io::Result<()> {
         let mut buffer = [0; LONGEST_FRAME];
         for _ in 0..BATCH {
@@ -253,21 +254,21 @@ where
         Ok(())
     }
 
-    /// Writes what has left captured ports.
+    /// Writes the packets that have left captured ports.
     fn capture(&mut self) {
         self.departed.borrow_mut().write(self.network.losses());
     }
 
-    /// Writes what is left to be written to the captures.
+    /// Writes the remaining packets to the captures.
     ///
     /// # Errors
-    /// The first frame that could not be written.
+    /// The error of the first frame that could not be written.
     pub fn finish_captures(&mut self) -> Result<(), CaptureError> {
         self.capture();
         self.departed.borrow_mut().captures().finish()
     }
 
-    /// A packet that the kernel sent, as the ports see it.
+    /// The packet of the kernel's TCP, as the ports see it.
     fn of_kernel(&mut self, headers: &Headers) -> Packet<H> {
         let Numbered { flow, is_back, is_new } = self.flows.number(headers.key);
         if is_new {

@@ -13,7 +13,7 @@ nix::ioctl_write_ptr_bad!(
 );
 
 /// Makes `device`, an open `/dev/net/tun`, an Ethernet interface called `name` in the network
-/// namespace of the calling thread. The interface goes when `device` is closed.
+/// namespace of the calling thread. The interface ends when `device` is closed.
 pub(crate) fn make_tap(device: &File, name: &str) -> io::Result<()> {
     // SAFETY: all zero is a valid request.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
@@ -33,13 +33,13 @@ pub(crate) fn make_tap(device: &File, name: &str) -> io::Result<()> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scheduling {
     pub(crate) policy: libc::c_int,
-    /// Among real-time threads; 0 for others.
+    /// The priority among real-time threads; 0 for other threads.
     pub(crate) rank: libc::c_int,
     pub(crate) niceness: libc::c_int,
 }
 
 impl Scheduling {
-    /// Of the calling thread.
+    /// How the system schedules the calling thread.
     pub(crate) fn current() -> io::Result<Scheduling> {
         let mut rank = libc::sched_param { sched_priority: 0 };
         // SAFETY: 0 is the calling thread, and the parameter outlives the call.
@@ -51,7 +51,7 @@ impl Scheduling {
         Ok(Scheduling { policy, rank: rank.sched_priority, niceness })
     }
 
-    /// Schedules the calling thread like this.
+    /// Schedules the calling thread in this way.
     pub(crate) fn set(self) -> io::Result<()> {
         let rank = libc::sched_param { sched_priority: self.rank };
         // SAFETY: 0 is the calling thread, and the parameter outlives the call.

@@ -1,11 +1,10 @@
 //! A host's network card: a TAP interface whose other end is a file of this process.
 //!
-//! The kernel hands over every packet by itself: without `IFF_VNET_HDR` a TAP interface has no
-//! segmentation or checksum offload, so that packets are at most an MTU long and have their
-//! checksums.
+//! The kernel hands over every packet by itself. Without `IFF_VNET_HDR` a TAP interface has no segmentation or
+//! checksum offload, so packets are at most an MTU long and have their checksums.
 //!
-//! AF_XDP over veth would be the other choice. Per frame it costs the machine a third more (`benches/lab-cables.md`,
-//! from `examples/cables`), since it only moves work from the switch's read to the host's send.
+//! The alternative would be AF_XDP over veth. It costs the machine a third more per frame (`benches/lab-cables.md`,
+//! from `examples/cables`), because it only moves work from the switch's read to the host's send.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -15,27 +14,26 @@ use std::os::unix::fs::OpenOptionsExt;
 use crate::error::LabError;
 use crate::sys;
 
-/// What every host calls its network card.
+/// The name of every host's network card.
 pub const INTERFACE: &str = "eth0";
 
 const DEVICE: &str = "/dev/net/tun";
 
-/// The switch's end of a host's cable: whole Ethernet frames, never blocking.
+/// The switch's end of a host's cable. It carries whole Ethernet frames and never blocks.
 pub trait Cable {
-    /// Reads the next frame that the host sent into `buffer`: its length, or `None` if there is
-    /// none now.
+    /// Reads the next frame that the host sent into `buffer`. Returns its length, or `None` if there is none now.
     ///
     /// # Errors
-    /// What the system says.
+    /// If the system cannot read.
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>>;
 
-    /// Hands the host a frame. Whether the host took it: it has no room if it does not keep up.
+    /// Hands the host a frame. Returns whether the host took it: a host that does not keep up has no room.
     ///
     /// # Errors
-    /// What the system says.
+    /// If the system cannot write.
     fn send(&mut self, frame: &[u8]) -> io::Result<bool>;
 
-    /// What becomes readable when the host sends.
+    /// The file that becomes readable when the host sends.
     fn readable(&self) -> BorrowedFd<'_>;
 }
 
@@ -53,7 +51,7 @@ impl Cable for Box<dyn Cable + '_> {
     }
 }
 
-/// The other end of a TAP interface. The interface goes when this is dropped.
+/// The other end of a TAP interface. The interface ends when this is dropped.
 #[derive(Debug)]
 pub struct Tap {
     file: File,

@@ -1,9 +1,9 @@
-//! The traffic: an experiment's flows as real TCP connections between the hosts.
+//! Plays an experiment's flows as real TCP connections between the hosts.
 //!
-//! One thread plays all hosts. A flow begins when the experiment says, whatever happened to earlier
-//! ones, and its completion time counts from there: a late start makes no flow look shorter.
-//! A flow has arrived when its receiver has read its last byte. It has ended at the sender when the
-//! kernel reports that this byte is acknowledged.
+//! One thread plays all hosts. A flow begins at the experiment's time, whatever happened to earlier
+//! flows. Its completion time counts from then, so a late start makes no flow look shorter. A flow
+//! has arrived when its receiver has read its last byte. It has ended at the sender when the kernel
+//! reports that this byte is acknowledged.
 //!
 //! What may not live here: namespaces, and what happens to packets between the hosts.
 
@@ -32,7 +32,7 @@ pub struct Traffic<'a> {
     schedule: Schedule<'a>,
     pool: Pool<'a>,
     clock: Clock,
-    /// By flow.
+    /// The outcome of each flow.
     outcomes: Vec<FlowOutcome>,
     ended: usize,
     uncounted: Uncounted,
@@ -42,7 +42,7 @@ impl<'a> Traffic<'a> {
     /// Plays these flows on the connections of `pool`.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// If the system refuses a request.
     pub fn new(flows: &'a [Flow], pool: Pool<'a>, clock: Clock) -> Result<Traffic<'a>, LabError> {
         let schedule = Schedule::new(flows, clock, pool.epoll())?;
         let outcomes = vec![FlowOutcome::default(); flows.len()];
@@ -50,10 +50,10 @@ impl<'a> Traffic<'a> {
         Ok(Traffic { schedule, pool, clock, outcomes, ended: 0, uncounted })
     }
 
-    /// Plays all flows to their ends, or until `progress` says to stop or `until` comes.
+    /// Plays all flows to their ends, or until `progress` says to stop or `until` is over.
     ///
     /// # Errors
-    /// What the system says of a connection.
+    /// If a connection fails.
     pub fn play(mut self, until: Time, progress: &Progress) -> Result<Played, LabError> {
         let mut precedence = Precedence::take(Rank::Hosts).map_err(refused)?;
         while self.ended < self.outcomes.len() && !progress.stop.load(Ordering::Relaxed) {

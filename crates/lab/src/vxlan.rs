@@ -1,4 +1,4 @@
-//! Frames in VXLAN (RFC 7348): what the end of a tunnel puts before a frame and takes away again.
+//! Frames in VXLAN (RFC 7348): the headers that the end of a tunnel puts before a frame and takes away again.
 //!
 //! A scheme's header is in the reserved bits. The VNI is the number of the packet's flow in the experiment, or
 //! [`NO_FLOW`]. What may not live here: what the reserved bits mean.
@@ -10,9 +10,9 @@ use flowsched_topology::HostId;
 
 use crate::address::{SWITCH_IPV4, SWITCH_MAC, ipv4, mac};
 
-/// The UDP port.
+/// The UDP port of VXLAN.
 pub(crate) const PORT: u16 = 4_789;
-/// The VNI of packets of no flow.
+/// The VNI of packets that belong to no flow.
 pub(crate) const NO_FLOW: u32 = (1 << 24) - 1;
 /// Bytes before the inner frame.
 pub(crate) const AROUND: usize = 14 + 20 + 8 + BYTES;
@@ -21,12 +21,12 @@ const BYTES: usize = 8;
 /// The flag of a header with a VNI.
 const HAS_VNI: u8 = 8;
 
-/// What is put before a frame.
+/// The fields of the headers before a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outer {
     /// The host at which the tunnel begins; none if it is a switch.
     pub(crate) from: Option<HostId>,
-    /// The host at which it ends.
+    /// The host at which the tunnel ends.
     pub(crate) to: HostId,
     pub(crate) dscp: u8,
     pub(crate) ecn: u8,
@@ -85,14 +85,14 @@ impl Bits {
         [HAS_VNI, a, b, c, d, e, f, last]
     }
 
-    /// Reads the header at the beginning of what UDP carries; `None` if it is none.
+    /// Reads the header at the beginning of a UDP payload; `None` if there is no VXLAN header.
     pub(crate) fn read(payload: &[u8]) -> Option<Bits> {
         let [flags, a, b, c, d, e, f, last] = *payload.first_chunk()?;
         let vni = u32::from_be_bytes([0, d, e, f]);
         (flags == HAS_VNI).then_some(Bits { vni, reserved: u32::from_be_bytes([a, b, c, last]) })
     }
 
-    /// Writes the header there.
+    /// Writes the header at the beginning of a UDP payload.
     pub(crate) fn write(self, payload: &mut [u8]) {
         if let Some(place) = payload.get_mut(..BYTES) {
             place.copy_from_slice(&self.to_bytes());

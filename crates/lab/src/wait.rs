@@ -11,13 +11,14 @@ use crate::clock::to_duration;
 
 /// An idle processor may wake a thread this much too late, so shorter waits are spent awake.
 const SLEEPS_OVER: Time = Time::from_us(200);
-/// The longest that a thread does not look whether it is to stop.
+/// The longest time that a thread sleeps before it checks whether to stop.
 const LONGEST_SLEEP: Time = Time::from_ms(5);
 
-/// Waits until one of `files` can be read, for `time` at most: the places of those that can.
+/// Waits until one of `files` can be read, for at most `time`. Returns the places of the files that
+/// can.
 ///
 /// # Errors
-/// What the system says.
+/// If the system refuses to wait.
 pub(crate) fn ready<'a>(
     files: impl Iterator<Item = BorrowedFd<'a>>,
     time: Time,

@@ -1,9 +1,11 @@
-//! The switch against the ports and controllers of the simulator: the same packets, through real sockets in real time.
+//! Compares the switch with the ports and controllers of the simulator, on the same packets, through real sockets in
+//! real time.
 //!
-//! Each port of the switch has a controller that notes what its host hands over and what leaves, and when. Given what
-//! hosts handed over, a replica of the network that is served here, one event at a time, must decide the same: order,
-//! departures, marks, drops, headers and messages. What hosts get must be what left the last ports, and captures and
-//! counters must agree. Times are the switch's own, so that a slow machine changes the sequence and not the result.
+//! Each port of the switch has a controller that notes what its host hands over and what leaves, and when. A replica
+//! of the network, which is served here one event at a time, gets what hosts handed over. It must decide the same:
+//! order, departures, marks, drops, headers and messages. What hosts get must be what left the last ports, and
+//! captures and counters must agree. Times are the switch's own, so a slow machine changes the sequence and not the
+//! result.
 
 #[path = "support/compared.rs"]
 mod compared;
@@ -45,17 +47,17 @@ const HOSTS: u32 = 5;
 
 /// Who sends packets through the switch.
 enum Source {
-    /// The test, at random with this seed.
+    /// The test sends random packets, with this seed.
     Random(u64),
-    /// The test, what hosts send in a simulation.
+    /// The test sends what hosts send in a simulation.
     Recorded,
-    /// The test, the same with frames that are spoilt at random with this seed.
+    /// The test sends what hosts send in a simulation, with frames that are spoilt at random with this seed.
     Spoilt(u64),
-    /// The lab's hosts.
+    /// The lab's hosts send.
     Hosts,
 }
 
-/// Sends packets through a switch, and compares.
+/// Sends packets through a switch, and compares it with the replica.
 struct Differential<'a> {
     job: Job<'a>,
     scheme: &'a Scheme,
@@ -102,7 +104,7 @@ impl World for Differential<'_> {
     }
 }
 
-/// An experiment with this scheme and workload on a star.
+/// An experiment on a star with this scheme and workload.
 fn experiment(scheme: &str, workload: &str) -> FirstRun {
     FirstRun::of(&format!(
         "
@@ -145,11 +147,11 @@ fn random_packets_meet_what_they_meet_in_the_simulator() {
     }
 }
 
-/// Flows that overrun the buffers together.
+/// Flows that together overrun the buffers.
 const INCAST: &str =
     r#"pattern = "many-to-one", receiver = 0, sizes = "fixed 30KB", flows = 8, at = "0ms""#;
 
-/// EPN whose switches see all flows, and speak often.
+/// EPN with switches that see all flows and often send messages.
 const EPN: &str =
     r#"preset = "epn", tiny = "10KB", mark_interval = "1ms", counter_interval = "5ms""#;
 
@@ -212,8 +214,8 @@ fn packets_of_real_hosts_meet_what_they_meet_in_the_simulator() {
     }
 }
 
-/// Ethernet, VLAN, IPv4, IPv6, TCP, UDP, VXLAN and the headers of PDQ, D3 and EPN: no panic, and no frame to a host
-/// that it does not name.
+/// The frames are of Ethernet, VLAN, IPv4, IPv6, TCP, UDP, VXLAN and the headers of PDQ, D3 and EPN. The switch does
+/// not panic, and no host gets a frame that does not name it.
 #[test]
 fn spoilt_frames_reach_no_other_host() {
     if !is_root("spoilt_frames_reach_no_other_host") {

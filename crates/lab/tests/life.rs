@@ -33,20 +33,20 @@ use left_behind::{bpf_objects, descendants, is_alive};
 use root::is_root;
 use unwatched::unwatched;
 
-/// Set for the process that [`hold_a_lab`] runs in: the folder of labs.
+/// The folder of labs. It is set for the process that [`hold_a_lab`] runs in.
 const HOLD: &str = "FLOWSCHED_LAB_TEST_HOLD";
 
-/// One lab with BPF objects at a time: they are looked for on the whole machine.
+/// Allows one lab with BPF objects at a time, because they are looked for on the whole machine.
 static MACHINE: Mutex<()> = Mutex::new(());
 
-/// Set for the process that [`hold_traffic`] runs in: the folder of labs.
+/// The folder of labs. It is set for the process that [`hold_traffic`] runs in.
 const TRAFFIC: &str = "FLOWSCHED_LAB_TEST_TRAFFIC";
 
-/// How long what a killed lab held may live on: shells end agents and servers, and the kernel takes namespaces down one
-/// after the other.
+/// The longest time that things of a killed lab may live on: shells end agents and servers, and the kernel removes
+/// namespaces one after the other.
 const AFTERLIFE: Duration = Duration::from_secs(6);
 
-/// DCTCP that no kernel has: the lab registers its own.
+/// A DCTCP that no kernel has, so that the lab registers its own.
 const OWN_DCTCP: KernelControl = KernelControl {
     name: "dctcp",
     uses_ecn: true,
@@ -75,7 +75,7 @@ fn sh(text: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// What a program that ends badly could leave behind on this machine.
+/// The things that a program could leave behind on this machine.
 #[derive(Debug, PartialEq, Eq)]
 struct Surroundings {
     links: String,
@@ -160,7 +160,7 @@ fn hold_a_lab() {
     let dctcp = Congestion::prepare(&OWN_DCTCP).unwrap();
     let _lab = Hosts::up(4, &Stack::Kernel(&RENO, &dctcp), Path::new(&all)).unwrap();
     println!("\nup {}", dctcp.name());
-    // Until the one who started this kills it or goes away.
+    // The process that started this kills it or closes its standard input.
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }
 
@@ -205,7 +205,7 @@ fn a_killed_lab_leaves_nothing() {
     assert_eq!(Surroundings::look(), before);
 }
 
-/// Waits for what has to come to pass soon.
+/// Waits until a condition holds, for at most [`AFTERLIFE`].
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
@@ -219,7 +219,7 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     println!("{what} after {:?}", start.elapsed());
 }
 
-/// `flowsched` beside the programs of these tests, with the agent.
+/// The program `flowsched` beside these tests, if it has the agent.
 fn agent() -> Option<PathBuf> {
     let program = std::env::current_exe().unwrap().ancestors().nth(2)?.join("flowsched");
     let said = Command::new(&program).args(["agent", "--help"]).output();
@@ -267,8 +267,8 @@ fn hold_traffic() {
     unwatched(|watch| lab.run(&first.job(), first.scheme(), extras, watch)).unwrap();
 }
 
-/// Killed while connections have unsent data, with agents and a DCTCP of its own: programs, maps, links, namespaces
-/// and processes are gone within seconds.
+/// Kills a lab while connections have unsent data, with agents and a DCTCP of its own. Its programs, maps, links,
+/// namespaces and processes end within seconds.
 #[test]
 fn a_lab_killed_in_mid_traffic_leaves_nothing() {
     if !is_root("a_lab_killed_in_mid_traffic_leaves_nothing") {
@@ -319,7 +319,7 @@ fn labs(all: &Path) -> usize {
     fs::read_dir(all).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir()).count()
 }
 
-/// A namespace of the test's own, which has numbers for others.
+/// A namespace of the test, in which other namespaces have numbers.
 struct Watcher(std::process::Child);
 
 impl Watcher {
@@ -351,7 +351,7 @@ fn watch(holder: u32, held: &BTreeSet<String>, own: &BTreeSet<String>) -> Watche
         let target = fs::read_link(&path).unwrap().to_string_lossy().into_owned();
         if let Some(number) = wanted.iter().position(|name| **name == target) {
             let enter = format!("nsenter --net=/proc/{}/ns/net unshare --mount", watcher.0.id());
-            // `ip` takes names in /run/netns alone: a link there, in a /run that only it sees.
+            // `ip` only takes names in /run/netns, so this makes a link there, in a /run that only this command sees.
             let link = format!("ln -s {} /run/netns/it", path.display());
             let script = format!(
                 "mount -t tmpfs none /run && mkdir /run/netns && {link} && ip netns set it {number}"

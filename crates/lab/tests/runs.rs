@@ -17,10 +17,10 @@ use flowsched_schemes::world::{Outcome, Passage, Progress, Uncounted};
 use root::is_root;
 use unwatched::unwatched;
 
-/// One lab at a time: two would be late.
+/// Allows one lab at a time, because two would be late.
 static MACHINE: Mutex<()> = Mutex::new(());
 
-/// A machine that has something else to do makes a lab late: then the run is done again, at most so often.
+/// The most tries of a run. A lab is late if the machine has something else to do, and then the run is done again.
 const TRIES: u32 = 5;
 
 /// The first run of an experiment: in the lab, and in the simulator.
@@ -40,10 +40,10 @@ fn run(file: &str) -> (Outcome, Conduct, Outcome) {
     (outcome, conduct, flowsched_sim::run(&job, scheme, &Progress::default()))
 }
 
-/// The same for assertions that hold in runs that count alone.
+/// Runs an experiment as [`run`] does, for assertions that only hold in runs that count.
 ///
 /// # Panics
-/// If no try counts: the assertions would say nothing.
+/// If no try counts, because the assertions would then say nothing.
 fn run_that_counts(file: &str) -> (Outcome, Conduct, Outcome) {
     let (outcome, conduct, simulated) = run(file);
     let faults = conduct.faults().join("; ");
@@ -71,8 +71,8 @@ fn fct(outcome: &Outcome, flow: usize) -> f64 {
     outcome.flows[flow].finished_at_sender.unwrap().as_secs_f64()
 }
 
-/// 20 MB over a link of 200 Mbps take 0.822 s with headers. No run can be faster than the link, and
-/// one that counts is as fast.
+/// 20 MB over a link of 200 Mbps take 0.822 s with headers. No run can be faster than the link, and a run that counts
+/// is as fast.
 #[test]
 fn a_bulk_flow_fills_the_link() {
     if !is_root("a_bulk_flow_fills_the_link") {
@@ -142,8 +142,8 @@ fn a_busy_port_keeps_its_rate_and_its_delay() {
     }
 }
 
-/// The kernel's Reno with ECN against ours, on the same flows. If the run counts, nothing is dropped, and the
-/// mean completion time is that of the simulator.
+/// Compares the kernel's Reno with ECN with the simulator's, on the same flows. If the run counts, nothing is dropped,
+/// and the mean completion time is that of the simulator.
 #[test]
 fn ecn_star_agrees_with_the_simulator() {
     if !is_root("ecn_star_agrees_with_the_simulator") {
@@ -162,8 +162,8 @@ fn ecn_star_agrees_with_the_simulator() {
     assert!((real / ideal - 1.0).abs() < 0.25, "{real} s, simulated {ideal} s");
 }
 
-/// Schemes whose ports and tags are all that they have beside the kernel's TCP: every flow ends, and the switch sees
-/// the priorities that the sizes call for.
+/// Schemes that need nothing beside the kernel's TCP but ports and tags. Every flow ends, and the switch sees the
+/// priorities that the sizes call for.
 #[test]
 fn schemes_of_ports_and_known_sizes_run() {
     if !is_root("schemes_of_ports_and_known_sizes_run") {
@@ -196,7 +196,7 @@ fn schemes_of_ports_and_known_sizes_run() {
     }
 }
 
-/// Eight windows of ten packets at once overrun a buffer of three. The flows' time-outs are the run's.
+/// Eight windows of ten packets at once overrun a buffer of three. The run's time-outs are those of its flows.
 #[test]
 fn timeouts_of_the_kernel_are_counted() {
     if !is_root("timeouts_of_the_kernel_are_counted") {
@@ -217,7 +217,7 @@ fn timeouts_of_the_kernel_are_counted() {
     assert_eq!(simulated.uncounted, Uncounted::default());
 }
 
-/// The SYN is lost, sent again after a second, and lost: the flow has one time-out when the run is cut off.
+/// The SYN is lost, sent again after a second, and lost again. The flow has one time-out when the run is cut off.
 #[test]
 fn flows_that_do_not_end_have_their_timeouts_too() {
     if !is_root("flows_that_do_not_end_have_their_timeouts_too") {
@@ -239,10 +239,11 @@ fn flows_that_do_not_end_have_their_timeouts_too() {
 }
 
 /// PDQ 2012, Figure 6, at 20 Mbps: flows that start together send one after the other, the shortest first. No flow
-/// sends before the one before it has nearly finished, so that each takes at least its own time more.
+/// sends before the one before it has nearly finished, so each ends later than that one by at least its own time.
 ///
-/// Flows differ by four bandwidth-delay products (10 KB). With one, a flow whose probe comes a round trip late finds
-/// that the next longer one has sent as much as makes it the more critical of the two, and waits for it.
+/// Sizes differ by four bandwidth-delay products (10 KB). If they differed by one, a flow whose probe comes a round
+/// trip late could find that the next longer flow has sent enough to be the more critical of the two, and would wait
+/// for it.
 #[test]
 fn flows_under_pdq_finish_one_after_the_other() {
     if !is_root("flows_under_pdq_finish_one_after_the_other") {
@@ -271,8 +272,8 @@ fn flows_under_pdq_finish_one_after_the_other() {
     assert_eq!(lab.drops, 0);
 }
 
-/// RCP shares the link: of two flows of one size neither waits for the other. D3 grants a far deadline what it calls
-/// for, and shares the rest.
+/// RCP shares the link: of two flows of one size, neither waits for the other. D3 grants a far deadline the rate that
+/// it needs, and shares the rest.
 #[test]
 fn flows_under_rcp_and_d3_end() {
     if !is_root("flows_under_rcp_and_d3_end") {
@@ -297,7 +298,7 @@ fn flows_under_rcp_and_d3_end() {
     }
 }
 
-/// 3 MB over a link with a round trip of 100 ms, at most 60 segments of it in flight.
+/// Sends 3 MB over a link with a round trip of 100 ms, with at most 60 segments in flight.
 #[test]
 fn windows_are_bounded_as_in_the_simulator() {
     if !is_root("windows_are_bounded_as_in_the_simulator") {
@@ -314,8 +315,8 @@ fn windows_are_bounded_as_in_the_simulator() {
 }
 
 /// EPN 2018, Figure 9, at 20 Mbps, over TCP with and without ECN: f3 goes before f2 at the receiver's link, and f2
-/// before f1 between the switches. While f2 waits for f3, f1 has the link between the switches. Intervals are long, so that
-/// a busy machine does not make a flow look dead.
+/// before f1 between the switches. While f2 waits for f3, f1 has the link between the switches. Intervals are long, so
+/// that a flow on a busy machine does not look dead.
 #[test]
 fn three_flows_under_epn_end_in_the_order_of_their_desires() {
     if !is_root("three_flows_under_epn_end_in_the_order_of_their_desires") {
@@ -373,8 +374,8 @@ fn three_flows_under_epn_end_in_the_order_of_their_desires() {
     }
 }
 
-/// Values of real servers beside a bulk flow: each comes, whole, not before it could have crossed the idle
-/// network, and the flow comes too.
+/// Values of real servers beside a bulk flow. Each value comes whole, and not before it could have crossed the idle
+/// network. The flow comes too.
 #[test]
 fn memcached_answers_beside_the_traffic() {
     if !is_root("memcached_answers_beside_the_traffic") {

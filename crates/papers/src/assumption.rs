@@ -1,4 +1,4 @@
-//! What a paper leaves open, and how it can be read.
+//! What a paper leaves open, and the ways to read it.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,9 @@ use crate::setting::Setting;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assumption {
-    /// What is open: `"initial window"`.
+    /// What is open, such as `"initial window"`.
     pub name: String,
-    /// What the paper says of it, and what the experiment takes.
+    /// What the paper says about it, and what the experiment assumes.
     pub why: String,
     /// The other ways to read it.
     #[serde(rename = "reading")]
@@ -23,21 +23,23 @@ pub struct Assumption {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
-    /// What tells it from the others: `"2 segments"`.
+    /// The name that distinguishes it from other readings, such as `"2 segments"`.
     pub name: String,
     /// The keys of the experiment that it changes.
     #[serde(default)]
     pub set: Setting,
-    /// The figure that it takes instead.
+    /// The figure that is measured instead, if it is another one.
     pub figure: Option<String>,
-    /// Whether "lower by" means the other of two: for reductions, how much more the baseline has,
-    /// baseline/ours - 1; for gaps of a rival over ours, by how much ours is less, 1 - ours/rival.
+    /// Whether "lower by" has its other meaning:
+    ///
+    /// - A reduction becomes the relative excess of the baseline, baseline/ours - 1.
+    /// - A gap of a rival over ours becomes the share by which ours is less, 1 - ours/rival.
     #[serde(default)]
     pub inverse: bool,
 }
 
 impl Reading {
-    /// How a value of a claim of `kind` is measured under this reading.
+    /// The kind and the measure that take the place of `kind` and `measure` under this reading.
     fn apply(&self, kind: Kind, measure: &Measure) -> (Kind, Measure) {
         let mut other = measure.clone();
         other.set.extend(self.set.clone());
@@ -54,16 +56,18 @@ impl Reading {
     }
 }
 
-/// Readings of different assumptions, taken together; none: the experiment as it is.
+/// Readings of different assumptions, taken together. The empty variant is the experiment as it is.
 pub(crate) type Variant<'a> = Vec<(&'a Assumption, &'a Reading)>;
 
-/// How a value of a claim of `kind` is measured under all readings of a variant.
+/// The kind and the measure that take the place of `kind` and `measure` under all readings of a
+/// variant.
 pub(crate) fn under(variant: &Variant<'_>, kind: Kind, measure: &Measure) -> (Kind, Measure) {
     let start = (kind, measure.clone());
     variant.iter().fold(start, |(kind, measure), (_, reading)| reading.apply(kind, &measure))
 }
 
-/// The largest number of variants of which all are run, rather than single ones and pairs.
+/// The largest number of variants that are all run. If there are more, only single readings and
+/// pairs are run.
 const FULL_GRID: usize = 64;
 
 /// The experiment as it is, each reading alone, and readings together: all combinations if there

@@ -26,7 +26,8 @@ pub struct Claims {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Its name, `"pdq.convergence"`; the part before the first dot is the paper's.
+    /// The claim's name, such as `"pdq.convergence"`. The part before the first dot is the paper's
+    /// name.
     pub id: String,
     /// The paper: `"pias"`, `"pdq"`, `"slytherin"` or `"epn"`.
     pub paper: String,
@@ -35,15 +36,15 @@ pub struct Claim {
     /// Where the paper measured.
     #[serde(rename = "where")]
     pub place: Place,
-    /// How the paper puts it: a quotation, in which "[...]" stands for what is left out.
+    /// The paper's words: a quotation in which "[...]" stands for what is left out.
     pub words: String,
-    /// In which setting.
+    /// The setting in which the paper measured.
     pub setting: String,
     /// What was measured, in words.
     pub metric: String,
-    /// What the numbers are.
+    /// The kind of the numbers.
     pub kind: Kind,
-    /// What the paper says of how exact they are, if it says the same of all.
+    /// How exact the paper says the numbers are, if it says the same of all.
     pub bound: Option<Bound>,
     /// The numbers, each with a row of its own.
     #[serde(rename = "value")]
@@ -57,13 +58,13 @@ pub struct Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
-    /// By packets, in a simulator.
+    /// In a packet-level simulator.
     Sim,
     /// On real hosts.
     Testbed,
-    /// At flow level, in a simulator.
+    /// In a flow-level simulator.
     FlowSim,
-    /// On paper.
+    /// By calculation.
     Theory,
 }
 
@@ -71,16 +72,17 @@ pub enum Place {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimedValue {
-    /// What tells it from the claim's other numbers; empty where there is one.
+    /// The name that distinguishes it from the claim's other numbers; empty if there is only one
+    /// number.
     #[serde(default)]
     pub name: String,
-    /// What was published; `None` of properties.
+    /// What was published; `None` for properties.
     pub published: Option<Published>,
-    /// What the paper says of how exact it is, if it does not say it of all the claim's numbers.
+    /// How exact the paper says the number is, if it does not say the same of all the claim's numbers.
     pub bound: Option<Bound>,
     /// How it is measured.
     pub measure: Option<Measure>,
-    /// The share of small flows that it is, which needs no run.
+    /// The share of small flows that the number is. It needs no run.
     pub share: Option<Share>,
     /// How the lab measures it, with real packets.
     pub lab: Option<Measure>,
@@ -92,7 +94,7 @@ pub struct ClaimedValue {
 }
 
 impl ClaimedValue {
-    /// Whether the experiment measures it, in simulations or in the lab.
+    /// Whether the experiment called `name` measures the value, in simulations or in the lab.
     fn is_of_experiment(&self, name: &str) -> bool {
         self.measure.iter().chain(&self.lab).any(|measure| measure.experiment == name)
     }
@@ -102,7 +104,7 @@ impl Claims {
     /// Reads the text of a file of claims.
     ///
     /// # Errors
-    /// If it is no such file, or a claim makes no sense.
+    /// If the text is not a file of claims, or a claim makes no sense.
     pub fn parse(text: &str) -> Result<Claims, ClaimsError> {
         let claims: Claims = toml::from_str(text)?;
         let mut names = BTreeSet::new();
@@ -115,21 +117,23 @@ impl Claims {
         Ok(claims)
     }
 
-    /// The claim of that name and its value of that name.
+    /// The claim with this id, and its value with this name.
     pub fn value(&self, id: &str, name: &str) -> Option<(&Claim, &ClaimedValue)> {
         let claim = self.all.iter().find(|claim| claim.id == id)?;
         Some((claim, claim.values.iter().find(|value| value.name == name)?))
     }
 
-    /// What `word` names of the claims: one by its id, all whose ids begin with it and a dot, all of a
-    /// figure (`"pias-fig15"`, `"pias-fig15a"`), or else of each what an experiment measures.
+    /// The claims that `word` names: one by its id, all claims whose ids begin with it and a dot, or
+    /// all claims of a figure (`"pias-fig15"`, `"pias-fig15a"`). Of other claims, it names the values
+    /// that the experiment of this name measures.
     pub fn named<'a>(&'a self, word: &'a str) -> impl Iterator<Item = Claim> + 'a {
         self.all.iter().filter_map(move |claim| claim.named(word))
     }
 }
 
 impl Claim {
-    /// What `word` names of the claim: all of it, or the values that an experiment measures.
+    /// The part of the claim that `word` names: all of it, or the values that an experiment measures.
+    /// `None` if it names nothing.
     pub(crate) fn named(&self, word: &str) -> Option<Claim> {
         if self.has_name(word) {
             return Some(self.clone());
@@ -183,7 +187,7 @@ impl Claim {
         Ok(())
     }
 
-    /// Shares are absolute figures, and readings change only keys that they have.
+    /// Checks that shares are absolute figures, and that readings change only the keys of a share.
     fn check_shares(&self) -> Result<(), ClaimsError> {
         let shares: Vec<&Share> =
             self.values.iter().filter_map(|value| value.share.as_ref()).collect();
@@ -222,7 +226,7 @@ impl Claim {
         Err(self.refuse(problem))
     }
 
-    /// What the paper says of how exact a value of it is.
+    /// How exact the paper says a value is.
     pub fn bound_of(&self, value: &ClaimedValue) -> Option<Bound> {
         value.bound.or(self.bound)
     }

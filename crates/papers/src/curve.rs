@@ -1,4 +1,4 @@
-//! Figures along the sweep of their experiment: the curves that a paper's figure draws.
+//! Curves: a figure along the sweep of its experiment, as a paper's figure draws it.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub struct Curve {
     pub scheme: String,
     /// The varied key; empty if there is only one point.
     pub key: String,
-    /// In the order of the key's numbers, or else of the runs.
+    /// The points, by the key's numbers. Texts follow numbers, in the order of the runs.
     pub points: Vec<OnCurve>,
 }
 
@@ -39,7 +39,7 @@ pub struct OnCurve {
 pub enum At {
     /// A finite number.
     Number(f64),
-    /// Anything else, as the experiment file has it.
+    /// Any other value, as the experiment file has it.
     Text(String),
 }
 
@@ -49,7 +49,7 @@ impl At {
         number.map_or_else(|| At::Text(value.to_owned()), At::Number)
     }
 
-    /// Numbers are in their order, and texts stay where they are, behind numbers.
+    /// Orders numbers by size. Texts follow numbers and keep their order.
     fn in_order(&self, other: &At) -> Ordering {
         match (self, other) {
             (At::Number(a), At::Number(b)) => a.total_cmp(b),
@@ -82,8 +82,8 @@ impl Curve {
 }
 
 impl Measure {
-    /// The figure along the first varied key that has numbers, in the unit of the published value. `None` where
-    /// it is not a figure of single points, or where other keys differ between its points too.
+    /// The figure along the first varied key that has numbers, in the unit of the published value. `None` if it is
+    /// not a figure of single points, or if other keys differ between its points too.
     pub fn curve(&self, kind: Kind, summary: &Summary) -> Option<Curve> {
         let is_of_points =
             self.reach.is_none() && self.grows_along.is_none() && self.over != Some(Over::Mean);
@@ -93,8 +93,8 @@ impl Measure {
         self.curves(kind, summary).into_iter().find(|curve| curve.numbers().is_some())
     }
 
-    /// What each of the two schemes' figures is along a varied key, one with numbers if there is one, or at the
-    /// only point. Empty if nothing is compared, or where other keys differ between the points too.
+    /// The figure of each of the two schemes along a varied key, preferably one with numbers, or at the only
+    /// point. Empty if nothing is compared, or if other keys differ between the points too.
     pub fn curves_of_schemes(&self, kind: Kind, summary: &Summary) -> Vec<Curve> {
         if self.baseline.is_none() {
             return Vec::new();
@@ -111,7 +111,7 @@ impl Measure {
         self.schemes().into_iter().filter_map(of_scheme).collect()
     }
 
-    /// Where on the key of its curve the value is: `None` if it is the least or the most of several points.
+    /// The value's place on the key of its curve; `None` if the value is the least or the most of several points.
     pub fn place_on(&self, curve: &Curve) -> Option<f64> {
         match self.over {
             None => self.at.get(&curve.key)?.parse().ok(),
@@ -165,8 +165,8 @@ mod tests {
 
     use super::*;
 
-    /// Runs at three loads of two topologies, whose scheme `s` takes half of `t`'s time at the least load, a third
-    /// at the next, a quarter at the last.
+    /// Runs at three loads on two topologies. Scheme `s` takes half of `t`'s time at the lowest load, a third at
+    /// the next, and a quarter at the highest.
     fn runs() -> Summary {
         let mut runs = Vec::new();
         for hosts in ["4", "8"] {

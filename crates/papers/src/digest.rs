@@ -18,10 +18,10 @@ const FIELD: &str = "digest";
 /// Why a table is refused.
 #[derive(Debug, Error)]
 pub enum TableError {
-    /// It is no such table.
+    /// The file is not such a table.
     #[error("The file is no table of `flowsched reproduce --format json`: {0}.")]
     Syntax(#[from] serde_json::Error),
-    /// It has no digest.
+    /// The table has no digest.
     #[error(
         "The table has no `digest`, so that nothing shows whether its figures were measured.{}",
         again(command)
@@ -30,23 +30,23 @@ pub enum TableError {
         /// The command that measured it; empty if the table does not say.
         command: String,
     },
-    /// It has a digest of something else.
+    /// The table's digest is not that of its content.
     #[error(
         "The table has the digest {stated}, but its content has {found}: it was changed after `flowsched reproduce` \
          wrote it.{}",
         again(command)
     )]
     OtherDigest {
-        /// What the table says.
+        /// The digest in the table.
         stated: String,
-        /// What its content gives.
+        /// The digest of the table's content.
         found: String,
         /// The command that measured it; empty if the table does not say.
         command: String,
     },
 }
 
-/// What to do about a table that is not as it was written.
+/// The advice for a table that is not as it was written.
 fn again(command: &str) -> String {
     match command {
         "" => " Measure again with `flowsched reproduce ... --format json`.".to_owned(),
@@ -69,7 +69,7 @@ pub(crate) fn to_json(table: &impl Serialize) -> String {
     json.expect("texts and numbers can be written as JSON") + "\n"
 }
 
-/// Reads a table whose digest is that of its content.
+/// Reads a table, whose digest must be that of its content.
 pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, TableError> {
     let table: Value = serde_json::from_str(text)?;
     let command = || {
@@ -87,7 +87,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, TableError
     }
 }
 
-/// The digest of all fields of a table but its own.
+/// The digest of all fields of a table except `digest`.
 fn digest(table: &Value) -> String {
     let mut text = String::new();
     match table {
@@ -99,7 +99,7 @@ fn digest(table: &Value) -> String {
     format!("xxh3-128:{:032x}", XxHash3_128::oneshot(text.as_bytes()))
 }
 
-/// Writes a value in the one way that all spellings of it share.
+/// Writes a value in one form, however it is spelt.
 fn write_value(text: &mut String, value: &Value) {
     match value {
         Value::Object(fields) => write_fields(text, fields.iter()),
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(read["digest"], stamped["digest"]);
     }
 
-    /// A field that only later versions know is not part of what an older one wrote.
+    /// A field that only later versions have is not in the digest of an older table.
     #[test]
     fn fields_that_a_table_lacks_are_not_in_its_digest() {
         let mut old = json!({ "program": table().program, "claims": table().claims });

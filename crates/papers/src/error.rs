@@ -5,10 +5,10 @@ use thiserror::Error;
 /// Why a file of claims is refused.
 #[derive(Debug, Error)]
 pub enum ClaimsError {
-    /// It is not TOML, or a key is unknown, missing, or of another type.
+    /// The file is not TOML, or a key is unknown, missing, or of another type.
     #[error("{0}")]
     Syntax(#[from] toml::de::Error),
-    /// What a claim says makes no sense.
+    /// A claim makes no sense.
     #[error("claim {id}: {problem}")]
     Claim {
         /// The claim.

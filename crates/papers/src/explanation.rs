@@ -10,7 +10,7 @@ use crate::row::Row;
 use crate::scale::Scale;
 use crate::setting::{Study, pairs};
 
-/// The claim in words, with the rows that are known of it.
+/// Describes the claim in words, with its known rows.
 pub fn explanation(claim: &Claim, rows: &[Row]) -> String {
     let Claim { id, paper, section, words, setting, metric, .. } = claim;
     let mut text = format!("{id} ({paper}, {section})\n");
@@ -41,7 +41,7 @@ pub fn explanation(claim: &Claim, rows: &[Row]) -> String {
     text
 }
 
-/// An experiment that measures a claim, as it is at some scale.
+/// An experiment that measures a claim, at some scale.
 #[derive(Clone, Debug)]
 pub struct Resolved {
     /// The experiment.
@@ -54,8 +54,8 @@ pub struct Resolved {
     pub text: String,
 }
 
-/// The parameters of the experiments that measure a claim: all of them the first time that a file is used, and those
-/// that differ where it is used with other settings.
+/// The parameters of the experiments that measure a claim. Lists all of them the first time that a file is used, and
+/// later only those that differ because of other settings.
 pub fn parameters(resolved: &[Resolved]) -> String {
     let mut text = String::new();
     let mut first: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! What the readings of a paper change: every variant's row, and how far each reading moves the
-//! figure.
+//! What the readings of a paper change: the row of every variant, and how far each reading moves
+//! the figure.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,14 +17,14 @@ use crate::verdict::Verdict;
 /// A value's row under some readings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Explored {
-    /// The readings, each `"assumption: reading"`; none: the experiment as it is.
+    /// The readings, each as `"assumption: reading"`; empty for the experiment as it is.
     pub readings: Vec<String>,
     /// The row.
     #[serde(flatten)]
     pub row: Row,
 }
 
-/// What has to be run to explore a claim.
+/// The studies that have to be run to explore a claim.
 pub fn studies(claim: &Claim) -> Vec<Study> {
     let measured = || claim.values.iter().filter_map(|value| value.measure.as_ref());
     let study = |variant: &Variant<'_>| -> Vec<Study> {
@@ -36,7 +36,7 @@ pub fn studies(claim: &Claim) -> Vec<Study> {
     all
 }
 
-/// A measured value under all variants.
+/// The rows of a measured value under all variants.
 pub fn explore(
     claim: &Claim,
     value: &ClaimedValue,
@@ -68,7 +68,7 @@ pub fn explore(
 const WIDEST: usize = 30;
 
 /// A value's variants as text: which readings give the published number, all figures, and a bar for
-/// each single reading, the one that moves the figure most first (a "tornado").
+/// each single reading. The reading that moves the figure most comes first (a "tornado").
 pub fn as_text(explored: &[Explored]) -> String {
     let Some(first) = explored.first() else { return String::new() };
     let mut text = format!("{}, published {}\n", first.row.name(), first.row.published_in_words());

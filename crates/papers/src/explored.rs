@@ -1,4 +1,4 @@
-//! What the readings of claims change, as a file: the variants, and when, how and where they were measured.
+//! The variants of claims as a file, with when, how and where they were measured.
 
 use flowsched_experiment::results::Program;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::exploration::Explored;
 pub struct ExploredTable {
     /// The day, `"2026-11-23"`.
     pub date: String,
-    /// What measured it.
+    /// The program that measured the values.
     pub program: Program,
     /// The machine: processor, cores, operating system.
     pub machine: String,
@@ -21,7 +21,7 @@ pub struct ExploredTable {
 }
 
 impl ExploredTable {
-    /// As JSON text with its digest, ending with a line break.
+    /// The table as JSON text with its digest, ending with a line break.
     pub fn to_json(&self) -> String {
         digest::to_json(self)
     }
@@ -29,13 +29,13 @@ impl ExploredTable {
     /// Reads what [`to_json`](ExploredTable::to_json) wrote.
     ///
     /// # Errors
-    /// If it is no table, or its digest is missing or not that of its content.
+    /// If the text is not a table, or its digest is missing or not that of its content.
     pub fn from_json(text: &str) -> Result<ExploredTable, TableError> {
         digest::from_json(text)
     }
 
-    /// The same table with the verdicts that follow from its figures and from the claims. Values that the
-    /// claims no longer have are left out.
+    /// The table with verdicts that follow from its figures and from the claims. Values that the claims no
+    /// longer have are left out.
     pub fn judged(self, claims: &Claims) -> ExploredTable {
         let judge = |one: Explored| {
             let kind = one.row.kind;

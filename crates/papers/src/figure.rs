@@ -3,13 +3,13 @@
 use flowsched_experiment::results::{LinkFigures, PartSummary, RunSummary};
 use serde::Serialize;
 
-/// The name of the figures of one part of the workload, before the part's name.
+/// The prefix of the figures of one part of the workload. The part's name follows.
 const PARTS: &str = "parts.";
-/// The name of the figures of one link, before the link's name.
+/// The prefix of the figures of one link. The link's name follows.
 const LINKS: &str = "links.";
 
-/// The figure of that name: `"fct_us.small.mean"`; `"parts.short.fct_us.p99"` of the part `short`;
-/// or `"links.uplink.utilisation"` of the link `uplink`.
+/// The figure with this name, such as `"fct_us.small.mean"`, `"parts.short.fct_us.p99"` for the
+/// part `short`, or `"links.uplink.utilisation"` for the link `uplink`.
 pub(crate) fn figure(run: &RunSummary, name: &str) -> Option<f64> {
     if let Some((part, rest)) = after(PARTS, name) {
         return number(run.parts.iter().find(|one| one.name == part)?, rest);
@@ -20,7 +20,7 @@ pub(crate) fn figure(run: &RunSummary, name: &str) -> Option<f64> {
     }
 }
 
-/// Whether summaries of runs have such a figure.
+/// Whether summaries of runs have a figure with this name.
 pub(crate) fn is_known(name: &str) -> bool {
     if let Some((_, rest)) = after(PARTS, name) {
         return has(&PartSummary::default(), rest);
@@ -31,7 +31,7 @@ pub(crate) fn is_known(name: &str) -> bool {
     }
 }
 
-/// What follows `prefix`: a name and a figure.
+/// The two names that follow `prefix`: of a part or link, and of its figure.
 fn after<'a>(prefix: &str, name: &'a str) -> Option<(&'a str, &'a str)> {
     name.strip_prefix(prefix)?.split_once('.')
 }

@@ -1,8 +1,8 @@
-//! What published numbers are, and how exact.
+//! The kinds of published numbers, and how exact the numbers are.
 
 use serde::{Deserialize, Serialize};
 
-/// What numbers are.
+/// The kind of a published number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -21,7 +21,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The number that means no difference; `None` of absolute figures.
+    /// The number that means no difference, if the kind has one.
     pub fn neutral(self) -> Option<f64> {
         match self {
             Kind::Reduction | Kind::Gap => Some(0.0),
@@ -30,12 +30,12 @@ impl Kind {
         }
     }
 
-    /// A number as such claims print it.
+    /// A number as claims of this kind print it.
     pub fn in_words(self, number: f64) -> String {
         self.with_digits(number, 0)
     }
 
-    /// The same with this many digits more.
+    /// A number as claims of this kind print it, with `more` further digits.
     pub(crate) fn with_digits(self, number: f64, more: usize) -> String {
         match self {
             Kind::Reduction | Kind::Gap | Kind::Order => percent(number, 1 + more),
@@ -48,42 +48,43 @@ impl Kind {
         }
     }
 
-    /// Whether a number so printed has at least two significant digits, or is 0.
+    /// Whether a number printed with `more` further digits has at least two significant digits, or
+    /// is 0.
     pub(crate) fn has_two_digits(self, number: f64, more: usize) -> bool {
         let is_share = matches!(self, Kind::Reduction | Kind::Gap | Kind::Order);
-        // Other numbers have them at any size.
+        // Numbers of other kinds have two digits at any size.
         !is_share || number == 0.0 || number.abs() * 100.0 >= 10f64.powi(-(more as i32))
     }
 
-    /// A published number as such claims print it: all of its digits.
+    /// A published number as claims of this kind print it, with all of its digits.
     pub(crate) fn in_full(self, number: f64) -> String {
         match self {
             Kind::Reduction | Kind::Gap | Kind::Order => {
-                // A thousandth of a percent is finer than any paper's.
+                // A thousandth of a percent is finer than any figure in a paper.
                 format!("{}%", (number * 1e5).round() / 1e3)
             }
             _ => number.to_string(),
         }
     }
 
-    /// Whether such claims are of two schemes.
+    /// Whether claims of this kind compare two schemes.
     pub(crate) fn compares(self) -> bool {
         self.neutral().is_some() || self == Kind::Order
     }
 }
 
-/// `-21.0%`; a rounded nothing has no sign.
+/// A percentage such as `-21.0%`. A number that is rounded to 0 has no sign.
 fn percent(share: f64, decimals: usize) -> String {
     let percent = share * 100.0;
     let is_nothing = percent.abs() < 0.5 * 0.1f64.powi(decimals as i32);
     format!("{:.decimals$}%", if is_nothing { 0.0 } else { percent })
 }
 
-/// What a paper says of how exact a number is.
+/// How exact a paper says a number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
-    /// The most that was found.
+    /// The largest number that was found.
     UpTo,
     /// Rounded, or read off a figure.
     About,
@@ -94,7 +95,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// The words for it before a number.
+    /// The words before a number with this bound.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Bound::UpTo => "up to ",

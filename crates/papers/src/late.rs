@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-/// The runs of a study that the lab was late in, by scheme.
+/// How many runs of each scheme in a study the lab was late in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LateRuns(BTreeMap<String, u64>);
 
 impl LateRuns {
-    /// Notes one run of a scheme.
+    /// Counts a late run of a scheme.
     pub fn note(&mut self, scheme: &str) {
         *self.0.entry(scheme.to_owned()).or_default() += 1;
     }

@@ -11,38 +11,39 @@ use crate::measured::Measured;
 use crate::reach::{Reach, Step};
 use crate::setting::{Setting, Study, pairs};
 
-/// Which figure of which runs a value is.
+/// The figure that a value is, and the runs that it is taken from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
     /// The experiment: the name of a file in `experiments/`, without its ending.
     pub experiment: String,
-    /// Keys of the experiment that have other values here.
+    /// Keys of the experiment that are set to other values.
     #[serde(default)]
     pub set: Setting,
-    /// The figure in a run's summary, `"fct_us.small.mean"`, or that of a part of the workload,
+    /// The figure in a run's summary, such as `"fct_us.small.mean"`, or that of a part of the workload, such as
     /// `"parts.short.fct_us.p99"`.
     pub figure: String,
     /// Instead of the figure itself, how far a varied key can go before the figure falls.
     pub reach: Option<Reach>,
-    /// The scheme that it is taken of.
+    /// The scheme whose figure is taken.
     pub scheme: String,
-    /// The scheme that it is compared with; none for absolute figures.
+    /// The scheme that it is compared with; `None` for absolute figures.
     pub baseline: Option<String>,
-    /// The points of the sweep that count: varied keys and their values, with commas between several.
-    /// Without it, all do.
+    /// The points of the sweep that count: varied keys and their values, with commas between several. If this is empty,
+    /// all points count.
     #[serde(default)]
     pub at: Setting,
-    /// Where the baseline is at another point: the keys that differ there, and their values.
+    /// The keys that differ at the baseline's point, and their values there. Empty if it is the same point.
     #[serde(default)]
     pub baseline_at: Setting,
-    /// What is taken of several points.
+    /// How several points give one figure.
     pub over: Option<Over>,
-    /// Of orders: not the ratio to the baseline itself, but how it changes from each value of this key to the next.
+    /// For orders, a varied key. The figure is then not the ratio to the baseline, but the ratio's change from each
+    /// value of this key to the next.
     pub grows_along: Option<String>,
-    /// Of properties: the figure of the same run that it has to equal in every run of every seed.
+    /// For properties, the figure of the same run that this figure has to equal in every run of every seed.
     pub equals: Option<String>,
-    /// What the figure is divided by, to have the unit of the published one.
+    /// The number by which the figure is divided to have the unit of the published one.
     #[serde(default = "one")]
     pub unit: f64,
 }
@@ -51,20 +52,20 @@ fn one() -> f64 {
     1.0
 }
 
-/// What is taken of several points.
+/// How several points give one figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Over {
-    /// The one with the smallest figure.
+    /// The smallest figure.
     Least,
-    /// The one with the largest figure.
+    /// The largest figure.
     Most,
-    /// The mean over them, in each seed: of figures, or of ratios, whose mean is the geometric one.
+    /// The mean over the points, in each seed. For ratios it is the geometric mean.
     Mean,
 }
 
 impl Measure {
-    /// What has to be run.
+    /// The study that has to be run.
     pub fn study(&self) -> Study {
         Study { experiment: self.experiment.clone(), set: self.set.clone() }
     }
@@ -75,8 +76,8 @@ impl Measure {
         both.into_iter().flatten().map(String::as_str).collect()
     }
 
-    /// The figure and its interval; `None` if the runs do not have it, or not at one point alone
-    /// where one is needed.
+    /// The figure and its interval. `None` if the runs do not have the figure, or if it needs one point and they have
+    /// it at none or at several.
     pub fn of_runs(&self, kind: Kind, summary: &Summary) -> Option<Measured> {
         if let Some(other) = &self.equals {
             return self.held(other, summary);
@@ -91,14 +92,16 @@ impl Measure {
             }
         };
         let found = self.taken_of(found)?;
-        // A reach is of all seeds together, and what the jackknife gives one of them is no figure of its runs.
+        // A reach is a figure of all seeds together. The jackknife's value for one seed is not a figure of this seed's
+        // runs, so a reach has no extremes.
         Some(match self.reach {
             Some(_) => Measured { extremes: None, ..found },
             None => found,
         })
     }
 
-    /// One of the figures of several points; `None` unless `over` says which.
+    /// The figure that `over` chooses among those of several points. If it does not choose, there must be one figure,
+    /// and otherwise this is `None`.
     fn taken_of(&self, found: Vec<Measured>) -> Option<Measured> {
         let larger = |a: &&Measured, b: &&Measured| a.figure.total_cmp(&b.figure);
         match (self.over, &found[..]) {
@@ -109,8 +112,8 @@ impl Measure {
         }
     }
 
-    /// The share of seeds in all of whose runs the figure equals the other. A run that was cut short counts: its flows
-    /// did not finish.
+    /// The share of seeds in which the figure equals the other one in every run. A run that was cut short counts too:
+    /// its flows did not finish.
     fn held(&self, other: &str, summary: &Summary) -> Option<Measured> {
         let mut seeds: BTreeMap<u64, bool> = BTreeMap::new();
         for point in summary.points().into_iter().filter(|point| self.is_at(point)) {
@@ -153,7 +156,7 @@ impl Measure {
         steps.collect()
     }
 
-    /// Why the runs do not have the figure: a sentence without its full stop.
+    /// The reason why the runs do not have the figure, as a sentence without its full stop.
     pub(crate) fn missing(&self, summary: Option<&Summary>) -> String {
         let experiment = format!("experiments/{}.toml", self.experiment);
         let Some(summary) = summary else {
@@ -177,7 +180,7 @@ impl Measure {
         }
     }
 
-    /// What is wrong with it for claims of `kind`.
+    /// Checks the measure for claims of `kind`. The error says what is wrong.
     pub(crate) fn check(&self, kind: Kind) -> Result<(), String> {
         if self.equals.is_some() != (kind == Kind::Property) {
             return Err(
@@ -205,8 +208,8 @@ impl Measure {
         }
     }
 
-    /// The points that count, each alone, with all that differ from it in the key of `reach`, or all
-    /// together for their mean.
+    /// The points that count, in groups. A group is a single point, or all points that differ only in the key of
+    /// `reach`, or all points together if `over` is their mean.
     fn groups<'a>(&self, summary: &'a Summary) -> Vec<Vec<&'a Point>> {
         let mut groups: BTreeMap<Point, Vec<&Point>> = BTreeMap::new();
         for point in summary.points().into_iter().filter(|point| self.is_at(point)) {
@@ -267,7 +270,7 @@ impl Measure {
         Some(ours.iter().filter_map(log).collect())
     }
 
-    /// The same points with the keys of `baseline_at` in their places.
+    /// The baseline's points: the same points with the values of `baseline_at`.
     fn points_of_baseline<'a>(
         &self,
         summary: &'a Summary,
@@ -286,7 +289,7 @@ impl Measure {
         points.iter().map(moved).collect()
     }
 
-    /// The figure of each seed; `None` if some run did not go to its end.
+    /// The figure of each seed; `None` if some run is incomplete.
     fn by_seed(
         &self,
         kind: Kind,
@@ -327,7 +330,7 @@ fn mean_by_seed(points: &[BTreeMap<u64, f64>]) -> Option<BTreeMap<u64, f64>> {
     points.first()?.keys().map(mean).collect()
 }
 
-/// The mean over seeds with its interval; the figure itself where all seeds agree.
+/// The mean over seeds with its interval. If all seeds agree, the interval is the figure itself.
 fn absolute(figures: &[f64]) -> Option<Measured> {
     let over = OverSeeds::from_values(figures)?;
     let is_exact = figures.len() > 1 && figures.iter().all(|one| *one == figures[0]);
@@ -343,7 +346,7 @@ fn extremes(mut figures: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     Some(ends).filter(|(least, most)| least.is_finite() && most.is_finite())
 }
 
-/// What the logs of the seeds' ratios say, in the form of `kind`.
+/// The figure that the logarithms of the seeds' ratios give, in the form of `kind`.
 fn compared(kind: Kind, logs: &[f64]) -> Option<Measured> {
     let change = Change::over_seeds(logs);
     let stated = |change: f64| match kind {
@@ -371,7 +374,7 @@ mod tests {
     use crate::verdict::Verdict;
 
     proptest! {
-        /// More seeds whose figures are spread as those before make an interval narrower around the same middle.
+        /// More seeds with the same spread make the interval narrower around the same middle.
         #[test]
         fn more_seeds_with_the_same_spread_never_reproduce_what_was_not(
             figures in prop::collection::vec(0.1..3.0f64, 2..8),

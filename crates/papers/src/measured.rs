@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct Measured {
     /// The figure.
     pub figure: f64,
-    /// Both ends of the interval, the same twice where nothing is random; `None` for one seed.
+    /// Both ends of the interval, which are equal where nothing is random; `None` for one seed.
     pub interval: Option<(f64, f64)>,
     /// The least and the most of the seeds' figures; `None` where they are not known, as in tables that were
     /// recorded without them.

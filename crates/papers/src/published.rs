@@ -1,12 +1,12 @@
-//! What a paper states of a figure, and how far a measured one may be from it.
+//! What a paper publishes as a figure, and how far a measured figure may be from it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::kind::{Bound, Kind};
 
-/// How far a measured figure may be from a published one that is rounded, qualified by "about" or
-/// "up to", or read off a figure: a share of the published one. Figures that a paper calls alike
-/// differ by no more than this share of the baseline.
+/// How far a measured figure may be from a published one, as a share of the published one. It applies if the
+/// published figure is rounded, qualified by "about" or "up to", or read off a figure. Figures that a paper
+/// calls alike differ by at most this share of the baseline.
 pub(crate) const TOLERANCE: f64 = 0.1;
 
 /// A number, a range of numbers, or an order, as a paper states it.
@@ -41,7 +41,7 @@ pub enum Expected {
 }
 
 impl Published {
-    /// Both ends of the range, twice the same for a number; `None` of an order.
+    /// Both ends of the range, which are equal for a number; `None` for an order.
     pub fn ends(self) -> Option<(f64, f64)> {
         match self {
             Published::Number(number) => Some((number, number)),
@@ -51,8 +51,8 @@ impl Published {
     }
 }
 
-/// Whether an interval meets the range from `least` to `most`, with the tolerance of `bound`. A number
-/// without one stands for all that are printed as it is.
+/// Whether an interval meets the range from `least` to `most`, with the tolerance of `bound`. Without a
+/// bound, a number stands for all numbers that are printed like it.
 pub(crate) fn meets((least, most): (f64, f64), bound: Option<Bound>, low: f64, high: f64) -> bool {
     let (down, up) = (least - TOLERANCE * least.abs(), most + TOLERANCE * most.abs());
     match bound {
@@ -63,8 +63,8 @@ pub(crate) fn meets((least, most): (f64, f64), bound: Option<Bound>, low: f64, h
     }
 }
 
-/// How far a number may be from the one that was printed: half a unit of the last digit, if it has two digits
-/// or more. A single digit, as in "2 times", may be exact.
+/// How far a number may be from its printed form: half a unit of the last digit, if that has two digits or
+/// more. Otherwise this is 0, because a single digit, as in "2 times", may be exact.
 fn rounding(printed: f64) -> f64 {
     let text = format!("{}", printed.abs());
     let digits = text.replace('.', "");
@@ -72,14 +72,14 @@ fn rounding(printed: f64) -> f64 {
     if digits.trim_matches('0').len() < 2 { 0.0 } else { 0.5 * 0.1f64.powi(decimals as i32) }
 }
 
-/// The widest interval that decides on the range from `low` to `high`: the distance of its middle
-/// from the number that means no difference, or that middle itself where there is no such number.
+/// The width of the widest interval that decides on the range from `low` to `high`: the distance of the
+/// range's middle from the number that means no difference, or from 0 if there is no such number.
 pub(crate) fn widest((low, high): (f64, f64), kind: Kind) -> f64 {
     ((low + high) / 2.0 - kind.neutral().unwrap_or(0.0)).abs()
 }
 
 impl Expected {
-    /// The gaps to the baseline that agree with it, from the least to the most.
+    /// The gaps to the baseline that agree with the order, from the least to the most.
     pub fn gaps(self) -> (f64, f64) {
         match self {
             Expected::Lower => (f64::NEG_INFINITY, 0.0),
@@ -90,7 +90,7 @@ impl Expected {
         }
     }
 
-    /// The words for it in tables.
+    /// The words for the order in tables.
     pub fn words(self) -> &'static str {
         match self {
             Expected::Lower => "lower",

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Up to which value of a varied key the mean over seeds of a figure stays at or above a limit.
+/// The value of a varied key up to which the mean of a figure over seeds stays at or above a limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reach {
@@ -13,16 +13,16 @@ pub struct Reach {
     pub least: f64,
 }
 
-/// A value of the key and the figure there in every seed.
+/// A value of the key, and the figure of every seed at this value.
 pub(crate) type Step = (f64, Vec<f64>);
 
 impl Reach {
-    /// The jackknife's pseudo-values of the log of the reach, one a seed: their mean is the estimate
-    /// and their spread its error.
+    /// The jackknife's pseudo-values of the log of the reach, one per seed. Their mean is the estimate, and
+    /// their spread is its error.
     ///
-    /// Where the figure is never below the limit, the reach is only known to be at least the last step. That
-    /// is what an order counts with (`for_order`): it can only make two schemes more alike. Others have
-    /// `None` then.
+    /// If the figure is never below the limit, the reach is only known to be at least the last step. An
+    /// order (`for_order`) then takes the last step, which can only make two schemes more alike. Otherwise
+    /// this is `None`.
     pub(crate) fn log_of_seeds(&self, steps: &[Step], for_order: bool) -> Option<Vec<f64>> {
         let seeds = steps.iter().map(|(_, figures)| figures.len()).min()?;
         let last = steps.last()?.0.ln();
@@ -37,8 +37,8 @@ impl Reach {
         }
     }
 
-    /// The log of the value at which the mean falls below the limit, on straight lines between the
-    /// steps and from the limit 1 at 0; without one seed.
+    /// The log of the value at which the mean without the seed `left_out` falls below the limit. The mean is
+    /// taken to be on straight lines between the steps, from 1 at the value 0.
     fn log_without(&self, steps: &[Step], left_out: Option<usize>) -> Option<f64> {
         let mut before = (0.0, 1.0);
         for (value, figures) in steps {

@@ -16,7 +16,7 @@ use crate::verdict::Verdict;
 pub struct Recorded {
     /// The day, `"2026-11-23"`.
     pub date: String,
-    /// What measured it.
+    /// The program that measured the rows.
     pub program: Program,
     /// The machine: processor, cores, operating system.
     pub machine: String,
@@ -25,14 +25,14 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// The same table with the verdicts that follow from its figures and from the claims: no recorded verdict
-    /// counts. Values that the claims no longer have are left out.
+    /// The table with verdicts that follow from its figures and from the claims. Recorded verdicts do not count.
+    /// Values that the claims no longer have are left out.
     pub fn judged(self, claims: &Claims) -> Recorded {
         let rows = self.claims.into_iter().filter_map(|row| row.judged(claims));
         Recorded { claims: rows.collect(), ..self }
     }
 
-    /// As JSON text with its digest, ending with a line break.
+    /// The table as JSON text with its digest, ending with a line break.
     pub fn to_json(&self) -> String {
         digest::to_json(self)
     }
@@ -40,7 +40,7 @@ impl Recorded {
     /// Reads what [`to_json`](Recorded::to_json) wrote.
     ///
     /// # Errors
-    /// If it is no table, or its digest is missing or not that of its content.
+    /// If the text is not a table, or its digest is missing or not that of its content.
     pub fn from_json(text: &str) -> Result<Recorded, TableError> {
         digest::from_json(text)
     }
@@ -51,11 +51,11 @@ impl Recorded {
 pub struct Tables(Vec<Recorded>);
 
 impl Tables {
-    /// The tables, given with the names of their files. Where several measured a value at the same scale, the one
-    /// of the latest day counts, and the others lose the row.
+    /// The tables, given with the names of their files. If several measured a value at the same scale, the one of
+    /// the latest day counts, and the others lose the row.
     ///
     /// # Errors
-    /// If two tables measured a value at the same scale on the same day: which, and a sentence on what to do.
+    /// If two tables measured a value at the same scale on the same day. The error names both and says what to do.
     pub fn new(mut named: Vec<(String, Recorded)>) -> Result<Tables, String> {
         let latest = latest(&named)?;
         for (_, table) in &mut named {
@@ -71,13 +71,14 @@ impl Tables {
         &self.0
     }
 
-    /// The row of a claim's value: at paper scale if that was measured, otherwise at quick scale, with real packets,
-    /// or the one that says why nothing was measured.
+    /// The row of a claim's value: the first that was measured at paper scale, at quick scale, or with real packets.
+    /// If none was measured, the row that says why.
     pub fn row(&self, id: &str, value: &str) -> Option<&Row> {
         self.rows_of(id, value).rev().max_by_key(|row| row.weight())
     }
 
-    /// The same; where nothing is recorded, what the claim says of its value. What needs no run is computed.
+    /// The row of a claim's value. If nothing is recorded, the row has what the claim says of the value. A share,
+    /// which needs no run, is computed.
     pub fn row_of(&self, claim: &Claim, value: &ClaimedValue) -> Row {
         let recorded = self.row(&claim.id, &value.name).filter(|row| row.is_measured());
         let recorded = recorded.filter(|_| value.share.is_none()).cloned();
@@ -95,7 +96,7 @@ impl Tables {
         self.rows_of(id, value).find(|row| row.scale == scale && row.is_measured())
     }
 
-    /// What each seed of a claim's value took at a scale, in seconds of one processor.
+    /// The cost of each seed of a claim's value at a scale, in seconds of one processor.
     pub fn cost_of_seed(&self, id: &str, value: &str, scale: &str) -> Option<f64> {
         let each = |row: &Row| Some(row.cpu_s? / row.seeds? as f64);
         self.rows_of(id, value).filter(|row| row.scale == scale).find_map(each)
@@ -113,7 +114,7 @@ impl Tables {
     }
 }
 
-/// A claim, a value of it and a scale.
+/// The names of a claim, of one of its values, and of a scale.
 type Key = (String, String, String);
 
 /// The last day on which each value was measured at each scale.
@@ -146,7 +147,7 @@ impl Row {
         !matches!(self.verdict, Verdict::NotRun | Verdict::NeedsTheLab)
     }
 
-    /// How much the row says of its value, beside other rows of it.
+    /// How much the row says about its value, compared with other rows of the value.
     fn weight(&self) -> u32 {
         match (self.is_measured(), self.is_in_lab(), self.scale.as_str()) {
             (false, ..) => 0,

@@ -1,4 +1,4 @@
-//! What is read from flowsched's repository: the claims, and the experiments that measure them.
+//! Reads flowsched's repository: the claims, and the experiments that measure them.
 
 use std::borrow::Cow;
 use std::fs;
@@ -16,13 +16,14 @@ use crate::setting::Study;
 /// The file of claims, from the root of the repository.
 pub const CLAIMS: &str = "papers/claims.toml";
 
-/// The experiments, from there.
+/// The folder of experiments, from the root of the repository.
 const EXPERIMENTS: &str = "experiments";
 
-/// The fewest seeds at quick scale, and of an experiment whose file has one: enough for an interval.
+/// The least number of seeds at quick scale, and for an experiment whose file has one seed. It is enough for
+/// an interval.
 const FEWEST_SEEDS: u64 = 5;
 
-/// Why something of the repository cannot be read.
+/// Why a part of the repository cannot be read.
 #[derive(Debug, Error)]
 pub enum RepositoryError {
     /// A mistake in a file, or a word that names nothing.
@@ -31,9 +32,9 @@ pub enum RepositoryError {
     /// The file of claims cannot be read.
     #[error("cannot read {}, which is in the root of flowsched's repository: {source}", path.display())]
     NoClaims {
-        /// Where it should be.
+        /// Where the file should be.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -50,7 +51,7 @@ impl Repository {
         Repository { root: root.to_owned() }
     }
 
-    /// The repository that the program is called in.
+    /// The repository in whose root the program is called.
     pub fn here() -> Repository {
         Repository::new(Path::new(""))
     }
@@ -68,7 +69,8 @@ impl Repository {
         Ok(Claims::parse(&text).map_err(|error| refused(CLAIMS, error.to_string()))?)
     }
 
-    /// What the file of an experiment says of itself: the comment at its beginning, without the signs for it.
+    /// What the file of an experiment says about itself: the comment at its beginning, without the comment
+    /// signs.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -82,8 +84,8 @@ impl Repository {
         self.root.join(EXPERIMENTS).join(experiment).with_extension("toml")
     }
 
-    /// Reads the experiment of a study. With `seeds`, it has so many. Without, it has those of its file,
-    /// but five instead of one, and at least five at quick scale.
+    /// Reads the experiment of a study. With `seeds`, it has this many seeds. Without, it has those of its
+    /// file, but five if the file has one, and at least five at quick scale.
     ///
     /// # Errors
     /// The mistakes in its file.
@@ -112,7 +114,8 @@ impl Repository {
 }
 
 impl Claims {
-    /// What the words name of the claims, each value once, in the order of the file; all without words.
+    /// The claims that the words name, with each value once, in the order of the file. Without words, these
+    /// are all claims.
     ///
     /// # Errors
     /// If a word names nothing.
@@ -157,7 +160,7 @@ pub fn studies_of(claims: &[&Claim]) -> Vec<Study> {
     studies_by(claims, |value| value.measure.as_ref())
 }
 
-/// The studies that measure them with real packets, each once.
+/// The studies that measure the values of `claims` with real packets, each once.
 pub fn studies_in_lab(claims: &[&Claim]) -> Vec<Study> {
     studies_by(claims, |value| value.lab.as_ref())
 }

@@ -16,26 +16,26 @@ use crate::setting::Study;
 use crate::share::Share;
 use crate::verdict::Verdict;
 
-/// Why a measured figure is no number.
+/// The reason why a measured figure is not a number.
 const NOT_FINITE: &str =
     "a seed's ratio has no finite value: the figure of one of the two schemes is 0";
 
-/// Figures of seeds are the same if they differ by no more than this part of them: sums are rounded.
+/// The relative difference up to which figures of seeds are the same, because sums are rounded.
 const ROUNDING: f64 = 1e-12;
 
-/// The most digits that a measured figure has beside the usual ones.
+/// The most digits that a measured figure has beyond the usual ones.
 const MOST_MORE_DIGITS: usize = 3;
 
-/// What is known of one published value.
+/// What is known about one published value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The claim.
     pub id: String,
-    /// The value's name; empty where the claim has one.
+    /// The value's name; empty if the claim has only one value.
     pub value: String,
-    /// What the numbers are.
+    /// The kind of the numbers.
     pub kind: Kind,
-    /// What the paper says of how exact the value is.
+    /// How exact the paper says the value is.
     pub bound: Option<Bound>,
     /// What was published.
     pub published: Option<Published>,
@@ -43,36 +43,36 @@ pub struct Row {
     pub measured: Option<f64>,
     /// Its 95% interval over seeds.
     pub interval: Option<(f64, f64)>,
-    /// The least and the most of the seeds' figures; `None` of a reach, which is of all seeds together. Tables that were
-    /// recorded without them decide by the interval alone.
+    /// The least and the most of the seeds' figures; `None` for a reach, which is a figure of all seeds together.
+    /// Tables that were recorded without them are judged by the interval alone.
     #[serde(default, deserialize_with = "both", skip_serializing_if = "Option::is_none")]
     pub extremes: Option<(f64, f64)>,
-    /// What the measurement says of the published value.
+    /// The verdict on the published value.
     pub verdict: Verdict,
-    /// Why nothing was measured: a sentence without its full stop.
+    /// Why nothing was measured, as a sentence without its full stop.
     pub reason: Option<String>,
-    /// How large the runs are: `"quick"` or `"paper"`, with real packets `"lab, quick"` or `"lab, paper"`.
+    /// The scale of the runs: `"quick"` or `"paper"`, and with real packets `"lab, quick"` or `"lab, paper"`.
     pub scale: String,
-    /// How many seeds there are; `None` if nothing was run.
+    /// The number of seeds; `None` if nothing was run.
     pub seeds: Option<usize>,
-    /// What the runs that the figure is from took, in seconds of one processor.
+    /// The cost of the runs that the figure is from, in seconds of one processor.
     pub cpu_s: Option<f64>,
-    /// The figure along the sweep of its experiment, where it is one of single points.
+    /// The figure along the sweep of its experiment, if it is a figure of single points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<Curve>,
-    /// The figure of each scheme that it compares, along the sweep or at its only point.
+    /// The figure of each scheme that the value compares, along the sweep or at its only point.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schemes: Vec<Curve>,
 }
 
-/// Both ends, if both are numbers: in JSON, one that is infinite is null.
+/// Both ends, if both are numbers. In JSON, an infinite end is null.
 fn both<'de, D: Deserializer<'de>>(ends: D) -> Result<Option<(f64, f64)>, D::Error> {
     let ends: Option<(Option<f64>, Option<f64>)> = Deserialize::deserialize(ends)?;
     Ok(ends.and_then(|(least, most)| least.zip(most)))
 }
 
 impl Row {
-    /// The row of a claim's value, given the summaries of what was run.
+    /// The row of a claim's value, given the summaries of the runs.
     pub fn new(
         claim: &Claim,
         value: &ClaimedValue,
@@ -101,7 +101,7 @@ impl Row {
         }
     }
 
-    /// The row of a claim's value with real packets. It decides nothing if the lab was late in a run that its
+    /// The row of a claim's value with real packets. It decides nothing if the lab was late in one of the runs that its
     /// figure is from.
     pub fn in_lab(
         claim: &Claim,
@@ -120,7 +120,7 @@ impl Row {
         }
     }
 
-    /// The row if the value is measured so, as a figure of `kind`.
+    /// The row if the value is measured by `measure`, as a figure of `kind`.
     pub fn under(
         claim: &Claim,
         value: &ClaimedValue,
@@ -173,14 +173,14 @@ impl Row {
         Row { curve, schemes, ..self }
     }
 
-    /// A row that was recorded, as the claims state its value now: verdicts follow from the figures alone, and
-    /// from what was published. `None` if the claims no longer have the value.
+    /// A recorded row, judged by the present claims. The verdict follows from the figures and from what was published,
+    /// and from nothing else. `None` if the claims no longer have the value.
     pub fn judged(self, claims: &Claims) -> Option<Row> {
         let kind = claims.value(&self.id, &self.value)?.0.kind;
         self.judged_as(kind, claims)
     }
 
-    /// The same of a reading, under which the figure may be of another kind.
+    /// A recorded row of a reading, judged by the present claims. Under a reading the figure may be of another kind.
     pub(crate) fn judged_as(self, kind: Kind, claims: &Claims) -> Option<Row> {
         let (claim, value) = claims.value(&self.id, &self.value)?;
         let (bound, published) = (claim.bound_of(value), value.published);
@@ -201,13 +201,13 @@ impl Row {
                 (Verdict::of_property(share, row.seeds.unwrap_or_default()), None)
             }
             (None, _) if is_idle => (row.verdict, row.reason),
-            // Its runs decide nothing, as where the lab was late.
+            // The row's runs decide nothing, as when the lab was late.
             (_, _) => (Verdict::Undecided, row.reason.or_else(|| Some(NOT_FINITE.to_owned()))),
         };
         Some(Row { verdict, reason, ..row })
     }
 
-    /// Whether it is of real packets.
+    /// Whether the row is of runs with real packets.
     pub fn is_in_lab(&self) -> bool {
         self.scale.starts_with("lab")
     }
@@ -220,7 +220,7 @@ impl Row {
         }
     }
 
-    /// The claim and the value.
+    /// The names of the claim and of the value.
     pub fn name(&self) -> String {
         match self.value.as_str() {
             "" => self.id.clone(),
@@ -241,12 +241,12 @@ impl Row {
         self.bound.map_or("", Bound::words).to_owned() + &published
     }
 
-    /// Whether the figure was computed, without a run.
+    /// Whether the figure was computed without a run.
     pub fn is_computed(&self) -> bool {
         self.measured.is_some() && self.seeds.is_none()
     }
 
-    /// Whether every one of several seeds gives the same figure, as where nothing is random.
+    /// Whether each of several seeds gives the same figure, as where nothing is random.
     pub fn is_same_in_every_seed(&self) -> bool {
         let (Some(figure), Some((low, high))) = (self.measured, self.interval) else {
             return false;
@@ -255,8 +255,8 @@ impl Row {
         self.seeds.is_some_and(|seeds| seeds > 1) && high - low <= ROUNDING * size
     }
 
-    /// The measured figure in words, with its interval unless every seed gives the same figure or none was needed.
-    /// They have as many digits as tell them from the published number. Of a property, in which seeds it holds.
+    /// The measured figure in words, with its interval unless every seed gives the same figure or none was needed. The
+    /// numbers have enough digits to differ from the published one. For a property, says in which seeds it holds.
     pub fn figure_in_words(&self) -> String {
         if let (Kind::Property, Some(share), Some(seeds)) = (self.kind, self.measured, self.seeds) {
             return match (share * seeds as f64).round() {
@@ -273,8 +273,8 @@ impl Row {
         self.measured.map_or(String::new(), |figure| number(figure) + &interval)
     }
 
-    /// How many digits more than usual the measured figure and its interval have: so many that the figure has two
-    /// significant ones, and that none of these numbers is printed as the published one unless they are equal.
+    /// How many digits the measured figure and its interval have beyond the usual ones. With them, the figure has two
+    /// significant digits, and none of these numbers is printed like the published one unless they are equal.
     fn more_digits(&self) -> usize {
         let Some(figure) = self.measured else { return 0 };
         let ends = self.interval.into_iter().flat_map(|(low, high)| [low, high]);
@@ -294,7 +294,7 @@ impl Row {
         (0..=MOST_MORE_DIGITS).find(tells).unwrap_or_default()
     }
 
-    /// What was measured, with its interval or why it has none, in words.
+    /// What was measured, in words, with its interval or the reason why it has none.
     pub fn measured_in_words(&self) -> String {
         let same = if self.is_same_in_every_seed() { ", every seed gives the same" } else { "" };
         self.figure_in_words() + same
@@ -312,7 +312,7 @@ impl Row {
         }
     }
 
-    /// What its runs took on one processor: `12 s`.
+    /// The cost of the row's runs on one processor, such as `12 s`.
     pub fn cost_in_words(&self) -> String {
         let cost = |cost: f64| match cost {
             ..1.0 => "< 1 s".to_owned(),
@@ -332,7 +332,7 @@ impl Row {
 
 #[cfg(test)]
 impl Row {
-    /// A row that has a verdict and nothing else.
+    /// A row with a verdict and nothing else.
     pub(crate) fn without_figures(kind: Kind, verdict: Verdict) -> Row {
         Row {
             id: String::new(),

@@ -1,4 +1,4 @@
-//! Where in a paper a claim stands: `"V-C.1, Fig 15a, 16a"`.
+//! The place of a claim in a paper, such as `"V-C.1, Fig 15a, 16a"`.
 
 /// Whether the section names the figure: `"15a"`, or `"15"` for all of its parts.
 pub(crate) fn has_figure(section: &str, figure: &str) -> bool {

@@ -12,19 +12,19 @@ use crate::setting::Setting;
 /// The keys that a reading can change.
 const KEYS: [&str; 2] = ["sizes", "below"];
 
-/// Which share the small flows of a distribution have.
+/// The share that the small flows of a distribution have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Share {
-    /// The distribution, as `sizes` of a workload: `"web-search-bytes"`. Files do not count.
+    /// The distribution, as in `sizes` of a workload, such as `"web-search-bytes"`. It cannot be a file.
     pub sizes: String,
-    /// What it is a share of.
+    /// The total that the share is of.
     pub of: Of,
-    /// Flows of less than this size are small: `"100KB"`.
+    /// The size below which flows are small, such as `"100KB"`.
     pub below: String,
 }
 
-/// What small flows have a share of.
+/// The total that a share is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Of {
@@ -35,10 +35,10 @@ pub enum Of {
 }
 
 impl Share {
-    /// The share, from 0 to 1. Nothing is random, so that both ends of its interval are the share itself.
+    /// The share, from 0 to 1. Nothing is random, so both ends of its interval are the share itself.
     ///
     /// # Errors
-    /// If there is no such distribution or size: a sentence.
+    /// A sentence if there is no such distribution or size.
     pub fn compute(&self) -> Result<Measured, String> {
         let sizes: SizeDistribution = by_name(&self.sizes).map_err(|error| error.to_string())?;
         let below = Bytes::parse(&self.below, PacketMeaning::Payload);
@@ -50,7 +50,7 @@ impl Share {
         Ok(Measured { figure: share, interval: Some((share, share)), extremes: None, seeds: 0 })
     }
 
-    /// The same with other keys.
+    /// This share with other values of some keys.
     pub(crate) fn with(&self, set: &Setting) -> Share {
         let mut other = self.clone();
         for (key, value) in set {
@@ -63,7 +63,7 @@ impl Share {
         other
     }
 
-    /// Whether shares have all these keys.
+    /// Whether a share has all these keys.
     pub(crate) fn has_keys(set: &Setting) -> bool {
         set.keys().all(|key| KEYS.contains(&key.as_str()))
     }

@@ -8,11 +8,11 @@ use crate::verdict::Verdict;
 
 /// The headers of a row's columns.
 const HEADERS: [&str; 5] = ["published", "measured", "verdict", "scale", "CPU time"];
-/// What columns and reasons begin with.
+/// The indentation of columns and reasons.
 const INDENT: &str = "  ";
 
-/// All rows as two lines each, the value's name and its columns, and how many there are of each verdict. A reason
-/// follows in lines of at most `width` columns.
+/// All rows, and the number of rows with each verdict. Each row is two lines, the value's name and its columns. A
+/// reason follows in lines of at most `width` columns.
 pub fn as_table(rows: &[Row], width: usize) -> String {
     let headers = HEADERS.map(str::to_owned);
     let cells: Vec<[String; 5]> = rows.iter().map(cells).collect();
@@ -48,8 +48,9 @@ fn cells(row: &Row) -> [String; 5] {
     ]
 }
 
-/// `Of 142 published values: 10 reproduced, ... Of 12 published orders: ... Of 3 published properties: ...`; orders
-/// and properties, which are easier to reproduce than numbers, count apart.
+/// The number of rows with each verdict: `Of 142 published values: 10 reproduced, ... Of 12 published orders: ...
+/// Of 3 published properties: ...`. Orders and properties are counted apart, because they are easier to reproduce
+/// than numbers.
 pub fn totals(rows: &[Row]) -> String {
     let of = |is_of: fn(Kind) -> bool| rows.iter().filter(|row| is_of(row.kind)).collect();
     let groups: [(Vec<&Row>, &str, &str); 3] = [

@@ -1,5 +1,5 @@
-//! What a measured figure says of a published one. The rules are those of the book's page on
-//! reproduction, and nothing else decides.
+//! Judges a published figure by a measured one. The rules are those of the book's page on reproduction, and nothing
+//! else decides.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,16 +7,16 @@ use crate::kind::{Bound, Kind};
 use crate::measured::Measured;
 use crate::published::{Expected, Published, meets, widest};
 
-/// What the measurements say of a published value.
+/// The verdict on a published value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The interval meets the published value or range, and not all seeds are on one side of it. The whole interval
     /// agrees with an order. A property holds in every seed.
     Reproduced,
-    /// The interval does not, but it is wholly on the published side of "no difference".
+    /// The interval does not meet the published value, but it is wholly on the published side of "no difference".
     SameDirection,
-    /// The interval neither meets the published value nor is on its side.
+    /// The interval neither meets the published value nor is on its side of "no difference".
     NotReproduced,
     /// There is no interval, it includes "no difference", or it is on the published side and too wide. Or it meets
     /// the published value, although it is too wide or all seeds are on one side.
@@ -28,7 +28,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All of them, the best first.
+    /// All verdicts, the best first.
     pub const ALL: [Verdict; 6] = [
         Verdict::Reproduced,
         Verdict::SameDirection,
@@ -57,7 +57,8 @@ impl Verdict {
         }
     }
 
-    /// The verdict on a property that holds in this share of the seeds: one seed in which it does not hold decides.
+    /// The verdict on a property that holds in this share of the seeds. A single seed in which it does not hold
+    /// decides.
     pub fn of_property(share: f64, seeds: usize) -> Verdict {
         match (share < 1.0, seeds) {
             (true, _) => Verdict::NotReproduced,
@@ -66,7 +67,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict on an order, of the interval of the gap between the two schemes.
+    /// The verdict on an order, from the interval of the gap between the two schemes.
     fn of_order(expected: Expected, low: f64, high: f64) -> Verdict {
         let (least, most) = expected.gaps();
         if least < low && high < most {
@@ -102,7 +103,7 @@ impl Verdict {
         }
     }
 
-    /// The words for it in tables.
+    /// The words for the verdict in tables.
     pub fn words(self) -> &'static str {
         match self {
             Verdict::Reproduced => "reproduced",
@@ -227,7 +228,7 @@ mod tests {
     }
 
     proptest! {
-        /// More seeds never make a property hold that does not.
+        /// More seeds never make a failed property hold.
         #[test]
         fn more_seeds_never_reproduce_a_property_that_failed(
             first in prop::collection::vec(any::<bool>(), 1..9),

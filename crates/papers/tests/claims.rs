@@ -53,7 +53,7 @@ fn a_word_names_a_paper_a_figure_a_claim_or_what_an_experiment_measures() {
     assert_eq!(asked(&["lab-pdq-fig6"]), [claim("pdq.convergence", 1)]);
 }
 
-/// A quick experiment is as large as the tests can draw.
+/// Reads experiments at quick scale, the largest that the tests can draw.
 #[test]
 fn measures_name_schemes_and_points_of_their_experiments() {
     let claims = claims();
@@ -71,7 +71,7 @@ fn measures_name_schemes_and_points_of_their_experiments() {
     assert!(problems.is_empty(), "{problems:#?}");
 }
 
-/// What of a measure its experiment does not have.
+/// What the measure needs and the experiment does not have.
 fn problem(measure: &Measure, experiment: &Experiment) -> Option<&'static str> {
     let scenes = &experiment.scenes;
     let has = |name: &String| {
@@ -103,7 +103,7 @@ fn read(study: &Study) -> Experiment {
     Experiment::read(&file, &arguments).unwrap_or_else(|e| panic!("{study:?}: {e}"))
 }
 
-/// One seed has no interval, so that its verdict would always be *undecided*.
+/// One seed has no interval, so its verdict would always be *undecided*.
 #[test]
 fn a_study_has_more_than_one_seed() {
     let seeds = |name: &str, scale, seeds| {
@@ -206,7 +206,7 @@ fn shares_are_computed() {
     assert!(explored[1].row.measured > row.measured, "flows below 100 KB have more bytes");
 }
 
-/// Tables of one claim, whose recorded verdict is a dream.
+/// A table of one claim, whose recorded verdicts are made up.
 const RECORDED: &str = r#"{
   "date": "2026-11-24", "machine": "", "program": {"version": "0.1.0", "commit": "", "command": ""},
   "claims": [
@@ -244,7 +244,7 @@ fn no_recorded_verdict_counts() {
     assert_eq!(verdicts, [Verdict::NotReproduced, Verdict::Undecided]);
 }
 
-/// A value that got another name would leave its readings out of the pages.
+/// If a value got another name, the pages would leave its readings out.
 #[test]
 fn readings_are_of_values_that_the_claims_have() {
     let claims = claims();

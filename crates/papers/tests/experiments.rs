@@ -1,12 +1,12 @@
-//! What the comments of experiment files and the reasons in claims say. The pages on papers copy them, so that a
-//! result in such a text would be one that nothing measures again.
+//! Checks the comments of experiment files and the reasons in claims. The pages on papers copy these texts, so
+//! nothing would measure a result in them again.
 
 use std::fs;
 use std::path::Path;
 
 use flowsched_papers::Claims;
 
-/// A figure after one of these is a result.
+/// A figure after one of these phrases is a result.
 const BEFORE_A_RESULT: [&str; 11] = [
     "FCT of",
     "FCT is",
@@ -21,10 +21,10 @@ const BEFORE_A_RESULT: [&str; 11] = [
     "we measure",
 ];
 
-/// A figure at most one word before one of these is a result.
+/// A figure at most one word before one of these words is a result.
 const AFTER_A_RESULT: [&str; 4] = ["timeouts", "time-outs", "drops", "retransmissions"];
 
-/// A sentence with one of these may have the figures of the paper.
+/// A sentence with one of these may have the paper's figures.
 const OF_THE_PAPER: [&str; 3] = ["paper", "testbed", "\""];
 
 fn is_figure(word: &str) -> bool {
@@ -67,7 +67,7 @@ fn in_sentences(text: &str) -> Vec<String> {
     text.split(". ").map(str::to_owned).collect()
 }
 
-/// Why a claim has its assumptions, and why values are not run.
+/// The reasons for claims' assumptions, and for values that are not run.
 fn reasons(claims: &Claims) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     for claim in &claims.all {

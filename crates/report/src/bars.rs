@@ -1,4 +1,4 @@
-//! Bar charts: a row per scheme.
+//! Bar charts, with one row per scheme.
 
 use maud::{Markup, html};
 
@@ -17,11 +17,11 @@ const LABELS: f64 = 40.0;
 /// The longest name of a scheme, in letters.
 const NAME: usize = 14;
 
-/// A row per scheme over one axis.
+/// Bars over one axis, with one row per scheme.
 pub(crate) struct Bars {
     pub x: Axis,
     pub rows: Vec<Bar>,
-    /// Whether values are marked at their place, for quantities that may be negative; otherwise
+    /// Whether values are marked at their place, for quantities that may be negative. Otherwise
     /// bars start at zero.
     pub signed: bool,
 }
@@ -29,22 +29,22 @@ pub(crate) struct Bars {
 /// One row.
 pub(crate) struct Bar {
     pub scheme: String,
-    /// Which scheme's look it has.
+    /// The place of the scheme whose look the bar has.
     pub place: usize,
     pub value: f64,
     /// The 95% confidence interval over seeds, where there is one.
     pub whisker: Option<(f64, f64)>,
     /// The least and the largest of the values that `value` is the mean of, where they are shown.
     pub extremes: Option<(f64, f64)>,
-    /// The figure beside it.
+    /// The figure beside the bar.
     pub figure: String,
 }
 
 impl Bars {
-    /// How wide it is, in pixels.
+    /// The width of the drawing, in pixels.
     pub const WIDTH: f64 = 300.0;
 
-    /// The plot, with its height.
+    /// The height of the plot, and the plot.
     pub fn draw(&self) -> (f64, Markup) {
         let names = self.rows.iter().map(|row| width(&name(&row.scheme, NAME)));
         let left = 14.0 + names.fold(0.0, f64::max);
@@ -92,7 +92,7 @@ impl Bars {
         }
     }
 
-    /// The values, under a heading.
+    /// The values as rows, below a heading.
     pub fn table(&self) -> Vec<Vec<String>> {
         let extremes = self.rows.iter().any(|row| row.extremes.is_some());
         let mut heading =

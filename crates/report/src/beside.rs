@@ -1,4 +1,4 @@
-//! Runs of real packets beside the simulation of the same flows.
+//! Compares runs of real packets with the simulation of the same flows.
 
 use flowsched_experiment::results::{
     Distribution, OverSeeds, Point, RunSummary, SIMULATED, Summary,
@@ -13,8 +13,9 @@ type Figure = fn(&Distribution) -> Option<f64>;
 /// A number of packets or flows; `None` if nobody counted it.
 type Count = fn(&RunSummary) -> Option<u64>;
 
-/// For every point and every scheme of the lab, with the simulation of the same scheme: flow completion times, packets resent, dropped and marked, and the switches' queues. Times and queues are means
-/// over seeds, packets are sums.
+/// A table for each point, which compares each scheme of the lab with the simulation of the same scheme: flow
+/// completion times, packets resent, dropped and marked, and the switches' queues. Times and queues are means over
+/// seeds, packets are sums.
 pub(crate) fn beside(summary: &Summary, width: usize) -> String {
     let mut lines = Vec::new();
     for point in summary.points() {

@@ -7,7 +7,7 @@ use crate::curves::Curves;
 use crate::error::ReportError;
 use crate::svg::{Frame, drawing};
 
-/// What is plotted in which way.
+/// A plot: curves or bars.
 pub(crate) enum Plot {
     Curves(Curves),
     Bars(Bars),
@@ -16,7 +16,7 @@ pub(crate) enum Plot {
 /// A chart, or why there is none.
 pub(crate) struct Figure {
     pub title: String,
-    /// The point of the sweep that it shows; empty if it shows all.
+    /// The point of the sweep that the chart shows; empty if it shows all points.
     pub context: String,
     /// What is plotted and what its marks mean.
     pub caption: String,
@@ -24,7 +24,7 @@ pub(crate) struct Figure {
 }
 
 impl Plot {
-    /// The drawing, whole in itself.
+    /// The drawing, which needs nothing around it.
     pub fn svg(&self, figure: &Figure) -> String {
         let frame = |legend| Frame {
             title: &figure.title,
@@ -53,7 +53,7 @@ impl Plot {
         String::from_utf8(bytes).map_err(ReportError::data)
     }
 
-    /// How wide a drawing of several panels is, in pixels.
+    /// The width of a drawing, in pixels, if it has several panels.
     pub fn width_of_panels(&self) -> Option<f64> {
         match self {
             Plot::Curves(curves) if curves.panels.len() > 1 => Some(curves.width()),

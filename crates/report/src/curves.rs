@@ -8,12 +8,12 @@ use crate::style::{AXIS, GRID, Look};
 use crate::svg::{Anchor, curve, line, marker, px, stretchable_curve, text, upright_text, width};
 use crate::ticks::{axis_title, level_ticks, whisker};
 
-/// How wide curves over time are in the units of their own drawing, so that coordinates of a tenth of a
-/// unit are fine enough for what zooms by 1,000.
+/// The width of curves over time, in the units of their own drawing. Coordinates of a tenth of a unit
+/// are then fine enough for a zoom by 1,000.
 const ZOOM_WIDTH: f64 = 100_000.0;
 /// The width of a drawing of one panel.
 const WIDTH: f64 = 300.0;
-/// The height of the only panel.
+/// The height of a single panel.
 const HEIGHT: f64 = 172.0;
 /// Width and height of one of several panels.
 const PANEL: (f64, f64) = (196.0, 124.0);
@@ -25,7 +25,7 @@ const TITLE: f64 = 18.0;
 const RIGHT: f64 = 22.0;
 /// Height of the horizontal axis's numbers and title.
 const LABELS: f64 = 40.0;
-/// How many points of a curve without marked points have a marker.
+/// The number of markers on a curve whose points are not all marked.
 const MARKERS: usize = 4;
 
 /// Curves over two axes.
@@ -33,9 +33,10 @@ pub(crate) struct Curves {
     pub x: Axis,
     pub y: Axis,
     pub panels: Vec<Panel>,
-    /// Whether every point is marked; otherwise some are, to tell the curves apart.
+    /// Whether every point is marked. Otherwise some points are, to tell the curves apart.
     pub marked: bool,
-    /// How far values hold, if these are curves over time: along time the reader can zoom.
+    /// For how long values hold, if these are curves over time. The reader can zoom such curves along
+    /// time.
     pub steps: Option<Steps>,
 }
 
@@ -46,9 +47,9 @@ pub(crate) enum Steps {
     SinceTheLast,
 }
 
-/// The curves of one value of the keys that panels are for.
+/// The curves for one combination of values of the keys that panels are for.
 pub(crate) struct Panel {
-    /// These keys and their values.
+    /// The panel's keys and their values.
     pub keys: Vec<(String, String)>,
     pub series: Vec<Series>,
 }
@@ -56,7 +57,7 @@ pub(crate) struct Panel {
 /// One scheme's curve.
 pub(crate) struct Series {
     pub scheme: String,
-    /// Which scheme's look it has.
+    /// The place of the scheme whose look the curve has.
     pub place: usize,
     pub points: Vec<Dot>,
 }
@@ -115,7 +116,7 @@ impl Curves {
         28.0 + labels.fold(0.0, f64::max)
     }
 
-    /// How wide it is, in pixels.
+    /// The width of the drawing, in pixels.
     pub fn width(&self) -> f64 {
         let columns = self.columns() as f64;
         match self.panels.len() {
@@ -138,7 +139,7 @@ impl Curves {
         }
     }
 
-    /// The plot, with its height.
+    /// The height of the plot, and the plot.
     pub fn draw(&self) -> (f64, Markup) {
         let areas: Vec<Area> = (0..self.panels.len()).map(|place| self.area(place)).collect();
         let bottom = areas.iter().map(|area| area.top + area.height).fold(0.0, f64::max);
@@ -227,8 +228,8 @@ impl Curves {
         }
     }
 
-    /// Where the markers of curve number `index` are: at all points, or at a few that differ
-    /// from those of other curves.
+    /// The places of the markers of curve number `index`: all points, or a few points that differ from
+    /// those of other curves.
     fn marks(&self, places: &[(f64, f64)], index: usize) -> Vec<(f64, f64)> {
         if self.marked {
             return places.to_vec();
@@ -242,7 +243,7 @@ impl Curves {
         marks.into_iter().filter_map(|mark| places.get(mark).copied()).collect()
     }
 
-    /// The values, under a heading.
+    /// The values as rows, below a heading.
     pub fn table(&self) -> Vec<Vec<String>> {
         let whiskers = self.whiskers().next().is_some();
         let keys = self.panels.first().map(|panel| panel.keys.as_slice()).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Measured values as the data of a chart has them.
+//! Formats measured values for the data of a chart.
 
 /// A measured value to six significant digits.
 pub(crate) fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
-/// A measured value as data has it, or nothing.
+/// A measured value in data; empty if there is none.
 pub(crate) fn datum(value: Option<f64>) -> String {
     value.map(|value| rounded(value).to_string()).unwrap_or_default()
 }

@@ -17,7 +17,7 @@ pub enum ReportError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
     /// The values of a chart cannot be written as text.

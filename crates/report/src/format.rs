@@ -1,4 +1,4 @@
-//! Numbers in words that fit a table or an axis.
+//! Formats numbers for tables and axes.
 
 use flowsched_experiment::results::Change;
 
@@ -31,7 +31,7 @@ fn scaled(value: f64, units: &[(&str, f64)]) -> String {
     format!("{} {unit}", significant(value / of))
 }
 
-/// The same without needless decimals, for axes: `100 µs`, `1 ms`.
+/// A number and its unit without needless decimals, for axes: `100 µs`, `1 ms`.
 pub(crate) fn short(text: String) -> String {
     let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
     let number = match number.contains('.') {
@@ -41,7 +41,7 @@ pub(crate) fn short(text: String) -> String {
     if unit.is_empty() { number.to_owned() } else { format!("{number} {unit}") }
 }
 
-/// `1,234,567`.
+/// A count with commas: `1,234,567`.
 pub(crate) fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
@@ -54,7 +54,7 @@ pub(crate) fn count(value: u64) -> String {
     text
 }
 
-/// The same, or a dash for what nobody counted.
+/// A count with commas, or a dash if nobody counted.
 pub(crate) fn count_or_dash(value: Option<u64>) -> String {
     value.map_or("-".to_owned(), count)
 }
@@ -68,7 +68,7 @@ pub(crate) fn share(value: f64) -> String {
 pub(crate) fn change(value: f64) -> String {
     let percent = value * 100.0;
     match percent.abs() {
-        // A rounded nothing has no sign.
+        // A number that is rounded to 0 has no sign.
         size if size < 0.05 => "0.0%".to_owned(),
         size if size < 999.95 => format!("{percent:+.1}%"),
         _ => format!("{percent:+.0}%"),
@@ -91,7 +91,7 @@ pub fn change_in_words(of: &Change) -> String {
     interval(of).map_or(known.clone(), |interval| format!("{known} {interval}"))
 }
 
-/// `1 seed`, `3 seeds`.
+/// A number with its noun: `1 seed`, `3 seeds`.
 pub(crate) fn plural(number: usize, what: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{} {what}{ending}", count(number as u64))

@@ -1,8 +1,8 @@
-//! What charts need from the tables, gathered piece by piece.
+//! Gathers from the tables what charts need, piece by piece.
 //!
-//! A run may have 10^6 flows and 10^8 port samples. What is kept of them depends on the number
-//! of ports and on how widely the values spread, not on how many rows there are; a run may come
-//! in any number of pieces.
+//! A run may have 10^6 flows and 10^8 port samples. The memory for them depends on the number of
+//! ports and on how widely the values spread, not on the number of rows. A run may come in any
+//! number of pieces.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use flowsched_units::Time;
 use crate::gather_ports::PortGatherer;
 use crate::gathered::ByScheme;
 
-/// When measured flows start: from the first start to the last one, for each run.
+/// The time in which the measured flows of each run start, from the first start to the last.
 type Windows = BTreeMap<RunKey, (Time, Time)>;
 
-/// Reads both tables of `folder`: at each of `points`, the runs that the figures of a scheme are
-/// over.
+/// Reads both tables of `folder`. At each of `points`, gathers the runs that the figures of a
+/// scheme are taken over.
 pub(crate) fn gather(folder: &Folder, points: &[&Point]) -> Result<ByScheme, ResultsError> {
     let counted = counted(folder.summary(), points);
     let mut gathered = ByScheme::new();
@@ -52,7 +52,7 @@ fn counted(summary: &Summary, points: &[&Point]) -> BTreeSet<RunKey> {
     rows.flat_map(|row| row.runs.iter().map(key).collect::<Vec<_>>()).collect()
 }
 
-/// Makes room in the window of `run` for the starts of these flows.
+/// Widens the window of `run` to hold the starts of these flows.
 fn widen(windows: &mut Windows, run: &RunKey, flows: &[FlowRow]) {
     let starts = || flows.iter().filter(|flow| flow.measured).map(|flow| flow.start);
     let Some((first, last)) = starts().min().zip(starts().max()) else { return };

@@ -1,11 +1,11 @@
-//! Port samples, gathered piece by piece: queue lengths, and what ports did while flows arrived.
+//! Gathers port samples piece by piece: queue lengths, and what ports did while flows arrived.
 
 use flowsched_experiment::results::{PortRecord, PortRow, RunKey};
 use flowsched_units::Time;
 
 use crate::gathered::{ByScheme, PortClass, PortsInRun};
 
-/// Takes the pieces of one run after the other, and keeps of the current run a few numbers per
+/// Takes the pieces of one run after those of another. Of the current run, keeps a few numbers per
 /// port.
 #[derive(Debug, Default)]
 pub(crate) struct PortGatherer {
@@ -19,7 +19,7 @@ struct Run {
     ports: Vec<(PortRecord, PortSoFar)>,
 }
 
-/// What is known of one port so far.
+/// What is known about one port so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct PortSoFar {
     /// Its first sample in the window.
@@ -31,9 +31,9 @@ struct PortSoFar {
 }
 
 impl PortGatherer {
-    /// Takes the next `samples` of `run`, in the order of time; `window` is when its flows
-    /// started, and `None` if none did. The pieces of a run follow each other and list the same
-    /// `ports`.
+    /// Takes the next `samples` of `run`, in the order of time. `window` is the time in which its
+    /// flows started, and `None` if none did. The pieces of a run must follow each other and list
+    /// the same `ports`.
     pub fn add(
         &mut self,
         gathered: &mut ByScheme,
@@ -83,7 +83,7 @@ fn classes_of<'a>(gathered: &'a mut ByScheme, run: &RunKey) -> &'a mut Vec<PortC
     &mut gathered.entry((run.point.clone(), run.scheme.clone())).or_default().ports
 }
 
-/// The place of the class called `name`, which is new if it is not there.
+/// The place of the class called `name`. Adds the class if it is not there.
 fn place(classes: &mut Vec<PortClass>, name: &str) -> usize {
     classes.iter().position(|class| class.name == name).unwrap_or_else(|| {
         classes.push(PortClass { name: name.to_owned(), ..PortClass::default() });
@@ -147,7 +147,7 @@ mod tests {
             time: Time::from_us(us),
             port,
             queue_bytes: 100 * us,
-            // Within the window, and nothing outside it.
+            // Ports send only within the window.
             tx_bytes: 250 * (us.clamp(5, 15) - 5) * u64::from(port + 1),
             tx_packets: us,
             drops: us / 10,

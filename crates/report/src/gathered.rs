@@ -1,4 +1,4 @@
-//! What the charts of a scheme show, over its seeds.
+//! What the charts of a scheme show, taken over its seeds.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use flowsched_experiment::results::{FlowRow, PerClass, Point, SizeClass};
 
 use crate::histogram::Histogram;
 
-/// Bins of flow size in a factor of ten.
+/// The number of bins of flow size per factor of ten.
 const SIZES_PER_DECADE: f64 = 4.0;
 
-/// What the charts of one scheme at one point show, over its seeds.
+/// What the charts of one scheme at one point show, taken over its seeds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gathered {
     pub flows: Flows,
@@ -24,7 +24,7 @@ pub(crate) struct Flows {
     pub fct_us: PerClass<Histogram>,
     /// FCT over ideal FCT.
     pub slowdown: PerClass<Histogram>,
-    /// Slowdown by bin of flow size.
+    /// The slowdowns in each bin of flow size.
     slowdown_by_size: BTreeMap<i32, Histogram>,
 }
 
@@ -59,14 +59,14 @@ fn both(of: &mut PerClass<Histogram>, class: SizeClass) -> [&mut Histogram; 2] {
     [&mut of.all, one]
 }
 
-/// By point and scheme.
+/// What was gathered for each point and scheme.
 pub(crate) type ByScheme = BTreeMap<(Point, String), Gathered>;
 
 /// All ports of one class, over the seeds of one scheme at one point.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PortClass {
     pub name: String,
-    /// Bytes waiting at every port and sample, while flows arrived.
+    /// The bytes waiting at each port in each sample, while flows arrived.
     pub queues: Histogram,
     /// What the ports did in each run.
     pub runs: Vec<PortsInRun>,

@@ -1,11 +1,12 @@
-//! Many values in little memory: how many there are in each of many narrow bins.
+//! Counts many values in little memory: how many there are in each of many narrow bins.
 //!
 //! What lives here: counting, and the curves and percentiles that follow from the counts. What
 //! may not: anything that knows what the values are.
 
 use std::collections::BTreeMap;
 
-/// Bins in a factor of ten: the largest value of a bin is at most 1.2% above its smallest.
+/// The number of bins per factor of ten. The largest value of a bin is at most 1.2% above its
+/// smallest.
 const BINS_PER_DECADE: f64 = 200.0;
 
 /// Counts of values that are not negative, in bins of equal width on a logarithmic scale. Zeros
@@ -48,14 +49,15 @@ impl Histogram {
     }
 
     /// The distribution function: values, and the share of all values that do not exceed them.
-    /// Every value at which the share rises stands there twice, before and after the rise.
+    /// Every value at which the share rises appears twice, before and after the rise.
     pub fn cumulative(&self) -> Vec<(f64, f64)> {
         let corners = self.corners().into_iter();
         corners.map(|(value, upto)| (value, upto as f64 / self.total as f64)).collect()
     }
 
-    /// The complement: values, and the share of all values that exceed them. Ends at the largest
-    /// value, with the share just below it: a share of 0 has no place on a logarithmic axis.
+    /// The complement of the distribution function: values, and the share of all values that exceed
+    /// them. The last point is the largest value with the share just below it, because a share of 0
+    /// has no place on a logarithmic axis.
     pub fn exceeding(&self) -> Vec<(f64, f64)> {
         let share = |(value, upto)| {
             let above: u64 = self.total - upto;
@@ -82,8 +84,8 @@ impl Histogram {
         corners.collect()
     }
 
-    /// The percentile that `per_mille` thousandths of the values do not exceed, by nearest rank,
-    /// or up to 1.2% more. `None` without values.
+    /// The percentile, by nearest rank, that `per_mille` thousandths of the values do not exceed.
+    /// It may be up to 1.2% too large. `None` without values.
     pub fn percentile(&self, per_mille: u64) -> Option<f64> {
         let rank = (per_mille * self.total).div_ceil(1000).max(1);
         let mut upto = 0;

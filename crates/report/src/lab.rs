@@ -1,10 +1,10 @@
-//! How well the lab kept to real time, and its scale: the same rows on a terminal and on the page.
+//! How well the lab kept to real time, and its scale, with the same rows on a terminal and on the page.
 
 use flowsched_experiment::results::{LabRun, Summary};
 
 use crate::text::aligned;
 
-/// What stands above the rows of the lab.
+/// The title above the rows of the lab.
 pub(crate) const TITLE: &str = "The lab, in real time";
 
 /// The header, and a row for each run: the scheme, the point, the seed, and the figures.
@@ -41,7 +41,7 @@ fn row(run: &LabRun, keys: &[&str]) -> Vec<String> {
     row
 }
 
-/// What the columns mean, in sentences.
+/// The meaning of the columns, in sentences.
 pub(crate) fn legend(summary: &Summary) -> String {
     let limit = summary.lab.first().map_or(0.0, |run| run.limit_us);
     format!(
@@ -67,7 +67,7 @@ pub fn lab_warnings(summary: &Summary) -> Vec<String> {
     .collect()
 }
 
-/// The lab beside the simulation, how late it was, and its scale, for a terminal of this width. Nothing if the
+/// The lab beside the simulation, how late it was, and its scale, for a terminal of this width. Empty if the
 /// results are not the lab's.
 pub(crate) fn lab(summary: &Summary, width: usize) -> String {
     if summary.lab.is_empty() {
@@ -75,7 +75,7 @@ pub(crate) fn lab(summary: &Summary, width: usize) -> String {
     }
     let mut text =
         format!("\nThe lab beside the simulation\n{}", crate::beside::beside(summary, width));
-    // A path or a number may be cut off nowhere: the table is as wide as it has to be.
+    // The table is as wide as it has to be, because no path or number may be cut off.
     let table = aligned(&table(summary), usize::MAX);
     text += &format!("\n{TITLE}\n  {}\n", table.join("\n  "));
     text += &(crate::text::wrap(&legend(summary), width).join("\n") + "\n");

@@ -1,8 +1,8 @@
 //! Reports: results as tables for the terminal and as a self-contained HTML page.
 //!
-//! [`terminal`] prints what `flowsched run` ends with, [`html`] writes `report.html` into a
-//! results folder. Both start from [`flowsched_experiment::results`]. [`paper_page`] is a page of the
-//! book on what `flowsched reproduce` measured.
+//! [`terminal`] makes the text that `flowsched run` prints at its end, and [`html`] writes
+//! `report.html` into a results folder. Both start from [`flowsched_experiment::results`].
+//! [`paper_page`] makes a page of the book on what `flowsched reproduce` measured.
 //!
 //! ```no_run
 //! use flowsched_experiment::results::Folder;

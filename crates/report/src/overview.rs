@@ -1,4 +1,4 @@
-//! The figures of a scheme at a point over its seeds: what tables and charts both show.
+//! The figures of a scheme at a point over its seeds, which both tables and charts show.
 
 use flowsched_experiment::results::{
     Comparison, Distribution, OneByOne, OverSeeds, Point, RunSummary, Schedule, SizeClass, Summary,
@@ -8,7 +8,7 @@ use flowsched_experiment::results::{
 pub(crate) const CLASSES: [Option<SizeClass>; 4] =
     [None, Some(SizeClass::Small), Some(SizeClass::Medium), Some(SizeClass::Large)];
 
-/// What a class is called.
+/// The title of a class of flows.
 pub(crate) fn class_title(class: Option<SizeClass>) -> String {
     match class {
         None => "All flows".to_owned(),
@@ -21,13 +21,13 @@ pub(crate) fn class_title(class: Option<SizeClass>) -> String {
 /// One scheme at one point.
 pub(crate) struct Row<'a> {
     pub scheme: &'a str,
-    /// Its runs, one a seed: those that went to their end, or all if none did.
+    /// The scheme's runs, one per seed: those that are complete, or all if none is.
     pub runs: Vec<&'a RunSummary>,
-    /// Against the first scheme; the first has none.
+    /// The comparison with the first scheme, which has none itself.
     pub comparison: Option<&'a Comparison>,
 }
 
-/// What is said of a schedule where another may be better.
+/// What the report says of a schedule if another one may be better.
 const NO_BOUND: &str = "here a heuristic, not a bound";
 
 /// The schemes at `point`, in the order of the experiment.
@@ -60,7 +60,7 @@ impl Row<'_> {
         self.runs.iter().map(|run| count(run)).sum()
     }
 
-    /// The same of a count that some runs do not have; `None` if any does not.
+    /// The sum over the seeds of a count that some runs do not have; `None` if any run lacks it.
     pub fn counted(&self, count: impl Fn(&RunSummary) -> Option<u64>) -> Option<u64> {
         self.runs.iter().map(|run| count(run)).sum()
     }
@@ -77,7 +77,7 @@ impl Row<'_> {
         OverSeeds::from_values(&values.collect::<Vec<_>>())
     }
 
-    /// What a scheme that is a schedule is worth, in words; nothing for others.
+    /// The bound that a schedule gives, in words; `None` for schemes that are not schedules.
     pub fn schedule_note(&self) -> Option<String> {
         let first = self.runs.first()?.schedule?;
         let worth = match first {
@@ -92,7 +92,7 @@ impl Row<'_> {
         ))
     }
 
-    /// How flows fare one by one against the first scheme, in words; nothing for that one.
+    /// How single flows fare against the first scheme, in words; `None` for the first scheme.
     pub fn one_by_one_note(&self) -> Option<String> {
         let comparison = self.comparison?;
         let OneByOne { halved, longer, doubled, worst } = comparison.fct.all.one_by_one;
@@ -114,18 +114,18 @@ impl Row<'_> {
     }
 }
 
-/// What the changes are against.
+/// The name of the scheme that changes are relative to.
 pub(crate) fn against(summary: &Summary) -> Option<&str> {
     summary.comparisons.first().map(|comparison| comparison.against.as_str())
 }
 
-/// Flows that comparisons at `point` leave out, the largest number of any scheme.
+/// The number of flows that comparisons at `point` leave out: the largest of any scheme.
 pub(crate) fn left_out(rows: &[Row<'_>]) -> u64 {
     let comparisons = rows.iter().filter_map(|row| row.comparison);
     comparisons.map(|comparison| comparison.fct.all.left_out).max().unwrap_or(0)
 }
 
-/// What the intervals stand for, in words; nothing if there are none.
+/// The meaning of the intervals, in words; `None` if there are none.
 pub(crate) fn interval_note(summary: &Summary) -> Option<String> {
     let compared = summary.comparisons.iter().map(|comparison| &comparison.fct.all);
     let seeds = compared.filter(|fct| !fct.nothing_is_random()).map(|fct| fct.seeds).max()?;

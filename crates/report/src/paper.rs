@@ -21,8 +21,8 @@ use sources::Sources;
 
 /// The page of a paper in Markdown.
 ///
-/// `tables` have the rows, each table with the command that measured it, `explored` says what the readings of
-/// claims change, and `about` what the experiments' files say of themselves, by the names of the experiments.
+/// `tables` have the rows, each table with the command that measured it. `explored` says what the readings of
+/// claims change. `about` has what the experiments' files say of themselves, by the names of the experiments.
 pub fn paper_page(
     paper: &str,
     claims: &[&Claim],
@@ -57,7 +57,7 @@ pub fn paper_page(
     text
 }
 
-/// What the experiments are, and where they differ from the paper's.
+/// The section on the experiments: what they are, and where they differ from the paper's.
 fn experiments(about: &BTreeMap<String, String>) -> String {
     let mut text = "## The experiments\n\nWhat each file says of itself: what it measures, what the paper leaves \
                     open, and where it differs from the paper's setting.\n\n"
@@ -68,7 +68,7 @@ fn experiments(about: &BTreeMap<String, String>) -> String {
     text
 }
 
-/// Text of which only what stands between backticks means anything in Markdown.
+/// Escapes text, so that only what is between backticks has a meaning in Markdown.
 fn as_markdown(text: &str) -> String {
     let escape =
         |plain: &str| plain.replace('*', "\\*").replace('<', "&lt;").replace("--", "\\-\\-");
@@ -83,7 +83,7 @@ fn rows(claim: &Claim, tables: &Tables) -> Vec<Row> {
     claim.values.iter().map(|value| tables.row_of(claim, value)).collect()
 }
 
-/// The row with real packets that stands below a simulated one.
+/// The row with real packets that is shown below a simulated one.
 fn beside<'a>(row: &Row, tables: &'a Tables) -> Option<&'a Row> {
     tables.in_lab(&row.id, &row.value).filter(|_| !row.is_in_lab())
 }
@@ -142,7 +142,8 @@ fn line(row: &Row, sources: &Sources<'_>) -> String {
     format!("| {cells} | {verdict} | {runs}{source} | {cost} |\n")
 }
 
-/// How the values are measured, each way once, and the ways in which the tables have them with real packets.
+/// The ways in which the values are measured, each once. A way with real packets is listed if the tables have
+/// its row.
 fn measured(claim: &Claim, tables: &Tables) -> String {
     let simulated =
         claim.values.iter().filter(|value| value.measure.is_some() || value.share.is_some());

@@ -8,7 +8,7 @@ use crate::overview::Row;
 pub(crate) const QUERY_NOTE: &str = "Flows that start together to the same host are a query. It ends when the host has \
     the last byte of all of them, which their senders learn later.";
 
-/// One part, with a line a scheme.
+/// One part, with a line for each scheme.
 pub(crate) struct Part<'a> {
     pub name: &'a str,
     pub lines: Vec<Line<'a>>,

@@ -1,8 +1,8 @@
-//! Axes: linear or logarithmic, and where their ticks are.
+//! Axes, linear or logarithmic, and their ticks.
 
 use crate::datum::rounded;
 
-/// The share of an axis that is a pixel, about.
+/// The approximate share of an axis that is one pixel.
 const PIXEL: f64 = 1.0 / 160.0;
 
 /// How values map to an axis.
@@ -34,12 +34,13 @@ pub(crate) struct Axis {
     label: fn(f64) -> String,
     /// Names of the values 0, 1, 2 and so on, where values are no numbers.
     names: Vec<String>,
-    /// Ticks that it has whatever its range; otherwise round ones.
+    /// Ticks that the axis has whatever its range; `None` for round ones.
     fixed: Option<Vec<f64>>,
 }
 
 impl Axis {
-    /// An axis that holds all of `values`; from zero on if it is linear and none is negative.
+    /// An axis that holds all of `values`. It begins at zero if it is linear and no value is
+    /// negative.
     pub fn holding(of: Quantity, scale: Scale, values: impl IntoIterator<Item = f64>) -> Axis {
         let usable = |value: &f64| value.is_finite() && (scale == Scale::Linear || *value > 0.0);
         let (mut from, mut to) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -80,7 +81,7 @@ impl Axis {
         Axis { names, ..Axis::between(of, Scale::Linear, ends) }.with_ticks(ticks)
     }
 
-    /// The same with ticks at `values` alone.
+    /// This axis with ticks only at `values`.
     pub fn with_ticks(self, values: Vec<f64>) -> Axis {
         Axis { fixed: Some(values), ..self }
     }
@@ -99,7 +100,7 @@ impl Axis {
         (self.from..=self.to).contains(&value)
     }
 
-    /// Its ends.
+    /// The ends of the axis.
     pub fn ends(&self) -> (f64, f64) {
         (self.from, self.to)
     }
@@ -112,13 +113,13 @@ impl Axis {
         }
     }
 
-    /// How a value is written in data: in full.
+    /// How a value is written in data, never shortened.
     pub fn datum(&self, value: f64) -> String {
         self.names.get(value as usize).cloned().unwrap_or_else(|| value.to_string())
     }
 
-    /// The same points to six digits, without those that nobody could see: those closer than a
-    /// pixel, about, to the one before. The first and the last point stay.
+    /// The points to six digits, without those that nobody could see because they are less than
+    /// about a pixel from the one before. The first and the last point stay.
     pub fn thinned(&self, y: &Axis, points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
         let place = |point: (f64, f64)| (self.fraction(point.0), y.fraction(point.1));
         let mut kept: Vec<(f64, f64)> = Vec::new();
@@ -135,7 +136,7 @@ impl Axis {
         kept
     }
 
-    /// Round values within its ends, at most about `most`.
+    /// Round values within the ends of the axis, at most about `most`.
     pub fn ticks(&self, most: usize) -> Vec<f64> {
         match (&self.fixed, self.scale) {
             (Some(ticks), _) => ticks.clone(),

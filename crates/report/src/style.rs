@@ -1,7 +1,7 @@
-//! What schemes look like, and the style sheet of the page.
+//! The looks of schemes, and the style sheet of the page.
 //!
-//! A drawing carries its colours itself, those of paper, so that it stays legible outside the
-//! page. The style sheet replaces them where the reader prefers a dark page.
+//! A drawing carries its own colours, those for paper, so that it stays legible outside the page.
+//! The style sheet replaces them if the reader prefers a dark page.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub(crate) const AXIS: &str = "#8b949c";
 const DARK: [(&str, &str); 4] =
     [(PAPER, "#1b1f23"), (TEXT, "#e6e9ec"), (GRID, "#2c3238"), (AXIS, "#7b858e")];
 
-/// Colours of schemes on paper and on a dark page. Each two of one column stay apart for readers
+/// Colours of schemes on paper and on a dark page. Any two colours of a column differ for readers
 /// who see few colours, and each stands out from its background, 3 to 1 (WCAG 2.2, 1.4.11).
 const COLOURS: [(&str, &str); 8] = [
     ("#235fae", "#549abe"),
@@ -57,7 +57,7 @@ const MARKERS: [Marker; 7] = [
 /// How a scheme is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Look {
-    /// On paper.
+    /// The colour on paper.
     pub colour: &'static str,
     pub dash: &'static str,
     pub marker: Marker,

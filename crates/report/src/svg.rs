@@ -11,11 +11,11 @@ use crate::style::{Look, Marker, PAPER, TEXT};
 
 /// Height of the text, in pixels.
 const TEXT_SIZE: f64 = 11.5;
-/// Width of one of its letters, about.
+/// The approximate width of a letter.
 const LETTER: f64 = 6.8;
 /// How far below its middle a text's baseline is.
 const BASELINE: f64 = 4.0;
-/// Height of the title's letters, and the width of one, about.
+/// Height of the title's letters, and the approximate width of one.
 const TITLE_SIZE: f64 = 13.0;
 const TITLE_LETTER: f64 = 7.8;
 /// Height of a line of the title, the context or the legend.
@@ -31,10 +31,10 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// What a drawing says around its plot.
+/// The texts around the plot of a drawing.
 pub(crate) struct Frame<'a> {
     pub title: &'a str,
-    /// What the chart is of, below the title; may be empty.
+    /// What the chart shows, below the title; may be empty.
     pub context: &'a str,
     /// What is plotted, for those who cannot see it or have only the drawing.
     pub caption: &'a str,
@@ -48,7 +48,7 @@ pub(crate) fn px(value: f64) -> String {
     ((value * 10.0).round() / 10.0 + 0.0).to_string()
 }
 
-/// How wide a text is, about.
+/// The approximate width of a text, in pixels.
 pub(crate) fn width(text: &str) -> f64 {
     LETTER * text.width() as f64
 }

@@ -23,7 +23,7 @@ pub(crate) struct PanelOfSweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    /// Of the results, if anything was varied. Keys with one value are left out.
+    /// The sweep of the results, if anything was varied. Keys with one value are left out.
     pub fn from_summary(summary: &'a Summary) -> Option<Sweep<'a>> {
         let points = summary.points();
         let values = |key: &str| in_order(points.iter().filter_map(|point| point.get(key)));
@@ -53,7 +53,7 @@ impl<'a> Sweep<'a> {
         std::iter::once(self.key).chain(others).collect::<Vec<_>>().join(", ")
     }
 
-    /// What panels are for, in words; nothing where there is one.
+    /// What the panels are for, in words; `None` if there is one panel for everything.
     pub fn panels_note(&self) -> Option<String> {
         let keys: Vec<&str> = self.panels.first()?.keys.iter().map(|(key, _)| *key).collect();
         let each = match keys.as_slice() {
@@ -73,19 +73,19 @@ impl<'a> Sweep<'a> {
         self.values.iter().map(number).collect()
     }
 
-    /// Where along the axis the points of each value are.
+    /// The places of the values along the axis.
     fn places(&self) -> Vec<f64> {
         self.numbers().unwrap_or_else(|| (0..self.values.len()).map(|p| p as f64).collect())
     }
 
-    /// Where along the axis `point` is.
+    /// The place of `point` along the axis.
     pub fn place(&self, point: &Point) -> Option<f64> {
         let index = self.values.iter().position(|value| point.get(self.key) == Some(value))?;
         self.places().get(index).copied()
     }
 }
 
-/// Each value once, where it first appears.
+/// The values without repetitions, in the order in which they first appear.
 fn in_order<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     values.for_each(|value| {
@@ -96,7 +96,7 @@ fn in_order<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     found
 }
 
-/// At most `most` of this many places: all, or some from the first to the last.
+/// At most `most` of `count` places: all, or some from the first to the last.
 pub(crate) fn spread(count: usize, most: usize) -> Vec<usize> {
     if count <= most {
         return (0..count).collect();

@@ -23,16 +23,16 @@ struct Optional {
     p99_interval: bool,
 }
 
-/// What may be shown, the most first.
+/// The choices of optional columns, the most columns first.
 const OPTIONAL: [Optional; 3] = [
     Optional { p999: true, p99_interval: true },
     Optional { p999: true, p99_interval: false },
     Optional { p999: false, p99_interval: false },
 ];
 
-/// The figures of a study as text for a terminal of `width` columns: for every point, FCT by
-/// size class with the change against the first scheme, then what did not go well, and warnings at
-/// the end. Fits 80 columns; if there are more, more figures are shown.
+/// The figures of a study as text for a terminal of `width` columns: for every point, FCT by size
+/// class with the change against the first scheme, then what did not go well, and warnings at the
+/// end. The text fits 80 columns. If there are more columns, it has more figures.
 pub fn terminal(summary: &Summary, width: usize) -> String {
     let mut text = String::new();
     let mut line = |content: &str| _ = writeln!(text, "{}", content.trim_end());
@@ -159,7 +159,7 @@ fn heading(summary: &Summary, optional: Optional) -> Vec<String> {
     cells.into_iter().chain(tail).flatten().collect()
 }
 
-/// The class's title, and a row a scheme.
+/// The class's title, and a row for each scheme.
 fn class_lines(
     rows: &[Row<'_>],
     class: Option<SizeClass>,
@@ -201,7 +201,7 @@ fn class_lines(
     lines
 }
 
-/// The parts of the workload, with a row a scheme. Queries have columns if there are any.
+/// The parts of the workload, with a row for each scheme. Queries have columns if there are any.
 fn part_table(parts: &[Part<'_>], width: usize) -> Vec<Vec<String>> {
     let queries = has_queries(parts);
     let cells = |line: &Line<'_>| {

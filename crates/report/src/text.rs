@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns that the first cell of a table's rows, a name, takes at most before it is cut.
+/// The most columns of the terminal that the first cell of a row, a name, takes before it is cut.
 const NAME: usize = 20;
 
 /// The width of each column, in columns of the terminal. A line of one cell is a title.
@@ -22,8 +22,9 @@ pub(crate) fn needed(table: &[Vec<String>]) -> usize {
     name + widths.iter().skip(1).map(|width| width + 2).sum::<usize>()
 }
 
-/// Columns side by side: the first to the left and cut where the line would be too long, the
-/// others to the right. A line of one cell is a title and stands as it is.
+/// Lays out columns side by side. The first one is aligned to the left, and cut if the line would
+/// be too long. The others are aligned to the right. A line of one cell is a title and stays as it
+/// is.
 pub(crate) fn aligned(table: &[Vec<String>], width: usize) -> Vec<String> {
     let mut widths = widths(table);
     if let Some((first, others)) = widths.split_first_mut() {

@@ -1,4 +1,4 @@
-//! Long curves with fewer points: what sticks out stays.
+//! Reduces the points of long curves, and keeps their extremes.
 
 /// The most points of a curve, while it is read and when it is drawn.
 const MOST_READ: usize = 1 << 16;
@@ -19,13 +19,14 @@ impl Thinned {
         self.points.push(point);
     }
 
-    /// What is drawn of it.
+    /// The points that are drawn.
     pub fn points(&self) -> Vec<(f64, f64)> {
         thinned(&self.points, MOST_DRAWN)
     }
 }
 
-/// At most so many points: of each run of neighbours the first, the least, the greatest and the last.
+/// Reduces points to at most `most`: the first, the least, the greatest and the last of each run of
+/// neighbours.
 fn thinned(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     if points.len() <= most {
         return points.to_vec();

@@ -1,4 +1,4 @@
-//! What bars and curves share: where ticks have room, axis titles, whiskers.
+//! What bars and curves share: ticks, axis titles and whiskers.
 
 use maud::{Markup, html};
 
@@ -26,8 +26,8 @@ pub(crate) fn axis_title(title: &str, left: f64, right: f64, y: f64, all: f64) -
     text(x, y, Anchor::Middle, title)
 }
 
-/// A whisker between its two ends along `axis`. An end beyond the axis has an arrow, others have
-/// a cap. `at` places a value, and how far across the whisker it is, in the drawing.
+/// A whisker between its two ends along `axis`. An end beyond the axis has an arrow, and other ends
+/// have a cap. `at` gives the place in the drawing of a value, at a distance across the whisker.
 pub(crate) fn whisker(
     axis: &Axis,
     (low, high): (f64, f64),
@@ -35,7 +35,7 @@ pub(crate) fn whisker(
     at: impl Fn(f64, f64) -> (f64, f64),
 ) -> Markup {
     let (from, to) = axis.ends();
-    // Where larger values are, one pixel away.
+    // The direction of larger values, one pixel long.
     let (start, end) = (at(from, 0.0), at(to, 0.0));
     let length = f64::hypot(end.0 - start.0, end.1 - start.1);
     let (dx, dy) = ((end.0 - start.0) / length, (end.1 - start.1) / length);

@@ -1,4 +1,4 @@
-//! The page's charts: each is whole in itself, and its data are what is drawn.
+//! Tests the page's charts: each is complete in itself, and its data are what is drawn.
 
 mod pages;
 mod synthetic;
@@ -31,7 +31,7 @@ fn elements<'a>(svg: &'a Document<'_>, name: &'a str) -> impl Iterator<Item = No
     svg.descendants().filter(move |node| node.has_tag_name(("http://www.w3.org/2000/svg", name)))
 }
 
-/// Everything that an SVG needs to look the same outside the page.
+/// Asserts that a chart's SVG has everything that it needs to look the same outside the page.
 fn assert_stands_alone(chart: &Chart, schemes: &[&str]) {
     let svg = Document::parse(&chart.svg).unwrap_or_else(|error| panic!("{error}: {}", chart.svg));
     let title = elements(&svg, "title").next().and_then(|title| title.text()).unwrap_or_default();
@@ -67,7 +67,7 @@ fn every_drawing_stands_alone() {
     }
 }
 
-/// Pairs of numbers, as `points` attributes have them.
+/// The pairs of numbers in a `points` attribute.
 fn places(polyline: Node<'_, '_>) -> Vec<(f64, f64)> {
     let pair = |pair: &str| {
         let (x, y) = pair.split_once(',').unwrap();
@@ -76,7 +76,7 @@ fn places(polyline: Node<'_, '_>) -> Vec<(f64, f64)> {
     polyline.attribute("points").unwrap().split(' ').map(pair).collect()
 }
 
-/// Whether the pixels are a linear function of the values, to within rounding to tenths.
+/// Asserts that the pixels are a linear function of the values, to within rounding to tenths.
 fn assert_in_line(values: &[f64], pixels: &[f64], what: &str) {
     assert_eq!(values.len(), pixels.len(), "{what}");
     let end = values.len() - 1;

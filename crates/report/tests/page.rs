@@ -17,8 +17,8 @@ fn sweep() -> Study {
     Study { loads: vec!["0.5", "0.6", "0.7", "0.8", "0.9"], flows: 800, ..Study::default() }
 }
 
-/// What asks for another file or host would have to say so in one of these ways; and the
-/// page's own policy forbids the browser to follow.
+/// Asserts that the page asks for no other file or host. It could only do so in one of these ways,
+/// and its own policy also forbids the browser to follow.
 fn assert_self_contained(page: &Path) {
     let text = fs::read_to_string(page).unwrap();
     assert_eq!(text.matches("<script").count(), 1, "the page has one script, its own");

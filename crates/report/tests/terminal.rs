@@ -15,7 +15,7 @@ fn summary(study: &Study, change: impl FnOnce(&mut Vec<(RunRecord, PortsOfRun)>)
     results::write(dir.path(), &study.meta(), runs).unwrap()
 }
 
-/// At each width, how many columns the longest line takes.
+/// The number of columns that the longest line takes at a width.
 fn widest(summary: &Summary, width: usize) -> usize {
     let text = flowsched_report::terminal(summary, width);
     text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0)
@@ -75,7 +75,7 @@ fn nothing_at_all_is_said_to_be_nothing() {
     assert!(text.contains("There are no runs"), "{text}");
 }
 
-/// Two flows to one host, in 30 and 50 us, and two others.
+/// Four flows to one host, in 30, 50, 100 and 300 us. The first two start together.
 fn divide(runs: &mut [(RunRecord, PortsOfRun)], names: [&str; 4]) {
     for (run, _) in runs {
         run.parts = FlowParts::from_names(names);

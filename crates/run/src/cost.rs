@@ -17,7 +17,8 @@ pub struct Cost {
     pub peak_rss_bytes: u64,
 }
 
-/// Measures from when it is made, on the thread that makes it and those that help it.
+/// Measures the cost of a run since the meter was started, on the thread that started it and on
+/// threads that help.
 pub struct Meter {
     cpu_s: f64,
     /// User CPU time of threads that have helped, microseconds.
@@ -32,12 +33,12 @@ impl Meter {
         Meter { cpu_s: thread_cpu_s(), helpers_us, start: Instant::now() }
     }
 
-    /// Adds what the thread has cost on which this is called, at its end.
+    /// Adds the cost of the thread that calls this at its end.
     pub fn add_thread(&self) {
         self.helpers_us.fetch_add((thread_cpu_s() * 1e6) as u64, Ordering::Relaxed);
     }
 
-    /// What it has cost since; to be read on the thread that started it.
+    /// The cost since the start. Call this on the thread that started the meter.
     pub fn read(&self) -> Cost {
         let helpers_s = self.helpers_us.load(Ordering::Relaxed) as f64 / 1e6;
         Cost {
@@ -53,8 +54,8 @@ fn thread_cpu_s() -> f64 {
         .map_or(0.0, |usage| usage.user_time().num_microseconds() as f64 / 1e6)
 }
 
-/// From the kernel's `VmHWM`: `ru_maxrss` would include what the process's parent had in use
-/// when it started this one.
+/// The peak memory from the kernel's `VmHWM`: `ru_maxrss` would include what the process's parent
+/// had in use when it started this one.
 fn peak_rss_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

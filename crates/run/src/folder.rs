@@ -9,8 +9,7 @@ use flowsched_experiment::results::{
 };
 use flowsched_experiment::{Experiment, Input};
 
-/// Makes the folder `dir`, unless it has other results, with the resolved experiment and its
-/// inputs in it.
+/// Creates the folder `dir` with the resolved experiment and its inputs, unless the folder has other results.
 ///
 /// # Errors
 /// As [`Writer::create`]; also if `dir` has inputs of the same names that say something else.
@@ -51,7 +50,7 @@ fn keys(experiment: &Experiment) -> Vec<VariedKey> {
     experiment.varied.iter().map(key).collect()
 }
 
-/// Inputs of the same name that say something else are those of another experiment.
+/// Refuses an input of the same name with other contents: it is that of another experiment.
 fn check_input(dir: &Path, input: &Input) -> Result<(), ResultsError> {
     let path = dir.join(&input.path);
     match fs::read(&path) {

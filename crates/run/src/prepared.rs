@@ -29,7 +29,7 @@ impl<'a> Prepared<'a> {
     /// Builds the network and draws the flows.
     ///
     /// # Errors
-    /// What only drawing all flows of a seed could show.
+    /// Settings that turn out to be wrong only when all flows of a seed are drawn.
     pub fn new(scene: &'a Scene, run: Run) -> Result<Prepared<'a>, SettingError> {
         let meter = Meter::start();
         let network = scene.network()?;
@@ -37,7 +37,7 @@ impl<'a> Prepared<'a> {
         Ok(Prepared { scene, run, network, workload, threads: NonZeroUsize::MIN, meter })
     }
 
-    /// The same run on up to this many threads instead of one.
+    /// This run on up to this many threads instead of one.
     #[must_use]
     pub fn on_threads(self, threads: NonZeroUsize) -> Prepared<'a> {
         Prepared { threads, ..self }
@@ -61,7 +61,7 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Has `simulator` simulate it, and keeps nothing of what happens over time.
+    /// Simulates the run with `simulator`, without keeping samples or what the probe sees.
     ///
     /// # Errors
     /// Those of `simulator`.
@@ -73,8 +73,8 @@ impl<'a> Prepared<'a> {
         self.simulate_into(simulator, progress, &mut |_| ControlFlow::Continue(()), None)
     }
 
-    /// Has `simulator` simulate it. `samples` takes the samples of all ports at one time after the
-    /// other, and `seen` what the experiment's probe sees. Both end the run with
+    /// Simulates the run with `simulator`. `samples` gets the samples of all ports, one time after
+    /// the other, and `seen` gets what the experiment's probe sees. Either can end the run with
     /// [`ControlFlow::Break`].
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// What an engine is to look at.
+/// What the probe of an engine is to look at.
 fn probe(of_scene: &ProbeOfScene) -> Probe {
     let ProbeOfScene { ports, flows, interval, .. } = of_scene;
     let every = interval.map_or(Every::Change, Every::Interval);

@@ -1,4 +1,4 @@
-//! What an engine gives, as the record that results are made of.
+//! Turns the outcome of an engine into the record that results are made of.
 
 use flowsched_experiment::results::{
     Counters, FlowRow, OfferedLoad, OverheadRecord, PacketCounters, PortRecord, PortRow,
@@ -132,7 +132,8 @@ fn flow_row(network: &Network, flow: &Flow, outcome: &FlowOutcome) -> FlowRow {
     }
 }
 
-/// Where an application hands a flow over at a rate, its last packet cannot leave before that is done.
+/// The ideal flow completion time. If an application hands the flow over at a rate, the last packet cannot leave
+/// before all is handed over.
 fn ideal_fct(network: &Network, flow: &Flow) -> Time {
     let Flow { src, dst, size, application_rate, .. } = *flow;
     let at_once = network.ideal_fct(src, dst, size);
@@ -166,7 +167,7 @@ pub fn ports(network: &Network) -> Vec<PortRecord> {
     network.ports().iter().map(port).collect()
 }
 
-/// What nodes like this one are called.
+/// The name of the node's tier, or `host`.
 fn rank(network: &Network, node: NodeId) -> &'static str {
     let tier = network.tiers().iter().find(|tier| tier.nodes.contains(&node.0));
     tier.map_or("host", |tier| tier.name)

@@ -49,7 +49,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// By flow: whether a real memcached serves it in the lab.
+    /// Whether a real memcached serves each flow in the lab.
     #[doc(hidden)]
     pub fn served_by_memcached(&self) -> Vec<bool> {
         let served = self.scene.workload.parts_of_memcached();
@@ -107,7 +107,7 @@ impl<'a> Simulation<'a> {
         Ok(flowsched_sim::run_parts_on_threads(&job, parts, &mut self.watch))
     }
 
-    /// The job and the scheme of the run, and who follows it, for a world outside this crate.
+    /// The job, the scheme and the watch of the run, for a world outside this crate.
     ///
     /// # Errors
     /// If the file asks for `engine = "fluid"` or for a schedule, which have no packets.

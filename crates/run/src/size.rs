@@ -7,17 +7,17 @@ use thiserror::Error;
 
 use crate::machine::memory_of_machine;
 
-/// Packet-hops per second and core that estimates of time go by (benches/results.md).
+/// Packet-hops per second and core, for estimates of time (benches/results.md).
 const HOPS_PER_SECOND: f64 = 15e6;
-/// Time-outs that a run goes through per second and core: 13.8 million took 2.0 s.
+/// Time-outs that a run handles per second and core: 13.8 million took 2.0 s.
 const TIMEOUTS_PER_SECOND: f64 = 7e6;
 /// Rows of port samples that a run takes and writes per second and core.
 const ROWS_PER_SECOND: f64 = 4e6;
 /// With more losses, time-outs take up most of a run's time.
 const MUCH_LOSS: f64 = 0.1;
-/// Longer runs are warned of.
+/// Experiments that take more seconds than this get a warning.
 const LONG: f64 = 3600.0;
-/// More rows of port samples are warned of: about a hundred megabytes on the disk.
+/// More rows of port samples get a warning: about a hundred megabytes on the disk.
 const MANY_ROWS: f64 = 1e8;
 /// More rows are refused: days of sampling, for a table that nothing can read.
 const MOST_ROWS: f64 = 1e10;
@@ -30,7 +30,7 @@ pub struct TooLarge {
     pub reason: String,
 }
 
-/// An experiment on a machine.
+/// The estimated size of an experiment, and the machine that it runs on.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     estimate: Estimate,
@@ -91,7 +91,7 @@ impl Size {
         })
     }
 
-    /// What the memory is for, and the one thing that makes it less.
+    /// The message on too much memory: what needs it, and the one change that makes it less.
     fn too_much_memory(&self) -> String {
         let Size { estimate: Estimate { largest, .. }, machine, threads } = self;
         let advice = if largest.memory_of_network() > *machine {

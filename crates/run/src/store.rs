@@ -13,13 +13,13 @@ use flowsched_experiment::Experiment;
 use flowsched_experiment::results::{Folder, Program, Summary};
 use serde::Deserialize;
 
-/// What stands at the end of a folder that is being removed.
+/// The end of the name of a folder that is being removed.
 const REMOVED: &str = ".removed";
 
 /// The extension of a folder with the dataset of a sweep: the same files under other names.
 const SWEEP: &str = "sweep";
 
-/// What says which program a dataset is of.
+/// The file that says which program wrote a dataset.
 const SWEEP_FILE: &str = "sweep.json";
 
 /// A folder of results folders.
@@ -36,7 +36,7 @@ pub struct Entry {
     pub dir: PathBuf,
     /// The experiment's name; empty if the folder cannot be read.
     pub name: String,
-    /// Whether it says what wrote it. A folder of somebody else does not, nor does an experiment that has not
+    /// Whether it says what wrote it. A folder from elsewhere does not, and neither does an experiment that has not
     /// ended yet or was killed.
     pub is_readable: bool,
     /// What wrote it.
@@ -57,7 +57,7 @@ impl Store {
         Store { dir: dir.to_owned(), program }
     }
 
-    /// Where the results of `experiment` are or belong, under the name of its file.
+    /// The folder where the results of `experiment` are or belong. `name` is the name of its file.
     pub fn folder_of(&self, name: &str, experiment: &Experiment) -> PathBuf {
         self.dir.join(format!("{name}-{:016x}", key(experiment, &self.program)))
     }
@@ -80,8 +80,8 @@ impl Store {
         Ok(entries)
     }
 
-    /// Removes a results folder, unless somebody writes to it: says whether it did. Renames the folder
-    /// first, so that no reader sees half of it.
+    /// Removes a results folder, unless a program writes to it. Returns whether the folder was removed. Renames the
+    /// folder first, so that no reader sees half of it.
     ///
     /// # Errors
     /// If the folder cannot be removed.
@@ -172,7 +172,7 @@ pub fn finished(dir: &Path, experiment: &Experiment, program: &Program) -> Optio
     is_done.then(|| summary.clone())
 }
 
-/// Of the resolved experiment, its inputs and the program's version (FNV-1a).
+/// The key of the resolved experiment, its inputs and the program's version (FNV-1a).
 fn key(experiment: &Experiment, program: &Program) -> u64 {
     let inputs = experiment.inputs.iter().map(|input| input.source.text.as_str());
     let texts = [experiment.resolved(), &program.version, &program.commit];
@@ -182,7 +182,7 @@ fn key(experiment: &Experiment, program: &Program) -> u64 {
     })
 }
 
-/// Whether the name ends as those of [`Store::folder_of`] do.
+/// Whether the name ends with a key, as those of [`Store::folder_of`] do.
 fn has_key(path: &Path) -> bool {
     let name = if is_dataset(path) { path.file_stem() } else { path.file_name() };
     let name = name.and_then(|name| name.to_str()).unwrap_or_default();

@@ -21,10 +21,10 @@ use crate::prepared::Prepared;
 use crate::record::{port_row, probed_flow};
 use crate::simulation::Simulator;
 
-/// How often it is looked at whether to stop.
+/// The interval of checks whether the runs are to stop.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// The runs of an experiment that are to be done: what the threads share.
+/// The runs of an experiment that are to be done. The threads share them.
 pub struct Work {
     experiment: Arc<Experiment>,
     writer: Writer,
@@ -32,10 +32,10 @@ pub struct Work {
     simulator: Box<Simulator>,
     /// How many runs the experiment has.
     total: usize,
-    /// Those of them that are to be done, each with its place in the experiment.
+    /// The runs that are to be done, each with its place in the experiment.
     runs: Vec<(usize, Run)>,
     next: AtomicUsize,
-    /// Runs that simulate or write, and are to be waited for.
+    /// The number of runs that simulate or write, which must be waited for.
     active: AtomicUsize,
 }
 
@@ -74,9 +74,9 @@ impl Work {
         self.runs.iter().map(|(_, run)| run)
     }
 
-    /// Does all runs on up to `threads` threads and hands each one's summary to `each` as it
-    /// finishes. Returns early once the runs are to stop: those that simulate end with what they
-    /// have, those that still build their network or draw their flows are left alone.
+    /// Does all runs on up to `threads` threads, and hands each one's summary to `each` as it finishes. Returns
+    /// early once the runs are to stop. Runs that simulate then end with what they have. Runs that still build
+    /// their network or draw their flows are left alone.
     ///
     /// # Errors
     /// That of the first run that fails, which stops the others; or [`RunError::Threads`].
@@ -103,7 +103,7 @@ impl Work {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Puts the tables together, of all runs or of those that there are, and returns their summary.
+    /// Puts the tables of the finished runs together, and returns their summary.
     ///
     /// # Errors
     /// That of `done`, which is what [`Work::do_all`] returned; or if the tables cannot be written.
@@ -141,7 +141,7 @@ impl Work {
         self.progress.stop.store(true, Ordering::SeqCst);
     }
 
-    /// Hands on results until there are no more, or none are to be waited for.
+    /// Hands each result to `each`, until there are no more or, after a stop, until no run is active.
     fn receive(
         &self,
         all_done: &Receiver<Result<RunSummary, RunError>>,
@@ -255,7 +255,7 @@ impl Drop for Active<'_> {
     }
 }
 
-/// Waits for threads that have nothing left to do; a panic in one is one here.
+/// Waits for threads that have nothing left to do, and passes on a panic of one of them.
 fn join(workers: Vec<JoinHandle<()>>) {
     for worker in workers {
         if let Err(panic) = worker.join() {

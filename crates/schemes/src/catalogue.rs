@@ -1,9 +1,9 @@
 //! The catalogue of parts with their parameters, which `flowsched list schemes` prints and experiment
 //! files name.
 //!
-//! A new transport is a line in `transports!` below, with the controllers and taggers that its header
-//! names. New taggers, ports, controllers and congestion controls for the hosts that exist are a line
-//! in the families of [`tagger`](crate::tagger), [`port`](crate::port),
+//! To add a transport, add a line to `transports!` below. Its header names the controllers and
+//! taggers that it works with. To add a tagger, a port, a controller or a congestion control for
+//! existing hosts, add a line to the families of [`tagger`](crate::tagger), [`port`](crate::port),
 //! [`controller`](crate::controller) and [`congestion`](crate::transport::tcp::congestion).
 
 use std::any::Any;
@@ -22,10 +22,10 @@ use crate::world::World;
 /// The header of the packets of a transport of the catalogue.
 type HeaderOf<F> = <<F as TransportFamily>::Transport as Transport>::Header;
 
-/// The controllers that understand it.
+/// The controllers that understand the header of a transport of the catalogue.
 type ControllersOf<F> = <HeaderOf<F> as Language>::Controllers;
 
-/// Writes the type that is any transport of the catalogue, with the other three parts.
+/// Defines the type that stands for any transport of the catalogue, with the other three parts.
 macro_rules! transports {
     ($($Name:ident: $Family:ty),* $(,)?) => {
         /// Any transport, with a controller, a tagger and ports that it works with.
@@ -86,7 +86,7 @@ macro_rules! transports {
                 }
             }
 
-            /// Transport, tagger and controller, to be looked into.
+            /// Transport, tagger and controller, for the caller to downcast.
             pub(crate) fn parts(&self) -> [&dyn Any; 3] {
                 match self {
                     $(AnyTransport::$Name(Hosts { transport, controllers }) => {
@@ -137,16 +137,17 @@ pub fn part(role: Role, name: &str) -> Option<&'static Part> {
     parts().find(|part| part.role == role && part.name == name)
 }
 
-/// What the settings come down to if they name a schedule of flows, which has no packets to run.
+/// The fluid form that the settings describe if they name a schedule of flows, which sends no
+/// packets.
 #[doc(hidden)]
 pub fn schedule(settings: &Settings) -> Option<FlowLevel> {
     Omniscient::PART.is_named_by(settings).then(Omniscient::flow_level)
 }
 
-/// The parts that a schedule of flows may stand beside.
+/// The other parts that work with a schedule of flows.
 pub(crate) const BESIDE_SCHEDULES: &[Part] = &Omniscient::BESIDE;
 
-/// Whether the part is a schedule of flows, which has no packets to run.
+/// Whether the part is a schedule of flows, which sends no packets.
 #[doc(hidden)]
 pub fn is_schedule(part: &Part) -> bool {
     part.role == Role::Transport && part.name == Omniscient::PART.name

@@ -68,7 +68,7 @@ const NS2: &[Changed] = &[
     (&SAME_FLOW, "connection"),
 ];
 
-/// A preset with any of its parts exchanged: which parameters it has and what they start from.
+/// A preset with any of its parts exchanged: its parameters and their defaults.
 #[derive(Clone, Copy, Debug)]
 pub struct Combination {
     preset: &'static Preset,
@@ -119,8 +119,9 @@ impl Combination {
         self.parameters().any(|own| own.name == parameter.name)
     }
 
-    /// What the keys are where the file says nothing: the parts' defaults, then the preset's,
-    /// then what `compat` changes. `name` is the preset's and the four roles name their parts.
+    /// The values of keys that the file does not set. The preset's settings replace the parts'
+    /// defaults, and what `compat` changes replaces both. `name` is the preset's, and the four
+    /// roles name their parts.
     ///
     /// # Panics
     /// If a preset's setting is not of its parameter's kind (a test checks that).

@@ -1,4 +1,4 @@
-//! The words that stand for a way to share links, in place of what a scheme's parts come down to.
+//! Words that stand for ways to share links, in place of the fluid form of a scheme's parts.
 
 use flowsched_units::{Kind, Parameter, SettingError};
 
@@ -7,7 +7,7 @@ use crate::transport::d3::D3Header;
 use crate::transport::omniscient::Omniscient;
 use crate::transport::pdq;
 
-/// What a `[[scheme]]` may say in place of what follows from its parts.
+/// The key of a `[[scheme]]` table that replaces the fluid form of its parts.
 pub const DISCIPLINE: Parameter = Parameter {
     name: "discipline",
     kind: Kind::Choice(WORDS),
@@ -26,13 +26,13 @@ pub struct Discipline {
     pub about: &'static str,
     /// Where it is from.
     pub source: &'static str,
-    /// What it comes down to.
+    /// The fluid form that it stands for.
     flow_level: fn() -> FlowLevel,
 }
 
 const WORDS: &[&str] = &["max-min", "rcp", "las", "sjf", "srpt", "edf", "pdq", "d3", "optimal"];
 
-/// All of them.
+/// All disciplines.
 pub const DISCIPLINES: &[Discipline] = &[
     Discipline {
         name: "max-min",
@@ -97,7 +97,7 @@ pub const DISCIPLINES: &[Discipline] = &[
     },
 ];
 
-/// What a word of [`DISCIPLINE`] stands for.
+/// The fluid form that a word of [`DISCIPLINE`] stands for.
 ///
 /// # Errors
 /// If there is no such word.

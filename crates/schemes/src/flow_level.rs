@@ -1,8 +1,7 @@
-//! What a scheme comes down to where flows are fluids: who shares links with whom, and what a
-//! flow costs beside its bytes.
+//! The fluid form of schemes: how flows share links, and what a flow costs beside its bytes.
 //!
-//! Windows, marks, buffers and losses have no place there. A part whose point is one of these says
-//! so ([`NoFluid`]), and its scheme is refused with the reason.
+//! Fluid flows have no windows, marks, buffers or losses. A part that depends on one of these has no
+//! fluid form ([`NoFluid`]), and its scheme is refused with the reason.
 
 mod criticality;
 mod sharing;
@@ -16,43 +15,44 @@ use flowsched_units::{Bytes, PACKET_HEADER, SettingError, Settings};
 use crate::packet::Header;
 use crate::part::Role;
 
-/// A scheme at the level of flows.
+/// The fluid form of a scheme: the scheme at the level of flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowLevel {
     /// How flows share links.
     pub sharing: Sharing,
-    /// The share of every link's rate that they share; acknowledgements and probes use the rest too.
+    /// The share of every link's rate that flows may use. Acknowledgements and probes may use the rest,
+    /// too.
     pub link_share: f64,
     /// Whether the rates are those of an omniscient schedule, which is a bound where it is exact.
     pub is_omniscient: bool,
     /// Round trips before a flow's first byte.
     pub round_trips_before: u32,
-    /// How flows that announce themselves come to a rate.
+    /// How flows that announce themselves get a rate.
     pub admission: Admission,
     /// Header bytes of each packet of up to 1460 B of payload.
     pub header: Bytes,
-    /// What goes back for them.
+    /// The acknowledgements of these packets.
     pub acknowledgements: Acknowledgements,
     /// Whether a flow that cannot meet its deadline any more is given up.
     pub gives_up: bool,
-    /// Into how many subflows a flow is split, each over a path of its own: the network's parallel
-    /// paths, or those of a hash. `None`: a flow takes the one path of ECMP.
+    /// The number of subflows into which a flow is split. Each takes a path of its own: one of the
+    /// network's parallel paths, or one chosen by a hash. `None` if a flow takes the one path of ECMP.
     pub subflows: Option<u32>,
 }
 
-/// How a flow that announces itself comes to a rate.
+/// How a flow that announces itself gets a rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Admission {
-    /// It competes from then on.
+    /// It competes for rates as soon as it has announced itself.
     AtOnce,
-    /// It asks, once a round trip, so that it learns late what others leave.
+    /// It asks for a rate once a round trip, so it learns late what other flows leave.
     ByRequest,
-    /// Switches accept it or pause it, and tell it by the packets and probes that it sends.
+    /// Switches accept or pause it, and tell it so through the packets and probes that it sends.
     ByAcceptance(Acceptance),
 }
 
 impl Admission {
-    /// When flows hear of their rates, in a few words; nothing if at once.
+    /// A short text that says when flows learn their rates; empty if they learn them at once.
     pub fn about(self) -> &'static str {
         match self {
             Admission::AtOnce => "",
@@ -63,7 +63,7 @@ impl Admission {
         }
     }
 
-    /// What acceptance costs, where there is any.
+    /// The cost of acceptance, if switches accept flows.
     pub fn acceptance(self) -> Option<Acceptance> {
         match self {
             Admission::ByAcceptance(acceptance) => Some(acceptance),
@@ -72,52 +72,54 @@ impl Admission {
     }
 }
 
-/// What switches and hosts need to agree on who sends, in round trips.
+/// The times that switches and hosts need to agree on who sends, in round trips.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Acceptance {
-    /// For so long after a switch has accepted a flow, it accepts no other newcomer.
+    /// How long a switch accepts no other newcomer after it has accepted a flow.
     pub dampening: f64,
-    /// An end is foreseen if the flow has announced that it takes less than this (K of Early Start).
+    /// Switches foresee the end of a flow once it announces that it needs less time than this (K of
+    /// Early Start).
     pub early_start: f64,
-    /// Until a flow that comes next has probed, in the mean.
+    /// The mean time until the flow that comes next probes.
     pub until_probed: f64,
-    /// Between the probes of a flow that waits.
+    /// The time between two probes of a flow that waits.
     pub probe_interval: f64,
 }
 
 impl Acceptance {
-    /// From when a flow has sent its last bit until the first of the next one is there.
+    /// The time from when a flow has sent its last bit until the first bit of the next flow arrives.
     ///
-    /// The next flow is accepted when the first announces less than K round trips (Early Start), at
-    /// the rate of one card. What is not acknowledged yet counts: a round trip of each card that it
-    /// sends through, so that a flow of several `cards` leaves less time.
+    /// The next flow is accepted when the first one announces less than K round trips (Early Start), at
+    /// the rate of one card. The announced time includes what is not acknowledged yet, which is a round
+    /// trip of each card that the flow sends through. A flow of several `cards` therefore leaves less
+    /// time.
     pub fn hand_over(&self, cards: f64) -> f64 {
         let before_its_last_bit = f64::max(0.0, self.early_start / cards - 1.0);
         f64::max(0.0, 1.0 - before_its_last_bit + self.until_probed)
     }
 
-    /// The same after an end that nobody has foreseen: a flow is given up, or has announced a size that
-    /// is not its own.
+    /// The time of [`Acceptance::hand_over`] after an end that switches have not foreseen: a flow was
+    /// given up, or it had announced a size that is not its own.
     pub fn hand_over_unforeseen(&self) -> f64 {
         1.0 + self.until_probed
     }
 }
 
-/// What goes back to a flow's sender for the packets that it sends.
+/// The acknowledgements that a flow's sender gets for its packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledgements {
-    /// Bytes of each on a link; zero where nobody acknowledges.
+    /// Bytes of an acknowledgement on a link; zero if there are none.
     pub size: Bytes,
-    /// One comes after this many packets, and after the last.
+    /// The number of packets for each acknowledgement. The last packet gets one, too.
     pub packets: u32,
     /// Whether they go back over the links that the data went by.
     pub same_way_back: bool,
 }
 
-/// What a part comes down to where flows are fluids, or why there is nothing like it.
+/// The fluid form of a part, or the reason why it has none.
 pub type Fluid<F> = Result<F, NoFluid>;
 
-/// Why a part has no counterpart where flows are fluids.
+/// The reason why a part has no fluid form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoFluid {
     /// The key in a `[[scheme]]` table that is to blame.
@@ -129,7 +131,7 @@ pub struct NoFluid {
 }
 
 impl NoFluid {
-    /// As the error of a scheme with these settings.
+    /// Turns the reason into the error of a scheme with these settings.
     pub(crate) fn into_error(self, settings: &Settings) -> SettingError {
         let NoFluid { key, why, instead } = self;
         let found = settings.named(key).map_or_else(String::new, ToString::to_string);
@@ -140,7 +142,7 @@ impl NoFluid {
     }
 }
 
-/// Of transports whose point is how their windows grow and shrink.
+/// The reason for transports that differ in how their windows grow and shrink.
 pub const BY_WINDOWS: NoFluid = NoFluid {
     key: Role::Transport.key(),
     why: "its rates follow from windows, which fluid flows do not have",
@@ -148,7 +150,7 @@ pub const BY_WINDOWS: NoFluid = NoFluid {
 };
 
 impl Sharing {
-    /// Without connection set-up, and with the headers of IP and TCP alone.
+    /// The fluid form without connection set-up, and with no headers but those of IP and TCP.
     pub fn alone(self) -> FlowLevel {
         let header = Bytes::new(PACKET_HEADER);
         let acknowledgements = Acknowledgements { size: header, packets: 1, same_way_back: false };
@@ -165,8 +167,8 @@ impl Sharing {
         }
     }
 
-    /// With a round trip in which switches learn of the flow, and with the scheme's own header `H`
-    /// on every packet and on what comes back for it.
+    /// The fluid form with a first round trip, in which switches learn of the flow, and with the
+    /// scheme's own header `H` on every packet and its acknowledgement.
     pub fn announced<H: Header>(self) -> FlowLevel {
         let header = Bytes::new(PACKET_HEADER + u64::from(H::WIRE_BYTES));
         let alone = self.alone();
@@ -174,14 +176,14 @@ impl Sharing {
         FlowLevel { round_trips_before: 1, header, acknowledgements, ..alone }
     }
 
-    /// With requests for a rate, once a round trip, in the header `H`.
+    /// The fluid form of flows that request a rate once a round trip, in the header `H`.
     pub fn by_request<H: Header>(self) -> FlowLevel {
         FlowLevel { admission: Admission::ByRequest, ..self.announced::<H>() }
     }
 }
 
 impl FlowLevel {
-    /// How flows share links and come to their rates, in a few words.
+    /// A short text that says how flows share links and get their rates.
     pub fn about(&self) -> String {
         if self.is_omniscient {
             return "an omniscient schedule".to_owned();

@@ -5,16 +5,16 @@ use flowsched_units::{Bytes, Rate, Time};
 /// What a sending host knows of a flow when it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// The flow's index, as its packets have it.
+    /// The flow's index, which its packets carry.
     pub flow: u32,
-    /// When.
+    /// When the flow starts.
     pub now: Time,
     /// Bytes to send.
     pub size: Bytes,
     /// When it should have finished, if it has a deadline.
     pub deadline: Option<Time>,
-    /// The rate, over 0, at which the application hands over payload; none if it hands over all of it
-    /// now.
+    /// The rate at which the application hands over payload, more than 0; `None` if it hands over all
+    /// of it at the start.
     pub application_rate: Option<Rate>,
     /// The rate of the host's network card.
     pub rate: Rate,
@@ -25,9 +25,9 @@ pub struct Start {
 /// What the sending host knows about a data packet at the moment it leaves the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
-    /// When.
+    /// When the packet leaves the transport.
     pub now: Time,
-    /// Bytes of the flow before this packet's first, counted from the flow's start.
+    /// The offset of the packet's first byte from the flow's start.
     pub offset: u64,
     /// Payload bytes of the packet.
     pub payload: u32,
@@ -42,6 +42,6 @@ pub struct Departure {
 pub struct Work {
     /// The flow's size.
     pub size: Bytes,
-    /// Packets of the flow that are not known to have arrived, by ACK or SACK.
+    /// Packets of the flow that no ACK or SACK block has reported as arrived.
     pub remaining: u32,
 }

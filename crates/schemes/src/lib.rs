@@ -6,10 +6,9 @@
 //! packets and random numbers. A part has no clock, socket, thread or random source, so that the
 //! same code runs in a simulation and on real packets.
 //!
-//! [`parts`] lists the parts with their parameters, [`PRESETS`] the named
-//! combinations of the papers. A [`World`] runs a scheme: [`Scheme::run_in`] passes it the four parts
-//! with their types. A new scheme is a file in one of the four folders, a line in the
-//! catalogue, a preset and an experiment file.
+//! [`parts`] lists the parts with their parameters, [`PRESETS`] the named combinations of the papers. A
+//! [`World`] runs a scheme: [`Scheme::run_in`] passes it the four parts with their types. A new scheme
+//! takes a file in one of the four folders, a line in the catalogue, a preset and an experiment file.
 //!
 //! A program can also run parts of its own, which no experiment file names: it implements
 //! [`PlainTagger`](tagger::PlainTagger), [`Transport`](transport::Transport),

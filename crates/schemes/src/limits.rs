@@ -13,7 +13,7 @@ const LEAST_BUFFER: Bytes = Bytes::new(PACKET_WIRE + LARGEST_HEADER as u64);
 /// simulated time passes.
 const LEAST_TIMEOUT: Time = Time::from_us(1);
 
-/// Refuses such values.
+/// Refuses buffers and switch memories below one packet, and an `rto_min` near zero.
 pub(crate) fn check(settings: &Settings) -> Result<(), SettingError> {
     for parameter in [&BUFFER, &SWITCH_MEMORY] {
         if let Some(Value::Size(size)) = settings.get(parameter)
@@ -29,7 +29,8 @@ pub(crate) fn check(settings: &Settings) -> Result<(), SettingError> {
     }
 }
 
-/// The time until something is sent again that `parameter` has; refuses one that is over at once.
+/// Reads the time until something is sent again from `parameter`. Refuses a time below
+/// `LEAST_TIMEOUT`.
 pub(crate) fn timeout(settings: &Settings, parameter: &Parameter) -> Result<Time, SettingError> {
     let time = settings.time(parameter);
     if time < LEAST_TIMEOUT {

@@ -1,4 +1,4 @@
-//! What a scheme's hosts come down to on Linux: a congestion control of the kernel's, and its settings.
+//! A scheme's hosts on Linux: a congestion control of the kernel and its settings, or senders over UDP.
 
 mod ignored;
 
@@ -14,11 +14,11 @@ pub struct KernelControl {
     pub name: &'static str,
     /// Whether its connections negotiate ECN (RFC 3168).
     pub uses_ecn: bool,
-    /// What is set of it, if it is DCTCP, which not every kernel has.
+    /// Its settings, if it is DCTCP, which not every kernel has.
     pub dctcp: Option<KernelDctcp>,
 }
 
-/// What is set of DCTCP (RFC 8257, 4.2).
+/// The settings of DCTCP (RFC 8257, 4.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KernelDctcp {
     /// The weight of the newest window.
@@ -28,7 +28,7 @@ pub struct KernelDctcp {
 }
 
 impl KernelControl {
-    /// One that every kernel has, without settings.
+    /// A congestion control that every kernel has, without settings.
     pub const fn plain(name: &'static str, uses_ecn: bool) -> KernelControl {
         KernelControl { name, uses_ecn, dctcp: None }
     }
@@ -72,13 +72,13 @@ impl SizeTags {
     }
 }
 
-/// How the agent is to tag packets.
+/// How the agent tags packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentTags {
     /// The thresholds in payload bytes, one fewer than priorities.
     pub thresholds: Vec<Bytes>,
-    /// The idle time after which a connection's next packet is the top priority's again; `None`: that of
-    /// every new flow is, which the application announces.
+    /// The idle time after which a connection's next packet has the top priority again. `None` if instead
+    /// the first packet of every new flow has it, which the application announces.
     pub message_idle: Option<Time>,
     /// Whether all bytes sent count, retransmissions too, rather than a packet's place in its flow.
     pub is_cumulative: bool,
@@ -95,7 +95,7 @@ pub struct LinuxHosts {
     pub tags: HostTags,
     /// Segments sent before the first ACK.
     pub initial_window: u32,
-    /// Segments that are ever in flight: the smaller one of the largest congestion window and the receive
+    /// The most segments in flight: the smaller one of the largest congestion window and the receive
     /// window.
     pub max_window: u32,
     /// The shortest retransmission timeout.
@@ -113,8 +113,9 @@ pub enum RealHosts {
     OverUdp,
 }
 
-/// The differentiated services code point (DSCP) of a priority, of which there are `priorities` and 0 is
-/// the highest: a class selector (RFC 2474, 4.2.2.2). The lowest is that of packets that nobody tags.
+/// The differentiated services code point (DSCP) of one of `priorities` priorities, of which 0 is the
+/// highest: a class selector (RFC 2474, 4.2.2.2). The lowest priority has the code point of packets that
+/// nobody tags.
 pub fn code_point(priority: usize, priorities: usize) -> u8 {
     8 * priorities.saturating_sub(1 + priority).min(7) as u8
 }
@@ -122,7 +123,7 @@ pub fn code_point(priority: usize, priorities: usize) -> u8 {
 /// Why a part does not run on Linux hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoLinux {
-    /// Whose part.
+    /// The role of the part.
     pub role: Role,
     /// Why, as a clause.
     pub why: &'static str,
@@ -130,31 +131,31 @@ pub struct NoLinux {
     pub instead: &'static str,
 }
 
-/// What a part comes down to on Linux hosts, or why it does not run there.
+/// What a part is on Linux hosts, or the reason why it does not run there.
 pub type OnLinux<T> = Result<T, NoLinux>;
 
-/// Of transports whose senders are not TCP, and whose headers have no form on real networks.
+/// The reason for transports whose senders are not TCP, and whose headers have no form on real networks.
 pub const OWN_SENDERS: NoLinux = NoLinux {
     role: Role::Transport,
     why: "its hosts do not speak TCP, and its header has no form on real networks",
     instead: "reno, ecn-star, cubic, dctcp, pdq, d3 or rcp",
 };
 
-/// Of congestion controls that no kernel has.
+/// The reason for congestion controls that no kernel has.
 pub const NOT_IN_KERNELS: NoLinux = NoLinux {
     role: Role::Transport,
     why: "the kernel has no such congestion control",
     instead: "reno, ecn-star, cubic or dctcp",
 };
 
-/// Of taggers that need to know more than the agent sees of a packet.
+/// The reason for taggers that need to know more than the agent sees of a packet.
 pub const NOT_BY_THE_AGENT: NoLinux = NoLinux {
     role: Role::Tagger,
     why: "the agent on the hosts cannot tag packets in this way",
     instead: "none, mlfq, size-known or priority-mapper",
 };
 
-/// Of controllers whose headers have no form on real networks.
+/// The reason for controllers whose headers have no form on real networks.
 pub const OWN_HEADERS: NoLinux = NoLinux {
     role: Role::Controller,
     why: "its switches write into headers that have no form on real networks",
@@ -162,7 +163,7 @@ pub const OWN_HEADERS: NoLinux = NoLinux {
 };
 
 impl NoLinux {
-    /// As the error of a scheme with these settings.
+    /// Turns the reason into the error of a scheme with these settings.
     pub(crate) fn into_error(self, settings: &Settings) -> SettingError {
         let NoLinux { role, why, instead } = self;
         let parameter = role.parameter();

@@ -23,22 +23,24 @@ pub trait Frame {
 /// How a scheme's header is written on a real network.
 #[derive(Clone, Copy, Debug)]
 pub struct Codec<H> {
-    /// How many bytes it has.
+    /// The header's size in bytes.
     pub bytes: usize,
-    /// Writes a header into as many bytes. Values that they cannot hold are written as the nearest ones.
+    /// Writes a header into this many bytes. A value that they cannot hold is written as the nearest one that they
+    /// can.
     pub write: fn(&H, &mut [u8]),
-    /// Reads what [`Codec::write`] wrote, from as many bytes; `None` if no header is written like that.
+    /// Reads a header that [`Codec::write`] wrote, from this many bytes. Returns `None` for bytes that stand for no
+    /// header.
     pub read: fn(&[u8]) -> Option<H>,
 }
 
 /// How a scheme's header is written into the reserved bits of VXLAN (RFC 7348), around packets of the kernel's TCP.
 #[derive(Clone, Copy, Debug)]
 pub struct Tunnel<H> {
-    /// The reserved bits: the 24 after the flags, then the last 8.
+    /// Returns a header's reserved bits: the 24 after the flags, then the last 8.
     pub to_bits: fn(&H) -> u32,
-    /// The header in these bits, on a packet whose outer IP header has this TTL.
+    /// Returns the header that the reserved bits hold, on a packet whose outer IP header has this TTL.
     pub from_bits: fn(u32, u8) -> H,
-    /// That TTL; 0: the header gives none.
+    /// Returns the TTL for the outer IP header; 0 if the header does not set it.
     pub ttl: fn(&H) -> u8,
 }
 
@@ -47,16 +49,16 @@ pub struct Tunnel<H> {
 pub trait Header: Copy + Default + std::fmt::Debug + Send + Sync {
     /// Bytes that it adds to every packet on the wire.
     const WIRE_BYTES: u32 = 0;
-    /// Whether flows are spread over paths: where a network has paths for that, a packet takes
-    /// the one of its number ([`Header::path`]).
+    /// Whether flows are spread over several paths. Where a network has paths for that, a packet takes the path of
+    /// its number ([`Header::path`]).
     const IS_SPREAD: bool = false;
-    /// How it is written on a real network, if hosts that speak it run on one.
+    /// How it is written on a real network; `None` if no hosts on real networks use it.
     const CODEC: Option<Codec<Self>> = None;
-    /// How it is written around packets of the kernel's TCP, if it is added to those.
+    /// How it is written around packets of the kernel's TCP; `None` if it is not added to those.
     const TUNNEL: Option<Tunnel<Self>> = None;
 
-    /// Which of the paths between two hosts the packet takes: packets of one flow with the same
-    /// number take the same one where switches choose by flow.
+    /// The number of the packet's path among those between two hosts. Where switches choose paths by flow, packets
+    /// of one flow with the same number take the same path.
     #[inline]
     fn path(&self) -> u32 {
         0
@@ -90,8 +92,8 @@ impl From<bool> for Bit {
 
 /// A packet in flight: a small plain value.
 ///
-/// Segments are numbered from 0 in each flow and carry [`flowsched_units::PACKET_PAYLOAD`]
-/// bytes each but the last; numbers are what TCP's sequence numbers are in bytes.
+/// Segments are numbered from 0 in each flow and carry [`flowsched_units::PACKET_PAYLOAD`] bytes each but the last.
+/// The numbers stand for TCP's sequence numbers, which count bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet<H = ()> {
     /// The flow's index.
@@ -104,13 +106,14 @@ pub struct Packet<H = ()> {
     pub(crate) word: u32,
     /// Bytes on the wire.
     pub wire: u16,
-    /// ACK: segments in the SACK block that holds the segment which caused this ACK; 0: none.
+    /// ACK: the number of segments in the SACK block, which holds the segment that caused this ACK; 0 if there is
+    /// no block.
     pub(crate) sack_len: u16,
     /// The queue at ports: 0 is the highest priority.
     pub priority: u8,
     /// See the constants of [`Flags`].
     pub flags: Flags,
-    /// Switches that marked it.
+    /// The number of ports that marked it, up to 255.
     pub marks: u8,
     /// The scheme's own header.
     pub header: H,
@@ -121,7 +124,7 @@ pub struct Packet<H = ()> {
 pub struct Flags(u16);
 
 impl Flags {
-    /// A pure ACK; without it a data packet.
+    /// A pure ACK. Packets without this flag are data packets.
     pub const ACK: Flags = Flags(1);
     /// ECN-capable transport (RFC 3168, section 5).
     pub const ECT: Flags = Flags(2);
@@ -133,13 +136,13 @@ impl Flags {
     pub const CWR: Flags = Flags(16);
     /// Opens a connection (with ACK: the answer).
     pub const SYN: Flags = Flags(32);
-    /// Sent before.
+    /// The segment was sent before.
     pub const RETRANSMISSION: Flags = Flags(64);
-    /// No data, or one byte of a starved sender: asks for an answer.
+    /// Asks for an answer. The packet has no data, or one byte of a starved sender.
     pub const PROBE: Flags = Flags(128);
-    /// From a switch's controller to the flow's sender.
+    /// A message from a switch's controller to the flow's sender.
     pub const MESSAGE: Flags = Flags(256);
-    /// Ends a flow at the switches that know it.
+    /// Tells the switches that know the flow that it ends.
     pub const TERM: Flags = Flags(512);
 
     /// All flags that there are.
@@ -150,7 +153,7 @@ impl Flags {
         self.0
     }
 
-    /// The flags of these bits; `None` if some stand for no flag.
+    /// The flags that these bits stand for; `None` if a bit stands for no flag.
     pub(crate) const fn from_bits(bits: u16) -> Option<Flags> {
         if bits & !Flags::ALL == 0 { Some(Flags(bits)) } else { None }
     }
@@ -161,7 +164,7 @@ impl Flags {
         self.0 & flags.0 != 0
     }
 
-    /// Both sets together.
+    /// The flags of both sets.
     #[inline]
     #[must_use]
     pub const fn with(self, flags: Flags) -> Flags {
@@ -213,8 +216,8 @@ impl<H: Header> Packet<H> {
         }
     }
 
-    /// Sets the SACK block of an ACK; a block of more than 65,535 segments is cut at its front,
-    /// which earlier ACKs have reported.
+    /// Sets the SACK block of an ACK. A block of more than 65,535 segments loses its front, which earlier ACKs have
+    /// reported.
     #[inline]
     pub fn set_sack_block(&mut self, block: std::ops::Range<u32>) {
         debug_assert!(self.flags.has(Flags::ACK));

@@ -1,6 +1,6 @@
-//! What a part is: what experiment files and catalogues say of it.
+//! Parts, as experiment files and catalogues describe them.
 //!
-//! How a part builds itself is the business of its role: [`TaggerPart`], [`TransportPart`],
+//! One trait for each role says how its parts are built: [`TaggerPart`], [`TransportPart`],
 //! [`PortPart`] and [`ControllerPart`].
 //!
 //! [`TaggerPart`]: crate::tagger::TaggerPart
@@ -10,7 +10,7 @@
 
 use flowsched_units::{Kind, Parameter, SettingError, Settings};
 
-/// Which of the four parts of a scheme.
+/// The role of a part in a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// The priority that a packet carries.
@@ -55,7 +55,7 @@ const fn naming(name: &'static str, about: &'static str) -> Parameter {
 /// One choice for one of the four parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// What it is a choice for.
+    /// The role that it fills.
     pub role: Role,
     /// Its name in an experiment file.
     pub name: &'static str,
@@ -79,8 +79,8 @@ impl Part {
     }
 }
 
-/// Refuses the part that the settings name for `role`: with the parts of the roles `beside` only
-/// `allowed` work.
+/// The error for the part that the settings name for `role`, which does not work with the named
+/// parts of the roles `beside`. Only the parts `allowed` do.
 pub(crate) fn does_not_fit(
     role: Role,
     beside: &[Role],

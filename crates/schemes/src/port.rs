@@ -63,11 +63,11 @@ pub trait Port<F: Frame> {
     /// only where [`Port::shares_memory`].
     fn enqueue(&mut self, frame: F, elsewhere: u64, dropped: impl FnMut(F));
 
-    /// The packet that goes next, removed from the port.
+    /// Removes and returns the packet that goes next.
     fn dequeue(&mut self) -> Option<F>;
 
-    /// Takes in a packet while nothing waits and the link is free: whether a packet goes next, which
-    /// `frame` then is.
+    /// Takes in a packet while nothing waits and the link is free. Returns whether a packet goes next, and sets `frame`
+    /// to this packet.
     fn pass(&mut self, frame: &mut F, elsewhere: u64, dropped: impl FnMut(F)) -> bool
     where
         F: Copy,
@@ -78,12 +78,12 @@ pub trait Port<F: Frame> {
         next.is_some()
     }
 
-    /// Takes in all packets that come before `end`, in their order, and hands on those that leave:
-    /// every packet whose first bit leaves before `end` goes to `sink`, in their order, with the time
-    /// at which its last bit leaves, and so does every packet that is dropped. Only where the port does not share memory.
+    /// Takes in all packets that come before `end`, in order. Hands every packet whose first bit leaves before `end` to
+    /// `sink`, in order, with the time at which its last bit leaves. Hands every dropped packet to `sink`, too. Returns
+    /// what was sent. Call this only if the port does not share memory.
     ///
-    /// This does what the other methods do packet by packet, and shows `sink` each packet that comes
-    /// where [`Sink::LOOKS`]. A port that needs speed has a version of its own.
+    /// This does what the other methods do packet by packet. Where [`Sink::LOOKS`], it shows `sink` each packet that
+    /// comes. A port that needs speed has a version of its own.
     fn serve<'f, S: Sink<F>>(
         &mut self,
         line: &mut Line,

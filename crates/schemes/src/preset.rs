@@ -14,7 +14,7 @@ use crate::transport::tcp::parameters::{
     FAST_RETRANSMIT, INITIAL_WINDOW, MAX_WINDOW, PROBE_TIMEOUTS, RESTART, RTO, RTO_BACKOFF, RTO_MIN,
 };
 
-/// A parameter, and the value in place of its default, as written in a file.
+/// A parameter, and the value that replaces its default, as written in a file.
 pub type Changed = (&'static Parameter, &'static str);
 
 /// A named combination of parts with the parameters of the paper.
@@ -33,7 +33,7 @@ pub struct Preset {
 }
 
 impl Preset {
-    /// Whether there are packets to run: otherwise it is a schedule of flows.
+    /// Whether the preset sends packets. Otherwise it is a schedule of flows.
     pub fn sends_packets(&self) -> bool {
         !part(Role::Transport, self.parts[1]).is_some_and(catalogue::is_schedule)
     }
@@ -221,7 +221,8 @@ pub const PRESETS: &[Preset] = &[
                 of each path just below full.",
         source: "Li et al., SIGCOMM 2019",
         parts: ["none", "hpcc", "fifo", "telemetry"],
-        // HPCC's network loses nothing: memory for any burst, and time-outs beyond any queue.
+        // HPCC's network loses nothing, so ports have memory for any burst, and time-outs exceed
+        // any queueing delay.
         settings: &[(&BUFFER, "32MB"), (&ECN_THRESHOLD, "unlimited"), (&explicit::RTO_MIN, "20ms")],
     },
     Preset {
@@ -244,7 +245,7 @@ pub const PRESETS: &[Preset] = &[
 ];
 
 /// EPN 2018, V-C: "we configure per-queue ECN for EPN"; VI-C: "an ECN threshold to be 40 packets",
-/// the only one that it gives.
+/// the only threshold that the paper gives.
 const EPN_PORT: &[Changed] = &[(&ECN_SCOPE, "queue"), (&ECN_THRESHOLD, "40pkt")];
 
 /// PDQ's hosts and switches over FIFO ports.
@@ -253,10 +254,10 @@ const PDQ: [&str; 4] = ["none", "pdq", "fifo", "pdq"];
 /// "A switch buffer of 4 MByte, and FIFO tail-drop queues" (PDQ 2012, Figure 2).
 const PDQ_PORT: &[Changed] = &[(&BUFFER, "4MB"), (&ECN_THRESHOLD, "unlimited")];
 
-/// pFabric's minimal TCP (Alizadeh et al., SIGCOMM 2013, 4.2): windows start at the
-/// bandwidth-delay product; losses are found by timeouts alone, of about three round-trip times;
-/// after five of these in a row a flow probes. Sizes are those of PIAS ToN 2017, V-C, the
-/// largest window that of its authors' simulator.
+/// pFabric's minimal TCP (Alizadeh et al., SIGCOMM 2013, 4.2). Windows start at the bandwidth-delay
+/// product. Losses are found by timeouts alone, of about three round-trip times. After five
+/// timeouts in a row a flow probes. Sizes are those of PIAS ToN 2017, V-C; the largest window is
+/// that of its authors' simulator.
 const PFABRIC_TRANSPORT: &[Changed] = &[
     (&INITIAL_WINDOW, "70"),
     (&MAX_WINDOW, "139"),

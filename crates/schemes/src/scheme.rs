@@ -34,7 +34,7 @@ pub struct Scheme {
     fluid: Result<FlowLevel, SettingError>,
 }
 
-/// What others need to know of a scheme's parts.
+/// Facts about a scheme's parts that other crates need.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
@@ -44,7 +44,7 @@ pub struct Facts {
     pub waits_for_applications: bool,
     /// Whether flows are spread over the paths that a network has for that.
     pub is_spread: bool,
-    /// Whether switches send packets of their own.
+    /// Whether ports have controllers.
     pub has_controllers: bool,
 }
 
@@ -53,8 +53,8 @@ impl Scheme {
     /// [`Combination::parameters`](crate::combination::Combination::parameters).
     ///
     /// # Errors
-    /// If the values are right one by one but do not fit each other, or the scheme is a schedule
-    /// of flows, which packets cannot keep to.
+    /// If the values are right one by one but do not fit each other, or if the scheme is a schedule of
+    /// flows, which sends no packets.
     pub fn from_settings(settings: &Settings) -> Result<Scheme, SettingError> {
         if catalogue::schedule(settings).is_some() {
             let transport = Role::Transport.parameter();
@@ -82,7 +82,7 @@ impl Scheme {
         })
     }
 
-    /// Has the world run the scheme: it is handed the four parts with their types.
+    /// Runs the scheme in `world`, which gets the four parts with their types.
     pub fn run_in<W: World>(&self, world: W) -> W::Output {
         self.parts.run_in(world)
     }
@@ -93,23 +93,23 @@ impl Scheme {
         self.parts.parts().into_iter().find_map(|part| part.downcast_ref().cloned())
     }
 
-    /// What the scheme comes down to where flows are fluids.
+    /// The fluid form of the scheme.
     ///
     /// # Errors
-    /// If its parts are such that nothing of the scheme would be left: the key and why.
+    /// If a part has no fluid form. The error says which key and why.
     pub fn flow_level(&self) -> Result<FlowLevel, SettingError> {
         self.fluid.clone()
     }
 
-    /// What the scheme's hosts are on Linux.
+    /// The scheme's hosts on Linux.
     ///
     /// # Errors
-    /// If its parts do not run there: the key and why.
+    /// If a part does not run there. The error says which key and why.
     pub fn on_linux(&self) -> Result<RealHosts, SettingError> {
         self.on_linux.clone()
     }
 
-    /// What others need to know of its parts.
+    /// Facts about the scheme's parts.
     #[doc(hidden)]
     pub fn facts(&self) -> Facts {
         struct Asks;
@@ -137,7 +137,8 @@ impl Scheme {
     }
 }
 
-/// Hosts with this transport and, if it is the kernel's TCP, these tags and what the settings say of it.
+/// Hosts with this transport. If it is the kernel's TCP, they have these tags and the settings' TCP
+/// parameters.
 fn real_hosts(settings: &Settings, transport: RealTransport, tags: HostTags) -> RealHosts {
     let RealTransport::Kernel(control) = transport else { return RealHosts::OverUdp };
     let settings = TcpSettings::from_settings(settings);
@@ -170,11 +171,11 @@ fn flow_level(
 }
 
 impl FlowLevel {
-    /// What settings, complete and checked, come down to where flows are fluids.
+    /// The fluid form of the scheme that complete and checked settings describe.
     ///
     /// # Errors
-    /// As [`Scheme::from_settings`] and [`Scheme::flow_level`]; for a schedule, if there are parts
-    /// beside it that only packets could meet.
+    /// Those of [`Scheme::from_settings`] and [`Scheme::flow_level`]. For a schedule, if another part
+    /// acts on packets, which a schedule does not send.
     pub fn from_settings(settings: &Settings) -> Result<FlowLevel, SettingError> {
         let Some(schedule) = catalogue::schedule(settings) else {
             return Scheme::from_settings(settings)?.flow_level();

@@ -52,7 +52,7 @@ pub trait Tagging<H: Header>: Send + Sync {
 
     /// A new flow begins on the connection that `flow` belongs to.
     fn start_flow(&self, _flow: &mut Self::Flow, _start: &Start) {}
-    /// Writes on the next packet of the flow.
+    /// Tags the next packet of the flow.
     fn tag(
         &self,
         flow: &mut Self::Flow,
@@ -79,16 +79,16 @@ pub trait TaggerPart: Clone + std::fmt::Debug + 'static {
     /// If the values do not fit each other or the queues.
     fn build(settings: &Settings, queues: usize) -> Result<Self, SettingError>;
 
-    /// What its tags come down to where flows are fluids.
+    /// The fluid forms of its tags.
     fn fluid(&self) -> Tagged;
 
-    /// What hosts write whose TCP is the kernel's, or the reason why they cannot.
+    /// What hosts with the kernel's TCP write on packets, or the reason why they cannot.
     fn on_linux(&self) -> OnLinux<HostTags>;
 }
 
 /// A tagger that knows nothing of headers: what it writes is a [`Tag`].
 ///
-/// Every plain tagger is a [`Tagging`], whatever packets carry.
+/// Every plain tagger is a [`Tagging`] for packets with any header.
 pub trait PlainTagger: Send + Sync {
     /// What it remembers of one connection, from flow to flow.
     type Memory: Copy + Default + std::fmt::Debug + Send;

@@ -1,14 +1,14 @@
 //! Retransmission timeouts of a flow, and how many of them came in a row.
 
-/// How often a sender ran out of patience.
+/// Counts the retransmission timeouts of a flow.
 ///
 /// Timeouts are in a row if nothing of the flow is acknowledged between them (PIAS ToN 2017,
 /// III-B.3: "two consecutive timeout events").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timeouts {
-    /// All of them.
+    /// All timeouts.
     pub all: u32,
-    /// Those since the last acknowledgement.
+    /// Timeouts since the last acknowledgement.
     pub in_a_row: u32,
     /// Rows of two or more.
     pub repeated: u32,
@@ -17,7 +17,7 @@ pub struct Timeouts {
 }
 
 impl Timeouts {
-    /// One more.
+    /// Counts one more timeout.
     #[inline]
     pub fn add(&mut self) {
         self.all += 1;
@@ -26,14 +26,14 @@ impl Timeouts {
         self.longest = self.longest.max(self.in_a_row);
     }
 
-    /// Something was acknowledged.
+    /// Ends the present row, because something was acknowledged.
     #[inline]
     pub fn end_row(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// `all` timeouts in `rows` rows; `None` if they may be spread over the rows in several ways that differ in
-    /// [`Timeouts::repeated`] or [`Timeouts::longest`].
+    /// The counts for `all` timeouts in `rows` rows. `None` if these timeouts may be spread over the rows in
+    /// several ways that differ in [`Timeouts::repeated`] or [`Timeouts::longest`].
     pub fn in_rows(all: u32, rows: u32) -> Option<Timeouts> {
         let further = all.saturating_sub(rows);
         let is_certain = rows <= 1 || further <= 1;
@@ -45,7 +45,7 @@ impl Timeouts {
         })
     }
 
-    /// Those of two parts of one flow, which have rows of their own.
+    /// The timeouts of two parts of one flow. Rows do not extend from one part to the other.
     pub fn and(self, other: Timeouts) -> Timeouts {
         Timeouts {
             all: self.all + other.all,

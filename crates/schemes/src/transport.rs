@@ -38,22 +38,22 @@ pub enum Phase {
     GaveUp,
 }
 
-/// A data packet that a sender wants on its way.
+/// A data packet that a sender wants to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing<H = ()> {
     /// The segment's number.
     pub seq: u32,
     /// Payload bytes.
     pub payload: u32,
-    /// Bytes of the flow before the first of these.
+    /// Bytes of the flow before the first payload byte.
     pub offset: u64,
-    /// What the packet says.
+    /// The packet's flags.
     pub flags: Flags,
     /// Whether everything sent before was acknowledged.
     pub idle: bool,
     /// Timeouts since the flow last made progress.
     pub timeouts_in_a_row: u32,
-    /// How much there is to send.
+    /// The flow's size, and how many of its packets are not known to have arrived.
     pub work: Work,
     /// The scheme's own header.
     pub header: H,
@@ -62,41 +62,40 @@ pub struct Outgoing<H = ()> {
 /// When and how fast to send: the rule that all flows of a scheme follow.
 ///
 /// A world hands packets and timers to senders, receivers and hosts. After each of these it takes all
-/// packets that the sender may send. A deadline may come too early; it never
-/// comes too late.
+/// packets that the sender may send. A timer may run out too early, but never too late.
 pub trait Transport: Sized + Send + Sync {
-    /// The header of its packets, for the switches; [`Carrying`] puts a header on the packets of a
+    /// The header that its packets carry for the switches. [`Carrying`] puts a header on the packets of a
     /// transport that has none.
     type Header: Header;
-    /// What stays when a flow ends and the next begins on the same connection.
+    /// The state of a connection, which stays when a flow ends and the next begins.
     type Connection: Send;
-    /// What a host remembers beyond its flows: whom to grant or to credit next, and whose turn it is
-    /// to send.
+    /// The state of a host beyond that of its flows: which flow gets the next grant or credit, and which
+    /// flow sends next.
     type Host: Hosting<Self> + Send;
     /// The sending side of a flow.
     type Sender: Sending<Self> + Send;
     /// The receiving side of a flow.
     type Receiver: Receiving<Self> + Send;
 
-    /// Whether all packets of a flow must pass the same switches, which know the flow.
+    /// Whether all packets of a flow must pass the same switches, because switches know the flow.
     const NEEDS_ONE_PATH: bool = false;
 
     /// Whether senders wait for applications that hand bytes over at a rate
     /// ([`Start::application_rate`]).
     const WAITS_FOR_APPLICATIONS: bool = false;
 
-    /// Whether a sender ends only when a packet tells it so that its receiver sent once it had every byte
+    /// Whether a sender ends only on a packet that its receiver sends after every byte has come
     /// ([`Receiving::is_delivered`]). A run whose senders may end earlier uses one thread.
     const ENDS_AFTER_DELIVERY: bool = false;
 
-    /// The same rule over paths by which packets of one flow overtake each other.
+    /// Adapts the rule to sprayed paths, on which packets of one flow overtake each other.
     #[must_use]
     fn over_sprayed_paths(self) -> Self {
         self
     }
 
-    /// How many connections each pair of hosts has open from the start, which outlive their flows; 0 if
-    /// every flow opens its own.
+    /// The number of connections that each pair of hosts has open from the start; 0 if every flow opens
+    /// its own. Open connections outlive their flows.
     fn open_connections(&self) -> u32 {
         0
     }
@@ -119,7 +118,7 @@ pub trait Sending<T: Transport> {
     /// The next packet that may be sent now.
     fn poll(&mut self, transport: &T, host: &mut T::Host, now: Time)
     -> Option<Outgoing<T::Header>>;
-    /// Hands all packets to `send` that may be sent now: those that [`Sending::poll`] gives.
+    /// Hands all packets that may be sent now to `send`, as [`Sending::poll`] would return them.
     #[inline(always)]
     fn send_all(
         &mut self,
@@ -132,15 +131,15 @@ pub trait Sending<T: Transport> {
             send(outgoing);
         }
     }
-    /// A packet of a receiver arrives: an ACK, a grant or a credit.
+    /// Handles a packet from a receiver: an ACK, a grant or a credit.
     fn on_ack(&mut self, transport: &T, host: &mut T::Host, now: Time, ack: &Packet<T::Header>);
-    /// The sender's deadline may have come.
+    /// Handles the sender's timer, which may have run out too early.
     fn on_timer(&mut self, transport: &T, host: &mut T::Host, now: Time);
-    /// When [`Sending::on_timer`] is due; [`Time::MAX`]: not at all.
+    /// When [`Sending::on_timer`] is due: [`Time::MAX`] if it is not.
     fn deadline(&self) -> Time;
     /// How far the sender is with its flow.
     fn phase(&self) -> Phase;
-    /// The flow has ended: its connection, for the next one.
+    /// Ends the flow. Returns its connection, for the next flow.
     fn finish(&mut self, now: Time) -> T::Connection;
     /// Packets sent again so far.
     fn retransmissions(&self) -> u32;
@@ -154,10 +153,10 @@ pub trait Sending<T: Transport> {
 
 /// The receiving side of one flow.
 ///
-/// A packet that a receiver or a host hands to `send` goes to the sender of the flow that the
-/// packet names, whichever host that is at.
+/// A packet that a receiver or a host hands to `send` goes to the sender of the flow that the packet
+/// names, at whichever host.
 pub trait Receiving<T: Transport> {
-    /// A data packet comes to the receiver at `host`; what to answer goes to `send`.
+    /// Handles a data packet that comes to the receiver at `host`. Hands the answers to `send`.
     fn on_data(
         &mut self,
         transport: &T,
@@ -167,7 +166,7 @@ pub trait Receiving<T: Transport> {
         send: impl FnMut(Packet<T::Header>),
     );
 
-    /// The receiver's deadline may have come.
+    /// Handles the receiver's timer, which may have run out too early.
     fn on_timer(
         &mut self,
         _transport: &T,
@@ -177,7 +176,7 @@ pub trait Receiving<T: Transport> {
     ) {
     }
 
-    /// When [`Receiving::on_timer`] is due; [`Time::MAX`]: not at all.
+    /// When [`Receiving::on_timer`] is due: [`Time::MAX`] if it is not.
     fn deadline(&self) -> Time {
         Time::MAX
     }
@@ -186,19 +185,19 @@ pub trait Receiving<T: Transport> {
     fn is_delivered(&self) -> bool;
 }
 
-/// What a host remembers beyond its flows. `()` will do where senders do not wait for each other,
-/// and receivers answer the packets of their own flows and nothing else.
+/// The state of a host beyond that of its flows. Use `()` if senders do not wait for each other, and if
+/// receivers only answer the packets of their own flows.
 pub trait Hosting<T: Transport> {
-    /// The host's deadline may have come; grants and credits go to `send`.
+    /// Handles the host's timer, which may have run out too early. Hands grants and credits to `send`.
     fn on_timer(&mut self, _transport: &T, _now: Time, _send: impl FnMut(Packet<T::Header>)) {}
 
-    /// A flow of this host whose sender is to be polled, after the host's timer. The host is asked
-    /// until it names none, so it has to forget a flow that it has named.
+    /// Returns a flow of this host whose sender is to be polled. After the host's timer, the world calls
+    /// this until it returns none, so the host has to forget a flow that it has returned.
     fn next_sender(&mut self, _transport: &T, _now: Time) -> Option<u32> {
         None
     }
 
-    /// When [`Hosting::on_timer`] is due; [`Time::MAX`]: not at all.
+    /// When [`Hosting::on_timer`] is due: [`Time::MAX`] if it is not.
     fn deadline(&self) -> Time {
         Time::MAX
     }

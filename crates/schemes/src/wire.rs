@@ -4,15 +4,16 @@
 //! header by its [`Codec`], all in network byte order. What follows is payload, whose content means nothing.
 //! The packet's size and its destination are those of the datagram around it, and are not written again.
 //!
-//! What may not live here: what headers mean, and sockets.
+//! The meaning of headers does not belong here, nor do sockets.
 
 use crate::packet::{Codec, Flags, Header, Packet};
 
-/// Bytes of what the packets of all transports have: the flow's number, the segment's, the rank or the
-/// beginning of the SACK block, its length, the flags, the priority, and how many ports marked it.
+/// The size of the fields that the packets of all transports have: the flow's number, the segment's number,
+/// the rank or the beginning of the SACK block, the block's length, the flags, the priority, and the number
+/// of ports that marked the packet.
 pub const PACKET_BYTES: usize = 18;
 
-/// Writes a packet at the beginning of `bytes`. Whether there was room.
+/// Writes a packet at the beginning of `bytes`. Returns whether there was room.
 pub fn write<H: Header>(packet: &Packet<H>, codec: &Codec<H>, bytes: &mut [u8]) -> bool {
     let Some((fixed, rest)) = bytes.split_at_mut_checked(PACKET_BYTES) else { return false };
     let Some(header) = rest.get_mut(..codec.bytes) else { return false };
@@ -27,8 +28,8 @@ pub fn write<H: Header>(packet: &Packet<H>, codec: &Codec<H>, bytes: &mut [u8]) 
     true
 }
 
-/// Reads the packet at the beginning of `bytes`: addressed to nobody, and of no size. `None` for what is no
-/// packet: it is too short, has flags that there are not, or a header that is none.
+/// Reads the packet at the beginning of `bytes`. Its destination and its size are 0. Returns `None` if
+/// `bytes` is too short, or if it has unknown flags, or an invalid SACK block or header.
 pub fn read<H: Header>(codec: &Codec<H>, bytes: &[u8]) -> Option<Packet<H>> {
     let (fixed, rest) = bytes.split_at_checked(PACKET_BYTES)?;
     let mut reader = Reader(fixed);
@@ -36,7 +37,7 @@ pub fn read<H: Header>(codec: &Codec<H>, bytes: &[u8]) -> Option<Packet<H>> {
     let sack_len = u16::from_be_bytes(reader.take()?);
     let flags = Flags::from_bits(u16::from_be_bytes(reader.take()?))?;
     let [priority, marks] = reader.take()?;
-    // The end of the block is a number too.
+    // The end of the block must be a segment number, too.
     if flags.has(Flags::ACK) {
         word.checked_add(sack_len.into())?;
     }
@@ -48,14 +49,14 @@ pub fn read<H: Header>(codec: &Codec<H>, bytes: &[u8]) -> Option<Packet<H>> {
 pub(crate) struct Writer<'a>(pub(crate) &'a mut [u8]);
 
 impl Writer<'_> {
-    /// Writes bytes for which there is room.
+    /// Writes bytes. There must be room for them.
     pub(crate) fn put(&mut self, bytes: &[u8]) {
         let (place, rest) = std::mem::take(&mut self.0).split_at_mut(bytes.len());
         place.copy_from_slice(bytes);
         self.0 = rest;
     }
 
-    /// Writes a number of 4 bytes, or the largest that fits.
+    /// Writes a number as 4 bytes. If it does not fit, writes the largest number that does.
     pub(crate) fn put_word(&mut self, number: u64) {
         self.put(&u32::try_from(number).unwrap_or(u32::MAX).to_be_bytes());
     }
@@ -102,7 +103,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes: no panic, and no two meanings.
+        /// Any bytes are read without a panic, and have one meaning at most.
         #[test]
         fn any_bytes_are_no_packet_or_one(
             mut bytes in prop::collection::vec(any::<u8>(), 0..80),

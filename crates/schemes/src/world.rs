@@ -27,13 +27,13 @@ pub struct Parts<T, G, P, C> {
     pub controllers: C,
 }
 
-/// What runs a scheme whose parts are of any types: [`Scheme::run_in`](crate::Scheme::run_in)
-/// calls [`World::run`] once, with the scheme's own, whose ports may be served on other threads.
+/// Runs a scheme, whatever the types of its parts. [`Scheme::run_in`](crate::Scheme::run_in) calls
+/// [`World::run`] once with the scheme's parts. The ports may be served on other threads.
 pub trait World: Sized {
     /// The result of a run.
     type Output;
 
-    /// Runs the scheme that these parts are.
+    /// Runs the scheme that consists of these parts.
     fn run<T, G, P, C>(self, parts: Parts<T, G, P, C>) -> Self::Output
     where
         T: Transport,
@@ -42,8 +42,8 @@ pub trait World: Sized {
         C: Controllers<T::Header>;
 }
 
-/// Makes the egress ports of a network, in the network's order. A closure makes
-/// ports that are the same at hosts and switches.
+/// Makes the egress ports of a network, in the network's order. Any closure that makes a port from a [`Site`]
+/// implements this.
 pub trait Ports<H: Header> {
     /// A port.
     type Port: Port<Packet<H>>;
@@ -51,7 +51,7 @@ pub trait Ports<H: Header> {
     /// The port at `site`.
     fn port(&self, site: Site, connections: &Connections) -> Self::Port;
 
-    /// The share of its link's rate that a host's card sends at.
+    /// The rate at which a host's card sends, as a share of its link's rate.
     fn host_rate(&self) -> f64 {
         1.0
     }

@@ -45,7 +45,8 @@ impl Division {
     }
 }
 
-/// By host: its part. Hosts of one switch are next to each other, and all parts have about the same traffic.
+/// The part of each host. Hosts of one switch are next to each other, and all parts have about the same
+/// traffic.
 fn divide_hosts(network: &Network, flows: &[Flow], parts: usize) -> Vec<u32> {
     let mut traffic = vec![1; network.host_count() as usize];
     for flow in flows {
@@ -66,7 +67,7 @@ fn divide_hosts(network: &Network, flows: &[Flow], parts: usize) -> Vec<u32> {
     of_host
 }
 
-/// By node: the part of its nearest hosts; `None` if these are in several parts.
+/// The part of each node's nearest hosts; `None` if these are in several parts.
 fn homes(network: &Network, of_host: &[u32]) -> Vec<Option<u32>> {
     let mut homes: Vec<Option<u32>> = vec![None; network.node_count() as usize];
     let mut distances = vec![u32::MAX; network.node_count() as usize];

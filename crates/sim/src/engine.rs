@@ -17,14 +17,14 @@ use crate::share::Share;
 use crate::team::Team;
 use crate::watcher::Watching;
 
-/// Arrivals between looks at whether to stop. Where ports share memory, an arrival may visit all
-/// ports of a switch.
+/// The number of arrivals between two checks whether to stop. Where ports share memory, an arrival
+/// may visit all ports of a switch.
 const LOOK_EVERY: u32 = 1 << 8;
 
 /// A simulation under way, of a network or of a part of one.
 pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, F, W> {
     flows: &'a [Flow],
-    /// The flows that have an end in this part, by start.
+    /// The flows that have an end in this part, in the order of their starts.
     starts: Vec<u32>,
     /// How many of these have started.
     started: usize,
@@ -36,19 +36,20 @@ pub(crate) struct Engine<'a, T: Transport, G: Tagging<T::Header>, F, W> {
     next_sample: Time,
     /// The next flow's start or the next sample, whichever is earlier.
     next_planned: Time,
-    /// The earliest event that is not a link's.
+    /// The time of the earliest event other than a packet's arrival.
     next_other: Time,
-    /// Every port at the last sample time.
+    /// The last sample of every port.
     samples: Vec<PortSample>,
     last_sample: Option<Time>,
     until: Time,
     /// The last event's time.
     end: Time,
-    /// Events of hosts, and samples.
+    /// The number of events of hosts and of samples.
     events: u64,
 }
 
-/// Where the next event comes from; of those at the same time the first of this list.
+/// The source of an event. Of events at the same time, the one whose source is first in this list
+/// comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Links,
@@ -96,7 +97,7 @@ where
         engine
     }
 
-    /// Simulates to the end.
+    /// Runs the simulation to its end.
     pub(crate) fn run(mut self, watch: &mut Watch<'_>) -> Share {
         let mut stopped = false;
         loop {
@@ -124,7 +125,8 @@ where
         self.finish(stopped)
     }
 
-    /// Has the fabric bring packets to hosts up to a new horizon: when something happens next.
+    /// Moves the fabric's horizon on: the fabric brings packets to hosts. Returns when something
+    /// happens next.
     #[inline]
     fn advance(&mut self) -> Time {
         let last = self.until.min(self.next_sample);
@@ -170,13 +172,14 @@ where
         (self.next_other, source)
     }
 
-    /// Finds the next event that is not a link's, after any of them may have changed.
+    /// Finds the next event other than an arrival, when a start, a sample or a timer may have
+    /// changed.
     fn plan(&mut self) {
         self.next_planned = self.next_flow_start().min(self.next_sample);
         self.look_ahead();
     }
 
-    /// The same after timers may have changed.
+    /// Finds the next event other than an arrival, when nothing but timers may have changed.
     #[inline]
     fn look_ahead(&mut self) {
         self.next_other = self.next_planned.min(next_timer(&self.fabric, &self.hosts));
@@ -187,10 +190,11 @@ where
         self.starts.get(self.started).map_or(Time::MAX, |flow| self.flows[*flow as usize].start)
     }
 
-    /// Delivers what arrives next before anything else happens, up to a limit: the time of the last
-    /// arrival.
+    /// Delivers the packets that arrive before anything else happens, up to a limit. Returns the
+    /// time of the last arrival.
     fn deliver(&mut self) -> Time {
-        // Packets move neither the horizon, which is after the first one, nor starts and samples.
+        // Deliveries move neither the horizon, which is after the first of them, nor starts and
+        // samples.
         let known = self.fabric.horizon() - Time::from_ps(1);
         let last = known.min(self.until).min(self.next_planned);
         let mut left = if W::LOOKS { 1 } else { LOOK_EVERY };
@@ -250,7 +254,8 @@ where
         self.look_ahead();
     }
 
-    /// Looks at every port; the last time is when nothing else is left to happen.
+    /// Takes a sample of every port. The last regular sample is taken when nothing else is left to
+    /// happen.
     fn sample(&mut self, now: Time, watch: &mut Watch<'_>) -> ControlFlow<()> {
         self.end = now;
         self.events += u64::from(self.team.leads());
@@ -273,7 +278,7 @@ where
         self.last_sample = Some(now);
     }
 
-    /// Hands on what all parts have sampled.
+    /// Hands the samples of all parts on to `watch`.
     fn hand_on_samples(&mut self, watch: &mut Watch<'_>) -> ControlFlow<()> {
         self.team.gather_samples(&mut self.samples)?;
         if self.team.leads() { (watch.samples)(&self.samples) } else { ControlFlow::Continue(()) }
@@ -312,7 +317,7 @@ where
     }
 }
 
-/// When the next timer runs out, of hosts or of controllers.
+/// When the next timer of a host or of a controller runs out.
 #[inline]
 fn next_timer<T, G, F>(fabric: &F, hosts: &Hosts<'_, T, G>) -> Time
 where

@@ -1,10 +1,14 @@
 //! The links of a network and what crosses them, on the way from host to host.
 //!
-//! What lives here: ways to bring packets through a network, with the same results. [`events`]
-//! takes one arrival after the other, wherever it is, and can do everything; [`windows`] goes
-//! through networks whose ports have an order, level by level, a stretch of time at once, which is
-//! faster; [`apart`] does this where controllers see both directions of a link: ports go through a
-//! window first, then controllers change its headers. What may not: what hosts do with packets.
+//! Three modules bring packets through a network, with the same results:
+//!
+//! - [`events`] handles one arrival after the other. It works for every network and scheme.
+//! - [`windows`] handles a window of time at once, port by port. It is faster, and needs a network
+//!   whose ports have an order.
+//! - [`apart`] is [`windows`] for controllers that see both directions of a link: it serves the ports
+//!   for a window first, and shows the packets to the controllers afterwards.
+//!
+//! What hosts do with packets is not part of this module.
 
 mod alarms;
 pub(crate) mod apart;
@@ -38,62 +42,62 @@ use flowsched_workload::Flow;
 use crate::job::Job;
 use crate::link::Link;
 
-/// What brings packets from host to host.
+/// Brings packets from host to host.
 pub(crate) trait Fabric<H: Header> {
     /// A host sends a packet.
     fn send(&mut self, host: HostId, packet: Packet<H>, now: Time);
 
-    /// When the next packet arrives anywhere that is to be delivered; [`Time::MAX`]: none before
+    /// When the next packet arrives that [`Fabric::deliver`] handles: [`Time::MAX`] if none does before
     /// the horizon.
     fn next_arrival(&self) -> Time;
 
-    /// The next packet arrives, at its host or elsewhere: its time, and the packet if it is at its host, go to
-    /// `handle`. The same happens to the packets after it, up to the first that arrives later than `handle`
-    /// last said. When the last of these packets arrived.
+    /// Delivers the next packet, and those after it up to the time that `handle` returned last, or until
+    /// `handle` breaks off. Calls `handle` for each of them with the time of its arrival, and with the
+    /// packet if it has reached its host. Returns when the last of these packets arrived.
     fn deliver(
         &mut self,
         handle: impl FnMut(&mut Self, Time, Option<Delivered<'_, H>>) -> ControlFlow<(), Time>,
     ) -> Time;
 
-    /// What happens to hosts from here on is not known yet: packets that they sent before may
-    /// have to be brought to them first.
+    /// The first instant for which the fabric does not know yet what reaches hosts. Packets that hosts
+    /// sent earlier may have to be brought to hosts first.
     fn horizon(&self) -> Time;
 
-    /// Moves the horizon, for hosts have done everything before it: on to where no event is left,
-    /// or to `last` at the latest, that included. `next` tells when hosts do something next if
-    /// nothing arrives. When something happens next, anywhere; [`Time::MAX`]: never.
+    /// Moves the horizon on, to just after `last` at the latest. Hosts must have done everything before
+    /// the horizon. `next` returns when hosts do something next if nothing arrives. Returns when
+    /// something happens next anywhere: [`Time::MAX`] if nothing does.
     fn advance(&mut self, last: Time, next: impl FnOnce() -> Time) -> Time;
 
-    /// When a switch's controller does something next.
+    /// When the timer of a port's controller runs out next.
     fn next_timer(&self) -> Time;
 
-    /// It does so.
+    /// Runs the controller's timer that runs out at `now`.
     fn on_timer(&mut self, now: Time);
 
-    /// Whether a delivery that reaches no host may change when a controller does something.
+    /// Whether a packet that arrives anywhere but at its host may change [`Fabric::next_timer`].
     const HAS_TIMERS: bool;
 
-    /// The ports and links, all that happened up to `now` considered. Hosts have done everything up
-    /// to then.
+    /// Adds a sample of every port and its link at `now` to `samples`. Hosts must have done everything
+    /// up to `now`.
     fn sample(&mut self, now: Time, samples: &mut Vec<PortSample>);
 
-    /// Whether no packet is under way; hosts have done everything up to the horizon, and a sample
-    /// was taken.
+    /// Whether no packet is under way, and no controller's timer is set that [`Fabric::next_timer`] leaves
+    /// out. Hosts must have done everything up to the horizon, and a sample must have been taken.
     fn is_quiet(&self) -> bool;
 
-    /// When a packet last reached the far end of a link, or a controller did something of itself.
+    /// When a packet last reached the far end of a link or a controller's timer last ran out.
     fn last_event(&self) -> Time;
 
-    /// What controllers needed at most; nothing where there are none.
+    /// The memory that controllers needed at most; nothing if there are no controllers.
     fn overhead(&self) -> Overhead {
         Overhead::default()
     }
 
-    /// What crossed the links and what became of it.
+    /// Returns the counters of the run.
     fn tally(self) -> Tally;
 }
 
-/// A packet at its host, and the one after it, if that is known already.
+/// A packet that has reached its host, and the next one to reach a host if it is known already.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivered<'p, H> {
     pub(crate) packet: &'p Packet<H>,
@@ -102,19 +106,20 @@ pub(crate) struct Delivered<'p, H> {
 
 /// A fabric whose ports can be looked at one by one, at any time.
 pub(crate) trait Observable<H: Header>: Fabric<H> {
-    /// A port at `now`. Hosts have done everything up to then.
+    /// The state of a port at `now`. Hosts must have done everything up to `now`.
     fn look(&mut self, port: u32, now: Time) -> PortState;
 
-    /// When the next packet leaves the port's queue if nothing else happens; [`Time::MAX`]: none waits.
+    /// When the next packet leaves the port's queue if nothing else happens: [`Time::MAX`] if none
+    /// waits.
     fn next_departure(&self, port: u32) -> Time;
 }
 
-/// What a fabric counts.
+/// The counters of a fabric.
 #[derive(Debug)]
 pub(crate) struct Tally {
     /// Packets that have begun to leave ports.
     pub(crate) sent: u64,
-    /// Packets of these that have not reached the far end of their link.
+    /// The packets among these that have not reached the far end of their link.
     pub(crate) on_links: u64,
     /// How often controllers' timers ran out.
     pub(crate) rung: u64,
@@ -124,7 +129,7 @@ pub(crate) struct Tally {
     pub(crate) lost: Vec<u32>,
 }
 
-/// The links of all ports, in their order.
+/// The link of each port, in the order of ports.
 pub(crate) fn links<H: Header, P: Ports<H>>(
     job: &Job<'_>,
     ports: &P,
@@ -147,7 +152,7 @@ pub(crate) fn controllers<'c, H: Header, C: Controllers<H>>(
     move |port| controllers.controller(site(job, port.index(), job.network.port(port), host_rate))
 }
 
-/// Where a port is; hosts send at `host_rate` times their links' rates.
+/// The site of a port. Hosts send at `host_rate` times their links' rates.
 fn site(job: &Job<'_>, index: usize, port: &LinkEnd, host_rate: f64) -> Site {
     let is_host = job.network.host(port.owner).is_some();
     let share = if is_host { host_rate } else { 1.0 };
@@ -179,16 +184,16 @@ fn loses(job: &Job<'_>) -> bool {
     job.network.ports().iter().any(|port| port.loss != Loss::NONE)
 }
 
-/// What carries no data of a flow.
+/// Packets with one of these flags carry no data of a flow.
 pub(crate) const NOT_DATA: Flags =
     Flags::ACK.with(Flags::MESSAGE).with(Flags::SYN).with(Flags::PROBE);
 
-/// Who is told of every packet that a port drops or a link loses.
+/// Keeps account of packets that a port drops or a link loses.
 pub trait Losses<H> {
-    /// The packet is gone.
+    /// Notes that a packet was dropped or lost.
     fn lose(&mut self, packet: &Packet<H>);
 
-    /// The flow of every data packet that is gone, if somebody has kept them.
+    /// The flow of every data packet that was dropped or lost; empty if these are not kept.
     fn flows(self) -> Vec<u32>
     where
         Self: Sized,
@@ -197,7 +202,7 @@ pub trait Losses<H> {
     }
 }
 
-/// Keeps the flows of data packets that are gone.
+/// Keeps the flow of every data packet that was dropped or lost.
 #[derive(Debug, Default)]
 pub(crate) struct LostData(Vec<u32>);
 

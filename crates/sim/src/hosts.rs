@@ -35,22 +35,23 @@ pub(crate) struct Hosts<'a, T: Transport, G: Tagging<T::Header>> {
     senders: Slots<SendingEnd<T, G::Flow>>,
     receivers: Slots<ReceivingEnd<T>>,
     pools: Pools<T::Connection, G::Flow>,
-    /// By flow: what its ends in this part know.
+    /// What the ends in this part know of each flow.
     pub(crate) outcomes: Vec<FlowOutcome>,
     connections: Connections,
-    /// What hosts remember beyond their flows, and their timers.
+    /// What each host remembers beyond its flows, and its timer.
     states: Vec<(T::Host, Armed)>,
     pub(crate) timers: Timers<(u32, Side)>,
-    /// Flows that ended since this was last set to zero.
+    /// The number of flows that have ended since this was last set to zero.
     pub(crate) ended: u64,
-    /// Probes sent, headers included.
+    /// Bytes of the probes sent, headers included.
     pub(crate) probes: Bytes,
 }
 
-/// By sender and receiver: their connections, each with what the tagger knows of it.
+/// The connections of each pair of sender and receiver, each with what the tagger knows of it.
 type Pools<C, F> = HashMap<(HostId, HostId), Pool<(C, F)>>;
 
-/// What a probe is not: it carries the flag of one, but opens or ends a flow.
+/// A packet with one of these flags opens or ends a flow. It is not counted as a probe, although it may
+/// carry the flag of one.
 const NO_PROBE: Flags = Flags::SYN.with(Flags::TERM);
 
 /// The sender of a flow under way.
@@ -104,8 +105,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         }
     }
 
-    /// A flow starts that has an end in this part; what it sends at once goes to `send`. Whether its
-    /// sender is in this part.
+    /// Starts a flow that has an end in this part. The packets that it sends at once go to `send`.
+    /// Returns whether its sender is in this part.
     pub(crate) fn start(
         &mut self,
         id: u32,
@@ -150,7 +151,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         self.senders.insert(id, end);
     }
 
-    /// A connection of the pair, what the tagger knows of it, and its number.
+    /// Takes a connection for the flow. Returns the connection, what the tagger knows of it, and its
+    /// number.
     fn take_connection(&mut self, flow: &Flow) -> (T::Connection, G::Flow, u32) {
         let (network, transport) = (self.network, &self.transport);
         let open = transport.open_connections();
@@ -170,7 +172,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         }
     }
 
-    /// Loads what is needed when this packet arrives, so that it is at hand by then.
+    /// Loads the state that this packet needs when it arrives, so that the state is in the cache by
+    /// then.
     #[inline]
     pub(crate) fn expect(&self, packet: &Packet<T::Header>) {
         if packet.flags.has(Flags::ACK) {
@@ -182,7 +185,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         }
     }
 
-    /// A packet arrives at the host that it was for.
+    /// Handles a packet that arrives at its host. The packets that the host sends then go to `send`.
     #[inline]
     pub(crate) fn receive(
         &mut self,
@@ -259,7 +262,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         }
     }
 
-    /// The first timer runs out. Whether that concerns anybody still.
+    /// Handles the timer that runs out first. Returns false if the timer no longer concerned anybody.
     pub(crate) fn on_timer(
         &mut self,
         now: Time,
@@ -341,7 +344,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         is_due
     }
 
-    /// Sends what the senders may send now that a host names.
+    /// Lets the host name one sender after another, and sends what these may send now.
     fn send_next(&mut self, host: u32, now: Time, mut send: impl FnMut(HostId, Packet<T::Header>)) {
         while let Some(flow) = self.states[host as usize].0.next_sender(&self.transport, now) {
             let cause = || Cause::Timer(host, Side::Host);
@@ -349,8 +352,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         }
     }
 
-    /// Something happens to a sender, which then sends what it may send now. Ends the flow if all is
-    /// acknowledged or the flow is given up. Nothing happens if the flow has ended.
+    /// Calls `happens` for a flow's sender, which then sends what it may send now. Ends the flow if all
+    /// is acknowledged or the sender gives up. Does nothing if the flow has ended.
     #[inline(never)]
     fn act(
         &mut self,
@@ -363,7 +366,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         self.act_now(id, now, cause, happens, send);
     }
 
-    /// The same, in line where ACKs arrive.
+    /// Does what `act` does, inlined for the arrival of ACKs.
     #[inline(always)]
     fn act_now(
         &mut self,
@@ -401,7 +404,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         }
     }
 
-    /// The flow's sender ends in this phase, and its receiver, wherever that is.
+    /// Ends the flow's sender in this phase, and its receiver in whichever part that is.
     #[inline(never)]
     fn end(&mut self, id: u32, phase: Phase, turn: Turn) {
         let Some(end) = self.senders.get_mut(id) else { return };
@@ -429,7 +432,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         self.rest();
     }
 
-    /// Ends the receivers whose senders have ended in other parts, as of the last meeting.
+    /// Ends the receivers whose senders ended in other parts before the last meeting.
     pub(crate) fn hear_endings(&mut self) {
         let team = self.team;
         team.hear_endings(|flow| self.end_receiver(flow));
@@ -442,7 +445,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         }
     }
 
-    /// Forgets the timers of flows if none is left to whom they could mean anything.
+    /// Removes the timers of flows if no flow is under way.
     fn rest(&mut self) {
         if self.senders.is_empty() && self.receivers.is_empty() {
             self.timers.retain(|(_, side)| *side == Side::Host);
@@ -454,7 +457,7 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
         Some(self.senders.get(flow)?.sender.state())
     }
 
-    /// Notes what flows that have not ended did so far.
+    /// Notes the results so far of flows that have not ended.
     pub(crate) fn close(&mut self) {
         for (id, end) in self.senders.iter() {
             close_sender(&mut self.outcomes[id as usize], end);
@@ -465,14 +468,14 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Hosts<'a, T, G> {
     }
 }
 
-/// Notes what a flow's sender did.
+/// Notes the results of a flow's sender.
 fn close_sender<T: Transport, F>(outcome: &mut FlowOutcome, end: &SendingEnd<T, F>) {
     outcome.retransmissions = end.sender.retransmissions();
     outcome.timeouts = end.sender.timeouts();
     end.account.close(&mut outcome.passage);
 }
 
-/// The packet that a sender wants on its way, with its address and its tag.
+/// Makes the packet that a sender sends, with its address and its tag.
 #[inline(always)]
 fn tagged<H: Header, G: Tagging<H>>(
     id: u32,

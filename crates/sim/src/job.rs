@@ -16,14 +16,15 @@ pub struct Job<'a> {
     pub flows: &'a [Flow],
     /// The seed of every random choice.
     pub seed: u64,
-    /// How often every port's queue is looked at; [`Time::ZERO`]: only at the end.
+    /// The interval between samples of every port. With [`Time::ZERO`] there is only a sample at
+    /// the end.
     pub sample_interval: Time,
-    /// When to stop; `None`: when nothing is left to happen.
+    /// When to stop. With `None` the run ends when nothing is left to happen.
     pub until: Option<Time>,
 }
 
 impl Job<'_> {
-    /// The same job with the routing that the scheme brings with it, if it does.
+    /// The job with the routing that the scheme brings with it, if it does.
     #[doc(hidden)]
     pub fn under(&self, scheme: &Scheme) -> Self {
         let routing = if scheme.ns2_routing { Routing::Spray } else { self.routing };

@@ -1,8 +1,9 @@
 //! Packet-level simulation: every packet of every flow, over every link.
 //!
 //! [`run`] takes a [`Job`] (a network, its flows, a seed) and a scheme, and gives an [`Outcome`].
-//! [`run_parts`] takes parts of any types. What lives here is what schemes leave to the world
-//! around them: time, links, routing, who talks to whom. What may not: anything about one scheme.
+//! [`run_parts`] takes parts of any types instead of a scheme. This crate has what schemes leave to the
+//! world around them: time, links, routing, and who talks to whom. It knows nothing of any single
+//! scheme.
 //!
 //! Every event has a place in a total order: its time, then the number of its source (a link,
 //! the arrivals, the timers), then the source's own order. The same job gives the same outcome
@@ -106,7 +107,9 @@ where
     run_on_one(job, &shared(job, parts), watch)
 }
 
-/// The same on up to as many threads as `watch` says, if the ports may be served on any of them.
+/// Runs a job to its end with parts of any types, on up to as many threads as `watch` says. Ports must
+/// be [`Send`], because any of the threads may serve them. Samples go to `watch`, so that memory does
+/// not grow with time, and [`Outcome::ports`] stays empty.
 pub fn run_parts_on_threads<T, G, P, C>(
     job: &Job<'_>,
     parts: Parts<T, G, P, C>,
@@ -160,7 +163,7 @@ where
     }
 }
 
-/// Runs a job on one thread, whatever brings its packets through the network.
+/// Runs a job on one thread, with any fabric.
 fn run_to_end<'a, T, G, F, W>(
     job: &Job<'a>,
     hosts: Hosts<'a, T, G>,
@@ -177,7 +180,7 @@ where
     Engine::new(job, hosts, fabric, watcher, Team::alone()).run(watch).conclude(watch)
 }
 
-/// The packet simulator as a world: a job, and who follows its run.
+/// The packet simulator as a world: a job, and the watch that follows its run.
 struct Run<'j, 'n, 'w, 's> {
     job: &'j Job<'n>,
     watch: &'w mut Watch<'s>,

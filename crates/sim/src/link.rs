@@ -22,7 +22,7 @@ pub(crate) struct Link<H, P> {
     waiting: u32,
     /// The far end.
     pub(crate) peer: NodeId,
-    /// What has left, with those on their way.
+    /// The packets that have left, including those on their way, and their bytes.
     sent_packets: u64,
     sent_bytes: u64,
     pub(crate) port: P,
@@ -39,7 +39,8 @@ pub(crate) struct OnTheWay<H> {
     pub(crate) packet: Packet<H>,
 }
 
-/// What looks at each packet whose first bit leaves: at which time, and what still waits.
+/// A callback for each packet whose first bit leaves. It gets the time, the packet, and what still
+/// waits.
 pub(crate) trait Departs<H>: FnMut(Time, &mut Packet<H>, Backlog) {}
 
 impl<H, F: FnMut(Time, &mut Packet<H>, Backlog)> Departs<H> for F {}
@@ -60,20 +61,21 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         }
     }
 
-    /// Settles which packets left up to `now`: nothing that is yet to come can change it. Each of
-    /// them goes to `departs` when its first bit leaves, with that time and what still waits.
+    /// Settles which packets left up to `now`. Nothing that is yet to come can change this. Hands each
+    /// packet to `departs` when its first bit leaves, with that time and what still waits.
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Time, departs: &mut impl Departs<H>) {
-        // One branch, seldom taken, rather than two that cannot be guessed; also below.
+        // One branch that is seldom taken is faster than two that cannot be predicted; also below.
         if self.next_departure() <= now {
             self.settle(now, departs);
         }
     }
 
-    /// Settles what left if nothing else is on its way: only then does it matter at a delivery.
+    /// Settles which packets left up to `now` if no packet is on its way. Otherwise this does not matter
+    /// at a delivery.
     #[inline]
     pub(crate) fn catch_up_if_empty(&mut self, now: Time, departs: &mut impl Departs<H>) {
-        // What waits is more than this only if nothing is on its way.
+        // `waiting` exceeds this only if nothing is on its way.
         let least = (self.on_the_way.len() as u64) << u32::BITS;
         if u64::from(self.waiting) > least {
             self.catch_up(now, departs);
@@ -88,7 +90,7 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         self.waiting = self.port.backlog().packets;
     }
 
-    /// The packet's first bit leaves at `start`.
+    /// Sends a packet whose first bit leaves at `start`.
     #[inline]
     fn send(&mut self, packet: &mut Packet<H>, start: Time, departs: &mut impl Departs<H>) {
         departs(start, packet, self.port.backlog());
@@ -100,8 +102,8 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         place.packet = *packet;
     }
 
-    /// A packet comes to the port, which has been caught up; `elsewhere` is what waits in the
-    /// switch's other ports.
+    /// A packet comes to the port, which must be caught up to `now`. `elsewhere` is the number of bytes
+    /// that wait in the switch's other ports.
     #[inline]
     pub(crate) fn offer(
         &mut self,
@@ -124,7 +126,7 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         }
     }
 
-    /// Takes the packet that arrives at the far end first.
+    /// Removes the packet that arrives next at the far end, and returns it.
     #[inline]
     pub(crate) fn deliver(&mut self) -> Option<Packet<H>> {
         let packet = self.on_the_way.front()?.packet;
@@ -132,15 +134,15 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         Some(packet)
     }
 
-    /// Whether the packet that arrives at the far end next is lost; `stream` tells the link's random
-    /// numbers from other links'.
+    /// Whether the packet that arrives next at the far end is lost. `stream` seeds the link's random
+    /// numbers.
     pub(crate) fn loses(&self, stream: u64) -> bool {
         // The number of the packet among those that arrived.
         let number = self.sent_packets + 1 - self.on_the_way.len() as u64;
         self.loss.strikes((mix(mix(stream) ^ number) >> 32) as u32)
     }
 
-    /// A packet was lost on the way.
+    /// Counts a packet that was lost on the way.
     pub(crate) fn note_loss(&mut self) {
         self.drops += 1;
     }
@@ -168,18 +170,18 @@ impl<H: Header, P: Port<Packet<H>>> Link<H, P> {
         self.port.marks()
     }
 
-    /// When the next packet leaves the queue if nothing else happens; [`Time::MAX`]: none waits.
+    /// When the next packet leaves the queue if nothing else happens: [`Time::MAX`] if none waits.
     #[inline]
     pub(crate) fn next_departure(&self) -> Time {
         if self.waiting > 0 { self.line.free_at() } else { Time::MAX }
     }
 
-    /// The port as a probe sees it; it has been caught up to `time`.
+    /// The state of the port at `time`, up to which it must be caught up, as a probe sees it.
     pub(crate) fn state(&self, time: Time, port: u32) -> PortState {
         PortState { sample: self.sample(time, port), unsent_bytes: self.line.unsent_bytes(time) }
     }
 
-    /// The port as it is; it has been caught up to `time`.
+    /// A sample of the port at `time`, up to which it must be caught up.
     pub(crate) fn sample(&self, time: Time, port: u32) -> PortSample {
         let backlog = self.backlog();
         let on_the_way = self.on_the_way.iter();

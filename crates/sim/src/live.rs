@@ -1,8 +1,8 @@
-//! A network whose hosts are elsewhere: for worlds that bring packets of their own.
+//! A network without hosts, for worlds that bring packets of their own.
 //!
-//! Ports, links, routing and controllers are those of a simulation. The caller brings every packet when
-//! a host sends it, and takes it where it arrives. Time is the caller's, and may be that of a clock: what
-//! is done late is computed for the time at which it was due.
+//! Ports, links, routing and controllers are those of a simulation. The caller hands in every packet
+//! when a host sends it, and takes it out where it arrives. The caller also sets the time, which may be
+//! that of a clock: events that are handled late are computed for the times at which they were due.
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Controller;
@@ -22,7 +22,7 @@ pub struct Live<'a, H, P, C, L> {
     events: Events<'a, H, P, C, L>,
 }
 
-/// A packet at the host it goes to.
+/// A packet that has reached its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery<H> {
     /// The host.
@@ -40,8 +40,8 @@ where
     C: Controller<H>,
     L: Losses<H>,
 {
-    /// The job's network, with these parts and without packets. `losses` is told of every packet that
-    /// does not arrive; `connections` of the flows' connections.
+    /// The job's network, with these parts and without packets. `losses` keeps account of packets that
+    /// do not arrive. The caller notes the flows' connections in `connections`.
     pub fn new(
         job: &Job<'a>,
         ports: &impl Ports<H, Port = P>,
@@ -55,17 +55,18 @@ where
         Live { events: Events::new(job, links, controllers, losses, false) }
     }
 
-    /// A host sends a packet at `now`: not before what was done last, and not after [`Live::next`].
+    /// Sends a packet of a host at `now`, which must not be before the last event or call, and not after
+    /// [`Live::next`].
     pub fn send(&mut self, host: HostId, packet: Packet<H>, now: Time) {
         self.events.send(host, packet, now);
     }
 
-    /// When something happens next in the network; [`Time::MAX`]: not before a host sends.
+    /// When something happens next in the network: [`Time::MAX`] if nothing does before a host sends.
     pub fn next(&self) -> Time {
         self.events.next_arrival().min(self.events.next_timer())
     }
 
-    /// What happens next happens: a packet that has come to its host.
+    /// Handles the next event. Returns the packet if one has come to its host.
     pub fn advance(&mut self) -> Option<Delivery<H>> {
         let (arrival, timer) = (self.events.next_arrival(), self.events.next_timer());
         if timer < arrival {
@@ -76,12 +77,12 @@ where
         Some(Delivery { host: HostId(packet.to), at: arrival, packet })
     }
 
-    /// Who is told of the packets that do not arrive.
+    /// The account of packets that do not arrive.
     pub fn losses(&mut self) -> &mut L {
         self.events.losses()
     }
 
-    /// Every port at `now`, which must not be after [`Live::next`].
+    /// Adds a sample of every port at `now`, which must not be after [`Live::next`], to `samples`.
     pub fn sample(&mut self, now: Time, samples: &mut Vec<PortSample>) {
         self.events.sample(now, samples);
     }

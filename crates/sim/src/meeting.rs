@@ -10,31 +10,31 @@ use crate::sync::{
     AtomicBool, AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence, hint,
 };
 
-/// Numbers that a seat may bring to a round.
+/// The most numbers that a seat may bring to a round.
 const MOST_BROUGHT: usize = 2;
 
-/// Where as many threads as there are seats meet, again and again.
+/// A barrier that one thread per seat uses again and again.
 #[derive(Debug)]
 pub(crate) struct Meeting {
     seats: usize,
-    /// Looks before a thread sleeps.
+    /// The number of times that a thread looks for the others before it sleeps.
     looks: u32,
-    /// How many sleep, or are about to.
+    /// How many threads sleep, or are about to.
     asleep: AtomicUsize,
     bed: Mutex<()>,
     alarm: Condvar,
-    /// How many have come to the present round.
+    /// How many threads have come to the present round.
     present: AtomicUsize,
     /// How many rounds are complete.
     rounds: AtomicUsize,
     is_over: AtomicBool,
-    /// What each seat brings to a round. Rounds take turns: a seat may bring something to the next
-    /// round while others still read what was brought to this one.
+    /// The numbers that each seat brings to a round. Rounds use the two lists in turn: a seat may bring
+    /// something to the next round while others still read what was brought to this one.
     brought: [Vec<[AtomicU64; MOST_BROUGHT]>; 2],
 }
 
 impl Meeting {
-    /// A meeting whose threads look so many times for the others before they sleep.
+    /// A meeting of `seats` threads, which look `looks` times for the others before they sleep.
     pub(crate) fn new(seats: usize, looks: u32) -> Meeting {
         let nothing = || (0..seats).map(|_| [AtomicU64::new(0), AtomicU64::new(0)]).collect();
         Meeting {
@@ -50,8 +50,8 @@ impl Meeting {
         }
     }
 
-    /// Waits until all have come. What any of them did before, all see afterwards.
-    /// [`ControlFlow::Break`]: the meeting is over.
+    /// Waits until all threads have come. Afterwards, all see what any of them did before. Returns
+    /// [`ControlFlow::Break`] if the meeting is over.
     pub(crate) fn wait(&self) -> ControlFlow<()> {
         let round = self.rounds.load(Ordering::Relaxed);
         if self.present.fetch_add(1, Ordering::AcqRel) + 1 == self.seats {
@@ -64,8 +64,8 @@ impl Meeting {
         if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Waits until all have come, and hands on the least of what they brought, of each kind; `None` once
-    /// the meeting is over.
+    /// Waits until all threads have come. Returns the least number of all seats for each place in
+    /// `brings`; `None` once the meeting is over.
     pub(crate) fn least<const N: usize>(&self, seat: usize, brings: [u64; N]) -> Option<[u64; N]> {
         const { assert!(N <= MOST_BROUGHT) };
         let brought = &self.brought[self.rounds.load(Ordering::Relaxed) % 2];
@@ -80,7 +80,8 @@ impl Meeting {
         Some(std::array::from_fn(least))
     }
 
-    /// Waits until something holds or the meeting is over. Whoever makes it hold has to call [`Meeting::wake`].
+    /// Waits until `holds` returns true or the meeting is over. The thread that makes it true has to
+    /// call [`Meeting::wake`].
     pub(crate) fn wait_until(&self, mut holds: impl FnMut() -> bool) -> ControlFlow<()> {
         let mut look = || match holds() {
             true => Some(ControlFlow::Continue(())),
@@ -98,7 +99,7 @@ impl Meeting {
     fn sleep_until<T>(&self, mut look: impl FnMut() -> Option<T>) -> T {
         let mut bed = lock(&self.bed);
         self.asleep.fetch_add(1, Ordering::Relaxed);
-        // Either this thread sees what `wake` comes after, or `wake` sees that this thread sleeps.
+        // Either this thread sees what was done before `wake`, or `wake` sees that this thread sleeps.
         fence(Ordering::SeqCst);
         let found = loop {
             match look() {
@@ -110,7 +111,7 @@ impl Meeting {
         found
     }
 
-    /// Has the threads that sleep look again.
+    /// Wakes the threads that sleep, so that they look again.
     pub(crate) fn wake(&self) {
         fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::Relaxed) > 0 {
@@ -120,7 +121,7 @@ impl Meeting {
         }
     }
 
-    /// Nobody waits here any more.
+    /// Ends the meeting: no thread waits any more.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Release);
         self.wake();
@@ -131,7 +132,7 @@ impl Meeting {
     }
 }
 
-/// The lock, even if a thread has panicked: the panic goes on where threads are joined.
+/// Takes the lock even if a thread has panicked with it: the panic resumes where threads are joined.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

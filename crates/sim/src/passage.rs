@@ -1,4 +1,4 @@
-//! Keeps accounts of what a flow's packets met on their way: the data, and the ACKs.
+//! Counts what happens to a flow's data packets and ACKs on their way.
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::Flags;
@@ -31,7 +31,7 @@ pub(crate) struct AckAccount {
 const NOT_DATA: Flags = Flags::SYN.with(Flags::PROBE);
 
 impl DataAccount {
-    /// A data packet arrived.
+    /// Counts a data packet that arrived.
     #[inline]
     pub(crate) fn note<H>(&mut self, packet: &Packet<H>) {
         if packet.flags.has(NOT_DATA) {
@@ -64,7 +64,7 @@ impl DataAccount {
 }
 
 impl AckAccount {
-    /// An ACK arrived.
+    /// Counts an ACK that arrived.
     #[inline]
     pub(crate) fn note<H>(&mut self, ack: &Packet<H>) {
         if ack.flags.has(NOT_DATA) {

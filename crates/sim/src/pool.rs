@@ -1,8 +1,7 @@
-//! The connections of a pair of hosts: which of them a flow takes, as the PIAS authors' simulator picks
-//! it.
+//! Chooses the connection of a pair of hosts that a flow takes, as the PIAS authors' simulator does.
 //!
-//! Only connections that a flow has used are stored. A network has so many pairs of hosts that
-//! those which no flow uses would take most of its memory.
+//! Only connections that a flow has used are stored. A network has so many pairs of hosts that the
+//! connections of unused pairs would take most of the memory.
 
 use std::collections::VecDeque;
 
@@ -11,11 +10,12 @@ use flowsched_units::Time;
 /// The connections of a pair of hosts.
 #[derive(Debug)]
 pub(crate) struct Pool<C> {
-    /// How many are open from the start.
+    /// The number of connections that are open from the start.
     open: u32,
-    /// A packet's and its acknowledgement's, on an idle network.
+    /// The round-trip time of a packet and its acknowledgement on an idle network.
     round_trip: Time,
-    /// How many flows have used: the number of the next one.
+    /// The number of connections that flows have used, and the number of the next one that is not used
+    /// yet.
     used: u32,
     /// Connections that no flow uses now, the one that has been idle for longest first.
     idle: VecDeque<Idle<C>>,
@@ -31,11 +31,11 @@ struct Idle<C> {
 /// The connection that a flow takes, and its number.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Taken<C> {
-    /// Open from the start, and not used before; it knows this round-trip time.
+    /// Open from the start, and not used before. It knows this round-trip time.
     Unused(u32, Time),
-    /// As the flow before has left it.
+    /// In the state in which the last flow left it.
     Used(u32, C),
-    /// All others are in use.
+    /// Opened for this flow, because all others are in use.
     New(u32),
 }
 
@@ -46,7 +46,8 @@ impl<C> Pool<C> {
         Pool { open, round_trip, used: 0, idle: VecDeque::with_capacity(1) }
     }
 
-    /// The connection that has been idle for longest, the lowest number first, or a new one.
+    /// Takes the connection that has been idle for longest, or a new one. Of equals, the lowest number
+    /// is taken.
     pub(crate) fn take(&mut self) -> Taken<C> {
         let number = self.used;
         let is_unused = number < self.open;
@@ -61,7 +62,7 @@ impl<C> Pool<C> {
         if is_unused { Taken::Unused(number, self.round_trip) } else { Taken::New(number) }
     }
 
-    /// A flow has ended, and has left the connection like this.
+    /// Puts back a connection that is idle from `since` on, in the state in which a flow left it.
     pub(crate) fn give_back(&mut self, number: u32, since: Time, connection: C) {
         let place = self.idle.partition_point(|idle| (idle.since, idle.number) < (since, number));
         self.idle.insert(place, Idle { since, number, connection });
@@ -76,7 +77,8 @@ mod tests {
 
     use super::*;
 
-    /// Every connection in a map by the time since when it is idle, and its number.
+    /// A plain model: all idle connections in a map by the time from which they are idle and by their
+    /// number.
     struct Plain {
         count: u32,
         idle: BTreeMap<(Time, u32), Option<u32>>,

@@ -1,4 +1,4 @@
-//! Which of several ports, or of several paths, a packet takes.
+//! Chooses among several ports, or several paths, for each packet.
 
 mod path_sets;
 mod remembered;
@@ -12,7 +12,7 @@ use crate::job::Job;
 use path_sets::PathSets;
 pub(crate) use remembered::{Remembered, Row};
 
-/// The choices of all switches.
+/// Makes the choices of all switches.
 #[derive(Clone, Debug)]
 pub(crate) struct Router<'a> {
     network: &'a Network,
@@ -25,19 +25,19 @@ enum Choice {
     /// By a hash of the flow, its path, the direction and the switch, as if each flow, or each
     /// path of it, had its own TCP ports.
     Hash(Ecmp),
-    /// The same for data; ACKs go back over the links that the data came by.
+    /// By a hash for data, as `Hash` does. ACKs go back over the links that the data came by.
     SameWayBack(Ecmp),
-    /// Along whole paths of the network, which hosts choose by the flow and the number of its
-    /// path; ACKs go back the same way.
+    /// Along whole paths of the network, which hosts choose by the flow and the number of its path. ACKs
+    /// go back the same way.
     Paths(Ecmp, PathSets),
-    /// Round robin, with a counter for every node that chooses, from number `first` on, and
-    /// destination, as the PIAS authors' simulator does.
+    /// Round robin, as in the PIAS authors' simulator. Every node that chooses has a counter for each
+    /// destination. These nodes have numbers from `first` on.
     RoundRobin { first: u32, counters: Vec<u16> },
 }
 
 impl<'a> Router<'a> {
-    /// For packets with headers of type `H`; `same_way_back`: whether ACKs must pass the switches that their
-    /// data passed.
+    /// A router for packets with headers of type `H`. `same_way_back` tells whether ACKs must pass the
+    /// switches that their data passed.
     pub(crate) fn new<H: Header>(job: &Job<'a>, same_way_back: bool) -> Router<'a> {
         let (network, ecmp) = (job.network, Ecmp::new(job.seed));
         let choice = match job.routing {
@@ -84,12 +84,12 @@ impl<'a> Router<'a> {
         }
     }
 
-    /// Whether packets of one flow, path and direction go one way, which is a shortest one.
+    /// Whether all packets of one flow, path and direction take one way, which is a shortest one.
     fn goes_by_flow(&self) -> bool {
         matches!(self.choice, Choice::Hash(_) | Choice::SameWayBack(_))
     }
 
-    /// Whether the way of a packet depends on those that came before it.
+    /// Whether the way of a packet depends on the packets that came before it.
     fn takes_turns(&self) -> bool {
         matches!(self.choice, Choice::RoundRobin { .. })
     }
@@ -100,9 +100,9 @@ impl<'a> Router<'a> {
         self.network.routes().next(node, HostId(packet.to))
     }
 
-    /// The port of `node` that leads back along the path of the flow's data. The path is walked
-    /// from the sender: it is as long as the way is far, and remembering it would cost every flow
-    /// memory.
+    /// The port of `node` that leads back along the path of the flow's data. This follows the path from
+    /// the sender each time: the work grows only with the number of hops, and remembering the path would
+    /// cost memory for every flow.
     fn way_back(&self, ecmp: Ecmp, node: NodeId, way: Way, ports: &[PortId]) -> PortId {
         let flow = &self.flows[way.flow as usize];
         let there = Way { is_back: false, ..way };
@@ -112,8 +112,8 @@ impl<'a> Router<'a> {
     }
 }
 
-/// Whether packets with headers of type `H` go along shortest ways alone, as the network's routes do: flows
-/// that are spread go along all of its parallel paths, and some of these may be longer.
+/// Whether packets with headers of type `H` take only shortest ways, as the network's routes do. Flows
+/// that are spread take all parallel paths of the network, some of which may be longer.
 pub(crate) fn goes_shortest_ways<H: Header>(network: &Network) -> bool {
     !H::IS_SPREAD || !network.has_parallel_paths()
 }
@@ -124,7 +124,7 @@ fn is_back<H>(packet: &Packet<H>) -> bool {
     packet.flags.has(Flags::ACK.with(Flags::MESSAGE))
 }
 
-/// The port through which `node` sends on what goes along `path`, or back along it.
+/// The port through which `node` sends on a packet that follows `path`, or follows it back.
 fn along(network: &Network, path: &[PortId], node: NodeId, is_back: bool) -> Option<PortId> {
     let mut path = path.iter().copied();
     if is_back {

@@ -11,12 +11,12 @@ use crate::fabric::Tally;
 /// The results for a network, or for a part of one.
 #[derive(Debug)]
 pub(crate) struct Share {
-    /// By flow: what its ends in this part know.
+    /// What the ends in this part know of each flow.
     pub(crate) flows: Vec<FlowOutcome>,
-    /// The ports at the end; empty if they were sampled then.
+    /// Samples of the ports at the end; empty if a regular sample was taken then.
     pub(crate) samples: Vec<PortSample>,
     pub(crate) tally: Tally,
-    /// Events of hosts, and samples.
+    /// The number of events of hosts and of samples.
     pub(crate) events: u64,
     pub(crate) overhead: Overhead,
     pub(crate) stopped: bool,

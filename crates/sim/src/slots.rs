@@ -1,10 +1,10 @@
-//! One end of every flow under way, by the flow's number.
+//! Stores a value for every flow under way, by the flow's number.
 
 /// Values of flows that are under way. Memory grows with the number of flows under way, plus four bytes for every
 /// flow.
 #[derive(Debug)]
 pub(crate) struct Slots<V> {
-    /// By flow: its place in `values`, or [`ABSENT`].
+    /// The place of each flow in `values`, or [`ABSENT`].
     place_of: Vec<u32>,
     values: Vec<V>,
     /// Places in `values` that are free.
@@ -14,7 +14,7 @@ pub(crate) struct Slots<V> {
 const ABSENT: u32 = u32::MAX;
 
 impl<V> Slots<V> {
-    /// For flows with numbers below `flows`.
+    /// Slots for flows with numbers below `flows`.
     pub(crate) fn new(flows: usize) -> Slots<V> {
         Slots { place_of: vec![ABSENT; flows], values: Vec::new(), free: Vec::new() }
     }
@@ -41,10 +41,10 @@ impl<V> Slots<V> {
         self.values.get(place as usize)
     }
 
-    /// The same, to be changed.
+    /// The flow's value as a mutable reference, if it has one.
     #[inline]
     pub(crate) fn get_mut(&mut self, flow: u32) -> Option<&mut V> {
-        // No place is so large as `ABSENT`.
+        // `ABSENT` is larger than any place.
         let place = self.place_of[flow as usize];
         self.values.get_mut(place as usize)
     }
@@ -62,7 +62,7 @@ impl<V> Slots<V> {
         self.free.len() == self.values.len()
     }
 
-    /// All flows that have values.
+    /// All flows that have values, with these values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &V)> {
         (0..self.place_of.len() as u32).filter_map(|flow| Some((flow, self.get(flow)?)))
     }

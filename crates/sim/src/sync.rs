@@ -1,5 +1,5 @@
-//! What the meeting of threads uses of the standard library. A test replaces it by `loom`, which tries the
-//! orders in which threads may come (`tests/meeting.rs`).
+//! The items of the standard library that the module `meeting` uses. A test replaces them by those of
+//! `loom`, which tries the orders in which threads may run (`tests/meeting.rs`).
 
 pub(crate) use std::{
     hint,

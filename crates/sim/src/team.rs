@@ -1,12 +1,13 @@
 //! The threads of one run, each of which simulates a part of the network.
 //!
-//! All threads go through the same windows of time. What one part does in a window reaches another part in
-//! a later window or at a [`Meeting`], with one exception: at the instant at which a sender ends, its
-//! receiver forgets the flow. Packets that come to it later are copies, so this seldom matters. Where it
-//! does, the receiver's part waits until the sender's part has come as far ([`Team::has_ended`]).
+//! All threads go through the same windows of time. What one part does in a window reaches another part
+//! in a later window or at a [`Meeting`], with one exception: at the instant at which a sender ends, its
+//! receiver forgets the flow. Packets that come to the receiver later are copies, so this seldom
+//! matters. Where it does, the receiver's part waits until the sender's part has reached the same turn
+//! ([`Team::has_ended`]).
 //!
-//! This module has what threads tell each other about times and about flows that end. Packets that change parts
-//! are in `fabric::crossing`.
+//! This module has what threads tell each other about times and about flows that end. Packets that
+//! change parts are in `fabric::crossing`.
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -27,11 +28,12 @@ use crate::timers::Side;
 pub(crate) struct Company {
     pub(crate) division: Division,
     meeting: Meeting,
-    /// By part: everything before this has happened there.
+    /// The turn of each part, before which everything has happened there.
     positions: Vec<Mutex<Turn>>,
-    /// By part: flows from other parts to its hosts that have ended since it last asked.
+    /// For each part, the flows with a receiver there and a sender elsewhere that have ended since the
+    /// part last asked.
     endings: Vec<Mutex<Vec<Ending>>>,
-    /// By part: its last samples.
+    /// The last samples of each part.
     samples: Vec<Mutex<Vec<PortSample>>>,
 }
 
@@ -42,14 +44,15 @@ struct Ending {
     turn: Turn,
 }
 
-/// The place of an event of hosts in the order of all.
+/// The place of an event of hosts in the order of all such events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Turn {
     pub(crate) at: Time,
     pub(crate) cause: Cause,
 }
 
-/// What an event of hosts comes from; of those at the same time, the first of this list comes first.
+/// The cause of an event of hosts. Of events at the same time, the one whose cause is first in this list
+/// comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Cause {
     /// A packet that arrives over the link behind this port.
@@ -97,7 +100,7 @@ impl<'a> Team<'a> {
         Team { company: None, part: 0 }
     }
 
-    /// The number of its part.
+    /// The number of the thread's part.
     pub(crate) fn part(&self) -> usize {
         self.part
     }
@@ -107,24 +110,25 @@ impl<'a> Team<'a> {
         self.company.map(|company| &company.division)
     }
 
-    /// Whether it is this thread that does what is to be done once.
+    /// Whether this thread does what only one thread has to do.
     pub(crate) fn leads(&self) -> bool {
         self.part == 0
     }
 
-    /// Whether the host is in its part.
+    /// Whether the host is in the thread's part.
     #[inline]
     pub(crate) fn has(&self, host: HostId) -> bool {
         self.company.is_none_or(|company| company.division.of_host(host) == self.part)
     }
 
-    /// Waits for the others. What any of them did before, all see afterwards. [`ControlFlow::Break`]: the
-    /// run is to stop.
+    /// Waits for the other threads. Afterwards, all see what any of them did before. Returns
+    /// [`ControlFlow::Break`] if the run is to stop.
     pub(crate) fn meet(&self) -> ControlFlow<()> {
         self.company.map_or(ControlFlow::Continue(()), |company| company.meeting.wait())
     }
 
-    /// The earliest of what the threads bring, of each kind; [`Time::MAX`] if the run is to stop.
+    /// Waits for the other threads. Returns the earliest time of all threads for each place in `times`;
+    /// [`Time::MAX`] if the run is to stop.
     pub(crate) fn earliest<const N: usize>(&self, times: [Time; N]) -> [Time; N] {
         self.company.map_or(times, |company| {
             let least = company.meeting.least(self.part, times.map(Time::as_ps));
@@ -132,7 +136,8 @@ impl<'a> Team<'a> {
         })
     }
 
-    /// The latest of what the threads bring; its own if the run is to stop.
+    /// Waits for the other threads. Returns the latest time of all threads, or `time` if the run is to
+    /// stop.
     pub(crate) fn latest(&self, time: Time) -> Time {
         self.company.map_or(time, |company| {
             let least = company.meeting.least(self.part, [!time.as_ps()]);
@@ -140,14 +145,14 @@ impl<'a> Team<'a> {
         })
     }
 
-    /// The run is to stop: no thread waits any more.
+    /// Stops the run: no thread waits any more.
     pub(crate) fn stop(&self) {
         if let Some(company) = self.company {
             company.meeting.end();
         }
     }
 
-    /// The leader gets the samples of all parts. [`ControlFlow::Break`]: the run is to stop.
+    /// Gives the leader the samples of all parts. Returns [`ControlFlow::Break`] if the run is to stop.
     pub(crate) fn gather_samples(&self, samples: &mut Vec<PortSample>) -> ControlFlow<()> {
         let Some(company) = self.company else { return ControlFlow::Continue(()) };
         if !self.leads() {
@@ -162,7 +167,7 @@ impl<'a> Team<'a> {
         ControlFlow::Continue(())
     }
 
-    /// The hosts of its part have done everything before `time`.
+    /// Tells the other threads that the hosts of this part have done everything before `time`.
     pub(crate) fn reach(&self, time: Time) {
         self.come_to(Turn { at: time, ..Turn::default() });
     }
@@ -174,7 +179,7 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// A flow has ended whose receiver is at `to`, in another part.
+    /// Tells another part that a flow has ended whose receiver is there, at `to`.
     pub(crate) fn tell_ending(&self, flow: u32, to: HostId, turn: Turn) {
         if let Some(company) = self.company {
             let part = company.division.of_host(to);
@@ -182,7 +187,8 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Hands the flows to `ended` that have ended in other parts, before the last meeting.
+    /// Hands `ended` the flows that ended in other parts before the last meeting. Their receivers are in
+    /// this part.
     pub(crate) fn hear_endings(&self, mut ended: impl FnMut(u32)) {
         if let Some(company) = self.company {
             lock(&company.endings[self.part]).drain(..).for_each(|ending| ended(ending.flow));
@@ -204,14 +210,15 @@ impl<'a> Team<'a> {
     }
 }
 
-/// Looks for the others before a thread sleeps. A window of time is some hundred microseconds of work, about as
-/// much as these looks take. If there are more threads than processors, looking keeps others from working.
+/// The number of times that a thread looks for the others before it sleeps. A window of time is some
+/// hundred microseconds of work, about as much as these looks take. If there are more threads than
+/// processors, looking keeps others from working.
 fn looks(threads: usize) -> u32 {
     let processors = available_parallelism().map_or(1, NonZeroUsize::get);
     if threads > processors { 0 } else { 1 << 12 }
 }
 
-/// The lock, even if a thread has panicked: the panic goes on where threads are joined.
+/// Takes the lock even if a thread has panicked with it: the panic resumes where threads are joined.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

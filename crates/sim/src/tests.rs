@@ -1,5 +1,5 @@
-//! Tests of whole engines from within: what no caller can choose, such as how a network is gone
-//! through.
+//! Tests of whole engines for what no caller can choose, such as whether windows or single events
+//! bring packets through a network.
 
 mod agreement;
 

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use flowsched_units::Time;
 
-/// Which side of a flow a timer belongs to, or that it is a host's.
+/// The owner of a timer: one side of a flow, or a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
     Sender,
@@ -15,12 +15,12 @@ pub(crate) enum Side {
 
 /// The timers of all owners, earliest first.
 ///
-/// A timer that moves later stays where it is: when its old time comes, its owner says when it
-/// is due now. The owner keeps the earliest entry's time in an [`Armed`].
+/// A timer that moves to a later time keeps its entry. When the entry's time comes, the owner arms
+/// the timer again. The owner keeps the time of its earliest entry in an [`Armed`].
 #[derive(Debug)]
 pub(crate) struct Timers<O> {
     heap: BinaryHeap<Reverse<(Time, O)>>,
-    /// The time of the first entry; [`Time::MAX`]: there is none.
+    /// The time of the first entry: [`Time::MAX`] if there is none.
     first: Time,
 }
 
@@ -47,20 +47,21 @@ impl<O: Ord> Timers<O> {
         self.first
     }
 
-    /// Removes the first entry: its owner.
+    /// Removes the first entry. Returns its time and its owner.
     pub(crate) fn pop(&mut self) -> Option<(Time, O)> {
         let entry = self.heap.pop().map(|Reverse(entry)| entry);
         self.first = self.heap.peek().map_or(Time::MAX, |Reverse((time, _))| *time);
         entry
     }
 
-    /// Removes all entries but those of these owners.
+    /// Removes all entries except those whose owners `is_kept` accepts.
     pub(crate) fn retain(&mut self, is_kept: impl Fn(&O) -> bool) {
         self.heap.retain(|Reverse((_, owner))| is_kept(owner));
         self.first = self.heap.peek().map_or(Time::MAX, |Reverse((time, _))| *time);
     }
 
-    /// The owner is due at `deadline`.
+    /// Sets the owner's timer to `deadline`. Adds an entry unless the owner has one that is not
+    /// later.
     #[inline]
     pub(crate) fn arm(&mut self, armed: &mut Armed, deadline: Time, owner: O) {
         if deadline < armed.0 {
@@ -77,7 +78,7 @@ impl<O: Ord> Timers<O> {
 }
 
 impl Armed {
-    /// The entry of this time was removed; whether it was the owner's earliest.
+    /// Notes that the entry of this time was removed. Returns whether it was the owner's earliest.
     pub(crate) fn disarm(&mut self, time: Time) -> bool {
         let is_earliest = self.0 == time;
         if is_earliest {

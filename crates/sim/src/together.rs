@@ -121,7 +121,7 @@ impl<T: Transport, G: Tagging<T::Header>> Whole<'_, '_, T, G> {
         })
     }
 
-    /// Simulates a part whose samples the leader hands on.
+    /// Simulates a part on a thread other than the leader's, which hands on the samples of all parts.
     fn follow<P: Port<Packet<T::Header>>>(
         &self,
         team: Team<'_>,
@@ -169,7 +169,7 @@ fn divide<H, P>(links: Vec<Link<H, P>>, division: &Division) -> Vec<Links<H, P>>
     parts
 }
 
-/// Stops the run if the thread panics: others would wait for it.
+/// Stops the run if the thread panics, because other threads would wait for it.
 struct StopAtPanic<'a>(Team<'a>);
 
 impl Drop for StopAtPanic<'_> {

@@ -1,26 +1,27 @@
-//! The next event among links that each have at most one: a tournament.
+//! Finds the next event among links that each have at most one, with a tournament tree.
 
 use flowsched_units::Time;
 
-/// The events of all links, first the earliest and of those at the same time the lowest link's.
+/// The events of all links. The earliest comes first, and of those at the same time that of the
+/// lowest link.
 ///
-/// A complete tree of eight children a node whose leaves are the links; every inner node has the
-/// first event of those below it. An event is one number, its time before its link, so that a
-/// match is a minimum. A change is played against seven siblings a level, which share a cache
-/// line: which these are depends on the link alone, so that they are at hand before they are
-/// needed, and there is no branch to guess.
+/// The tree is complete and has eight children per node. Its leaves are the links, and every inner
+/// node has the first event of those below it. An event is one number, with its time in the high
+/// bits and its link in the low ones, so a match is a minimum. A change is compared with seven
+/// siblings per level, which share a cache line. The link alone decides which siblings these are,
+/// so they are loaded before they are needed, and there is no branch to predict.
 ///
-/// An event that is too far ahead for a number has the latest time that a number holds: when that
-/// comes, its link has to say when the event is.
+/// An event that is too far ahead for a number gets the latest time that a number holds. When that
+/// time comes, its link has to say when the event is.
 #[derive(Clone, Debug)]
 pub(crate) struct Tournament {
-    /// The event that comes first, or [`NEVER`]. An event is picoseconds since `base`, then the
-    /// link in the lowest `link_bits`.
+    /// The first event, or [`NEVER`]. An event is its time in picoseconds since `base`, followed by
+    /// its link in the lowest `link_bits`.
     first: u64,
-    /// The children of the root, then those of each of these, and so on: group 0's child c has
-    /// the children of group 8 * 0 + c + 1.
+    /// The groups of siblings, level by level from the root's children on. The children of child
+    /// `c` of group `g` are group `8 * g + c + 1`.
     groups: Vec<Group>,
-    /// The group of the first links.
+    /// The index of the group with the first links.
     leaves: usize,
     link_bits: u32,
     base: Time,
@@ -35,7 +36,7 @@ const WAYS: usize = 8;
 const NEVER: u64 = u64::MAX;
 
 impl Tournament {
-    /// So many links, none of which has an event.
+    /// A tournament of this many links, none of which has an event.
     pub(crate) fn new(links: usize) -> Tournament {
         let (mut leaves, mut width) = (0, 1);
         while width * WAYS < links {
@@ -51,7 +52,7 @@ impl Tournament {
         }
     }
 
-    /// The first event: its time and its link.
+    /// The time and the link of the first event, if there is one.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Time, usize)> {
         let key = self.first;
@@ -68,8 +69,8 @@ impl Tournament {
         key as usize & ((1 << self.link_bits) - 1)
     }
 
-    /// Puts another event of the same link in the place of the first one, which is now; `None`:
-    /// it has none.
+    /// Replaces the first event, which happens `now`, by the next event of its link. Removes it if
+    /// `time` is `None`.
     #[inline]
     pub(crate) fn replace_first(&mut self, time: Option<Time>, now: Time) {
         let link = self.link_of(self.first);
@@ -87,8 +88,8 @@ impl Tournament {
         self.first = key;
     }
 
-    /// Adds the event of a link, which has none or this one: whether it has is quicker done than
-    /// guessed.
+    /// Adds the event of a link. The link must have no event or this one already: adding an event
+    /// again is faster than a check for it, whose result cannot be predicted.
     #[inline]
     pub(crate) fn add(&mut self, link: usize, time: Time, now: Time) {
         let key = self.key_of(link, time, now);
@@ -121,12 +122,12 @@ impl Tournament {
         (ahead << self.link_bits) | link as u64
     }
 
-    /// How far ahead an event can be, in picoseconds.
+    /// How far after `base` an event can be, in picoseconds.
     fn farthest(&self) -> u64 {
         (1 << (u64::BITS - 1 - self.link_bits)) - 1
     }
 
-    /// Counts from `now` on, before which nothing can happen.
+    /// Moves `base` to `now`, before which nothing can happen any more.
     #[cold]
     fn count_from(&mut self, now: Time) {
         let passed = (now - self.base).as_ps() << self.link_bits;
@@ -138,7 +139,7 @@ impl Tournament {
     }
 }
 
-/// Where the first event of a group, which is not the first group, has its place.
+/// The place of a group's first event in the group above. The group must not be the first one.
 #[inline]
 fn parent_of(group: usize) -> (usize, usize) {
     ((group - 1) / WAYS, (group - 1) % WAYS)

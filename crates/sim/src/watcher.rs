@@ -1,8 +1,8 @@
 //! Looks at chosen ports and flows while a run is under way, at an interval or at every change.
 //!
-//! What lives here: when to look, and what is new since the last look. What may not: what a port or a
-//! flow is. An engine is compiled with [`Watcher`] or with [`Nobody`], so that a run without a probe
-//! has nothing of this.
+//! This module decides when to look and finds what is new since the last look. It does not know what a
+//! port or a flow is. An engine is compiled with [`Watcher`] or with [`Nobody`], so a run without a
+//! probe has nothing of this.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -19,13 +19,13 @@ use crate::hosts::Hosts;
 
 /// What looks at a run.
 pub(crate) trait Watching<T: Transport, G: Tagging<T::Header>, F> {
-    /// Whether it looks at all: then the engine handles one event at a time.
+    /// Whether it looks at all. If it does, the engine handles one event at a time.
     const LOOKS: bool;
 
     /// A host sends a packet.
     fn note_sent(&mut self, packet: &Packet<T::Header>);
 
-    /// Looks at what there is before `next`. Everything before `next` has happened, and nothing after.
+    /// Looks at the instants before `next`. Everything before `next` has happened, and nothing after.
     fn look_before(
         &mut self,
         next: Time,
@@ -52,23 +52,23 @@ impl<T: Transport, G: Tagging<T::Header>, F> Watching<T, G, F> for Nobody {
 /// A probe, and what it saw last.
 pub(crate) struct Watcher<'a> {
     probing: Probing<'a>,
-    /// By the probe's ports.
+    /// The state of each of the probe's ports when it was last seen.
     ports: Vec<Option<PortState>>,
-    /// By the probe's flows.
+    /// Each of the probe's flows.
     flows: Vec<WatchedFlow>,
-    /// By flow: its place in `flows`.
+    /// The place of each flow in `flows`.
     place_of: HashMap<u32, usize>,
     /// The first instant that was not looked at.
     unseen: Time,
-    /// What is seen before the next event, to be put in order.
+    /// What was seen before the next event, to be sorted by time.
     rows: Vec<Seen>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct WatchedFlow {
-    /// Of the last data packet.
+    /// The priority of the last data packet.
     priority: Option<u8>,
-    /// Bytes of all data packets, headers included.
+    /// Bytes of all data packets sent, headers included.
     sent_bytes: u64,
     last: Option<(FlowState, u64)>,
 }
@@ -86,7 +86,7 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// Everything as it is at `now`, and the rates since the last time.
+    /// Notes the state of all ports and flows at `now`, and their rates since the last look.
     fn look<T, G, H>(&mut self, now: Time, fabric: &mut impl Observable<H>, hosts: &Hosts<'_, T, G>)
     where
         T: Transport,
@@ -112,7 +112,8 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// What the last event changed, at its time, and each packet that leaves a port before `next`.
+    /// Notes what the last event changed, at the time of that event, and each packet that leaves a port
+    /// before `next`.
     fn look_for_changes<T, G, H>(
         &mut self,
         next: Time,
@@ -188,7 +189,7 @@ where
 }
 
 impl WatchedFlow {
-    /// The flow at `now` and the bytes that it has sent; nothing while it is not under way.
+    /// The state of the flow at `now` and the bytes that it has sent; `None` if it is not under way.
     fn look<T: Transport, G: Tagging<T::Header>>(
         &self,
         flow: u32,

@@ -19,7 +19,7 @@ fn any_delay() -> impl Strategy<Value = String> {
         .prop_map(|(zeros, digit)| Time::from_ns(digit * 10u64.pow(zeros)).to_string())
 }
 
-/// A rate from 1 Kbps to 8 Tbps, most of them of links that there are.
+/// A rate from 1 Kbps to 8 Tbps, most often that of a common link.
 fn any_rate() -> impl Strategy<Value = String> {
     let usual = prop::sample::select(vec!["1Gbps", "10Gbps", "40Gbps", "400Gbps"]);
     let unusual = prop::sample::select(vec!["1Kbps", "56Kbps", "7Mbps", "8Tbps"]);
@@ -101,8 +101,8 @@ fn network((kind, changes): (&str, Changes), loss: f64) -> Network {
     flowsched_topology::build(kind.name, &settings).unwrap()
 }
 
-/// What tells a flow: its sender, how far ahead its receiver is, its bytes, its start, and the time
-/// to its deadline, in units of the longest delay.
+/// A flow as it is drawn: its sender, the distance to its receiver, its bytes, its start, and the
+/// time to its deadline. Both times are in units of the longest delay.
 type Drawn = (u32, u32, u64, u64, Option<u64>);
 
 fn any_flows() -> impl Strategy<Value = Vec<Drawn>> {

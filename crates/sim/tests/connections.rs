@@ -6,8 +6,8 @@ use common::{flow, network, run, scheme};
 use flowsched_topology::Routing;
 use flowsched_units::Time;
 
-/// The numbers of the connections of five flows at once and of one that comes later, and how long each
-/// flow of one packet takes.
+/// Runs five flows of one packet at once, and one that comes later. Returns the number of each flow's
+/// connection, and how long the flow takes.
 fn connections_and_fcts(open: &str) -> Vec<(u32, Time)> {
     let star = network("star", &[("hosts", "3")]);
     let mut flows: Vec<_> = (0..5).map(|id| flow(id, 0, 1, 1, Time::ZERO)).collect();
@@ -26,7 +26,7 @@ fn flows_beyond_the_open_connections_open_their_own() {
         assert_eq!(numbers, [0, 1, 2, 3, 4]);
         let alone = found[5].1;
         for (id, (_, fct)) in found[..5].iter().enumerate() {
-            // At most four packets are before it in a queue, which is less than a round trip.
+            // At most four packets are before it in a queue, which takes less than a round trip.
             assert!(*fct < alone * 3, "{id} of {open}: {fct:?}, alone {alone:?}");
             let has_handshake = *fct * 2 > alone * 3;
             assert_eq!(

@@ -106,8 +106,8 @@ fn parts(scene: &Scene) -> (Network, Vec<Flow>, Scheme) {
     (network, flows, scheme(preset, compat, &changes))
 }
 
-/// When nothing is left to happen, nothing waits and every flow has ended; what a host sent is
-/// the packets of its flows and those sent again.
+/// Asserts the state after the last event: nothing waits, every flow has ended, and each host has
+/// sent the packets of its flows and those sent again.
 fn is_over(network: &Network, flows: &[Flow], outcome: &Outcome, ledger: &ledger::Ledger) {
     for sample in &outcome.ports[outcome.ports.len() - network.ports().len()..] {
         assert_eq!((sample.queue_bytes, sample.in_flight_bytes), (0, 0));
@@ -147,7 +147,7 @@ proptest! {
         if scene.until.is_none() {
             is_over(&network, &flows, &outcome, &ledger);
         }
-        // Accounts are a way to look, not a change.
+        // Keeping accounts does not change the outcome.
         let plain = flowsched_sim::run(&job, &scheme, &flowsched_sim::Progress::default());
         prop_assert_eq!(plain, outcome);
     }

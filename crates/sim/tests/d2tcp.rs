@@ -1,4 +1,4 @@
-//! D2TCP beside DCTCP, from which it differs for flows with deadlines alone.
+//! D2TCP against DCTCP, from which it differs only for flows with deadlines.
 
 mod common;
 

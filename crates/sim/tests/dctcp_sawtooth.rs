@@ -1,9 +1,9 @@
 //! DCTCP's steady state with long flows against the published saw-tooth (Alizadeh et al.,
 //! SIGCOMM 2010, 3.3), at 10 Gbps, a round trip of 85 us and K = 65 packets.
 //!
-//! Senders have access links ten times as fast as the receiver's, so that the one queue is the
-//! switch's. The queue is what waits, as the marking rule sees it: the packet being sent belongs
-//! to the round trip.
+//! The senders' access links are ten times as fast as the receiver's, so the only queue is at the
+//! switch. The queue is what waits, as the marking rule sees it. The packet that is being sent
+//! belongs to the round trip.
 
 mod common;
 
@@ -22,7 +22,7 @@ use flowsched_topology::{HostId, Link, Network, NetworkBuilder, Routing};
 use flowsched_units::{Bytes, Rate, Time};
 
 const ROUND_TRIP: Time = Time::from_us(85);
-/// When slow start and the estimate's start from 1 are over.
+/// By this time, slow start is over, and so is the effect of alpha's start from 1.
 const WARM: Time = Time::from_ms(50);
 const END: Time = Time::from_ms(200);
 /// Not a multiple of the packet time, so that samples fall on all parts of it.
@@ -32,13 +32,13 @@ const SAMPLES: Time = Time::from_ns(10_007);
 #[derive(Clone, Copy, Debug)]
 struct Scene {
     senders: u32,
-    /// Of the receiver's link, Gbps.
+    /// The rate of the receiver's link, in Gbps.
     gbps: u64,
-    /// K, packets.
+    /// The marking threshold K, in packets.
     threshold: u32,
 }
 
-/// The published scene.
+/// The published scene with this many senders.
 fn senders(senders: u32) -> Scene {
     Scene { senders, gbps: 10, threshold: 65 }
 }
@@ -77,7 +77,7 @@ impl Scene {
         Rate::from_gbps(self.gbps)
     }
 
-    /// Host 0 receives; the delays make the round trip of a full packet and its ACK 85 us.
+    /// Host 0 receives. With these delays, the round trip of a full packet and its ACK takes 85 us.
     fn network(&self) -> Network {
         let round_trip = |network: &Network| {
             network.base_rtt(HostId(1), HostId(0), Bytes::new(1500), Bytes::new(40))
@@ -110,7 +110,7 @@ struct Seen {
     utilisation: f64,
     queue_mean: f64,
     queue_max: u32,
-    /// Mean over ACKs, which is over time while the link is full.
+    /// The mean over ACKs, which is the mean over time while the link is full.
     alpha: f64,
     drops: u64,
 }
@@ -209,11 +209,11 @@ fn ten_senders() {
     assert!(is_close(seen.queue_mean, published.queue_mean), "{seen:?} for {published:?}");
 }
 
-/// With 40 senders the queue stays 13% below the saw-tooth and alpha a third, whatever the initial
-/// window and however close the starts: the model's window of 3.4 packets would swing by 1.5 in
-/// all senders at once, and here windows are whole packets, cut at different moments. That
-/// small windows are the reason is what the second scene shows: with the same 40 senders at
-/// 100 Gbps and K = 650, where windows are ten times as large, the queue follows the model.
+/// With 40 senders the queue stays 13% below the saw-tooth and alpha a third below it, whatever the
+/// initial window and however close the starts. The reason is that windows are small: the model's
+/// window of 3.4 packets would swing by 1.5 in all senders at once, and here windows are whole
+/// packets, cut at different moments. The second scene shows this: with the same 40 senders at 100
+/// Gbps and K = 650, where windows are ten times as large, the queue follows the model.
 #[test]
 fn forty_senders() {
     let (seen, published) = look_at(senders(40));

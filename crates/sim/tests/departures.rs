@@ -16,7 +16,7 @@ use flowsched_topology::Routing;
 use flowsched_units::{Bytes, Rate, Time};
 use flowsched_workload::Flow;
 
-/// A packet whose first bit left: when, its bytes, and what waited behind it.
+/// A packet whose first bit left: the time, the packet's bytes, and what waited behind it.
 type Departure = (Time, u32, Backlog);
 
 /// Notes what leaves each port.
@@ -24,7 +24,7 @@ struct Notes {
     port: usize,
     rate: Rate,
     departures: Rc<RefCell<Vec<Vec<Departure>>>>,
-    /// Bytes that wait by its own account.
+    /// Bytes that wait in the port by the controller's own account.
     waiting: u64,
 }
 
@@ -58,8 +58,8 @@ impl Controller<()> for Notes {
     fn on_return(&mut self, _now: Time, _packet: &mut Packet) {}
 }
 
-/// Each packet that leaves is shown once, in order, with the time at which its first bit leaves and
-/// the queue behind it, before whatever comes later.
+/// A controller sees each packet that leaves once, in order and before any later event. It sees the
+/// time at which the first bit leaves, and the queue behind it.
 #[test]
 fn every_departure_is_shown_in_its_order_and_with_its_time() {
     // Rates that give whole numbers of picoseconds.

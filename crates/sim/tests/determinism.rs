@@ -58,7 +58,7 @@ fn runs_side_by_side_are_equal() {
     }
 }
 
-/// What the tables are made of, as text; not how many events it took.
+/// The contents of the result tables as text, without the number of events.
 fn table(outcome: &Outcome) -> String {
     let time = |time: Option<Time>| time.map_or(u64::MAX, Time::as_ps);
     let flow = |flow: &FlowOutcome| {
@@ -86,7 +86,7 @@ fn digest(text: &str) -> u64 {
         .fold(start, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// A change here is a change of every published result: say why in the change log.
+/// A change here changes every published result: say why in the change log.
 #[test]
 fn outcomes_are_those_of_all_machines_and_builds() {
     let network = fabric();

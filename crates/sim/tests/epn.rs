@@ -1,4 +1,4 @@
-//! EPN over networks: what the paper shows in its figures, and what must hold of every scene.
+//! EPN on whole networks: what the paper shows in its figures, and what must hold in every scene.
 
 mod common;
 
@@ -25,24 +25,24 @@ use proptest::prelude::*;
 /// What a test saw of a run.
 #[derive(Default)]
 struct Seen {
-    /// By flow: when its sender's TP changed, and to which.
+    /// For each flow, when its sender's TP changed, and to which.
     changes: Vec<Vec<(Time, Tp)>>,
-    /// By flow: when data left its sender's card and how much.
+    /// For each flow, when data left its sender's card, and how much.
     sent: Vec<Vec<(Time, u32)>>,
-    /// By port: bytes of messages that its controller sent.
+    /// For each port, the bytes of messages that its controller sent.
     messages: Vec<u64>,
-    /// The most that was HIGH at any link, as a share of the link.
+    /// The largest sum of the rates of HIGH flows at any link, as a share of the link.
     fullest: f64,
 }
 
 impl Seen {
-    /// What a flow's TP is at a time.
+    /// The TP of a flow at a time.
     fn tp(&self, flow: usize, time: Time) -> Tp {
         let before = self.changes[flow].iter().take_while(|(at, _)| *at <= time);
         before.last().map_or(Tp::HIGH, |(_, tp)| *tp)
     }
 
-    /// How fast a flow sent between two times, payload, as a share of 10 Gbps.
+    /// The rate at which a flow sent payload between two times, as a share of 10 Gbps.
     fn rate(&self, flow: usize, from: Time, to: Time) -> f64 {
         let within = self.sent[flow].iter().filter(|(at, _)| (from..to).contains(at));
         let bytes: u64 = within.map(|(_, bytes)| u64::from(*bytes)).sum();
@@ -50,7 +50,7 @@ impl Seen {
     }
 }
 
-/// The scheme's controller, which the test looks into and restarts.
+/// A controller of the scheme that the test looks into and restarts.
 struct Watched {
     inner: EpnController,
     site: Site,
@@ -110,10 +110,10 @@ impl Controller<EpnHeader> for Watched {
     }
 }
 
-/// The scheme's port, which lets only some of the messages through that come to it.
+/// A port of the scheme that lets only some of the messages through.
 struct Lossy<P> {
     port: P,
-    /// Every this many.
+    /// The port passes one in this many messages.
     passes_every: u64,
     came: u64,
 }
@@ -149,7 +149,7 @@ impl<P: Port<Packet<EpnHeader>>> Port<Packet<EpnHeader>> for Lossy<P> {
     }
 }
 
-/// What befalls EPN in a run.
+/// What goes wrong in a run.
 #[derive(Clone, Copy, Debug)]
 struct Trouble {
     /// Every switch's port passes one in this many messages.
@@ -209,13 +209,13 @@ fn two_switches(between: &str) -> Network {
     network("dumbbell", &[("hosts_per_side", "3"), ("bottleneck_link", between)])
 }
 
-/// How long this many packets take at 10 Gbps.
+/// The time that this many packets take at 10 Gbps.
 fn time_of(packets: u64) -> Time {
     Time::from_ns(1240) * packets
 }
 
-/// EPN 2018, Figure 3: f1 and f2 share the link of switch A, f2 and f3 one of switch B; f3 has
-/// the highest desired priority and f1 the lowest. Flows 0, 1 and 2.
+/// EPN 2018, Figure 3: f1 and f2 share the link of switch A, f2 and f3 one of switch B. f3 has the
+/// highest desired priority and f1 the lowest. f1, f2 and f3 are flows 0, 1 and 2.
 fn figure_3() -> [Flow; 3] {
     [
         flow(0, 0, 3, 8000, Time::ZERO),
@@ -245,7 +245,8 @@ fn flows_of_figure_3_take_turns_at_once() {
     // EPN 2018, VI-B: "f1 can transmit at HIGH queue in parallel with f3. After 10s, f3 finishes,
     // SB immediately promotes f2 to HIGH queue and ToR switch A (SA) demotes f1 to LOW. Later when
     // f2 finishes, SA promotes f1. The flow switching time is within one RTT".
-    // The testbed's links and marking (V-D, VI-C); at 10 Gbps TCP takes longer to use them again.
+    // Links and marking are the testbed's (V-D, VI-C). At 10 Gbps TCP takes longer to use a link
+    // again.
     let rates = [("host_link", "1Gbps"), ("bottleneck_link", "1Gbps")];
     let network = network("dumbbell", &[&rates[..], &[("hosts_per_side", "3")]].concat());
     let changes = [("dp", "size"), ("ecn_threshold", "40pkt")];
@@ -254,8 +255,9 @@ fn flows_of_figure_3_take_turns_at_once() {
     let round_trip = Time::from_us(100);
     let (f3_ends, f2_ends) = (end(2), end(1));
     let promoted = seen.changes[1].last().unwrap().0;
-    // A flow sends again when an ACK comes. The packet that causes f2's may wait in the LOW queue
-    // of switch A for 100 packets of f1; f1's may be behind others of its own in that queue.
+    // A flow sends again when an ACK comes. The packet that causes the ACK of f2 may wait in the
+    // LOW queue of switch A for 100 packets of f1. The packet that causes the ACK of f1 may be
+    // behind others of its own flow in that queue.
     let turn = Time::from_ns(12_400) * 100;
     assert!(promoted < f3_ends + turn + round_trip, "{promoted} after {f3_ends}");
     assert_eq!(seen.tp(0, f3_ends - round_trip), Tp::HIGH);
@@ -342,8 +344,8 @@ fn lost_messages_are_made_good() {
 
 #[test]
 fn tiny_flows_are_never_told_anything() {
-    // EPN 2018, IV-A: they go "into the HIGH queue and the priority controller will simply ignore
-    // them".
+    // EPN 2018, IV-A: tiny flows go "into the HIGH queue and the priority controller will simply
+    // ignore them".
     let network = two_switches("10Gbps");
     let flows: Vec<Flow> = (0..12).map(|id| flow(id, id % 3, 3, 47, Time::ZERO)).collect();
     let (_, seen) = watched(&network, Routing::Ecmp, &flows, &[], NO_TROUBLE);
@@ -397,8 +399,8 @@ fn any_flows() -> impl Strategy<Value = Vec<Flow>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whatever is lost and restarts: every byte is delivered, the accounts of all ports balance,
-    /// and what is HIGH never sums to more than a link.
+    /// Whichever messages are lost and whenever controllers restart, every byte is delivered, the
+    /// accounts of all ports balance, and HIGH flows never sum to more than a link.
     #[test]
     fn no_byte_is_lost_and_no_link_is_promised_twice(
         flows in any_flows(),

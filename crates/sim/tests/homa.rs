@@ -15,13 +15,13 @@ use flowsched_units::{Bytes, PACKET_PAYLOAD, Rate, Time};
 use flowsched_workload::Flow;
 use proptest::prelude::*;
 
-/// What a packet has beside its payload: IP, TCP and 18 B more.
+/// The bytes of a packet besides its payload: IP, TCP and 18 B more.
 const HEADER: u64 = 58;
 const RATE: Rate = Rate::from_gbps(10);
-/// Between a host and the switch.
+/// The delay between a host and the switch.
 const DELAY: Time = Time::from_ns(600);
 
-/// Hosts around a switch, with a round trip of a full packet and a grant of 5.0 us.
+/// Hosts around a switch. The round trip of a full packet and a grant takes 5.0 us.
 fn star(hosts: &str) -> Network {
     network("star", &[("hosts", hosts), ("link_delay", "0.1us"), ("host_delay", "0.5us")])
 }
@@ -44,8 +44,9 @@ fn a_message_alone_takes_what_its_bytes_take() {
     for size in [1u64, 100, 1_460, 1_461, 10_220, 10_221, 100_000, 10_000_000] {
         let flow = Flow { size: Bytes::new(size), ..flow(0, 1, 2, 1, Time::ZERO) };
         let outcome = run(&network, &[flow], &[]);
-        // Store and forward: all on the first link, the last packet on the second, or the full one
-        // before it, which is sent for longer than the last one takes to come after it.
+        // Store and forward: the first link carries all packets. Then the second link carries the last
+        // packet, or still the full one before it, which takes longer than the last one needs to follow
+        // it.
         let full = (size - 1) / PACKET_PAYLOAD;
         let last = wire(size - full * PACKET_PAYLOAD);
         let first_link = wire(PACKET_PAYLOAD) * full + last;
@@ -59,9 +60,10 @@ fn a_message_alone_takes_what_its_bytes_take() {
     }
 }
 
-/// Receivers prefer the message with the fewest bytes left: messages that come together take little
-/// longer on average than one after the other by size, which is the least. Fair shares would take
-/// 1.75 times as long. Some packets keep the low priority of an early grant and wait.
+/// Receivers prefer the message with the fewest bytes left. Messages that come together therefore take
+/// little longer on average than one after the other by size, which is the least possible. They take
+/// longer because some packets keep the low priority of an early grant and wait. Fair shares would take
+/// 1.75 times as long.
 #[test]
 fn messages_to_one_receiver_come_shortest_first() {
     let network = star("11");
@@ -71,7 +73,7 @@ fn messages_to_one_receiver_come_shortest_first() {
     let outcome = run(&network, &flows, &[]);
     assert_eq!(outcome.drops, 0);
     let found: f64 = (0..10).map(|flow| delivered(&outcome, flow).as_us_f64()).sum();
-    // 100, 100 + 200, and so on.
+    // The messages end after 100 packets, 100 + 200, and so on.
     let packets: u32 = (1..=10).map(|count| 50 * count * (count + 1)).sum();
     let least = wire(PACKET_PAYLOAD).as_us_f64() * f64::from(packets);
     let ratio = found / least;
@@ -109,7 +111,8 @@ fn overcommitment_keeps_the_link_of_a_receiver_busy() {
     assert!((two - 6_000.0).abs() < 30.0, "{two}: it is always busy");
 }
 
-/// Unscheduled packets go first, so a short message hardly waits at a link that is granted.
+/// Unscheduled packets go first, so a short message hardly waits at a link that is busy with granted
+/// packets.
 #[test]
 fn priorities_let_a_short_message_through_a_busy_link() {
     let network = star("10");
@@ -141,7 +144,7 @@ fn losses_are_made_good() {
     assert!(outcome.retransmissions > 0 && outcome.timeouts > 0);
 }
 
-/// Runs any parts over ports whose bytes are accounted for.
+/// Runs a job over ports that account for every byte.
 struct WithLedger<'j, 'n>(&'j Job<'n>, &'j flowsched_schemes::Scheme);
 
 impl World for WithLedger<'_, '_> {

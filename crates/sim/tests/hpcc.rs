@@ -1,4 +1,4 @@
-//! HPCC on whole networks, against what SIGCOMM 2019 says of it.
+//! HPCC on whole networks, against what its paper (SIGCOMM 2019) says of it.
 
 mod common;
 
@@ -12,7 +12,7 @@ use flowsched_workload::Flow;
 /// Bytes on the wire of a full packet with HPCC's header.
 const PACKET: u64 = 1542;
 
-/// More packets than pass a link in any of these runs.
+/// More packets than any link carries in these runs.
 const ENDLESS: u64 = 10_000_000;
 
 const EVERY: Time = Time::from_us(10);
@@ -29,7 +29,7 @@ fn run(network: &Network, flows: &[Flow], scheme: &Scheme, until: Time) -> Outco
     flowsched_sim::run(&job, scheme, &Progress::default())
 }
 
-/// Endless flows to host 0 from as many other hosts, all at once.
+/// A star with endless flows to host 0 from this many other hosts, all at once.
 fn to_first(senders: u32) -> (Network, Vec<Flow>) {
     let hosts = (senders + 1).to_string();
     let flows = (0..senders).map(|id| flow(id, id + 1, 0, ENDLESS, Time::ZERO));
@@ -59,19 +59,19 @@ fn mean_queue(samples: &[PortSample]) -> f64 {
     packets.sum::<f64>() / samples.len() as f64
 }
 
-/// What each flow has brought to its receiver.
+/// The number of data packets of each flow that reached its receiver.
 fn arrived(outcome: &Outcome) -> Vec<f64> {
     outcome.flows.iter().map(|flow| f64::from(flow.passage.arrived)).collect()
 }
 
-/// Jain's index: 1 where all have the same.
+/// Jain's fairness index: 1 if all shares are the same.
 fn fairness(shares: &[f64]) -> f64 {
     let (sum, squares) = shares.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
     sum * sum / (shares.len() as f64 * squares)
 }
 
-/// Windows aim at a utilisation of eta, which leaves no queue: two flows, a hundred round
-/// trips after they started together.
+/// Windows aim at a utilisation of eta, which leaves no queue. Two flows start together and are
+/// measured a hundred round trips later.
 #[test]
 fn two_flows_keep_a_link_at_eta_without_a_queue() {
     let (network, flows) = to_first(2);
@@ -100,8 +100,8 @@ fn dctcp_keeps_a_queue_where_hpcc_has_none() {
     assert!(hpcc < 1.0 && dctcp > 10.0, "{hpcc} and {dctcp} packets");
 }
 
-/// The additive increase makes shares fair. A flow that comes to eight others starts with a
-/// window of eight times theirs, and comes to their rate, the sooner the larger the increase is.
+/// The additive increase makes shares fair. A flow that joins eight others starts with a window of
+/// eight times theirs. Its rate falls to theirs, and sooner if the increase is larger.
 #[test]
 fn a_newcomer_comes_to_its_fair_share() {
     let (network, mut flows) = to_first(9);

@@ -21,7 +21,7 @@ fn the_share_that_is_asked_for_is_lost_and_everything_still_arrives() {
     let flows = some_flows(150);
     let outcome = run(&lossy("0.02"), Routing::Ecmp, &flows, &scheme("tcp", "none", &[]));
     assert!(outcome.flows.iter().all(|flow| flow.finished_at_sender.is_some()));
-    // Of about 26,000 packets and more; 99.9% of binomial draws are within 3.3 deviations.
+    // There are about 26,000 packets and more. 99.9% of binomial draws are within 3.3 deviations.
     let (hops, lost) = ((outcome.packet_hops) as f64, outcome.drops as f64);
     let deviation = (hops * 0.02 * 0.98).sqrt();
     assert!((lost - 0.02 * hops).abs() < 3.3 * deviation, "{lost} of {hops}");

@@ -1,5 +1,5 @@
-//! What schemes do when packets of one host are lost, or nothing is sent for a while: the host's
-//! card drops the packets that a test names.
+//! What schemes do when packets of one host are lost, or when nothing is sent for a while. The
+//! host's card drops the packets that a test names.
 
 mod common;
 
@@ -17,8 +17,8 @@ use flowsched_topology::Routing;
 use flowsched_units::Time;
 use flowsched_workload::Flow;
 
-/// Notes what a host's card sees and drops some packets, by their place in the order in which
-/// they come.
+/// Notes the packets that come to a host's card, and drops some of them by their place in the order
+/// of arrival.
 struct Blocked<P> {
     port: P,
     came: Rc<RefCell<Vec<Packet>>>,
@@ -52,7 +52,8 @@ impl<P: Port<Packet>> Port<Packet> for Blocked<P> {
     }
 }
 
-/// Flows of host 0 whose card drops some packets: what became of them, and what the card saw.
+/// Runs flows of host 0, whose card drops some packets. Returns what became of them, and the
+/// packets that came to the card.
 fn blocked<P: Port<Packet>>(
     flows: &[Flow],
     scheme: &Scheme,
@@ -80,8 +81,8 @@ fn blocked<P: Port<Packet>>(
     (run_with(&job, scheme, tcp, port, &Progress::default()), came.take())
 }
 
-/// A flow of PIAS of 30 packets, of which the last eight are lost and the first of these again:
-/// its timeouts, and what the card saw.
+/// Runs a PIAS flow of 30 packets. The last eight are lost, and the first of these is lost again.
+/// Returns the flow's timeouts, and the packets that came to the card.
 fn starved(bookkeeping: &str) -> (u32, Vec<Packet>) {
     let scheme = scheme_of("pias", &[("bookkeeping", bookkeeping)]);
     let flows = [flow(0, 0, 5, 30, Time::ZERO)];
@@ -109,11 +110,11 @@ fn a_pause_on_a_connection_with_nothing_under_way_begins_a_pias_message() {
     // threshold (500us in our experiments) and the TCP send buffer is empty now, we regard this
     // as the beginning of a new message and reset bytes sent back to 0".
     let scheme = scheme_of("pias", &[("message_start", "idle"), ("bookkeeping", "cumulative")]);
-    // Gaps of 400 us and 600 us; all packets of each leave at once.
+    // The flows start 400 us and 600 us apart. All packets of a flow leave at once.
     let starts = [Time::ZERO, Time::from_us(400), Time::from_us(1000)];
     let flows = [0, 1, 2].map(|id| flow(id, 0, 5, 10, starts[id as usize]));
-    // The last packet of the last flow is lost: it waits for longer than 500 us, with that
-    // packet under way.
+    // The last packet of the last flow is lost. The flow then waits for longer than 500 us, but
+    // with that packet under way.
     let (outcome, came) = blocked(&flows, &scheme, 29..30, || PriorityPort::new(scheme.port));
     assert!(outcome.flows.iter().all(|flow| flow.connection == 0));
     assert_eq!(outcome.flows.iter().map(|flow| flow.timeouts.all).collect::<Vec<_>>(), [0, 0, 1]);
@@ -124,8 +125,8 @@ fn a_pause_on_a_connection_with_nothing_under_way_begins_a_pias_message() {
     assert_eq!(priorities[30..], [2], "the lost packet again");
 }
 
-/// A flow of pFabric on the idle fabric whose sender's card drops the first packets: when it
-/// ends, its timeouts, and what the card saw.
+/// Runs a pFabric flow on the idle fabric, whose sender's card drops the first packets. Returns
+/// when the flow ends, its timeouts, and the packets that came to the card.
 fn blocked_pfabric(packets: u64, drops: usize) -> (Time, u32, Vec<Packet>) {
     let scheme = scheme_of("pfabric", &[]);
     let flows = [flow(0, 0, 5, packets, Time::ZERO)];
@@ -141,7 +142,7 @@ fn pfabric_starts_at_the_bandwidth_delay_product() {
     let packet = Time::from_ns(1200);
     let fct = |packets| blocked_pfabric(packets, 0).0;
     assert_eq!(fct(70), fct(1) + packet * 69, "70 packets leave in a row");
-    // The 71st waits for the first ACK, which comes 0.68 us after the 70th has left.
+    // The 71st packet waits for the first ACK, which comes 0.68 us after the 70th packet has left.
     assert_eq!(fct(71), fct(70) + packet + Time::from_ns(680));
 }
 

@@ -1,5 +1,5 @@
-//! Many flows between a few hosts: the work grows with their number, not with its square; and a
-//! stop is seen whatever a step takes.
+//! Many flows between a few hosts. The work grows with their number, not with its square, and a run
+//! notices a stop however long a step takes.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Has two threads of a run meet in all orders in which one is interrupted at most twice. With a third one,
+//! Lets two threads of a run meet in all orders with at most two interruptions. With a third thread,
 //! which waits too, there are too many orders.
 
 use loom::sync::Arc;
@@ -9,7 +9,7 @@ use meeting::Meeting;
 #[path = "../src/meeting.rs"]
 mod meeting;
 
-/// The same names as in the simulator, with `loom`'s things behind them.
+/// The items of the simulator's module `sync`, replaced by those of `loom`.
 mod sync {
     pub(crate) use loom::{
         hint,

@@ -1,8 +1,8 @@
-//! One link with demotion against the multilevel queue: flows that fall from priority to
-//! priority as they send take what Kleinrock's formulas say.
+//! One link with demotion against the multilevel queue: flows that lose priority as they send take
+//! the time that Kleinrock's formulas give.
 //!
-//! Bursts tagged by PIAS into a strict-priority port are levels with first come, first served
-//! inside; windows of one packet are levels with processor sharing inside.
+//! If PIAS tags bursts for a strict-priority port, levels are served first come, first served. With
+//! windows of one packet, flows of a level share the link (processor sharing).
 
 mod common;
 
@@ -20,16 +20,16 @@ use flowsched_units::{Bytes, PACKET_PAYLOAD, PACKET_WIRE};
 use flowsched_workload::Flow;
 use flowsched_workload::sizes::{SizeDistribution, by_name};
 
-/// A strict-priority port in which one packet of each flow stands in line: the next one joins
-/// when it has left.
+/// A strict-priority port in which each flow has one packet in line. The flow's next packet joins
+/// the line when that one has left.
 ///
-/// A sender with a window of one packet does the same, but for the 1.5 ns until its next packet
-/// comes. These are nothing in a FIFO; but to a strict-priority port in which nobody else of the
-/// level waits they are a free link, and a packet of a lower level takes it. So senders have
-/// windows of two here, and the second packet waits outside of the line.
+/// A sender with a window of one packet has the same effect, except for the 1.5 ns until its next
+/// packet comes. In a FIFO this gap does not matter. But if no other flow of the level waits, a
+/// strict-priority port uses the gap to send a packet of a lower level. Senders therefore have
+/// windows of two packets here, and the second packet waits outside of the line.
 struct OneInLine {
     line: PriorityPort<Packet>,
-    /// By flow in the line or on the link: what follows.
+    /// For each flow in the line or on the link, the packets that follow.
     behind: HashMap<u32, VecDeque<Packet>>,
     leaving: Option<u32>,
     outside: Backlog,
@@ -41,7 +41,7 @@ impl OneInLine {
         OneInLine { line, behind: HashMap::new(), leaving: None, outside }
     }
 
-    /// The packet on the link has left: the next one of its flow joins the line.
+    /// The packet on the link has left, so the next one of its flow joins the line.
     fn follow_up(&mut self) {
         let Some(flow) = self.leaving.take() else { return };
         let Some(next) = self.behind.get_mut(&flow).and_then(VecDeque::pop_front) else {
@@ -66,7 +66,7 @@ impl Port<Packet> for OneInLine {
         }
     }
 
-    /// Called when the packet before has left.
+    /// Called when the previous packet has left.
     fn dequeue(&mut self) -> Option<Packet> {
         self.follow_up();
         let packet = self.line.dequeue()?;
@@ -114,9 +114,9 @@ enum Inside {
 }
 use Inside::{FirstComeFirstServed, ProcessorSharing};
 
-/// Thresholds are in packets. Bytes sent are counted with the packet itself, so that as many
-/// packets as the threshold says are in a level; by the packet's place in its flow, which is the
-/// default, the packet that begins at the threshold is one more.
+/// Thresholds are in packets. Bytes sent include the packet itself here, so a level has as many
+/// packets as its threshold says. By default a packet counts by its place in its flow, and the
+/// packet that begins at the threshold is one more.
 fn run(network: &Network, flows: &[Flow], inside: Inside, thresholds: &[u32]) -> Outcome {
     let window = match inside {
         FirstComeFirstServed => Window::Burst,
@@ -141,7 +141,8 @@ fn bytes(packets: u32) -> Bytes {
     Bytes::new(u64::from(packets) * PACKET_PAYLOAD)
 }
 
-/// Within the 99.9% interval and one packet time of fluid service.
+/// Asserts that response times match the closed form, up to the 99.9% interval and one packet time
+/// of fluid service.
 fn meets(sizes: &SizeDistribution, inside: Inside, load: f64, count: u64, thresholds: &[u32]) {
     println!("{inside:?}, load {load}, thresholds {thresholds:?}");
     let queue = Mg1::new(sizes, load);
@@ -161,16 +162,17 @@ fn meets(sizes: &SizeDistribution, inside: Inside, load: f64, count: u64, thresh
     }
 }
 
-/// Up to 199 packets, 100 on average: little variance, so that intervals are narrow, and large
-/// next to one packet. Two levels part in the middle; of four, the second has half of the sizes.
-/// In so wide a level FCFS and sharing differ by more than the interval.
+/// Sizes of up to 199 packets, 100 on average. Their variance is small, so that intervals are
+/// narrow, and they are large next to one packet. With two levels, the threshold is in the middle.
+/// With four, the second level has half of the sizes: in a level that wide, FCFS and sharing differ
+/// by more than the interval.
 fn uniform(inside: Inside, thresholds: &[u32]) {
     let sizes = SizeDistribution::uniform(bytes(1), bytes(199)).in_whole_packets().unwrap();
     meets(&sizes, inside, 0.5, 5000, thresholds);
 }
 
-/// The optimal thresholds of `multilevel-fcfs` for this load, which part small, medium and large
-/// flows.
+/// `thresholds` are the optimal ones of `multilevel-fcfs` for this load. They separate small,
+/// medium and large flows.
 fn web_search(inside: Inside, thresholds: &[u32]) {
     meets(&by_name("web-search-packets").unwrap(), inside, 0.5, 400, thresholds);
 }
@@ -215,9 +217,9 @@ fn one_packet_windows_of_web_search_in_four_queues_are_levels_with_sharing() {
     web_search(ProcessorSharing, &[133, 1333, 6667]);
 }
 
-/// With flows of a few packets, what the threshold model's term for whole packets says is much
-/// more than the interval, and it is all that there is beyond fluid service: without it, the
-/// smaller half of the flows is off by 0.19 +- 0.04 packet times.
+/// With flows of a few packets, the threshold model's term for whole packets is much larger than
+/// the interval. It is the only addition to fluid service: without it, the smaller half of the
+/// flows is off by 0.19 +- 0.04 packet times.
 #[test]
 fn whole_packets_add_to_levels_with_fcfs_what_the_threshold_model_says() {
     let (load, thresholds) = (0.7, [2, 6]);

@@ -24,7 +24,8 @@ fn ends(outcome: &Outcome) -> Vec<f64> {
     outcome.flows.iter().map(|flow| end(flow).as_us_f64()).collect()
 }
 
-/// Packets that each of a host's cards sent, or that were sent to it.
+/// The number of packets that each of a host's cards sent, or that were sent to each card if
+/// `to_it`.
 fn packets(network: &Network, outcome: &Outcome, host: u32, to_it: bool) -> Vec<u64> {
     let last = &outcome.ports[outcome.ports.len() - network.ports().len()..];
     let cards = network.nics(HostId(host)).iter();
@@ -32,7 +33,7 @@ fn packets(network: &Network, outcome: &Outcome, host: u32, to_it: bool) -> Vec<
     ports.map(|port| last[port.index()].sent_packets).collect()
 }
 
-/// A flow of its own, 0 to 3 of a BCube(2,1): two disjoint paths of the same length.
+/// A lone flow from 0 to 3 of a BCube(2,1), which has two disjoint paths of the same length.
 #[test]
 fn two_free_paths_halve_the_time_of_a_flow() {
     let cube = bcube("1", "0");
@@ -46,8 +47,9 @@ fn two_free_paths_halve_the_time_of_a_flow() {
     assert!((0.97..1.03).contains(&(two / three)), "{two} {three}");
 }
 
-/// BCube's address-based routing: whatever the pair, k+1 subflows leave by k+1 cards and arrive by
-/// as many, also where all but one digit are the same, and none meets another on the way.
+/// With BCube's address-based routing, k+1 subflows leave by k+1 cards and arrive by as many,
+/// whatever the pair of servers, even if all but one digit are the same. No subflow meets another
+/// on the way.
 #[test]
 fn subflows_take_the_disjoint_paths_of_a_bcube() {
     let cube = bcube("3", "0");
@@ -68,7 +70,7 @@ fn subflows_take_the_disjoint_paths_of_a_bcube() {
     }
 }
 
-/// With one subflow M-PDQ is PDQ, packet by packet, where there is one path and nothing is lost.
+/// Where there is one path and nothing is lost, M-PDQ with one subflow is PDQ, packet by packet.
 #[test]
 fn one_subflow_on_one_path_is_pdq() {
     let star = network("star", &[("hosts", "6"), ("host_link", "1Gbps")]);
@@ -83,7 +85,8 @@ fn one_subflow_on_one_path_is_pdq() {
     let one = run(&star, Routing::Ecmp, &flows, &m_pdq("1"));
     assert!(pdq.flows.iter().any(|flow| flow.gave_up.is_some()));
     assert!(pdq == one, "another outcome");
-    // With three, paths are shared but the switches have three smaller flows to choose from.
+    // With three subflows, paths are shared but the switches have three smaller flows to choose
+    // from.
     let three = run(&star, Routing::Ecmp, &flows, &m_pdq("3"));
     assert!(pdq != three);
 }
@@ -98,11 +101,12 @@ fn subflows_on_one_path_gain_nothing() {
     assert!((0.99..1.05).contains(&(three / one)), "{one} {three}");
 }
 
-/// Where another, more critical flow has one of its paths, a flow does not wait for it.
+/// A flow does not wait for one of its paths if another, more critical flow has the path.
 #[test]
 fn load_leaves_a_path_that_another_flow_has() {
     let cube = bcube("2", "0");
-    // 0 to 3 by 1 and by 2. 1 to 3 directly and by 5 and 7, with a deadline and so first.
+    // The second flow goes from 0 to 3 by 1 and by 2. The first one goes from 1 to 3 directly and
+    // by 5 and 7. It has a deadline and so comes first.
     let due = Some(Time::from_ms(1_000));
     let first = Flow { deadline: due, ..flow(0, 1, 3, 8_000, Time::ZERO) };
     let second = flow(1, 0, 3, 1_000, Time::from_ms(2));
@@ -130,8 +134,8 @@ fn flows_of(network: &Network, mut drawn: Vec<(u32, u32, u64, u64)>) -> Vec<Flow
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whatever is lost, on whatever network: every byte arrives, what arrives beyond that was
-    /// sent again, and the same seed gives the same outcome.
+    /// On every network and whatever is lost, every byte arrives, packets that arrive beyond that
+    /// were sent again, and the same seed gives the same outcome.
     #[test]
     fn every_byte_arrives_over_all_paths(
         drawn in prop::collection::vec((0u32..100, 0u32..100, 1u64..200_000, 0u64..3_000_000), 1..25),

@@ -10,8 +10,8 @@ use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
 use proptest::prelude::*;
 
-/// PDQ 2012, Figure 2b: servers around one switch, 1 Gbps, 0.1 us of propagation and 25 us of
-/// processing a hop.
+/// PDQ 2012, Figure 2b: servers around one switch, with links of 1 Gbps, 0.1 us of propagation and 25 us
+/// of processing per hop.
 fn single_bottleneck(hosts: &str, loss: &str) -> Network {
     let delays = [("link_delay", "25.1us"), ("host_delay", "0us")];
     network(
@@ -38,7 +38,7 @@ fn run(network: &Network, flows: &[Flow], scheme: &Scheme, sample: Time) -> Outc
     flowsched_sim::run(&job, scheme, &Progress::default())
 }
 
-/// What passes and waits at the port to the aggregator.
+/// The samples of the port to the aggregator.
 struct Bottleneck {
     samples: Vec<PortSample>,
 }
@@ -60,7 +60,7 @@ impl Bottleneck {
         (sent(to) - sent(from)) as f64 * 8.0 / (to - from).as_secs_f64() / 1e9
     }
 
-    /// What waits, in full packets with PDQ's header, at every sample.
+    /// The queue at every sample, in full packets with PDQ's header.
     fn queues(&self, from: Time, to: Time) -> Vec<f64> {
         self.between(from, to).map(|sample| sample.queue_bytes as f64 / 1516.0).collect()
     }
@@ -105,7 +105,7 @@ fn five_flows_follow_each_other_seamlessly() {
     let over = *ends.iter().max().unwrap();
     let last = over.as_secs_f64() * 1e3;
     assert!((42.3..43.8).contains(&last), "{last} ms");
-    // One after the other, the most critical one first: flows that differ by less than a
+    // Flows end one after the other, the most critical one first. Flows that differ by less than a
     // round-trip time may change places when the next one starts.
     assert_eq!(ends.iter().min(), Some(&ends[0]));
     let mean_end = mean(&ends.iter().map(|end| end.as_us_f64() / 1e3).collect::<Vec<_>>());
@@ -119,8 +119,8 @@ fn five_flows_follow_each_other_seamlessly() {
     assert!(queues.iter().all(|queue| *queue < 25.0), "{queues:?}");
 }
 
-/// "As the feedback loop delay ..., it could take one to two RTTs before flow B can start sending
-/// data" without Early Start (3.3.2): four switches between flows, RTT 125 us.
+/// "As the feedback loop delay ..., it could take one to two RTTs before flow B can start sending data"
+/// without Early Start (3.3.2). There are four switches between flows, and the RTT is 125 us.
 #[test]
 fn without_early_start_every_switch_between_flows_costs_round_trips() {
     let last = |preset| ends(&five_flows(&plain(preset)).1).into_iter().max().unwrap().as_us_f64();
@@ -168,8 +168,8 @@ fn d3_without_deadlines_is_rcp() {
     assert_eq!(burst(&d3).1, burst(&rcp).1);
 }
 
-/// Under RCP all flows of a bottleneck go at the same rate: five alike end together, when all of
-/// them would.
+/// Under RCP all flows of a bottleneck have the same rate. Five similar flows therefore end together,
+/// after the time that the link needs for all of them.
 #[test]
 fn rcp_shares_the_link_alike() {
     let (_, outcome) = five_flows(&plain("rcp"));
@@ -181,10 +181,9 @@ fn rcp_shares_the_link_alike() {
     assert!(ends[4] < at_least * 1.09, "{ends:?}");
 }
 
-/// RCP is max-min fair: of a host's two flows one is held up at host 0, where it shares the link
-/// with four others, and the other one gets what it leaves of the host's card. The fair share of
-/// the card is half the link; for one flow to have four fifths, the card has to grant 1.6 times
-/// what it carries.
+/// RCP is max-min fair. One of a host's two flows is held up at host 0, where it shares the link with
+/// four others. The other flow gets the rest of the host's card. The fair share of the card is half the
+/// link; for one flow to have four fifths, the card has to grant 1.6 times what it carries.
 #[test]
 fn rcp_hands_out_what_flows_leave_that_are_held_up_elsewhere() {
     let network = single_bottleneck("7", "0");
@@ -199,8 +198,8 @@ fn rcp_hands_out_what_flows_leave_that_are_held_up_elsewhere() {
     }
 }
 
-/// PDQ 2012, Figure 1: three flows of sizes 1, 2, 3 with deadlines 1, 4, 6; here in units of
-/// 10 ms and 1 MB, which leaves a sixth for headers and start-up.
+/// PDQ 2012, Figure 1: three flows of sizes 1, 2, 3 with deadlines 1, 4, 6. Units are 10 ms and 1 MB
+/// here, which leaves a sixth for headers and start-up.
 #[test]
 fn figure_1_with_packets() {
     let network = single_bottleneck("4", "0");
@@ -224,8 +223,8 @@ fn figure_1_with_packets() {
     assert_eq!(met("rcp", &[]), [false, false, true]);
 }
 
-/// Early Termination (3.1): a flow that cannot be in time is given up, and leaves the link to
-/// one that can.
+/// Early Termination (3.1): a flow that cannot meet its deadline is given up, and leaves the link to one
+/// that can.
 #[test]
 fn a_flow_that_cannot_be_in_time_is_given_up() {
     let network = single_bottleneck("3", "0");
@@ -237,7 +236,7 @@ fn a_flow_that_cannot_be_in_time_is_given_up() {
     let outcome = run(&network, &flows, &scheme("pdq", "none", &[]), EVERY);
     assert!(outcome.flows[0].finished_at_sender <= due);
     let gave_up = outcome.flows[1].gave_up.expect("it is given up");
-    // As soon as what is left of the time is too short, which is after 2 ms.
+    // The flow is given up as soon as the time left is too short, which is after 2 ms.
     assert!((1.9..2.5).contains(&(gave_up.as_us_f64() / 1e3)), "{gave_up}");
     assert_eq!(outcome.flows[1].finished_at_sender, None);
     let outcome = run(&network, &flows, &scheme("pdq-es", "none", &[]), EVERY);
@@ -262,10 +261,11 @@ fn flows_of(network: &Network, mut drawn: Vec<(u32, u32, u64, u64)>) -> Vec<Flow
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// PDQ 2012, 3.1 and 5.6: whatever is lost, SYN and TERM too, every flow ends, every byte
-    /// arrives, and what arrives beyond that was sent again. Where nothing is lost, packets stay in
-    /// order, and none is sent again but by a timeout: that is seldom, when queues of some 90 packets,
-    /// which flows make that one link lets go while another has others, outlast the shortest of 1 ms.
+    /// PDQ 2012, 3.1 and 5.6: whatever is lost, SYN and TERM included, every flow ends and every byte
+    /// arrives. Packets that arrive beyond that were sent again. Where nothing is lost, packets stay in
+    /// order, and packets are sent again only after a timeout. Such timeouts are rare: they come when a
+    /// queue of some 90 packets, from flows that one link lets go while another link has others,
+    /// outlasts the shortest timeout of 1 ms.
     #[test]
     fn every_byte_arrives_though_packets_are_lost(
         drawn in prop::collection::vec((0u32..100, 0u32..100, 1u64..200_000, 0u64..3_000_000), 1..25),
@@ -302,10 +302,9 @@ proptest! {
     }
 }
 
-/// PDQ 2012, 5.6: "For a heavily lossy channel where the packet loss rate is 3% in both
-/// directions, the flow completion time of PDQ has increased by 11.4%" (Figure 9b). Every link
-/// loses packets here, so that each of four hops does; less than twice as long is what this
-/// test asks for.
+/// PDQ 2012, 5.6: "For a heavily lossy channel where the packet loss rate is 3% in both directions, the
+/// flow completion time of PDQ has increased by 11.4%" (Figure 9b). Every link loses packets here, so
+/// each of four hops does. The test only asks that flows take less than twice as long.
 #[test]
 fn loss_costs_little() {
     let flows: Vec<Flow> =
@@ -320,8 +319,8 @@ fn loss_costs_little() {
     assert!((1.0..2.0).contains(&(some / none)), "{none} {some}");
 }
 
-/// Query aggregation (PDQ 2012, 5.1 and 5.2): sizes uniform between 2 and 198 KB, deadlines
-/// exponential with mean 20 ms and at least 3 ms, flows of 11 servers to one at once.
+/// Query aggregation (PDQ 2012, 5.1 and 5.2): sizes uniform between 2 and 198 KB, deadlines exponential
+/// with mean 20 ms and at least 3 ms. Flows of 11 servers go to one server at once.
 fn query_aggregation(flows: u32, seed: u64, with_deadlines: bool) -> Vec<Flow> {
     let mut state = seed;
     let mut uniform = || {
@@ -359,7 +358,7 @@ fn pdq_ends_flows_sooner_than_fair_sharing() {
     assert!(full < basic && basic < rcp, "{full} {basic} {rcp}");
 }
 
-/// Of this many flows of every seed together.
+/// The number of deadlines met, with this many flows for each seed, over all seeds.
 fn deadlines_met(network: &Network, flows: u32, scheme: &Scheme) -> usize {
     let of_seed = |seed| {
         let flows = query_aggregation(flows, seed, true);
@@ -388,15 +387,15 @@ fn early_start_and_early_termination_meet_deadlines() {
     assert!(full.abs_diff(no_probing) < 16);
 }
 
-/// PDQ 2012, 5.5: a random permutation of a fat-tree's 16 servers, ten flows a server at once, of
-/// sizes uniform around `mean` bytes; the mean FCT in ms of three draws.
+/// PDQ 2012, 5.5: a random permutation of a fat-tree's 16 servers, with ten flows per server at once, of
+/// sizes uniform around `mean_size` bytes. Returns the mean FCT in ms of three draws.
 fn permutation_fct(mean_size: u64, scheme: &Scheme) -> f64 {
     let delays = [("link", "1Gbps"), ("link_delay", "25.1us")];
     let network = network("fat-tree", &[&[("k", "4")][..], &delays].concat());
     let of_seed = |seed| {
         let sizes = query_aggregation(160, seed, false);
         let mut to: Vec<u32> = (0..16).collect();
-        // Sattolo's shuffle, by the first flows' sizes: nobody sends to itself.
+        // Sattolo's shuffle, with the first flows' sizes as random numbers: nobody sends to itself.
         (1..16).rev().for_each(|last| to.swap(last, sizes[last].size.get() as usize % last));
         let flow = |flow: &Flow| {
             let (src, size) = (flow.id % 16, flow.size.get() * mean_size / 100_000);
@@ -410,8 +409,8 @@ fn permutation_fct(mean_size: u64, scheme: &Scheme) -> f64 {
     mean(&(1..4).map(of_seed).collect::<Vec<_>>())
 }
 
-/// The tables of how PDQ depends on settings that its paper leaves open, or gives without saying
-/// what others do.
+/// Prints tables of how PDQ depends on settings that its paper leaves open, or gives without saying what
+/// other values do.
 #[test]
 #[ignore = "prints tables"]
 fn tables_of_settings() {
@@ -457,7 +456,7 @@ fn what_it_costs_is_counted() {
     assert_eq!(alone.switch_state, Some(Bytes::new(20)));
     let both = overhead("pdq-es-et", &flows);
     assert_eq!(both.port_state, Some(Bytes::new(40)), "the port to the aggregator");
-    // The second waits for 41 ms, in which it sends a probe of 56 bytes about every 113 us.
+    // The second flow waits for 41 ms, in which it sends a probe of 56 bytes about every 113 us.
     let probes = both.probes.get() / 56;
     assert!((320..400).contains(&probes), "{probes}");
     let tcp = overhead("tcp", &flows);
@@ -475,7 +474,7 @@ fn a_share_of_the_links_is_left_to_others() {
         let bottleneck = Bottleneck::measured(&network, &outcome);
         let used = bottleneck.utilisation(Time::from_ms(2), last - Time::from_ms(2));
         let share: f64 = share.parse().unwrap();
-        // Probes are beside it.
+        // Probes come on top of the share.
         assert!((share - 0.03..share + 0.03).contains(&used), "{used} of {share}");
     }
 }

@@ -9,7 +9,7 @@ use flowsched_topology::{HostId, Network, Routing};
 use flowsched_units::{Bytes, Time};
 use flowsched_workload::Flow;
 
-/// A full packet on a link of 10 Gbps.
+/// The transmission time of a full packet on a link of 10 Gbps.
 const PACKET_TIME: Time = Time::from_ns(1_200);
 
 fn run(network: &Network, flows: &[Flow], scheme: &Scheme) -> Outcome {
@@ -56,8 +56,8 @@ fn a_lone_flow_takes_the_ideal_time_and_a_long_one_a_round_trip_more() {
     assert!(longer < round_trip + PACKET_TIME * 100, "{longer}");
 }
 
-/// Tokens leave at the rate of the receiver's link, so that an incast of long flows has no queue; the
-/// shortest is served first.
+/// Tokens leave at the rate of the receiver's link, so an incast of long flows has no queue. The
+/// shortest flow is served first.
 #[test]
 fn an_incast_of_long_flows_is_served_in_order_without_a_queue() {
     let network = star("17");
@@ -77,7 +77,7 @@ fn an_incast_of_long_flows_is_served_in_order_without_a_queue() {
     assert_eq!((outcome.drops, outcome.retransmissions), (0, 0));
 }
 
-/// Short flows begin with tokens: all of an incast's come at once.
+/// Short flows begin with tokens, so all packets of an incast come at once.
 #[test]
 fn an_incast_of_short_flows_queues_its_free_packets() {
     let network = star("5");
@@ -94,8 +94,8 @@ fn an_incast_of_short_flows_queues_its_free_packets() {
     assert!(free > 100 && asked < 10, "{free} and {asked}");
 }
 
-/// Host 0 has two flows and sends the shorter one. The receiver of the other one would rather serve
-/// that than the long flow of host 3: it gets tokens that it does not answer, until it is downgraded.
+/// Host 0 has two flows and sends the shorter one. The receiver of the other flow prefers it to the long
+/// flow of host 3. The other flow therefore gets tokens that it does not answer, until it is downgraded.
 #[test]
 fn a_flow_whose_source_is_busy_elsewhere_is_downgraded() {
     let network = star("4");
@@ -111,14 +111,14 @@ fn a_flow_whose_source_is_busy_elsewhere_is_downgraded() {
         ends
     };
     let (with, without) = (ends_with("70"), ends_with("1000000"));
-    // The receiver's link carries 4,500 packets in 5.4 ms; it stands idle for the 1.2 ms of the first
-    // flow where nobody is downgraded.
+    // The receiver's link carries 4,500 packets in 5.4 ms. If nobody is downgraded, it is idle for the
+    // 1.2 ms of the first flow.
     assert!(with[2] < Time::from_us(5_900), "{}", with[2]);
     assert!(without[2] > with[2] + Time::from_us(600), "{} and {}", without[2], with[2]);
 }
 
-/// A token expires. If tokens lasted, those that came while their source was busy elsewhere would be
-/// spent at once, beside what the receiver has let others send meanwhile.
+/// Tokens expire. If they lasted, a source that was busy elsewhere would spend all tokens that came
+/// meanwhile at once, on top of what the receiver has let others send.
 #[test]
 fn tokens_that_last_give_a_queue() {
     let network = star("4");

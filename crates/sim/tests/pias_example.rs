@@ -2,8 +2,8 @@
 //! packet.
 //!
 //! Four priorities with thresholds of 2, 4 and 6 packets, strict priority. Flow 1 has 10 packets,
-//! flows 2 to 4 have 2 each. The talk states the order of events and no times; here a packet
-//! takes one slot, and the flows arrive at slots 0, 0, 4 and 8: flow 3 when flow 2 has finished
+//! flows 2 to 4 have 2 each. The talk states the order of events and no times. Here a packet takes
+//! one slot, and the flows arrive at slots 0, 0, 4 and 8. Flow 3 arrives when flow 2 has finished
 //! and flow 1 has been demoted to priority 2, flow 4 when flow 3 has finished and flow 1 has been
 //! demoted to priority 3. What the talk calls priority 1 is 0 here.
 
@@ -22,7 +22,7 @@ use flowsched_topology::{HostId, Link, Network, NetworkBuilder, Routing};
 use flowsched_units::{Bytes, Rate, Time};
 use flowsched_workload::Flow;
 
-/// A packet of 1500 B at 1 Gbps.
+/// The transmission time of a packet of 1500 B at 1 Gbps.
 const SLOT: Time = Time::from_us(12);
 
 /// What a port served: the flow (from 1) and the priority (from 1) of each data packet.
@@ -66,7 +66,7 @@ impl Port<Packet> for Noted {
     }
 }
 
-/// Host 0 receives over the link of the example; senders are so fast that a flow is there at
+/// Host 0 receives over the link of the example. Senders are so fast that all of a flow is there at
 /// once (a packet takes 1.5 ns).
 fn network() -> Network {
     let mut builder = NetworkBuilder::new();
@@ -81,7 +81,7 @@ fn flow(number: u32, packets: u64, slot: u64) -> Flow {
     common::flow(number - 1, src.0, 0, packets, SLOT * slot)
 }
 
-/// Runs the flows; what the bottleneck served, and how the flows ended.
+/// Runs the flows. Returns what the bottleneck served, and how the flows ended.
 fn run(flows: &[Flow], bookkeeping: &str) -> (Vec<(u32, u8)>, Outcome) {
     let scheme = scheme(
         "pias",
@@ -103,7 +103,7 @@ fn run(flows: &[Flow], bookkeeping: &str) -> (Vec<(u32, u8)>, Outcome) {
         until: None,
     };
     let tcp: Tcp = scheme.part().expect("TCP");
-    // By port, in the network's order.
+    // What each port served, in the network's order.
     let served = RefCell::new(Vec::<Served>::new());
     let new_port = || {
         let own = Served::default();
@@ -116,7 +116,7 @@ fn run(flows: &[Flow], bookkeeping: &str) -> (Vec<(u32, u8)>, Outcome) {
     (served, outcome)
 }
 
-/// The slot at whose end, exactly, a flow's last packet arrives.
+/// The slot at whose end a flow's last packet arrives. Panics if the packet arrives within a slot.
 fn finished(outcome: &Outcome, flow: u32) -> u64 {
     let end = outcome.flows[flow as usize - 1].finished_at_receiver.unwrap();
     let access = Rate::from_gbps(8_000).transmission_time(Bytes::new(1500));
@@ -156,8 +156,8 @@ fn the_talks_example_packet_by_packet() {
     assert_eq!(outcome.drops + outcome.retransmissions + outcome.timeouts, 0);
 }
 
-/// By the offset of its first byte a packet at a threshold is not yet beyond it: flow 1 is
-/// demoted a packet later each time, which leaves flows 2 to 4 where they were.
+/// If the offset of its first byte counts, a packet at a threshold is not yet beyond it. Flow 1 is
+/// demoted one packet later each time, and flows 2 to 4 end when they did before.
 #[test]
 fn by_offset_the_long_flow_is_demoted_a_packet_later() {
     let flows = [flow(1, 10, 0), flow(2, 2, 0), flow(3, 2, 4), flow(4, 2, 8)];
@@ -168,7 +168,7 @@ fn by_offset_the_long_flow_is_demoted_a_packet_later() {
     assert_eq!(ends, [16, 4, 7, 11]);
 }
 
-/// The same flows first in, first out: flows 3 and 4 wait for flow 1.
+/// Without priorities (first in, first out), flows 3 and 4 wait for flow 1.
 #[test]
 fn without_priorities_the_short_flows_wait() {
     let flows = [flow(1, 10, 0), flow(2, 2, 0), flow(3, 2, 4), flow(4, 2, 8)];

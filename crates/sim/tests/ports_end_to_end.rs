@@ -12,8 +12,8 @@ use flowsched_workload::Flow;
 
 const PACKET: u64 = 1500;
 
-/// Receivers 0 and 1 at 1 Gbps, senders 2 to 9 so fast that their bursts are at the switch at
-/// once.
+/// Receivers 0 and 1 have links of 1 Gbps. Senders 2 to 9 are so fast that their bursts are at the
+/// switch at once.
 fn network() -> Network {
     let mut builder = NetworkBuilder::new();
     let switch = builder.tier("switch", 1)[0];
@@ -59,7 +59,7 @@ fn sharing(memory: &str, alpha: &str) -> Scheme {
 /// alpha), and alpha B / (1 + alpha) is left for one alone.
 #[test]
 fn queues_settle_where_dynamic_thresholds_say() {
-    // A burst of 200 packets at each of one or two receivers, into a memory of 120.
+    // A burst of 200 packets comes for each of one or two receivers. The memory holds 120 packets.
     let one = [flow(0, 2, 0, 200, Time::ZERO)];
     let two = [flow(0, 2, 0, 200, Time::ZERO), flow(1, 3, 1, 200, Time::ZERO)];
     for (alpha, factor) in [("1", 1.0), ("0.5", 0.5), ("2", 2.0)] {
@@ -79,11 +79,11 @@ fn queues_settle_where_dynamic_thresholds_say() {
     }
 }
 
-/// What one port holds is missing in the other, and comes back when it is served.
+/// Memory that one port holds is missing in the other, until the packets are served.
 #[test]
 fn a_late_queue_gets_what_the_early_one_leaves() {
     let scheme = sharing("120pkt", "1");
-    // The first holds 60 of 120 packets when the second comes 10 us later: 30 fit.
+    // The first burst holds 60 of 120 packets when the second one comes 10 us later: 30 fit.
     let flows = [flow(0, 2, 0, 200, Time::ZERO), flow(1, 3, 1, 200, Time::from_us(10))];
     let (_, ledger) = run(&flows, &scheme, Some(Time::from_us(13)));
     let [early, late] = [0, 1].map(|receiver| bottleneck(&ledger, receiver).most / PACKET);
@@ -123,16 +123,17 @@ fn marking(preset: &str, changes: &[(&str, &str)]) -> Scheme {
     scheme(preset, "none", &[&fixed, changes].concat())
 }
 
-/// 50 packets at once, 10 from each of five senders, so that none is marked before: the first is
-/// sent, 49 wait. At enqueue those that make it more than 20 are marked, the last 29; at dequeue
-/// those that leave more than 20 behind, the first 28 of them: senders hear of it a queue
-/// earlier.
+/// 50 packets come at once, 10 from each of five senders, so that none is marked before. The first
+/// is sent, and 49 wait. At enqueue, packets that make the queue longer than 20 are marked: the
+/// last 29. At dequeue, packets that leave more than 20 behind are marked: the first 28 of those
+/// that wait. Senders then hear of the queue one queue length earlier.
 #[test]
 fn marks_at_dequeue_are_on_the_packets_that_leave_a_long_queue() {
     // At enqueue, PIAS ToN 2017, III-B.2: "The arriving packet is marked with Congestion
     // Experienced (CE) if the instant buffer occupancy is larger than the marking threshold".
     let flows: Vec<Flow> = (0..5).map(|id| flow(id, 2 + id, 0, 10, Time::ZERO)).collect();
-    // A microsecond to the switch, 26 packets of 12 us begun, the last of them not ended.
+    // After a microsecond to the switch, 26 packets of 12 us have begun. The last of them has not
+    // ended.
     let halfway = Some(Time::from_us(1 + 25 * 12 + 5));
     for (ecn_at, marked_first, marked) in [("enqueue", 26 - 21, 29), ("dequeue", 26 - 1, 28)] {
         let scheme = marking("dctcp", &[("ecn_at", ecn_at)]);
@@ -145,8 +146,8 @@ fn marks_at_dequeue_are_on_the_packets_that_leave_a_long_queue() {
     }
 }
 
-/// Two flows of 20 packets, the second half of each in priority 1: 39 wait in the port, 20 or
-/// fewer in each of its queues.
+/// Two flows of 20 packets, the second half of each in priority 1. 39 packets wait in the port, 20
+/// or fewer in each of its queues.
 #[test]
 fn a_queues_threshold_does_not_see_the_other_queues() {
     // PIAS ToN 2017, IV-A.2: by queue, each "performs ECN marking independently to other queues".
@@ -164,8 +165,9 @@ fn a_queues_threshold_does_not_see_the_other_queues() {
     }
 }
 
-/// Three flows of 20 packets: 30 in each queue, of which the port sends the first. By the queue
-/// 9 of the higher and 10 of the lower are marked; by the port all that find 20 waiting.
+/// Three flows of 20 packets put 30 into each queue. The port sends the first of these at once. By
+/// queue, 9 packets of the higher queue and 10 of the lower are marked. By port, all packets that
+/// find 20 waiting are marked.
 #[test]
 fn a_queues_threshold_sees_its_own_queue() {
     // PIAS ToN 2017, IV-A.2: "each queue has its own marking threshold"; by port, packets are

@@ -1,4 +1,4 @@
-//! What a probe sees, and that a run with one is the run without.
+//! What a probe sees, and that a probe does not change a run.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn flows(network: &Network) -> Vec<Flow> {
     generate(&settings, network, &sizes, 7).unwrap().flows
 }
 
-/// A run, and what a probe of all ports and flows saw.
+/// Runs the flows. Returns the outcome, and what a probe of all ports and flows saw.
 fn probed(scheme: &Scheme, every: Option<Every>) -> (Outcome, Vec<Seen>) {
     let network = fabric();
     let flows = flows(&network);
@@ -159,7 +159,7 @@ fn an_interval_gives_what_samples_give() {
     let of_probe: Vec<_> = ports(&seen).filter(|row| row.time > Time::ZERO).collect();
     assert!(of_probe.len() > 1_000);
     assert_eq!(of_probe[..], sampled[..of_probe.len()]);
-    // A TCP has no rate of its own: what it sent is measured.
+    // A TCP flow sets no rate, so the rate at which it sent is measured.
     let rates: Vec<f64> = states(&seen).filter_map(|flow| flow.rate).collect();
     assert!(rates.iter().any(|rate| *rate > 1e9) && rates.iter().all(|rate| *rate >= 0.0));
 }

@@ -47,7 +47,7 @@ fn record(network: &Network, flows: &[Flow], settings: &[(&str, &str)], until: T
     record
 }
 
-/// The mean over time from `from` to `to` of what holds from each row to the next.
+/// The mean over time, from `from` to `to`, of a value that holds from each row to the next.
 fn mean_over_time(rows: impl Iterator<Item = (Time, f64)>, from: Time, to: Time) -> f64 {
     let (mut sum, mut last) = (0.0, (from, 0.0));
     for (time, value) in rows.chain([(to, 0.0)]) {
@@ -58,8 +58,8 @@ fn mean_over_time(rows: impl Iterator<Item = (Time, f64)>, from: Time, to: Time)
     sum / (to - from).as_secs_f64()
 }
 
-/// Two senders of 20 packets each, at the rate of the receiver's link: each packet time two packets come and
-/// one leaves, until all 40 have come; then one leaves each packet time.
+/// Two senders send 20 packets each, at the rate of the receiver's link. In each packet time two packets
+/// come and one leaves, until all 40 have come. Then one leaves in each packet time.
 #[test]
 fn a_known_queue() {
     let network = network("star", &[("hosts", "3")]);
@@ -88,7 +88,7 @@ fn a_known_queue() {
 fn the_saw_tooth_of_dctcp() {
     const ROUND_TRIP: Time = Time::from_us(85);
     let rate = Rate::from_gbps(10);
-    // Four links and the transmission of a packet and its ACK make the round trip.
+    // The round trip is the delay of four links and the transmission of a packet and its ACK.
     let delay = (ROUND_TRIP - Time::from_ns(1_360)) / 4;
     let mut builder = NetworkBuilder::new();
     let switch = builder.tier("switch", 1)[0];

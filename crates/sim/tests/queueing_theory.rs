@@ -1,9 +1,11 @@
-//! One link against the M/G/1 queue: what the engine gives for Poisson arrivals of flows of
-//! whole packets is what closed forms say of the discipline that the parts amount to.
+//! One link against the M/G/1 queue. For Poisson arrivals of flows of whole packets, the engine
+//! gives what closed forms say of the discipline that the parts amount to:
 //!
-//! Bursts into a FIFO are first come first served; windows of one packet are processor sharing;
-//! bursts into a port that orders packets by what is left of their flow, or by what their flow
-//! has sent, are shortest remaining processing time and foreground-background.
+//! - Bursts into a FIFO: first come, first served.
+//! - Windows of one packet: processor sharing.
+//! - Bursts into a port that orders packets by what is left of their flow: shortest remaining
+//!   processing time.
+//! - Bursts into a port that orders packets by what their flow has sent: foreground-background.
 
 mod common;
 
@@ -31,13 +33,13 @@ enum Service {
 }
 use Service::{FirstComeFirstServed, ForegroundBackground, ProcessorSharing, ShortestRemaining};
 
-/// A port that serves the flow whose first waiting packet has the lowest rank, of equals the
-/// one whose packet came first; a flow's packets go in order.
+/// A port that serves the flow whose first waiting packet has the lowest rank. Of equals, it serves
+/// the one whose packet came first. A flow's packets go in order.
 struct RankPort {
     rank: Rc<dyn Fn(&Packet) -> u32>,
-    /// By flow: its packets, each with its place in the order of arrival.
+    /// The packets of each flow, each with its place in the order of arrival.
     queues: HashMap<u32, VecDeque<(u64, Packet)>>,
-    /// Each flow's first packet: its rank and place.
+    /// The rank and the place of each flow's first packet.
     first: BTreeSet<(u32, u64, u32)>,
     came: u64,
     backlog: Backlog,
@@ -150,7 +152,7 @@ impl ClosedForm for Theory<'_> {
         bytes / PACKET_PAYLOAD as f64
     }
 
-    /// Exactly up to 64, between sizes 3% apart above.
+    /// Exact up to 64 packets. For more, this interpolates between sizes 3% apart.
     fn of_size(&self, packets: u32) -> f64 {
         if packets <= 64 || self.discipline != ShortestRemaining {
             return self.exactly(packets);

@@ -1,4 +1,4 @@
-//! Against the PIAS authors' simulator: the same flows, with `compat = "ns2"`.
+//! Runs the flows of the PIAS authors' simulator with `compat = "ns2"` and compares the results.
 
 mod common;
 
@@ -17,7 +17,7 @@ struct Averages {
 }
 
 impl Averages {
-    /// With the number of time-outs, between blanks.
+    /// The averages and the number of time-outs, separated by blanks.
     fn row(&self, timeouts: u64) -> String {
         let Averages { all, small, medium, large } = *self;
         let classes = [small, medium, large].map(Option::unwrap_or_default);

@@ -1,4 +1,4 @@
-//! What the papers say of their schemes, and what must hold of all, over random scenes.
+//! What papers say of their schemes, and what must hold for all schemes, over random scenes.
 
 mod common;
 
@@ -68,7 +68,7 @@ fn pias_in_turns() -> Scheme {
 /// Bytes on the wire of the largest packet of any scheme: a full one and a scheme's header.
 const LARGEST: u64 = PACKET_WIRE + 64;
 
-/// Each port at two looks in a row, and the bytes that its link can send between them.
+/// Pairs of consecutive samples of each port, with the bytes that its link can send between them.
 fn looked_at(
     network: &Network,
     routing: Routing,
@@ -90,7 +90,7 @@ fn looked_at(
         .collect()
 }
 
-/// The scheme's own port, which shows what goes through it.
+/// A port of the scheme that notes what goes through it.
 struct Watched<P> {
     port: P,
     watch: Rc<RefCell<Traffic>>,
@@ -100,9 +100,9 @@ struct Watched<P> {
 /// What went through all ports.
 #[derive(Default)]
 struct Traffic {
-    /// By port: packets that came, left and were dropped.
+    /// For each port, the packets that came, left and were dropped.
     packets: Vec<[u64; 3]>,
-    /// By port and flow: the data packets that left, and whether they had been sent before.
+    /// For each port and flow, the data packets that left, and whether they had been sent before.
     left: BTreeMap<(usize, u32), Vec<(u32, bool)>>,
     idle_with_backlog: u64,
     dropped: Vec<Packet>,
@@ -158,7 +158,7 @@ impl<H: Header, P: Port<Packet<H>>> Port<Packet<H>> for Watched<P> {
     }
 }
 
-/// Runs a job with the scheme's own parts, its ports watched.
+/// Runs a job with the scheme's own parts and watched ports.
 struct Watching<'a>(&'a Job<'a>);
 
 /// Makes watched ports.
@@ -201,7 +201,7 @@ impl World for Watching<'_> {
     }
 }
 
-/// Runs with watched ports.
+/// Runs flows with the test's own ports, watched.
 fn watched<P: Port<Packet>>(
     network: &Network,
     routing: Routing,
@@ -226,14 +226,15 @@ fn watched<P: Port<Packet>>(
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Every flow is delivered whole: each of its packets arrives, and no more arrive and are
-    /// lost than its sender sent; what is on the links is what left the ports.
+    /// Every flow is delivered whole: each of its packets arrives, and the packets that arrive or
+    /// are lost are no more than its sender sent. The links carry what left the ports.
     #[test]
     fn no_scheme_loses_or_duplicates_a_byte(flows in any_flows(), routing in any_routing()) {
         let network = small_fabric();
         for preset in PRESETS.iter().filter(|preset| preset.sends_packets()) {
             let scheme = scheme_of(preset.name, &[("buffer", "30KB")]);
-            // Switches that know flows are refused with spraying: they might never agree on one.
+            // Schemes whose switches know flows cannot be combined with spraying: the switches
+            // might never agree on a flow.
             let routing = if scheme.facts().needs_one_path { Routing::Ecmp } else { routing };
             let outcome = run(&network, routing, &flows, &scheme);
             for (flow, outcome) in flows.iter().zip(&outcome.flows) {
@@ -273,8 +274,8 @@ proptest! {
         }
     }
 
-    /// A link whose port holds more than it can send until the next look sends all the time, but
-    /// for the rest of the packet that was counted before.
+    /// A link sends all the time if its port holds more than it can send until the next sample,
+    /// except for the rest of the packet that was counted before.
     #[test]
     fn no_link_with_a_backlog_is_idle(flows in any_flows(), routing in any_routing()) {
         let network = small_fabric();
@@ -291,7 +292,8 @@ proptest! {
         }
     }
 
-    /// pFabric (Alizadeh et al., SIGCOMM 2013, 4.1): what is dropped is the worst there is.
+    /// pFabric (Alizadeh et al., SIGCOMM 2013, 4.1): the packet that is dropped is the worst in the
+    /// port.
     #[test]
     fn pfabric_drops_only_the_lowest_priority_present(flows in any_flows(), routing in any_routing()) {
         let network = small_fabric();
@@ -318,7 +320,7 @@ proptest! {
     }
 
     /// Slytherin 2018, III-B: it "is designed to prioritize packets *after* the first hop upon
-    /// observing ECN marks"; and what it promotes was marked before it came.
+    /// observing ECN marks". A packet that it promotes was marked before it came.
     #[test]
     fn slytherin_never_promotes_at_the_first_hop(flows in any_flows(), routing in any_routing()) {
         let network = small_fabric();
@@ -370,8 +372,8 @@ struct Promotions {
 }
 
 impl Promotions {
-    /// Port `number`, as the engine makes it; the first hop is a host's card, and the first
-    /// switch's port to another switch.
+    /// Port `number`, as the engine makes it. First hops are a host's card, and the first switch's
+    /// port to another switch.
     fn new(
         network: &Network,
         scheme: &Scheme,
@@ -473,7 +475,7 @@ fn hosts_that_send_at_less_than_the_line_rate_take_longer_by_that_share() {
         run(&network, Routing::Ecmp, &flows, &scheme).flows[0].finished_at_sender.unwrap()
     };
     let difference = fct("0.5") - fct("1");
-    // The data packets once more, and half a rate for the ACKs of the other host.
+    // The data packets take their time once more. The ACKs of the other host have half a rate too.
     let packets = Time::from_ns(1200) * 5000;
     assert!(difference >= packets && difference < packets + Time::from_us(2), "{difference}");
 }

@@ -106,7 +106,7 @@ fn every_thread_says_that_it_has_ended() {
     }
 }
 
-/// Panics at a packet of a flow in its midst.
+/// Panics at a packet in the midst of a flow.
 struct Panics;
 
 impl PlainTagger for Panics {

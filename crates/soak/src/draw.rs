@@ -1,6 +1,6 @@
 //! Random choices from a seed.
 //!
-//! What lives here: how a choice is made. What may not: what there is to choose from.
+//! What lives here: how a choice is made. What may not: the alternatives of a choice.
 
 use flowsched_workload::stream;
 use rand::Rng;
@@ -25,17 +25,18 @@ impl Draw {
         choices[self.0.random_range(0..choices.len())]
     }
 
-    /// A whole number from `from` to `to`, both included, all equally likely.
+    /// A whole number from `from` to `to`, both inclusive. All are equally likely.
     pub fn count(&mut self, from: u64, to: u64) -> u64 {
         self.0.random_range(from..=to)
     }
 
-    /// A number from `from` to `to`.
+    /// A number from `from` to `to`, uniformly distributed.
     pub fn number(&mut self, from: f64, to: f64) -> f64 {
         self.0.random_range(from..=to)
     }
 
-    /// A whole number from `from` to `to`, each order of magnitude equally likely.
+    /// A whole number from `from` to `to`, both inclusive. All orders of magnitude are equally
+    /// likely.
     pub fn magnitude(&mut self, from: u64, to: u64) -> u64 {
         let exponent = self.number((from.max(1) as f64).ln(), (to.max(1) as f64).ln());
         (exponent.exp() as u64).clamp(from, to)

@@ -19,17 +19,17 @@ use table::{Entry, Table};
 /// The name of the experiment file of a case.
 pub const FILE: &str = "case.toml";
 
-/// The most bytes of payload that the flows of a case have, over all its runs.
+/// The most bytes of payload that the flows of a case have, over all its runs together.
 const MOST_BYTES: u64 = 60_000_000;
 
 /// A random experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// What it is drawn from.
+    /// The seed that the experiment is drawn from.
     pub seed: u64,
-    /// Its files, by name; the first is [`FILE`].
+    /// The name and content of each file. The first one is [`FILE`].
     pub files: Vec<(String, String)>,
-    /// What the command line says beside the file.
+    /// Arguments of the command line after the file.
     pub arguments: Vec<String>,
 }
 
@@ -57,7 +57,8 @@ impl Case {
     }
 }
 
-/// Two or three values for one of the keys that the file gives.
+/// A `--vary` argument with two or three values for a key that the file gives. `None` if the table
+/// that is drawn has no key to vary.
 fn variation(draw: &mut Draw, tables: &[Table]) -> Option<String> {
     let table = &tables[draw.count(0, tables.len() as u64 - 1) as usize];
     let is_varied = |entry: &&Entry| !matches!(entry.kind, Kind::Text | Kind::Sizes { .. });

@@ -1,4 +1,4 @@
-//! `flowsched-soak`: runs random experiments for a while and writes down what became of them.
+//! `flowsched-soak`: runs random experiments for a while and reports their outcomes.
 
 use std::env;
 use std::fs;
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all went well.
+/// Runs the cases and writes the figures. Returns whether no case failed.
 fn run(arguments: &Arguments) -> io::Result<bool> {
     let binary = match &arguments.binary {
         Some(binary) => binary.clone(),

@@ -1,7 +1,7 @@
-//! What must hold of every run, whatever its experiment.
+//! Rules that hold for every run, whatever its experiment.
 //!
-//! What lives here: rules that follow from what the tables mean. What may not: figures of
-//! particular schemes. A rule that a change of the tables makes wrong is changed with them.
+//! What lives here: rules that follow from the meaning of the tables. What may not: figures of
+//! particular schemes. If a change of the tables makes a rule wrong, the rule changes with them.
 
 mod conservation;
 pub mod ending;
@@ -11,7 +11,7 @@ mod ports;
 use crate::study::Study;
 use crate::violation::{Violation, Violations};
 
-/// Everything that is wrong with the results of an experiment that has ended.
+/// Returns everything that is wrong with the results of an experiment that has ended.
 pub fn judge(study: &Study) -> Vec<Violation> {
     let mut found = Violations::default();
     let complete = study.runs.iter().filter(|run| run.summary.complete).count();

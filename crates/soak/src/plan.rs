@@ -11,7 +11,7 @@ use crate::draw::Draw;
 pub enum Trouble {
     /// Nothing.
     None,
-    /// It is sent a signal that asks it to stop, after this share of the first run's time.
+    /// It gets a signal that asks it to stop, after this share of the first run's time.
     Signal(Signal, f64),
     /// It is killed, after this share of the first run's time.
     Kill(f64),
@@ -19,10 +19,10 @@ pub enum Trouble {
     FullDisk(u64),
 }
 
-/// How the runs of a case go.
+/// The threads of a case's runs, and what disturbs the second one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
-    /// Threads of the first run and of all others.
+    /// Threads of the first run, and of all other runs.
     pub threads: [u64; 2],
     /// What happens to the second run.
     pub trouble: Trouble,
@@ -46,7 +46,7 @@ impl Plan {
 }
 
 impl Trouble {
-    /// The signal and when it is sent, if the run takes `wall` without trouble.
+    /// The signal to send, and when to send it, if the run takes `wall` without trouble.
     pub fn signal(&self, wall: Duration) -> Option<(Signal, Duration)> {
         match self {
             Trouble::Signal(signal, share) => Some((*signal, wall.mul_f64(*share))),

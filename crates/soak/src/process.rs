@@ -1,6 +1,7 @@
-//! One process under limits: its memory, its processor time, the size of its files.
+//! Runs one process under limits of memory, processor time and file size.
 //!
-//! What lives here: starting `flowsched`, signals, measuring. What may not: what its end means.
+//! What lives here: starting `flowsched`, signals, measuring. What may not: judging how the process
+//! ended.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,23 +14,23 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 
-/// What a process may take.
+/// Limits of a process.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Address space, bytes.
+    /// Address space in bytes.
     pub memory: u64,
     /// Processor time of all its threads, after which it is sent SIGTERM.
     pub cpu: Duration,
-    /// The size of a file that it writes, bytes; beyond that writing fails as on a full disk.
+    /// The largest size in bytes of a file that it writes. Writing more fails as on a full disk.
     pub file: u64,
 }
 
 /// A signal that is sent on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disturbance {
-    /// Which.
+    /// The signal.
     pub signal: Signal,
-    /// How long after the start.
+    /// The time from the start of the process to the signal.
     pub after: Duration,
 }
 
@@ -40,23 +41,23 @@ pub struct Ended {
     pub status: ExitStatus,
     /// What it wrote to standard error.
     pub errors: String,
-    /// How long it took.
+    /// The elapsed time.
     pub wall: Duration,
-    /// The signal that it was sent first.
+    /// The first signal that it was sent.
     pub sent: Option<Signal>,
-    /// Whether that was because it had used its processor time.
+    /// Whether it was sent this signal because it had used its processor time.
     pub is_over_time: bool,
-    /// Whether it went on for too long after the signal, and was killed.
+    /// Whether it ran for too long after the signal, and was killed.
     pub is_late: bool,
 }
 
-/// How long a process may go on after a signal: processor time of each thread.
+/// The processor time per thread that a process may use after a signal.
 const STOP_CPU: Duration = Duration::from_secs(1);
-/// The same on the clock, however busy the machine is.
+/// The elapsed time that a process may take after a signal, however busy the machine is.
 const STOP_WALL: Duration = Duration::from_secs(60);
-/// What writing results takes: bytes for each second of processor time.
+/// How fast results are written at least, in bytes per second of processor time.
 const BYTES_A_SECOND: u64 = 10_000_000;
-/// How often a process is looked at.
+/// The interval at which a process is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// A program and where it runs.
@@ -69,7 +70,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Runs the program to its end. `written` is the folder whose bytes it has to write before it
+    /// Runs the program to its end. `written` is the folder that the program has to write before it
     /// can stop.
     ///
     /// # Errors
@@ -95,9 +96,10 @@ impl Program {
         })
     }
 
-    /// The shell sets the limits and then becomes the program. A file that grows too large is an
-    /// error to the program, as a full disk is, because the signal for it is ignored. A soak in the
-    /// background of a script ignores SIGINT; its programs must not inherit that.
+    /// Starts a shell that sets the limits and then becomes the program. The signal for a file that
+    /// grows too large is ignored, so that the program gets an error, as on a full disk. `env`
+    /// restores the default signals, because a soak in the background of a script ignores SIGINT
+    /// and the program must not inherit this.
     fn start(&self, arguments: &[String], limits: Limits, errors: File) -> io::Result<Child> {
         let script = format!(
             "trap '' XFSZ; ulimit -v {}; ulimit -f {}; exec \"$0\" \"$@\"",
@@ -116,7 +118,7 @@ impl Program {
     }
 }
 
-/// A process under way.
+/// A running process.
 struct Running {
     child: Child,
     start: Instant,
@@ -127,7 +129,7 @@ struct Running {
     is_late: bool,
 }
 
-/// When the process was told to stop.
+/// The signal that asked the process to stop, and the clocks at that time.
 #[derive(Clone, Copy)]
 struct Stop {
     signal: Signal,
@@ -176,14 +178,14 @@ impl Running {
         }
     }
 
-    /// Sends a signal; the process may have ended just now.
+    /// Sends a signal. Failure is ignored, because the process may have just ended.
     fn send(&self, signal: Signal) {
         let _ = kill(Pid::from_raw(self.child.id() as i32), signal);
     }
 }
 
 impl Stop {
-    /// Whether the process has gone on for longer than stopping and writing takes.
+    /// Whether the process has run for longer than stopping and writing take.
     fn is_over(&self, usage: Usage, written: &Path) -> bool {
         let since = usage.cpu.saturating_sub(self.cpu);
         if since <= STOP_CPU * usage.threads && self.at.elapsed() <= STOP_WALL {
@@ -194,7 +196,7 @@ impl Stop {
     }
 }
 
-/// What a process has used.
+/// Processor time and number of threads of a process.
 #[derive(Clone, Copy, Debug, Default)]
 struct Usage {
     cpu: Duration,
@@ -202,10 +204,10 @@ struct Usage {
 }
 
 impl Usage {
-    /// From `/proc`; nothing if the process is gone.
+    /// Reads the usage from `/proc`. Zero if the process is gone.
     fn read(process: u32) -> Usage {
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        // The second field is the name in parentheses, which may have blanks in it.
+        // The second field is the name in parentheses, which may contain blanks.
         let (_, fields) = stat.rsplit_once(')').unwrap_or_default();
         let fields: Vec<&str> = fields.split_whitespace().collect();
         let field = |index: usize| fields.get(index).and_then(|text| text.parse::<u64>().ok());
@@ -264,7 +266,7 @@ mod tests {
         assert_eq!(ended.died_of(), Some(Signal::SIGHUP as i32));
     }
 
-    /// Runs itself once more, with SIGINT ignored.
+    /// The test runs itself once more, with SIGINT ignored.
     #[test]
     fn a_program_obeys_sigint_where_the_soak_ignores_it() {
         let ignored = "grep -q 'SigIgn:.*[2367abef]$' /proc/self/status";

@@ -1,4 +1,4 @@
-//! Many cases side by side, and what is kept of those that fail.
+//! Runs many cases in parallel, and keeps those that fail.
 
 use std::fs;
 use std::io;
@@ -12,25 +12,25 @@ use crate::generate::Case;
 use crate::tally::Tally;
 use crate::trial::{CaseReport, Subject, carry_out};
 
-/// What is run for how long.
+/// The settings of a soak.
 #[derive(Clone, Debug)]
 pub struct Soak {
-    /// What is under test.
+    /// The binary under test.
     pub subject: Subject,
     /// The seed of the first case; the others follow it.
     pub first_seed: u64,
-    /// No case begins after this time.
+    /// New cases begin only before this time has passed.
     pub time: Duration,
-    /// How many cases there are at most.
+    /// The largest number of cases.
     pub cases: u64,
-    /// How many cases are under way at a time.
+    /// The number of cases that run at the same time.
     pub side_by_side: usize,
-    /// Where failures are kept, a folder each.
+    /// The folder for failures. Each failure gets a folder in it.
     pub failures: PathBuf,
 }
 
 impl Soak {
-    /// Runs the cases and shows each failure as it comes.
+    /// Runs the cases and calls `show` for each report as it comes.
     ///
     /// # Errors
     /// If a case cannot be written or started.
@@ -70,7 +70,7 @@ impl Soak {
     }
 }
 
-/// Writes down what is needed to see the failure again.
+/// Writes what is needed to reproduce the failure.
 fn keep(case: &Case, report: &CaseReport, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     for (name, text) in &case.files {

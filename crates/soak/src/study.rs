@@ -10,7 +10,7 @@ use flowsched_schemes::flow_level::{Admission, FlowLevel};
 use flowsched_topology::{PROBABILITY, Routing};
 use flowsched_units::{Bytes, Time};
 
-/// The largest port table that is read, bytes: its rows take a hundred times as much memory.
+/// The largest port table that is read, in bytes: its rows take a hundred times as much memory.
 const LARGEST_TABLE: u64 = 8_000_000;
 
 /// The results of an experiment.
@@ -18,9 +18,9 @@ const LARGEST_TABLE: u64 = 8_000_000;
 pub struct Study {
     /// Whether the summary calls the experiment complete.
     pub is_complete: bool,
-    /// How many runs the experiment has, finished or not.
+    /// The number of runs of the experiment, finished or not.
     pub expected: usize,
-    /// The runs that are there.
+    /// The runs that the folder has.
     pub runs: Vec<RunView>,
 }
 
@@ -35,35 +35,37 @@ pub struct RunView {
     pub flows: Vec<FlowRow>,
     /// Its ports.
     pub ports: Vec<PortRecord>,
-    /// The ports' counters, those of the end last; empty where the table is too large to read.
+    /// The ports' counters. Those of the end of the run come last. Empty if the table is too large
+    /// to read.
     pub samples: Vec<PortRow>,
 }
 
-/// What holds for a run because of its experiment.
+/// What must hold for a run because of its experiment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Promises {
-    /// Packets were simulated.
+    /// Whether packets were simulated.
     pub has_packets: bool,
-    /// A flow keeps to one path, and all its paths are as long and as fast.
+    /// Whether each flow keeps to one path, and all its paths have the same length and rates.
     pub is_one_path: bool,
-    /// Only hosts send packets of their own, not switches.
+    /// Whether only hosts send packets of their own, not switches.
     pub is_quiet_inside: bool,
-    /// No link loses packets.
+    /// Whether no link loses packets.
     pub is_lossless: bool,
     /// The run stops at this time even if flows have not ended.
     pub until: Option<Time>,
-    /// Headers of packets, nothing for a schedule.
+    /// The header of each packet; zero for a schedule.
     pub header: Bytes,
-    /// For fluids whose bytes on links follow from their sizes alone: what goes back for them.
+    /// The acknowledgements of fluids whose bytes on links follow from their sizes alone; `None`
+    /// for other schemes.
     pub exact: Option<Back>,
 }
 
-/// The acknowledgements of fluids.
+/// The acknowledgements of a fluid flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Back {
-    /// Bytes of each.
+    /// Bytes of each acknowledgement.
     pub size: u64,
-    /// Packets for each.
+    /// Data packets per acknowledgement.
     pub packets: u64,
 }
 
@@ -71,7 +73,7 @@ impl Study {
     /// Reads the folder.
     ///
     /// # Errors
-    /// A sentence about what cannot be read.
+    /// A sentence that says what cannot be read.
     pub fn read(dir: &Path) -> Result<Study, String> {
         let folder = Folder::open(dir).map_err(|error| error.to_string())?;
         let file = dir.join("experiment.toml");
@@ -113,34 +115,34 @@ impl Study {
 }
 
 impl RunView {
-    /// How the run is called in messages.
+    /// The name of the run in messages.
     pub fn name(&self) -> String {
         let RunSummary { point, scheme, seed, .. } = &self.summary;
         format!("scheme {scheme}, seed {seed}, point \"{point}\"")
     }
 
-    /// The counters of every port at the end of the run; none where they were not read.
+    /// The counters of every port at the end of the run; empty if they were not read.
     pub fn last(&self) -> &[PortRow] {
         &self.samples[self.samples.len().saturating_sub(self.ports.len())..]
     }
 
-    /// When the run ended, where that was read.
+    /// When the run ended; `None` if samples were not read.
     pub fn end(&self) -> Option<Time> {
         self.samples.last().map(|sample| sample.time)
     }
 
-    /// Whether the run went to its end and all that was to happen in it has happened.
+    /// Whether the run is complete and was not limited by `until`.
     pub fn is_over(&self) -> bool {
         self.summary.complete && self.promises.until.is_none()
     }
 
-    /// The ports that a host sends through.
+    /// The ports of a host.
     pub fn ports_from(&self, host: u32) -> impl Iterator<Item = usize> + '_ {
         let name = self.ports.get(host as usize).map(|port| port.owner.as_str());
         (0..self.ports.len()).filter(move |port| Some(self.ports[*port].owner.as_str()) == name)
     }
 
-    /// The ports that send to a host.
+    /// The ports whose links lead to a host.
     pub fn ports_to(&self, host: u32) -> impl Iterator<Item = usize> + '_ {
         let name = self.ports.get(host as usize).map(|port| port.owner.as_str());
         (0..self.ports.len()).filter(move |port| Some(self.ports[*port].peer.as_str()) == name)
@@ -148,7 +150,8 @@ impl RunView {
 }
 
 impl Promises {
-    /// Those of the run that the summary is of; the weakest if the experiment has no such run.
+    /// The promises of the run that the summary describes; the weakest ones if the experiment has
+    /// no such run.
     fn for_run(experiment: &Experiment, summary: &RunSummary) -> Promises {
         let scene = experiment.scenes.iter().find(|scene| scene.point == summary.point);
         let scheme = scene
@@ -191,7 +194,8 @@ impl Promises {
     }
 }
 
-/// The acknowledgements of flows that send nothing but their bytes.
+/// The acknowledgements of flows that start at once and send nothing but their bytes; `None` for
+/// other flows.
 fn exact(level: &FlowLevel) -> Option<Back> {
     let back = level.acknowledgements;
     let is_exact = level.admission == Admission::AtOnce;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::oracle::ending::Outcome;
 use crate::trial::CaseReport;
 
-/// What became of all cases so far.
+/// The outcomes of all cases so far.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     cases: u64,
@@ -22,7 +22,7 @@ pub struct Tally {
     out_of_memory: u64,
     out_of_disk: u64,
     out_of_time: u64,
-    /// Cases with a failure of this kind, and the first of them.
+    /// For each kind of failure, the number of cases that had it, and the lowest of their seeds.
     failures: BTreeMap<String, (u64, u64)>,
 }
 
@@ -58,7 +58,7 @@ impl Tally {
         !self.failures.is_empty()
     }
 
-    /// How many cases there were.
+    /// The number of cases so far.
     pub fn cases(&self) -> u64 {
         self.cases
     }

@@ -1,7 +1,8 @@
-//! A case from its file to its report: checked, run, run again with trouble, resumed, compared.
+//! Takes a case from its file to its report: checks it, runs it, runs it again with trouble,
+//! resumes it, and compares the results.
 //!
-//! What lives here: which commands are run in which order. What may not: what must hold of their
-//! results, which the oracles know.
+//! What lives here: which commands run, and in which order. What may not: rules about their
+//! results, which are in the oracles.
 
 use std::fs;
 use std::io;
@@ -17,29 +18,29 @@ use crate::process::{Disturbance, Ended, Limits, Program};
 use crate::study::Study;
 use crate::violation::Violation;
 
-/// The tables that are the same whenever the runs are.
+/// The tables that must be equal if the runs are.
 const TABLES: [&str; 2] = ["flows.parquet", "ports.parquet"];
-/// What each process may take, unless the case says less.
+/// The limits of each process, unless the case sets lower ones.
 const MEMORY: u64 = 2 << 30;
 const LARGEST_FILE: u64 = 256 << 20;
 
-/// What is under test.
+/// The binary under test.
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// The `flowsched` binary.
     pub binary: PathBuf,
-    /// Processor time after which a process is stopped.
+    /// A process is stopped when it has used this much processor time.
     pub cpu: Duration,
-    /// Whether `flowsched run` knows `--resume`; without it, results that were cut short are left
-    /// alone.
+    /// Whether `flowsched run` has `--resume`. Without it, results that were cut short are not
+    /// completed.
     pub can_resume: bool,
 }
 
 impl Subject {
-    /// The binary with what it can do.
+    /// Asks the binary whether it can resume.
     ///
     /// # Errors
-    /// If it cannot be run.
+    /// If the binary cannot be run.
     pub fn new(binary: &Path, cpu: Duration) -> io::Result<Subject> {
         let binary = binary.canonicalize()?;
         let help = Command::new(&binary).args(["run", "--help"]).output()?;
@@ -48,18 +49,18 @@ impl Subject {
     }
 }
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Clone, Debug, Default)]
 pub struct CaseReport {
-    /// `flowsched check` refused the file.
+    /// Whether `flowsched check` refused the file.
     pub is_refused: bool,
-    /// What became of every `flowsched run`.
+    /// The outcome of every `flowsched run`.
     pub runs: Vec<Outcome>,
-    /// Runs that were stopped because they had used their processor time.
+    /// Number of runs that were stopped because they had used their processor time.
     pub over_time: u64,
-    /// Results that were cut short and then completed with `--resume`.
+    /// Number of results that were cut short and then run again with `--resume`.
     pub resumed: u64,
-    /// Results that were compared with those of another run.
+    /// Number of results that were compared with those of another run.
     pub compared: u64,
     /// What is wrong.
     pub violations: Vec<Violation>,
@@ -119,7 +120,7 @@ impl Trial<'_> {
         Ok(outcome == Outcome::Done)
     }
 
-    /// The same with other threads and with trouble; where it is cut short, it is resumed.
+    /// Runs the case again with other threads and with trouble. Resumes a run that was cut short.
     fn second_run(&mut self, wall: Duration) -> io::Result<()> {
         let trouble = self.plan.trouble;
         let disturbance = trouble.signal(wall).map(|(signal, after)| Disturbance { signal, after });
@@ -147,7 +148,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// One `flowsched run` into the folder `out`.
+    /// Runs `flowsched run` into the folder `out`.
     fn run(
         &mut self,
         out: &str,
@@ -187,9 +188,9 @@ impl Trial<'_> {
         Ok((ended, outcome))
     }
 
-    /// Judges the folder `out` and lets `flowsched report` open it. The results of a command that
-    /// did not end well may be missing altogether, and they may be complete if it was the report
-    /// that was cut short.
+    /// Judges the folder `out` and lets `flowsched report` open it. If a command did not end well,
+    /// its results may be missing. They may also be complete, if the command was stopped while it
+    /// wrote the report.
     fn judge_results(&mut self, out: &str, ended_well: bool) -> io::Result<()> {
         let folder = self.program.folder.join(out);
         if !ended_well && !folder.join("summary.json").exists() {
@@ -212,7 +213,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Both results have the same tables, byte for byte.
+    /// Checks that both results have the same tables, byte for byte.
     fn compare(&mut self) {
         self.report.compared += 1;
         for table in TABLES {

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// Something that must not be.
+/// A broken rule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
-    /// What it is, the same for all cases of one kind.
+    /// The name of the rule, the same for all cases of one kind.
     pub kind: String,
-    /// Where, and the values that do not fit.
+    /// Where the rule is broken, and the values that do not fit.
     pub detail: String,
 }
 
@@ -24,21 +24,21 @@ impl fmt::Display for Violation {
     }
 }
 
-/// The first few violations of each kind: a run that is wrong is often wrong in every row.
+/// The first few violations of each kind. A run that is wrong is often wrong in every row.
 #[derive(Clone, Debug, Default)]
 pub struct Violations(Vec<Violation>);
 
 const OF_EACH_KIND: usize = 3;
 
 impl Violations {
-    /// Adds one unless there are enough of its kind.
+    /// Adds a violation unless there are enough of its kind.
     pub fn add(&mut self, kind: &str, detail: impl FnOnce() -> String) {
         if self.0.iter().filter(|known| known.kind == kind).count() < OF_EACH_KIND {
             self.0.push(Violation::new(kind, detail()));
         }
     }
 
-    /// Adds one unless `holds`.
+    /// Adds a violation unless `holds`.
     pub fn require(&mut self, holds: bool, kind: &str, detail: impl FnOnce() -> String) {
         if !holds {
             self.add(kind, detail);

@@ -25,8 +25,8 @@ pub struct SawTooth {
 }
 
 impl SawTooth {
-    /// Of `flows` flows, with `bandwidth_delay` packets in flight on the empty path (capacity
-    /// times round trip) and marking from `threshold` packets in the queue on.
+    /// The steady state of `flows` flows, with `bandwidth_delay` packets in flight on the empty
+    /// path (capacity times round trip), and with marking from `threshold` packets in the queue on.
     pub fn new(bandwidth_delay: f64, threshold: f64, flows: u32) -> SawTooth {
         let n = f64::from(flows);
         let window = (bandwidth_delay + threshold) / n;

@@ -10,7 +10,7 @@ use flowsched_workload::sizes::SizeDistribution;
 /// Poisson arrivals of flows to one link.
 #[derive(Clone, Copy, Debug)]
 pub struct Mg1<'a> {
-    /// Of the flows.
+    /// The sizes of the flows.
     pub sizes: &'a SizeDistribution,
     /// Share of the time that the link is busy, from 0 to less than 1.
     pub load: f64,
@@ -31,7 +31,7 @@ impl<'a> Mg1<'a> {
         self.load / self.sizes.mean()
     }
 
-    /// The load of what flows send up to `bytes`.
+    /// The load of the first `bytes` of each flow.
     pub fn load_truncated_at(&self, bytes: f64) -> f64 {
         self.arrival_rate() * self.sizes.partial_mean(bytes)
     }
@@ -60,37 +60,40 @@ impl<'a> Mg1<'a> {
         mean
     }
 
-    /// First come, first served (Pollaczek and Khinchine): for a flow of `size`.
+    /// The mean response time of a flow of `size`, first come, first served (Pollaczek and
+    /// Khinchine).
     pub fn fcfs(&self, size: f64) -> f64 {
         self.work_truncated_at(f64::INFINITY) + size
     }
 
-    /// First come, first served: the mean over all flows.
+    /// The mean response time of all flows, first come, first served.
     pub fn fcfs_mean(&self) -> f64 {
         self.fcfs(self.sizes.mean())
     }
 
-    /// Processor sharing: for a flow of `size`.
+    /// The mean response time of a flow of `size` under processor sharing.
     pub fn ps(&self, size: f64) -> f64 {
         size / (1.0 - self.load)
     }
 
-    /// Processor sharing: the mean over all flows.
+    /// The mean response time of all flows under processor sharing.
     pub fn ps_mean(&self) -> f64 {
         self.ps(self.sizes.mean())
     }
 
-    /// Foreground-background (least attained service): for a flow of `size`.
+    /// The mean response time of a flow of `size` under foreground-background (least attained
+    /// service).
     pub fn fb(&self, size: f64) -> f64 {
         (self.work_truncated_at(size) + size) / (1.0 - self.load_truncated_at(size))
     }
 
-    /// Foreground-background: the mean over all flows.
+    /// The mean response time of all flows under foreground-background.
     pub fn fb_mean(&self) -> f64 {
         self.mean_of(|size| self.fb(size))
     }
 
-    /// Preemptive shortest job first, by the original size: for a flow of `size`.
+    /// The mean response time of a flow of `size` under preemptive shortest job first, by the
+    /// original size.
     pub fn psjf(&self, size: f64) -> f64 {
         let above = 1.0 - self.sizes.cdf(size);
         let second = self.sizes.partial_second_moment(size) - size * size * above;
@@ -98,18 +101,18 @@ impl<'a> Mg1<'a> {
         (work + size) / (1.0 - self.load_below(size))
     }
 
-    /// Preemptive shortest job first: the mean over all flows.
+    /// The mean response time of all flows under preemptive shortest job first.
     pub fn psjf_mean(&self) -> f64 {
         self.mean_of(|size| self.psjf(size))
     }
 
-    /// Shortest remaining processing time first: for a flow of `size`.
+    /// The mean response time of a flow of `size` under shortest remaining processing time first.
     pub fn srpt(&self, size: f64) -> f64 {
         let service = self.integral_up_to(size, |left| 1.0 / (1.0 - self.load_below(left)));
         self.srpt_wait(size) + service
     }
 
-    /// Shortest remaining processing time first: the mean over all flows.
+    /// The mean response time of all flows under shortest remaining processing time first.
     pub fn srpt_mean(&self) -> f64 {
         let largest = self.sizes.quantile(1.0 - f64::EPSILON / 2.0);
         let service = self.integral_up_to(largest, |left| {
@@ -118,7 +121,7 @@ impl<'a> Mg1<'a> {
         self.mean_of(|size| self.srpt_wait(size)) + service
     }
 
-    /// Until a flow of `size` is first served, under SRPT.
+    /// The mean time until a flow of `size` is first served, under SRPT.
     fn srpt_wait(&self, size: f64) -> f64 {
         let work = self.arrival_rate() * self.sizes.partial_second_moment(size)
             / (2.0 * (1.0 - self.load_up_to(size)));
@@ -213,7 +216,7 @@ mod tests {
         for found in [queue.fcfs_mean(), queue.srpt_mean(), queue.psjf_mean()] {
             close(found, expected, 1e-9);
         }
-        // And foreground-background shares, all flows ending with the busy period.
+        // Foreground-background shares the link, so that all flows end with the busy period.
         close(queue.fb_mean(), 1000.0 / 0.3 * (1.0 + 0.7 / 0.6), 1e-9);
     }
 

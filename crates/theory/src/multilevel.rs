@@ -1,13 +1,13 @@
-//! Multilevel queues: flows fall from level to level as they are served, the levels have strict
-//! priority (foreground-background between levels), and inside a level flows are served in the
-//! order of their coming there (FCFS) or share it (PS).
+//! Multilevel queues. Flows fall from level to level as they are served, and levels have strict
+//! priority (foreground-background between levels). Inside a level, flows are served in the order
+//! of their arrival there (FCFS) or share it (PS).
 //!
 //! Kleinrock, *Queueing Systems* volume 2, section 4.7; Aalto and Ayesta, *Mean delay analysis
 //! of multi level processor sharing disciplines*, INFOCOM 2006.
 
 use crate::mg1::Mg1;
 
-/// The level of `size`: where it begins and ends, in bytes.
+/// The index of the level of `size`, and where this level begins and ends, in bytes.
 fn level(thresholds: &[f64], size: f64) -> (usize, f64, f64) {
     let index = thresholds.partition_point(|threshold| *threshold < size);
     let from = if index == 0 { 0.0 } else { thresholds[index - 1] };
@@ -22,7 +22,7 @@ pub struct MultilevelFcfs<'a> {
 }
 
 impl<'a> MultilevelFcfs<'a> {
-    /// With these rising thresholds in bytes.
+    /// Levels with these rising thresholds in bytes.
     pub fn new(queue: Mg1<'a>, thresholds: &[f64]) -> MultilevelFcfs<'a> {
         MultilevelFcfs { queue, thresholds: thresholds.to_vec() }
     }
@@ -50,7 +50,7 @@ pub struct MultilevelPs<'a> {
 }
 
 impl<'a> MultilevelPs<'a> {
-    /// With these rising thresholds in bytes.
+    /// Levels with these rising thresholds in bytes.
     pub fn new(queue: Mg1<'a>, thresholds: &[f64]) -> MultilevelPs<'a> {
         let ends = thresholds.iter().copied().chain([f64::INFINITY]);
         let starts = [0.0].into_iter().chain(thresholds.iter().copied());
@@ -85,12 +85,12 @@ fn mean(queue: &Mg1, thresholds: &[f64], response: impl Fn(f64) -> f64) -> f64 {
     total
 }
 
-/// One level in the time that is left to it: a processor-sharing queue whose flows come in
-/// batches, those of one busy period of the levels above.
+/// One level, in the time that the levels above leave to it. It is a processor-sharing queue whose
+/// flows come in batches, those of one busy period of the levels above.
 ///
-/// With `h(y)` as what one other flow of the own batch adds to the time to be served `y`, and
-/// `y / (1 - load)` as the time without any, the integral equation of Kleinrock for batch
-/// arrivals says `h'(y) = rate (int h'(u) tail(y + u) du + int_0^y h'(u) tail(y - u) du) +
+/// Let `h(y)` be what one other flow of the same batch adds to the time to be served `y`, and
+/// `y / (1 - load)` the time without any. The integral equation of Kleinrock for batch arrivals
+/// then says `h'(y) = rate (int h'(u) tail(y + u) du + int_0^y h'(u) tail(y - u) du) +
 /// tail(y)`, where `tail` is the probability that a flow's service here is longer.
 #[derive(Clone, Debug)]
 struct SharedLevel {
@@ -107,7 +107,7 @@ impl SharedLevel {
         let reach = 1.0 - sizes.cdf(from);
         let idle = 1.0 - queue.load_truncated_at(from);
         if from == 0.0 || to <= from || reach <= 0.0 {
-            // No level above, thus no batches; or nobody comes here.
+            // There is no level above, thus no batches, or no flow comes here.
             let load = queue.load_truncated_at(to.max(from));
             return SharedLevel { load, others_in_batch: 0.0, cells: Vec::new() };
         }
@@ -127,7 +127,8 @@ impl SharedLevel {
         }
     }
 
-    /// Ends of cells, fine where the level begins and cut at the distribution's points.
+    /// The ends of cells. Cells are small where the level begins, and are cut at the distribution's
+    /// points.
     fn grid(queue: &Mg1, from: f64, length: f64) -> Vec<f64> {
         const CELLS: i32 = 160;
         let grown = (0..=CELLS).map(|i| length * libm::pow(1e-4, 1.0 - f64::from(i) / 160.0));
@@ -178,8 +179,8 @@ impl SharedLevel {
     }
 }
 
-/// Gauss's elimination; each row has its right-hand side at the end. The matrix is one minus
-/// something with row sums under 1, so that no pivoting is needed.
+/// Gaussian elimination. Each row has its right-hand side at the end. The matrix is the identity
+/// minus a matrix with row sums under 1, so that no pivoting is needed.
 fn solve(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     let n = rows.len();
     for pivot in 0..n {

@@ -1,5 +1,5 @@
-//! Flows on one link of rate 1 whose sizes are known: fair sharing, the optimal schedules, and
-//! what D3 makes of them (PDQ, SIGCOMM 2012, section 2.1 and Figure 1).
+//! Schedules on one link of rate 1 for flows whose sizes are known: fair sharing, the optimal
+//! schedules, and D3 (PDQ, SIGCOMM 2012, section 2.1 and Figure 1).
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ pub struct Flow {
     pub start: f64,
     /// How long the link takes for it alone.
     pub size: f64,
-    /// When it should have ended; infinite without a deadline.
+    /// The deadline, infinite without one.
     pub deadline: f64,
 }
 
@@ -34,8 +34,9 @@ struct Waiting {
     deadline: f64,
 }
 
-/// Serves `flows` at the rates that `rates` gives those waiting, in the order of their list,
-/// asked anew whenever one starts, ends or misses its deadline. Returns when each ends.
+/// Serves `flows` at the rates that `rates` gives the waiting flows, in the order of their list.
+/// `rates` is called again whenever a flow starts, ends or misses its deadline. Returns when each
+/// flow ends.
 fn serve(flows: &[Flow], rates: impl Fn(f64, &[Waiting]) -> Vec<f64>) -> Vec<f64> {
     let mut left: Vec<f64> = flows.iter().map(|flow| flow.size).collect();
     let mut ends = vec![f64::NAN; flows.len()];
@@ -53,7 +54,7 @@ fn serve(flows: &[Flow], rates: impl Fn(f64, &[Waiting]) -> Vec<f64>) -> Vec<f64
         let next =
             later.chain(finishes.filter(|time| !time.is_nan())).fold(f64::INFINITY, f64::min);
         for (flow, rate) in waiting.iter().zip(&rates) {
-            // Whoever is meant to end at `next` does, whatever rounding leaves.
+            // A flow that is meant to end at `next` does, whatever rounding leaves.
             if now + flow.left / rate <= next {
                 ends[flow.index] = next;
             } else {
@@ -65,7 +66,7 @@ fn serve(flows: &[Flow], rates: impl Fn(f64, &[Waiting]) -> Vec<f64>) -> Vec<f64
     ends
 }
 
-/// Serves the first of those waiting by `order`; the earlier in the list among equals.
+/// Serves the first waiting flow by `order`. Among equals, the earlier in the list goes first.
 fn first_by(flows: &[Flow], order: impl Fn(&Waiting, &Waiting) -> Ordering) -> Vec<f64> {
     serve(flows, |_, waiting| {
         let first = waiting.iter().min_by(|a, b| order(a, b).then(a.index.cmp(&b.index)));
@@ -74,25 +75,25 @@ fn first_by(flows: &[Flow], order: impl Fn(&Waiting, &Waiting) -> Ordering) -> V
     })
 }
 
-/// When each flow ends if all share the link alike.
+/// When each flow ends if all flows share the link equally.
 pub fn fair_sharing(flows: &[Flow]) -> Vec<f64> {
     serve(flows, |_, waiting| vec![1.0 / waiting.len() as f64; waiting.len()])
 }
 
-/// When each flow ends with the shortest remaining one first, which no schedule beats in mean
-/// flow completion time; shortest job first where all start at once.
+/// When each flow ends if the shortest remaining flow goes first. No schedule has a lower mean flow
+/// completion time. If all flows start at once, this is shortest job first.
 pub fn shortest_remaining_first(flows: &[Flow]) -> Vec<f64> {
     first_by(flows, |a, b| a.left.total_cmp(&b.left))
 }
 
-/// When each flow ends with the earliest deadline first, which meets all deadlines if any
+/// When each flow ends if the earliest deadline goes first. This meets all deadlines if any
 /// schedule does.
 pub fn earliest_deadline_first(flows: &[Flow]) -> Vec<f64> {
     first_by(flows, |a, b| a.deadline.total_cmp(&b.deadline))
 }
 
-/// The largest number of flows, all there from the beginning, that can meet their deadlines
-/// (Moore and Hodgson 1968): by deadline, the longest is given up whenever one is late.
+/// The largest number of flows, all there from the beginning, that can meet their deadlines (Moore
+/// and Hodgson 1968). Takes flows by deadline, and gives up the longest whenever one is late.
 pub fn most_in_time(flows: &[Flow]) -> usize {
     let mut by_deadline: Vec<&Flow> = flows.iter().collect();
     by_deadline.sort_by(|a, b| a.deadline.total_cmp(&b.deadline));
@@ -107,8 +108,8 @@ pub fn most_in_time(flows: &[Flow]) -> usize {
     kept.len()
 }
 
-/// When each flow ends under D3, fluid: in the order of the list each gets the rate that it
-/// needs to end at its deadline, as far as there is any left; what is left over is shared alike.
+/// When each flow ends under D3, as a fluid. In the order of the list, each flow gets the rate that
+/// it needs to end at its deadline, as far as there is any left. All flows share the rest equally.
 pub fn d3(flows: &[Flow]) -> Vec<f64> {
     serve(flows, |now, waiting| {
         let mut free = 1.0;
@@ -131,7 +132,7 @@ pub fn mean_completion(flows: &[Flow], ends: &[f64]) -> f64 {
     total / flows.len() as f64
 }
 
-/// How many of the flows that end at `ends` meet their deadlines, rounding forgiven.
+/// How many of the flows that end at `ends` meet their deadlines, up to rounding.
 pub fn in_time(flows: &[Flow], ends: &[f64]) -> usize {
     flows.iter().zip(ends).filter(|(flow, end)| **end <= flow.deadline * (1.0 + 1e-9)).count()
 }
@@ -200,7 +201,7 @@ mod tests {
     }
 
     proptest! {
-        /// One after the other, in every order.
+        /// Compares with flows that are served one after the other, in every order.
         #[test]
         fn nothing_beats_the_optimal_schedules(flows in flows(false)) {
             let (mut best_mean, mut most) = (f64::INFINITY, 0);

@@ -1,5 +1,6 @@
-//! What every model says of given thresholds, for `benches/which_model`: from lines of a workload,
-//! a load and thresholds in bytes, a JSON object a line; null where a model has no steady state.
+//! Prints what every model says of given thresholds, for `benches/which_model`. Reads lines of a
+//! workload, a load and thresholds in bytes. Prints one JSON object a line, with null where a model
+//! has no steady state.
 
 use std::collections::BTreeMap;
 use std::error::Error;

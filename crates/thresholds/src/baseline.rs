@@ -10,13 +10,13 @@ pub fn equal_split(sizes: &SizeDistribution, queues: usize) -> Vec<Bytes> {
     (1..queues).map(|index| Bytes::new((threshold(index) + 0.5) as u64)).collect()
 }
 
-/// Where [`exponential`] starts in the EPN paper.
+/// The first threshold of [`exponential`] in the EPN paper.
 pub const EXPONENTIAL_BASE: Bytes = Bytes::new(200_000);
-/// By what [`exponential`] grows in the EPN paper.
+/// The factor of [`exponential`] in the EPN paper.
 pub const EXPONENTIAL_FACTOR: f64 = 2.0;
 
-/// `base`, and each further threshold `factor` times the one before, whatever the workload (EPN
-/// 2018: 200 KB and 2). A factor under 1 counts as 1.
+/// Thresholds that begin with `base`, each `factor` times the one before, whatever the workload
+/// (EPN 2018: 200 KB and 2). A factor under 1 counts as 1.
 pub fn exponential(base: Bytes, factor: f64, queues: usize) -> Vec<Bytes> {
     let factor = factor.max(1.0);
     let threshold = |index: usize| base.get() as f64 * libm::pow(factor, index as f64);

@@ -1,5 +1,5 @@
-//! The optimum of the PIAS paper's model with its upper bound, whose delays depend on all
-//! earlier thresholds: through one number, the sum of the bounds so far.
+//! The optimum of the PIAS paper's model with its upper bound. Its delays depend on all earlier
+//! thresholds, but only through one number: the sum of the bounds so far.
 //!
 //! Ways to a place are kept as long as no other has both a smaller sum and a smaller cost
 //! (Pareto labels). That is exact, and affordable for some dozens of candidates.
@@ -14,10 +14,10 @@ use crate::objective::Objective;
 use crate::shortest_path::{self, Cuts};
 use crate::term::{self, CANDIDATES as CANDIDATES_FOR_STABILITY, Term};
 
-/// Sizes among which the optimum is found for certain.
+/// The number of sizes among which the optimum is exact.
 pub(crate) const CANDIDATES: usize = 96;
 
-/// Steps on each side of a threshold when it is made finer.
+/// Steps on each side of a threshold when it is refined.
 pub(crate) const FINER: usize = 4;
 
 /// The sum of the bounds of the levels, per arrival: `(b - a) P(S > a)`.
@@ -47,7 +47,8 @@ impl LevelCosts for BoundedTraffic<'_> {
         factors[1] = 1.0;
     }
 
-    /// The longer the level, the more a lower share above its beginning is worth.
+    /// Where shares fall and sizes rise, the cost is Monge: a lower share at the beginning is worth
+    /// more in a longer level.
     fn is_monge(&self) -> bool {
         self.0.is_sorted_by(|a, b| a.share_above >= b.share_above && a.size <= b.size)
     }
@@ -56,7 +57,8 @@ impl LevelCosts for BoundedTraffic<'_> {
 /// The thresholds that keep the sum of the bounds lowest.
 pub(crate) struct MostStable {
     pub(crate) thresholds: Vec<f64>,
-    /// The highest load at which they, and thus any, have a steady state.
+    /// The highest load at which these thresholds have a steady state. No thresholds have one at a
+    /// higher load.
     pub(crate) load: f64,
 }
 
@@ -136,8 +138,9 @@ fn extend(terms: &[Term], before: &[Vec<Label>], to: usize) -> Vec<Label> {
     labels
 }
 
-/// What the packet delays of the queue that begins at `from` count, with the bounds of this and
-/// the higher queues summing up to `traffic`; `None` where they exceed a link.
+/// What the packet delays of the queue that begins at `from` add to the objective, if the bounds of
+/// this queue and the higher ones sum up to `traffic`. `None` where they exceed the capacity of a
+/// link.
 fn delay(terms: &[Term], from: usize, traffic: f64) -> Option<f64> {
     let mut total = 0.0;
     for term in terms {

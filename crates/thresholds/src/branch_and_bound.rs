@@ -1,5 +1,5 @@
-//! The best beginnings of last levels by branch and bound: blocks of beginnings are left out for
-//! groups of neighbouring ends at once.
+//! Finds the best beginnings of last levels by branch and bound: blocks of beginnings are left out
+//! for groups of neighbouring ends at once.
 //!
 //! For a given end, the cost up to it is a sum of factors that change with the beginning. Over a
 //! block, each factor is nowhere lower than the straight line between its values at the two
@@ -11,16 +11,18 @@ use std::ops::Range;
 
 use crate::level_costs::{LevelCosts, Step};
 
-/// Steps from the first to the last place of the smallest blocks, which share their ends.
+/// The width of the smallest blocks, in steps from the first place to the last. Neighbouring blocks
+/// share a place.
 const WIDTH: usize = 8;
 
-/// How many ends are looked at together.
+/// The number of ends in a group.
 const GROUP: usize = 16;
 
-/// How many beginnings are gone through together.
+/// The number of beginnings that are compared together.
 const CHUNK: usize = 64;
 
-/// A block: how often the smallest width is doubled, and which one of these it is.
+/// A block: how often the smallest width is doubled to give its width, and its index among blocks
+/// of this width.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     height: usize,
@@ -50,17 +52,17 @@ struct Group {
     first: usize,
     last: usize,
     guess: usize,
-    /// The factors of the beginning, and of the first and the last end, counted from it.
+    /// The factors of the guess, and of the first and the last end, counted from the guess.
     begin: Vec<f64>,
     first_end: Vec<f64>,
     last_end: Vec<f64>,
-    /// How far the factors of the ends between are off the straight line from the first to the
-    /// last.
+    /// For each factor, the largest distance of the ends in between from the straight line from the
+    /// first end to the last.
     off_line: Vec<f64>,
 }
 
 impl<'a, C: LevelCosts> Search<'a, C> {
-    /// What is the same for all layers.
+    /// Computes what is the same for all layers.
     pub(crate) fn new(costs: &'a C) -> Search<'a, C> {
         let (factors, last) = (costs.factors(), costs.last());
         let mut by_factor = vec![0.0; factors * last];
@@ -142,7 +144,7 @@ impl<'a, C: LevelCosts> Search<'a, C> {
                 }
             }
             if let Some(height) = block.height.checked_sub(1) {
-                // The one that comes first last, so that it is looked at next.
+                // The first half is pushed last, so that it comes next.
                 open.extend([1, 0].map(|half| Block { height, index: 2 * block.index + half }));
                 continue;
             }
@@ -154,8 +156,8 @@ impl<'a, C: LevelCosts> Search<'a, C> {
         found
     }
 
-    /// How much more the way over `place` costs than the one over the guess, at the least, for
-    /// any end of the group.
+    /// How much more the way over `place` costs than the way over the guess, at the least, for any
+    /// end of the group.
     fn above_guess(&self, ways: &Ways, group: &Group, place: usize, factors: &mut [f64]) -> f64 {
         self.costs.begin(group.guess, place, factors);
         let (mut first, mut last, mut off_line) = (0.0, 0.0, 0.0);
@@ -168,8 +170,8 @@ impl<'a, C: LevelCosts> Search<'a, C> {
         ways.costs[place] - ways.costs[group.guess] + f64::min(first, last) - off_line
     }
 
-    /// How far below the lower of its two ends the cost over a block may be, for levels that end
-    /// at `end` or before, where factors are no higher; as a negative number.
+    /// How far the cost over a block may be below the lower of its two ends, as a negative number.
+    /// This holds for levels that end at `end` or before, where factors are no higher.
     fn dip(&self, ways: &Ways, end: usize, block: Block, factors: &mut [f64]) -> f64 {
         let (low, _) = self.places(block);
         self.costs.end(low, end, factors);
@@ -226,20 +228,21 @@ impl<'a, C: LevelCosts> Search<'a, C> {
         }
     }
 
-    /// The first and the last place of a block. Nothing but the first level begins at place 0,
-    /// and nothing at the last.
+    /// The first and the last place of a block. Only the first level begins at place 0, and no
+    /// level begins at the last place.
     fn places(&self, block: Block) -> (usize, usize) {
         let width = WIDTH << block.height;
         let last = self.costs.last() - 1;
         ((block.index * width).max(1), ((block.index + 1) * width).min(last))
     }
 
-    /// How often the width of blocks doubles until one has all places.
+    /// The number of heights: the width of blocks doubles until one block has all places.
     fn heights(&self) -> usize {
         self.costs.last().div_ceil(WIDTH).next_power_of_two().ilog2() as usize + 1
     }
 
-    /// `values` of all blocks of all heights; those of the blocks of a height side by side.
+    /// The `values` of all blocks, by height. Those of the blocks of one height are next to each
+    /// other.
     fn for_blocks(&self, values: impl Fn(Block) -> Vec<f64>) -> ByBlock {
         let of_height = |height| {
             let blocks = (0..).map(move |index| Block { height, index });
@@ -249,7 +252,7 @@ impl<'a, C: LevelCosts> Search<'a, C> {
         (0..self.heights()).map(of_height).collect()
     }
 
-    /// The dips of the factors of a block, counted from its beginning.
+    /// The dips of the factors of a block, relative to its beginning.
     fn dips_of_factors(&self, block: Block) -> Vec<f64> {
         let (low, high) = self.places(block);
         let width = high + 1 - low;
@@ -266,7 +269,7 @@ impl<'a, C: LevelCosts> Search<'a, C> {
 }
 
 /// The largest dip of `values` below the straight line from the first to the last, as a negative
-/// number or zero; without bound where one of these is infinite.
+/// number or zero. Negative infinity where the first or the last is infinite.
 fn dip(values: &[f64]) -> f64 {
     let (first, last) = (values[0], values[values.len() - 1]);
     if !(first.is_finite() && last.is_finite()) {

@@ -1,13 +1,19 @@
-//! The sizes among which thresholds are looked for.
+//! The sizes that thresholds are chosen from.
 
 use flowsched_units::PACKET_PAYLOAD;
 
 use crate::forecast::Forecast;
 
 /// At least `count` rising sizes in whole bytes, over 0 and less than the largest size of any
-/// forecast, if there are as many: `fixed`, the points of the distributions unless they are many,
-/// a quarter of them even in probability, a quarter even in the logarithm of the size, and the
-/// rest even in size. Whole packets where all sizes are.
+/// forecast, if there are as many:
+///
+/// - `fixed`
+/// - the points of the distributions, unless they are many
+/// - a quarter of the sizes, even in probability
+/// - a quarter, even in the logarithm of the size
+/// - the rest, even in size
+///
+/// All are multiples of [`unit`].
 pub(crate) fn grid(forecasts: &[Forecast], fixed: &[f64], count: usize) -> Vec<f64> {
     let unit = unit(forecasts);
     let mut sizes: Vec<f64> = fixed.to_vec();
@@ -32,7 +38,7 @@ pub(crate) fn grid(forecasts: &[Forecast], fixed: &[f64], count: usize) -> Vec<f
         if missing == 0 || step < unit {
             return found;
         }
-        // Some of these are there already: the next time, twice as many.
+        // Some of these are there already, so the next round has twice as many.
         let steps = finer * missing;
         finer *= 2;
         step = (most - least) / steps as f64;
@@ -40,7 +46,7 @@ pub(crate) fn grid(forecasts: &[Forecast], fixed: &[f64], count: usize) -> Vec<f
     }
 }
 
-/// Around each of `places`, `steps` sizes on each side up to `width` bytes away.
+/// For each of `places`, `steps` sizes on each side, up to its width in bytes away.
 pub(crate) fn around(
     forecasts: &[Forecast],
     places: &[f64],
@@ -56,8 +62,8 @@ pub(crate) fn around(
     tidy(forecasts, sizes, unit(forecasts))
 }
 
-/// The step between two thresholds that can differ in effect: a packet where all sizes or the
-/// forecasts are in whole packets, else a byte.
+/// The smallest step between two thresholds that can differ in effect: a packet if every forecast
+/// has whole packets or sizes in whole packets, else a byte.
 pub(crate) fn unit(forecasts: &[Forecast]) -> f64 {
     let is_whole =
         |forecast: &Forecast| forecast.path.whole_packets || forecast.sizes.is_in_whole_packets();
@@ -65,7 +71,8 @@ pub(crate) fn unit(forecasts: &[Forecast]) -> f64 {
     if whole { PACKET_PAYLOAD as f64 } else { 1.0 }
 }
 
-/// In order, in whole units, none twice, none where no threshold makes sense.
+/// Rounds sizes to whole units, sorts them, and leaves out doubles and sizes at which no threshold
+/// makes sense.
 fn tidy(forecasts: &[Forecast], sizes: Vec<f64>, unit: f64) -> Vec<f64> {
     let most = forecasts.iter().map(|forecast| forecast.ceiling().get() as f64).fold(0.0, f64::max);
     let whole = sizes.into_iter().map(|size| (size / unit + 0.5).floor() * unit);

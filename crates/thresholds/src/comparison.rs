@@ -30,12 +30,12 @@ pub struct Other {
     pub thresholds_bytes: Vec<u64>,
     /// What the model says of them; nothing where it has no steady state.
     pub solution: Option<Solution>,
-    /// By which part the optimum lowers the objective, `1 - optimum / this`.
+    /// The part by which the optimum lowers the objective, `1 - optimum / this`.
     pub gain: Option<f64>,
 }
 
-/// The optimum for `queues` queues beside one queue, equal split, exponential and, for 8 queues
-/// and sizes with a `name` that there are any for, published thresholds.
+/// Compares the optimum for `queues` queues with one queue, equal split and exponential thresholds.
+/// For 8 queues and sizes whose `name` has published thresholds, also compares it with these.
 ///
 /// # Errors
 /// As [`optimal_for`].

@@ -40,7 +40,7 @@ pub(crate) struct Edges {
     pub(crate) edges: Vec<Edge>,
     /// Arrivals in the time of a byte.
     pub(crate) arrival_rate: f64,
-    /// Of the link.
+    /// The load of the link.
     pub(crate) load: f64,
     /// Mean rest of a packet that is being sent, in bytes; 0 where service is fluid.
     pub(crate) half_packet: f64,
@@ -52,7 +52,7 @@ impl Edges {
         2.0 * self.half_packet
     }
 
-    /// At size 0, at the rising `sizes` in bytes, and at the end.
+    /// Edges at size 0, at the rising `sizes` in bytes, and at the end.
     pub(crate) fn new(forecast: &Forecast, link: &Link, weight: &Weight, sizes: &[f64]) -> Edges {
         let law = forecast.sizes;
         let arrival_rate = link.load / law.mean();

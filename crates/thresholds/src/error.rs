@@ -1,4 +1,4 @@
-//! What thresholds cannot be found for.
+//! Why thresholds cannot be found.
 
 use flowsched_units::Bytes;
 use thiserror::Error;
@@ -63,7 +63,7 @@ pub enum ThresholdsError {
         ModelName::PiasMm1
     )]
     Unstable {
-        /// Which.
+        /// The model.
         model: ModelName,
         /// The load asked for.
         load: f64,
@@ -75,7 +75,7 @@ pub enum ThresholdsError {
     /// Thresholds given for evaluation under which a model has no steady state.
     #[error("thresholds: {model} has no steady state with these thresholds at load {load}")]
     UnstableThresholds {
-        /// Which.
+        /// The model.
         model: ModelName,
         /// The load asked for.
         load: f64,
@@ -96,7 +96,7 @@ pub enum ThresholdsError {
         ModelName::MultilevelFcfs
     )]
     NotASum {
-        /// Which.
+        /// The model.
         model: ModelName,
     },
     /// A list of forecasts or links with nothing in it.

@@ -14,27 +14,31 @@ pub struct Link {
     pub load: f64,
 }
 
-/// The path of a flow: the links at which it queues, and what it takes beyond them.
+/// The path of a flow: the links at which it queues, and its delay beyond them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
     /// The links, at least one; delays at them add up, and the slowest sets the pace.
     pub links: Vec<Link>,
     /// Round-trip time of the idle path, without the flow's own transmission.
     pub base_rtt: Time,
-    /// Whether packets are sent whole: a packet of lower priority that is being sent is waited
-    /// for, half of it on average, as in Cobham's queue without preemption; under
-    /// `multilevel-fcfs` a flow's own last packet is not interrupted either; and thresholds are
-    /// whole packets. If not, service is fluid.
+    /// Whether packets are sent whole. If so:
+    ///
+    /// - A packet waits for a packet of lower priority that is being sent, half of it on average,
+    ///   as in Cobham's queue without preemption.
+    /// - Under `multilevel-fcfs`, a flow's own last packet is not interrupted either.
+    /// - Thresholds are whole packets.
+    ///
+    /// If not, service is fluid.
     pub whole_packets: bool,
 }
 
 impl Path {
-    /// One link, fluid, nothing beyond it.
+    /// A path of one link, with fluid service and no delay beyond it.
     pub fn of_link(rate: Rate, load: f64) -> Path {
         Path { links: vec![Link { rate, load }], base_rtt: Time::ZERO, whole_packets: false }
     }
 
-    /// The same path with every load `factor` times as high.
+    /// This path with every load `factor` times as high.
     pub fn with_load_times(&self, factor: f64) -> Path {
         let links = self.links.iter().map(|link| Link { load: link.load * factor, ..*link });
         Path { links: links.collect(), ..self.clone() }
@@ -70,9 +74,9 @@ const MANY_PACKETS: f64 = 64.0;
 /// The traffic that thresholds are for: flow sizes on a path.
 #[derive(Clone, Debug)]
 pub struct Forecast<'a> {
-    /// Of the flows.
+    /// The sizes of the flows.
     pub sizes: &'a SizeDistribution,
-    /// That all of them take.
+    /// The path that all flows take.
     pub path: Path,
 }
 
@@ -82,7 +86,7 @@ impl<'a> Forecast<'a> {
         Forecast { sizes, path: Path::of_link(DEFAULT_LINK, load) }
     }
 
-    /// The same at another highest load, all links in proportion.
+    /// This forecast with another highest load, all links in proportion.
     pub fn at_load(&self, load: f64) -> Forecast<'a> {
         Forecast { sizes: self.sizes, path: self.path.with_load_times(load / self.path.load()) }
     }

@@ -1,4 +1,4 @@
-//! A question for the optimiser: forecasts with what they count, a model, an objective.
+//! A question for the optimiser: weighted forecasts, a model, and an objective.
 
 use crate::ThresholdsError;
 use crate::bound;
@@ -11,7 +11,7 @@ use crate::objective::Objective;
 use crate::shortest_path::{self, Cuts};
 use crate::term::{Term, terms};
 
-/// Steps on each side of a threshold when it is made finer.
+/// Steps on each side of a threshold when it is refined.
 const FINER: usize = 24;
 
 /// The cheapest levels between the edges of `terms`; `None` if none has a steady state.
@@ -28,7 +28,7 @@ fn among<M: LevelModel>(model: M, terms: &[Term], queues: usize) -> Cuts {
     shortest_path::cheapest(&Costs { model, terms }, queues)
 }
 
-/// The costs of levels between the edges of several terms: their sum.
+/// The costs of levels, summed over several terms with the same edges.
 struct Costs<'a, M> {
     model: M,
     terms: &'a [Term],
@@ -71,8 +71,8 @@ impl<M: LevelModel> LevelCosts for Costs<'_, M> {
 }
 
 /// The thresholds, at most one fewer than `queues`, that minimise the weighted sum over
-/// `forecasts`: the global optimum among `candidates` sizes, then made finer around it down to a
-/// whole packet or byte. `None` if no thresholds have a steady state.
+/// `forecasts`: the global optimum among `candidates` sizes, then refined around it down to a whole
+/// packet or byte. `None` if no thresholds have a steady state.
 pub(crate) fn minimise(
     forecasts: &[(Forecast, f64)],
     queues: usize,
@@ -121,8 +121,8 @@ impl Default for Chosen {
 }
 
 impl Chosen {
-    /// Takes over `cuts` among `sizes` if they are better by more than rounding; if not, what is
-    /// better can only be nearer.
+    /// Takes over `cuts` among `sizes` if they are better by more than rounding. Otherwise better
+    /// thresholds can only be nearer.
     fn update(&mut self, cuts: &Cuts, sizes: &[f64], steps: usize) {
         if cuts.cost >= self.cost * (1.0 - 1e-12) {
             self.widths.iter_mut().for_each(|width| *width /= steps as f64);

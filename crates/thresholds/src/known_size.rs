@@ -1,11 +1,12 @@
-//! Thresholds for flows whose sizes are known, each in the queue of its size from its first byte
-//! on: what pFabric's section 6 needs for a few priorities (Alizadeh et al., SIGCOMM 2013).
+//! Thresholds for flows whose sizes are known. Each flow is in the queue of its size from its first
+//! byte on. This is what pFabric's section 6 needs for a few priorities (Alizadeh et al., SIGCOMM
+//! 2013).
 //!
 //! The model is the M/G/1 queue with preemptive priorities, first come first served inside one
 //! (Kleinrock, Queueing Systems volume 2, 3.6): a flow of size x in the class `(a, b]` takes
-//! `W(b) / (1 - rho(a)) + x / (1 - rho(a))`, where `rho(s)` is the load of the flows up to s
-//! and `W(s)` the mean work in the system if only these came. The mean is a sum of terms that
-//! know the two ends of one class alone, so that the best thresholds are a shortest path.
+//! `W(b) / (1 - rho(a)) + x / (1 - rho(a))`, where `rho(s)` is the load of the flows up to s and
+//! `W(s)` the mean work in the system if only these came. The mean is a sum of terms that each
+//! depend on the two ends of one class only, so the best thresholds are a shortest path.
 
 use flowsched_units::Bytes;
 use flowsched_workload::sizes::SizeDistribution;
@@ -14,7 +15,7 @@ use crate::candidates;
 use crate::error::{MOST_QUEUES, ThresholdsError};
 use crate::forecast::Forecast;
 
-/// Sizes among which the optimum is found for certain.
+/// The number of sizes among which the optimum is exact.
 const SIZES: usize = 1_000;
 
 /// The thresholds for `queues` queues on one link at `load` that minimise the mean flow
@@ -34,7 +35,7 @@ pub fn optimal_known_sizes(
     Ok(all.map(|size| Bytes::new(size as u64)).collect())
 }
 
-/// At most `queues - 1` of about `count` sizes.
+/// Chooses at most `queues - 1` of about `count` sizes.
 fn optimal_among(
     sizes: &SizeDistribution,
     load: f64,
@@ -53,13 +54,13 @@ fn optimal_among(
     Ok(cheapest(&places, queues).into_iter().map(|index| places[index].size).collect())
 }
 
-/// What the flows up to a size amount to; times are in bytes of service.
+/// Sums over the flows up to a size. Times are in bytes of service.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     size: f64,
     /// Their share of all flows.
     share: f64,
-    /// Their bytes for a flow, `E[S; S <= size]`.
+    /// Their bytes per flow, `E[S; S <= size]`.
     bytes: f64,
     /// `1 - rho(size)`.
     idle: f64,
@@ -71,7 +72,7 @@ impl Place {
     fn new(sizes: &SizeDistribution, load: f64, size: f64) -> Place {
         let arrival_rate = load / sizes.mean();
         let share = sizes.cdf(size);
-        // Without those that are longer and were counted up to the size.
+        // Leaves out longer flows, which were counted up to the size.
         let above = 1.0 - share;
         let cut_off = if above > 0.0 { size * above } else { 0.0 };
         let bytes = sizes.partial_mean(size) - cut_off;
@@ -91,8 +92,8 @@ impl Place {
 /// classes from the first place to the last; of equal choices, the one with the fewest.
 fn cheapest(places: &[Place], queues: usize) -> Vec<usize> {
     let last = places.len() - 1;
-    // By place: the cost of the cheapest way there with this many classes, and by layer where its
-    // last class begins.
+    // For each place, the cost of the cheapest way there with this many classes. For each layer and
+    // place, where the last class begins.
     let mut costs: Vec<f64> = places.iter().map(|place| places[0].cost_to(place)).collect();
     let mut origins: Vec<Vec<usize>> = Vec::new();
     for _ in 1..queues {
@@ -143,7 +144,7 @@ mod tests {
             let one = mean(&sizes, 0.8, &optimal_among(&sizes, 0.8, 1, 200).unwrap());
             assert!((one / theory.fcfs_mean() - 1.0).abs() < 1e-6, "{one}");
             let many = mean(&sizes, 0.8, &optimal_among(&sizes, 0.8, 64, 1000).unwrap());
-            // Inside a class nothing is preempted: that is better than to let a flow go for one
+            // Inside a class nothing is preempted. This is better than to preempt a flow for one
             // that is hardly shorter, and worse than to know what is left.
             let (best, finest) = (theory.srpt_mean(), theory.psjf_mean());
             assert!(best <= many && many <= finest, "{best} {many} {finest}");

@@ -8,9 +8,9 @@ pub(crate) trait LevelCosts {
     /// The cost of the level from one place to another.
     fn cost(&self, from: usize, to: usize) -> f64;
 
-    /// As much of the cost as changes with the beginning is a scalar product, of this many factors
-    /// of the beginning and as many of the end. Those of the end are not negative, nor lower where
-    /// the level ends later.
+    /// The number of factors. The part of the cost that changes with the beginning is a scalar
+    /// product of this many factors of the beginning and as many of the end. The factors of the end
+    /// are not negative, and are not lower where the level ends later.
     fn factors(&self) -> usize;
 
     /// The factors of the beginning, relative to an `origin` that is not beyond it.

@@ -2,11 +2,11 @@
 //! optimum.
 //!
 //! What lives here: the models, the optimiser, thresholds to compare with, how much is lost when
-//! load or sizes are not as thought. What may not: tagging packets, files, output.
+//! load or sizes differ from the forecast. What may not: tagging packets, files, output.
 //!
-//! The insight: with the traffic of a queue taken exactly, the delay of a flow is a sum of terms
-//! that each depend on the two ends of one level. The best thresholds are then a shortest path
-//! with K steps over candidate sizes, which dynamic programming finds for certain.
+//! The insight: if the traffic of a queue is exact, the delay of a flow is a sum of terms that each
+//! depend on the two ends of one level. The best thresholds are then a shortest path with K steps
+//! over candidate sizes, and dynamic programming finds the exact optimum.
 
 mod baseline;
 mod bound;

@@ -1,7 +1,7 @@
-//! Models: what holds flows up, given thresholds.
+//! Models of how flows are delayed, given thresholds.
 //!
-//! A model says by how much flows of each level are delayed by others. If that is a sum of terms
-//! which each depend on the two ends of one level, it can also say what a level costs, and the
+//! A model says how much flows of each level are delayed by others. If this is a sum of terms that
+//! each depend on the two ends of one level, the model can also say what a level costs, and the
 //! optimiser finds the best levels.
 
 mod multilevel_fcfs;
@@ -52,14 +52,13 @@ pub(crate) struct Delay {
     pub(crate) per_served_byte: f64,
 }
 
-/// What holds flows up.
+/// How flows are delayed.
 pub(crate) trait Model {
-    /// The delay in each level, which are between two edges each; `None` without a steady
-    /// state.
+    /// The delay in each level, from one edge to the next. `None` without a steady state.
     fn delays(&self, edges: &Edges) -> Option<Vec<Delay>>;
 }
 
-/// A model whose delays are a sum over levels that each know their own ends alone.
+/// A model whose delays are a sum over levels, each of which depends only on its own ends.
 pub(crate) trait LevelModel: Model {
     /// How many factors it has.
     const FACTORS: usize;
@@ -67,13 +66,13 @@ pub(crate) trait LevelModel: Model {
     /// The weighted delay that a level adds on `link`, in bytes of service.
     fn level_cost(&self, link: &Edges, from: &Edge, to: &Edge) -> f64;
 
-    /// As much of [`LevelModel::level_cost`] as changes with the beginning is a scalar product:
-    /// of these factors of the beginning, and of [`LevelModel::end`]. Both count flows from
-    /// `origin` on, which is not beyond either of them; any will do, and one that is near makes
+    /// The part of [`LevelModel::level_cost`] that changes with the beginning is a scalar product
+    /// of these factors of the beginning and those of [`LevelModel::end`]. Both count flows from
+    /// `origin` on, which is not beyond either of them. Any origin will do, and a near one makes
     /// the factors change little.
     fn begin(&self, link: &Edges, origin: &Edge, edge: &Edge, factors: &mut [f64]);
 
-    /// The factors of the end, none of them negative, none lower where the level ends later.
+    /// The factors of the end. None is negative, and none is lower where the level ends later.
     fn end(&self, origin: &Edge, edge: &Edge, factors: &mut [f64]);
 
     /// Whether `cost(a, b) + cost(a', b') <= cost(a, b') + cost(a', b)` for all `a <= a' < b <=

@@ -78,8 +78,8 @@ impl ModelName {
         }
     }
 
-    /// Whether it predicts flow completion times; if not, the sum of the packet delays that a
-    /// flow meets, one a queue.
+    /// Whether it predicts flow completion times. If not, it predicts the sum of the packet delays
+    /// that a flow meets, one a queue.
     pub const fn predicts_fct(self) -> bool {
         matches!(self, ModelName::MultilevelFcfs | ModelName::MultilevelPs)
     }

@@ -1,4 +1,4 @@
-//! What thresholds are to make small.
+//! What thresholds minimise.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use crate::forecast::Forecast;
 /// The size up to which `small-fct` counts a flow, unless said otherwise: 100 KB.
 pub const SMALL: Bytes = Bytes::new(100_000);
 
-/// What thresholds are to make small: a mean over flows.
+/// What thresholds minimise: a mean over flows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Objective {
     /// The mean flow completion time.
@@ -92,7 +92,7 @@ struct Part {
     over_ideal: bool,
 }
 
-/// What a second of delay counts, by the size of the flow that has it.
+/// What a second of delay adds to the objective, by the size of the delayed flow.
 #[derive(Clone, Debug)]
 pub struct Weight {
     parts: Vec<Part>,
@@ -100,7 +100,7 @@ pub struct Weight {
 }
 
 impl Weight {
-    /// Of a flow of `size` bytes, per second.
+    /// The weight of a flow of `size` bytes, per second of delay.
     pub(crate) fn of_size(&self, size: f64) -> f64 {
         let part = |part: &Part| {
             if size > part.limit {
@@ -114,12 +114,12 @@ impl Weight {
         self.parts.iter().map(part).sum()
     }
 
-    /// The sizes at which it jumps.
+    /// The sizes at which the weight jumps.
     pub(crate) fn jumps(&self) -> impl Iterator<Item = f64> + '_ {
         self.parts.iter().map(|part| part.limit).filter(|limit| limit.is_finite())
     }
 
-    /// The objective on the idle path.
+    /// The value of the objective on the idle path.
     pub(crate) fn idle(&self, forecast: &Forecast) -> f64 {
         let mut from = 0.0;
         let mut total = 0.0;

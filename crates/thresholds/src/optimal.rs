@@ -13,12 +13,12 @@ use crate::objective::Objective;
 use crate::prediction::{Predicted, Predictor};
 use crate::term::CANDIDATES;
 
-/// Thresholds with what a model says of them.
+/// Thresholds, and what a model says of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Solution {
     /// The model.
     pub model: ModelName,
-    /// What was minimised, or is compared by.
+    /// The objective that was minimised, or that thresholds are compared by.
     pub objective: Objective,
     /// The highest load of the path.
     pub load: f64,
@@ -28,14 +28,14 @@ pub struct Solution {
     pub thresholds_bytes: Vec<u64>,
     /// The share of flows that are not larger than each threshold, in percent.
     pub thresholds_percentile: Vec<f64>,
-    /// How many sizes the thresholds were chosen from, as the best of all choices, before they
-    /// were made finer; nothing for thresholds that were not chosen here.
+    /// The number of sizes that the thresholds were chosen from, as the best of all choices, before
+    /// they were refined. Nothing for thresholds that were not chosen here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<usize>,
     /// How many queues no packet ever uses, their level being empty.
     pub unused_queues: usize,
-    /// The objective: in microseconds if it is a time, else a ratio. For the models of packet
-    /// delays, of those.
+    /// The value of the objective: in microseconds if it is a time, else a ratio. For models of
+    /// packet delays, it is that of these delays.
     pub objective_value: f64,
     /// Means by size class.
     pub predicted: Predicted,
@@ -76,7 +76,7 @@ impl Solution {
     }
 }
 
-/// How many levels hold no size.
+/// The number of levels that hold no size.
 fn unused(forecast: &Forecast, thresholds: &[Bytes]) -> usize {
     let starts = [0].into_iter().chain(thresholds.iter().map(|threshold| threshold.get()));
     let ends = thresholds.iter().map(|threshold| threshold.get()).chain([u64::MAX]);
@@ -84,11 +84,11 @@ fn unused(forecast: &Forecast, thresholds: &[Bytes]) -> usize {
     starts.zip(ends).filter(|(start, end)| start == end || *start as f64 >= largest).count()
 }
 
-/// The thresholds for `queues` queues that minimise `objective` under `model`: always one fewer
-/// than queues, those that are of no use at the largest size.
+/// The thresholds for `queues` queues that minimise `objective` under `model`. There is always one
+/// fewer than queues. Those that are of no use are at the largest size.
 ///
-/// The optimum is the global one among [`CANDIDATES`] sizes (for `pias-mm1-bound`, among 96),
-/// then made finer around it down to a whole packet or byte.
+/// The optimum is the global one among [`CANDIDATES`] sizes (for `pias-mm1-bound`, among 96), then
+/// refined around it down to a whole packet or byte.
 ///
 /// # Errors
 /// [`ThresholdsError`] for a load or a number of queues out of range, an objective that no flow
@@ -106,7 +106,7 @@ pub fn optimal_for(
     Ok(Solution { candidates: Some(chosen.candidates), ..solution })
 }
 
-/// Thresholds, and how many sizes they were chosen from.
+/// Thresholds, and the number of sizes that they were chosen from.
 pub(crate) struct Minimum {
     pub(crate) thresholds: Vec<Bytes>,
     candidates: usize,
@@ -137,7 +137,7 @@ pub(crate) fn minimise(
     Ok(Minimum { thresholds: thresholds.collect(), candidates })
 }
 
-/// Up to where the model would have a steady state, as an error.
+/// The error that says up to which load the model has a steady state.
 fn unstable(forecasts: &[(Forecast, f64)], queues: usize, model: ModelName) -> ThresholdsError {
     let highest = |(forecast, _): &(Forecast, f64)| {
         let highest = bound::most_stable(forecast, queues).map_or(0.0, |stable| stable.load);

@@ -10,9 +10,9 @@ use crate::model::Delay;
 use crate::names::ModelName;
 use crate::objective::Objective;
 
-/// Up to here a flow is small, in bytes.
+/// The largest size of a small flow, in bytes.
 const SMALL: f64 = 100e3;
-/// Up to here a flow is medium, in bytes.
+/// The largest size of a medium flow, in bytes.
 const MEDIUM: f64 = 10e6;
 
 /// A mean over all flows, and over those of a size class; nothing where there are none.
@@ -83,8 +83,8 @@ impl<'a> Predictor<'a> {
         Ok(Predictor { forecast: forecast.clone(), model, thresholds: sizes, delays })
     }
 
-    /// By how many seconds others delay a flow of `size` bytes on average, or, for the models of
-    /// packet delays, how many it meets.
+    /// The mean delay of a flow of `size` bytes by others, in seconds. For models of packet delays,
+    /// the sum of the packet delays that it meets.
     pub fn delay_seconds(&self, size: f64) -> f64 {
         let level = self.thresholds.partition_point(|threshold| *threshold < size);
         let served = self.forecast.sizes.partial_mean(size);
@@ -95,8 +95,8 @@ impl<'a> Predictor<'a> {
         self.delays.iter().map(delay).sum()
     }
 
-    /// The mean time in seconds that a flow of `size` bytes takes; its packet delays for the
-    /// models that predict no more.
+    /// The mean time in seconds that a flow of `size` bytes takes. For models that predict no more,
+    /// its packet delays.
     pub fn seconds(&self, size: f64) -> f64 {
         let alone =
             if self.model.predicts_fct() { self.forecast.path.ideal_seconds(size) } else { 0.0 };

@@ -1,10 +1,11 @@
 //! One set of thresholds for several forecasts: a range of loads, several distributions, links that
 //! differ.
 //!
-//! The regret of a forecast is how much more its objective is than with its own best thresholds, as
-//! a part of that. The mean regret is a sum over forecasts, thus over levels, and its minimum is
-//! found for certain. The worst regret is not: it is bounded from below by the minimum of every
-//! weighted mean of the regrets, and the weights that bound it most are looked for.
+//! The regret of a forecast is the excess of its objective over the one with its own best
+//! thresholds, relative to the latter. The mean regret is a sum over forecasts, thus over levels,
+//! and its minimum is exact. The worst regret is not such a sum. The minimum of every weighted mean
+//! of the regrets is a lower bound on it, and the search looks for the weights with the highest
+//! bound.
 
 use flowsched_units::Bytes;
 use serde::Serialize;
@@ -37,7 +38,7 @@ pub struct Robust {
     pub worst: f64,
     /// The mean regret.
     pub mean: f64,
-    /// No thresholds have less of the regret that was asked for.
+    /// A lower bound: no thresholds have less of the requested regret.
     pub at_least: f64,
 }
 
@@ -119,7 +120,7 @@ impl Search<'_> {
         })
     }
 
-    /// Moves weight to the forecasts that lose more, round by round by less (multiplicative
+    /// Moves weight to the forecasts that lose more, in smaller steps each round (multiplicative
     /// weights), and keeps the thresholds with the smallest worst regret.
     fn worst(&self) -> Result<Robust, ThresholdsError> {
         let mut weights = vec![1.0; self.forecasts.len()];
@@ -154,7 +155,8 @@ pub struct LinkThresholds {
     pub link: String,
     /// Its own best thresholds.
     pub own: Solution,
-    /// How much more its objective is with the common thresholds, as a part of its own best.
+    /// The relative excess of its objective with the common thresholds over that with its own best
+    /// ones.
     pub loss_with_common: f64,
 }
 

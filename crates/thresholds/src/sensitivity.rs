@@ -22,23 +22,23 @@ pub enum Deviation {
 /// What thresholds lose if traffic differs from the forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Loss {
-    /// How it is other.
+    /// How the traffic differs.
     pub deviation: Deviation,
     /// The objective with the thresholds; nothing where the model has no steady state.
     pub objective_value: Option<f64>,
     /// The objective with the best thresholds for that traffic.
     pub best_value: Option<f64>,
-    /// How much more the first is, as a part of the second.
+    /// The relative excess of `objective_value` over `best_value`.
     pub loss: Option<f64>,
 }
 
-/// How far loads are off where nobody says.
+/// The usual differences of the load from the forecast.
 const LOADS_OFF: [f64; 4] = [-0.2, -0.1, 0.1, 0.15];
-/// How far sizes are off where nobody says.
+/// The usual factors of sizes.
 const SIZES_TIMES: [f64; 4] = [0.5, 0.8, 1.25, 2.0];
 
-/// The deviations where nobody says: loads up to 0.2 lower and 0.15 higher, as far as they are
-/// between 0.05 and 0.95, and sizes half to twice as large.
+/// The usual deviations: loads up to 0.2 lower and 0.15 higher, as far as they are between 0.05 and
+/// 0.95, and sizes half to twice as large.
 pub fn usual_deviations(load: f64) -> Vec<Deviation> {
     let loads = LOADS_OFF.iter().map(|off| libm::round((load + off) * 1e6) / 1e6);
     let possible = loads.filter(|load| (0.05..=0.95).contains(load)).map(Deviation::Load);
@@ -48,7 +48,7 @@ pub fn usual_deviations(load: f64) -> Vec<Deviation> {
 /// What `thresholds` lose under each of `deviations`.
 ///
 /// # Errors
-/// As [`optimal_for`], but for a missing steady state.
+/// As [`optimal_for`], except for a missing steady state.
 pub fn sensitivity(
     forecast: &Forecast,
     thresholds: &[Bytes],

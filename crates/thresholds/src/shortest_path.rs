@@ -1,9 +1,9 @@
-//! The global optimum: a path of at most K steps from the start of the sizes to their end, each
-//! step a level with a cost that depends on where it begins and ends alone.
+//! The global optimum: a path of at most K steps from the start of the sizes to their end. Each
+//! step is a level whose cost depends only on where it begins and ends.
 //!
-//! Dynamic programming over the number of levels. One more level is a minimum over all places
-//! where the last level may begin, for each where it ends: K n^2 costs at worst. Two ways make
-//! it less, both exact:
+//! This is dynamic programming over the number of levels. One more level is, for each place where
+//! the last level may end, a minimum over all places where it may begin: K n^2 costs at worst. Two
+//! ways need fewer costs, and both are exact:
 //! - where the costs are found to be Monge, the best beginning never moves back as the end moves
 //!   on, and divide and conquer needs n log n costs;
 //! - elsewhere the beginnings are searched by branch and bound: a block of them is left out when
@@ -26,7 +26,7 @@ pub(crate) fn cheapest(costs: &impl LevelCosts, levels: usize) -> Cuts {
     let last = costs.last();
     let monge = costs.is_monge();
     let search = if monge || levels < 3 || last < 3 { None } else { Some(Search::new(costs)) };
-    // One layer a number of levels: the cheapest ways to each place.
+    // One layer for each number of levels: the cheapest ways to each place.
     let mut layers: Vec<Vec<Step>> = vec![first_level(costs)];
     let mut best = Cuts { places: Vec::new(), cost: costs.cost(0, last) };
     for used in 2..=levels.min(last) {
@@ -64,8 +64,8 @@ fn trace(layers: &[Vec<Step>], place: usize) -> Vec<usize> {
     places
 }
 
-/// One more level by divide and conquer: the middle end first, whose best beginning parts those
-/// of the ends before it from those of the ends after it.
+/// Adds one level by divide and conquer. The middle end comes first: its best beginning separates
+/// those of the ends before it from those of the ends after it.
 fn by_halves(costs: &impl LevelCosts, before: &[Step]) -> Vec<Step> {
     let mut layer = vec![Step::NONE; before.len()];
     // Ranges of ends, with the ranges of their best beginnings.

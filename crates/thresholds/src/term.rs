@@ -1,14 +1,15 @@
-//! What the optimiser adds up: one link of one forecast, with what a byte of service there counts.
+//! The terms that the optimiser adds up: one link of one forecast, with the weight of a byte of
+//! service there.
 
 use crate::ThresholdsError;
 use crate::edge::Edges;
 use crate::forecast::Forecast;
 use crate::objective::Objective;
 
-/// Sizes among which the optimum is found for certain.
+/// The number of sizes among which the optimum is exact.
 pub const CANDIDATES: usize = 10_000;
 
-/// One link of one forecast, with what a byte of service there counts.
+/// One link of one forecast, with the weight of a byte of service there.
 pub(crate) struct Term {
     /// The forecast's weight, times the seconds that a byte takes.
     pub(crate) scale: f64,

@@ -50,7 +50,7 @@ pub struct NetworkBuilder {
 }
 
 impl NetworkBuilder {
-    /// Nothing yet.
+    /// A builder without hosts, switches and links.
     pub fn new() -> NetworkBuilder {
         NetworkBuilder::default()
     }
@@ -81,7 +81,7 @@ impl NetworkBuilder {
         self.further_links.push((host, switch, link));
     }
 
-    /// Says which paths are parallel ones, unless all shortest ones are.
+    /// Sets which paths are parallel. By default, these are all shortest paths.
     pub(crate) fn parallel(&mut self, parallel: Parallel) {
         self.parallel = parallel;
     }
@@ -91,7 +91,7 @@ impl NetworkBuilder {
         self.names = names;
     }
 
-    /// Connects two switches. Equal-cost ports of a switch are ordered as these calls are.
+    /// Connects two switches. Equal-cost ports of a switch are in the order of these calls.
     pub fn connect(&mut self, one: Switch, other: Switch, link: Link) {
         self.core_links.push((one, other, link));
     }
@@ -178,7 +178,7 @@ impl NetworkBuilder {
             reverse.push(PortId(host as u32));
         }
 
-        // Each core link as its two directions, 2 i and 2 i + 1, then switch by switch.
+        // Core link i has the directions 2 i and 2 i + 1. Ports are numbered switch by switch.
         let directions: Vec<LinkEnd> = self
             .core_links
             .iter()

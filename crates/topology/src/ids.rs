@@ -26,9 +26,12 @@ number! {
 }
 
 number! {
-    /// An egress port, one for each direction of a link: first every host's first port, under
-    /// the host's number, then the ports towards these, in the hosts' order, then the ports
-    /// between switches, switch by switch, then both ports of every further link of a host.
+    /// An egress port, one for each direction of a link. Ports are numbered in this order:
+    ///
+    /// 1. the first port of every host, under the host's number
+    /// 2. the ports towards these, in the order of the hosts
+    /// 3. the ports between switches, switch by switch
+    /// 4. both ports of every further link of a host
     PortId
 }
 

@@ -62,8 +62,8 @@ pub fn build(kind: &str, settings: &Settings) -> Result<Network, SettingError> {
 /// The longest delay of a link.
 pub(crate) const LONGEST_DELAY: Time = Time::from_ms(1_000);
 
-/// Checks that the value is there, of the parameter's kind, and within the bounds of a link if
-/// it is a link's.
+/// Checks that the value is given, that it is of the parameter's kind, and that it is within the
+/// bounds of links if it is for a link.
 fn check(parameter: &Parameter, settings: &Settings) -> Result<(), SettingError> {
     let refuse = |found: String, allowed| SettingError::new(parameter.name, found, allowed);
     let allowed = parameter.kind.allowed();
@@ -71,7 +71,7 @@ fn check(parameter: &Parameter, settings: &Settings) -> Result<(), SettingError>
         return Err(refuse("nothing".into(), allowed));
     };
     let found = value.to_string();
-    // A text is of its kind whatever is at its ends, which reading it would cut off.
+    // A text is valid whatever is at its ends. Reading it again would cut off the blanks there.
     let is_text = parameter.kind == Kind::Text && matches!(value, Value::Text(_));
     if !is_text && parameter.kind.parse(&found).as_ref() != Ok(value) {
         return Err(refuse(found, allowed));
@@ -87,7 +87,7 @@ fn check(parameter: &Parameter, settings: &Settings) -> Result<(), SettingError>
     }
 }
 
-/// How large a network is going to be.
+/// The size of a network that is to be built.
 pub(crate) struct Size {
     pub hosts: u64,
     pub core_links: u64,
@@ -96,8 +96,8 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// Refuses a network that would be too large, before anything of it is built; `parameter` is
-    /// the one to make smaller.
+    /// Refuses a network that would be too large, before any of it is built. `parameter` is the one
+    /// to make smaller.
     pub(crate) fn check(
         &self,
         parameter: &Parameter,
@@ -152,7 +152,7 @@ pub(crate) const HOST_DELAY: Parameter = parameter(
     LIKE_LEAF_SPINE,
 );
 
-/// A host's link: its delay has the host's own delay in it, in either direction.
+/// A host's link. Its delay includes the delay in the host, in each direction.
 pub(crate) fn host_link(settings: &Settings, rate: &Parameter) -> Link {
     let delay = settings.time(&LINK_DELAY) + settings.time(&HOST_DELAY);
     Link { rate: settings.rate(rate), delay }

@@ -3,14 +3,18 @@
 use crate::ids::{HostId, PortId};
 use crate::network::Network;
 
-/// More levels than this are of no use to an engine that goes through them one after the other.
+/// An engine that serves levels one after the other has no use for more levels than this.
 const MOST_LEVELS: u32 = 32;
 
 impl Network {
-    /// A level for every port, by its number: hosts' own ports have level 0, a packet that has
-    /// come through a port goes on through one of a higher level, and the ports that it may choose
-    /// from have the same. `None` where there is no such order: hosts forward, or shortest paths go
-    /// round in circles, as in a random graph.
+    /// The level of every port, by the port's number, with these properties:
+    ///
+    /// - Hosts' own ports have level 0.
+    /// - A packet that has come through a port goes on through one of a higher level.
+    /// - The ports that a packet may choose from have the same level.
+    ///
+    /// `None` if there is no such order: hosts forward, or shortest paths go round in circles, as
+    /// in a random graph.
     pub fn levels(&self) -> Option<Vec<u32>> {
         if self.hosts_forward() {
             return None;
@@ -31,14 +35,14 @@ impl Network {
         Some(levels)
     }
 
-    /// One host of every edge switch, in the order of these: what goes to its neighbours takes the
-    /// same ways up to there. Every host where hosts forward.
+    /// One host of every edge switch, in the order of the switches. Packets to other hosts of this
+    /// switch take the same paths up to there. Where hosts forward, every host.
     pub fn one_host_an_edge(&self) -> Vec<HostId> {
         self.routes().one_host_an_edge()
     }
 
-    /// Raises the ports on the ways to one host to where those before them demand; whether any
-    /// was too low.
+    /// Raises the levels of the ports on the paths to one host to what the ports before them
+    /// demand. Returns whether any was too low.
     fn raise_towards(&self, to: HostId, levels: &mut [u32]) -> bool {
         let mut changed = false;
         for node in self.switches() {
@@ -56,7 +60,7 @@ impl Network {
     }
 }
 
-/// Raises `ports` to the highest level among them, at least `level`; whether any was lower.
+/// Raises `ports` to the highest level among them, at least `level`. Returns whether any was lower.
 fn raise(levels: &mut [u32], ports: &[PortId], level: u32) -> bool {
     let level = ports.iter().map(|port| levels[port.index()]).fold(level, u32::max);
     let mut changed = false;

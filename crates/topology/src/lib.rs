@@ -1,10 +1,10 @@
 //! Networks as plain descriptions that a packet engine and a flow-level engine can both run.
 //!
-//! What lives here: who is connected to whom at which rate and delay ([`Network`], [`LinkEnd`]),
-//! which ports lead to a host ([`Routes`]), which paths lie side by side, what follows from that alone (round-trip times, the
-//! flow completion time on an idle network), and the topologies that an experiment can name
-//! ([`TOPOLOGIES`]), and the hash by which flows choose among equal paths ([`Ecmp`]). What may
-//! not: queues and packets, which belong to the engines.
+//! What lives here: who is connected to whom at which rate and delay ([`Network`], [`LinkEnd`]), which ports lead
+//! to a host ([`Routes`]), which paths are parallel, what follows from paths alone (round-trip times, the flow
+//! completion time on an idle network), the topologies that an experiment can name ([`TOPOLOGIES`]), and the hash
+//! by which flows choose among equal paths ([`Ecmp`]). What may not: queues and packets, which belong to the
+//! engines.
 //!
 //! A topology is one file in `kinds`: a list of parameters and a function that connects
 //! switches and hosts with a [`NetworkBuilder`]. Numbers and routes follow by themselves.

@@ -37,7 +37,7 @@ impl Loss {
         Loss((probability * 2f64.powi(32)).round() as u32)
     }
 
-    /// Whether a packet is lost that has drawn `draw`, of all 32-bit numbers.
+    /// Whether a packet is lost that has drawn `draw`, a random 32-bit number.
     #[inline]
     pub const fn strikes(self, draw: u32) -> bool {
         draw < self.0

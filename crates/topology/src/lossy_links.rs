@@ -7,7 +7,8 @@ use crate::loss::{LOSS_ON, Loss, PROBABILITY};
 use crate::network::Network;
 
 impl Network {
-    /// Lets links lose packets as the settings say, where they say it.
+    /// Lets the links that the settings name lose packets, if the settings have a probability of
+    /// loss.
     pub(crate) fn lose(&mut self, settings: &Settings) -> Result<(), SettingError> {
         if settings.get(&PROBABILITY).is_none() {
             return Ok(());

@@ -34,7 +34,7 @@ pub struct Network {
     pub(crate) core_ports: u32,
     pub(crate) hosts_forward: bool,
     pub(crate) parallel: Parallel,
-    /// By node, where nodes have names of their own.
+    /// The name of each node, where nodes have names of their own.
     pub(crate) names: Vec<String>,
 }
 
@@ -90,8 +90,8 @@ impl Network {
         self.hosts_forward
     }
 
-    /// The ports that `host` sends through: one, unless hosts forward. Which of several leads
-    /// where, [`Network::routes`] says.
+    /// The ports that `host` sends through: one, unless hosts forward. [`Network::routes`] says
+    /// which of several leads where.
     pub fn nics(&self, host: HostId) -> &[PortId] {
         self.ports_of(host.node())
     }
@@ -132,7 +132,7 @@ impl Network {
         (2 * self.hosts..2 * self.hosts + self.core_ports).contains(&port.0)
     }
 
-    /// The sum of the rates at which `host` can be sent to.
+    /// The sum of the rates of the ports that send to `host`.
     pub fn capacity_to(&self, host: HostId) -> Rate {
         self.sum_of_rates(self.nics(host).iter().map(|port| self.reverse(*port)))
     }

@@ -6,7 +6,7 @@ pub(crate) enum Parallel {
     /// The shortest.
     #[default]
     Shortest,
-    /// So many of the shortest and the next to shortest.
+    /// This many paths, the shortest first.
     KShortest(usize),
     /// The disjoint ones of a BCube.
     Bcube { n: u32, k: u32 },

@@ -1,7 +1,7 @@
-//! The paths side by side that a flow may be spread over, longer ones with them.
+//! The parallel paths that a flow may be spread over. They may be longer than the shortest.
 //!
 //! Routes lead along shortest paths. Where a topology has other paths that are worth taking, they
-//! are here, whole: BCube's disjoint ones and Jellyfish's next to shortest ones.
+//! are here as whole paths: BCube's disjoint ones and Jellyfish's next to shortest ones.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -10,16 +10,15 @@ use crate::network::Network;
 use crate::parallel::Parallel;
 
 impl Network {
-    /// Whether [`Network::parallel_paths`] are others than the shortest ones that switches choose
-    /// from.
+    /// Whether [`Network::parallel_paths`] has other paths than the shortest ones that switches
+    /// choose from.
     pub fn has_parallel_paths(&self) -> bool {
         self.parallel != Parallel::Shortest
     }
 
-    /// The paths that a flow from `src` to another host may be spread over, each as its ports:
-    /// the k+1 disjoint ones of a BCube, the k shortest of a Jellyfish (`paths`), elsewhere all
-    /// shortest ones. They are worked out anew each time; the way back is that of
-    /// [`Network::reverse`].
+    /// The paths that a flow from `src` to another host may be spread over, each as its ports: the
+    /// k+1 disjoint ones of a BCube, the k shortest of a Jellyfish (`paths`), elsewhere all
+    /// shortest ones. Each call computes them again. The path back is that of [`Network::reverse`].
     pub fn parallel_paths(&self, src: HostId, dst: HostId) -> Vec<Vec<PortId>> {
         match self.parallel {
             Parallel::Shortest => self.paths(src, dst),
@@ -30,9 +29,9 @@ impl Network {
         }
     }
 
-    /// One of the disjoint paths of BCube (SIGCOMM 2009, 3.2, BuildPathSet): digits are corrected
-    /// from that of `first` downwards and around. Where it is right already, it is first made
-    /// wrong and corrected last.
+    /// One of the disjoint paths of BCube (SIGCOMM 2009, 3.2, BuildPathSet). Digits are corrected
+    /// from that of `first` downwards and around. If this digit is right already, it is made wrong
+    /// first and corrected last.
     fn bcube_path(&self, src: HostId, dst: HostId, first: u32, n: u32, k: u32) -> Vec<PortId> {
         let place = |level: u32| n.pow(level);
         let digit = |host: u32, level: u32| host / place(level) % n;
@@ -59,7 +58,7 @@ impl Network {
         path
     }
 
-    /// From a host through its switch at `level` to another host there.
+    /// The two ports from a host through its switch at `level` to another host there.
     fn over_switch(&self, from: u32, to: u32, level: u32) -> [PortId; 2] {
         let up = self.nics(HostId(from))[level as usize];
         let switch = self.port(up).peer;
@@ -82,7 +81,7 @@ impl Network {
             let path = &found[found.len() - 1];
             for turn in 0..path.len() - 1 {
                 let root = &path[..=turn];
-                // Other than any path that was found before and begins the same way.
+                // Leaves out the paths that were found before and begin in the same way.
                 let taken = found.iter().filter(|known| known.starts_with(root));
                 let taken: BTreeSet<NodeId> = taken.map(|known| known[turn + 1]).collect();
                 candidates.extend(self.shortest_without(root, to, &taken).map(by_length));
@@ -92,7 +91,7 @@ impl Network {
     }
 
     /// The shortest path between switches that begins with `root`, does not come back to it and
-    /// goes on to none of `taken`; of several, one that the ports' order decides.
+    /// goes on to none of `taken`. Of several such paths, the order of ports decides which.
     fn shortest_without(
         &self,
         root: &[NodeId],

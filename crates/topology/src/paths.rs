@@ -59,8 +59,8 @@ impl Network {
         self.first_path(src, dst).filter(|port| self.is_core(*port)).count() as u32
     }
 
-    /// [`Network::core_hops`] from each of `sources` to `dst`, in their order. What paths have in
-    /// common is counted once, so that this is far faster than one after the other.
+    /// [`Network::core_hops`] from each of `sources` to `dst`, in their order. Common parts of
+    /// paths are counted once, so this is far faster than one call for each source.
     pub fn core_hops_from(&self, sources: &[HostId], dst: HostId) -> Vec<u32> {
         const UNKNOWN: u32 = u32::MAX;
         let mut hops = vec![UNKNOWN; self.node_count() as usize];
@@ -68,7 +68,7 @@ impl Network {
         let mut path = Vec::new();
         let of_source = |src: &HostId| {
             path.extend(self.first_path(*src, dst).take_while(|port| {
-                // Up to a node from where the way is known.
+                // Up to a node from which the number of hops is known.
                 hops[self.port(*port).owner.index()] == UNKNOWN
             }));
             while let Some(port) = path.pop() {
@@ -107,13 +107,13 @@ impl Network {
         round_trip(&self.links(path.iter().copied()), data, ack)
     }
 
-    /// The flow completion time on an idle network: from sending the first bit of `size` bytes
-    /// back to back until the sender has the acknowledgement of the last.
+    /// The flow completion time on an idle network: from the first bit of `size` bytes, which are
+    /// sent back to back, until the sender has the acknowledgement of the last.
     ///
-    /// Every packet but the last carries 1460 B, each has a header of 40 B, each switch stores
-    /// a packet and then forwards it, and the acknowledgement is 40 B. For whole packets this is
-    /// the round-trip time of the first, plus the rest of them at the lowest rate on the way. No
-    /// window and no handshake holds the flow up: nothing that keeps to one path is faster.
+    /// Every packet but the last carries 1460 B, each has a header of 40 B, each switch stores a
+    /// packet and then forwards it, and the acknowledgement is 40 B. For whole packets this is the
+    /// round-trip time of the first, plus the time of the others at the lowest rate on the path. No
+    /// window and no handshake delays the flow, so nothing that keeps to one path is faster.
     pub fn ideal_fct(&self, src: HostId, dst: HostId, size: Bytes) -> Time {
         ideal_time(&self.links(self.first_path(src, dst)), size)
     }
@@ -138,8 +138,8 @@ fn ideal_time(path: &[&LinkEnd], size: Bytes) -> Time {
     store_and_forward(&rates, size).saturating_add(way_back(path, Bytes::new(PACKET_HEADER)))
 }
 
-/// Both ways' delays, and an acknowledgement's transmissions. A link is the same in both
-/// directions.
+/// The delays in both directions, and the transmission times of an acknowledgement. A link is the
+/// same in both directions.
 fn way_back(path: &[&LinkEnd], ack: Bytes) -> Time {
     sum(path.iter().map(|port| {
         let delays = port.delay.saturating_mul(2);
@@ -147,8 +147,8 @@ fn way_back(path: &[&LinkEnd], ack: Bytes) -> Time {
     }))
 }
 
-/// How long `size` bytes take over links of these rates, delays aside: until the last packet is
-/// through the last link.
+/// The time that `size` bytes take over links of these rates, without delays, until the last packet
+/// has passed the last link.
 ///
 /// A packet leaves a link once it has arrived there and the packet before it has left. The last
 /// one's time is therefore the longest of all sums along which packets and links advance one at
@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    /// The same, packet by packet and link by link.
+    /// [`store_and_forward`], computed packet by packet and link by link.
     fn packet_by_packet(rates: &[Rate], size: Bytes) -> Time {
         let mut left_to_send = size.get();
         let mut free_at = vec![Time::ZERO; rates.len()];

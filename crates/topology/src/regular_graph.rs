@@ -6,11 +6,11 @@ use rand::Rng;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// How often a graph is drawn anew that turned out not to be connected.
+/// The largest number of graphs that are drawn until one is connected.
 const ATTEMPTS: u64 = 1_000;
 
 /// The edges of a connected graph of `nodes` nodes with `degree` edges each, which has no loop and
-/// no edge twice; none if none was found. The same seed gives the same graph.
+/// no edge twice. `None` if no such graph was found. The same seed gives the same graph.
 pub(crate) fn random_regular(nodes: u32, degree: u32, seed: u64) -> Option<Vec<(u32, u32)>> {
     (0..ATTEMPTS).find_map(|attempt| {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -79,9 +79,9 @@ impl Graph {
         }
     }
 
-    /// Gives the nodes that are still free edges of others: an edge between `x` and `y` is
-    /// replaced by one from `x` to a free node and one from `y` to a free node, maybe the same.
-    /// Whether all nodes have their edges then.
+    /// Gives edges of other nodes to the nodes that are still free: replaces an edge between `x`
+    /// and `y` by one from `x` to a free node and one from `y` to a free node, maybe the same.
+    /// Returns whether all nodes then have their edges.
     fn fill_what_is_left(&mut self, random: &mut ChaCha8Rng) -> bool {
         while let Some(&one) = self.free.first() {
             let lacks_two = self.neighbours[one as usize].len() + 2 <= self.degree;

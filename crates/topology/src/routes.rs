@@ -9,19 +9,19 @@ use crate::port::{Grouped, LinkEnd};
 
 /// For every switch and destination, the equal-cost ports to choose from.
 ///
-/// The table has a row a switch and a column an edge switch, so that it stays in the cache: a
-/// few kilobytes for hundreds of hosts. A look-up neither hashes nor allocates. Where hosts
+/// The table has one row per switch and one column per edge switch, so that it stays in the cache:
+/// a few kilobytes for hundreds of hosts. A look-up neither hashes nor allocates. Where hosts
 /// forward, hosts have rows too, and every host has a column.
 #[derive(Clone, Debug)]
 pub struct Routes {
     /// The node of the first row: the first switch, or the first host where hosts forward.
     first_node: u32,
     column_count: u32,
-    /// By host: the column of its edge switch, or its own.
+    /// The column of each host's edge switch, or the host's own column.
     column_of: Vec<u32>,
-    /// Row by row, a group of `members` a column.
+    /// Groups of `members`, row by row, one for each column.
     groups: Vec<Group>,
-    /// First by host the port of its edge switch that leads to it, then the members of groups.
+    /// For each host, the port of its edge switch that leads to it. Then the members of groups.
     members: Vec<PortId>,
 }
 
@@ -29,8 +29,9 @@ pub struct Routes {
 struct Group {
     first: u32,
     count: u32,
-    /// 1 at the edge switch itself, where there is one port for each host; otherwise 0. A number,
-    /// so that finding a group needs no branch: which way a packet goes cannot be guessed.
+    /// 1 at the edge switch itself, where there is one port for each host; otherwise 0. It is a
+    /// number, so that finding a group needs no branch: the processor cannot predict which way a
+    /// packet goes.
     is_edge: u32,
 }
 
@@ -42,8 +43,8 @@ struct Known {
 }
 
 impl Routes {
-    /// The ports of `node`, another one than `to`, on the shortest paths to the host `to`, at
-    /// least one, in the order of their numbers.
+    /// The ports of `node` on the shortest paths to the host `to`, at least one, in the order of
+    /// their numbers. `node` is another node than `to`.
     ///
     /// # Panics
     /// If `node` is a host, which has no choice, unless hosts forward.
@@ -56,7 +57,7 @@ impl Routes {
         &self.members[first..][..group.count as usize]
     }
 
-    /// By column: its first host.
+    /// The first host of each column.
     pub(crate) fn one_host_an_edge(&self) -> Vec<HostId> {
         let mut first = vec![HostId(0); self.column_count as usize];
         for (host, column) in self.column_of.iter().enumerate().rev() {
@@ -136,8 +137,8 @@ impl Routes {
     }
 }
 
-/// The group of these ports: one of the switch's `known` ones, or a new one among `members`; none:
-/// the node is the edge switch, or the host, itself.
+/// The group of these ports: one of the node's `known` ones, or a new one among `members`. Without
+/// ports, the node is the edge switch, or the host, itself.
 fn remember(members: &mut Vec<PortId>, ports: &[PortId], known: &mut Known) -> Group {
     if ports.is_empty() {
         return Group { first: 0, count: 1, is_edge: 1 };
@@ -158,7 +159,7 @@ fn remember(members: &mut Vec<PortId>, ports: &[PortId], known: &mut Known) -> G
     group
 }
 
-/// By node: how many links it is from `to`.
+/// The number of links from each node to `to`.
 fn distances_to(to: NodeId, nodes: u32, ports: &[LinkEnd], by_owner: &Grouped) -> Vec<u32> {
     let mut distances = vec![UNREACHED; nodes as usize];
     distances[to.index()] = 0;
@@ -179,9 +180,9 @@ fn distances_to(to: NodeId, nodes: u32, ports: &[LinkEnd], by_owner: &Grouped) -
 
 /// The switches that have hosts.
 struct Edges {
-    /// By column: the row of the edge switch.
+    /// The row of each column's edge switch.
     rows: Vec<usize>,
-    /// By host: the column of its edge switch.
+    /// The column of each host's edge switch.
     column_of: Vec<u32>,
 }
 
@@ -207,9 +208,9 @@ const UNREACHED: u32 = u32::MAX;
 /// The links between switches, packed for searching: a switch's ports are next to each other.
 struct Core {
     first_port: u32,
-    /// By row: where the switch's ports start in `peers`; one more at the end.
+    /// Where the ports of each row's switch start in `peers`, and one more at the end.
     starts: Vec<usize>,
-    /// By core port: the row of the switch at the far end.
+    /// The row of the switch at the far end of each core port.
     peers: Vec<u32>,
 }
 
@@ -231,7 +232,7 @@ impl Core {
         self.starts[row]..self.starts[row + 1]
     }
 
-    /// Row by row, by column: how many links a switch is from an edge switch.
+    /// The number of links from each switch to each edge switch, row by row.
     ///
     /// # Errors
     /// [`NetworkError::Unreachable`] if an edge switch cannot be reached from another one.
@@ -251,7 +252,7 @@ impl Core {
         Ok(all)
     }
 
-    /// By row: how many links a switch is from the one of row `edge`.
+    /// The number of links from each row's switch to the switch of row `edge`.
     fn distances_to(&self, edge: usize) -> Vec<u32> {
         let mut distances = vec![UNREACHED; self.switch_count()];
         distances[edge] = 0;
@@ -269,8 +270,8 @@ impl Core {
         distances
     }
 
-    /// Lists the ports of the switch in `row` whose far ends are one link closer, by the distance
-    /// of each row.
+    /// Lists the ports of the switch in `row` whose far ends are one link closer. `distance` gives
+    /// the distance of a row.
     fn list_closer(&self, row: usize, distance: impl Fn(usize) -> u32, closer: &mut Vec<PortId>) {
         let here = distance(row);
         closer.clear();

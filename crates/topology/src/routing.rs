@@ -10,7 +10,7 @@ use crate::network::Network;
 pub enum Routing {
     /// By a seeded hash of the flow: all its packets take one path.
     Ecmp,
-    /// Packet by packet.
+    /// By a choice for each packet.
     Spray,
 }
 
@@ -56,7 +56,8 @@ impl Ecmp {
         Ecmp { seed: mix(seed) }
     }
 
-    /// The one of `ports`, at least one, through which `node` sends what goes this `way`.
+    /// The port through which `node` sends packets of this `way`: one of `ports`, of which there is
+    /// at least one.
     #[inline]
     pub fn choose(self, node: NodeId, way: Way, ports: &[PortId]) -> PortId {
         let key = (u64::from(way.flow) << 1) | u64::from(way.is_back);
@@ -67,10 +68,11 @@ impl Ecmp {
         ports[(((hash >> 32) * ports.len() as u64) >> 32) as usize]
     }
 
-    /// The one of `paths`, at least one and the shortest first, that what goes this `way` takes
-    /// where paths are taken whole. Paths with other numbers are others, as far as there are some.
-    /// Which of equally long ones comes first is up to the flow, so that not all flows take the
-    /// same links.
+    /// The path that packets of this `way` take where paths are taken whole: one of `paths`, of
+    /// which there is at least one, the shortest first. Ways with different path numbers get
+    /// different
+    /// paths, as far as there are enough. The flow decides which of equally long paths comes first,
+    /// so that not all flows take the same links.
     #[inline]
     pub fn choose_path(self, way: Way, paths: &[Vec<PortId>]) -> &[PortId] {
         let place = way.path as usize % paths.len();
@@ -92,7 +94,7 @@ impl Ecmp {
         self.ports_of(network, Way { flow, path: 0, is_back: false }, src, dst)
     }
 
-    /// The ports that what goes this `way` passes from `src` to `dst`.
+    /// The ports that packets of this `way` pass from `src` to `dst`.
     pub fn ports_of(
         self,
         network: &Network,
@@ -109,14 +111,14 @@ impl Ecmp {
     }
 }
 
-/// What decides the way of a packet where paths are chosen by flow.
+/// What decides the path of a packet where paths are chosen by flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     /// The flow.
     pub flow: u32,
     /// Which of the flow's paths.
     pub path: u32,
-    /// To the flow's sender rather than from it.
+    /// Whether the packet goes to the flow's sender rather than from it.
     pub is_back: bool,
 }
 

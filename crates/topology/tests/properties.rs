@@ -60,7 +60,7 @@ fn any_network() -> impl Strategy<Value = Network> {
     })
 }
 
-/// By node: links from there to `to` on a shortest path, by petgraph.
+/// The number of links from each node to `to` on a shortest path, by petgraph.
 fn distances(network: &Network, to: HostId) -> Vec<u32> {
     let backwards: DiGraphMap<u32, u32> =
         network.ports().iter().map(|port| (port.peer.0, port.owner.0, 1)).collect();
@@ -147,8 +147,8 @@ fn check_paths(network: &Network) {
     }
 }
 
-/// All paths without a loop between two switches of one link at most, by petgraph: how long each
-/// is.
+/// The lengths of the shortest paths without a loop between two switches, `most` of them, by
+/// petgraph. Switches have at most one link between them.
 fn lengths_of_all(network: &Network, from: NodeId, to: NodeId, most: usize) -> Vec<usize> {
     let core = network.core_ports().map(|port| network.port(port));
     let graph: DiGraphMap<u32, ()> = core.map(|port| (port.owner.0, port.peer.0, ())).collect();

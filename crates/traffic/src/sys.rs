@@ -34,7 +34,7 @@ pub struct TcpInfo {
 pub struct TcpTimeouts {
     /// All of them.
     pub all: u16,
-    /// Rows of one or more, with nothing acknowledged between the timeouts of a row.
+    /// Rows of one or more timeouts with nothing acknowledged between them.
     pub rows: u16,
 }
 
@@ -122,7 +122,8 @@ mod tests {
         );
     }
 
-    /// A listener whose queue is full answers no SYN: the kernel sends it again after a second.
+    /// A listener whose queue is full does not answer a SYN, so the kernel sends the SYN again after
+    /// a second.
     #[test]
     fn the_kernels_timeouts_are_counted() {
         let socket = || Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).unwrap();

@@ -217,8 +217,8 @@ fn record(clients: &[&OfClient]) -> RunRecord {
         hosts: hosts.iter().map(Ipv4Addr::to_string).collect(),
         parts,
         flows,
-        // The sender counts timeouts and packets sent again, and the switches count drops and marks: clients know
-        // of none.
+        // Clients know neither the timeouts and retransmissions, which the sender counts, nor the drops and
+        // marks, which the switches count.
         uncounted: Uncounted {
             retransmissions: true,
             timeouts: true,

@@ -1,4 +1,5 @@
-//! A server whose process can open no more files. Its limit is the process's, so that this test is alone.
+//! A server whose process can open no more files. The limit applies to the whole process, so this test is
+//! alone.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
@@ -10,7 +11,7 @@ use std::thread;
 use flowsched_traffic::server::Server;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-/// Files that the process may open beside those that it has.
+/// The number of files that the process may open beside those that it has open.
 const ROOM: u64 = 2;
 const CLIENTS: usize = 8;
 

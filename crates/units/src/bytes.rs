@@ -33,7 +33,7 @@ impl Bytes {
     /// More than everything: "unlimited".
     pub const MAX: Bytes = Bytes(u64::MAX);
 
-    /// So many bytes.
+    /// This many bytes.
     pub const fn new(count: u64) -> Bytes {
         Bytes(count)
     }

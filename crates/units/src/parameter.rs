@@ -205,8 +205,8 @@ impl fmt::Display for Value {
     }
 }
 
-/// Values by parameter name, checked and complete: whoever reads one knows that it is there and
-/// of its kind.
+/// Values by parameter name, checked and complete: each value that is read is there and of its
+/// kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings(BTreeMap<String, Value>);
 
@@ -246,7 +246,7 @@ impl Settings {
         self.0.get(name)
     }
 
-    /// Whether `parameter` is one of its words and has the value `word`.
+    /// Whether `parameter` has a word or text as its value, and this is `word`.
     pub fn is(&self, parameter: &Parameter, word: &str) -> bool {
         matches!(self.get(parameter), Some(Value::Text(text)) if text == word)
     }
@@ -264,7 +264,8 @@ macro_rules! getters {
                 $(#[$doc])*
                 ///
                 /// # Panics
-                /// If the settings were not checked against a list that has it so.
+                /// If the settings were not checked against a list that has the parameter with this
+                /// kind.
                 pub fn $name(&self, parameter: &Parameter) -> $type {
                     match self.get(parameter) {
                         Some(Value::$variant(value)) => value.clone(),

@@ -1,10 +1,10 @@
-//! What a message shows of a text that a user wrote, however long that is.
+//! Shortens texts that a user wrote, for messages.
 
 use std::borrow::Cow;
 
 /// Texts of up to this many characters are shown whole.
 const LONGEST: usize = 240;
-/// How many characters of a longer one are shown of its beginning and of its end.
+/// How many characters of a longer text are shown, of its beginning and of its end.
 const ENDS: (usize, usize) = (120, 60);
 
 /// `text`, or its beginning and its end if it is too long for a message: a file may be one line of

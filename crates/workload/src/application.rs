@@ -4,7 +4,8 @@ use flowsched_units::{Rate, SettingError, Settings, Value};
 
 use crate::parameters::APPLICATION_RATE;
 
-/// The rate of the settings' flows; none where each hands over everything at its start.
+/// The rate at which applications hand over the flows of the settings. `None` if they hand over
+/// everything at the start.
 ///
 /// # Errors
 /// If the rate is 0.

@@ -20,7 +20,7 @@ use crate::sizes::SizeDistribution;
 use crate::starts::{self, Stagger, Starts};
 use crate::workload::{Workload, leave_out};
 
-/// The part that listed flows count to which name none, beside others that do.
+/// The part of listed flows that name none, where other flows have parts.
 const LISTED: &str = "listed";
 
 /// A part of a workload, to be drawn.
@@ -32,12 +32,12 @@ pub struct Part {
     pub settings: Settings,
     /// Its flows' sizes.
     pub sizes: SizeDistribution,
-    /// How many flows it has; none if those of the whole are shared out among such parts, as
-    /// their arrivals come.
+    /// The number of its flows. `None` if it shares the flows of the whole with other such parts, as their arrivals
+    /// come.
     pub flows: Option<u64>,
 }
 
-/// A setting that cannot be, and the part that has it; none if it is of the whole.
+/// A setting that is not possible, and the part that has it. The part is `None` if the setting is of the whole.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{error}")]
 pub struct PartError {
@@ -47,9 +47,9 @@ pub struct PartError {
     pub error: SettingError,
 }
 
-/// Draws the workload of `parts` side by side and adds the `listed` flows. Of `whole`, the keys
+/// Draws the workload of `parts` side by side and adds the `listed` flows. Of the settings of `whole`, only
 /// `flows`, `warm_up_flows`, `cool_down_flows` and `size_parts` count. The same arguments always give the same
-/// flows, and a part's flows do not depend on the others', but for how many there are.
+/// flows. A part's flows do not depend on the other parts' flows, except for how many there are.
 ///
 /// # Errors
 /// As [`crate::generate`], and if all parts together ask for more than the links carry.
@@ -113,7 +113,7 @@ struct Drawing<'a> {
     deadlines: Deadlines,
     application_rate: Option<Rate>,
     asked: Option<Asked>,
-    /// Flows still to be drawn; none if it shares in those of the whole.
+    /// The number of flows still to be drawn. `None` if the part shares those of the whole.
     left: Option<u64>,
 }
 
@@ -170,8 +170,8 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// Every part's flows with the part's place, arrival by arrival: the earliest first, of those at
-/// the same time the first part's.
+/// Draws the flows of all parts, each with its part's place, arrival by arrival. The earliest arrival comes first,
+/// and of arrivals at the same time that of the first part.
 fn draw(drawings: &mut [Drawing<'_>], shared: u64) -> Result<Vec<(Flow, u32)>, PartError> {
     let mut shared = shared;
     let mut drawn = Vec::new();

@@ -41,8 +41,8 @@ enum Law {
     Exponential { mean: Time, floor: Time },
 }
 
-/// Gives flows their deadlines: a draw for every flow, also for those of a size that has none, so
-/// that other bounds change no other flow's.
+/// Gives flows their deadlines. Draws one for every flow, even if flows of its size have none, so
+/// that other size bounds change no other flow's deadline.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadlines {
     law: Law,
@@ -73,7 +73,7 @@ impl Deadlines {
         })
     }
 
-    /// Draws the flow's deadline, in whose place it may have none.
+    /// Draws a deadline, and gives it to the flow unless flows of its size have none.
     pub(crate) fn give(&mut self, flow: &mut Flow) {
         let Some(due_in) = self.law.at(self.random.random()) else { return };
         if (self.from_size..self.below_size).contains(&flow.size.get()) {

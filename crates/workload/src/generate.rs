@@ -11,9 +11,8 @@ use crate::parts::FlowParts;
 use crate::sizes::SizeDistribution;
 use crate::workload::{Workload, leave_out};
 
-/// Draws a workload: flows with these sizes between hosts as the pattern says, whose starts are
-/// laid down or a Poisson process at the load that is asked for. The same arguments always give
-/// the same flows.
+/// Draws a workload: flows with these sizes between hosts of the pattern. Their starts are at fixed times, or are a
+/// Poisson process at the requested load. The same arguments always give the same flows.
 ///
 /// # Errors
 /// [`SettingError`] with the key that does not fit the network or the others: `pattern` and its
@@ -37,7 +36,7 @@ pub fn generate(
 /// A workload of the flows of a trace.
 ///
 /// # Errors
-/// [`SettingError`] if more flows are to be left out than there are, or `size_parts` makes no sense.
+/// [`SettingError`] if warm-up and cool-down leave no flow to measure, or if `size_parts` makes no sense.
 ///
 /// # Panics
 /// If the settings were not checked against [`crate::PARAMETERS`].

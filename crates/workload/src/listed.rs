@@ -14,7 +14,7 @@ pub struct Listed {
     pub part: Option<String>,
     /// The flow.
     pub flow: Flow,
-    /// How many there are of it.
+    /// How many such flows there are.
     pub copies: u32,
 }
 

@@ -1,7 +1,7 @@
 //! How much traffic is asked for, and how much there is.
 //!
-//! Load is data on the wire, 1500 B a full packet, over what links can carry; acknowledgements
-//! do not count.
+//! Load is data on the wire, with 1500 B for a full packet, relative to what links can carry.
+//! Acknowledgements do not count.
 
 use flowsched_topology::{HostId, Network};
 use flowsched_units::{SettingError, Settings};
@@ -13,19 +13,19 @@ use crate::pattern::Pattern;
 /// Shares of capacity that data takes up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
-    /// Of the busiest host links: the one receiver's link if all flows have the same, otherwise
-    /// the mean over all hosts, which are alike in the long run. Where hosts forward, a flow
-    /// takes up the link of every host that sends it on.
+    /// The load of the busiest host links: the receiver's link if all flows have the same receiver,
+    /// otherwise the mean over all hosts, which are alike in the long run. Where hosts forward, a
+    /// flow loads the link of every host that sends it on.
     pub host_links: f64,
-    /// Of the links between switches, the mean over all of them; none where there are none. A
-    /// flow takes up the capacity of every such link that its path crosses.
+    /// The load of the links between switches, the mean over all of them. `None` if there are none.
+    /// A flow loads every such link that its path crosses.
     pub core_links: Option<f64>,
 }
 
-/// How much more than 1 a load may come out where exact arithmetic gives 1.
+/// How far a load may exceed 1 by rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// What links can carry, in bytes a second.
+/// What links can carry, in bytes per second.
 #[derive(Clone, Copy, Debug)]
 struct Capacity {
     host_links: f64,
@@ -44,8 +44,8 @@ impl Capacity {
         }
     }
 
-    /// The load of `bytes` a second, which count once for every host that sends them on their way,
-    /// `core_bytes` once for every core link crossed.
+    /// The load of this many bytes per second. `bytes` count once for every host that sends them on
+    /// their way, and `core_bytes` once for every core link that they cross.
     fn load(self, bytes: f64, core_bytes: f64) -> Load {
         Load {
             host_links: bytes / self.host_links,
@@ -54,7 +54,7 @@ impl Capacity {
     }
 }
 
-/// What a pattern's flows ask for.
+/// The load that a pattern's flows ask for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     /// Wire bytes a second, all hosts together.
@@ -64,7 +64,7 @@ pub(crate) struct Asked {
     only_receiver: Option<HostId>,
 }
 
-/// What the settings ask for: their `load`, or the `share` of it that they have.
+/// The load that the settings ask for: their `load`, times their `share` if they have one.
 pub(crate) fn asked(
     settings: &Settings,
     network: &Network,
@@ -106,7 +106,8 @@ pub(crate) fn asked(
     Ok(Asked { bytes_per_second, host_hops, core_hops, only_receiver })
 }
 
-/// The load that all parts ask for together: of the one receiver's link if all have the same.
+/// The load that all parts ask for together. If all have the same receiver, the load of host links
+/// is that of its link.
 pub(crate) fn together(parts: &[&Asked], network: &Network) -> Load {
     let first = parts.first().and_then(|part| part.only_receiver);
     let only_receiver = first.filter(|_| parts.iter().all(|part| part.only_receiver == first));
@@ -115,8 +116,9 @@ pub(crate) fn together(parts: &[&Asked], network: &Network) -> Load {
     Capacity::new(network, only_receiver).load(bytes, core_bytes)
 }
 
-/// Refuses parts that together ask for more than a host's link carries: one that only some of
-/// them send to, and that all others send to as to any host.
+/// Refuses parts that together ask for more than a host's link carries. The busiest link may be
+/// that of a host that some parts send all their flows to, and that the others send to as to any
+/// host.
 pub(crate) fn check_together(parts: &[&Asked], network: &Network) -> Result<(), SettingError> {
     if parts.len() < 2 {
         return Ok(());
@@ -144,7 +146,7 @@ pub(crate) fn check_together(parts: &[&Asked], network: &Network) -> Result<(), 
     Ok(())
 }
 
-/// The load of `flows`, sorted by start, from the first start to the last; none if they all start
+/// The load of `flows`, sorted by start, from the first start to the last. `None` if they all start
 /// at once.
 pub(crate) fn measured(
     flows: &[Flow],
@@ -156,7 +158,7 @@ pub(crate) fn measured(
     if seconds == 0.0 {
         return None;
     }
-    // As many arrivals as gaps.
+    // Without the flows at the last start, there are as many arrivals as gaps.
     let (mut bytes, mut core_bytes) = (0.0, 0.0);
     for flow in flows.iter().filter(|flow| flow.start < last) {
         let wire = wire_bytes(flow.size).get() as f64;

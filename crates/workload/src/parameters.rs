@@ -152,9 +152,9 @@ pub const SIZE_PARTS: Parameter = Parameter {
 };
 
 /// The keys of `[workload]`. Of those without a default, `sizes` and one of `load` and `at` must be
-/// given, or in their place `trace`. Those that only some patterns know are in
-/// [`crate::PatternKind::own_keys`]. Parts have all but [`WHOLE_KEYS`], and [`PART_NAME`] and
-/// [`SHARE`].
+/// given, or `trace` in their place. The keys that only some patterns know are in
+/// [`crate::PatternKind::own_keys`]. Parts have all keys except [`WHOLE_KEYS`], and also
+/// [`PART_NAME`] and [`SHARE`].
 pub const PARAMETERS: &[Parameter] = &[
     SIZES,
     LOAD,
@@ -180,8 +180,8 @@ pub const PARAMETERS: &[Parameter] = &[
     SIZE_PARTS,
 ];
 
-/// The keys that are of a workload as a whole, and `flows` beside them: what parts that do not
-/// say how many flows they have share.
+/// The keys that only a workload as a whole has. Besides them, the whole has `flows`, which the
+/// parts without `flows` of their own share.
 pub const WHOLE_KEYS: &[&str] =
     &[TRACE.name, WARM_UP_FLOWS.name, COOL_DOWN_FLOWS.name, SIZE_PARTS.name];
 

@@ -5,16 +5,16 @@ use flowsched_units::{Bytes, PacketMeaning, SettingError, Settings};
 use crate::flow::Flow;
 use crate::parameters::SIZE_PARTS;
 
-/// The parts by name, and the part of each flow; nothing where the workload is one.
+/// The parts by name, and the part of each flow. Empty if the workload has no parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowParts {
     names: Vec<String>,
-    /// By flow: the place of its part's name.
+    /// The place of the name of each flow's part.
     of: Vec<u32>,
 }
 
 impl FlowParts {
-    /// The names of the parts in the order of the file; none where the workload is one.
+    /// The names of the parts in the order of the file. Empty if the workload has no parts.
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -24,7 +24,7 @@ impl FlowParts {
         self.of.get(flow).map(|part| *part as usize)
     }
 
-    /// The name of the part of flow number `flow`, empty where the workload is one.
+    /// The name of the part of flow number `flow`. Empty if the workload has no parts.
     pub fn name_of(&self, flow: usize) -> &str {
         self.part_of(flow).and_then(|part| self.names.get(part)).map_or("", String::as_str)
     }
@@ -51,14 +51,14 @@ impl FlowParts {
         }) as u32
     }
 
-    /// The part of the next flow.
+    /// Adds the part of the next flow.
     pub(crate) fn push(&mut self, place: u32) {
         self.of.push(place);
     }
 }
 
 impl FlowParts {
-    /// The parts that `size_parts` divides the flows into; these parts if it is not given.
+    /// The parts that `size_parts` divides the flows into, or these parts if it is not given.
     ///
     /// # Errors
     /// If there are such parts already, or `size_parts` does not divide anything.

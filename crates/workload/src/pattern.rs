@@ -83,7 +83,7 @@ impl Pattern {
         }
     }
 
-    /// How many core links a flow crosses, on average over what can be drawn.
+    /// The mean number of core links that a flow crosses, over all flows that can be drawn.
     pub(crate) fn mean_core_hops(&self, network: &Network) -> f64 {
         let hops = |(src, dst)| network.core_hops(src, dst);
         if let Some(dst) = self.only_receiver() {
@@ -99,8 +99,8 @@ impl Pattern {
         }
     }
 
-    /// How many hosts send a flow on its way, on average over what can be drawn; those that send
-    /// to the one receiver, if there is one.
+    /// The mean number of hosts that send a flow on its way, over all flows that can be drawn. If
+    /// there is one receiver, only hosts that send to it count.
     pub(crate) fn mean_host_hops(&self, network: &Network) -> f64 {
         if !network.hosts_forward() || self.only_receiver().is_some() {
             return 1.0;

@@ -15,7 +15,7 @@ pub(crate) struct Racks {
     same_rack: f64,
     /// All hosts, rack by rack.
     hosts: Vec<HostId>,
-    /// By host: where its rack begins and ends among `hosts`, and its own place there.
+    /// For each host, where its rack begins and ends among `hosts`, and its own place there.
     places: Vec<(usize, usize, usize)>,
 }
 
@@ -23,8 +23,8 @@ impl Racks {
     /// The racks of `network`.
     ///
     /// # Errors
-    /// [`SettingError`] if some host has nobody in its rack, or outside it, and would have to
-    /// send there.
+    /// [`SettingError`] if some host is alone in its rack, or has no host outside it, and would
+    /// have to send there.
     pub(crate) fn new(network: &Network, same_rack: f64) -> Result<Racks, SettingError> {
         let mut hosts = Vec::new();
         let mut places = vec![(0, 0, 0); network.host_count() as usize];
@@ -47,7 +47,8 @@ impl Racks {
         Ok(Racks { same_rack, hosts, places })
     }
 
-    /// A receiver for `src`: each of its rack equally likely, and each outside it.
+    /// Draws a receiver for `src`. The hosts of its rack are equally likely, and so are those
+    /// outside it.
     pub(crate) fn receiver(&self, src: HostId, random: &mut ChaCha8Rng) -> HostId {
         let (from, to, own) = self.places[src.index()];
         if random.random_bool(self.same_rack) {
@@ -58,7 +59,7 @@ impl Racks {
         self.hosts[if outside < from { outside } else { outside + to - from }]
     }
 
-    /// How likely a flow of `src` is to `dst`, another host.
+    /// The probability that a flow of `src` is to `dst`, another host.
     pub(crate) fn probability(&self, src: HostId, dst: HostId) -> f64 {
         let (from, to, _) = self.places[src.index()];
         if (from..to).contains(&self.places[dst.index()].2) {
@@ -67,7 +68,7 @@ impl Racks {
         (1.0 - self.same_rack) / (self.hosts.len() - (to - from)) as f64
     }
 
-    /// How many core links a flow crosses, on average.
+    /// The mean number of core links that a flow crosses.
     pub(crate) fn mean_core_hops(&self, network: &Network) -> f64 {
         if self.same_rack == 1.0 {
             return 0.0;
@@ -106,7 +107,7 @@ fn by_rack(network: &Network) -> BTreeMap<NodeId, Vec<HostId>> {
     racks
 }
 
-/// The mean over all pairs of different hosts, rack by rack.
+/// The mean number of core links over all pairs of different hosts, computed rack by rack.
 pub(crate) fn mean_core_hops_of_all_pairs(network: &Network) -> f64 {
     let racks = by_rack(network);
     let first: Vec<HostId> = racks.values().map(|hosts| hosts[0]).collect();

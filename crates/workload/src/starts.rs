@@ -9,7 +9,7 @@ use crate::flow::LATEST;
 use crate::parameters::{AT, EVERY, STAGGER};
 use crate::random::stream;
 
-/// Checks that `count` starts that the settings lay down are not too late.
+/// Checks that `count` fixed starts of the settings are not too late.
 ///
 /// # Errors
 /// [`SettingError`] of `every` if they are.
@@ -20,7 +20,7 @@ pub fn check_starts(settings: &Settings, count: u64) -> Result<(), SettingError>
     if are_laid_down(settings) { Starts::laid_down(settings, count).map(drop) } else { Ok(()) }
 }
 
-/// Whether the settings lay the starts down, so that nothing is drawn from a load.
+/// Whether the settings fix the starts, so that nothing is drawn from a load.
 pub(crate) fn are_laid_down(settings: &Settings) -> bool {
     settings.get(&AT).is_some()
 }
@@ -33,7 +33,7 @@ pub(crate) enum Starts {
 }
 
 impl Starts {
-    /// Laid down by the settings, for up to `count` flows.
+    /// The fixed starts of the settings, for up to `count` flows.
     pub(crate) fn laid_down(settings: &Settings, count: u64) -> Result<Starts, SettingError> {
         let Some(Value::Time(at)) = settings.get(&AT) else {
             return Err(SettingError::sentence(
@@ -74,7 +74,7 @@ pub(crate) struct Stagger {
 }
 
 impl Stagger {
-    /// By less than the settings' `stagger`, where starts are laid down.
+    /// Delays of less than the settings' `stagger`, where starts are fixed.
     pub(crate) fn from_settings(settings: &Settings, seed: u64, part: u64) -> Stagger {
         let most = if are_laid_down(settings) { settings.time(&STAGGER) } else { Time::ZERO };
         Stagger { most, random: stream(seed, "stagger", part) }

@@ -13,7 +13,7 @@ use crate::seconds;
 /// The columns of a trace. The last one may be left out.
 pub const TRACE_COLUMNS: [&str; 5] = ["start_s", "src", "dst", "size_bytes", "deadline_s"];
 
-/// A place in a trace that is not as it must be.
+/// An invalid place in a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: found {found}, expected {allowed}")]
 pub struct TraceError {
@@ -27,11 +27,10 @@ pub struct TraceError {
     pub allowed: String,
 }
 
-/// Reads a trace for a network of `hosts` hosts. The first line names the columns,
-/// [`TRACE_COLUMNS`]; every other line is a flow: the instants of its start and of its deadline
-/// in seconds, of which every digit down to the picosecond counts, the numbers of two hosts, and
-/// its payload in bytes. An empty deadline is none. Lines may be in any order; the flows are
-/// sorted by start.
+/// Reads a trace for a network of `hosts` hosts. The first line names the columns, [`TRACE_COLUMNS`]. Every other
+/// line is a flow: its start and its deadline in seconds, the numbers of two hosts, and its payload in bytes. Every
+/// digit of times counts, down to the picosecond. An empty deadline means none. Lines may be in any order. The
+/// flows are sorted by start.
 ///
 /// # Errors
 /// [`TraceError`] if a column is missing, a value is not a number of its column's kind, a host is
@@ -67,8 +66,8 @@ pub fn parse_trace(text: &str, hosts: u32) -> Result<Vec<Flow>, TraceError> {
     Ok(flows)
 }
 
-/// Writes a trace that [`parse_trace`] reads back as the same flows, but for what is measured and for
-/// applications' rates.
+/// Writes a trace that [`parse_trace`] reads back as the same flows, except for whether they are measured and for
+/// the rates of applications.
 pub fn write_trace(flows: &[Flow]) -> String {
     let with_deadlines = flows.iter().any(|flow| flow.deadline.is_some());
     let columns = if with_deadlines { TRACE_COLUMNS.len() } else { TRACE_COLUMNS.len() - 1 };

@@ -4,17 +4,17 @@ use flowsched_topology::HostId;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// Senders in rounds, each round in a random order of its own: of any number of flows, every
+/// Senders in rounds, each round in a random order of its own. Whatever the number of flows, every
 /// sender has as many as the others, or one more (PDQ 2012, 5.2, footnote 6).
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
     senders: Vec<HostId>,
-    /// How many of this round have sent.
+    /// How many senders have sent in this round.
     sent: usize,
 }
 
 impl Turns {
-    /// All hosts but the one that receives, if one does.
+    /// All hosts except the receiver, if there is one.
     pub(crate) fn new(hosts: u32, receiver: Option<HostId>) -> Turns {
         let senders = (0..hosts).map(HostId).filter(|host| Some(*host) != receiver).collect();
         Turns { senders, sent: 0 }

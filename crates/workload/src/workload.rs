@@ -15,14 +15,14 @@ pub struct Workload {
     pub flows: Vec<Flow>,
     /// Which part each flow belongs to.
     pub parts: FlowParts,
-    /// The load that was asked for; none where flows are of a trace, listed, or have their starts
-    /// laid down.
+    /// The requested load. `None` if flows are from a trace or listed, or if their starts are
+    /// fixed.
     pub load_asked: Option<Load>,
-    /// The load of these very flows, from the first start to the last; none if all start at
-    /// once. For a trace, host links are all hosts' links.
+    /// The load of these flows, from the first start to the last. `None` if all start at once. For
+    /// a trace, host links are all hosts' links.
     pub load_measured: Option<Load>,
-    /// The one host that every part sends to: the load of host links is then that of its links.
-    /// None for a trace, and where flows are listed.
+    /// The host that every part sends to, if there is one. The load of host links is then that of
+    /// its links. `None` for a trace, and where flows are listed.
     pub only_receiver: Option<HostId>,
 }
 

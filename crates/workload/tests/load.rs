@@ -323,7 +323,8 @@ fn counts(workload: &Workload, of: impl Fn(&Flow) -> HostId, hosts: u32) -> Vec<
     counts
 }
 
-/// PDQ 2012, 5.2: all flows at the same time to one receiver, senders with as many flows each.
+/// PDQ 2012, 5.2: all flows start at once and go to one receiver, and all senders have as many
+/// flows.
 #[test]
 fn an_aggregation_is_many_to_one_in_turn_all_at_once() {
     let tree = network("single-rooted-tree", &[]);

@@ -1,5 +1,5 @@
-//! The hook of kernels before 6.6: filters of the queueing discipline clsact, which stay until they
-//! are taken away.
+//! The hook of kernels before 6.6: filters of the queueing discipline clsact, which stay until they are
+//! removed.
 
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -15,23 +15,23 @@ use crate::interfaces::Interface;
 use crate::pins::Places;
 use crate::sys;
 
-/// Priorities are tried from this one on, which runs first: others may have it with a filter of
-/// another kind.
+/// The first priority that is tried. It runs first, but another program may use it for a filter of another
+/// kind.
 const FIRST_PRIORITY: u32 = 1;
 const LAST_PRIORITY: u32 = 16;
-/// The priority that earlier versions gave their filter.
+/// The priority of filters of earlier versions.
 const OLD_PRIORITY: u32 = 0xf5c0;
 
-/// Records that clsact was made here begin with this.
+/// The prefix of records that say that the agent made clsact on an interface.
 pub(crate) const RECORD: &str = "clsact_";
 
 fn record(interface: &Interface) -> String {
     format!("{RECORD}{}", interface.index)
 }
 
-/// The handles by which a filter is found again. Agents with other folders have other handles, so that
-/// none replaces another's filter (FNV-1a). There are two, because a filter that moves to the front has
-/// another handle than the one that it replaces.
+/// The handles that identify the agent's filters. Agents with other folders have other handles, so that no
+/// agent replaces another's filter (FNV-1a). There are two handles, because a filter that moves to the front
+/// cannot have the handle of the filter that it replaces.
 fn handles(places: &Places) -> [u32; 2] {
     let bytes = places.pins.as_os_str().as_encoded_bytes();
     let hash = bytes
@@ -41,8 +41,8 @@ fn handles(places: &Places) -> [u32; 2] {
     [first, first + 0x1_0000]
 }
 
-/// Puts the program on the interface, before other filters where their priorities allow it. A filter that
-/// is there already is replaced in its place, or gives way to a new one further ahead.
+/// Attaches the program to the interface, before other filters if their priorities allow it. A filter that
+/// is there already is replaced in its place, or by a new one further ahead.
 pub(super) fn attach(
     program: BorrowedFd<'_>,
     places: &Places,
@@ -53,7 +53,7 @@ pub(super) fn attach(
         places.write_record(&record(interface), "")?;
     }
     let mut there = ours(places, interface, side);
-    // An agent that was killed while its filter moved has left two.
+    // An agent that was killed while its filter moved has left two filters.
     there.drain(1.min(there.len())..).try_for_each(|spare| spare.remove(interface))?;
     let put = |handle, priorities| put(program, interface, side, handle, priorities);
     let [first, second] = handles(places);
@@ -65,8 +65,9 @@ pub(super) fn attach(
     }
 }
 
-/// The priority at which a new filter runs before one that runs before ours, which has priority `ours`: of
-/// one priority, the newest filter runs first. `None` if there is no such filter.
+/// The priority at which a new filter runs before a filter that now runs before ours. `ours` is the priority
+/// of our filter. Among filters of one priority, the newest one runs first. `None` if there is no such
+/// priority.
 fn further_ahead(places: &Places, interface: &Interface, side: Side, ours: u32) -> Option<u32> {
     let before = filters_before(places, interface, side);
     let is_like_ours = |one: &Shown| one.kind == "bpf" && one.protocol == "all";
@@ -76,7 +77,8 @@ fn further_ahead(places: &Places, interface: &Interface, side: Side, ours: u32) 
     before.iter().any(|one| one.pref >= first).then_some(first)
 }
 
-/// Makes a filter of the first of these priorities that takes it, or replaces the one with its handle.
+/// Makes a filter with the first of these priorities that accepts it, or replaces the filter with this
+/// handle.
 fn put(
     program: BorrowedFd<'_>,
     interface: &Interface,
@@ -106,7 +108,7 @@ pub(super) fn is_attached(places: &Places, interface: &Interface, side: Side) ->
     !ours(places, interface, side).is_empty()
 }
 
-/// Takes the filters away; clsact itself too, if it was made for them and nobody else uses it.
+/// Removes the filters. Removes clsact too, if the agent made it and nobody else uses it.
 pub(super) fn detach(places: &Places, interface: &Interface) -> Result<(), AgentError> {
     let mut removed = None;
     for side in Side::BOTH {
@@ -133,17 +135,17 @@ fn remove_clsact(interface: &Interface, mut filter: TcHook) -> Result<(), AgentE
         .map_err(|e| AgentError::kernel(format!("remove clsact of {}", interface.name), e))
 }
 
-/// What runs before the tagger: all that is on tcx, and filters that are looked at earlier.
+/// The programs that run before the tagger: everything on tcx, and earlier filters.
 pub(super) fn before(places: &Places, interface: &Interface) -> Vec<String> {
     let mut found = tcx::all_names(interface);
     let filters = filters_before(places, interface, Side::Egress).into_iter();
     found.extend(filters.map(|one| format!("a {} filter of preference {}", one.kind, one.pref)));
-    // Of one filter tc shows several parts.
+    // `tc` shows a filter in several parts.
     found.dedup();
     found
 }
 
-/// What `tc` shows of filters that are looked at earlier than the tagger's.
+/// The filters before the tagger's, as `tc` shows them.
 fn filters_before(places: &Places, interface: &Interface, side: Side) -> Vec<Shown> {
     let handles = handles(places).map(|handle| Some(format!("0x{handle:x}")));
     let is_ours = |one: &Shown| {
@@ -153,7 +155,7 @@ fn filters_before(places: &Places, interface: &Interface, side: Side) -> Vec<Sho
     before.filter(|one| one.options.is_some()).collect()
 }
 
-/// A line of `tc filter show`.
+/// A filter in the output of `tc filter show`.
 #[derive(Debug, Deserialize)]
 struct Shown {
     kind: String,
@@ -170,7 +172,7 @@ struct ShownOptions {
     bpf_name: String,
 }
 
-/// `tc` prints the handles of filters as text or as numbers, by their kind.
+/// Reads the handle of a filter. `tc` prints it as text or as a number, depending on the filter's kind.
 fn text_or_number<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     let value = Option::<serde_json::Value>::deserialize(from)?;
     Ok(value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
@@ -181,7 +183,7 @@ fn shown(interface: &Interface, side: Side) -> Vec<Shown> {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// A filter of this agent's on an interface.
+/// A filter of this agent on an interface.
 struct Ours {
     priority: u32,
     handle: u32,
@@ -196,12 +198,12 @@ impl Ours {
     }
 }
 
-/// The filters on the interface. Known by their handles and their programs.
+/// The agent's filters on the interface. They are recognised by their handles and their programs.
 fn ours(places: &Places, interface: &Interface, side: Side) -> Vec<Ours> {
     let all = (FIRST_PRIORITY..=LAST_PRIORITY).chain([OLD_PRIORITY]);
     all.flat_map(|priority| handles(places).map(|handle| (priority, handle)))
         .filter_map(|(priority, handle)| {
-            // Looking for a filter and taking it away need no program, but the type wants one.
+            // Finding and removing a filter needs no program, but the type requires one.
             let mut hook = TcHook::new(std::io::stdin().as_fd());
             hook.ifindex(interface.index as i32)
                 .handle(handle)
@@ -215,16 +217,16 @@ fn ours(places: &Places, interface: &Interface, side: Side) -> Vec<Ours> {
         .collect()
 }
 
-/// Whether a program is the pinned one for that side of the interface. Programs are looked up by their ids
-/// with CAP_SYS_ADMIN alone, which the agent needs not have.
+/// Whether a program is the pinned one for this side of the interface. Looking up programs by id would need
+/// CAP_SYS_ADMIN, which the agent may lack.
 fn is_pinned(places: &Places, interface: &Interface, side: Side, id: u32) -> bool {
     let pin = places.program(Entry::on(interface, side).name());
     let program = Program::fd_from_pinned_path(pin);
     program.is_ok_and(|program| sys::program_id(program.as_fd()).is_ok_and(|pinned| pinned == id))
 }
 
-/// The same of a filter whose program is that of an older or a newer agent than the pinned one. It is called
-/// by its program's name and id.
+/// Whether a filter has a program of an older or a newer agent than the pinned one. Such a filter shows its
+/// program's name and id.
 fn has_our_name(interface: &Interface, side: Side, priority: u32, handle: u32) -> bool {
     let name = format!("{}:[", Entry::on(interface, side).name());
     let handle = Some(format!("0x{handle:x}"));
@@ -238,7 +240,7 @@ fn has_clsact(name: &str) -> bool {
     tc(&["qdisc", "show", "dev", name]).contains("qdisc clsact")
 }
 
-/// What `tc` prints; nothing where it fails.
+/// The output of `tc`; empty if `tc` fails.
 fn tc(arguments: &[&str]) -> String {
     let output = Command::new("tc").args(arguments).output();
     output.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned()).unwrap_or_default()

@@ -13,13 +13,13 @@ use crate::interfaces::Interface;
 use crate::pins::Places;
 use crate::sys;
 
-/// Programs on the interface, in the order in which they run.
+/// The programs on the interface, in the order in which they run.
 pub(super) fn programs(index: u32, side: Side) -> io::Result<Vec<u32>> {
     sys::tcx_programs(index, side == Side::Egress)
 }
 
-/// Puts the program before all others. One that is there already and runs first is replaced in its
-/// place; one that others run before gives way to a new one at the front.
+/// Attaches the program before all others. A program of ours that runs first is replaced in its
+/// place. If others run before it, a new link at the front takes its place.
 pub(super) fn attach(
     program: BorrowedFd<'_>,
     places: &Places,
@@ -52,8 +52,8 @@ pub(super) fn is_attached(places: &Places, interface: &Interface, side: Side) ->
     live_link(places, interface, side).is_some()
 }
 
-/// Takes both links away. A link that loses its pin goes too, but later: under load packets were
-/// tagged for 150 ms more.
+/// Removes both links. Removing a pin removes its link too, but later: under load, packets were
+/// tagged for another 150 ms.
 pub(super) fn detach(places: &Places, interface: &Interface) -> Result<(), AgentError> {
     for side in Side::BOTH {
         let path = places.link(interface.index, side);
@@ -72,7 +72,7 @@ pub(super) fn detach(places: &Places, interface: &Interface) -> Result<(), Agent
     Ok(())
 }
 
-/// What runs before the tagger.
+/// The programs that run before the tagger.
 pub(super) fn before(places: &Places, interface: &Interface) -> Vec<String> {
     let Some((_, ours)) = live_link(places, interface, Side::Egress) else { return Vec::new() };
     let all = programs(interface.index, Side::Egress).unwrap_or_default();
@@ -80,14 +80,14 @@ pub(super) fn before(places: &Places, interface: &Interface) -> Vec<String> {
     before.map(|id| format!("{} (program {id} on tcx)", sys::program_name(id))).collect()
 }
 
-/// Programs that run before whatever is on clsact.
+/// All programs on tcx, which run before any on clsact.
 pub(super) fn all_names(interface: &Interface) -> Vec<String> {
     let all = programs(interface.index, Side::Egress).unwrap_or_default().into_iter();
     all.map(|id| format!("{} (program {id} on tcx)", sys::program_name(id))).collect()
 }
 
-/// The pinned link and the id of its program, if it is still on this very interface: when an
-/// interface goes, its link is left without one.
+/// The pinned link and the id of its program, if the link is still on this very interface. If its
+/// interface is deleted, a link remains without one.
 fn live_link(places: &Places, interface: &Interface, side: Side) -> Option<(Link, u32)> {
     let link = Link::open(places.link(interface.index, side)).ok()?;
     let info = link.info().ok()?;

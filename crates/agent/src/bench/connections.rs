@@ -10,7 +10,7 @@ use crate::entry::Entry;
 use crate::lab::{self, Pair};
 use crate::sys;
 
-/// How many are opened, used and closed a second by one client and one server.
+/// The number of connections that one client and one server open, use and close per second.
 fn connections(time: Duration) -> f64 {
     let (start, mut answered) = (Instant::now(), 0);
     while start.elapsed() < time {
@@ -27,7 +27,7 @@ fn connections_with_and_without() {
         return;
     }
     let pair = Pair::new();
-    // Few ports: the server's memory of closed connections is soon as full as it gets.
+    // With few ports, the server's memory of closed connections soon reaches its largest size.
     lab::sh(&format!(
         "nsenter --net=/run/netns/{} sysctl -qw net.ipv4.ip_local_port_range='32768 34815'",
         pair.a

@@ -1,4 +1,4 @@
-//! Programs that do one thing that the tagger needs: what a packet costs at least.
+//! Programs that do only one thing that the tagger needs: the least cost of a packet.
 
 use std::mem::MaybeUninit;
 
@@ -29,7 +29,7 @@ impl Floors {
         &self.skel.progs.nothing
     }
 
-    /// All others, and what they do.
+    /// All other programs, and what they do.
     pub(super) fn all(&self) -> [(&'static str, &ProgramMut<'static>); 6] {
         let programs = &self.skel.progs;
         [

@@ -1,4 +1,4 @@
-//! The run time of a packet, less that of an empty program in the same minute.
+//! The run time per packet, minus that of an empty program in the same minute.
 
 use std::net::UdpSocket;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -17,11 +17,11 @@ use crate::sys;
 const TUNNELLED: &str = "10.88.0.2:5001";
 const RUNS: usize = 11;
 
-/// Datagrams that are under way before the sender hears from the receiver.
+/// Datagrams in flight before the sender waits for the receiver.
 const WINDOW: usize = 32;
 const DATAGRAM: usize = 1200;
 
-/// Reads datagrams, and says so after each window of them.
+/// Reads datagrams, and tells the sender after each window of them.
 fn receive_datagrams(host: &str) {
     let (ready, is_ready) = std::sync::mpsc::channel();
     lab::on(host, move || {
@@ -49,12 +49,12 @@ fn send_datagrams(socket: &UdpSocket, time: Duration) {
     }
 }
 
-/// What is sent while a program's run time is measured.
+/// The traffic while a program's run time is measured.
 #[derive(Clone, Copy)]
 enum Load {
     Stream,
     Datagrams,
-    /// A stream that another host sends by way of this one.
+    /// A stream of another host that this host forwards.
     Forwarded,
     /// A stream in a VXLAN tunnel.
     Tunnelled,
@@ -84,7 +84,7 @@ impl Load {
     }
 }
 
-/// Nanoseconds of the program behind `program` for each packet that is sent.
+/// The run time of the program behind `program` per packet, in nanoseconds.
 fn nanoseconds(program: BorrowedFd<'_>, load: Load, container: &str) -> f64 {
     let before = sys::program_facts(program).unwrap();
     load.send(container);
@@ -93,7 +93,7 @@ fn nanoseconds(program: BorrowedFd<'_>, load: Load, container: &str) -> f64 {
 }
 
 const OTHERS: &str = "dscp = [56, 48, 40, 32, 24, 16, 8, 4]\n";
-/// What is measured: what is sent, and what the rule says beside its thresholds.
+/// The cases: their names, the traffic, and the rule apart from its thresholds.
 const CASES: [(&str, Load, &str); 16] = [
     ("TCP, every packet gets another code point", Load::Stream, OTHERS),
     ("TCP, the last level is code point 0", Load::Stream, ""),
@@ -113,7 +113,7 @@ const CASES: [(&str, Load, &str); 16] = [
     ("TCP in VXLAN, code point 0", Load::Tunnelled, ""),
 ];
 
-/// What both kinds of programs are measured with.
+/// What all measurements share.
 struct Bench {
     index: u32,
     container: String,
@@ -121,13 +121,14 @@ struct Bench {
 }
 
 impl Bench {
-    /// Nanoseconds of `program` for each packet, while it is the only one on the interface.
+    /// The run time of `program` per packet in nanoseconds, while it is the only program on the
+    /// interface.
     fn nanoseconds(&self, program: &Program<'_>, load: Load) -> f64 {
         let _link = sys::attach_tcx_first(program.as_fd(), self.index, true).unwrap();
         nanoseconds(program.as_fd(), load, &self.container)
     }
 
-    /// Measures `program` and an empty one in turns.
+    /// Measures `program` and an empty one by turns.
     fn compare(&self, what: &str, program: &Program<'_>, load: Load) {
         let (mut all, mut nothing, mut extra) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..RUNS {

@@ -1,16 +1,16 @@
-//! Measurements in pairs, one with the tagger and one without: whatever else the machine does falls
-//! on both.
+//! Measurements in pairs, one with the tagger and one without, so that other load on the machine
+//! affects both.
 
 use std::fs;
 use std::time::Duration;
 
-/// Throughput is compared in slices that are short against what else the machine does: both of a
-/// pair are then disturbed alike.
+/// The slices in which throughput is compared. They are short compared with changes of the
+/// machine's other load, so that it disturbs both slices of a pair alike.
 pub(super) const SLICE: Duration = Duration::from_millis(30);
 pub(super) const PAIRS: usize = 400;
 
-/// Measures a rate in pairs of slices, with the tagger and without: the percentages lost, and the
-/// rates without and with.
+/// Measures a rate in pairs of slices, with the tagger and without. Returns the percentage lost in
+/// each pair, and the rates without and with the tagger.
 pub(super) fn in_pairs(
     pairs: usize,
     mut rate: impl FnMut(bool) -> f64,
@@ -18,7 +18,7 @@ pub(super) fn in_pairs(
     let (mut losses, mut all) = (Vec::new(), [Vec::new(), Vec::new()]);
     for pair in 0..pairs {
         let mut rates = [0.0; 2];
-        // Which is first alternates, so that what drifts falls on both.
+        // The order alternates, so that a drift affects both.
         for tags in [pair % 2 == 0, pair % 2 == 1] {
             rates[usize::from(tags)] = rate(tags);
             all[usize::from(tags)].push(rates[usize::from(tags)]);
@@ -33,8 +33,8 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// The median, and where it is with 95 % confidence whatever the distribution (by the binomial
-/// distribution of how many values are below it).
+/// The median with its 95% confidence interval, which holds for every distribution (from the
+/// binomial distribution of the number of values below the median).
 pub(super) fn median_and_interval(mut values: Vec<f64>) -> (f64, f64, f64) {
     values.sort_by(f64::total_cmp);
     let count = values.len() as f64;
@@ -43,11 +43,12 @@ pub(super) fn median_and_interval(mut values: Vec<f64>) -> (f64, f64, f64) {
     (values[middle], values[middle - reach], values[(middle + reach).min(values.len() - 1)])
 }
 
-/// Seconds that all processors together have worked, as the kernel accounts it.
+/// The seconds for which all processors together have worked, as the kernel accounts for them.
 pub(super) fn processor_seconds() -> f64 {
     let text = fs::read_to_string("/proc/stat").unwrap();
     let line = text.lines().next().unwrap();
     let ticks: Vec<f64> = line.split_whitespace().skip(1).map(|n| n.parse().unwrap()).collect();
-    // Columns 3 and 4 are idle and waiting for disks; 8 and on are in the first ones already.
+    // Columns 3 and 4 are idle time and waiting for disks. The first columns include columns 8 and
+    // later.
     (ticks[..8].iter().sum::<f64>() - ticks[3] - ticks[4]) / 100.0
 }

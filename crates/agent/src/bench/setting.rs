@@ -1,4 +1,4 @@
-//! What all measurements share: the tagger, and one stream whose ends are on one processor.
+//! What all measurements share: the tagger, and a stream with both ends on one processor.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,16 +13,16 @@ use crate::config::Config;
 use crate::lab::{self, Pair};
 use crate::tagger::{LoadOptions, Tagger};
 
-/// How long a program is measured, or a connection warms up.
+/// How long a program is measured, and how long a connection warms up.
 pub(super) const EACH: Duration = Duration::from_millis(200);
 pub(super) const ADDRESS: &str = "10.77.0.2:5001";
-/// A stream is past the last threshold at once, so that nearly all its packets have the last level.
+/// A stream exceeds the last threshold at once, so that nearly all its packets have the last level.
 const RULE: &str = "interfaces = [\"east\"]\n\
                     thresholds = \"1KB 2KB 3KB 4KB 5KB 6KB 7KB\"\n";
-/// Sender, kernel and receiver are all on this processor, so that nobody waits for anybody: what
-/// gets across is the inverse of the processor time that it takes.
+/// The processor of sender, kernel and receiver. None of them waits for another, so the throughput
+/// is the inverse of the processor time per byte.
 const PROCESSOR: usize = 0;
-/// What may be under way between them: as the caches hold it.
+/// The most bytes in flight: as many as fit into the caches.
 const BUFFER: usize = 1 << 17;
 pub(super) const BLOCK: usize = 1 << 16;
 
@@ -33,14 +33,14 @@ pub(super) fn tagger(code_points: &str) -> Tagger {
     tagger
 }
 
-/// Keeps this thread on the processor that is measured.
+/// Pins this thread to the processor that is measured.
 pub(super) fn stay() {
     let mut set = CpuSet::new();
     set.set(PROCESSOR).unwrap();
     sched_setaffinity(Pid::from_raw(0), &set).unwrap();
 }
 
-/// Reads all that connections send.
+/// Reads everything that connections send.
 pub(super) fn receive(host: &str) {
     let (ready, is_ready) = std::sync::mpsc::channel();
     lab::on(host, move || {
@@ -63,7 +63,7 @@ pub(super) fn connect(address: &str) -> TcpStream {
     stream
 }
 
-/// Bytes a second that the connection takes.
+/// The connection's throughput in bytes per second.
 pub(super) fn transfer(stream: &mut TcpStream, time: Duration) -> f64 {
     let block = [7; BLOCK];
     let (start, mut sent) = (Instant::now(), 0);
@@ -74,7 +74,7 @@ pub(super) fn transfer(stream: &mut TcpStream, time: Duration) -> f64 {
     sent as f64 / start.elapsed().as_secs_f64()
 }
 
-/// Both ends send and take super-packets.
+/// Lets both ends send and receive super-packets.
 pub(super) fn offload(pair: &Pair) {
     for (host, interface) in [(&pair.a, "east"), (&pair.b, "west")] {
         lab::sh(&format!(

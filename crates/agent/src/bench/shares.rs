@@ -1,4 +1,4 @@
-//! The share of the processors that bulk flows take, with the tagger and without.
+//! The share of the processors that bulk flows use, with the tagger and without.
 
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
@@ -12,11 +12,11 @@ use crate::entry::Entry;
 use crate::lab::{self, Pair};
 use crate::sys;
 
-/// Slices that are long against the ticks in which the kernel accounts for processors.
+/// These slices are long compared with the ticks in which the kernel accounts for processor time.
 const LONG_SLICE: Duration = Duration::from_secs(1);
 const LONG_PAIRS: usize = 40;
 
-/// Takes and throws away what comes, on as many processors as there are.
+/// Receives and discards all data, with one thread per connection.
 fn receive_side_by_side(host: &str) {
     let (ready, is_ready) = std::sync::mpsc::channel();
     lab::on(host, move || {
@@ -33,7 +33,7 @@ fn receive_side_by_side(host: &str) {
     is_ready.recv().unwrap();
 }
 
-/// Bytes that eight connections take together in a slice, one thread each.
+/// The bytes that eight connections transfer together in a slice, with one thread each.
 fn transfer_by_all(streams: &mut [TcpStream]) -> f64 {
     thread::scope(|scope| {
         let transfers: Vec<_> = streams

@@ -9,7 +9,7 @@ use crate::entry::Entry;
 use crate::lab::{self, Pair};
 use crate::sys;
 
-/// What slices of one kind came to.
+/// The sums over slices of one kind.
 #[derive(Default)]
 struct Sum {
     bytes: f64,

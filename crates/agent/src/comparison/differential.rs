@@ -1,6 +1,6 @@
-//! The BPF program against the Rust MLFQ tagger: the same random packets to both, the same bytes
-//! out. The kernel runs the very program that is attached, with the clock handed in as the
-//! packet's time stamp. Needs root.
+//! Compares the BPF program with the MLFQ tagger in Rust: both get the same random packets, and the
+//! resulting bytes must be equal. The kernel runs the very program that is attached, with the time
+//! in the packet's time stamp. Needs root.
 
 mod frames;
 mod reference;
@@ -18,10 +18,10 @@ use crate::tagger::{LoadOptions, Tagger};
 use frames::Frames;
 use reference::Reference;
 
-/// Packets that each rule is tried with.
+/// The number of packets for each rule.
 const PACKETS: usize = 100_000;
 
-/// Ten rules, which follow each other without a flow losing its count.
+/// Ten rules, which are applied one after another. No flow loses its count in between.
 const RULES: [&str; 10] = [
     "thresholds = \"10KB 30KB 60KB 120KB 250KB 400KB 700KB\"",
     "thresholds = \"10KB 30KB 60KB 120KB 250KB 400KB 700KB\"\nbookkeeping = \"cumulative\"",
@@ -35,7 +35,7 @@ const RULES: [&str; 10] = [
     "thresholds = \"30KB 300KB\"\n[message]\nstart = \"mark\"\nmark-mask = 0xf0",
 ];
 
-/// `__sk_buff` as the test run takes it; only these fields may be set.
+/// `__sk_buff` as the test run expects it. Only these fields may be set.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Context([u8; 192]);
@@ -61,7 +61,8 @@ fn a_million_packets_get_what_the_rust_tagger_gives_them() {
     let mut seen = [0u64; 8];
     for (count, rule) in RULES.into_iter().enumerate() {
         if count == RULES.len() / 2 {
-            // From here on with the helper, as where the kernel has taken the map's program out.
+            // From here on, the program uses the helper, as if the kernel had removed the map's
+            // program.
             use libbpf_rs::MapCore;
             tagger.skel().maps.writers.delete(&0u32.to_ne_bytes()).unwrap();
         }
@@ -91,7 +92,7 @@ fn a_million_packets_get_what_the_rust_tagger_gives_them() {
     println!("differential: {} packets, levels {seen:?}", RULES.len() * PACKETS);
 }
 
-/// Mostly the time between packets of a busy host, at times a pause.
+/// In most cases the time between packets of a busy host, sometimes a pause.
 fn gap(random: &mut ChaCha8Rng) -> u64 {
     match random.random_range(0..10_000) {
         0 => random.random_range(0..200_000_000),
@@ -104,7 +105,7 @@ fn config(rule: &str) -> Config {
     Config::parse(&format!("interfaces = [\"none\"]\n{rule}\n"), Path::new("rule")).unwrap()
 }
 
-/// A packet's context at the time `now`.
+/// The context of a packet at the time `now`.
 fn context(now: u64, more: &[(usize, u32)]) -> Context {
     let mut context = Context([0; 192]);
     let mut set = |at: usize, bytes: &[u8]| context.0[at..at + bytes.len()].copy_from_slice(bytes);
@@ -115,7 +116,7 @@ fn context(now: u64, more: &[(usize, u32)]) -> Context {
     context
 }
 
-/// Has the program for what arrives read the frame.
+/// Passes the frame to the program for arriving packets.
 fn hear(tagger: &Tagger, frame: &[u8], now: u64) {
     let mut context = context(now, &[]);
     let mut out = vec![0; frame.len()];
@@ -131,7 +132,7 @@ fn hear(tagger: &Tagger, frame: &[u8], now: u64) {
 }
 
 fn run(tagger: &Tagger, frame: &frames::Frame, now: u64) -> Vec<u8> {
-    // The kernel does not count the segments of what comes from a virtual machine.
+    // The kernel does not count the segments of packets from a virtual machine.
     let from_machine = now.is_multiple_of(2);
     let segments = if frame.gso_size == 0 || from_machine { 0 } else { frame.wire_packets() };
     let more = [(MARK, frame.mark), (GSO_SIZE, frame.gso_size), (GSO_SEGMENTS, segments)];

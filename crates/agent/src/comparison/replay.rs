@@ -1,5 +1,5 @@
-//! The socket path against the Rust tagger: the kernel logs what it saw of real connections, and
-//! each logged departure is decided again in Rust. Needs root.
+//! Compares the socket path with the tagger in Rust. The kernel logs what it saw of real
+//! connections, and the tagger in Rust decides each logged departure again. Needs root.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ fn config(bookkeeping: &str) -> Config {
     Config::parse(&text, Path::new("rule")).unwrap()
 }
 
-/// What the kernel logs of a few connections, the far end being deaf for a while.
+/// The kernel's log of a few connections. The far end does not receive for a while.
 fn connections(bookkeeping: &'static str) -> Vec<types::trace_record> {
     let pair = Pair::new();
     lab::sink(&pair.b, SINK);

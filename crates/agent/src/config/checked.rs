@@ -1,4 +1,4 @@
-//! The configuration as it is meant: checked, in units.
+//! The configuration with every value checked and converted to its unit.
 
 use std::path::Path;
 
@@ -9,71 +9,72 @@ use flowsched_units::{Bytes, PacketMeaning, Time};
 use super::{Fleet, Metrics, Selection, file};
 use crate::error::AgentError;
 
-/// What an operator wants.
+/// A checked configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Names of interfaces; `*` at the end stands for anything.
+    /// Names of interfaces. A `*` at the end stands for anything.
     pub interfaces: Vec<String>,
     /// Demotion thresholds, one fewer than levels.
     pub thresholds: Vec<Bytes>,
     /// The code point of each level, the highest priority first.
     pub dscp: Vec<u8>,
-    /// By all bytes sent instead of by the offset in the message.
+    /// Whether the level depends on all bytes sent instead of the offset in the message.
     pub cumulative: bool,
-    /// Leave packets that have a DSCP already.
+    /// Whether packets that already have a DSCP are left alone.
     pub respect_dscp: bool,
-    /// Set ECT(0) on data of connections that negotiated ECN.
+    /// Whether to set ECT(0) on data of connections that negotiated ECN.
     pub force_ect: bool,
-    /// The UDP port of VXLAN; 0: do not look inside.
+    /// The UDP port of VXLAN; 0 if tunnels are not examined.
     pub vxlan_port: u16,
-    /// Idleness after which a new message begins; `None`: never.
+    /// The idle time after which a new message begins; `None` for never.
     pub message_idle: Option<Time>,
-    /// What a message's end is known by.
+    /// The event that ends a message.
     pub message_end: MessageEnd,
-    /// The application marks its messages' starts by another mark under this mask.
+    /// The bits of the packet mark in which the application marks the start of a message by a
+    /// changed value.
     pub start_mark: Option<u32>,
-    /// The application marks its messages' starts by another SO_PRIORITY.
+    /// Whether the application marks the start of a message by another SO_PRIORITY.
     pub start_priority: bool,
-    /// Timeouts in a row that make a flow new; 0: none do.
+    /// The number of timeouts in a row after which a flow counts as new; 0 for never.
     pub ageing_timeouts: u32,
-    /// The silence before a repeated sequence number that counts as a timeout.
+    /// The silence before a repeated sequence number that makes it a timeout.
     pub timeout_gap: Time,
-    /// Room for flows that are known by their 5-tuple.
+    /// The room for flows that are known by their 5-tuple.
     pub max_flows: u32,
-    /// Idleness after which such a flow begins anew; `None`: never.
+    /// The idle time after which such a flow begins anew; `None` for never.
     pub flow_idle: Option<Time>,
-    /// What is tagged.
+    /// The packets that are tagged.
     pub selection: Selection,
-    /// Limits on what is tagged as one packet.
+    /// Limits on super-packets, which are tagged as one packet.
     pub gso: GsoCap,
-    /// Where Prometheus finds the metrics.
+    /// The metrics server, if there is one.
     pub metrics: Option<Metrics>,
-    /// Have the kernel measure the program's run time, at some 20 ns a packet.
+    /// Whether the kernel measures the program's run time, which costs about 20 ns per packet.
     pub measure_run_time: bool,
-    /// How the interfaces are to be scheduled.
+    /// The scheduling of the interfaces, if the agent sets it.
     pub nic: Option<Nic>,
-    /// Count as if packets were tagged, but leave them as they are.
+    /// Whether packets are only counted as if they were tagged, and left as they are.
     pub is_survey: bool,
-    /// Whom thresholds come from.
+    /// The source of thresholds, if there is a controller.
     pub fleet: Option<Fleet>,
 }
 
-/// When a message of a local TCP connection has ended, once everything that the application wrote
-/// was sent (PIAS ToN 2017, IV-A.1).
+/// When a message of a local TCP connection has ended. Both events need that everything the
+/// application wrote was sent (PIAS ToN 2017, IV-A.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageEnd {
-    /// When it is also acknowledged.
+    /// When everything is also acknowledged.
     Acknowledged,
-    /// At once.
+    /// As soon as everything was sent.
     Sent,
 }
 
-/// Limits on super-packets, which carry one DSCP.
+/// Limits on super-packets. A super-packet has one DSCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GsoCap {
-    /// Bytes in one.
+    /// The most bytes in a super-packet.
     pub max_size: Option<u32>,
-    /// Segments in one.
+    /// The most segments in a super-packet.
     pub max_segments: Option<u32>,
 }
 
@@ -81,8 +82,8 @@ impl Config {
     /// Reads and checks the file at `path`.
     ///
     /// # Errors
-    /// If it cannot be read, is not TOML, has a key that is unknown, lacks one that is needed,
-    /// or a value makes no sense.
+    /// If the file cannot be read or is not TOML, if a key is unknown or missing, or if a value is
+    /// invalid.
     pub fn read(path: &Path) -> Result<Config, AgentError> {
         let unreadable = |error: std::io::Error| AgentError::Syntax {
             path: path.to_owned(),
@@ -92,7 +93,7 @@ impl Config {
         Config::parse(&text, path)
     }
 
-    /// The same from `text`; `path` is for errors.
+    /// Reads and checks the configuration in `text`. Errors name `path`.
     ///
     /// # Errors
     /// As [`Config::read`].
@@ -138,12 +139,12 @@ impl Config {
         })
     }
 
-    /// Thresholds and code points.
+    /// The thresholds and code points of the configuration.
     pub fn own_levels(&self) -> Levels {
         Levels { thresholds: self.thresholds.clone(), dscp: self.dscp.clone() }
     }
 
-    /// How many levels there are.
+    /// The number of levels.
     pub fn levels(&self) -> usize {
         self.thresholds.len() + 1
     }
@@ -169,8 +170,8 @@ fn idle(key: &str, text: &str) -> Result<Option<Time>, AgentError> {
     }
 }
 
-/// The kernel hands out a map's entries to each core by the hundred, so that a smaller map
-/// forgets flows that it has room for.
+/// Refuses a map of flows that is too small. The kernel gives each core a map's entries by the
+/// hundred, so a smaller map would forget flows although it has room.
 fn enough_flows(max: u32) -> Result<u32, AgentError> {
     let cores = libbpf_rs::num_possible_cpus().unwrap_or(1) as u32;
     let least = 512.max(256 * cores);

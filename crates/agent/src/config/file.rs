@@ -1,4 +1,5 @@
-//! The configuration as it is written: one field a key, nothing checked but names and kinds.
+//! The configuration file: one field per key. Only the names of keys and the types of values are
+//! checked here.
 
 use std::path::PathBuf;
 

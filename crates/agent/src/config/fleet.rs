@@ -1,4 +1,4 @@
-//! Whom the agent gets thresholds from.
+//! The source of the agent's thresholds.
 
 use std::path::PathBuf;
 
@@ -9,12 +9,12 @@ use nix::unistd::gethostname;
 use super::file;
 use crate::error::AgentError;
 
-/// The source of thresholds, and where the last ones are kept.
+/// The source of thresholds, and the folder for the last announcement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fleet {
-    /// Where announcements come from.
+    /// The source of announcements.
     pub source: Source,
-    /// The folder in which the last announcement survives a restart of the machine.
+    /// The folder of the last announcement, which must survive a restart of the machine.
     pub state: PathBuf,
 }
 

@@ -1,4 +1,4 @@
-//! Where the metrics are served, and to whom.
+//! The address of the metrics server, and who may read it.
 
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
@@ -12,7 +12,7 @@ use crate::error::AgentError;
 pub struct Metrics {
     /// The address that it listens on.
     pub address: SocketAddr,
-    /// What it speaks TLS with; `None`: plain HTTP.
+    /// The certificate and key for TLS; `None` for plain HTTP.
     pub tls: Option<TlsFiles>,
     /// A file with the token that clients must show.
     pub token_file: Option<PathBuf>,
@@ -21,7 +21,7 @@ pub struct Metrics {
 /// A certificate and its private key, in PEM format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The certificate, with those that vouch for it.
+    /// The certificate, followed by intermediate certificates.
     pub certificate: PathBuf,
     /// The private key.
     pub key: PathBuf,
@@ -58,8 +58,9 @@ fn incomplete(key: &str, other: &str) -> AgentError {
     AgentError::Usage(format!("`{key}` needs `{other}`. Set both or none."))
 }
 
-/// An address and port. `${NAME}` in place of the address is the one in environment variable
-/// `NAME`, without brackets even for IPv6, as Kubernetes gives a node's.
+/// Parses an address with a port. `${NAME}` instead of the address stands for the value of the
+/// environment variable `NAME`. That value has no brackets even for IPv6, as Kubernetes gives a
+/// node's address.
 fn address(
     text: &str,
     variable: impl Fn(&str) -> Option<OsString>,

@@ -1,4 +1,4 @@
-//! The rule for the BPF program that a configuration comes down to.
+//! Converts a configuration to the rule for the BPF program.
 
 use flowsched_units::Time;
 use nix::time::{ClockId, clock_getres};
@@ -30,8 +30,8 @@ impl Config {
         rule
     }
 
-    /// Whether the time of a UDP flow is read once a tick of the kernel's clock: where its idleness
-    /// is so long that one tick does not matter.
+    /// Whether a UDP flow's time is read only once per tick of the kernel's clock. This is so if
+    /// its idle time is so long that one tick does not matter.
     pub(crate) fn knows_time_by_ticks(&self) -> bool {
         self.flow_idle.is_none_or(|idle| idle >= tick().saturating_mul(TICKS))
     }
@@ -53,7 +53,7 @@ impl Config {
     }
 }
 
-/// So many ticks of the kernel's clock is a flow's idleness long if one does not matter.
+/// One tick of the kernel's clock does not matter for idle times of at least this many ticks.
 const TICKS: u64 = 8;
 
 /// A tick of the kernel's clock.
@@ -68,7 +68,7 @@ fn nanoseconds(time: Option<Time>) -> u64 {
     time.map_or(u64::MAX, |time| time.as_ps() / 1000)
 }
 
-/// A bit for each port.
+/// A bitmap with a bit for each port.
 fn port_bitmap(ranges: &[(u16, u16)]) -> [u8; 8192] {
     let mut bitmap = [0; 8192];
     for port in ranges.iter().flat_map(|(first, last)| *first..=*last) {

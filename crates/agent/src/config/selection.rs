@@ -1,4 +1,4 @@
-//! What is tagged: ports, prefixes and control groups.
+//! The packets that are tagged, by ports, prefixes and control groups.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use super::file;
 use crate::error::AgentError;
 
-/// What is tagged: what matches one of each list that is not empty.
+/// The packets that are tagged: those that match an entry of each list that is not empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// First and last port, either end's.
+    /// Ranges of ports, with the first and the last port. Either end of a connection may have the
+    /// port.
     pub ports: Vec<(u16, u16)>,
     /// Destination prefixes.
     pub prefixes: Vec<(IpAddr, u8)>,
@@ -17,7 +18,8 @@ pub struct Selection {
     pub cgroups: Vec<PathBuf>,
 }
 
-/// Half of what the maps of `bpf/maps.h` hold: a new configuration is written beside the old one.
+/// Half of the size of the maps of `bpf/maps.h`, because a new configuration is written beside the
+/// old one.
 const MAX_SELECTED: usize = 2048;
 
 impl Selection {

@@ -1,9 +1,9 @@
-//! Prometheus's text format: families of samples, names and escapes. Which families there are is
-//! in `page.rs`.
+//! Prometheus's text format: families of samples, names and escapes. The families themselves are in
+//! `page.rs`.
 
 use std::fmt::{Display, Write};
 
-/// What every name begins with.
+/// The prefix of every name.
 const PREFIX: &str = "flowsched_";
 
 /// A page of metrics under construction.
@@ -21,7 +21,7 @@ impl Page {
         self.family(name, help, "gauge")
     }
 
-    /// Begins a family of `_bucket`, `_sum` and `_count`.
+    /// Begins a family with samples `_bucket`, `_sum` and `_count`.
     pub(super) fn histogram(&mut self, name: &'static str, help: &str) -> Family<'_> {
         self.family(name, help, "histogram")
     }
@@ -61,7 +61,7 @@ impl Family<'_> {
         self.sample("", labels, value)
     }
 
-    /// Adds a sample whose name is the family's with `suffix`.
+    /// Adds a sample whose name is that of the family with `suffix` at its end.
     pub(super) fn sample(
         &mut self,
         suffix: &str,
@@ -83,7 +83,8 @@ fn escaped(content: &str) -> String {
     content.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n")
 }
 
-/// Nanoseconds as seconds, exactly: a float would fall behind a counter that runs for months.
+/// Converts nanoseconds to seconds without rounding. A float would lose digits of a counter that
+/// runs for months.
 pub(super) fn seconds(ns: u64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }

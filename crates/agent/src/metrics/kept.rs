@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use crate::error::AgentError;
 
-/// How long a page is shown.
+/// How long a page is reused.
 pub(super) const LIFETIME: Duration = Duration::from_secs(1);
 
-/// Makes a page of `make`, and shows it for `lifetime`. Errors are not kept.
+/// Makes pages with `make`, and reuses each page for `lifetime`. Errors are not kept.
 pub(super) fn kept(
     mut make: impl FnMut() -> Result<String, AgentError>,
     lifetime: Duration,
@@ -20,7 +20,7 @@ pub(super) fn kept(
         {
             return Ok(page.clone());
         }
-        // As old as what was read first.
+        // The page is as old as the first value that was read for it.
         let now = Instant::now();
         let page = make()?;
         last = Some((now, page.clone()));
@@ -32,7 +32,7 @@ pub(super) fn kept(
 mod tests {
     use super::*;
 
-    /// The pages of two requests in a row, where the first is answered as `first`.
+    /// The results of two requests in a row. `first`: whether making the first page succeeds.
     fn two_pages(lifetime: Duration, first: bool) -> [Result<String, AgentError>; 2] {
         let mut count = 0;
         let mut page = kept(

@@ -1,5 +1,5 @@
-//! Which metrics there are, and where their values come from. A new family is a line in one of
-//! the functions below, and one in the reference.
+//! The metrics, and where their values come from. A new family needs a line in one of the functions
+//! below, and one in the reference.
 
 use flowsched_fleet::bins;
 
@@ -22,15 +22,15 @@ pub(crate) fn text(places: &Places) -> Result<String, AgentError> {
     pages(places.clone())()
 }
 
-/// The page of a server, read anew once a second.
+/// The page of a server, read again at most once a second.
 pub(crate) fn producer(places: Places) -> impl FnMut() -> Result<String, AgentError> {
     kept(pages(places), LIFETIME)
 }
 
-/// The page, read anew at each call.
+/// The page, read again at each call.
 ///
-/// The count of evictions is a difference of counts that are not read at one moment, so that it may
-/// fall by a few. Prometheus takes a counter that falls for one that began anew. Hence the page
+/// The count of evictions is a difference of counts that are not read at the same moment, so it may
+/// fall by a few. Prometheus takes a counter that falls for one that was reset. Therefore the page
 /// shows the highest count so far.
 fn pages(places: Places) -> impl FnMut() -> Result<String, AgentError> {
     let mut evicted = 0;
@@ -92,7 +92,8 @@ fn packets(page: &mut Page, snapshot: &Snapshot) {
         .value(snapshot.counters.ect_forced);
 }
 
-/// A difference between the two counts that grows says that something keeps packets from the tagger.
+/// The two counts of packets per interface. If their difference grows, something keeps packets from
+/// the tagger.
 fn interfaces(page: &mut Page, tagged: &[Passed]) {
     let help = "Packets that a tagged interface sent, by its own count.";
     let mut sent = page.counter("interface_packets_total", help);
@@ -120,7 +121,7 @@ fn messages(page: &mut Page, snapshot: &Snapshot, sizes: &Histogram) {
     message_bytes(page, sizes);
 }
 
-/// Message sizes in the bins that a controller adds up; the distribution file is finer.
+/// Message sizes in the bins that a controller adds up. The distribution file has finer bins.
 fn message_bytes(page: &mut Page, histogram: &Histogram) {
     let sizes: Vec<_> = histogram.sizes().collect();
     let mut family = page.histogram("message_bytes", "Sizes of ended messages.");
@@ -141,7 +142,7 @@ fn flows(page: &mut Page, snapshot: &Snapshot, evicted: u64) {
     page.counter("socket_flows_total", "Local connections seen.").value(counters.flows_socket);
     page.counter("hash_flows_total", "Flows seen by 5-tuple.").value(counters.flows_hash);
     page.counter("evicted_total", "Flows that made room for others.").value(evicted);
-    // Not `hash_flows`: in OpenMetrics that is the family of `hash_flows_total`.
+    // Not `hash_flows`: in OpenMetrics, that is the name of the family of `hash_flows_total`.
     page.gauge("hash_flows_active", "Flows known by 5-tuple now.").value(snapshot.flows);
     page.gauge("hash_flows_limit", "Room for flows known by 5-tuple.").value(snapshot.max_flows);
 }
@@ -165,7 +166,7 @@ fn thresholds(page: &mut Page, snapshot: &Snapshot) {
     }
 }
 
-/// Of the whole host; what a canary is judged by.
+/// TCP segments of the whole host, by which canaries are judged.
 fn segments(page: &mut Page) {
     let Some(segments) = Segments::read() else { return };
     page.counter("tcp_segments_sent_total", "Segments that the host's TCP sent.")

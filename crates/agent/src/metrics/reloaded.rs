@@ -1,4 +1,4 @@
-//! Something made from files, such as a certificate, made anew when they change.
+//! A value that is made from files, such as a certificate, and made again when they change.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use crate::error::AgentError;
 use crate::log;
 
-/// No certificate, key or token is larger.
+/// The largest size of a certificate, key or token file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The value that `N` files stand for.
+/// A value that is made from `N` files.
 pub(super) struct Reloaded<T, const N: usize> {
     paths: [PathBuf; N],
     contents: [Vec<u8>; N],
     make: Make<T, N>,
     value: T,
-    /// The last error, so that the log has it once.
+    /// The last error, which is logged only once.
     complaint: Option<String>,
 }
 
-/// Makes the value from the files' paths, for errors, and contents.
+/// Makes the value from the files' contents. The paths are for errors.
 type Make<T, const N: usize> = fn(&[PathBuf; N], &[Vec<u8>; N]) -> Result<T, AgentError>;
 
 impl<T, const N: usize> Reloaded<T, N> {
@@ -34,7 +34,7 @@ impl<T, const N: usize> Reloaded<T, N> {
         Ok(Reloaded { paths, contents, make, value, complaint: None })
     }
 
-    /// The value of the files as they are now, or of the last ones that made sense.
+    /// The value of the files as they are now, or of their last valid contents.
     ///
     /// Compares contents, not times: a file may change twice within a tick of the file system's
     /// clock, and these files are small.
@@ -72,7 +72,7 @@ fn read_all<const N: usize>(paths: &[PathBuf; N]) -> Result<[Vec<u8>; N], AgentE
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    // A pipe would keep the server waiting.
+    // Reading a pipe would block the server.
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::other("this is not a regular file"));
     }

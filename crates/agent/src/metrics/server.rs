@@ -1,4 +1,4 @@
-//! Connections: how many there may be, how long they may take, how much they may send.
+//! Connections of the metrics server, with limits on their number, time and size.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -28,13 +28,13 @@ use crate::error::AgentError;
 /// The longest request line with its headers, in bytes.
 pub(super) const MAX_HEAD: usize = 16 << 10;
 
-/// The pause after a connection could not be accepted, as when there are too many open files.
+/// The pause after accepting a connection has failed, for example because too many files are open.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// What clients may use up.
+/// Limits on clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Connections at a time. A new one takes the place of the oldest: a scraper sends its request
+    /// Connections at a time. A new connection replaces the oldest one: a scraper sends its request
     /// at once, whereas half-open connections grow old.
     pub(super) connections: usize,
     /// The time for a TLS handshake, for a request's head, and between two requests.
@@ -47,7 +47,7 @@ impl Default for Limits {
     }
 }
 
-/// A server that listens, and answers once it runs.
+/// A server that listens. It answers once it runs.
 pub(crate) struct Server {
     listener: TcpListener,
     tls: Option<Tls>,
@@ -56,10 +56,10 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Reads certificate and token, and listens.
+    /// Reads certificate and token, and listens on the address.
     ///
     /// # Errors
-    /// If a file makes no sense, or the address cannot be listened on.
+    /// If a file is invalid, or if listening fails.
     pub(crate) fn bind(settings: &Metrics) -> Result<Server, AgentError> {
         let tls = settings.tls.as_ref().map(Tls::read).transpose()?;
         let token = settings.token_file.clone().map(Token::read).transpose()?;
@@ -75,10 +75,11 @@ impl Server {
         Ok(Server { listener, tls, token, limits: Limits::default() })
     }
 
-    /// Answers with `page` for as long as the process lives, in a thread of its own. Returns where.
+    /// Answers with `page` for as long as the process lives, in a thread of its own. Returns the
+    /// URL.
     ///
     /// # Errors
-    /// If the thread cannot be had.
+    /// If no thread can be started.
     pub(crate) fn run(
         self,
         page: impl FnMut() -> Result<String, AgentError> + Send + 'static,
@@ -125,7 +126,7 @@ async fn serve(
         let acceptor = tls.as_mut().map(Tls::acceptor);
         let connection = connection(stream, acceptor, site.clone(), limits.patience);
         open.push_back(task::spawn_local(connection));
-        // A request that is there already is answered before further connections are accepted.
+        // A request that has arrived is answered before further connections are accepted.
         task::yield_now().await;
     }
 }
@@ -152,7 +153,7 @@ async fn talk(
         let response = site.borrow_mut().answer(&request);
         async move { Ok::<_, Infallible>(response) }
     });
-    // An error is the client's own: it went away, was silent or sent what is no request.
+    // Errors here are the client's: it disconnected, timed out or sent an invalid request.
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(patience)

@@ -1,4 +1,4 @@
-//! What a request is answered: the page to those who may see it, an error to all others.
+//! Answers requests: with the page for clients that may see it, with an error for all others.
 
 use hyper::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Method, Request, Response, StatusCode};

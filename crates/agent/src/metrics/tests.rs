@@ -20,7 +20,7 @@ use crate::error::AgentError;
 
 const PAGE: &str = "flowsched_build_info 1\n";
 
-/// On any free port of this host.
+/// A server on any free port of this host.
 fn plain() -> Metrics {
     Metrics { address: "127.0.0.1:0".parse().unwrap(), tls: None, token_file: None }
 }
@@ -49,7 +49,7 @@ fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// The answer to a request of this line and these headers.
+/// The answer to a request with this line and these headers.
 fn ask(address: SocketAddr, line: &str, headers: &str) -> String {
     ask_on(connect(address), line, headers).unwrap()
 }
@@ -99,13 +99,13 @@ fn a_page_that_cannot_be_made_is_unavailable() {
 
 #[test]
 fn a_scraper_gets_through_beside_thousands_of_half_open_connections() {
-    // Only their number closes connections here.
+    // The patience is so long that only the limit on their number closes connections.
     let limits = Limits { connections: 32, patience: Duration::from_secs(86_400) };
     let address = serve(&plain(), limits);
     let mut open = VecDeque::new();
     for attempt in 0..5_000 {
         let mut stream = connect(address);
-        // The server may have closed it already, in favour of a later one.
+        // The server may have closed it already, to make room for a later one.
         let _ = stream.write_all(b"GET /metrics HT");
         open.push_back(stream);
         if open.len() > 506 {
@@ -199,7 +199,7 @@ fn the_page_takes_the_token_where_there_is_one() {
     for (line, header) in [
         ("GET /metrics HTTP/1.1", ""),
         ("GET /metrics HTTP/1.1", "Authorization: Basic s3cret\r\n"),
-        // Not even what there is may be learned without the token.
+        // Without the token, not even the existence of a page may be learned.
         ("GET / HTTP/1.1", ""),
         ("POST /metrics HTTP/1.1", ""),
     ] {
@@ -244,7 +244,7 @@ fn with_tls(folder: &Path) -> (Metrics, CertifiedKey) {
     (Metrics { tls: Some(files), ..plain() }, made)
 }
 
-/// The answer to a client that trusts nothing but this certificate.
+/// The answer to a client that trusts only this certificate.
 fn ask_trusting(address: SocketAddr, trusted: &CertifiedKey) -> std::io::Result<String> {
     let mut roots = RootCertStore::empty();
     roots.add(trusted.cert.der().clone()).unwrap();

@@ -14,20 +14,20 @@ use super::reloaded::Reloaded;
 use crate::config::TlsFiles;
 use crate::error::AgentError;
 
-/// A certificate with its key, read anew when their files change.
+/// A certificate with its key, read again when their files change.
 pub(super) struct Tls(Reloaded<TlsAcceptor, 2>);
 
 impl Tls {
     /// Reads certificate and key.
     ///
     /// # Errors
-    /// If a file cannot be read, has no certificate or key, or one does not go with the other.
+    /// If a file cannot be read, if it has no certificate or key, or if the two do not match.
     pub(super) fn read(files: &TlsFiles) -> Result<Tls, AgentError> {
         let paths = [files.certificate.clone(), files.key.clone()];
         Reloaded::read(paths, acceptor).map(Tls)
     }
 
-    /// What the next connection is accepted with.
+    /// The acceptor for the next connection.
     pub(super) fn acceptor(&mut self) -> TlsAcceptor {
         self.0.current().clone()
     }

@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq;
 use super::reloaded::Reloaded;
 use crate::error::AgentError;
 
-/// The token in a file, read anew when the file changes.
+/// The token in a file, read again when the file changes.
 pub(super) struct Token(Reloaded<Vec<u8>, 1>);
 
 impl Token {

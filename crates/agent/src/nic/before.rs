@@ -4,32 +4,34 @@
 use super::tc::{self, Command, command};
 use crate::error::AgentError;
 
-/// Disciplines whose options `tc` takes as it prints them, but for what [`options`] mends.
+/// Disciplines whose options `tc` reads as it prints them, apart from those that [`options`]
+/// corrects.
 const KNOWN: [&str; 10] =
     ["pfifo", "bfifo", "pfifo_fast", "fq", "fq_codel", "codel", "tbf", "prio", "htb", "ets"];
 
-/// Which words of `class add dev eth0 parent 1:1 classid 1:10` are the two names.
+/// The positions of the parent's and the class's name in `class add dev eth0 parent 1:1 classid
+/// 1:10`.
 const PARENT_WORD: usize = 5;
 const CLASS_WORD: usize = 7;
 
-/// The commands that put back what is on `interface` now.
+/// The commands that restore what is on `interface` now.
 ///
 /// # Errors
-/// If there is something that cannot be put back.
+/// If something cannot be restored.
 pub(super) fn read(interface: &str) -> Result<Vec<Command>, AgentError> {
     let show = |what: &str| tc::run(&command(&format!("{what} show dev {interface}")));
     let qdiscs = show("qdisc")?;
-    // Asked for an interface's filters, tc shows those of its root alone.
+    // `tc` shows only the filters of the root, unless a parent is given.
     let mut filters = String::new();
     for handle in own(&qdiscs).iter().map(|words| words[2]).filter(|handle| *handle != "0:") {
         let shown = tc::run(&command(&format!("filter show dev {interface} parent {handle}")));
-        // Some have no room for filters, and tc fails.
+        // `tc` fails for disciplines that cannot have filters.
         filters.push_str(&shown.unwrap_or_default());
     }
     commands(interface, &qdiscs, &show("class")?, &filters)
 }
 
-/// The disciplines that packets queue in, as words.
+/// The disciplines in which packets queue, as lists of words.
 fn own(qdiscs: &str) -> Vec<Vec<&str>> {
     qdiscs
         .lines()
@@ -51,7 +53,7 @@ fn commands(
     };
     let mut all = vec![command(&format!("qdisc del dev {interface} root"))];
     let own = own(qdiscs);
-    // Handle 0: is what the kernel put there of itself, and does again.
+    // Disciplines with handle 0: are the kernel's own, and it makes them again.
     let Some(root) = own.iter().find(|words| words[3] == "root" && words[2] != "0:") else {
         return Ok(all);
     };
@@ -71,7 +73,7 @@ fn commands(
         .filter(|line| line.starts_with("class htb"))
         .map(|line| class(interface, handle, line))
         .collect();
-    // tc lists classes in no order; a parent has to be there before its children.
+    // `tc` lists classes in no order, but a parent must exist before its children.
     while let Some(next) = missing.iter().position(|one| {
         let parent = &one[PARENT_WORD];
         !missing.iter().any(|other| other[CLASS_WORD] == *parent)
@@ -91,7 +93,8 @@ fn commands(
     Ok(all)
 }
 
-/// `class htb 1:10 parent 1:1 leaf 10: prio 0 rate 1Gbit ceil 1Gbit burst 1375b cburst 1375b`.
+/// Converts a line such as `class htb 1:10 parent 1:1 leaf 10: prio 0 rate 1Gbit ceil 1Gbit burst
+/// 1375b cburst 1375b`.
 fn class(interface: &str, root: &str, line: &str) -> Command {
     let words: Vec<&str> = line.split_whitespace().collect();
     let mut parent = root;
@@ -116,7 +119,7 @@ fn class(interface: &str, root: &str, line: &str) -> Command {
     ))
 }
 
-/// Options as `tc` reads them, from how it prints them.
+/// Converts options from the form that `tc` prints to the form that it reads.
 fn options(kind: &str, printed: &[&str]) -> String {
     let mut read = Vec::new();
     let mut words = printed.iter();
@@ -138,7 +141,8 @@ fn options(kind: &str, printed: &[&str]) -> String {
     read.join(" ")
 }
 
-/// `1000p` and `1514b`, which `tc` prints for packets and bytes and does not read everywhere.
+/// Whether the word is a count such as `1000p` or `1514b`. `tc` prints these for packets and bytes,
+/// but does not read them everywhere.
 fn is_count(word: &str) -> bool {
     word.strip_suffix(['p', 'b'])
         .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))

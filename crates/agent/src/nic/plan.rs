@@ -1,4 +1,4 @@
-//! The `tc` commands for an interface: with PRIO (or ETS) and RED where the kernel has them, with
+//! The `tc` commands for an interface. They use PRIO (or ETS) and RED if the kernel has them, and
 //! HTB otherwise.
 
 use flowsched_fleet::nic::Nic;
@@ -8,10 +8,10 @@ use super::qdiscs::Kinds;
 use super::tc::{Command, command};
 use crate::error::AgentError;
 
-/// The handle of the root that is made here.
+/// The handle of the root that the agent makes.
 pub(super) const ROOT: &str = tc::ROOT;
 
-/// Commands, and what the operator should know of them.
+/// The commands, and notes about them for the operator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) commands: Vec<Command>,
@@ -47,8 +47,8 @@ pub(super) fn plan(
     }
 }
 
-/// TBF shapes, RED below it marks on the length of all bands together ("per-port"), and strict
-/// priorities are below that.
+/// TBF shapes. RED below it marks on the total length of all bands ("per-port"). Strict priorities
+/// are below RED.
 fn priorities(interface: &str, nic: &Nic, dscp: &[u8], kind: Bands) -> Plan {
     let Nic { rate, mark_at, buffer } = *nic;
     let tree = Tree { interface, rate, mark_at, buffer, dscp };
@@ -56,8 +56,9 @@ fn priorities(interface: &str, nic: &Nic, dscp: &[u8], kind: Bands) -> Plan {
     Plan { commands, notes: Vec::new() }
 }
 
-/// HTB alone: a class a level below one of the line rate. Only what exceeds a class's own small
-/// rate is handed out by priority, so that the order is strict but for that.
+/// A tree of HTB alone, with a class per level below a class of the line rate. Each level's class
+/// has a small rate of its own. Only the rest is shared by priority, so the order is strict apart
+/// from these rates.
 fn classes(interface: &str, nic: &Nic, dscp: &[u8], codel: bool) -> Plan {
     let mut plan = Plan::default();
     let rate = nic.rate.as_bps();
@@ -67,7 +68,8 @@ fn classes(interface: &str, nic: &Nic, dscp: &[u8], codel: bool) -> Plan {
         "class add dev {interface} parent {ROOT} classid {ROOT}1 htb rate {rate}bit ceil {rate}bit \
          burst {burst}b cburst {burst}b quantum 60000"
     ));
-    // Each queue on its own, by the time a packet waits: that of mark_at at the line rate.
+    // Each queue marks by itself, by the time that a packet waits: the time to send `mark_at` at
+    // the line rate.
     let wait_us = (nic.mark_at.get() * 8 * 1_000_000 / rate).max(1);
     let packets = nic.buffer.get() / 1500;
     for (level, _) in dscp.iter().enumerate() {

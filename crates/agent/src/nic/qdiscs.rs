@@ -1,4 +1,4 @@
-//! Which queueing disciplines the kernel has.
+//! Finds out which queueing disciplines the kernel has.
 
 use std::fmt;
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use libbpf_rs::btf::{Btf, BtfType};
 
-/// Those that matter here.
+/// The disciplines that matter here, and whether the kernel has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kinds {
     pub(crate) tbf: bool,
@@ -19,9 +19,9 @@ pub(crate) struct Kinds {
 }
 
 impl Kinds {
-    /// Tries each on the loopback of a network namespace of its own, which may load modules and
-    /// touches no interface. Where that is not allowed, looks for what the kernel says of itself,
-    /// and for the modules' files.
+    /// Tries each discipline on the loopback of a network namespace of its own. This may load
+    /// modules, but touches no interface. If namespaces are not allowed, looks for the kernel's
+    /// types and for the modules' files.
     pub(crate) fn of_this_kernel() -> Kinds {
         let types = Btf::from_vmlinux().ok();
         let has = |kind: &str, state: &str, options: &str| {
@@ -56,7 +56,7 @@ impl fmt::Display for Kinds {
     }
 }
 
-/// `None` where there may be no namespace.
+/// Whether the discipline can be added; `None` if namespaces are not allowed.
 fn tried(kind: &str, options: &str) -> Option<bool> {
     let script = format!("tc qdisc add dev lo root {kind} {options}");
     let allowed = Command::new("unshare").args(["--net", "true"]).output().ok()?;
@@ -67,12 +67,12 @@ fn tried(kind: &str, options: &str) -> Option<bool> {
     Some(output.status.success())
 }
 
-/// Whether the kernel itself has a discipline, which it then has the type of the state of.
+/// Whether a discipline is built into the kernel. The kernel then has the type of its state.
 fn is_built_in(types: Option<&Btf<'_>>, state: &str) -> bool {
     types.is_some_and(|types| types.type_by_name::<BtfType<'_>>(state).is_some())
 }
 
-/// Whether there is a module, loaded or to be loaded.
+/// Whether there is a module, loaded or not.
 fn is_module(module: &str) -> bool {
     let release = nix::sys::utsname::uname()
         .map(|names| names.release().to_string_lossy().into_owned())

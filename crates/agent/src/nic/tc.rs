@@ -8,12 +8,12 @@ use crate::log;
 /// The arguments of one call of `tc`.
 pub(super) type Command = Vec<String>;
 
-/// Splits at blanks.
+/// Splits a command at blanks.
 pub(super) fn command(text: &str) -> Command {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Runs one command: what it prints.
+/// Runs one command, and returns its output.
 pub(super) fn run(arguments: &[String]) -> Result<String, AgentError> {
     log::debug(format_args!("tc {}", arguments.join(" ")));
     let output = process::Command::new("tc")

@@ -1,4 +1,4 @@
-//! What arrives at a host from others, with the time at which it left the cable.
+//! Captures packets that arrive at a host from others, with the time at which they left the cable.
 
 use std::io::IoSliceMut;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -29,22 +29,22 @@ pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64
 }
 
-/// A capture that runs.
+/// A running capture.
 pub struct Capture {
     stop: Arc<AtomicBool>,
     packets: JoinHandle<Captured>,
 }
 
-/// What was captured.
+/// The captured packets.
 pub struct Captured {
-    /// By time.
+    /// The packets in the order of time.
     pub packets: Vec<Packet>,
-    /// Packets that the capture itself has lost.
+    /// Packets that the capture itself lost.
     pub lost: u32,
 }
 
 impl Capture {
-    /// From now on.
+    /// Starts to capture.
     pub fn start(host: &str) -> Capture {
         let stop = Arc::new(AtomicBool::new(false));
         let ended = stop.clone();
@@ -69,12 +69,12 @@ impl Capture {
             captured
         });
         is_ready.recv().unwrap();
-        // The kernel begins to stamp packets a moment later.
+        // The kernel starts to stamp packets a moment later.
         thread::sleep(Duration::from_millis(50));
         Capture { stop, packets }
     }
 
-    /// Everything seen.
+    /// Stops, and returns all captured packets.
     pub fn end(self) -> Captured {
         self.stop.store(true, Ordering::Relaxed);
         self.packets.join().unwrap()
@@ -92,7 +92,7 @@ fn open() -> OwnedFd {
     socket
 }
 
-/// Packets that the host itself sends, or forwards, are not seen.
+/// Excludes packets that the host itself sends or forwards.
 #[allow(unsafe_code)]
 fn ignore_outgoing(socket: &OwnedFd) {
     let yes: libc::c_int = 1;
@@ -127,7 +127,7 @@ fn lost(socket: &OwnedFd) -> u32 {
     found.tp_drops
 }
 
-/// The next frame's time and length, if there is one.
+/// Reads the next frame's time and length, if there is a frame.
 fn receive(socket: &OwnedFd, buffer: &mut [u8]) -> Option<(u64, usize)> {
     let mut parts = [IoSliceMut::new(buffer)];
     let mut space = nix::cmsg_space!(libc::timespec);

@@ -1,5 +1,5 @@
-//! A random case, drawn from its seed: the network, the rules, the traffic and the life cycle.
-//! Nothing here does anything.
+//! A random case, drawn from its seed: the network, the rules, the traffic and the life cycle. This
+//! module only describes them.
 
 use std::time::Duration;
 
@@ -25,9 +25,9 @@ impl Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
     Fast,
-    /// The router in the middle has a narrow link: bits per second, and bytes of queue.
+    /// The router in the middle has a narrow link: bits per second, and bytes of its queue.
     Away(u64, u64),
-    /// The tagged interface itself is narrow.
+    /// The tagged interface itself has a narrow link: bits per second, and bytes of its queue.
     Here(u64, u64),
 }
 
@@ -47,13 +47,13 @@ pub struct Bulk {
     pub read_pause: Duration,
 }
 
-/// A TCP connection whose sender is starved of the processor: one write waits for room in a small
-/// send buffer, and fills it late.
+/// A TCP connection whose sender gets the processor late: one write waits for room in a small send
+/// buffer, and fills it late.
 #[derive(Clone, Debug)]
 pub struct Starved {
     pub stream: Bulk,
     pub send_buffer: usize,
-    /// The link that acknowledgements come by, bits per second.
+    /// The rate of the link for acknowledgements, in bits per second.
     pub acknowledgements: u64,
 }
 
@@ -65,18 +65,18 @@ pub struct Conversation {
     pub pause: Duration,
 }
 
-/// UDP flows, one after the other, each from another port.
+/// UDP flows, one after another, each from another port.
 #[derive(Clone, Debug)]
 pub struct Datagrams {
     pub size: usize,
     pub at_once: usize,
     pub gap: Duration,
     pub bytes: usize,
-    /// Each flow pauses once for this long, and sends as much again.
+    /// Each flow pauses once for this time, and sends as much again.
     pub pause: Option<Duration>,
 }
 
-/// QUIC connections, one after the other.
+/// QUIC connections, one after another.
 #[derive(Clone, Debug)]
 pub struct Quic {
     pub bytes: usize,
@@ -84,43 +84,44 @@ pub struct Quic {
     pub read_pause: Duration,
 }
 
-/// A program of somebody else, which accepts every packet and lets no later program see it.
+/// A program of somebody else that accepts every packet, so that no later program sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Foreign {
-    /// On tcx, returning TC_ACT_OK; attached after all that are there.
+    /// A program on tcx that returns TC_ACT_OK. It is attached after all others.
     Tcx,
-    /// A filter on clsact that matches everything, of this preference; 0: the kernel's choice.
+    /// A filter on clsact with this preference that matches every packet. With 0, the kernel chooses
+    /// the preference.
     Filter(u32),
 }
 
 /// What happens to the agent, or around it. The agent runs before and after each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// `kill -9`; a new agent starts a while later, with the other rule if so said.
+    /// `kill -9`. A new agent starts a while later, with the other rule if `other_rule`.
     Kill { other_rule: bool },
-    /// The command `stop`; a new agent starts a while later.
+    /// The command `stop`. A new agent starts a while later.
     Stop,
     /// The file changes to the other rule.
     Reload,
     /// The file changes to nonsense and back.
     Refused,
-    /// `stop`, and `start` with the other hook.
+    /// `stop`, and then `start` with the other hook.
     HookChange,
-    /// The interface is given another name, and its own again.
+    /// The interface is renamed, and gets its own name again.
     Rename,
     /// The interface is removed and comes back.
     Away,
-    /// The interface is deleted and made again at once, this many times. The agent may see none, one or
-    /// several of these interfaces. The last one may have the index of the first.
+    /// The interface is deleted and made again at once, this many times. The agent may notice none, one
+    /// or several of these interfaces. The last one may have the index of the first.
     Replaced { times: u64, has_old_index: bool },
     /// Somebody else attaches a program.
     Foreign(Foreign),
-    /// `uninstall`, and a start with the other rule.
+    /// `uninstall`, and then a start with the other rule.
     Reinstall,
 }
 
 impl Event {
-    /// Its row in the figures.
+    /// The name of its row in the figures.
     pub fn name(self) -> &'static str {
         match self {
             Event::Kill { .. } => "`kill -9` and restart",
@@ -137,27 +138,27 @@ impl Event {
     }
 }
 
-/// Everything that happens under one seed.
+/// Everything that happens with one seed.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub seed: u64,
     pub ipv6: bool,
     pub link: Link,
-    /// The one at the start, and the other one. They have no code point in common.
+    /// The rule at the start, and the other rule. They have no code point in common.
     pub rules: [Rule; 2],
     pub message_end: &'static str,
     pub message_idle: Duration,
-    /// `None`: never.
+    /// `None` means never.
     pub flow_idle: Option<Duration>,
     pub hook: Hook,
-    /// There when the agent first starts.
+    /// Another program that is attached before the agent first starts.
     pub foreign: Option<Foreign>,
     pub bulks: Vec<Bulk>,
     pub starved: Option<Starved>,
     pub conversations: Vec<Conversation>,
     pub datagrams: Vec<Datagrams>,
     pub quic: Option<Quic>,
-    /// What happens, each after so long.
+    /// The events, each with the pause before it.
     pub events: Vec<(Duration, Event)>,
 }
 
@@ -166,7 +167,7 @@ impl Case {
     pub fn new(seed: u64) -> Case {
         let draw = &mut Draw(ChaCha8Rng::seed_from_u64(seed));
         let link = draw.link();
-        // Behind the tagged interface's own queue nobody knows what that queue has dropped, but TCP.
+        // Only TCP notices packets that the tagged interface's own queue dropped.
         let has_datagrams = !matches!(link, Link::Here(..));
         let message_end = draw.pick(&["acknowledged", "sent"]);
         let flow_idle = draw.pick(&[None, Some(Duration::from_secs(1))]);
@@ -194,7 +195,7 @@ impl Case {
         }
     }
 
-    /// A case in which everything happens once, in `cargo test`.
+    /// A case in which each event happens once, for `cargo test`.
     pub fn short() -> Case {
         let quiet = Duration::from_millis(400);
         let events = [
@@ -263,7 +264,7 @@ impl Draw {
         choices[self.0.random_range(0..choices.len())]
     }
 
-    /// From `from` to `to`, both included.
+    /// A number from `from` to `to`, both inclusive.
     fn count(&mut self, from: u64, to: u64) -> u64 {
         self.0.random_range(from..=to)
     }

@@ -1,4 +1,5 @@
-//! Somebody else's program on the hook, which accepts every packet: no later program sees it.
+//! A program of somebody else on the hook. It accepts every packet, so that no later program sees
+//! it.
 
 use std::os::fd::{FromRawFd, OwnedFd};
 
@@ -7,7 +8,7 @@ use nix::net::if_::if_nametoindex;
 use crate::draw::Foreign;
 use crate::lab::{self, Pair, sh};
 
-/// One that is attached until it is dropped, or its interface goes.
+/// A program that is attached until it is dropped, or until its interface is deleted.
 #[derive(Debug)]
 pub struct Attached {
     pub kind: Foreign,
@@ -24,7 +25,7 @@ impl Attached {
                     0 => String::new(),
                     number => format!("prio {number}"),
                 };
-                // A filter with a class and no action accepts what it matches.
+                // A filter with a class and without an action accepts the packets that it matches.
                 sh(&format!(
                     "tc -n {host} qdisc show dev east | grep -q clsact || \
                          tc -n {host} qdisc add dev east clsact; \
@@ -38,7 +39,7 @@ impl Attached {
     }
 }
 
-/// Attaches a program that returns TC_ACT_OK, behind all that are there.
+/// Attaches a program that returns TC_ACT_OK, after all others.
 #[allow(unsafe_code)]
 fn attach_tcx() -> OwnedFd {
     let index = if_nametoindex("east").unwrap();

@@ -1,26 +1,27 @@
-//! Which rule was in force when, as far as can be known from outside: a command takes effect
-//! between the moment before it and the moment after it.
+//! Records which rule was in force at which time, as far as this is known from outside: a command
+//! takes effect between the moment before it and the moment after it.
 
 use std::fmt::Write;
 
 use crate::draw::Rule;
 
-/// What holds between two changes.
+/// The state between two changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// `None`: packets are not tagged.
+    /// The rule; `None` if packets are not tagged.
     pub rule: Option<Rule>,
-    /// Counts the installations, each of which begins without any state. 0: not installed.
+    /// The number of the installation; 0 if nothing is installed. Each installation begins without
+    /// any state.
     pub life: u32,
 }
 
-/// How one phase begins.
+/// The beginning of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
     /// When the command began and ended.
     pub before: u64,
     pub after: u64,
-    /// Packets may be counted twice, or be counted and not arrive.
+    /// Whether packets may be counted twice, or be counted without arriving.
     pub blurs: bool,
 }
 
@@ -28,12 +29,12 @@ pub struct Change {
 #[derive(Clone, Debug)]
 pub struct History {
     phases: Vec<(Change, Phase)>,
-    /// The time that a packet may take from the tagger to the capture.
+    /// The longest time that a packet may take from the tagger to the capture.
     delay: u64,
 }
 
 impl History {
-    /// Nothing is installed.
+    /// A history in which nothing is installed.
     pub fn new(delay: u64) -> History {
         let start = Change { before: 0, after: 0, blurs: false };
         History { phases: vec![(start, Phase { rule: None, life: 0 })], delay }
@@ -43,7 +44,7 @@ impl History {
         self.phases.push((change, phase));
     }
 
-    /// All changes, for those who look into a failure.
+    /// All changes, for analysing a failure.
     pub fn describe(&self) -> String {
         let mut text = String::new();
         for (Change { before, after, .. }, Phase { rule, life }) in &self.phases {
@@ -53,12 +54,12 @@ impl History {
         text
     }
 
-    /// The end of a phase: no packet of it is captured later.
+    /// The end of a phase. No packet of the phase is captured later.
     fn end(&self, index: usize) -> u64 {
         self.phases.get(index + 1).map_or(u64::MAX, |(change, _)| change.after + self.delay)
     }
 
-    /// The phases in which a packet may have been sent that was captured at `at`.
+    /// The phases in which a packet that was captured at `at` may have been sent.
     pub fn at(&self, at: u64) -> Vec<Phase> {
         let phases = self.phases.iter().enumerate();
         phases
@@ -74,13 +75,14 @@ impl History {
         })
     }
 
-    /// From when and until when an installation may have begun, as captured packets tell.
+    /// The earliest and the latest time at which an installation may have begun, in times of
+    /// captured packets.
     pub fn birth(&self, life: u32) -> (u64, u64) {
         let first = self.phases.iter().find(|(_, phase)| phase.life == life);
         first.map_or((0, 0), |(change, _)| (change.before, change.after + self.delay))
     }
 
-    /// Whether an installation was without effect at some time between `from` and `to`.
+    /// Whether an installation did not tag at some time between `from` and `to`.
     pub fn has_gap(&self, life: u32, from: u64, to: u64) -> bool {
         self.phases.iter().enumerate().any(|(index, (change, phase))| {
             phase.life == life

@@ -1,4 +1,4 @@
-//! What the agent has on the machine, and what is left of it after `uninstall`.
+//! The agent's objects on the machine, and what is left of them after `uninstall`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::agent::Agent;
 use crate::lab::{Pair, sh};
 use crate::oracle::Violation;
 
-/// Programs and maps in the kernel, by their numbers.
+/// Programs and maps in the kernel, by their ids.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
     programs: BTreeSet<u32>,
@@ -20,8 +20,8 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Adds what the agent has loaded by now: the maps that it has pinned, all programs that use
-    /// one of them, and all maps of those.
+    /// Adds everything that the agent has loaded so far: its pinned maps, all programs that use one
+    /// of them, and all maps of these programs.
     pub fn add(&mut self, agent: &Agent) {
         let Ok(pins) = std::fs::read_dir(&agent.pins) else { return };
         let names = pins.flatten().map(|pin| pin.file_name().to_string_lossy().into_owned());
@@ -42,10 +42,10 @@ impl Loaded {
         self.maps.extend(&pinned);
     }
 
-    /// How many of the programs run on what leaves an interface, by either hook.
+    /// The number of the programs that run on packets leaving an interface, by either hook.
     pub fn attached(&self, pair: &Pair, interface: &str) -> usize {
         let is_ours = |link: &LinkTypeInfo, program| match link {
-            // The link of an interface that is gone stays, and is on no other.
+            // The link of an interface that is gone remains, but is on no other interface.
             LinkTypeInfo::Tcx(tcx) => {
                 tcx.ifindex != 0
                     && matches!(tcx.attach_type, ProgramAttachType::TcxEgress)
@@ -59,7 +59,7 @@ impl Loaded {
         links + filters.lines().filter(|line| line.contains(" tag_")).count()
     }
 
-    /// What is still there; the kernel frees things a moment after their last use.
+    /// The programs and maps that still exist. The kernel frees them a moment after their last use.
     fn still_there(&self) -> Option<String> {
         let mut left = String::new();
         for _ in 0..200 {
@@ -76,8 +76,8 @@ impl Loaded {
     }
 }
 
-/// Whether there is a map of this number. It is not opened for that: a map of programs that is
-/// opened and closed while the kernel empties it is never freed (seen on Linux 6.18).
+/// Whether there is a map with this id. The map is not opened: a map of programs that is opened and
+/// closed while the kernel empties it is never freed (seen on Linux 6.18).
 #[allow(unsafe_code)]
 fn is_map(id: u32) -> bool {
     let mut next = 0;
@@ -86,7 +86,7 @@ fn is_map(id: u32) -> bool {
     result == 0 && next == id
 }
 
-/// How an interface is set up, but for clsact and for its number and addresses.
+/// The setup of an interface, without clsact, its index and its addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setup(String);
 
@@ -109,7 +109,8 @@ impl Setup {
     }
 }
 
-/// What is left after `uninstall` that was not there before. `has_filter`: somebody else uses clsact.
+/// Returns what is left after `uninstall` and was not there before. `has_filter`: whether somebody
+/// else uses clsact.
 pub fn left_behind(
     pair: &Pair,
     agent: &Agent,

@@ -1,4 +1,4 @@
-//! A soak that is killed leaves its networks and pins; the next one removes them.
+//! Removes the networks and pins that a killed soak has left.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use crate::capture::now;
 
 const MARKS: &str = "/run/flowsched-soak";
 
-/// Says that a soak of this process runs, as long as it lives.
+/// Marks that a soak of this process runs, as long as the value lives.
 pub struct Mark(PathBuf);
 
 impl Mark {
-    /// Removes first what soaks have left whose process is gone.
+    /// Makes the mark, after removing what soaks have left whose processes are gone.
     pub fn new() -> Mark {
         for entry in fs::read_dir(MARKS).into_iter().flatten().flatten() {
             let pid = entry.file_name().to_string_lossy().into_owned();
@@ -34,7 +34,7 @@ impl Drop for Mark {
     }
 }
 
-/// Ends the agents that have a folder of this name among their arguments.
+/// Ends the agents that have a folder of this name in their arguments.
 fn end_agents(folder: &str) {
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let arguments = fs::read(entry.path().join("cmdline")).unwrap_or_default();
@@ -46,7 +46,7 @@ fn end_agents(folder: &str) {
     }
 }
 
-/// Removes all that a process has named after itself.
+/// Removes everything that a process has named after itself.
 fn remove(pid: &str) {
     let named = |folder: &str, start: String| {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! The agent's life: what is done to it and around it, and when.
+//! The agent's life cycle: the events that happen to it and around it, and their times.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,9 +15,10 @@ use crate::left_behind::{Loaded, Setup, left_behind};
 use crate::oracle::Violation;
 use crate::world::World;
 
-/// Longer than the agent waits before it looks at the interfaces again.
+/// Longer than the interval at which the agent checks the interfaces.
 const NOTICED: Duration = Duration::from_millis(1500);
-/// From the tagger to the capture, where no queue is between: the kernel's own delays.
+/// The longest delay from the tagger to the capture without a queue in between, which is the
+/// kernel's own.
 const DELAY: Duration = Duration::from_millis(50);
 
 /// An agent on a host, and what has happened to it.
@@ -28,7 +29,7 @@ pub struct Life<'a> {
     rule: Rule,
     hook: Hook,
     foreign: Option<Attached>,
-    /// How the interface is without the agent.
+    /// The setup of the interface without the agent.
     before: Setup,
     loaded: Loaded,
     lives: u32,
@@ -57,7 +58,7 @@ fn delay(link: Link) -> Duration {
 }
 
 impl Life<'_> {
-    /// Before anything is installed.
+    /// A life cycle before anything is installed.
     pub fn new<'a>(world: &'a World, case: &'a Case) -> Life<'a> {
         let agent = Agent::prepare(&world.pair, "");
         let foreign = case.foreign.map(|kind| Attached::new(&world.pair, fit(kind, case.hook)));
@@ -77,7 +78,7 @@ impl Life<'_> {
         }
     }
 
-    /// From the first start to the last `uninstall`.
+    /// Runs the life cycle from the first start to the last `uninstall`.
     pub fn run(&mut self, is_enough: &dyn Fn() -> bool) {
         self.install();
         let case = self.case;
@@ -94,7 +95,7 @@ impl Life<'_> {
         self.uninstall();
     }
 
-    /// All that the agent has said.
+    /// Everything that the agent has logged.
     pub fn log(&self) -> String {
         fs::read_to_string(self.agent.log()).unwrap_or_default()
     }
@@ -143,19 +144,19 @@ impl Life<'_> {
         }
     }
 
-    /// What holds as long as the tagger is attached.
+    /// The phase while the tagger is attached.
     fn tagged(&self) -> Phase {
         Phase { rule: Some(self.rule), life: self.lives }
     }
 
-    /// Does what leads to another phase.
+    /// Runs an action that leads to another phase.
     fn change(&mut self, phase: Phase, blurs: bool, action: impl FnOnce(&mut Self)) {
         let before = now();
         action(self);
         self.history.push(Change { before, after: now(), blurs }, phase);
     }
 
-    /// The other rule from here on.
+    /// Switches to the other rule.
     fn turn(&mut self) {
         let [first, second] = self.case.rules;
         self.rule = if self.rule == first { second } else { first };
@@ -204,22 +205,24 @@ impl Life<'_> {
         ));
     }
 
-    /// Tagging goes on all the while. For a moment both hooks may have a tagger: a TCP packet has
-    /// the same tag from both, but a UDP packet is counted twice.
+    /// Changes the hook. Tagging continues meanwhile. For a moment both hooks may have a tagger: a
+    /// TCP packet has the same tag from both, but a UDP packet is counted twice.
     fn change_hook(&mut self) {
         self.stop();
         self.hook = match self.hook {
             Hook::Tcx => Hook::Clsact,
             Hook::Clsact => Hook::Tcx,
         };
-        // Where tcx accepts a packet, clsact never sees it: then there is no tagging on clsact.
+        // If a program on tcx accepts a packet, clsact never sees it, and a tagger on clsact cannot
+        // tag it.
         if self.hook == Hook::Clsact {
             self.foreign.take_if(|foreign| foreign.kind == Foreign::Tcx);
         }
         self.change(self.tagged(), true, Self::launch);
     }
 
-    /// The other name matches the configuration, too: tagging goes on, and no packet notices.
+    /// Renames the interface. The other name matches the configuration too, so tagging continues
+    /// for every packet.
     fn rename(&mut self) {
         let host = &self.world.pair.a;
         sh(&format!("ip -n {host} link set east name east2"));
@@ -232,7 +235,7 @@ impl Life<'_> {
     fn away(&mut self) {
         let untagged = Phase { rule: None, life: self.lives };
         self.agent.forget();
-        // What is under way is counted, but does not arrive.
+        // Packets that are under way are counted, but do not arrive.
         self.change(untagged, true, |life| life.world.remove_interface());
         self.foreign = None;
         thread::sleep(NOTICED);
@@ -244,7 +247,8 @@ impl Life<'_> {
         self.history.push(change, self.tagged());
     }
 
-    /// Each of the interfaces may be tagged for some time, or none but the last.
+    /// Replaces the interface. Each new interface may be tagged for some time, or only the last
+    /// one.
     fn replace(&mut self, times: u64, has_old_index: bool) {
         let untagged = Phase { rule: None, life: self.lives };
         let index = self.world.index();
@@ -274,7 +278,7 @@ impl Life<'_> {
         if self.foreign.is_some() {
             return;
         }
-        // While clsact is made the kernel drops what has passed the tagger on tcx.
+        // While clsact is created, the kernel drops packets that have passed the tagger on tcx.
         self.change(self.tagged(), true, |life| {
             life.foreign = Some(Attached::new(&life.world.pair, fit(kind, life.hook)));
         });
@@ -292,14 +296,15 @@ impl Life<'_> {
         }
     }
 
-    /// How many taggers run on what leaves the interface.
+    /// The number of taggers that run on packets leaving the interface.
     fn count_attached(&mut self, interface: &str) -> usize {
         self.loaded.add(&self.agent);
         self.loaded.attached(&self.world.pair, interface)
     }
 }
 
-/// Where tcx accepts a packet, clsact never sees it: a tagger on clsact shares that hook alone.
+/// If a program on tcx accepts a packet, clsact never sees it. With a tagger on clsact, the program
+/// must therefore be on clsact too.
 fn fit(kind: Foreign, hook: Hook) -> Foreign {
     match (kind, hook) {
         (Foreign::Tcx, Hook::Clsact) => Foreign::Filter(0),

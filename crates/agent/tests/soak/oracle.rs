@@ -1,5 +1,5 @@
-//! What each captured packet's tag must be. Where a flow's messages begin is known from those who
-//! send it, not from the packets; which rule was in force, from the history.
+//! Decides which tag each captured packet must have. The senders say where messages begin, not the
+//! packets. The history says which rule was in force.
 
 #[path = "oracle/datagrams.rs"]
 mod datagrams;
@@ -17,10 +17,10 @@ use crate::history::{History, Phase};
 use crate::seen::Seen;
 use crate::traffic::port;
 
-/// Something that is not as it should be.
+/// A violation of the rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Its row in the figures.
+    /// The name of its row in the figures.
     pub kind: String,
     pub text: String,
 }
@@ -31,22 +31,22 @@ impl Violation {
     }
 }
 
-/// What was found about all packets of a case.
+/// The findings about all packets of a case.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     pub violations: Vec<Violation>,
-    /// Packets, by kind.
+    /// The number of packets of each kind.
     pub packets: BTreeMap<&'static str, u64>,
-    /// Packets with more than one tag that would have been right.
+    /// The number of packets for which more than one tag would be right.
     pub unsure: u64,
 }
 
-/// What is known of a packet's place in its message.
+/// What is known about a packet's place in its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// Its offset is one of these.
+    /// Its offset is at least the first and at most the second number.
     From(u64, u64),
-    /// It is on some level.
+    /// Its level is not known.
     Any,
 }
 
@@ -70,7 +70,8 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// `place` says where in its message the packet is, if it was sent in this phase.
+    /// Judges a packet. `place` returns where in its message the packet is, if it was sent in this
+    /// phase.
     fn judge(&mut self, kind: &'static str, packet: &Packet, place: impl Fn(&Phase) -> Place) {
         let mut right = BTreeSet::new();
         for phase in self.history.at(packet.at) {
@@ -99,7 +100,7 @@ impl Judge<'_> {
     }
 }
 
-/// Judges all packets of a case, which are in the order of their times.
+/// Judges all packets of a case, which are in the order of time.
 pub fn judge(case: &Case, history: &History, packets: &[Packet]) -> Findings {
     let mut judge = Judge { history, findings: Findings::default() };
     let mut streams = Vec::new();
@@ -109,7 +110,7 @@ pub fn judge(case: &Case, history: &History, packets: &[Packet]) -> Findings {
         let Seen { from, to, .. } = packet.seen;
         if !packet.seen.from_first_host {
             *judge.findings.packets.entry("from other hosts, untagged").or_default() += 1;
-            // A kernel answers what belongs to no connection with the tag that it had.
+            // A kernel answers packets of unknown connections with the tag that they had.
             if packet.seen.payload > 0 && packet.seen.dscp != 0 {
                 judge.add("tag on another host's packet", packet, "0 would be right");
             }

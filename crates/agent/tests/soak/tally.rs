@@ -5,14 +5,14 @@ use std::fmt::Write;
 
 use crate::trial::{Verdict, kinds};
 
-/// What became of all cases so far.
+/// The outcomes of all cases so far.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     cases: u64,
     unsure: u64,
     packets: BTreeMap<&'static str, u64>,
     events: BTreeMap<&'static str, u64>,
-    /// Cases with a failure of this kind, and the first of them.
+    /// For each kind of failure, the number of cases that had it, and the lowest of their seeds.
     failures: BTreeMap<String, (u64, u64)>,
 }
 
@@ -41,7 +41,7 @@ impl Tally {
         !self.failures.is_empty()
     }
 
-    /// The figures.
+    /// The figures as a page.
     pub fn page(&self, date: &str, minutes: u64) -> String {
         let version = env!("CARGO_PKG_VERSION");
         let mut page = format!(

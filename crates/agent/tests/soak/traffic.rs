@@ -1,5 +1,5 @@
-//! Those who send and receive. What they send is known beforehand; what happens to it on the way
-//! is not their concern.
+//! Senders and receivers. What they send is known beforehand. They do not check what happens to it
+//! on the way.
 
 #[path = "traffic/datagrams.rs"]
 mod datagrams;
@@ -17,7 +17,7 @@ use crate::draw::Case;
 use crate::lab;
 use crate::world::World;
 
-/// The receiver's ports, by which packets are told apart.
+/// The receiver's ports, which distinguish the kinds of traffic.
 pub mod port {
     pub const BULK: u16 = 5100;
     pub const STARVED: u16 = 5150;
@@ -25,7 +25,7 @@ pub mod port {
     pub const DATAGRAMS: u16 = 5300;
     pub const QUIC: u16 = 5400;
 
-    /// Which conversation goes to this port.
+    /// The index of the conversation that uses this port.
     pub fn conversation(to: u16) -> Option<usize> {
         (CONVERSATION..DATAGRAMS).contains(&to).then(|| usize::from(to - CONVERSATION))
     }
@@ -35,7 +35,7 @@ pub mod port {
     }
 }
 
-/// Told when it is enough.
+/// Tells senders and receivers when to end.
 #[derive(Clone, Debug, Default)]
 struct Stop(Arc<AtomicBool>);
 
@@ -44,7 +44,7 @@ impl Stop {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Sleeps for so long, but not beyond the end.
+    /// Sleeps for `time`, but not beyond the end.
     fn sleep(&self, time: Duration) {
         let start = Instant::now();
         while !self.is_set() && start.elapsed() < time {
@@ -53,7 +53,7 @@ impl Stop {
     }
 }
 
-/// All senders and receivers of a case. They end when it is dropped.
+/// All senders and receivers of a case. They end when the value is dropped.
 pub struct Traffic {
     stop: Stop,
     threads: Vec<JoinHandle<()>>,
@@ -101,7 +101,7 @@ impl Traffic {
         Traffic { stop, threads, quic }
     }
 
-    /// Ends it all.
+    /// Ends all senders and receivers, and waits for them.
     pub fn end(mut self) {
         self.tell();
         for thread in self.threads.drain(..) {

@@ -1,4 +1,4 @@
-//! One case, from its network to what was found.
+//! Runs one case, from its network to its findings.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,34 +17,34 @@ use crate::oracle::{Findings, Violation, judge};
 use crate::traffic::Traffic;
 use crate::world::World;
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
     pub findings: Findings,
     pub events: BTreeMap<&'static str, u64>,
-    /// When it was under which rule.
+    /// The times and rules of all phases.
     pub history: String,
-    /// All that the agent has said.
+    /// Everything that the agent has logged.
     pub log: String,
 }
 
-/// How many violations of one kind are written down.
+/// The number of violations of each kind that are written down.
 const SHOWN: usize = 20;
 
-/// Carries out a case. `is_enough`: it is to end early.
+/// Runs a case. `is_enough`: whether it should end early.
 pub fn carry_out(case: &Case, is_enough: &dyn Fn() -> bool) -> Verdict {
     let world = World::new(case);
     let mut life = Life::new(&world, case);
     let capture = Capture::start(&world.pair.b);
     let traffic = Traffic::start(&world, case);
-    // Connections are older than the first agent, too.
+    // Some connections must also be older than the first agent.
     thread::sleep(Duration::from_millis(300));
     let outcome = catch_unwind(AssertUnwindSafe(|| life.run(is_enough)));
     let ended = catch_unwind(AssertUnwindSafe(|| traffic.end()));
     let captured = capture.end();
     let mut findings = match &outcome {
         Ok(()) => judge(case, &life.history, &captured.packets),
-        // What came after is not known.
+        // What happened after the failure is not known.
         Err(_) => Findings::default(),
     };
     findings.violations.append(&mut life.violations);
@@ -76,7 +76,7 @@ pub fn kinds(verdict: &Verdict) -> Vec<String> {
     kinds.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// What is needed to see a failure again.
+/// The text that is needed to reproduce a failure.
 pub fn describe(case: &Case, verdict: &Verdict) -> String {
     let mut text = format!("SOAK_SEED={} make soak-agent\n", case.seed);
     let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
@@ -96,7 +96,7 @@ pub fn describe(case: &Case, verdict: &Verdict) -> String {
     text
 }
 
-/// Writes down a failure.
+/// Writes a failure to a folder.
 pub fn keep(case: &Case, verdict: &Verdict, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     fs::write(folder.join("failure.txt"), describe(case, verdict))?;

@@ -1,5 +1,5 @@
-//! The network of a case: a tagged host, a router behind its cable, where packets are captured,
-//! and a receiver behind the router. All of it goes when it is dropped.
+//! The network of a case: a tagged host, a router behind its cable, and a receiver behind the
+//! router. Packets are captured at the router. The network is removed when the value is dropped.
 
 use std::net::{IpAddr, SocketAddr};
 use std::process::{Command, Stdio};
@@ -14,7 +14,7 @@ pub struct World {
     /// The receiver's namespace.
     pub far: String,
     link: Link,
-    /// The link that acknowledgements come by, bits per second.
+    /// The rate of the link for acknowledgements, in bits per second.
     acknowledgements: Option<u64>,
     ipv6: bool,
 }
@@ -50,7 +50,7 @@ impl World {
         world
     }
 
-    /// What the tagged interface has beside its addresses.
+    /// Adds the routes of the tagged interface.
     fn route(&self) {
         let host = &self.pair.a;
         sh(&format!(
@@ -79,13 +79,13 @@ impl World {
         self.pair.disconnect();
     }
 
-    /// Makes another one of the same name and addresses.
+    /// Makes another interface with the same name and addresses.
     pub fn restore_interface(&self) {
         self.pair.connect();
         self.route();
     }
 
-    /// Makes another one, with this index.
+    /// Makes another interface with the same name and addresses, and with this index.
     pub fn restore_interface_with_index(&self, index: u32) {
         self.pair.connect_with_index(index);
         self.route();
@@ -99,7 +99,7 @@ impl World {
 }
 
 fn narrow(host: &str, interface: &str, rate: u64, queue: u64) {
-    // What is sent between two ticks of the kernel's clock, and one packet at least.
+    // The bytes that are sent between two ticks of the kernel's clock, but at least one packet.
     let burst = (rate / 8 / 100).max(5_000);
     sh(&format!(
         "tc -n {host} qdisc add dev {interface} root tbf rate {rate}bit burst {burst}b \

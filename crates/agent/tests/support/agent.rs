@@ -16,7 +16,7 @@ use super::lab::Pair;
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// An agent with folders of its own; taken away whole when dropped.
+/// An agent with folders of its own. It is removed completely when dropped.
 pub struct Agent {
     host: String,
     pub pins: String,
@@ -33,14 +33,14 @@ fn binary() -> PathBuf {
 }
 
 impl Agent {
-    /// Starts one on the first host's interface, with more arguments for `start`.
+    /// Starts an agent on the first host's interface, with more arguments for `start`.
     pub fn start(pair: &Pair, rule: &str, more: &[&str]) -> Agent {
         let mut agent = Agent::prepare(pair, rule);
         agent.launch(more);
         agent
     }
 
-    /// Everything but the process.
+    /// Prepares everything except the process.
     pub fn prepare(pair: &Pair, rule: &str) -> Agent {
         let name = format!("fst-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(&name);
@@ -56,7 +56,7 @@ impl Agent {
         agent
     }
 
-    /// Writes the configuration file, in one go.
+    /// Replaces the configuration file in one step.
     pub fn configure(&self, rule: &str) {
         let text = format!("interfaces = [\"east\"]\n{rule}");
         let fresh = self.folder.join("fresh");
@@ -64,7 +64,7 @@ impl Agent {
         std::fs::rename(fresh, self.config()).unwrap();
     }
 
-    /// Where the configuration is.
+    /// The path of the configuration file.
     pub fn config(&self) -> PathBuf {
         self.folder.join("agent.toml")
     }
@@ -123,7 +123,7 @@ impl Agent {
         self.wait_for("ready");
     }
 
-    /// Starts the process and waits until it says something with `text` in it.
+    /// Starts the process and waits until it prints a line that contains `text`.
     pub fn launch_and_wait_for(&mut self, text: &str) {
         let mut command = self.command();
         command.args(["start", "--config"]).arg(self.config());
@@ -131,7 +131,7 @@ impl Agent {
         self.wait_for(text);
     }
 
-    /// The same in another PID namespace, whose first process the agent is.
+    /// Starts the process in another PID namespace, as its first process.
     pub fn launch_in_pid_namespace(&mut self) {
         let mut command = self.command_after(&["unshare", "--pid", "--fork"]);
         command.args(["start", "--config"]).arg(self.config());
@@ -155,7 +155,7 @@ impl Agent {
         self.said = Some(said);
     }
 
-    /// Waits until the agent says something with `text` in it.
+    /// Waits until the agent prints a line that contains `text`.
     pub fn wait_for(&self, text: &str) {
         let mut before = Vec::new();
         loop {
@@ -167,45 +167,45 @@ impl Agent {
         }
     }
 
-    /// Waits for the next thing that the agent says, which must have `text` in it.
+    /// Waits for the next line of the agent, which must contain `text`.
     pub fn wait_for_first(&self, text: &str) {
         let line = self.said.as_ref().unwrap().recv_timeout(Duration::from_secs(120)).unwrap();
         assert!(line.contains(text), "{line}");
     }
 
-    /// Where all that the agent says is kept.
+    /// The path of the file with all output of the agent.
     pub fn log(&self) -> PathBuf {
         self.folder.join("said")
     }
 
-    /// What the agent has said by now is not waited for.
+    /// Discards the agent's output so far, so that later waits ignore it.
     pub fn forget(&self) {
         while self.said.as_ref().unwrap().try_recv().is_ok() {}
     }
 
-    /// The process's number.
+    /// The process ID.
     pub fn pid(&self) -> u32 {
         self.child.as_ref().unwrap().id()
     }
 
-    /// A signal to the process, by its name.
+    /// Sends a signal to the process, by its name.
     pub fn signal(&self, name: &str) {
         assert!(
             Command::new("kill").args([name, &self.pid().to_string()]).status().unwrap().success()
         );
     }
 
-    /// Waits for the process's end.
+    /// Waits until the process ends.
     pub fn wait(&mut self) {
         self.child.take().unwrap().wait().unwrap();
     }
 
-    /// Another command on the same folders.
+    /// Runs another command on the same folders.
     pub fn run(&self, arguments: &str) -> Output {
         self.command().args(arguments.split_whitespace()).output().unwrap()
     }
 
-    /// The same with the run directory alone.
+    /// Runs another command with the run directory alone.
     pub fn run_without_pins(&self, arguments: &str) -> Output {
         let mut command = self.program(&[], &binary());
         command.arg("--run-dir").arg(self.run_dir()).args(arguments.split_whitespace());
@@ -230,7 +230,7 @@ impl Agent {
         Output { status, stdout: Vec::new(), stderr: stderr.into_bytes() }
     }
 
-    /// The same, which must succeed: what it prints.
+    /// Runs another command, which must succeed. Returns its output.
     pub fn ok(&self, arguments: &str) -> String {
         let output = self.run(arguments);
         let error = String::from_utf8_lossy(&output.stderr);
@@ -245,7 +245,7 @@ impl Agent {
         line.unwrap_or_else(|| panic!("no {name} in\n{text}")).parse().unwrap()
     }
 
-    /// Whether the program that writes in place is where the tagger goes on to it.
+    /// Whether the map of the tagger's next program has the program that writes in place.
     pub fn has_writer(&self) -> bool {
         let map = MapHandle::from_pinned_path(format!("{}/writers", self.pins)).unwrap();
         map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).unwrap().is_some()

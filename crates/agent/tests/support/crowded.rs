@@ -1,4 +1,4 @@
-//! A processor that others keep busy, for threads that are to run late.
+//! A processor that other threads keep busy, for threads that should run late.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,14 +7,15 @@ use std::thread::{self, JoinHandle};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
-/// Gives the thread that made it what busy threads leave of a processor, until it is dropped there.
+/// Leaves the thread that made it only the time of a processor that busy threads do not use. It
+/// ends when it is dropped, on the same thread.
 pub struct Crowded {
     ended: Arc<AtomicBool>,
     busy: Vec<JoinHandle<()>>,
 }
 
 impl Crowded {
-    /// With this many busy threads.
+    /// Starts this many busy threads.
     pub fn new(busy: usize) -> Crowded {
         let ended = Arc::new(AtomicBool::new(false));
         let busy = (0..busy)

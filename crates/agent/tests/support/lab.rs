@@ -1,5 +1,5 @@
-//! For tests: two hosts in network namespaces of their own, joined by a cable, and what they send
-//! each other seen at the far end. Everything goes when it is dropped.
+//! For tests: two hosts in network namespaces of their own, joined by a cable. Packets are captured
+//! at the far end. Everything is removed when the pair is dropped.
 #![allow(dead_code, reason = "each of the test programs that share this uses a part of it")]
 
 use std::fs::File;
@@ -24,11 +24,11 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 pub struct Pair {
     /// The first host's namespace.
     pub a: String,
-    /// The second's.
+    /// The second host's namespace.
     pub b: String,
 }
 
-/// Whether this is root; says that the test is skipped where it is not.
+/// Whether this process is root. If it is not, prints that the test is skipped.
 pub fn is_root(test: &str) -> bool {
     let root = nix::unistd::geteuid().is_root();
     if !root {
@@ -37,7 +37,7 @@ pub fn is_root(test: &str) -> bool {
     root
 }
 
-/// Runs a command line; a failure is the test's.
+/// Runs a command line. Panics if it fails.
 pub fn sh(text: &str) -> String {
     let output = Command::new("sh").args(["-c", text]).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
@@ -46,7 +46,7 @@ pub fn sh(text: &str) -> String {
 }
 
 impl Pair {
-    /// Both hosts, without any offload: every packet that is seen is one on the wire.
+    /// Makes both hosts, without any offload: every packet that is captured is one on the wire.
     pub fn new() -> Pair {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = |side: &str| format!("fs{}-{number}{side}", std::process::id());
@@ -63,12 +63,12 @@ impl Pair {
         pair
     }
 
-    /// Lays the cable.
+    /// Connects the hosts by a cable.
     pub fn connect(&self) {
         self.connect_as("");
     }
 
-    /// Lays the cable; the first host's interface has this index.
+    /// Connects the hosts by a cable. The first host's interface has this index.
     pub fn connect_with_index(&self, index: u32) {
         self.connect_as(&format!("index {index}"));
     }
@@ -88,8 +88,8 @@ impl Pair {
         }
     }
 
-    /// A third host behind the first, as a container runtime makes it (10.78.0.2): what it sends to
-    /// the second is forwarded. Its name.
+    /// Makes a third host behind the first, as a container runtime does (10.78.0.2). What it sends
+    /// to the second host is forwarded. Returns its name.
     pub fn container(&self) -> String {
         let (host, container) = (&self.a, format!("{}c", self.a));
         sh(&format!(
@@ -109,7 +109,8 @@ impl Pair {
         container
     }
 
-    /// A VXLAN tunnel between both, number 42, to port 4789: 10.88.0.1 and 10.88.0.2.
+    /// Makes a VXLAN tunnel between both hosts, with number 42, to port 4789. Its ends are
+    /// 10.88.0.1 and 10.88.0.2.
     pub fn tunnel(&self) {
         for (host, interface, own, other) in [(&self.a, "east", 1, 2), (&self.b, "west", 2, 1)] {
             sh(&format!(
@@ -121,7 +122,7 @@ impl Pair {
         }
     }
 
-    /// Pulls the cable out: the interfaces are gone.
+    /// Removes the cable, which deletes the interfaces.
     pub fn disconnect(&self) {
         sh(&format!("ip -n {} link del east", self.a));
     }
@@ -135,7 +136,7 @@ impl Drop for Pair {
     }
 }
 
-/// Runs `action` on a host, in a thread of its own.
+/// Runs `action` on a host in a thread of its own.
 pub fn on<T: Send + 'static>(
     host: &str,
     action: impl FnOnce() -> T + Send + 'static,
@@ -147,14 +148,15 @@ pub fn on<T: Send + 'static>(
     })
 }
 
-/// What is made of the frames that arrive at a host or leave it.
+/// A running capture of the frames that arrive at a host or leave it, and the value that is made of
+/// them.
 pub struct Tap<T> {
     stop: Arc<AtomicBool>,
     made: JoinHandle<T>,
 }
 
 impl<T: Send + 'static> Tap<T> {
-    /// Hands the first `most` bytes of each frame to `see`, from now on.
+    /// Starts to pass the first `most` bytes of each frame to `see`.
     pub fn start(host: &str, most: usize, mut made: T, see: fn(&mut T, &[u8])) -> Tap<T> {
         let stop = Arc::new(AtomicBool::new(false));
         let ended = stop.clone();
@@ -182,7 +184,7 @@ impl<T: Send + 'static> Tap<T> {
         Tap { stop, made }
     }
 
-    /// What was made of everything seen.
+    /// Stops, and returns the value that was made of all frames.
     pub fn end(self) -> T {
         thread::sleep(Duration::from_millis(50));
         self.stop.store(true, Ordering::Relaxed);
@@ -190,22 +192,22 @@ impl<T: Send + 'static> Tap<T> {
     }
 }
 
-/// All frames that arrive at a host, or leave it.
+/// A running capture of all frames that arrive at a host or leave it.
 pub struct Capture(Tap<Vec<Vec<u8>>>);
 
 impl Capture {
-    /// From now on.
+    /// Starts to capture.
     pub fn start(host: &str) -> Capture {
         Capture(Tap::start(host, 1 << 16, Vec::new(), |all, frame| all.push(frame.to_vec())))
     }
 
-    /// Everything seen.
+    /// Stops, and returns all frames.
     pub fn end(self) -> Vec<Vec<u8>> {
         self.0.end()
     }
 }
 
-/// A server that reads all it is sent, until the test ends.
+/// Starts a server that reads everything it receives, until the test ends.
 pub fn sink(host: &str, address: &'static str) {
     let (ready, is_ready) = std::sync::mpsc::channel();
     on(host, move || {
@@ -222,7 +224,7 @@ pub fn sink(host: &str, address: &'static str) {
     is_ready.recv().unwrap();
 }
 
-/// Connects to `address` and sends messages of these sizes, so long after each other.
+/// Connects to `address` and sends messages of these sizes, with a `pause` after each.
 pub fn send(host: &str, address: &'static str, sizes: Vec<usize>, pause: Duration) {
     on(host, move || {
         let mut stream = TcpStream::connect(address).unwrap();
@@ -237,7 +239,7 @@ pub fn send(host: &str, address: &'static str, sizes: Vec<usize>, pause: Duratio
     .unwrap();
 }
 
-/// Waits until nothing of the connection is unacknowledged: a busy machine may send late.
+/// Waits until everything on the connection is acknowledged, because a busy machine may send late.
 fn wait_until_acknowledged(stream: &TcpStream) {
     let port = format!(":{:04X}", stream.local_addr().unwrap().port());
     loop {
@@ -245,7 +247,7 @@ fn wait_until_acknowledged(stream: &TcpStream) {
         let socket = sockets.lines().find(|line| {
             line.split_whitespace().nth(1).is_some_and(|local| local.ends_with(&port))
         });
-        // The fifth column is the lengths of both queues.
+        // The fifth column has the lengths of both queues.
         let queues = socket.and_then(|line| line.split_whitespace().nth(4));
         if queues.is_none_or(|queues| queues.starts_with("00000000:")) {
             break;
@@ -254,12 +256,12 @@ fn wait_until_acknowledged(stream: &TcpStream) {
     }
 }
 
-/// What a connection of `converse` sends, and what it is answered with.
+/// The length of the question of `converse`. The server sends `ANSWER`.
 pub const QUESTION: usize = 100;
 const ANSWER: [u8; 1] = [7];
 
-/// A server that answers the question of each connection and closes it, in one thread, until the
-/// test ends; first of all `prepare` is run there.
+/// Starts a server that answers the question of each connection and closes it, in one thread, until
+/// the test ends. First runs `prepare` in that thread.
 pub fn answer(host: &str, address: &'static str, prepare: fn()) {
     let (ready, is_ready) = std::sync::mpsc::channel();
     on(host, move || {
@@ -277,8 +279,8 @@ pub fn answer(host: &str, address: &'static str, prepare: fn()) {
     is_ready.recv().unwrap();
 }
 
-/// Opens a connection, asks, reads the answer to its end and closes: a client that waits for the
-/// server cannot outrun the server's queue of connections. Whether it was answered.
+/// Opens a connection, asks, reads the answer to its end and closes. A client that waits for the
+/// server cannot overflow the server's queue of connections. Returns whether it was answered.
 pub fn converse(address: &str) -> bool {
     let Ok(mut stream) = TcpStream::connect(address) else { return false };
     let mut heard = Vec::new();
@@ -287,7 +289,7 @@ pub fn converse(address: &str) -> bool {
         && heard == ANSWER
 }
 
-/// What a host's TCP has counted under a name of `nstat`.
+/// The value of a counter of `nstat` on a host.
 pub fn counted(host: &str, name: &str) -> u64 {
     let text = sh(&format!("nsenter --net=/run/netns/{host} nstat -asz {name}"));
     let line = text.lines().find(|line| line.starts_with(name)).unwrap();

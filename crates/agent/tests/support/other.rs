@@ -1,4 +1,4 @@
-//! Other people's programs on the hook that the tagger uses.
+//! Other programs on the hook that the tagger uses.
 #![allow(unsafe_code, reason = "libbpf is called as it is")]
 
 use std::io;
@@ -8,7 +8,7 @@ use libbpf_rs::{TC_EGRESS, TcHookBuilder};
 
 use super::lab;
 
-/// Two instructions: return 0, which is TC_ACT_OK, and ends what runs on the packet.
+/// Two instructions: return 0, which is TC_ACT_OK. No later program runs on the packet.
 const RETURN_OK: [libbpf_sys::bpf_insn; 2] = [instruction(0xb7), instruction(0x95)];
 
 const fn instruction(code: u8) -> libbpf_sys::bpf_insn {
@@ -22,7 +22,7 @@ const fn instruction(code: u8) -> libbpf_sys::bpf_insn {
 }
 
 fn ends_the_hook() -> OwnedFd {
-    // SAFETY: name and licence are strings, and the instructions as many as said.
+    // SAFETY: name and licence are strings, and the number of instructions is right.
     let program = unsafe {
         libbpf_sys::bpf_prog_load(
             libbpf_sys::BPF_PROG_TYPE_SCHED_CLS,
@@ -38,7 +38,8 @@ fn ends_the_hook() -> OwnedFd {
     unsafe { OwnedFd::from_raw_fd(program) }
 }
 
-/// The same by a filter of this preference, on clsact; it runs before older ones of its preference.
+/// Adds a filter on clsact with this preference that ends the hook. It runs before older filters of
+/// its preference.
 pub fn filter_first(host: &str, interface: &'static str, preference: u32) {
     let attach = move || {
         let program = ends_the_hook();
@@ -53,8 +54,8 @@ pub fn filter_first(host: &str, interface: &'static str, preference: u32) {
     lab::on(host, attach).join().unwrap();
 }
 
-/// Puts a program that ends the hook before all others on packets that leave `interface`; it goes
-/// when the returned link is dropped. `None` where the kernel has no tcx.
+/// Attaches a program to tcx that ends the hook, before all others, for packets that leave
+/// `interface`. It is removed when the returned link is dropped. `None` if the kernel has no tcx.
 pub fn end_first(host: &str, interface: &'static str) -> Option<OwnedFd> {
     let attach = move || {
         let index = nix::net::if_::if_nametoindex(interface).unwrap();
@@ -75,7 +76,7 @@ pub fn end_first(host: &str, interface: &'static str) -> Option<OwnedFd> {
     lab::on(host, attach).join().unwrap()
 }
 
-/// How many programs there are by tcx on packets that leave `interface`.
+/// The number of programs on tcx for packets that leave `interface`.
 pub fn count_on_tcx(host: &str, interface: &'static str) -> u32 {
     let count = move || {
         let index = nix::net::if_::if_nametoindex(interface).unwrap();

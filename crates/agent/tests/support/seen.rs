@@ -1,4 +1,4 @@
-//! What a captured frame says.
+//! The content of a captured frame.
 #![allow(dead_code, reason = "each of the test programs that share this uses a part of it")]
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
@@ -21,7 +21,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// TCP and UDP packets; `None` for others.
+    /// Parses TCP and UDP packets; `None` for others.
     pub fn parse(frame: &[u8]) -> Option<Seen> {
         let packet = SlicedPacket::from_ethernet(frame).ok()?;
         let (class, ip_right, from_first_host) = match packet.net.as_ref()? {
@@ -65,7 +65,7 @@ impl Seen {
                     }
                     _ => return None,
                 };
-                // Of the two zeros of one's complement Linux sends the negative one.
+                // Linux sends the negative one of the two zeros of one's complement.
                 let positive = if tcp.checksum() == 0xffff { 0 } else { tcp.checksum() };
                 seen.checksums_right &= sum == Ok(positive);
             }

@@ -1,4 +1,5 @@
-//! The days, hour by hour: what the controller decides, and what everybody's thresholds cost.
+//! Replays the days hour by hour: what the controller decides, and what frozen, its own and an oracle's
+//! thresholds cost.
 
 use std::error::Error;
 use std::time::Duration;
@@ -17,7 +18,7 @@ const GUARD: Guard = Guard {
     least_threshold: Bytes::new(1460),
     least_messages: 10_000,
 };
-/// How many hours the controller remembers.
+/// The number of hours that the controller remembers.
 const WINDOWS: usize = 24;
 pub const DAYS: usize = 2;
 /// Parts of the day, in their order.
@@ -34,7 +35,7 @@ fn day() -> Vec<(&'static str, Traffic)> {
     morning.chain(ramp).chain(night).chain(step).collect()
 }
 
-/// What was found in an hour.
+/// The results for an hour.
 pub struct Hour {
     pub day: usize,
     pub part: &'static str,
@@ -43,7 +44,7 @@ pub struct Hour {
     pub oracle: Fcts,
     pub frozen: Fcts,
     pub controller: Fcts,
-    /// How many times the oracle's mean FCT the model expects with the other thresholds.
+    /// The mean FCTs that the model expects with the other thresholds, relative to the oracle's.
     pub frozen_expected: f64,
     pub controller_expected: f64,
 }

@@ -1,9 +1,10 @@
-//! Two days of changing traffic with frozen thresholds, with an oracle's and with the controller's.
-//! Prints a page with what each costs in FCT; `make drift` writes it to `benches/drift.md`.
+//! Simulates two days of changing traffic with frozen thresholds, with an oracle's and with the
+//! controller's. Prints a page with what each costs in FCT; `make drift` writes it to
+//! `benches/drift.md`.
 //!
-//! The controller is the one of production: the same bins, windows, optimiser and guard rails. Each
-//! hour it decides on the hours before; the simulator then runs that hour's flows. A trial on
-//! canaries, ten minutes of an hour, is left out.
+//! The controller is the production one: the same bins, windows, optimiser and guard rails. Each
+//! hour it decides on the hours before, and the simulator then runs that hour's flows. A trial on
+//! canaries, which would take ten minutes of an hour, is left out.
 
 mod days;
 mod page;

@@ -6,7 +6,7 @@ use crate::days::{DAYS, Hour, PARTS};
 use crate::simulate::{FLOWS, Fcts, HOSTS, SEEDS};
 use crate::traffic::LINK;
 
-/// How the figures were got.
+/// Prints how the figures were obtained.
 pub fn print_settings() {
     println!(
         "`make drift` writes these figures, here with version {}. A star of {HOSTS} hosts at {LINK}, PIAS \
@@ -17,7 +17,7 @@ pub fn print_settings() {
     );
 }
 
-/// The tables for so many queues.
+/// Prints the tables for this many queues.
 pub fn print(queues: usize, hours: &[Hour]) {
     println!("\n### {queues} queues\n");
     println!("| part of the day | frozen | controller, day 1 | controller, day 2 |");

@@ -18,11 +18,11 @@ pub const SEEDS: u64 = 8;
 #[derive(Clone)]
 pub struct Fcts {
     pub all: Vec<f64>,
-    /// Of flows up to 100 KB.
+    /// The mean FCTs of flows up to 100 KB.
     pub small: Vec<f64>,
 }
 
-/// The simulator, and what it has found.
+/// The simulator, and its results so far.
 pub struct Simulator<'a> {
     laws: &'a Laws,
     known: Vec<(Traffic, Vec<Bytes>, Fcts)>,

@@ -1,5 +1,5 @@
-//! Traffic of an hour as the simulator, the agents and the optimiser see it. Nothing here chooses
-//! thresholds for an hour that has not been seen, except for the oracle.
+//! The traffic of an hour, as the simulator, the agents and the optimiser see it. Nothing here
+//! chooses thresholds for an hour that has not been seen, except for the oracle.
 
 use std::error::Error;
 
@@ -10,13 +10,13 @@ use flowsched_units::{Bytes, Rate};
 use flowsched_workload::sizes::{SizeDistribution, by_name, parse_cdf};
 
 pub const LINK: Rate = Rate::from_gbps(10);
-/// Messages that agents count in an hour.
+/// The number of messages that agents count in an hour.
 const MESSAGES: f64 = 1e6;
 
 /// A mixture of web search and data mining at a load.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Traffic {
-    /// The share of flows whose sizes are data mining's; the others are web search's.
+    /// The share of flows that have sizes of data mining. The others have sizes of web search.
     pub mining: f64,
     pub load: f64,
 }
@@ -35,7 +35,7 @@ impl Laws {
 }
 
 impl Traffic {
-    /// The share of flows that are not larger.
+    /// The share of flows of at most this size.
     fn cdf(&self, bytes: f64, laws: &Laws) -> f64 {
         (1.0 - self.mining) * laws.search.cdf(bytes) + self.mining * laws.mining.cdf(bytes)
     }
@@ -53,7 +53,7 @@ impl Traffic {
         sizes[from..=to].iter().map(line).collect()
     }
 
-    /// What agents report of an hour.
+    /// What agents report about an hour.
     pub fn window(&self, laws: &Laws) -> Window {
         let mut before = 0.0;
         let up_to = bins::bounds().map(|bound| self.cdf(bound as f64, laws)).chain([1.0]);

@@ -1,5 +1,5 @@
-//! The experiment that advice simulates, made from the options of the command. Nothing is written to
-//! disk, and a mistake names the option that it came from.
+//! Makes the experiment that advice simulates from the options of the command. Nothing is written
+//! to disk, and a mistake names the option that it came from.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::arguments::Advise;
 use crate::failure::Failure;
 use crate::switch_config::{read_toml, refused, unreadable};
 
-/// The network of the topology's file with the fleet's sizes.
+/// The experiment with the network of the topology's file and the fleet's sizes.
 pub fn experiment(wanted: &Advise) -> Result<Experiment, Failure> {
     let path = &wanted.topology;
     let text = fs::read_to_string(path).map_err(|e| unreadable(path, &e))?;
@@ -73,7 +73,7 @@ impl Scenario<'_> {
         Value::Table(scheme)
     }
 
-    /// `--sizes`; a file of the working folder by its whole path.
+    /// The value of `--sizes`. A file is named by its absolute path.
     fn sizes(&self) -> String {
         let file = fs::canonicalize(&self.wanted.sizes);
         file.map_or(self.wanted.sizes.clone(), |path| path.display().to_string())
@@ -94,7 +94,7 @@ impl Scenario<'_> {
         Ok(found.iter().map(|bytes| format!("{}B", bytes.get())).collect::<Vec<_>>().join(" "))
     }
 
-    /// The mistakes of the experiment `made`, at the options that it is made from.
+    /// The mistakes of the experiment `made`, moved to the options that it is made from.
     fn placed(&self, made: &Arc<Source>, mistakes: &Mistakes) -> Mistakes {
         let mut placed = Mistakes::new();
         for mistake in mistakes.iter() {

@@ -1,6 +1,6 @@
 //! The names of the schemes in the experiment that is simulated.
 
-/// What runs today.
+/// The scheme that runs today.
 pub const NOW: &str = "now";
 /// PIAS with thresholds for these sizes.
 pub const PIAS: &str = "pias";

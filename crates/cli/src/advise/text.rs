@@ -1,4 +1,5 @@
-//! What the simulation means for an operator. Schemes are compared on the same flows, seed by seed.
+//! Tells an operator what the simulation means. Schemes are compared on the same flows, seed by
+//! seed.
 
 use flowsched_experiment::Experiment;
 use flowsched_experiment::results::{
@@ -69,7 +70,7 @@ fn change(figure: Figure, of: &ClassComparison) -> Change {
     }
 }
 
-/// The mean over seeds of what runs of a scheme have.
+/// The mean over seeds of a figure of a scheme's runs.
 fn mean_of(
     runs: &[RunInMemory],
     scheme: &str,
@@ -130,7 +131,7 @@ fn gain(pias: &PerClass<ClassComparison>) -> String {
     }
 }
 
-/// Whether the mean FCT is more, as far as the runs can tell.
+/// Whether the mean FCT is higher, as far as the runs can tell.
 fn order(compared: &ClassComparison) -> OrderVerdict {
     OrderVerdict::from_change(&compared.mean, compared.nothing_is_random())
 }

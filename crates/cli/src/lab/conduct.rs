@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use flowsched_experiment::results::{LabRun, RunKey};
 use flowsched_lab::conduct::Conduct;
 
-/// What the results folder has of the lab.
+/// The lab's file in the results folder.
 const FILE: &str = "lab.json";
 
 fn kept(key: RunKey, conduct: &Conduct) -> LabRun {
@@ -38,16 +38,17 @@ fn kept(key: RunKey, conduct: &Conduct) -> LabRun {
     }
 }
 
-/// The conduct of all runs of a folder, those of an earlier attempt included.
+/// The conduct of all runs of a folder, including those of an earlier attempt.
 #[derive(Debug)]
 pub struct Conducts {
     file: PathBuf,
-    /// By run.
+    /// The record of each run.
     kept: Mutex<BTreeMap<String, LabRun>>,
 }
 
 impl Conducts {
-    /// Of the results folder `dir`. Earlier runs are kept if the experiment is resumed.
+    /// The conduct of runs in the results folder `dir`. Earlier runs are kept if the experiment is
+    /// resumed.
     pub fn new(dir: &Path, is_resumed: bool) -> Conducts {
         let earlier = if is_resumed { read(dir) } else { Vec::new() };
         let kept = earlier.into_iter().map(|run| (run.run.clone(), run)).collect();
@@ -60,14 +61,14 @@ impl Conducts {
         let run = kept(key, conduct);
         all.insert(run.run.clone(), run);
         let runs: Vec<&LabRun> = all.values().collect();
-        // Whole or not at all: a run whose record is lost would count as punctual.
+        // The file is written whole or not at all: a run without a record says nothing of lateness.
         let partial = self.file.with_extension("json.partial");
         fs::write(&partial, serde_json::to_string_pretty(&runs)? + "\n")?;
         fs::rename(partial, &self.file)
     }
 }
 
-/// The runs that the results folder `dir` has; none if its file is not one of the lab's.
+/// The runs in the lab's file of the results folder `dir`; none if there is no such file.
 pub fn read(dir: &Path) -> Vec<LabRun> {
     let text = fs::read_to_string(dir.join(FILE)).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()

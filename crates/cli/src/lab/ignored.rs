@@ -1,4 +1,4 @@
-//! Warnings of keys that real hosts ignore while the simulation beside the lab obeys them.
+//! Warns of keys that real hosts ignore, while the simulation beside the lab obeys them.
 
 use flowsched_experiment::{Experiment, Level, SchemeOfScene};
 use flowsched_schemes::on_linux::{Ignored, RealHosts, ignored_keys};
@@ -7,12 +7,13 @@ use flowsched_units::Kind;
 /// One key that is ignored.
 struct Found {
     row: &'static Ignored,
-    /// As a file has them.
+    /// The key with its values, as a file has them.
     values: Vec<String>,
     schemes: Vec<String>,
 }
 
-/// One sentence for each key that the file, or the command line, sets to what Linux does not do.
+/// One sentence for each key that the file, or the command line, sets to something that Linux does
+/// not do.
 pub fn warnings(experiment: &Experiment) -> Vec<String> {
     let mut found: Vec<Found> = Vec::new();
     for scheme in experiment.scenes.iter().flat_map(|scene| &scene.schemes) {
@@ -59,7 +60,7 @@ fn add(list: &mut Vec<String>, text: String) {
     }
 }
 
-/// `schemes "a", "b": the lab ignores ...`
+/// A warning: `schemes "a", "b": the lab ignores ...`
 fn sentence(Found { row, values, schemes }: &Found) -> String {
     let word = if schemes.len() == 1 { "scheme" } else { "schemes" };
     let (schemes, values) = (schemes.join(", "), values.join(", "));

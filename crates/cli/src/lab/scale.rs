@@ -1,4 +1,4 @@
-//! The scale of an experiment: its quantities beside the bandwidth-delay product.
+//! The scale of an experiment: its quantities relative to the bandwidth-delay product.
 
 use flowsched_experiment::{Experiment, Level, Scene, SchemeOfScene};
 use flowsched_run::SettingError;
@@ -8,10 +8,10 @@ use flowsched_schemes::transport::tcp::parameters::RTO_MIN;
 use flowsched_topology::Network;
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Rate, Time, Value};
 
-/// A line for the network and one for each scheme, of the first point.
+/// A line for the network and one for each scheme, at the first point.
 ///
 /// # Errors
-/// Those of the network.
+/// If the network cannot be made.
 pub fn statement(experiment: &Experiment) -> Result<Vec<String>, SettingError> {
     let Some(scene) = experiment.scenes.first() else { return Ok(Vec::new()) };
     let network = scene.network()?;
@@ -25,12 +25,12 @@ pub fn statement(experiment: &Experiment) -> Result<Vec<String>, SettingError> {
     Ok(lines)
 }
 
-/// What quantities are measured by.
+/// The units in which quantities are measured.
 struct Scale {
-    /// The longest of any two hosts on the idle network, for a full packet, the transmission of the packet and of its
-    /// ACK included.
+    /// The longest round-trip time between two hosts on the idle network, for a full packet. It includes the
+    /// transmission of the packet and of its ACK.
     base_rtt: Time,
-    /// In bytes.
+    /// The bandwidth-delay product, in bytes.
     bdp: f64,
 }
 
@@ -95,7 +95,7 @@ fn rates(network: &Network) -> Option<(Rate, Rate)> {
     rates().min().zip(rates().max())
 }
 
-/// By which sizes hosts tag.
+/// The sizes by which hosts tag packets; `None` if they do not.
 fn thresholds(scheme: &SchemeOfScene) -> Option<Vec<Bytes>> {
     let Level::Packets(scheme) = &scheme.level else { return None };
     match scheme.on_linux().ok()? {

@@ -1,4 +1,4 @@
-//! Does the runs of an experiment in the lab, and simulates their twins.
+//! Carries out the runs of an experiment in the lab, and simulates their twins.
 
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;
@@ -15,8 +15,8 @@ use super::twins::is_simulated;
 use crate::captures::Wanted;
 use crate::progress::say;
 
-/// What does each run, and notes how late the lab was. A run that was late is done again, up to `tries`
-/// times in all; the last try counts.
+/// A simulator that carries out each run, and notes how late the lab was. A run that was late is repeated,
+/// up to `tries` tries in total. The last try counts.
 pub fn simulator(captures: Wanted, conducts: Conducts, tries: NonZeroU32) -> Box<Simulator> {
     Box::new(move |run: Simulation<'_>| {
         if is_simulated(&run.scheme().name) {
@@ -44,8 +44,8 @@ fn run_in_lab(
     Ok(outcome)
 }
 
-/// Does a run until it is valid or has had all its tries, or is to stop. Only the last try's samples go to
-/// `watch`: those of a run that may be done again are kept until it has ended.
+/// Repeats a run until it is valid, has had all its tries, or is to stop. Only the last try's samples go
+/// to `watch`: the samples of a try that may be repeated are kept until it has ended.
 fn until_valid<E>(
     key: &RunKey,
     tries: NonZeroU32,
@@ -76,7 +76,7 @@ fn until_valid<E>(
     run(watch)
 }
 
-/// The lab, with this program as its agent where that is built in.
+/// The lab, with this program as its agent if that is built in.
 fn lab_here() -> Lab {
     let lab = Lab::default();
     match std::env::current_exe() {
@@ -95,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs with a share of late packets for each try: how many tries there were, the shares of the late
+    /// Tries runs with these shares of late packets. Returns how many tries there were, the share of late
     /// packets that counted, and the times of the samples that were handed on.
     fn tried(late_shares: &[f64], tries: u32) -> (usize, f64, Vec<Time>) {
         let (progress, handed_on) = (Progress::default(), RefCell::new(Vec::new()));

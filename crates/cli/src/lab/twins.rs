@@ -4,7 +4,7 @@ use flowsched_experiment::results::SIMULATED;
 use flowsched_experiment::{Experiment, SchemeOfScene};
 use flowsched_run::SettingError;
 
-/// The experiment with a twin for each scheme, after all others.
+/// Adds a twin for each scheme to the experiment, after all other schemes.
 pub fn beside_simulations(mut experiment: Experiment) -> Experiment {
     for scene in &mut experiment.scenes {
         let twin = |scheme: &SchemeOfScene| SchemeOfScene {

@@ -1,4 +1,4 @@
-//! `flowsched reproduce --lab`: the published values that real packets measure.
+//! `flowsched reproduce --lab`: measures published values with real packets.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -23,11 +23,11 @@ use crate::progress::say;
 use crate::run::complete_by;
 use crate::signals::Interrupts;
 
-/// How often a run is done, at most, while the lab is late in it: for a moment, a machine may have something
-/// else to do.
+/// The most tries of a run in which the lab is late, because a machine may have something else to do for a
+/// moment.
 const TRIES: NonZeroU32 = NonZeroU32::new(3).unwrap();
 
-/// What was measured: the summary of each study, and the runs that decide nothing.
+/// The measurements: the summary of each study, and the runs that decide nothing.
 #[derive(Default)]
 struct Measured {
     summaries: BTreeMap<Study, Summary>,
@@ -61,7 +61,7 @@ pub fn reproduce(wanted: &Reproduce, asked: &[&Claim]) -> Result<(), Failure> {
     })
 }
 
-/// Why an option is refused.
+/// The failure for an option that is refused.
 fn refused(option: &str, problem: String) -> Failure {
     let place = Place::Argument(option.to_owned());
     Mistakes::from(Mistake::new(&place, option.trim_start_matches('-'), problem)).into()
@@ -69,7 +69,7 @@ fn refused(option: &str, problem: String) -> Failure {
 
 /// Runs every study in the lab, one run after the other.
 fn run_all(wanted: &Reproduce, studies: &[Study]) -> Result<Measured, Failure> {
-    // Before anything is written.
+    // This comes before anything is written.
     for study in studies {
         let experiment = Repository::here().experiment(study, wanted.scale.into(), wanted.seeds)?;
         check_machine(&experiment)?;
@@ -103,7 +103,7 @@ fn run_all(wanted: &Reproduce, studies: &[Study]) -> Result<Measured, Failure> {
     Ok(measured)
 }
 
-/// The runs that are not valid, or of whose conduct there is no record.
+/// The runs that are not valid, or that have no record of the lab's conduct.
 fn late_runs(summary: &Summary, kept: &[LabRun]) -> LateRuns {
     let mut late = LateRuns::default();
     for run in &summary.runs {

@@ -1,4 +1,4 @@
-//! The tables that are kept in the repository, and the book's pages that are made of them.
+//! The tables that are kept in the repository, and the book's pages that are made from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,7 +20,8 @@ use flowsched_run::{Size, machine_in_words};
 /// The claim whose chart the front page shows.
 const FRONT: &str = "pias.sim.oversubscribed";
 
-/// The folders of what was measured, and of what the readings of claims change. A file is the output of one command.
+/// The folders of what was measured, and of what the readings of claims change. Each file is the output of one
+/// command.
 const MEASURED: &str = "papers/measured";
 const EXPLORED: &str = "papers/explored";
 
@@ -39,7 +40,7 @@ pub fn record_explored(explored: Vec<Vec<Explored>>) -> ExploredTable {
 /// The tables of what was measured, with verdicts by these claims.
 ///
 /// # Errors
-/// If a table was changed after it was written, or two have a value at the same scale.
+/// If a table was changed after it was written, or two measured a value at the same scale on the same day.
 pub fn tables(claims: &Claims) -> Result<Tables, Failure> {
     let refused = |problem: String| {
         Mistakes::from(Mistake::new(&Place::Argument(MEASURED.to_owned()), "claims", problem))
@@ -49,7 +50,7 @@ pub fn tables(claims: &Claims) -> Result<Tables, Failure> {
     Ok(Tables::new(judged.collect()).map_err(refused)?)
 }
 
-/// The tables of a folder, each with its path, in their order; nothing without the folder.
+/// The tables of a folder, each with its path, sorted by path; none if there is no folder.
 fn read_all<T>(
     folder: &str,
     from_json: fn(&str) -> Result<T, TableError>,
@@ -57,7 +58,7 @@ fn read_all<T>(
     files(folder)?.iter().map(|path| read(path, from_json)).collect()
 }
 
-/// The JSON files of a folder, in their order; nothing without the folder.
+/// The JSON files of a folder, sorted by path; none if there is no folder.
 fn files(folder: &str) -> Result<Vec<PathBuf>, Failure> {
     let list = || -> io::Result<Vec<PathBuf>> {
         fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect()
@@ -113,7 +114,7 @@ pub fn write_pages(folder: &Path) -> Result<(), Failure> {
     write(folder, "front.svg", &(claim_chart(&front).unwrap_or_default() + "\n"))
 }
 
-/// What the files of the claims' experiments say of themselves, by name.
+/// What the files of the claims' experiments say about themselves, by the names of the experiments.
 fn about(claims: &[&Claim]) -> Result<BTreeMap<String, String>, Failure> {
     let values = claims.iter().flat_map(|claim| &claim.values);
     let measures = values.flat_map(|value| value.measure.iter().chain(&value.lab));
@@ -138,11 +139,11 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
     fs::write(&path, text).map_err(failed)
 }
 
-/// What each seed of a study took when a table was recorded, in seconds of one processor.
+/// The cost of each seed of a study when a table was recorded, in seconds of one processor.
 pub struct Costs(BTreeMap<Study, f64>);
 
-/// The costs of the table of `claims` that is recorded at `scale`. They only estimate the time left: tables that are
-/// refused, such as one that is being measured again into its file, have none.
+/// The costs of the values of `claims` that are recorded at `scale`. They only serve to estimate the time left. A
+/// table that is refused, such as one whose file is just being measured again, has no costs.
 pub fn costs(claims: &Claims, scale: Scale) -> Costs {
     let files = files(MEASURED).unwrap_or_default();
     let read = files.iter().filter_map(|path| read(path, Recorded::from_json).ok());
@@ -157,7 +158,7 @@ pub fn costs(claims: &Claims, scale: Scale) -> Costs {
 }
 
 impl Costs {
-    /// The time that a study takes on so many threads: as recorded, or else as estimated.
+    /// The time that a study takes on this many threads: as recorded, or otherwise as estimated.
     pub fn time(&self, study: &Study, experiment: &Experiment, threads: usize) -> Duration {
         let estimated = || Size::new(experiment, threads).map_or(0.0, |size| size.seconds());
         let recorded = self.0.get(study).map(|each| each * experiment.seeds as f64);

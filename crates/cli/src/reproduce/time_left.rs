@@ -1,31 +1,34 @@
-//! The time that the rest of several experiments takes, as the finished ones suggest.
+//! Estimates the time that the rest of several experiments takes, from those that are finished.
 
 use std::time::Duration;
 
-/// What an experiment takes at least: reading it, writing its tables, starting its threads.
+/// The least time that an experiment takes, for reading it, writing its tables and starting its
+/// threads.
 const LEAST: Duration = Duration::from_millis(500);
 /// The share of all work after which the measured pace counts as much as the estimates.
 const PRIOR: f64 = 0.1;
 const MINUTE: f64 = 60.0;
 
-/// The work of several experiments in estimated seconds: all of it, and what is done.
+/// The work of several experiments in estimated seconds: all of it, and the part that is done.
 pub struct TimeLeft {
     all: f64,
     done: f64,
 }
 
 impl TimeLeft {
-    /// Of experiments that take this long by estimate; no time if they are finished already.
+    /// The time for experiments that have these estimates. The estimate of a finished experiment is
+    /// zero.
     pub fn new(estimates: impl Iterator<Item = Duration>) -> TimeLeft {
         TimeLeft { all: estimates.map(work).sum(), done: 0.0 }
     }
 
-    /// One more experiment is done, which was estimated to take this long.
+    /// Counts an experiment that is done, and that was estimated to take this long.
     pub fn has_done(&mut self, estimate: Duration) {
         self.done += work(estimate);
     }
 
-    /// `, about 12 min left`, now that what is done took `elapsed`: the rest goes on at that pace.
+    /// The time left, such as `, about 12 min left`, if the experiments that are done took
+    /// `elapsed` and the rest goes on at that pace.
     pub fn after(&self, elapsed: Duration) -> String {
         let prior = PRIOR * self.all;
         let pace = (elapsed.as_secs_f64() + prior) / (self.done + prior);

@@ -1,4 +1,5 @@
-//! Levels, rate, marking and buffer from a file: an agent's configuration, or an experiment.
+//! Reads levels, rate, marking and buffer from a file, which is an agent's configuration or an
+//! experiment.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +28,7 @@ struct AgentFile {
     nic: NicTable,
 }
 
-/// A file's part in PIAS for a switch with these ports.
+/// What a file says about PIAS, for a switch with these ports.
 pub fn request(file: &Path, rate: Option<Rate>, ports: Vec<String>) -> Result<Request, Failure> {
     let text = fs::read_to_string(file).map_err(|e| unreadable(file, &e))?;
     let source = Source::new(file.display().to_string(), text);
@@ -58,8 +59,8 @@ fn of_agent(file: AgentFile, rate: Option<Rate>) -> Result<Request, Refused> {
     Ok(Request { levels, ports: Vec::new(), rate, mark_at, buffer })
 }
 
-/// The first scheme with a tagger by bytes sent. Its levels get the code points that an agent gives
-/// them.
+/// Takes the first scheme with a tagger by bytes sent. Its levels get the code points that an agent
+/// would give them.
 fn of_experiment(file: &Path, rate: Option<Rate>) -> Result<Request, Failure> {
     let experiment = ExperimentFile {
         file: file.to_owned(),
@@ -100,12 +101,12 @@ fn in_file(file: &Path, error: Refused) -> Failure {
     Mistakes::from(Mistake::found(&place, &error.key, &error.found, error.allowed)).into()
 }
 
-/// What was found where something else is expected.
+/// The failure if `found` is at a place where `allowed` is expected.
 pub fn refused(place: &str, found: &str, allowed: &str) -> Failure {
     Mistakes::from(Mistake::found(&Place::Argument(place.into()), "", found, allowed)).into()
 }
 
-/// A file that cannot be read.
+/// The failure for a file that cannot be read.
 pub fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     refused(&path.display().to_string(), &error.to_string(), "a file that can be read")
 }

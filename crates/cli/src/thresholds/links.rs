@@ -9,14 +9,14 @@ use super::question::Named;
 use super::text::{self, heading, list, percent, row, setting};
 use crate::arguments::Thresholds;
 
-/// What is printed, whatever the format.
+/// The answer to print, whatever the format.
 #[derive(Serialize)]
 pub struct Answer {
     workload: String,
     model: ModelName,
     objective: Objective,
     queues: usize,
-    /// The common ones.
+    /// The common thresholds.
     thresholds_bytes: Vec<u64>,
     links: Vec<OfLink>,
 }
@@ -25,13 +25,13 @@ pub struct Answer {
 #[derive(Serialize)]
 struct OfLink {
     link: String,
-    /// How much more the objective is with the common thresholds, as a part of the best.
+    /// The relative excess of the objective with the common thresholds over its best value.
     loss_with_common: f64,
     #[serde(flatten)]
     own: Solution,
 }
 
-/// Works the thresholds out.
+/// Computes the thresholds.
 pub fn answer(wanted: &Thresholds, named: &[Named]) -> Result<Answer, ThresholdsError> {
     let Thresholds { queues, model, objective, .. } = wanted;
     let forecasts: Vec<(String, Forecast)> =
@@ -55,7 +55,7 @@ impl Answer {
     }
 }
 
-/// The common thresholds as a line for a `[[scheme]]` table, and a table a link.
+/// The common thresholds as a line for a `[[scheme]]` table, and a table for each link.
 pub fn toml(wanted: &Thresholds, answer: &Answer) -> String {
     let mut text = text::comment(wanted, &answer.forecast());
     text.push_str("# For all links:\n");

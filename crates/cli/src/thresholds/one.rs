@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::text::{self, duration, heading, percent, row, setting};
 use crate::arguments::Thresholds;
 
-/// What is printed, whatever the format.
+/// The answer to print, whatever the format.
 #[derive(Serialize)]
 pub struct Answer {
     workload: String,
@@ -22,7 +22,7 @@ pub struct Answer {
     sensitivity: Option<Vec<Loss>>,
 }
 
-/// Works the thresholds out.
+/// Computes the thresholds.
 pub fn answer(wanted: &Thresholds, forecast: &Forecast) -> Result<Answer, ThresholdsError> {
     let Thresholds { queues, model, objective, .. } = wanted;
     let workload = wanted.workload.join(", ");

@@ -1,4 +1,4 @@
-//! What the command line asks for: which sizes, at which loads, on which links.
+//! The question of the command line: which sizes, at which loads, on which links.
 
 use std::fs;
 use std::io;
@@ -10,15 +10,15 @@ use flowsched_workload::sizes::SizeDistribution;
 
 use crate::arguments::Thresholds;
 
-/// Read and checked.
+/// A question that was read and checked.
 pub struct Question {
-    /// By name.
+    /// The distributions of sizes, each with its name.
     workloads: Vec<(String, SizeDistribution)>,
-    /// Each with its loads.
+    /// The links, each with its loads.
     links: Vec<(Rate, Vec<f64>)>,
 }
 
-/// A forecast and what it is called.
+/// A forecast, and the arguments that it comes from.
 pub struct Named<'a> {
     /// The sizes as they were given.
     pub workload: &'a str,
@@ -30,13 +30,13 @@ pub struct Named<'a> {
     pub forecast: Forecast<'a>,
 }
 
-/// What is to be found.
+/// The kind of answer.
 pub enum Kind<'a> {
     /// Thresholds for one forecast.
     One(Forecast<'a>),
-    /// One set for several forecasts.
+    /// One set of thresholds for several forecasts.
     Robust(Vec<Named<'a>>),
-    /// A set for each of several links.
+    /// A set of thresholds for each of several links.
     Links(Vec<Named<'a>>),
 }
 
@@ -44,7 +44,7 @@ impl Question {
     /// Reads the arguments.
     ///
     /// # Errors
-    /// All that is wrong with them.
+    /// All mistakes in the arguments.
     pub fn read(wanted: &Thresholds) -> Result<Question, Mistakes> {
         let mut mistakes = Mistakes::new();
         let mut question = Question { workloads: Vec::new(), links: Vec::new() };
@@ -78,7 +78,7 @@ impl Question {
         mistakes.or(question)
     }
 
-    /// What was asked together and does not go together.
+    /// The arguments that contradict each other.
     fn contradictions(&self, wanted: &Thresholds) -> Vec<Mistake> {
         let mut found = Vec::new();
         let mut refuse = |argument: String, what: &str, allowed: &str| {
@@ -108,7 +108,7 @@ impl Question {
         found
     }
 
-    /// What is to be found.
+    /// The kind of answer that is asked for.
     pub fn kind(&self) -> Kind<'_> {
         let mut forecasts = self.forecasts();
         match (self.links.len(), forecasts.len()) {
@@ -118,7 +118,7 @@ impl Question {
         }
     }
 
-    /// Every workload on every link at each of its loads.
+    /// A forecast for every workload on every link at each of its loads.
     fn forecasts(&self) -> Vec<Named<'_>> {
         let mut forecasts = Vec::new();
         for (workload, sizes) in &self.workloads {

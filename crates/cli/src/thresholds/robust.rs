@@ -12,7 +12,7 @@ use super::question::Named;
 use super::text::{self, heading, list, percent, row, setting};
 use crate::arguments::{AskedRegret, Thresholds};
 
-/// What is printed, whatever the format.
+/// The answer to print, whatever the format.
 #[derive(Serialize)]
 pub struct Answer {
     link: String,
@@ -24,26 +24,26 @@ pub struct Answer {
     /// The largest of the forecasts' regrets, and their mean.
     worst_regret: f64,
     mean_regret: f64,
-    /// No set has less of the regret that was asked for.
+    /// The least regret, of the kind that was asked for, that any set can have.
     at_least: f64,
     #[serde(rename = "scenes")]
     forecasts: Vec<OfForecast>,
 }
 
-/// What the common thresholds are in one forecast.
+/// The common thresholds under one forecast.
 #[derive(Serialize)]
 struct OfForecast {
     workload: String,
     load: f64,
-    /// How much more the objective is than with the forecast's own best, as a part of that.
+    /// The relative excess of the objective over its value with the forecast's own best thresholds.
     regret: f64,
     objective_value: f64,
-    /// How many queues no packet ever uses.
+    /// The number of queues that no packet ever uses.
     unused_queues: usize,
     predicted: Predicted,
 }
 
-/// Works the thresholds out.
+/// Computes the thresholds.
 pub fn answer(wanted: &Thresholds, named: &[Named]) -> Result<Answer, ThresholdsError> {
     let Thresholds { queues, model, objective, .. } = wanted;
     let regret = match wanted.regret {

@@ -1,4 +1,4 @@
-//! How thresholds and what belongs to them are written, whatever was asked.
+//! The texts that all kinds of answers share.
 
 use std::fmt::Write;
 
@@ -6,53 +6,53 @@ use flowsched_units::Bytes;
 
 use crate::arguments::Thresholds;
 
-/// What was asked, in a line; `forecast` says for what.
+/// The question in one line. `forecast` says what the thresholds are for.
 pub fn headline(wanted: &Thresholds, forecast: &str) -> String {
     let Thresholds { queues, model, objective, .. } = wanted;
     format!("{forecast}, {queues} queues: {objective} under {model}")
 }
 
-/// The headline of a table with what the model is.
+/// The headline of a table, with a description of the model.
 pub fn heading(wanted: &Thresholds, forecast: &str) -> String {
     let model = format!("{}: {} [{}]", wanted.model, wanted.model.about(), wanted.model.source());
     let model = textwrap::fill(&model, textwrap::termwidth().min(100));
     format!("{}\n{model}\n\n", headline(wanted, forecast))
 }
 
-/// The head of a TOML text; nothing in it can end the comment.
+/// The comment at the head of a TOML text, without characters that would end it.
 pub fn comment(wanted: &Thresholds, forecast: &str) -> String {
     let headline = headline(wanted, forecast);
     let headline: String = headline.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!("# {headline}\n# In a [[scheme]] table they go with queues = {}.\n", wanted.queues)
 }
 
-/// The line of a `[[scheme]]` table.
+/// The line with the thresholds for a `[[scheme]]` table.
 pub fn setting(thresholds: &[u64]) -> String {
     let sizes: Vec<String> =
         thresholds.iter().map(|bytes| Bytes::new(*bytes).to_string()).collect();
     format!("thresholds = \"{}\"\n", sizes.join(" "))
 }
 
-/// Numbers side by side.
+/// The values, with commas between them.
 pub fn list<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
     let words: Vec<String> = values.into_iter().map(|value| value.to_string()).collect();
     words.join(", ")
 }
 
-/// Adds a line.
+/// Adds a line to the text.
 pub fn row(text: &mut String, line: &str) {
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
-/// The value of the objective that was asked for.
+/// A value of the objective that was asked for, as text.
 pub fn value(wanted: &Thresholds, value: f64) -> String {
     if wanted.objective.is_time() { duration(value) } else { format!("{value:.3}") }
 }
 
 /// A share in percent.
 pub fn percent(share: f64) -> String {
-    // Without the sign of a negative zero.
+    // Adding 0 removes the sign of a negative zero.
     format!("{:.1}%", (1000.0 * share).round() / 10.0 + 0.0)
 }
 

@@ -36,7 +36,7 @@ fn every_experiment_passes_the_check() {
     check_every_experiment(&[]);
 }
 
-/// A newcomer adds it to the first experiment.
+/// A newcomer adds `--quick` to the first experiment.
 #[test]
 fn every_experiment_has_a_quick_form() {
     check_every_experiment(&["--quick"]);
@@ -58,7 +58,7 @@ fn check_every_experiment(arguments: &[&str]) {
     assert!(experiments >= 3, "{folder}");
 }
 
-/// Whatever a user wrote, wherever: a message stays one that can be read.
+/// A message stays readable, whatever a user wrote, and wherever.
 #[test]
 fn long_texts_are_cut_in_messages() {
     let place = Place::new();

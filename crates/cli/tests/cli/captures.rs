@@ -1,4 +1,4 @@
-//! `--pcap`: what tshark reads in a capture, beside what the tables say of the same port.
+//! `--pcap`: compares what tshark reads in a capture with what the tables say of the same port.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -58,7 +58,7 @@ pub fn counted(folder: &Path, scheme: &str, owner: &str, peer: &str) -> (u64, u6
     (count("tx_packets"), count("tx_bytes"), count("ecn_marks"))
 }
 
-/// What tshark prints of these fields, a line for each packet.
+/// The values of these fields that tshark prints, with a line for each packet.
 pub fn tshark(capture: &Path, fields: &[&str]) -> Vec<Vec<String>> {
     let mut command = Command::new("tshark");
     command.args(["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]);
@@ -108,7 +108,8 @@ fn simulated_packets_open_in_tshark_and_agree_with_the_port() {
             let marked = count(2, "3") as u64;
             assert!(count(1, "8") > 0 && count(1, "0") > 0, "two priorities");
             assert_eq!(count(1, "8") + count(1, "0"), packets.len());
-            // What a host sends was marked by nobody else; what a switch sends may have been.
+            // Nobody else has marked the packets that a host sends; those that a switch sends may
+            // have been marked before.
             let are_its_own = marked == marks || (file == "switch0-0" && marked > marks);
             assert!(marks > 0 && are_its_own, "{file}: {marked} marked, {marks} by the port");
         }

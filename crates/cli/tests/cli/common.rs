@@ -34,14 +34,14 @@ pub struct Place {
 }
 
 impl Place {
-    /// A new one.
+    /// Makes a new folder.
     pub fn new() -> Place {
         let place = Place { folder: tempfile::tempdir().unwrap() };
         place.write("small.toml", SMALL);
         place
     }
 
-    /// Where `name` is.
+    /// The path of the file `name`.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -58,7 +58,7 @@ impl Place {
         command
     }
 
-    /// What the program does with `arguments`.
+    /// Runs the program with `arguments`.
     pub fn flowsched(&self, arguments: &[&str]) -> Done {
         Done::from_output(self.command(arguments).output().unwrap())
     }
@@ -72,7 +72,7 @@ pub struct Done {
 }
 
 impl Done {
-    /// Refuses a panic, whatever else is to be seen.
+    /// Collects what the program did. Panics if the program panicked.
     pub fn from_output(done: Output) -> Done {
         let errors = String::from_utf8_lossy(&done.stderr).into_owned();
         assert!(!errors.contains("panicked"), "{errors}");

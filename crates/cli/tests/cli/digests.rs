@@ -14,7 +14,7 @@ const EXPECTED: &str = include_str!("digests.txt");
 const TREE: &str = "kind = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 4";
 const NO_TREE: &str = "kind = \"bcube\"\nn = 2\nk = 2";
 
-/// A name for the table, and what an experiment has beside its scheme.
+/// A name for the table, and the parts of an experiment beside its scheme.
 struct Setting {
     name: &'static str,
     engine: &'static str,
@@ -39,7 +39,7 @@ const SETTINGS: [Setting; 4] = [
     Setting { name: "fluid", engine: "fluid", workload: DEADLINES, ..PACKETS },
 ];
 
-/// FNV-1a.
+/// The FNV-1a hash of a text.
 fn digest(text: &str) -> u64 {
     let start = 0xcbf2_9ce4_8422_2325;
     text.bytes()

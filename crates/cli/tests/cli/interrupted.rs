@@ -1,4 +1,4 @@
-//! What goes wrong while it runs: Ctrl-C, a reader that goes away, a full disk.
+//! Tests what can go wrong during a run: Ctrl-C, a reader that goes away, a full disk.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -51,7 +51,7 @@ fn a_full_disk_behind_standard_output_is_an_error() {
 fn a_disk_that_fills_up_leaves_the_runs_that_were_finished() {
     let place = Place::new();
     let program = env!("CARGO_BIN_EXE_flowsched");
-    // A limit on the size of files, whose signal is ignored, is a disk that fills up.
+    // A limit on the size of files, whose signal is ignored, acts like a disk that fills up.
     let script = format!(
         "trap '' XFSZ; ulimit -f 1100; exec {program} run small.toml --set workload.flows=5000 \
          --set seeds=9"
@@ -67,7 +67,7 @@ fn a_disk_that_fills_up_leaves_the_runs_that_were_finished() {
     assert_eq!(rows, 5000 * folder.summary().runs.len());
 }
 
-/// The program, simulating a run that would take minutes, in `results/small`.
+/// Starts a run that would take minutes, in `results/small`.
 fn long_run(place: &Place, more: &[&str]) -> Child {
     let long = ["run", "small.toml", "--set", "workload.flows=3000000", "--threads", "1"];
     let mut command = place.command(&[&long, more].concat());
@@ -119,7 +119,7 @@ fn two_signals_at_once_are_one_request() {
     assert!(!folder.unwrap().summary().complete, "{}", done.errors);
 }
 
-/// What takes long to write is left for `--resume`.
+/// Results that take too long to write are left for `--resume`.
 #[test]
 fn a_signal_ends_the_program_soon() {
     let place = Place::new();
@@ -131,7 +131,7 @@ fn a_signal_ends_the_program_soon() {
     assert!(is_left, "three million flows take longer to write: {}", done.errors);
 }
 
-/// Limits on the size of files end processes that do not know of them.
+/// Limits on the size of files end processes that do not handle the signal.
 #[test]
 fn a_limit_on_files_is_an_error() {
     let place = Place::new();
@@ -143,7 +143,7 @@ fn a_limit_on_files_is_an_error() {
     assert!(done.errors.contains("cannot write"), "{}", done.errors);
 }
 
-/// While flows are drawn nobody looks at signals, and nobody has to.
+/// The program does not check for signals while it draws flows, but it ends before it simulates.
 #[test]
 fn ctrl_c_is_obeyed_before_a_run_simulates() {
     let place = Place::new();
@@ -250,7 +250,7 @@ fn a_run_that_is_refused_runs_nothing_again() {
     }
 }
 
-/// What the program does with this many KB of address space.
+/// Runs the program with this many KB of address space.
 fn with_memory(place: &Place, kilobytes: u64, arguments: &str) -> Done {
     let program = env!("CARGO_BIN_EXE_flowsched");
     let script = format!("ulimit -v {kilobytes}; exec {program} {arguments}");
@@ -300,7 +300,7 @@ fn what_needs_too_much_memory_is_refused_with_the_estimate() {
 fn memory_that_runs_out_is_an_error() {
     let place = Place::new();
     place.flowsched(&["run", "small.toml"]);
-    // What an estimate cannot know of: a file that takes more to read than there is.
+    // An estimate cannot know of a file that takes more memory to read than there is.
     place.write("large.toml", &"# ".repeat(200_000_000));
     let done = with_memory(&place, 200_000, "check large.toml");
     assert_eq!(done.status, Some(1), "{}", done.errors);
@@ -315,8 +315,8 @@ fn more_threads_than_runs_are_not_started() {
     assert_eq!(done.status, Some(0), "{}", done.errors);
 }
 
-/// A disk that is full before an input is copied whole leaves half of it, or nothing: neither is
-/// that of another experiment.
+/// A disk that is full before an input is copied leaves half of the copy, or none of it. Neither is
+/// taken for the input of another experiment.
 #[test]
 fn a_run_that_was_cut_short_while_it_copied_its_inputs_is_resumed() {
     let place = Place::new();

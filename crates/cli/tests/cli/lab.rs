@@ -46,9 +46,9 @@ fn number(value: &serde_json::Value) -> u64 {
     value.as_u64().unwrap()
 }
 
-/// 11 packets of data leave at the top priority (the eleventh starts at the threshold), with what opens connections and
-/// acknowledges, 40 at the second and 49 at the third: no other, but those that the kernel sends again on a busy
-/// machine.
+/// 11 packets of data leave at the top priority (the eleventh starts at the threshold), beside those that open
+/// connections and acknowledge, 40 at the second and 49 at the third. There are no others, except those that the kernel
+/// sends again on a busy machine.
 #[test]
 fn the_agent_tags_what_the_ports_of_the_lab_serve() {
     if !is_root("the_agent_tags_what_the_ports_of_the_lab_serve") {
@@ -75,7 +75,7 @@ fn the_agent_tags_what_the_ports_of_the_lab_serve() {
     assert_eq!(priorities[3..], [0; 5], "{priorities:?}");
 }
 
-/// The summary has every scheme twice; beside it stand how late the lab was, and the scale.
+/// The summary has every scheme twice, how late the lab was, and the scale.
 #[test]
 fn json_has_the_lab_beside_its_simulation() {
     if !is_root("json_has_the_lab_beside_its_simulation") {
@@ -152,7 +152,7 @@ fn processes_with(text: &str) -> usize {
     lines.filter(|line| String::from_utf8_lossy(line).contains(text)).count()
 }
 
-/// What interrupts the lab names the command that goes on, and neither command takes the other's folder.
+/// The message of an interrupted lab names the command that continues, and neither command takes the other's folder.
 #[test]
 fn results_of_the_lab_and_of_the_simulator_are_kept_apart() {
     if !is_root("results_of_the_lab_and_of_the_simulator_are_kept_apart") {
@@ -197,7 +197,7 @@ fn results_of_the_lab_and_of_the_simulator_are_kept_apart() {
     }
 }
 
-/// Killed while its agents run: they end, and the next lab removes the folder.
+/// Kills a lab while its agents run. The agents end, and the next lab removes the folder.
 #[test]
 fn a_killed_lab_leaves_no_agent() {
     if !is_root("a_killed_lab_leaves_no_agent") {

@@ -67,7 +67,7 @@ fn repository() -> Place {
     place
 }
 
-/// The rows without what differs from run to run.
+/// The rows without the fields that differ from run to run.
 fn rows(output: &str) -> Vec<Value> {
     let mut all: Value = serde_json::from_str(output).unwrap();
     let rows = all["claims"].as_array_mut().unwrap();
@@ -256,7 +256,7 @@ const SAMPLE: &[&str] = &[
     "epn.tiny",
 ];
 
-/// What ends within seconds as large as in the paper.
+/// Experiments that end within seconds at paper scale.
 const SAMPLE_OF_PAPER: &[&str] = &["pdq-fig1", "pdq-fig4b", "pdq-fig6", "pias-fig10"];
 
 /// The repository's tables can be read, and its pages are those that the tables give.
@@ -297,7 +297,7 @@ fn recorded() -> (Claims, Tables) {
     (claims, tables)
 }
 
-/// What claims and experiments of the repository give now.
+/// The rows that claims and experiments of the repository give now.
 fn measured_again(sample: &[&str], scale: Scale) -> Vec<Row> {
     let place = Place::new();
     let mut command = Command::new(env!("CARGO_BIN_EXE_flowsched"));
@@ -307,15 +307,15 @@ fn measured_again(sample: &[&str], scale: Scale) -> Vec<Row> {
     Recorded::from_json(&String::from_utf8(done.stdout).unwrap()).unwrap().claims
 }
 
-/// How good a verdict is: the lower, the better.
+/// The rank of a verdict: the lower, the better.
 fn rank(verdict: Verdict) -> usize {
     let all =
         [Verdict::Reproduced, Verdict::SameDirection, Verdict::Undecided, Verdict::NotReproduced];
     all.iter().position(|one| verdict == *one).unwrap_or(all.len())
 }
 
-/// The figures of a sample of the repository's claims are the recorded ones, and the verdicts as good: a figure that
-/// was written by hand is found out, whatever its table's digest.
+/// The figures of a sample of the repository's claims are the recorded ones, and the verdicts are at least as good.
+/// This finds a figure that was written by hand, whatever its table's digest.
 #[test]
 fn no_verdict_is_worse_than_the_recorded_one() {
     let (claims, tables) = recorded();

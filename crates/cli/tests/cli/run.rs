@@ -143,13 +143,14 @@ fn a_fluid_runs_from_the_same_file_and_has_no_packets() {
     for run in done.json()["runs"].as_array().unwrap() {
         assert_eq!((&run["flows"], &run["finished"]), (&50.into(), &50.into()));
         assert_eq!((&run["packet_hops"], &run["drops"]), (&0.into(), &0.into()));
-        // None is faster than alone.
+        // No flow is faster than it is alone.
         let slowdown = &run["slowdown"]["all"];
         assert!(slowdown["mean"].as_f64() >= Some(1.0), "{slowdown}");
     }
 }
 
-/// A schedule of flows stands beside schemes of packets, and says what it is worth.
+/// A schedule of flows runs beside schemes of packets, and is labelled with the bound that it
+/// gives.
 #[test]
 fn the_optimum_is_run_beside_packets_and_labelled() {
     let place = Place::new();
@@ -183,7 +184,7 @@ fn the_optimum_is_run_beside_packets_and_labelled() {
     }
 }
 
-/// Eight flows that overflow a port, and later one alone.
+/// Eight flows that overflow a port, and later a single flow.
 const CROWDED_AND_CALM: &str = r#"name = "parts"
 
 [topology]

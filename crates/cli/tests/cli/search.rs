@@ -4,8 +4,8 @@ use std::fs;
 
 use crate::common::Place;
 
-/// Flows of 100 KB start at once to one receiver on a link of 1 Gbps: one takes 0.85 ms, so that
-/// four of them with 3 ms each cannot all be in time, and two can.
+/// Flows of 100 KB start at once to one receiver on a link of 1 Gbps. A flow takes 0.85 ms, so four
+/// of them with 3 ms each cannot all be in time, and two can.
 const AT_ONCE: &str = "[topology]\nkind = \"star\"\nhosts = 9\nhost_link = \"1Gbps\"\n\
     [workload]\nsizes = \"fixed 100KB\"\npattern = \"many-to-one\"\nsenders = \"in-turn\"\n\
     receiver = \"0\"\nat = \"0ms\"\nflows = 1\ndeadlines = \"fixed 3ms\"\n\
@@ -23,7 +23,8 @@ fn the_largest_number_of_flows_in_time_is_found_for_every_scheme() {
     let largest = |scheme: &str| {
         found.iter().find(|found| found["scheme"] == scheme).unwrap()["largest"].as_u64().unwrap()
     };
-    // 3 ms less a round trip for the first packet hold three flows one after the other, not four.
+    // In 3 ms less a round trip for the first packet, three flows fit one after the other, and four
+    // do not.
     assert_eq!(largest("pdq"), 3);
     assert!((2..=3).contains(&largest("rcp")), "{}", largest("rcp"));
     let table = place.flowsched(&[&search[..], &["--threads", "1"]].concat());

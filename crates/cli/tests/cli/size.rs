@@ -1,4 +1,4 @@
-//! Estimates of what an experiment needs, against what it takes.
+//! Compares estimates of what an experiment needs with what it takes.
 
 use std::fs::File;
 
@@ -66,7 +66,7 @@ fn an_estimate_counts_the_timeouts_of_flows_that_wait() {
     let timeouts = summary(&place.path("results/copies"))["runs"][0]["timeouts"].as_f64().unwrap();
     let ratio = number(&checked, "time-outs") / timeouts;
     assert!((0.6..1.6).contains(&ratio), "{ratio} times the time-outs: {checked}");
-    // Twice as many flows, of which a sample is looked at, have four times as many.
+    // Twice as many flows, of which only a sample is examined, have four times as many time-outs.
     place.write("copies.toml", &experiment(40_000));
     let twice = place.flowsched(&["check", "copies.toml"]).output;
     let growth = number(&twice, "time-outs") / number(&checked, "time-outs");

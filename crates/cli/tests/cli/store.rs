@@ -20,7 +20,8 @@ fn what_another_version_wrote_is_old_and_goes() {
     let removed = place.flowsched(&["store", "remove", "store"]).output;
     assert!(removed.starts_with("removed 1 results folders"), "{removed}");
     assert!(!summary.exists() && place.path("store/b-0123456789abcdef").exists());
-    // An experiment that was killed or is under way has no summary yet, and nor has a stranger's folder.
+    // An experiment that was killed or is under way has no summary yet, and a stranger's folder has none
+    // either.
     for name in ["c-0123456789abcdef/runs", "d-0123456789abcdef.removed"] {
         fs::create_dir_all(place.path(&format!("store/{name}"))).unwrap();
     }

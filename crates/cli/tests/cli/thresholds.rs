@@ -55,8 +55,8 @@ const MIXED: [&str; 9] = [
     "4",
 ];
 
-/// What the thresholds of one forecast are worth in another, asked one by one, is what one set for
-/// both is beside.
+/// The regret of the common set under each forecast follows from that forecast's own best
+/// thresholds, asked for one by one.
 #[test]
 fn several_loads_and_workloads_have_one_set() {
     let place = Place::new();
@@ -92,7 +92,8 @@ fn several_loads_and_workloads_have_one_set() {
     assert_eq!(settings.count(), 1, "{toml}");
 }
 
-/// Scaling a link's rate scales time alone; its load changes what is best for slowdowns.
+/// Scaling a link's rate only scales time. Its load changes which thresholds are best for
+/// slowdowns.
 #[test]
 fn links_that_differ_have_thresholds_each() {
     let place = Place::new();

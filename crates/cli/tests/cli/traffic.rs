@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::Place;
 
-/// A server on a free port, which ends with this.
+/// A server on a free port, which ends when this is dropped.
 struct Server(Child, u16);
 
 impl Server {

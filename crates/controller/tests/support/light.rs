@@ -28,8 +28,9 @@ pub fn own() -> Levels {
     Levels::parse("10B 20B", None).unwrap()
 }
 
-/// The number of turns in which sizes change. Each has two sizes, both below those of the next turn. Two thresholds can
-/// part the sizes of two turns but not of five: whatever is in force, a later turn has better thresholds.
+/// The number of turns in which sizes change. Each turn has two sizes, both below those of the next turn. Two
+/// thresholds can separate the sizes of two turns but not of five: whatever is in force, a later turn has better
+/// thresholds.
 const TURNS: usize = 5;
 
 /// The state of a host.
@@ -55,8 +56,8 @@ impl Host {
         self.current.as_ref().is_some_and(|current| current.is_canary(&self.name))
     }
 
-    /// Counts 400 segments per millisecond until `passed`. `losses` in a thousand are retransmitted: exactly so many,
-    /// since segments come by the thousand.
+    /// Counts 400 segments per millisecond until `passed`. `losses` in a thousand are retransmitted. The number is
+    /// exact, because segments come by the thousand.
     fn count(&mut self, passed: u64, losses: u64) {
         let passed = passed.next_multiple_of(5);
         let sent = 400 * passed.saturating_sub(self.counted_at);

@@ -70,7 +70,7 @@ impl Rack {
         self.agent_after(&[], rig, number, table)
     }
 
-    /// The same, with `before` in front of the program.
+    /// Starts one agent, with `before` in front of the program.
     pub fn agent_after(&self, before: &[&str], rig: &Rig, number: usize, table: &str) -> Process {
         let config = rig.path(&format!("agent{number}.toml"));
         let text = format!(
@@ -101,7 +101,8 @@ impl Rack {
         format!("/sys/fs/bpf/{}-{number}", self.name)
     }
 
-    /// The value of a host's metric, with its labels in `name`; sums over series.
+    /// The value of a host's metric. `name` may include labels; without them, the values of all series
+    /// are added.
     pub fn metric(&self, rig: &Rig, number: usize, name: &str) -> u64 {
         let output = self.command(rig, number).arg("metrics").output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -125,7 +126,7 @@ impl Rack {
         }
     }
 
-    /// Every host sends messages to the next one, until told to stop.
+    /// Lets every host send messages to the next one, until told to stop.
     pub fn traffic(&self, sizes: &'static [usize]) -> Traffic {
         let stop = Arc::new(AtomicBool::new(false));
         let sent = Arc::new(AtomicU64::new(0));
@@ -168,7 +169,7 @@ pub fn address(number: usize) -> String {
     format!("10.66.0.{number}")
 }
 
-/// What hosts send.
+/// The traffic of all hosts.
 pub struct Traffic {
     senders: Vec<JoinHandle<()>>,
     stop: Arc<AtomicBool>,
@@ -190,7 +191,7 @@ impl Watch {
         Watch(Tap::start(switch, 64, [0; 64], count))
     }
 
-    /// The counts.
+    /// Stops counting, and returns the counts.
     pub fn end(self) -> [u64; 64] {
         self.0.end()
     }

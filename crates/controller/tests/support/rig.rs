@@ -20,7 +20,8 @@ pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Whether a program is installed. Prints that the test is skipped if not; where CI is set, it is not.
+/// Whether a program is installed. If it is not, prints that the test is skipped. Panics if CI is set,
+/// because the program must be installed there.
 pub fn has(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok();
     assert!(found || std::env::var_os("CI").is_none(), "{program} is missing, which CI installs");
@@ -40,7 +41,7 @@ pub fn example(name: &str) -> PathBuf {
 
 /// Runs the program that follows with its clock set two years ahead.
 pub const AHEAD: [&str; 4] = ["env", FAKETIME, "FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME=+2y"];
-/// The same two years ago.
+/// Runs the program that follows with its clock set two years back.
 const AGO: [&str; 3] = ["env", FAKETIME, "FAKETIME=-2y"];
 /// The program `faketime` does this too, but stays as the parent of what it runs.
 const FAKETIME: &str = "LD_PRELOAD=/usr/$LIB/faketime/libfaketimeMT.so.1";
@@ -184,7 +185,7 @@ impl Rig {
     }
 
     /// The configuration of a controller that decides all the time: rounds of 200 ms, windows and trials of
-    /// a second. `levels` and `place` are keys: the levels of all hosts, and where announcements go.
+    /// one second. `levels` and `place` are keys: the levels of all hosts, and the place of announcements.
     pub fn hasty(&self, name: &str, levels: &str, place: &str, agents: &[String]) -> String {
         format!(
             "{levels}\n{place}\nlink-rate = \"10Gbps\"\nstatus = \"127.0.0.1:{}\"\nstate = {:?}\n{}\
@@ -234,7 +235,7 @@ impl Rig {
         self.status_after(name, &[])
     }
 
-    /// The same, with `before` in front of the program.
+    /// The status of the controller `name`, with `before` in front of the program.
     pub fn status_after(&self, name: &str, before: &[&str]) -> String {
         let mut command = after(before, example("flowsched-controller"));
         command.args(["status", "--config"]).arg(self.path(&format!("{name}.toml")));
@@ -285,7 +286,7 @@ impl Etcd {
         let peer = format!("http://127.0.0.1:{}", self.peer);
         let mut command = self.program("etcd");
         command.arg("--data-dir").arg(rig.path(folder));
-        // Without it, etcd 3.4 has no logger to warn with when it is overloaded, and crashes.
+        // Without this option, etcd 3.4 has no logger for its warnings when it is overloaded, and crashes.
         command.args(["--logger", "zap"]);
         command.args(["--listen-client-urls", &self.url, "--advertise-client-urls", &self.url]);
         command.args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer]);

@@ -1,4 +1,4 @@
-//! Buffers that are too small for what is sent into them.
+//! Checks for buffers that are too small for the traffic.
 
 use flowsched_schemes::catalogue;
 use flowsched_schemes::port::PortFamily;
@@ -12,7 +12,7 @@ use super::bursts::{Burst, worst_burst};
 use super::surroundings::Surroundings;
 use super::together::Together;
 
-/// The initial windows of flows that start together are more than a host's port holds.
+/// Warns if the initial windows of flows that start together exceed the buffer of a host's port.
 pub(super) fn initial_windows(settings: &Settings, scene: &Surroundings<'_>) -> Option<String> {
     let buffer = buffer(settings)?;
     let Some(Value::Count(window)) = settings.get(&INITIAL_WINDOW) else { return None };
@@ -36,7 +36,7 @@ pub(super) fn initial_windows(settings: &Settings, scene: &Surroundings<'_>) -> 
     })
 }
 
-/// One flow cannot keep its path busy after a loss.
+/// Warns if the buffer is so small that one flow cannot keep its path busy after a loss.
 pub(super) fn bandwidth_delay_product(
     settings: &Settings,
     scene: &Surroundings<'_>,
@@ -52,7 +52,8 @@ pub(super) fn bandwidth_delay_product(
     })
 }
 
-/// What a busy port may hold; none for ports that are built to drop the least urgent packets.
+/// The most bytes that a busy port may hold. `None` for ports that are built to drop the least
+/// urgent packets.
 pub(super) fn buffer(settings: &Settings) -> Option<Bytes> {
     let size = |parameter| match settings.get(parameter) {
         Some(Value::Size(size)) => Some(*size),
@@ -63,7 +64,7 @@ pub(super) fn buffer(settings: &Settings) -> Option<Bytes> {
         return None;
     }
     if settings.is(&BUFFER_SHARING, "queue") && settings.is(&OVERFLOW, "demote") {
-        // Packets that find their queue full wait in the lower ones.
+        // Packets that find their queue full wait in a lower queue.
         let queues = port.settings().queues as u64;
         return size(&BUFFER).map(|buffer| Bytes::new(buffer.get().saturating_mul(queues)));
     }
@@ -71,7 +72,7 @@ pub(super) fn buffer(settings: &Settings) -> Option<Bytes> {
         return size(&BUFFER);
     }
     let alpha = settings.number(&DYNAMIC_ALPHA);
-    // A single busy queue grows to alpha times what it leaves free.
+    // A single busy queue grows to alpha times the memory that it leaves free.
     let share = size(&SWITCH_MEMORY)?.get() as f64 * alpha / (1.0 + alpha);
     Some(Bytes::new(share as u64))
 }

@@ -1,33 +1,34 @@
-//! What waits at the ports of hosts that are sent nothing but initial windows.
+//! Computes the queues at hosts' ports that initial windows alone cause.
 //!
-//! No transport can keep this queue shorter: the windows are on their way before any sender hears
-//! of the network. Packets are a fluid here, and the rest of the network takes no time.
+//! No transport can keep these queues shorter, because the windows are sent before any sender hears
+//! from the network. The model treats packets as a fluid, and assumes that the rest of the network
+//! takes no time.
 
 use flowsched_topology::{HostId, Network};
 use flowsched_units::{Bytes, PACKET_PAYLOAD, PACKET_WIRE, Rate, Time};
 use flowsched_workload::sizes::SizeDistribution;
 use flowsched_workload::{Flow, wire_bytes};
 
-/// The initial windows that a port is sent while it is never idle, up to its longest queue.
+/// The initial windows that reach a port during one busy period, until its queue is longest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Burst {
-    /// How many flows they are of.
+    /// The number of flows that the windows belong to.
     pub flows: u64,
     /// From the first start of these flows to the last.
     pub span: Time,
-    /// Their packets.
+    /// The packets of the windows.
     pub packets: u64,
     /// The longest queue.
     pub waiting: Bytes,
 }
 
 impl Burst {
-    /// That of flows with the mean initial window for these sizes, which start at the same time
-    /// towards one host, all links being alike.
+    /// The burst of flows that start at the same time towards one host over links of equal rates.
+    /// Their initial windows have the mean length for these sizes.
     pub(super) fn of_mean(flows: u64, sizes: &SizeDistribution, window: u64) -> Burst {
         let longest = window.saturating_mul(PACKET_PAYLOAD) as f64;
         let packets = flows as f64 * sizes.partial_mean(longest) / PACKET_PAYLOAD as f64;
-        // While the burst comes in, the port sends what one of the senders sends.
+        // While the burst arrives, the port sends as much as one of the senders.
         let waiting = packets * (1.0 - 1.0 / flows as f64) * PACKET_WIRE as f64;
         let (packets, waiting) = (packets.round() as u64, Bytes::new(waiting as u64));
         Burst { flows, span: Time::ZERO, packets, waiting }
@@ -38,16 +39,16 @@ impl Burst {
 #[derive(Clone, Copy, Debug)]
 struct Window {
     dst: HostId,
-    /// When its flow starts.
+    /// When the flow starts.
     start: Time,
-    /// When its sender puts its first byte on the link, and its last.
+    /// When the sender puts the first byte of the window on the link, and when the last.
     sent: (Time, Time),
     rate: Rate,
     size: Bytes,
 }
 
-/// The burst with the longest queue. The `flows`, by their starts, send at most `window` packets
-/// each. Queues at their senders count where `at_senders` says so.
+/// Returns the burst with the longest queue. The `flows` are sorted by start, and each of them
+/// sends at most `window` packets. Queues at the senders count only with `at_senders`.
 pub(super) fn worst_burst(
     network: &Network,
     flows: &[Flow],
@@ -62,7 +63,8 @@ pub(super) fn worst_burst(
     of_receivers.chain(of_senders).max_by_key(|burst| burst.waiting)
 }
 
-/// The windows as they leave their senders, and the burst with the longest queue at a sender.
+/// Returns the windows as they leave their senders, and the burst with the longest queue at a
+/// sender.
 fn send(network: &Network, flows: &[Flow], window: u64) -> (Vec<Window>, Option<Burst>) {
     let longest = Bytes::new(window.saturating_mul(PACKET_PAYLOAD));
     let mut busy = vec![Busy::default(); network.host_count() as usize];
@@ -88,7 +90,7 @@ fn send(network: &Network, flows: &[Flow], window: u64) -> (Vec<Window>, Option<
     (windows, worst)
 }
 
-/// The burst with the longest queue at the receiver of all these windows.
+/// Returns the burst with the longest queue at the receiver of all these windows.
 fn receive(network: &Network, windows: &[Window]) -> Burst {
     let begins = windows.iter().map(|window| (window.sent.0, false, window));
     let ends = windows.iter().map(|window| (window.sent.1, true, window));
@@ -123,7 +125,7 @@ fn picobits(bits_per_second: u64, time: Time) -> i128 {
     i128::from(bits_per_second) * i128::from(time.as_ps())
 }
 
-/// What a port was sent since it was idle.
+/// The windows that reached a port since it was idle.
 #[derive(Clone, Copy, Debug, Default)]
 struct Busy {
     flows: u64,

@@ -1,14 +1,14 @@
-//! A load of the hosts' links that the links between switches cannot carry.
+//! Checks for a load of the hosts' links that the links between switches cannot carry.
 
 use flowsched_topology::Network;
 
 use crate::experiment::Scene;
 use crate::workload::Traffic;
 
-/// How much more than 1 a load may come out where exact arithmetic gives 1.
+/// The largest excess over 1 that rounding may give a load of exactly 1.
 const ROUNDING: f64 = 1e-9;
 
-/// The links between switches are asked for more than they carry, on average.
+/// Warns if the load exceeds the capacity of the links between switches, on average.
 pub(super) fn overloaded_core(scene: &Scene, network: &Network) -> Option<String> {
     if matches!(scene.workload.traffic, Traffic::Trace(_)) {
         return None;

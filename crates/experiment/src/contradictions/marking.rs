@@ -1,4 +1,4 @@
-//! Marking thresholds that go neither with the time-out nor with the links.
+//! Checks for marking thresholds that suit neither the time-out nor the links.
 
 use flowsched_schemes::Role;
 use flowsched_schemes::catalogue;
@@ -14,12 +14,12 @@ use super::surroundings::Surroundings;
 /// (Alizadeh et al., SIGCOMM 2010, 3.4, equation 13).
 const LEAST: f64 = 1.0 / 7.0;
 
-/// A threshold above this many bandwidth-delay products is one of faster links. ECN\* needs one
+/// A threshold above this many bandwidth-delay products suits faster links. ECN\* needs one product
 /// (PIAS ToN 2017, III-B.3). With round trips of 100 to 130 us at 1 Gbps, the usual 20 packets are
-/// about two, EPN's 40 between three and five, and the 65 packets of 10 Gbps six or more.
+/// about two products, EPN's 40 between three and five, and the 65 packets of 10 Gbps six or more.
 const MOST: f64 = 5.0;
 
-/// A sender takes a packet for lost that waits below the marking threshold.
+/// Warns if a sender times out while a packet waits behind a queue below the marking threshold.
 pub(super) fn spurious_timeouts(settings: &Settings, scene: &Surroundings<'_>) -> Option<String> {
     let (threshold, path) = (threshold_that_marks(settings)?, &scene.path);
     let Some(Value::Time(rto_min)) = settings.get(&RTO_MIN) else { return None };
@@ -34,7 +34,7 @@ pub(super) fn spurious_timeouts(settings: &Settings, scene: &Surroundings<'_>) -
     })
 }
 
-/// Nothing is ever marked, since no more waits than the threshold.
+/// Warns if no packet is ever marked, because no queue exceeds the threshold.
 pub(super) fn no_marks(settings: &Settings, _: &Surroundings<'_>) -> Option<String> {
     let threshold = threshold(settings)?;
     let transport = settings.text(Role::Transport.parameter());
@@ -55,7 +55,7 @@ pub(super) fn no_marks(settings: &Settings, _: &Surroundings<'_>) -> Option<Stri
     })
 }
 
-/// The most that the marking threshold can be compared with.
+/// The largest backlog that is compared with the marking threshold. `None` if it is unlimited.
 fn most_that_waits(settings: &Settings) -> Option<Bytes> {
     let port = catalogue::port(settings)?.settings();
     let queues = match port.ecn_scope {
@@ -69,7 +69,7 @@ fn most_that_waits(settings: &Settings) -> Option<Bytes> {
             Some(Bytes::new(own.get().saturating_mul(queues)))
         }
         MemorySharing::Switch { alpha, .. } => {
-            // Each of this many busy queues grows to alpha times what all of them leave free.
+            // Each busy queue grows to alpha times the memory that all busy queues leave free.
             let busy = alpha * queues as f64;
             let memory = settings.size(&SWITCH_MEMORY).get() as f64;
             Some(Bytes::new((memory * busy / (1.0 + busy)) as u64))
@@ -77,7 +77,7 @@ fn most_that_waits(settings: &Settings) -> Option<Bytes> {
     }
 }
 
-/// The marking threshold suits another rate.
+/// Warns if the marking threshold suits another rate.
 pub(super) fn threshold_of_another_rate(
     settings: &Settings,
     scene: &Surroundings<'_>,
@@ -101,14 +101,14 @@ pub(super) fn threshold_of_another_rate(
     ))
 }
 
-/// The marking threshold, where packets may be marked and senders heed it.
+/// The marking threshold, if packets may be marked and senders heed marks.
 fn threshold_that_marks(settings: &Settings) -> Option<Bytes> {
     threshold(settings).filter(|threshold| {
         *threshold != Bytes::MAX && most_that_waits(settings).is_none_or(|most| *threshold < most)
     })
 }
 
-/// The marking threshold, where there is one and senders heed marks.
+/// The marking threshold, if there is one and senders heed marks.
 fn threshold(settings: &Settings) -> Option<Bytes> {
     match settings.get(&ECN_THRESHOLD) {
         Some(Value::Size(size)) if catalogue::heeds_marks(settings) => Some(*size),

@@ -1,7 +1,7 @@
-//! Settings that contradict each other: allowed, but probably mistakes.
+//! Finds settings that contradict each other. They are allowed, but probably mistakes.
 //!
-//! What lives here: one function a check, each of one scene, and how their findings become
-//! warnings. What may not: anything that changes or refuses an experiment.
+//! What lives here: one function per check of a scene, and how findings become warnings. What may
+//! not: anything that changes or refuses an experiment.
 
 mod buffers;
 mod bursts;
@@ -20,7 +20,7 @@ use crate::results::Point;
 use crate::scheme::{Level, SchemeOfScene};
 use surroundings::Surroundings;
 
-/// A check of one scheme of a scene: a sentence if its settings contradict each other.
+/// A check of one scheme of a scene. Returns a sentence if the settings contradict each other.
 type Check = fn(&Settings, &Surroundings<'_>) -> Option<String>;
 
 /// The checks of schemes that send packets.
@@ -32,27 +32,27 @@ const OF_PACKETS: [Check; 5] = [
     buffers::bandwidth_delay_product,
 ];
 
-/// What was found at the points of an experiment.
+/// The findings at all points of an experiment.
 #[derive(Default)]
 pub(crate) struct Contradictions {
     found: Vec<Found>,
 }
 
-/// What one check found of one scheme, or of a scene.
+/// The finding of one check about one scheme, or about a scene.
 struct Found {
-    /// The check, by its place.
+    /// The place of the check in the list of checks.
     check: usize,
-    /// The scheme; none if it is about the scene.
+    /// The scheme; `None` if the finding is about the scene.
     scheme: Option<String>,
-    /// What is wrong at the first point where something is.
+    /// The finding at the first point that has it.
     sentence: String,
     first: Point,
-    /// How many points it is wrong at.
+    /// The number of points that have the finding.
     points: usize,
 }
 
 impl Contradictions {
-    /// Checks a scene on its network; `seed` is the first one.
+    /// Checks a scene on its network. `seed` is the experiment's first seed.
     pub fn check(&mut self, scene: &Scene, network: &Network, seed: u64) {
         let sends_packets = |scheme: &SchemeOfScene| matches!(scheme.level, Level::Packets(_));
         let surroundings = match scene.schemes.iter().any(sends_packets) {
@@ -89,8 +89,8 @@ impl Contradictions {
         }
     }
 
-    /// A warning for everything that was found, one for all schemes that it is the same for;
-    /// `points` is how many the experiment has.
+    /// Makes warnings of the findings. Schemes with the same finding share a warning. `points` is
+    /// the number of points of the experiment.
     pub fn into_warnings(self, points: usize) -> Vec<String> {
         let mut merged: Vec<(Vec<String>, String)> = Vec::new();
         for Found { scheme, mut sentence, first, points: of_these, .. } in self.found {

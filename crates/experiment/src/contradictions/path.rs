@@ -1,22 +1,22 @@
-//! What an idle network is like for the flows that cross it.
+//! The longest path of an idle network.
 
 use flowsched_topology::{HostId, Network};
 use flowsched_units::{Bytes, PACKET_HEADER, PACKET_WIRE, Rate, Time};
 
-/// More destinations than this are not looked at: networks of this many racks are regular.
+/// The most destinations to examine, besides the last host. Networks with more racks are regular.
 const MOST: usize = 64;
 
-/// The path with the longest round trip of those from host 0.
+/// The path from host 0 with the longest round trip.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LongestPath {
-    /// Its lowest rate.
+    /// The lowest rate of its links.
     pub rate: Rate,
     /// The round-trip time of a full packet and its acknowledgement on the idle network.
     pub rtt: Time,
 }
 
 impl LongestPath {
-    /// That of `network`; none where there is one host.
+    /// The longest path of `network`; `None` if there is only one host.
     pub fn find(network: &Network) -> Option<LongestPath> {
         let from = HostId(0);
         let data = Bytes::new(PACKET_WIRE);
@@ -30,7 +30,7 @@ impl LongestPath {
         others.filter(|to| *to != from).map(path).max_by_key(|path| path.rtt)
     }
 
-    /// What it carries within a round trip.
+    /// The bytes that the path carries in one round trip.
     pub fn bandwidth_delay_product(&self) -> Bytes {
         self.rate.bytes_in(self.rtt)
     }

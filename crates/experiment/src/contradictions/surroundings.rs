@@ -1,4 +1,4 @@
-//! What a scheme that sends packets works in.
+//! The environment of a scheme that sends packets.
 
 use flowsched_topology::Network;
 
@@ -6,7 +6,7 @@ use super::path::LongestPath;
 use super::together::Together;
 use crate::experiment::Scene;
 
-/// What a scheme that sends packets works in.
+/// The environment of a scheme that sends packets.
 pub(super) struct Surroundings<'a> {
     pub(super) network: &'a Network,
     pub(super) path: LongestPath,
@@ -14,7 +14,7 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    /// Those of a scene; none where there is one host.
+    /// The surroundings in a scene; `None` if there is only one host.
     pub(super) fn new(
         scene: &'a Scene,
         network: &'a Network,

@@ -1,4 +1,4 @@
-//! Demotion thresholds that no flow reaches.
+//! Checks for demotion thresholds that no flow reaches.
 
 use flowsched_schemes::tagger::THRESHOLDS;
 use flowsched_schemes::tagger::mlfq::MESSAGE_START;
@@ -7,11 +7,12 @@ use flowsched_units::{Bytes, Settings, Value};
 use crate::experiment::Scene;
 use crate::workload::Traffic;
 
-/// Queues below a threshold that no flow exceeds stay empty. Thresholds that are worked out end at
-/// the largest flow at most: where that is the optimum, nobody contradicts anybody.
+/// Warns of thresholds that no flow exceeds, because the queues below them stay empty. There is no
+/// warning if the last threshold is the largest flow's size: computed thresholds may end there,
+/// where that is the optimum.
 pub(super) fn out_of_reach(settings: &Settings, scene: &Scene) -> Option<String> {
     let Some(Value::Sizes(thresholds)) = settings.get(&THRESHOLDS) else { return None };
-    // A message may be of several flows.
+    // A message may consist of several flows.
     if matches!(settings.get(&MESSAGE_START), Some(Value::Text(start)) if start != "flow") {
         return None;
     }
@@ -26,7 +27,7 @@ pub(super) fn out_of_reach(settings: &Settings, scene: &Scene) -> Option<String>
     ))
 }
 
-/// The largest size of a flow; none where sizes have no limit.
+/// The largest size of a flow; `None` if sizes have no limit.
 fn largest_flow(traffic: &Traffic) -> Option<Bytes> {
     let drawn = |largest: f64| largest.is_finite().then(|| Bytes::new(largest.ceil() as u64));
     match traffic {

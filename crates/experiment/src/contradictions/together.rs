@@ -1,6 +1,6 @@
-//! The flows of a scene whose settings say that they start together.
+//! Finds the flows of a scene that start together because the settings say so.
 //!
-//! Flows of random arrivals may start at about the same time too: that is chance, and contradicts
+//! Flows with random arrivals may also start at about the same time. That is chance and contradicts
 //! nothing. Of these, only the flows of one arrival start together.
 
 use std::borrow::Cow;
@@ -15,19 +15,20 @@ use crate::parts::WorkloadParts;
 use crate::relevance::{Starts, starts_of};
 use crate::workload::{Traffic, WorkloadOfScene};
 
-/// So many flows stand for all that are drawn.
+/// At most this many flows are drawn to represent all.
 const MOST_FLOWS: u64 = 20_000;
 
-/// Flows that start together, or may.
+/// Flows that start together, or may do so.
 pub(super) struct Together<'a> {
-    /// Flows at known times, by their starts.
+    /// Flows with known start times, sorted by start.
     pub known: Cow<'a, [Flow]>,
-    /// How many flows an arrival of the others brings towards one host, and their sizes.
+    /// For flows with random start times: the number of flows that one arrival brings towards one
+    /// host, and their sizes.
     pub arrivals: Vec<(u64, &'a SizeDistribution)>,
 }
 
 impl<'a> Together<'a> {
-    /// Those of a workload; `seed` is the first one.
+    /// The flows of a workload. `seed` is the experiment's first seed.
     pub(super) fn new(workload: &'a WorkloadOfScene, network: &Network, seed: u64) -> Together<'a> {
         let whole = &workload.settings;
         let mut together = Together { known: Cow::Borrowed(&[]), arrivals: Vec::new() };
@@ -60,12 +61,13 @@ fn is_random(settings: &Settings) -> bool {
     starts_of(settings) == Starts::Poisson
 }
 
-/// How many flows an arrival brings.
+/// The number of flows that one arrival brings.
 fn at_once(settings: &Settings, flows: u64) -> u64 {
     if settings.is(&PATTERN, "incast") { settings.count(&DEGREE).min(flows) } else { 1 }
 }
 
-/// Few flows of the workload; none if they cannot be drawn, which is said elsewhere.
+/// Draws a small number of flows of the workload. Empty if they cannot be drawn, which is reported
+/// elsewhere.
 fn draw(workload: &WorkloadOfScene, network: &Network, seed: u64) -> Cow<'static, [Flow]> {
     let mut few = workload.first(MOST_FLOWS);
     for parameter in [&WARM_UP_FLOWS, &COOL_DOWN_FLOWS] {

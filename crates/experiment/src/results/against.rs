@@ -1,36 +1,36 @@
-//! Runs read back from folders, and their schemes compared with any one of them.
+//! Compares the schemes of runs that are read back from folders.
 
 use super::in_order::in_order;
 use super::outcomes::Outcomes;
 use super::runs_of_point::RunsOfPoint;
 use super::{Comparison, Folder, Point, ResultsError, RunKey, RunSummary};
 
-/// A folder, and the point at which its runs are where that is not said in it.
+/// A results folder, and the point of its runs if the folder does not record points.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed<'a> {
     /// The folder.
     pub folder: &'a Folder,
-    /// The point of all its runs; `None`: each has its own.
+    /// The point of all its runs. If `None`, each run has the point that the folder records.
     pub point: Option<&'a Point>,
 }
 
 impl<'a> Placed<'a> {
-    /// The points of its runs.
+    /// The points of the folder's runs.
     pub(super) fn points(&self) -> Vec<&'a Point> {
         self.point.map_or_else(|| self.folder.summary().points(), |point| vec![point])
     }
 }
 
-/// A run with what became of its flows.
+/// A run with the outcomes of its flows.
 pub(super) struct Loaded {
     pub run: RunSummary,
     pub outcomes: Outcomes,
-    /// What its flows are: numbers, hosts, sizes and starts.
+    /// A checksum of its flows' numbers, hosts, sizes and starts.
     pub flows: u32,
 }
 
-/// Compares every scheme with `against`, at every point that has runs of both: the same flows under two
-/// schemes, over the seeds that both have. Runs that were cut short take no part.
+/// Compares every scheme with `against`, at every point that has runs of both. Each comparison pairs
+/// the same flows under two schemes, over the seeds that both have. Ignores runs that were cut short.
 ///
 /// # Errors
 /// If a folder cannot be read.

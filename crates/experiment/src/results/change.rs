@@ -1,7 +1,7 @@
 //! A relative difference, with its 95% confidence interval.
 //!
-//! FCTs are positive, so that no change is below -100%. Intervals that are symmetric around the log
-//! of the ratio keep to this, and those around the change itself do not. The ratios come from
+//! FCTs are positive, so no change is below -100%. Intervals that are symmetric around the log of the
+//! ratio respect this bound; intervals around the change itself do not. The ratios are computed
 //! elsewhere.
 
 use serde::{Deserialize, Serialize};
@@ -27,8 +27,8 @@ impl Change {
         Change { change: Some(libm::expm1(log)), low: None, high: None }
     }
 
-    /// The change of a log ratio that is known within `half_width`; no interval if that is not
-    /// finite.
+    /// The change of a log ratio that is known to within `half_width`. There is no interval if
+    /// `half_width` is not finite.
     pub(super) fn within(log: f64, half_width: f64) -> Change {
         let end = |end: f64| half_width.is_finite().then(|| libm::expm1(end));
         Change { low: end(log - half_width), high: end(log + half_width), ..Change::exact(log) }
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn intervals_of_changes_cover_the_truth_in_95_of_100_studies() {
         for (seeds, spread) in [(2, 0.02), (3, 1.5), (5, 0.3), (20, 1.0)] {
-            // Each seed's ratio is 0.3, times or over a random factor.
+            // Each seed's ratio is 0.3, multiplied by a random factor.
             let covered = coverage(|random| {
                 let logs: Vec<f64> =
                     (0..seeds).map(|_| libm::log(0.3) + spread * normal(random)).collect();

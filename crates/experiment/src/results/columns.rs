@@ -1,5 +1,5 @@
-//! The columns of the two tables: names, units and meaning. What is written and what the
-//! reference pages say both come from here.
+//! The columns of `flows.parquet` and `ports.parquet`: names, units and meaning. The tables and the
+//! reference pages are both made from this list.
 
 use super::record::{PortsOfRun, RunRecord};
 
@@ -10,9 +10,9 @@ pub struct Column<R: 'static> {
     pub name: &'static str,
     /// The unit, or nothing for a name, a number of things or a truth value.
     pub unit: &'static str,
-    /// What it means, in one sentence.
+    /// The meaning, in one sentence.
     pub about: &'static str,
-    /// Where a row's value comes from: the `R`, and the row's place in it.
+    /// How to find the value of a row, given the `R` and the row's place in it.
     pub value: Value<R>,
 }
 
@@ -56,8 +56,9 @@ pub(super) const fn column<R>(
     Column { name, unit, about, value }
 }
 
-/// `flows.parquet`: a row for every flow of every run. Before these columns stands one for every
-/// varied key, named after it: whole numbers, numbers or text, as all its values can be read.
+/// `flows.parquet`: one row per flow of every run. Before these columns there is one for every
+/// varied key, named after the key. Its values are whole numbers, numbers or text, depending on the
+/// values of the key.
 pub const FLOWS: &[Column<RunRecord>] = &[
     column("scheme", "", Value::Text(|run, _| &run.scheme), "The scheme's name."),
     column("seed", "", Value::Count(|run, _| run.seed), "The seed of the run."),
@@ -228,8 +229,8 @@ pub const FLOWS: &[Column<RunRecord>] = &[
     ),
 ];
 
-/// `ports.parquet`: a row for every port at every sample time, counters since the start of the
-/// run; the rows of a run's end come last. Before these columns stand those of the varied keys, as
+/// `ports.parquet`: one row per port and sample time. Counters count from the start of the run. The
+/// rows of the end of a run come last. Before these columns there are those of the varied keys, as
 /// in [`FLOWS`].
 pub const PORTS: &[Column<PortsOfRun>] = &[
     column("scheme", "", Value::Text(|rows, _| &rows.run.scheme), "The scheme's name."),

@@ -17,7 +17,7 @@ use super::samples::distinct;
 use super::student::t_975;
 use super::{Change, OneByOne, PerClass, Point, SizeClass};
 
-/// One scheme against the first one, at one point.
+/// The comparison of one scheme with the first one, at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The point of the sweep.
@@ -33,32 +33,34 @@ pub struct Comparison {
 /// How FCT differs in one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClassComparison {
-    /// Seeds with flows to compare. From two on, the intervals are over seeds.
+    /// Seeds with flows to compare. If there are two or more, intervals are over seeds.
     pub seeds: u64,
-    /// How many of these seeds differ in any FCT; 0 in summaries that do not say.
+    /// The number of distinct results among these seeds. Seeds with the same FCTs flow by flow
+    /// count once. 0 in older summaries.
     #[serde(default)]
     pub samples: u64,
-    /// Flows compared, over all seeds.
+    /// Pairs of flows, over all seeds.
     pub pairs: u64,
-    /// Measured flows that did not finish under both.
+    /// Measured flows that did not finish under both schemes.
     pub left_out: u64,
-    /// Of the mean.
+    /// The change of the mean.
     pub mean: Change,
-    /// Of the 99th percentile.
+    /// The change of the 99th percentile.
     pub p99: Change,
-    /// How flows fare one by one.
+    /// The FCT of each flow compared with its own under the first scheme.
     #[serde(default)]
     pub one_by_one: OneByOne,
 }
 
 impl ClassComparison {
-    /// Whether several seeds give the same FCTs flow by flow, so that the changes are exact.
+    /// Whether several seeds give the same FCTs flow by flow. The changes are then exact.
     pub fn nothing_is_random(&self) -> bool {
         self.seeds > 1 && self.samples == 1
     }
 }
 
-/// Compares the runs of two schemes: for each seed the first scheme's and the other's.
+/// Compares the runs of two schemes. Each pair has the outcomes of the first and of the other
+/// scheme with one seed.
 pub(super) fn compare(
     seeds: &[(&Outcomes, &Outcomes)],
     class: Option<SizeClass>,
@@ -121,7 +123,7 @@ impl Pairs {
         pairs
     }
 
-    /// Whether there are flows to compare, and some take time.
+    /// Whether there are flows to compare, with FCTs above 0.
     fn is_comparable(&self) -> bool {
         let takes_time = |fcts: &[f64]| fcts.iter().any(|fct| *fct > 0.0);
         takes_time(&self.first) && takes_time(&self.other)
@@ -133,7 +135,8 @@ impl Pairs {
     }
 
     /// Half the width of the 95% interval of the log of the ratio of means, over the flows. By the
-    /// delta method the standard error of the log is that of the ratio, over the ratio.
+    /// delta method, the standard error of the log is the standard error of the ratio, divided by
+    /// the ratio.
     fn half_width_over_flows(&self) -> f64 {
         let log = self.log_ratio_of_means();
         let ratio = libm::exp(log);

@@ -1,4 +1,4 @@
-//! How long flows take to make room for others.
+//! The time that flows take to make room for others.
 
 use std::collections::BTreeMap;
 
@@ -6,35 +6,35 @@ use flowsched_units::Time;
 
 use super::{FlowRow, PortRecord, PortRow, RunRecord};
 
-/// Convergence time: from the last start of a flow until those that were under way before have
-/// come down to their fair share, as Slytherin 2018, V-C and Figure 7, measures it.
+/// Convergence time: the time from the last start of a flow until the earlier flows have fallen to
+/// their fair share, as Slytherin 2018, V-C and Figure 7, measures it.
 ///
-/// What a flow gets is what its host's port sends from one sample to the next, so that the sampling
-/// interval is the resolution. Only flows whose hosts have no other flow count, and only where one
-/// link carries all flows: the fair share is then that link's rate over their number. Other scenes
-/// have no convergence time.
+/// A flow's rate is what its host's port sends from one sample to the next, so the sampling
+/// interval is the resolution. Only flows whose hosts have no other flow count. One link must carry
+/// all flows: the fair share is that link's rate divided by their number. Otherwise there is no
+/// convergence time.
 #[derive(Clone, Debug)]
 pub(super) struct Convergence {
     last_start: Time,
-    /// Bits per second.
+    /// In bits per second.
     fair_share: f64,
-    /// By port: the flow that its host sends.
+    /// The flow that each port's host sends, by port.
     senders: BTreeMap<u32, Sender>,
 }
 
-/// A flow whose host has no other.
+/// A flow whose host has no other flow.
 #[derive(Clone, Debug)]
 struct Sender {
     end: Option<Time>,
-    /// Its port's last sample since the last start.
+    /// Its port's latest sample since the last start.
     before: Option<PortRow>,
-    /// When it was first seen to have made room.
+    /// The first sample time at which the flow had made room.
     made_room: Option<Time>,
 }
 
 impl Convergence {
-    /// For a run with these ports, `last` being their last samples; `None` where the scene has no
-    /// convergence time.
+    /// Prepares the convergence time of a run with these ports. `last` has the last sample of each
+    /// port. `None` if the run has no convergence time.
     pub(super) fn new(
         run: &RunRecord,
         ports: &[PortRecord],
@@ -48,7 +48,7 @@ impl Convergence {
         (!senders.is_empty()).then_some(Convergence { last_start, fair_share, senders })
     }
 
-    /// Takes the next samples.
+    /// Adds the next samples.
     pub(super) fn take(&mut self, samples: &[PortRow]) {
         for sample in samples.iter().filter(|sample| sample.time >= self.last_start) {
             let Some(sender) = self.senders.get_mut(&sample.port) else { continue };
@@ -62,7 +62,7 @@ impl Convergence {
         }
     }
 
-    /// The mean over the flows, in microseconds; `None` where one ended, or the run did, before it
+    /// The mean over the flows, in microseconds. `None` if a flow or the run ended before the flow
     /// had made room.
     pub(super) fn mean_us(&self) -> Option<f64> {
         let time = |sender: &Sender| {
@@ -75,8 +75,8 @@ impl Convergence {
     }
 }
 
-/// The flows that were there before the last start and whose hosts have no other flow, by the ports
-/// of these hosts: host number n sends through port number n.
+/// The flows that started before the last start and whose hosts have no other flow, by the ports of
+/// these hosts. Host number n sends through port number n.
 fn alone(run: &RunRecord, last_start: Time) -> BTreeMap<u32, Sender> {
     let mut flows_of: BTreeMap<u32, u32> = BTreeMap::new();
     for flow in &run.flows {
@@ -95,7 +95,7 @@ fn end(flow: &FlowRow) -> Option<Time> {
     flow.fct.map(|fct| flow.start.saturating_add(fct))
 }
 
-/// Bits per second of the slowest port that has sent what all flows have.
+/// The rate of the slowest port that has sent the bytes of all flows, in bits per second.
 fn slowest_shared_link(run: &RunRecord, ports: &[PortRecord], last: &[PortRow]) -> Option<f64> {
     let finished = run.flows.iter().filter(|flow| flow.finished());
     let bytes: u64 = finished.map(|flow| flow.size.get()).sum();
@@ -115,8 +115,8 @@ mod tests {
         FlowRow { src, dst: 9, size: Bytes::new(1000), start, fct, ..FlowRow::default() }
     }
 
-    /// Port 0 is the first host's, port 3 the link that all flows share, of 8 Gbps; samples every
-    /// 10 us of what port 0 sends.
+    /// Port 0 is the first host's. Port 3 is the link that all flows share, with 8 Gbps. `sent` has
+    /// what port 0 sends from one sample to the next, every 10 us.
     fn convergence_us(flows: Vec<FlowRow>, sent: &[u64]) -> Option<f64> {
         let port = PortRecord {
             owner: String::new(),
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_flow_has_made_room_when_it_gets_no_more_than_its_share() {
-        // Two flows share 8 Gbps, 5,000 B in 10 us each, from 20 us on.
+        // Two flows share 8 Gbps from 20 us on: 5,000 B each in 10 us.
         let flows = vec![flow(0, 0, Some(500)), flow(1, 20, Some(400))];
         let sent = [0, 10_000, 10_000, 9_000, 6_000, 4_900, 5_100];
         assert_eq!(convergence_us(flows.clone(), &sent), Some(30.0));
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(convergence_us(of_one_host, &sent), None, "whose bytes are whose?");
     }
 
-    /// Many flows to one host: work that grows with their square would take minutes.
+    /// With many flows to one host, work that is quadratic in their number would take minutes.
     #[test]
     fn many_flows_to_one_host_are_looked_at_once() {
         let flows = (0..160_000).map(|src| flow(src + 10, u64::from(src), Some(500_000)));

@@ -1,4 +1,4 @@
-//! How the results of two folders differ: settings, tables, and the same flows before and after.
+//! Compares the results of two folders: settings, tables, and the same flows before and after.
 
 use std::collections::BTreeMap;
 
@@ -10,24 +10,24 @@ use super::in_order::in_order;
 use super::outcomes::Outcomes;
 use super::{Folder, PerClass, Point, Program, ResultsError};
 
-/// How the results of two folders differ.
+/// The differences between the results of two folders.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Diff {
-    /// What wrote them.
+    /// The programs that wrote them.
     pub programs: [Program; 2],
-    /// Whether both have every run.
+    /// Whether each folder has every run.
     pub complete: [bool; 2],
-    /// The keys of the resolved experiments that differ, schemes by name.
+    /// The keys whose values differ in the resolved experiments. Schemes are called by name.
     pub keys: Vec<ChangedKey>,
-    /// Whether the tables of flows are the same byte for byte.
+    /// Whether the tables of flows are equal, byte for byte.
     pub same_flows: bool,
-    /// The same of ports.
+    /// Whether the tables of ports are equal, byte for byte.
     pub same_ports: bool,
-    /// Each scheme at each point that is in both folders.
+    /// The comparison of each scheme at each point that both folders have.
     pub schemes: Vec<SchemeDiff>,
-    /// Runs, in words, that only the first folder has.
+    /// The runs that only the first folder has, in words.
     pub only_before: Vec<String>,
-    /// Runs that only the second folder has.
+    /// The runs that only the second folder has, in words.
     pub only_after: Vec<String>,
 }
 
@@ -36,9 +36,9 @@ pub struct Diff {
 pub struct ChangedKey {
     /// The dotted key, `workload.load`.
     pub key: String,
-    /// Its value in the first folder; `None` if it is not there.
+    /// Its value in the first folder; `None` if the key is missing there.
     pub before: Option<String>,
-    /// Its value in the second.
+    /// Its value in the second folder; `None` if the key is missing there.
     pub after: Option<String>,
 }
 
@@ -49,11 +49,11 @@ pub struct SchemeDiff {
     pub point: Point,
     /// The scheme.
     pub scheme: String,
-    /// Seeds whose runs have the same flows in both folders: those that are compared.
+    /// Seeds whose runs have the same flows in both folders. Only these are compared.
     pub seeds: u64,
-    /// Seeds whose flows differ, so that nothing can be paired.
+    /// Seeds whose flows differ, so that they cannot be paired.
     pub other_flows: u64,
-    /// How FCT differs, the second folder's against the first's.
+    /// The change of FCT from the first folder to the second.
     pub fct: PerClass<ClassComparison>,
 }
 
@@ -82,7 +82,7 @@ impl Diff {
         })
     }
 
-    /// Whether both have the same results to the byte.
+    /// Whether both folders have the same tables, byte for byte.
     pub fn is_same(&self) -> bool {
         self.same_flows && self.same_ports
     }
@@ -93,7 +93,7 @@ fn is_same_run(one: &Loaded, other: &Loaded) -> bool {
         == (&other.run.point, &other.run.scheme, other.run.seed)
 }
 
-/// The runs of `these` that `others` lack.
+/// The runs of `these` that `others` lack, in words.
 fn only(these: &[Loaded], others: &[Loaded]) -> Vec<String> {
     let missing = these.iter().filter(|one| !others.iter().any(|other| is_same_run(one, other)));
     let in_words = |one: &Loaded| {
@@ -141,7 +141,7 @@ fn changed_keys(before: &str, after: &str) -> Vec<ChangedKey> {
     changed.map(values).collect()
 }
 
-/// The dotted keys of a resolved experiment with their values; none of a text that is not TOML.
+/// The dotted keys of a resolved experiment, with their values. Empty if the text is not TOML.
 fn keys(experiment: &str) -> BTreeMap<String, String> {
     let mut keys = BTreeMap::new();
     if let Ok(table) = experiment.parse::<toml::Table>() {

@@ -1,17 +1,17 @@
-//! What is reported of a set of values.
+//! The figures that are reported of a set of values.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Mean, percentiles and largest of some values; nothing but the count where there are none.
+/// Mean, percentiles and maximum of a set of values. Without values, only the count is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
-    /// How many values.
+    /// The number of values.
     pub count: u64,
     /// Their mean.
     pub mean: Option<f64>,
-    /// The median, by nearest rank as all percentiles.
+    /// The median. All percentiles are by nearest rank.
     pub p50: Option<f64>,
     /// The 95th percentile.
     pub p95: Option<f64>,
@@ -25,7 +25,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Of values of which each is there this many times.
+    /// The distribution of values that occur as often as `counts` says.
     pub(super) fn of_counts(counts: &BTreeMap<u64, u64>) -> Distribution {
         let count: u64 = counts.values().sum();
         let sum: u128 = counts.iter().map(|(value, n)| u128::from(*value) * u128::from(*n)).sum();
@@ -49,7 +49,7 @@ impl Distribution {
         }
     }
 
-    /// Of these values, none of which is NaN.
+    /// The distribution of these values, none of which may be NaN.
     pub fn from_values(mut values: Vec<f64>) -> Distribution {
         values.sort_unstable_by(f64::total_cmp);
         Distribution {
@@ -64,13 +64,14 @@ impl Distribution {
     }
 }
 
-/// The mean, unless there is nothing to average.
+/// The mean; `None` without values.
 pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The percentile of sorted values that `per_mille` thousandths of them do not exceed, by nearest
-/// rank: the ⌈per_mille·n/1000⌉-th smallest. Integers keep the rank exact.
+/// The smallest of the sorted values that at least `per_mille` thousandths of them do not exceed.
+/// This is the percentile by nearest rank: the ⌈per_mille·n/1000⌉-th smallest value. Integers keep
+/// the rank exact.
 pub(super) fn percentile(sorted: &[f64], per_mille: usize) -> Option<f64> {
     let rank = (per_mille * sorted.len()).div_ceil(1000);
     sorted.get(rank.max(1) - 1).copied()
@@ -124,7 +125,7 @@ mod tests {
             prop_assert_eq!(Distribution::of_counts(&counts), all);
         }
 
-        /// The definition itself: the smallest value that is at least as large as that share of all.
+        /// The definition: the smallest value that is at least as large as that share of all values.
         #[test]
         fn a_percentile_is_the_first_value_that_enough_do_not_exceed(
             mut values in prop::collection::vec(0.0..100.0f64, 1..300), per_mille in 1usize..=1000,

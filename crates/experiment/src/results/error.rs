@@ -1,4 +1,4 @@
-//! What can go wrong with a results folder.
+//! Errors about results folders.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub enum ResultsError {
         /// Why not.
         source: io::Error,
     },
-    /// The folder has results of something else.
+    /// The folder has the results of another experiment.
     #[error(
         "{} has the results of another experiment; name another folder, or remove this one",
         path.display()
@@ -45,9 +45,9 @@ pub enum ResultsError {
     OfWorld {
         /// The folder.
         path: PathBuf,
-        /// Whose results it has.
+        /// The world of its results.
         found: World,
-        /// Whose results were to be added.
+        /// The world whose results were to be added.
         wanted: World,
     },
     /// Another process writes to the folder.
@@ -58,16 +58,16 @@ pub enum ResultsError {
     Busy {
         /// The folder.
         path: PathBuf,
-        /// Which process, in brackets after a space, or nothing if that is not known.
+        /// The process, in brackets after a space; empty if it is not known.
         owner: String,
     },
-    /// Two runs of one scheme, seed and point.
+    /// Two runs have the same scheme, seed and point.
     #[error("there are two runs of {run}; give schemes distinct names")]
     Twice {
         /// The scheme, the seed and the point.
         run: RunKey,
     },
-    /// Not a folder that `flowsched run` wrote.
+    /// The folder was not written by `flowsched run`.
     #[error("{} is not a results folder: {reason}; `flowsched run --out` writes one", path.display())]
     NotResults {
         /// The folder or file.
@@ -75,7 +75,7 @@ pub enum ResultsError {
         /// What is missing or wrong.
         reason: String,
     },
-    /// One of our files, but cut short or changed.
+    /// A file of the results is cut short or changed.
     #[error("{} is damaged: {reason}; run the experiment again", path.display())]
     Damaged {
         /// The file.
@@ -96,7 +96,7 @@ impl ResultsError {
     }
 }
 
-/// The cause of a failed write, where it came from the system.
+/// The cause of a failed write, if it came from the system.
 pub(super) fn io_error(error: ParquetError) -> io::Error {
     io::Error::other(error)
 }

@@ -1,4 +1,5 @@
-//! The names of a results folder's files, and writing them so that they are there in full or not.
+//! The names of a results folder's files. Files are written so that they are either complete or
+//! missing.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,15 +13,15 @@ pub(super) const PROBE_FLOWS_FILE: &str = "probe_flows.parquet";
 pub(super) const PROBE_PORTS_FILE: &str = "probe_ports.parquet";
 pub(super) const SUMMARY_FILE: &str = "summary.json";
 pub(super) const EXPERIMENT_FILE: &str = "experiment.toml";
-/// The folder of single runs, which is there until the study is complete.
+/// The folder of single runs, which exists until the study is complete.
 pub(super) const RUNS_FOLDER: &str = "runs";
 
-/// Where `file` is until it has its name.
+/// The temporary path of `file` while it is written.
 pub(super) fn partial(dir: &Path, file: &str) -> PathBuf {
     dir.join(format!("{file}.partial"))
 }
 
-/// Gives a file its name.
+/// Renames a file from its temporary name to its own.
 pub(super) fn put_in_place(dir: &Path, file: &str) -> Result<(), ResultsError> {
     let path = dir.join(file);
     fs::rename(partial(dir, file), &path).map_err(ResultsError::write(&path))
@@ -50,7 +51,7 @@ pub(super) fn remove(path: &Path) -> Result<(), ResultsError> {
     }
 }
 
-/// Brings what a folder holds, its names, to the disk.
+/// Syncs the names of a folder's files to the disk.
 pub(super) fn sync(dir: &Path) -> Result<(), ResultsError> {
     File::open(dir).and_then(|dir| dir.sync_all()).map_err(ResultsError::write(dir))
 }

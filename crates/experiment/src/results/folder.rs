@@ -1,4 +1,4 @@
-//! A results folder that was written before: read back as a whole or table by table.
+//! Reads results folders, as a whole or table by table.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use super::probed::{ProbedFlows, ProbedPorts};
 use super::read::TableReader;
 use super::{FlowsOfRun, LabRun, Point, PortsOfRun, ResultsError, Summary, TableFile};
 
-/// A results folder that was written before.
+/// A results folder that is open for reading.
 #[derive(Clone, Debug)]
 pub struct Folder {
     dir: PathBuf,
@@ -24,8 +24,9 @@ impl Folder {
     /// Opens `dir` and reads its summary.
     ///
     /// # Errors
-    /// [`ResultsError::NotResults`] if it is no such folder, [`ResultsError::Damaged`] if its
-    /// summary cannot be understood, [`ResultsError::Read`] otherwise.
+    /// - [`ResultsError::NotResults`] if `dir` is not a results folder.
+    /// - [`ResultsError::Damaged`] if its summary is malformed.
+    /// - [`ResultsError::Read`] otherwise.
     pub fn open(dir: &Path) -> Result<Folder, ResultsError> {
         let path = dir.join(SUMMARY_FILE);
         let text = match fs::read_to_string(&path) {
@@ -45,7 +46,7 @@ impl Folder {
         Ok(Folder { dir: dir.to_owned(), summary, experiment })
     }
 
-    /// Adds how late the lab was, in the order of the runs, and its scale to the summary.
+    /// Adds the lab's lateness in each run, in the order of the runs, and the lab's scale to the summary.
     ///
     /// # Errors
     /// [`ResultsError::Write`].
@@ -64,7 +65,7 @@ impl Folder {
         replace(&self.dir, SUMMARY_FILE, &self.summary.to_json())
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
@@ -79,7 +80,7 @@ impl Folder {
         &self.experiment
     }
 
-    /// Hands the flows of each run that has any to `each`, one run at a time.
+    /// Passes the flows of each run that has any to `each`, one run at a time.
     ///
     /// # Errors
     /// [`ResultsError::Read`] or [`ResultsError::Damaged`].
@@ -91,8 +92,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Hands the port samples of each run that has any to `each`: one piece after the other, those
-    /// of one run by time and without another run's between them.
+    /// Passes the port samples of each run that has any to `each`, in pieces. The pieces of a run follow each other,
+    /// sorted by time.
     ///
     /// # Errors
     /// As [`Folder::flows`].
@@ -104,7 +105,7 @@ impl Folder {
         Ok(())
     }
 
-    /// What a probe recorded of flows, each run that has any by itself.
+    /// Passes what a probe recorded of flows to `each`, one run at a time.
     ///
     /// # Errors
     /// As [`Folder::flows`].
@@ -117,7 +118,7 @@ impl Folder {
         Ok(())
     }
 
-    /// What a probe recorded of ports; [`ProbedPorts::ports`] has the names of those.
+    /// Passes what a probe recorded of ports to `each`. [`ProbedPorts::ports`] has the names of the recorded ports.
     ///
     /// # Errors
     /// As [`Folder::flows`].
@@ -130,7 +131,8 @@ impl Folder {
         Ok(())
     }
 
-    /// The path of the table `flows`, `ports`, `probe_flows` or `probe_ports`, which is as the summary says to the byte.
+    /// The path of the table `flows`, `ports`, `probe_flows` or `probe_ports`. Checks first that its file is the one
+    /// that the summary describes.
     ///
     /// # Errors
     /// [`ResultsError::Read`], or [`ResultsError::Damaged`] if it is another file.

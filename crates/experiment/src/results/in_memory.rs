@@ -1,10 +1,10 @@
-//! Runs that are compared without a results folder.
+//! Compares runs without a results folder.
 
 use super::outcomes::Outcomes;
 use super::runs_of_point::RunsOfPoint;
 use super::{ClassComparison, PerClass, PortFigures, RunRecord, RunSummary};
 
-/// A finished run: its figures, and what became of its flows.
+/// A finished run: its figures, and the outcomes of its flows.
 #[derive(Clone, Debug)]
 pub struct RunInMemory {
     /// The figures.
@@ -13,7 +13,7 @@ pub struct RunInMemory {
 }
 
 impl RunInMemory {
-    /// Of what an engine hands over, without figures of ports.
+    /// Takes the record of a run, without figures of ports.
     pub fn new(run: &RunRecord) -> RunInMemory {
         RunInMemory {
             summary: RunSummary::new(run, &PortFigures::default()),
@@ -22,8 +22,8 @@ impl RunInMemory {
     }
 }
 
-/// Compares `scheme` with `against` at one point: the same flows under both, over the seeds that both have.
-/// Runs that were cut short take no part.
+/// Compares `scheme` with `against` at one point. Pairs the same flows under both schemes, over the seeds
+/// that both have. Ignores runs that were cut short.
 pub fn compare_in_memory(
     runs: &[RunInMemory],
     against: &str,

@@ -1,4 +1,4 @@
-//! Links that an experiment names, to see how far they are used and what waits for them.
+//! Links that an experiment names, to report their utilisation and queues.
 
 use std::collections::BTreeMap;
 
@@ -7,29 +7,29 @@ use serde::{Deserialize, Serialize};
 
 use super::{Distribution, PortRecord, PortRow};
 
-/// How links are named in an experiment.
+/// The form of links in an experiment, for errors.
 pub(crate) const FORM: &str = "links such as \"bottleneck: switch 0 to host 51 from 10ms to 19ms; uplink: leaf 0 to spine 0\"";
 
-/// A direction of a link, and the time in which it is looked at.
+/// A direction of a link, and the time span of its figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedLink {
-    /// What its figures are called.
+    /// The name of the link's figures.
     pub name: String,
     /// The host or switch that sends through it.
     pub owner: String,
     /// The host or switch at the other end.
     pub peer: String,
-    /// From when.
+    /// The start of the time span.
     pub from: Time,
-    /// Until when; [`Time::MAX`]: to the end of the run.
+    /// The end of the time span; [`Time::MAX`] for the end of the run.
     pub to: Time,
 }
 
 impl NamedLink {
-    /// Reads links with semicolons between them.
+    /// Parses links that are separated by semicolons.
     ///
     /// # Errors
-    /// The part that is none.
+    /// Returns the first part that is not a link.
     pub fn parse_all(text: &str) -> Result<Vec<NamedLink>, String> {
         let parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
         parts.map(|part| NamedLink::parse(part).ok_or_else(|| part.to_owned())).collect()
@@ -44,12 +44,12 @@ impl NamedLink {
         let (owner, peer) = ends.split_once(" to ")?;
         let [name, owner, peer] = [name, owner, peer].map(|word| word.trim().to_owned());
         let is_whole = ![&name, &owner, &peer].into_iter().any(String::is_empty) && from < to;
-        // A dot would divide the name of a figure.
+        // A dot would split the name of a figure.
         let is_link = is_whole && !name.contains('.');
         is_link.then_some(NamedLink { name, owner, peer, from, to })
     }
 
-    /// Its place among the ports of a run; `None` if there is no such link.
+    /// The place of its port among the ports of a run; `None` if there is no such link.
     pub fn port(&self, ports: &[PortRecord]) -> Option<usize> {
         ports.iter().position(|port| port.owner == self.owner && port.peer == self.peer)
     }
@@ -66,21 +66,21 @@ fn time(text: &str) -> Option<Time> {
     }
 }
 
-/// The figures of a link that the experiment names, in the time that it says.
+/// The figures of a link that the experiment names, over its time span.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkFigures {
     /// Its name.
     pub name: String,
-    /// What it sent between the first and the last sample, over what it can send in that time;
-    /// `None` with fewer than two samples.
+    /// The bytes that it sent between the first and the last sample, divided by its capacity in
+    /// that time. `None` with fewer than two samples.
     pub utilisation: Option<f64>,
-    /// Bytes that wait for it, at every sample.
+    /// Bytes in its queue, over all samples.
     pub queue_bytes: Distribution,
-    /// Packets that wait for it, at every sample.
+    /// Packets in its queue, over all samples.
     pub queue_packets: Distribution,
 }
 
-/// Works out the figures of a link from port samples, one sample time after another.
+/// Computes the figures of a link from port samples, one sample time after another.
 #[derive(Clone, Debug)]
 pub(super) struct LinkMeter {
     link: NamedLink,
@@ -101,7 +101,7 @@ impl LinkMeter {
         Some(LinkMeter { link, port, bytes_per_second, first: None, last: None, bytes, packets })
     }
 
-    /// Adds the samples of one sample time, one for each port in their order.
+    /// Adds the samples of one sample time, one for each port in the order of ports.
     pub(super) fn add(&mut self, samples: &[PortRow]) {
         let Some(sample) = samples.get(self.port) else { return };
         if !(self.link.from..=self.link.to).contains(&sample.time) {
@@ -182,7 +182,7 @@ mod tests {
             meter.add(&[sample(0), sample(1)]);
         }
         let figures = meter.figures();
-        // 15,000 bytes in 20 us at 1,000 bytes a microsecond.
+        // 15,000 bytes in 20 us, at 1,000 bytes per microsecond.
         assert_eq!(figures.utilisation, Some(0.75));
         assert_eq!((figures.queue_packets.mean, figures.queue_packets.max), (Some(4.0), Some(6.0)));
         assert_eq!(figures.queue_bytes.mean, Some(6_000.0));

@@ -1,8 +1,8 @@
-//! The load that a run asks for, and the load that its flows bring.
+//! The load that a run asks for, and the load of its flows.
 //!
-//! Load is data on the wire as a share of what some links can carry: headers count, ACKs and
-//! retransmissions do not. The links are those that the key `load_of` names. How flows are drawn is
-//! not decided here.
+//! Load is data on the wire as a share of the capacity of some links. Headers count, but ACKs and
+//! retransmissions do not. The key `load_of` names the links. How flows are drawn is decided
+//! elsewhere.
 
 use flowsched_topology::{Network, PortId};
 use flowsched_workload::Workload;
@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoadOf {
-    /// Those that hosts send through, on average.
+    /// The links that hosts send through, on average.
     #[default]
     Hosts,
-    /// Those to the one host that receives every flow.
+    /// The link to the only host that receives flows.
     Receiver,
-    /// Those between switches, on average.
+    /// The links between switches, on average.
     Core,
 }
 
@@ -30,13 +30,13 @@ pub struct OfferedLoad {
     pub ports: Vec<u32>,
     /// The load that the experiment asks for; `None` if start times are not random.
     pub requested: Option<f64>,
-    /// The load of the flows from the first start to the last; `None` if all start at once.
+    /// The load of the flows from the first start to the last; `None` if all flows start at once.
     pub realised: Option<f64>,
 }
 
 impl OfferedLoad {
-    /// The load of `workload`; of the links between switches if `of_core`, else of the busiest host
-    /// links.
+    /// The load of `workload`. It refers to the links between switches if `of_core` is true,
+    /// otherwise to the busiest host links.
     pub fn new(workload: &Workload, network: &Network, of_core: bool) -> OfferedLoad {
         let (links, ports): (LoadOf, Vec<PortId>) = match workload.only_receiver {
             _ if of_core => (LoadOf::Core, network.core_ports().collect()),
@@ -69,14 +69,15 @@ pub struct LoadFigures {
     pub links: LoadOf,
     /// The load that the experiment asks for; `None` if start times are not random.
     pub requested: Option<f64>,
-    /// The load of the flows from the first start to the last; `None` if all start at once.
+    /// The load of the flows from the first start to the last; `None` if all flows start at once.
     pub realised: Option<f64>,
-    /// What the links sent while flows arrived; `None` if samples are missing or too far apart.
+    /// The utilisation of the links while flows arrived; `None` if samples are missing or too far
+    /// apart.
     pub utilisation: Option<f64>,
 }
 
 impl LoadFigures {
-    /// Of this load, whose links are used so far.
+    /// The figures of this load, with the utilisation of its links.
     pub(super) fn new(load: &OfferedLoad, utilisation: Option<f64>) -> LoadFigures {
         let OfferedLoad { links, requested, realised, .. } = *load;
         LoadFigures { links, requested, realised, utilisation }

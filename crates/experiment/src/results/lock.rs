@@ -1,23 +1,24 @@
-//! One writer a folder: a lock on the folder itself, which ends with the process that holds it.
+//! Allows one writer per folder. The folder itself is locked; the lock ends with the process that
+//! holds it.
 
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
 use super::ResultsError;
 
-/// The name of the file, in the folder of runs, that says who writes there.
+/// The file in the folder of runs that names the process that writes there.
 const OWNER_FILE: &str = "process";
 
-/// Held while a study is written.
+/// A lock, held while a study is written.
 pub(super) struct Lock {
     _folder: File,
 }
 
 impl Lock {
-    /// Locks `dir` and notes in `runs` who did so.
+    /// Locks `dir` and notes in `runs` which process holds the lock.
     ///
     /// # Errors
-    /// [`ResultsError::Busy`] if another process, or another part of this one, has it.
+    /// [`ResultsError::Busy`] if another process, or another part of this process, holds the lock.
     pub(super) fn take(dir: &Path, runs: &Path) -> Result<Lock, ResultsError> {
         let folder = File::open(dir).map_err(ResultsError::write(dir))?;
         let owner_file = runs.join(OWNER_FILE);

@@ -1,13 +1,13 @@
-//! Results: what runs leave behind in a folder, and the figures worked out from it.
+//! Results: the files that runs write to a folder, and the figures computed from them.
 //!
-//! A folder holds four files. `flows.parquet` has a row for every flow of every run,
-//! `ports.parquet` a row for every port at every sample time, `summary.json` the [`Summary`], and
-//! `experiment.toml` the experiment with every default filled in. The page "Results" of the
-//! reference says what columns and keys mean. The two tables are the same byte for byte whenever the
-//! runs are the same; the summary also holds what the runs cost, which never is.
+//! A folder holds four files. `flows.parquet` has one row per flow of every run, `ports.parquet` one
+//! row per port and sample time. `summary.json` has the [`Summary`], and `experiment.toml` the
+//! experiment with every default filled in. A run with a probe adds `probe_flows.parquet` and
+//! `probe_ports.parquet`. The page "Results" of the reference explains columns and keys. Equal runs
+//! give equal tables, byte for byte. The summary also has the cost of the runs, which always differs.
 //!
 //! What lives here: the record of a run, writing and reading folders, percentiles and paired
-//! comparisons. What may not: anything that runs an experiment, and anything that draws.
+//! comparisons. What may not: running experiments, and drawing charts.
 //!
 //! [`Folder`] reads a folder. `flowsched_run` writes one.
 //!
@@ -21,10 +21,10 @@
 //! - *Small* flows are of up to 100 KB, *medium* ones of up to 10 MB, *large* ones of more
 //!   (powers of 1000).
 //! - A *change* is the relative difference of a figure under two schemes: the geometric mean over
-//!   seeds of its ratio, less 1. Intervals are worked out on the log scale, so that none reaches
-//!   below -100%.
-//! - Figures are over the measured flows that finished. Flows that did not finish are counted,
-//!   and never averaged in.
+//!   seeds of its ratio, less 1. Intervals are computed on the log scale, so none extends below
+//!   -100%.
+//! - Figures are over the measured flows that finished. Flows that did not finish are counted, but
+//!   are not part of any mean.
 
 mod against;
 mod change;
@@ -103,7 +103,7 @@ pub use steady_state::SteadyState;
 pub use summary::{AcrossSeeds, PartSummary, RunSummary, Summary};
 pub use table_file::{TableFile, Tables};
 
-// What only the project's own crates need: writing folders, and describing them in the reference.
+// Only the project's own crates need these: they write folders, and describe them in the reference.
 #[doc(hidden)]
 pub use columns::{Column, FLOWS, PORTS, Value};
 #[doc(hidden)]

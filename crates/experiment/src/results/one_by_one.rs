@@ -1,23 +1,23 @@
-//! How flows fare one by one: each one's FCT under a scheme over that under the first (PDQ 2012,
-//! Figure 8e). A mean says nothing of who pays for it.
+//! Compares flows one by one: the FCT of each flow under a scheme, divided by its FCT under the
+//! first scheme (PDQ 2012, Figure 8e). A mean does not show which flows pay for its improvement.
 
 use serde::{Deserialize, Serialize};
 
 /// Shares of the flows that finished under both schemes, over all seeds; `None` if there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OneByOne {
-    /// The share that takes at most half as long as under the first scheme.
+    /// The share of flows that take at most half as long as under the first scheme.
     pub halved: Option<f64>,
-    /// The share that takes longer.
+    /// The share of flows that take longer.
     pub longer: Option<f64>,
-    /// The share that takes at least twice as long.
+    /// The share of flows that take at least twice as long.
     pub doubled: Option<f64>,
-    /// The largest ratio of any.
+    /// The largest ratio of FCTs.
     pub worst: Option<f64>,
 }
 
 impl OneByOne {
-    /// Of these ratios.
+    /// Computes the shares from these ratios.
     pub(super) fn from_ratios(ratios: &[f64]) -> OneByOne {
         let share = |is_one: fn(f64) -> bool| {
             let count = ratios.iter().filter(|ratio| is_one(**ratio)).count();

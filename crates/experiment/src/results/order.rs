@@ -1,15 +1,15 @@
-//! Orders of schemes that a paper states, and whether the runs show them.
+//! Orders of schemes that a paper states, and whether the runs confirm them.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Change, Point, SizeClass};
 
-/// An order that somebody states: the FCT of these schemes rises from one to the next.
+/// A stated order: the FCT increases from each of these schemes to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// Of the flows of this class; `None`: of all.
+    /// The size class of the flows; `None` for all flows.
     pub class: Option<SizeClass>,
-    /// Of which figure.
+    /// The figure of the FCTs.
     pub figure: Figure,
     /// The schemes' names, the lowest first.
     pub schemes: Vec<String>,
@@ -25,15 +25,15 @@ pub enum Figure {
     P99,
 }
 
-/// How orders are written.
+/// The form of orders in an experiment, for errors.
 pub(crate) const FORM: &str =
     "orders such as \"small mean: pias < dctcp; all p99: pias < l2dct < dctcp\"";
 
 impl Order {
-    /// Reads orders with semicolons between them.
+    /// Parses orders that are separated by semicolons.
     ///
     /// # Errors
-    /// The part that is none.
+    /// Returns the first part that is not an order.
     pub fn parse_all(text: &str) -> Result<Vec<Order>, String> {
         let parts = text.split(';').map(str::trim).filter(|part| !part.is_empty());
         parts.map(|part| Order::parse(part).ok_or_else(|| part.to_owned())).collect()
@@ -57,7 +57,7 @@ impl Order {
     }
 }
 
-/// Whether two schemes are in the order that somebody states, at one point.
+/// Whether two schemes are in the stated order, at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OrderFound {
     /// The point of the sweep.
@@ -66,31 +66,31 @@ pub struct OrderFound {
     pub class: String,
     /// The figure.
     pub figure: Figure,
-    /// The scheme that is said to have the lower FCT.
+    /// The scheme with the lower FCT, as stated.
     pub lower: String,
-    /// The scheme that is said to have the higher one.
+    /// The scheme with the higher FCT, as stated.
     pub higher: String,
-    /// How much more the latter has, paired by flow and seed.
+    /// The relative excess of `higher` over `lower`, paired by flow and seed.
     pub change: Change,
-    /// What follows.
+    /// Whether the order holds.
     pub verdict: OrderVerdict,
 }
 
-/// What a comparison says of an order.
+/// The result of comparing an order with runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OrderVerdict {
-    /// The whole interval is on the stated side, or the change is and nothing is random.
+    /// The whole interval is on the stated side. If nothing is random, the change itself decides.
     Holds,
-    /// The whole interval is on the other side, or the change is and nothing is random.
+    /// The whole interval is on the other side. If nothing is random, the change itself decides.
     Reversed,
-    /// The interval is on both sides, or there is none.
+    /// The interval reaches to both sides, or there is neither an interval nor an exact change.
     Undecided,
 }
 
 impl OrderVerdict {
-    /// The verdict on the relative excess of the scheme that is said to have more. A change without
-    /// an interval decides only if `nothing_is_random`.
+    /// The verdict on the relative excess of the scheme with the higher FCT, as stated. A change
+    /// without an interval decides only if `nothing_is_random`.
     pub fn from_change(excess: &Change, nothing_is_random: bool) -> OrderVerdict {
         let exact = excess.change.filter(|_| nothing_is_random);
         match (excess.low.or(exact), excess.high.or(exact)) {

@@ -1,11 +1,11 @@
-//! What is kept of the flows of a run until all runs are compared, in few bytes per flow.
+//! The outcomes of flows that are kept until all runs are compared, in few bytes per flow.
 
 use flowsched_units::Time;
 
 use super::steady_state::Course;
 use super::{FlowRow, SizeClass};
 
-/// What became of one measured flow.
+/// The outcome of one measured flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Outcome {
     pub flow: u64,
@@ -13,16 +13,16 @@ pub(super) struct Outcome {
     pub fct: Option<Time>,
 }
 
-/// What became of the measured flows of one run, by flow number.
+/// The outcomes of the measured flows of one run, sorted by flow number.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outcomes {
     pub flows: Vec<Outcome>,
-    /// `None` unless start times are random and there are enough flows.
+    /// The course of slowdown. `None` unless start times are random and there are enough flows.
     pub course: Option<Course>,
 }
 
 impl Outcomes {
-    /// Of a run's flows, whose starts are random or not.
+    /// The outcomes of a run's flows. `is_random`: whether their start times are random.
     pub(super) fn from_flows(flows: &[FlowRow], is_random: bool) -> Outcomes {
         let course = if is_random { Course::from_flows(flows) } else { None };
         let measured = flows.iter().filter(|flow| flow.measured);

@@ -1,7 +1,7 @@
 //! The mean of a figure over several seeds, with its 95% confidence interval.
 //!
-//! No figure of a run is negative, and on the log scale no interval is. The figures come from
-//! elsewhere.
+//! No figure of a run is negative, and on the log scale no interval reaches below 0. The figures
+//! are computed elsewhere.
 
 use super::distribution::mean;
 use super::student::half_width;
@@ -11,14 +11,14 @@ use super::student::half_width;
 pub struct OverSeeds {
     /// The arithmetic mean.
     pub mean: f64,
-    /// Both ends of the interval. `None` for one seed, and where all seeds give the same value.
+    /// The ends of the interval. `None` with one seed, or if all seeds give the same value.
     pub interval: Option<(f64, f64)>,
 }
 
 impl OverSeeds {
-    /// The mean of `values`, one for each seed; `None` if there are none. The interval is Student's
-    /// for the mean, carried to the log scale by the delta method: `mean` times and over
-    /// exp(t·s/mean), with the standard error s.
+    /// The mean of `values`, which has one value per seed. `None` if there are none. The interval
+    /// is Student's for the mean, carried to the log scale by the delta method: from `mean` divided
+    /// by exp(t·s/mean) to `mean` multiplied by it, where s is the standard error.
     pub fn from_values(values: &[f64]) -> Option<OverSeeds> {
         let mean = mean(values)?;
         let half_width = half_width(values);
@@ -27,7 +27,7 @@ impl OverSeeds {
         Some(OverSeeds { mean, interval: is_known.then_some((mean / factor, mean * factor)) })
     }
 
-    /// The same of shares, none of which exceeds 1: neither does the interval.
+    /// The mean of shares, which do not exceed 1. The interval does not exceed 1 either.
     pub fn of_shares(values: &[f64]) -> Option<OverSeeds> {
         let over = OverSeeds::from_values(values)?;
         let interval = over.interval.map(|(low, high)| (low, high.min(1.0)));
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn intervals_of_means_cover_the_truth_in_about_95_of_100_studies() {
         for seeds in [3, 5, 20] {
-            // Each seed's mean FCT is that of 50 exponential ones of mean 1.
+            // Each seed's mean FCT is the mean of 50 exponential FCTs of mean 1.
             let exponential = |random: &mut TestRng| -libm::log(random.random_range(1e-12..1.0));
             let mean =
                 |random: &mut TestRng| (0..50).map(|_| exponential(random)).sum::<f64>() / 50.0;

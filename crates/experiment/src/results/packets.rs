@@ -1,34 +1,36 @@
-//! What the packets of a run met on their way, as shares.
+//! What happened to the packets of a run on their way, as shares.
 
 use flowsched_schemes::world::Uncounted;
 use serde::{Deserialize, Serialize};
 
 use super::{FlowRow, PacketCounters};
 
-/// Shares of the packets of the measured flows; `None` where there are no such packets, or nobody counts them.
+/// Shares of the packets of the measured flows. `None` if there are no such packets, or if they are not
+/// counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PacketFigures {
-    /// Data packets that arrived.
+    /// The number of data packets that arrived.
     pub arrived: Option<u64>,
-    /// The share that some port marked.
+    /// The share of packets that some port marked.
     pub marked: Option<f64>,
-    /// The share that more than one port marked.
+    /// The share of packets that more than one port marked.
     pub marked_again: Option<f64>,
-    /// The same of the packets of tail flows alone: those whose FCT is beyond the 95th percentile
-    /// (Slytherin 2018, III-A and Table I).
+    /// The share of packets that more than one port marked, among tail flows: those whose FCT is beyond the
+    /// 95th percentile (Slytherin 2018, III-A and Table I).
     pub marked_again_in_tail: Option<f64>,
-    /// The share that came, sent for the first time, after one that was sent later (Slytherin
-    /// 2018, V-F).
+    /// The share of packets that were sent for the first time and came after a packet that was sent later
+    /// (Slytherin 2018, V-F).
     pub reordered: Option<f64>,
-    /// Of the ACKs of flows that lost nothing, the share that acknowledged nothing new (EPN 2018,
+    /// The share of ACKs that acknowledged nothing new, among the ACKs of flows that lost no packet (EPN 2018,
     /// Fig. 6).
     pub duplicate_acks: Option<f64>,
-    /// Of the same ACKs, the share that was the third or later such one in a row.
+    /// The share of ACKs that were at least the third in a row to acknowledge nothing new, among the same
+    /// ACKs.
     pub third_duplicate_acks: Option<f64>,
 }
 
 impl PacketFigures {
-    /// Of all flows together, where data packets are counted but not by flow, and ACKs are not.
+    /// The shares over all flows together, for worlds that count data packets but not by flow, and no ACKs.
     pub(super) fn of_all(packets: PacketCounters) -> PacketFigures {
         let share = |part: u64| (packets.arrived > 0).then(|| part as f64 / packets.arrived as f64);
         PacketFigures {
@@ -40,7 +42,7 @@ impl PacketFigures {
         }
     }
 
-    /// Of these flows.
+    /// The shares over these flows.
     pub(super) fn from_flows(flows: &[&FlowRow], uncounted: Uncounted) -> PacketFigures {
         if uncounted.arrivals {
             return PacketFigures::default();
@@ -75,7 +77,7 @@ fn tail<'a>(flows: &[&'a FlowRow]) -> Vec<&'a FlowRow> {
     finished.split_off((finished.len() * 95).div_ceil(100))
 }
 
-/// The sum of first counts over that of second ones.
+/// The sum of the first counts divided by the sum of the second counts; `None` if that is 0.
 fn share(flows: &[&FlowRow], counts: impl Fn(&FlowRow) -> (u64, u64)) -> Option<f64> {
     let (part, whole) = flows.iter().fold((0, 0), |(part, whole), flow| {
         let (more, all) = counts(flow);

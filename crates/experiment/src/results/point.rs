@@ -1,17 +1,17 @@
-//! The point of a sweep: which keys were varied, and what they were.
+//! The point of a sweep: the varied keys and their values.
 
 use std::fmt;
 
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Varied keys and their values as they are written in the experiment file, in the order in
-/// which they were asked for. A JSON object of texts.
+/// Varied keys and their values. The values are as the experiment file has them, and the keys are
+/// in the order in which the user gave them. Serialized as a JSON object of texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Point(pub Vec<(String, String)>);
 
 impl Point {
-    /// The value of `key` here.
+    /// The value of `key` at this point.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
@@ -27,7 +27,7 @@ impl Point {
     }
 }
 
-/// `workload.load = 0.8, topology.spines = 4`.
+/// Writes `workload.load = 0.8, topology.spines = 4`.
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (key, value)) in self.0.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Figures of ports, worked out while samples pass: memory grows with ports, not with time.
+//! Computes figures of ports while samples pass. Memory grows with the number of ports, not with
+//! time.
 
 use std::collections::BTreeMap;
 
@@ -9,35 +10,35 @@ use super::run_start::RunStart;
 use super::utilisation::UtilisationMeter;
 use super::{Distribution, LinkFigures, PortRow};
 
-/// What the summary says of ports.
+/// The figures of ports in the summary.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PortFigures {
-    /// As [`super::RunSummary::queue_bytes`].
+    /// See [`super::RunSummary::queue_bytes`].
     pub queue_bytes: Distribution,
-    /// As [`super::LoadFigures::utilisation`].
+    /// See [`super::LoadFigures::utilisation`].
     pub utilisation: Option<f64>,
-    /// As [`super::RunSummary::convergence_us`].
+    /// See [`super::RunSummary::convergence_us`].
     pub convergence_us: Option<f64>,
-    /// As [`super::RunSummary::links`].
+    /// See [`super::RunSummary::links`].
     pub links: Vec<LinkFigures>,
 }
 
-/// Looks at each sample once.
+/// Examines each sample once.
 #[derive(Clone, Debug)]
 pub(super) struct PortWatch {
     is_switch: Vec<bool>,
-    /// From when to when queues count: while flows arrive, or to the end of a burst.
+    /// The time span in which queues count: while flows arrive, or until the end of a burst.
     window: Option<(Time, Time)>,
-    /// How many samples saw this many bytes wait.
+    /// The number of samples for each number of bytes in the queue.
     waiting: BTreeMap<u64, u64>,
     utilisation: UtilisationMeter,
     links: Vec<LinkMeter>,
-    /// By port: its last sample.
+    /// The last sample of each port.
     last: Vec<PortRow>,
 }
 
 impl PortWatch {
-    /// For the ports of the run that begins so.
+    /// Prepares the figures of a run that begins like this.
     pub(super) fn new(start: &RunStart) -> PortWatch {
         let RunStart { ports, arrivals, random_starts, load_ports, links, .. } = start;
         let window = match random_starts {
@@ -55,7 +56,7 @@ impl PortWatch {
         }
     }
 
-    /// Takes the samples of the next time.
+    /// Adds the samples of the next sample time.
     pub(super) fn take(&mut self, samples: &[PortRow]) {
         self.utilisation.add(samples);
         self.links.iter_mut().for_each(|link| link.add(samples));
@@ -69,14 +70,14 @@ impl PortWatch {
         }
     }
 
-    /// Every port as it was when it was last looked at.
+    /// The last sample of every port.
     pub(super) fn last(&self) -> &[PortRow] {
         &self.last
     }
 
-    /// Bytes that wait in switches' ports at the sample times while flows arrive (Slytherin 2018,
-    /// Figure 5), or in all of a run without random start times: every port at every sample is a
-    /// value.
+    /// Bytes in the queues of switches' ports at the sample times while flows arrive (Slytherin
+    /// 2018, Figure 5). If start times are not random, all sample times from the first start count.
+    /// Each port at each sample is a value.
     pub(super) fn queue_bytes(&self) -> Distribution {
         Distribution::of_counts(&self.waiting)
     }
@@ -86,7 +87,7 @@ impl PortWatch {
         self.links.iter().map(LinkMeter::figures).collect()
     }
 
-    /// How far the links are used that the load refers to.
+    /// The utilisation of the links that the load refers to.
     pub(super) fn utilisation(&self) -> Option<f64> {
         self.utilisation.utilisation()
     }

@@ -1,4 +1,4 @@
-//! Writing what a probe recorded in one run, a piece at a time.
+//! Writes what a probe recorded in one run, piece by piece.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::table::TableWriter;
 use super::varied::VariedKey;
 use super::{PortRecord, ResultsError, RunKey, TableFile};
 
-/// A piece is written when it has so many rows.
+/// A piece is written when it has this many rows.
 const ROWS_OF_GROUP: usize = 1 << 17;
 
 /// The two tables of a probe.
@@ -21,7 +21,7 @@ pub(super) struct ProbeWriter {
 }
 
 impl ProbeWriter {
-    /// Empty tables in the folder `dir`.
+    /// Creates empty tables in the folder `dir`.
     pub(super) fn new(
         dir: &Path,
         keys: &[VariedKey],
@@ -62,7 +62,7 @@ impl ProbeWriter {
         }
     }
 
-    /// Ends both tables: that of flows, that of ports.
+    /// Finishes both tables. Returns the table of flows, then that of ports.
     pub(super) fn finish(mut self, dir: &Path) -> Result<[TableFile; 2], ResultsError> {
         if !self.pending_ports.rows.is_empty() {
             self.write_ports(dir)?;

@@ -1,4 +1,4 @@
-//! What a probe recorded over time: rows of ports and of flows, and their columns.
+//! Rows that a probe recorded of ports and flows over time, and their columns.
 
 use flowsched_units::Time;
 
@@ -10,22 +10,22 @@ use super::{PortRecord, PortRow, RunKey};
 pub struct ProbedPort {
     /// The port.
     pub port: PortRow,
-    /// What left it since its last row, in bits per second; `None` in the first row.
+    /// The rate at which it has sent since its last row, in bits per second; `None` in the first row.
     pub rate_bps: Option<f64>,
 }
 
 /// A flow at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ProbedFlow {
-    /// When.
+    /// The time of the row.
     pub time: Time,
-    /// Its number.
+    /// The flow's number.
     pub flow: u64,
-    /// Bytes that may be in flight.
+    /// The window: bytes that may be in flight.
     pub window_bytes: Option<u64>,
-    /// The rate at which it may send, or at which it sent since its last row.
+    /// The rate at which it may send, or at which it has sent since its last row.
     pub rate_bps: Option<f64>,
-    /// The estimate of the share of marked packets.
+    /// Its estimate of the share of marked packets.
     pub alpha: Option<f64>,
     /// The priority of its last data packet.
     pub priority: Option<u64>,
@@ -38,7 +38,7 @@ pub struct ProbedFlow {
 pub struct ProbedPorts {
     /// The run.
     pub run: RunKey,
-    /// All ports of the network.
+    /// All ports of the network, by number.
     pub ports: Vec<PortRecord>,
     /// The rows.
     pub rows: Vec<ProbedPort>,
@@ -59,7 +59,7 @@ impl ProbedPorts {
     }
 }
 
-/// `probe_ports.parquet`: a row for each recorded port at each time. Before these columns stand those of
+/// `probe_ports.parquet`: one row per recorded port and time. Before these columns there are those of
 /// the varied keys.
 pub const PROBE_PORTS: &[Column<ProbedPorts>] = &[
     column("scheme", "", Value::Text(|rows, _| &rows.run.scheme), "The scheme's name."),
@@ -126,8 +126,8 @@ pub const PROBE_PORTS: &[Column<ProbedPorts>] = &[
     ),
 ];
 
-/// `probe_flows.parquet`: a row for each recorded flow at each time while it is under way. Before these
-/// columns stand those of the varied keys.
+/// `probe_flows.parquet`: one row per recorded flow and time while the flow is under way. Before these
+/// columns there are those of the varied keys.
 pub const PROBE_FLOWS: &[Column<ProbedFlows>] = &[
     column("scheme", "", Value::Text(|rows, _| &rows.run.scheme), "The scheme's name."),
     column("seed", "", Value::Count(|rows, _| rows.run.seed), "The seed of the run."),

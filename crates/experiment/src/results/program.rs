@@ -1,4 +1,4 @@
-//! Which program wrote results.
+//! The program that wrote results.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 pub struct Program {
     /// The version, `0.1.0`.
     pub version: String,
-    /// The commit that it was built from, with `-dirty` if files were changed; empty if that is not
+    /// The commit that it was built from, with `-dirty` if files were changed; empty if the commit is not
     /// known.
     pub commit: String,
     /// The command with its arguments.
     pub command: String,
-    /// What moved the packets.
+    /// The world that moved the packets.
     #[serde(default)]
     pub world: World,
 }
@@ -31,7 +31,7 @@ pub enum World {
 }
 
 impl World {
-    /// The command whose results are of this world.
+    /// The command that writes results of this world.
     pub fn command(self) -> &'static str {
         match self {
             World::Simulator => "flowsched run",
@@ -42,13 +42,13 @@ impl World {
 }
 
 impl Program {
-    /// The same program, whose results are of this world.
+    /// The same program, with results of this world.
     #[must_use]
     pub fn in_world(self, world: World) -> Program {
         Program { world, ..self }
     }
 
-    /// Whether both are built from the same code and have the same world, so that their results are the same.
+    /// Whether both were built from the same code and have the same world. Their results are then the same.
     pub fn is_same_code(&self, other: &Program) -> bool {
         let code =
             |program: &Program| (program.version.clone(), program.commit.clone(), program.world);

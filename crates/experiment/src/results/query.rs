@@ -1,4 +1,4 @@
-//! Queries: flows that one host waits for together.
+//! Queries: flows to one host that are complete only together.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use flowsched_units::Time;
 
 use super::{Distribution, FlowRow};
 
-/// Completion times of queries in microseconds. Flows that start at the same time to the same host are
-/// one query: it is complete when the last byte of all of them has arrived (PIAS ToN 2017, V-A: "A query
-/// is completed only when the client receives all the responses from the servers"). A query of which a
-/// flow does not finish has no time.
+/// Completion times of queries, in microseconds. Flows that start at the same time to the same host are
+/// one query. It is complete when the last byte of all its flows has arrived (PIAS ToN 2017, V-A: "A
+/// query is completed only when the client receives all the responses from the servers"). A query has no
+/// time if one of its flows does not finish.
 pub(crate) fn query_us(flows: &[&FlowRow]) -> Distribution {
     let mut queries: BTreeMap<(Time, u32), Option<Time>> = BTreeMap::new();
     for flow in flows {

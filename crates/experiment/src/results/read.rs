@@ -1,5 +1,5 @@
-//! Reading a table back: one row group, which is of one run, at a time, and only the columns that
-//! are asked for.
+//! Reads tables. Reads one row group at a time, which belongs to one run, and only the columns that the
+//! caller needs.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,7 +27,7 @@ pub struct FlowsOfRun {
     pub run: RunKey,
     /// Its flows, in the order in which they were written.
     pub flows: Vec<FlowRow>,
-    /// Which part of the workload each of them belongs to.
+    /// The part of the workload that each flow belongs to.
     pub parts: FlowParts,
 }
 
@@ -40,8 +40,9 @@ pub(super) struct TableReader {
 }
 
 impl TableReader {
-    /// Opens the table at `path`, which must be as `expected` to the byte: the Parquet library
-    /// trusts the end of a file too much to be given a damaged one. Its runs have some of `points`.
+    /// Opens the table at `path`. Its file must be exactly as `expected`, because the Parquet library
+    /// trusts the end of a file too much to be given a damaged one. Each of its runs has one of
+    /// `points`.
     pub(super) fn open(
         path: &Path,
         expected: TableFile,
@@ -65,12 +66,12 @@ impl TableReader {
         Ok(TableReader { path, file, points })
     }
 
-    /// How many row groups it has.
+    /// The number of row groups.
     pub(super) fn groups(&self) -> usize {
         self.file.num_row_groups()
     }
 
-    /// Appends all its row groups to another table of the same columns.
+    /// Appends all its row groups to another table with the same columns.
     pub(super) fn copy_to<S: Sink, R>(&self, table: &mut TableWriter<S, R>) -> io::Result<()> {
         let file = File::open(&self.path)?;
         table.append_all(&file, self.file.metadata().row_groups())
@@ -89,10 +90,10 @@ impl TableReader {
     }
 }
 
-/// A column's name, and where a flow's row has its value.
+/// A column's name, and the setter of its value in a flow's row.
 type Field<T> = (&'static str, fn(&mut FlowRow, T));
 
-/// Columns of whole numbers, and what each of them says of a flow.
+/// The columns of whole numbers that every table of flows has.
 const COUNTS: [Field<u64>; 6] = [
     ("flow", |row, flow| row.flow = flow),
     ("size_bytes", |row, bytes| row.size = Bytes::new(bytes)),
@@ -102,7 +103,7 @@ const COUNTS: [Field<u64>; 6] = [
     ("timeouts", |row, count| row.timeouts = count),
 ];
 
-/// The same for what the packets of each flow met; older tables do not have them.
+/// The columns of what happened to each flow's packets. Older tables do not have them.
 const COUNTS_OF_PACKETS: [Field<u64>; 8] = [
     ("packets_arrived", |row, count| row.packets.arrived = count),
     ("packets_marked", |row, count| row.packets.marked = count),
@@ -114,7 +115,7 @@ const COUNTS_OF_PACKETS: [Field<u64>; 8] = [
     ("third_duplicate_acks", |row, count| row.packets.third_duplicate_acks = count),
 ];
 
-/// The same for times that may be null.
+/// The columns of times that may be null.
 const TIMES_OR_NULL: [Field<Option<Time>>; 3] = [
     ("fct_ps", |row, time| row.fct = time),
     ("fct_receiver_ps", |row, time| row.receiver_fct = time),
@@ -142,7 +143,7 @@ impl Rows<'_> {
         ResultsError::damaged(self.path, reason)
     }
 
-    /// Which run it is, `None` if it has no rows.
+    /// The run that the rows belong to; `None` if there are no rows.
     fn key(&self) -> Result<Option<RunKey>, ResultsError> {
         let mut cells = Vec::new();
         for (key, physical) in self.columns.iter().take_while(|(name, _)| *name != "scheme") {
@@ -155,7 +156,7 @@ impl Rows<'_> {
         Ok(Some(RunKey { point: varied::point(cells, self.points), scheme, seed }))
     }
 
-    /// The value of a varied key.
+    /// The first value of a varied key's column; `None` if there are no rows.
     fn first_cell(&self, key: &str, physical: Physical) -> Result<Option<Cell>, ResultsError> {
         Ok(match physical {
             Physical::INT64 => self.first::<Int64Type>(key, 1)?.pop().map(Cell::Count),
@@ -176,8 +177,8 @@ impl Rows<'_> {
         Ok(Some(FlowsOfRun { run, flows, parts }))
     }
 
-    /// A row for each flow, filled in column by column, so that only one column is in memory beside the
-    /// rows.
+    /// One row per flow. Rows are filled in column by column, so that memory holds only one column
+    /// besides the rows.
     fn flow_rows(&self) -> Result<Vec<FlowRow>, ResultsError> {
         let mut rows = vec![FlowRow::default(); self.rows()];
         for (name, set) in COUNTS {
@@ -226,7 +227,7 @@ impl Rows<'_> {
         Ok(Some(PortsOfRun { run, ports: self.port_names(&samples)?, samples }))
     }
 
-    /// Every port once, by its number.
+    /// Each port once, sorted by number.
     fn port_names(&self, samples: &[PortRow]) -> Result<Vec<PortRecord>, ResultsError> {
         let mut first = BTreeMap::new();
         for (row, sample) in samples.iter().enumerate() {
@@ -235,7 +236,7 @@ impl Rows<'_> {
         if first.keys().zip(0..).any(|(port, expected)| *port != expected) {
             return Err(self.damaged("a port has no rows"));
         }
-        // The first sample names every port: the rows after it repeat the names.
+        // The first sample names every port. Later rows repeat the names.
         let rows = first.values().max().map_or(0, |row| row + 1);
         let owner = self.first::<ByteArrayType>("owner", rows)?;
         let peer = self.first::<ByteArrayType>("peer", rows)?;
@@ -255,12 +256,12 @@ impl Rows<'_> {
         first.values().map(port).collect()
     }
 
-    /// Whether there is such a column: tables of older versions lack those that came later.
+    /// Whether the table has this column. Older tables lack the columns that were added later.
     fn has(&self, name: &str) -> bool {
         self.columns.iter().any(|(column, _)| column == name)
     }
 
-    /// What a probe recorded of flows.
+    /// Reads what a probe recorded of flows.
     pub(super) fn probed_flows(&self) -> Result<Option<ProbedFlows>, ResultsError> {
         let Some(run) = self.key()? else { return Ok(None) };
         let time = self.counts("time_ps")?;
@@ -282,7 +283,7 @@ impl Rows<'_> {
         Ok(Some(ProbedFlows { run, rows }))
     }
 
-    /// What a probe recorded of ports, with the names of those that have rows.
+    /// Reads what a probe recorded of ports, with the names of the ports that have rows.
     pub(super) fn probed_ports(&self) -> Result<Option<ProbedPorts>, ResultsError> {
         let Some(run) = self.key()? else { return Ok(None) };
         let time = self.counts("time_ps")?;
@@ -335,7 +336,7 @@ impl Rows<'_> {
         self.maybe::<DoubleType>(name)
     }
 
-    /// All values of a column with nulls.
+    /// All values of a column that may have nulls.
     fn maybe<T: DataType>(&self, name: &str) -> Result<Vec<Option<T::T>>, ResultsError> {
         let rows = self.rows();
         let (present, values) = self.read::<T>(name, rows)?;
@@ -387,7 +388,8 @@ impl Rows<'_> {
         Ok(self.read::<T>(name, rows)?.1)
     }
 
-    /// For a column with nulls which rows have a value, and the values.
+    /// Reads at most `rows` rows of a column. Returns which rows have a value, if the column may have
+    /// nulls, and the values.
     fn read<T: DataType>(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! The record of one run: what an engine hands over when it has finished.
+//! The record of one run, which an engine returns when the run has finished.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{OfferedLoad, Point, SizeClass};
 
-/// Which run rows belong to.
+/// The run that rows belong to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunKey {
     /// The point of the sweep.
@@ -20,7 +20,7 @@ pub struct RunKey {
     pub seed: u64,
 }
 
-/// `scheme "pias" with seed 1 at workload.load = 0.8`.
+/// Writes `scheme "pias" with seed 1 at workload.load = 0.8`.
 impl fmt::Display for RunKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "scheme \"{}\" with seed {}", self.scheme, self.seed)?;
@@ -31,52 +31,53 @@ impl fmt::Display for RunKey {
 /// The record of one run, without its port samples: one scheme, one seed, one point of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunRecord {
-    /// The varied keys and their values; empty where nothing was varied.
+    /// The varied keys and their values; empty if no key is varied.
     pub point: Point,
     /// The scheme's name.
     pub scheme: String,
     /// The seed.
     pub seed: u64,
-    /// Whether the run was cut short, so that its figures are of a part only.
+    /// Whether the run was cut short, so that its figures cover only a part of it.
     pub stopped: bool,
-    /// What the scheme is worth as a schedule, if it is one and not a protocol.
+    /// The quality of the scheme as a schedule, if it is a schedule and not a protocol.
     pub schedule: Option<Schedule>,
     /// The load of the flows.
     pub load: OfferedLoad,
-    /// Totals and costs.
+    /// Totals and costs of the run.
     pub counters: Counters,
-    /// Which of these totals, and of the flows' counters, are 0 because nobody counts.
+    /// Which of these totals, and of the flows' counters, are 0 because they are not counted.
     pub uncounted: Uncounted,
-    /// When the last event was.
+    /// The time of the last event.
     pub end: Time,
     /// The hosts' names, by number.
     pub hosts: Vec<String>,
-    /// The flows, by rising number.
+    /// The flows, in ascending order of their numbers.
     pub flows: Vec<FlowRow>,
-    /// Which part of the workload each of them belongs to.
+    /// The part of the workload that each flow belongs to.
     pub parts: FlowParts,
 }
 
 impl RunRecord {
-    /// What tells it from the other runs of the study.
+    /// The key that tells it from the other runs of the study.
     pub fn key(&self) -> RunKey {
         RunKey { point: self.point.clone(), scheme: self.scheme.clone(), seed: self.seed }
     }
 
-    /// The name of host number `host`; empty if nobody said what it is.
+    /// The name of host number `host`; empty if the name is not known.
     pub fn host_name(&self, host: u32) -> &str {
         self.hosts.get(host as usize).map_or("", String::as_str)
     }
 }
 
-/// Samples of one run's ports: all of them, or a piece of whole sample times.
+/// Samples of one run's ports: all of them, or a piece that has whole sample times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PortsOfRun {
     /// The run.
     pub run: RunKey,
     /// Its ports.
     pub ports: Vec<PortRecord>,
-    /// Samples by time, every port at each time; those at the end of the run come last.
+    /// Samples in the order of time, with every port at each time. Those at the end of the run come
+    /// last.
     pub samples: Vec<PortRow>,
 }
 
@@ -87,7 +88,7 @@ impl PortsOfRun {
     }
 }
 
-/// What an omniscient schedule of flows is worth.
+/// The quality of an omniscient schedule of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {
@@ -95,11 +96,11 @@ pub enum Schedule {
     LeastMeanFct,
     /// No scheme meets more deadlines.
     MostDeadlinesMet,
-    /// It is no bound.
+    /// The schedule is no bound.
     Heuristic,
 }
 
-/// Totals over the whole run, unmeasured flows included, and what it cost.
+/// Totals over the whole run, including unmeasured flows, and the cost of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counters {
     /// Packets, data or ACK, that reached the far end of a link.
@@ -110,7 +111,7 @@ pub struct Counters {
     pub cpu_s: f64,
     /// Elapsed time in seconds.
     pub wall_s: f64,
-    /// The largest resident memory of the process until the end of the run.
+    /// The largest resident memory of the process up to the end of the run.
     pub peak_rss_bytes: u64,
     /// Packets dropped.
     pub drops: u64,
@@ -118,37 +119,39 @@ pub struct Counters {
     pub ecn_marks: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Rows of two or more timeouts of a flow, with nothing acknowledged between them.
+    /// Sequences of two or more timeouts of a flow, without a new acknowledgement between them.
     pub repeated_timeouts: u64,
-    /// Timeouts of the longest such row.
+    /// The number of timeouts in the longest such sequence.
     pub longest_timeouts: u32,
-    /// Flows whose connection a host would have ended for its timeouts.
+    /// Flows with so many timeouts that a real host would have ended the connection.
     pub terminations: u64,
     /// Data packets sent again.
     pub retransmissions: u64,
-    /// What the data packets of all flows met, where nobody knows it flow by flow.
+    /// Counters of the data packets of all flows together, if they are not known by flow.
     pub packets: Option<PacketCounters>,
-    /// What the scheme cost beside its data.
+    /// The overhead of the scheme.
     pub overhead: OverheadRecord,
 }
 
-/// What a scheme cost beside its data, in bytes; `None` if nobody counted it.
+/// The overhead of a scheme, in bytes; `None` if it is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverheadRecord {
     /// Bytes that its header adds to every packet.
     pub header_bytes: Option<u64>,
-    /// Probes that senders sent, headers included.
+    /// Bytes of probes that senders sent, including headers.
     pub probe_bytes: Option<u64>,
-    /// The largest state of a switch's port; `None` if the scheme's controllers do not count theirs.
+    /// The largest state of a switch port; `None` if the scheme's controllers do not count their
+    /// state.
     pub port_state_bytes: Option<u64>,
-    /// The largest sum of these over the ports of one switch, which never needed more.
+    /// The largest sum of these over the ports of one switch: an upper bound, since ports need not
+    /// peak together.
     pub switch_state_bytes: Option<u64>,
 }
 
 /// One flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowRow {
-    /// Its number: equal for the same flow under every scheme.
+    /// Its number. The same flow has the same number under every scheme.
     pub flow: u64,
     /// The sending host.
     pub src: u32,
@@ -158,45 +161,46 @@ pub struct FlowRow {
     pub size: Bytes,
     /// When it started.
     pub start: Time,
-    /// From its start until the sender knows that the last byte has arrived; `None` if that
+    /// The time from its start until the sender knows that the last byte has arrived; `None` if that
     /// never happened.
     pub fct: Option<Time>,
-    /// From its start until the last byte arrived; `None` if that never happened.
+    /// The time from its start until the last byte arrived; `None` if that never happened.
     pub receiver_fct: Option<Time>,
-    /// Whether its sender gave it up, because it would not finish by its deadline.
+    /// Whether its sender gave it up because it could not finish by its deadline.
     pub gave_up: bool,
     /// `fct` of the same flow alone on the idle network.
     pub ideal_fct: Time,
-    /// The time that it has, from its start; `None` if it has no deadline.
+    /// The time from its start to its deadline; `None` if it has no deadline.
     pub deadline: Option<Time>,
     /// Data packets sent again.
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// What its packets met on their way.
+    /// What happened to its packets on their way.
     pub packets: PacketCounters,
-    /// Whether it counts: neither warm-up nor cool-down.
+    /// Whether its figures count. Warm-up and cool-down flows are not measured.
     pub measured: bool,
 }
 
-/// What the packets of a flow met on their way; all 0 for an engine without packets.
+/// What happened to the packets of a flow on their way. All 0 for an engine without packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketCounters {
     /// Data packets that arrived while the flow was under way.
     pub arrived: u64,
-    /// Those of them that some port marked.
+    /// Arrived data packets that some port marked.
     pub marked: u64,
-    /// Those that more than one port marked (Slytherin 2018, Table I).
+    /// Arrived data packets that more than one port marked (Slytherin 2018, Table I).
     pub marked_again: u64,
-    /// Those, sent for the first time, that came after one that was sent later.
+    /// Arrived data packets that were sent for the first time and came after a packet that was sent
+    /// later.
     pub reordered: u64,
     /// Data packets that were dropped or lost.
     pub lost: u64,
     /// ACKs that reached the sender.
     pub acks: u64,
-    /// Those of them that acknowledged nothing new.
+    /// ACKs that reached the sender and acknowledged nothing new.
     pub duplicate_acks: u64,
-    /// Those that were the third or later such one in a row.
+    /// ACKs that were at least the third in a row to acknowledge nothing new.
     pub third_duplicate_acks: u64,
 }
 
@@ -212,12 +216,12 @@ impl FlowRow {
         self.fct.map(|fct| fct.as_us_f64() / ideal)
     }
 
-    /// Whether a flow with a deadline finished, at its sender, within it.
+    /// Whether the flow finished at its sender within its deadline; `None` without a deadline.
     pub fn deadline_met(&self) -> Option<bool> {
         self.deadline.map(|deadline| self.fct.is_some_and(|fct| fct <= deadline))
     }
 
-    /// Small, medium or large.
+    /// The flow's size class.
     pub fn class(&self) -> SizeClass {
         SizeClass::containing(self.size)
     }
@@ -230,7 +234,7 @@ pub struct PortRecord {
     pub owner: String,
     /// The host or switch at the other end of the link.
     pub peer: String,
-    /// The group of ports that it belongs to, `"leaf to spine"`.
+    /// The group of ports that it belongs to, such as `"leaf to spine"`.
     pub class: String,
     /// The link's rate.
     pub rate: Rate,
@@ -239,7 +243,7 @@ pub struct PortRecord {
 /// The counters of one port at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PortRow {
-    /// When.
+    /// The time.
     pub time: Time,
     /// The port, by its place in [`PortsOfRun::ports`].
     pub port: u32,

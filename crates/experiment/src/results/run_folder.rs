@@ -1,5 +1,5 @@
-//! One run by itself: its two tables and its figures, in a folder of its own that is there as a
-//! whole or not at all, whatever happens to the program.
+//! Writes and reads one run: its tables and its figures, in a folder of its own. The folder is
+//! either complete or missing, whatever happens to the program.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -22,11 +22,11 @@ use super::{
 };
 
 const FIGURES_FILE: &str = "run.json";
-/// A row group of port samples is written when it has this many rows or more: whole sample times, in
-/// memory of about ten megabytes.
+/// A row group of port samples is written when it has at least this many rows. It consists of whole
+/// sample times, and takes about ten megabytes of memory.
 const ROWS_OF_GROUP: usize = 1 << 17;
 
-/// What [`FIGURES_FILE`] says.
+/// The content of [`FIGURES_FILE`].
 #[derive(Serialize, Deserialize)]
 struct Figures {
     program: Program,
@@ -34,7 +34,7 @@ struct Figures {
     tables: Tables,
 }
 
-/// A run being written. Nothing is left of one that is dropped before [`RunWriter::finish`].
+/// A run being written. If it is dropped before [`RunWriter::finish`], nothing is left of it.
 pub struct RunWriter {
     place: Place,
     keys: Vec<VariedKey>,
@@ -46,11 +46,12 @@ pub struct RunWriter {
     probe: Option<ProbeWriter>,
 }
 
-/// The extension of a run's folder that is being written, and of a run that was cut short.
+/// The extension of the folder of a run that is being written. The next one is for a run that was
+/// cut short.
 const PARTIAL: &str = "partial";
 const CUT_SHORT: &str = "cut";
 
-/// Where a run is written, and where it is when it has all its files.
+/// The folder in which a run is written, and the folders that it may have in the end.
 struct Place {
     partial: PathBuf,
     finished: PathBuf,
@@ -65,7 +66,7 @@ impl Place {
         Ok(Place { partial, finished, cut_short })
     }
 
-    /// Ends the writing: from here on the run is there.
+    /// Renames the folder, which makes the run visible.
     fn put(&self, is_cut_short: bool) -> Result<(), ResultsError> {
         let place = if is_cut_short { &self.cut_short } else { &self.finished };
         remove_folder(&self.finished)?;
@@ -77,15 +78,15 @@ impl Place {
 }
 
 impl Drop for Place {
-    /// Makes room, for others may need it. Once the run is in its place, nothing is here.
+    /// Frees the disk space of an unfinished run. After a finished run, the folder does not exist.
     fn drop(&mut self) {
-        // What stays is removed by the next study in the folder.
+        // If this fails, the next study in the folder removes the rest.
         let _ = fs::remove_dir_all(&self.partial);
     }
 }
 
 impl RunWriter {
-    /// Begins the run that will be in `finished`.
+    /// Begins to write a run whose folder will be `finished`.
     pub(super) fn new(
         finished: PathBuf,
         start: RunStart,
@@ -109,17 +110,17 @@ impl RunWriter {
         })
     }
 
-    /// Adds the samples of all ports at one time, which is not before the last one.
+    /// Adds the samples of all ports at one time. Times must not decrease.
     ///
     /// # Errors
-    /// [`ResultsError::Write`]; then nothing more can be added.
+    /// [`ResultsError::Write`]. After an error, nothing more can be added.
     pub fn add_samples(&mut self, samples: &[PortRow]) -> Result<(), ResultsError> {
         self.watch.take(samples);
         self.pending.samples.extend_from_slice(samples);
         if self.pending.samples.len() >= ROWS_OF_GROUP { self.write_samples() } else { Ok(()) }
     }
 
-    /// Adds what a probe saw of a port, which is not before what it saw last.
+    /// Adds what a probe recorded of a port. Times must not decrease.
     ///
     /// # Errors
     /// As [`RunWriter::add_samples`].
@@ -130,7 +131,7 @@ impl RunWriter {
         }
     }
 
-    /// Adds what a probe saw of a flow, which is not before what it saw last.
+    /// Adds what a probe recorded of a flow. Times must not decrease.
     ///
     /// # Errors
     /// As [`RunWriter::add_samples`].
@@ -148,11 +149,11 @@ impl RunWriter {
         written.map_err(ResultsError::write(&self.place.partial.join(PORTS_FILE)))
     }
 
-    /// Ends the run: from here on it is there, whatever happens. One that was cut short is there
-    /// only until the study ends, as the rest of it is not known.
+    /// Finishes the run. From then on it survives, whatever happens to the program. A run that was
+    /// cut short is kept only until the study ends, because the rest of it is not known.
     ///
     /// # Errors
-    /// [`ResultsError`] if it could not be written; then nothing is left of it.
+    /// [`ResultsError`] if the run could not be written. Nothing is left of it then.
     pub fn finish(mut self, run: &RunRecord) -> Result<RunSummary, ResultsError> {
         if !self.pending.samples.is_empty() {
             self.write_samples()?;
@@ -195,7 +196,7 @@ impl RunWriter {
     }
 }
 
-/// The convergence time, from the samples in the table at `path`.
+/// Computes the convergence time from the samples in the table at `path`.
 fn look_again(
     mut convergence: Convergence,
     path: &Path,
@@ -217,7 +218,7 @@ pub(super) struct RunFolder {
 }
 
 impl RunFolder {
-    /// The run in `dir`, or what was cut short of it; `None` where neither is.
+    /// Opens the run in `dir`, or the part of it that was cut short. `None` if neither exists.
     ///
     /// # Errors
     /// [`ResultsError::Read`] or [`ResultsError::Damaged`].
@@ -237,7 +238,7 @@ impl RunFolder {
         Ok(Some(RunFolder { dir, figures }))
     }
 
-    /// What moved its packets.
+    /// The world that moved its packets.
     pub(super) fn world(&self) -> World {
         self.figures.program.world
     }
@@ -247,7 +248,7 @@ impl RunFolder {
         &self.figures.summary
     }
 
-    /// Whether it went to its end under this very program, and its tables are whole.
+    /// Whether the run is complete, this very program ran it, and its tables are undamaged.
     pub(super) fn is_of(&self, program: &Program) -> bool {
         let Figures { program: own, summary, .. } = &self.figures;
         let is_whole = || self.flows().is_ok() && self.ports().is_ok() && self.probed().is_ok();
@@ -264,14 +265,14 @@ impl RunFolder {
         self.table(PORTS_FILE, self.figures.tables.ports)
     }
 
-    /// Its tables of what a probe recorded, of flows and of ports, if it has them.
+    /// Its tables of what a probe recorded, first of flows, then of ports; `None` without a probe.
     pub(super) fn probed(&self) -> Result<Option<[TableReader; 2]>, ResultsError> {
         let Tables { probe_flows, probe_ports, .. } = self.figures.tables;
         let Some((flows, ports)) = probe_flows.zip(probe_ports) else { return Ok(None) };
         Ok(Some([self.table(PROBE_FLOWS_FILE, flows)?, self.table(PROBE_PORTS_FILE, ports)?]))
     }
 
-    /// What became of its measured flows.
+    /// The outcomes of its measured flows.
     pub(super) fn outcomes(&self) -> Result<Outcomes, ResultsError> {
         let table = self.flows()?;
         let flows = match table.groups() {
@@ -296,7 +297,7 @@ pub(super) fn remove_folder(path: &Path) -> Result<(), ResultsError> {
     }
 }
 
-/// Removes what is left of runs that did not end, and of those that were cut short.
+/// Removes what is left of runs that did not finish, and of runs that were cut short.
 pub(super) fn remove_leftovers(runs: &Path) -> Result<(), ResultsError> {
     for entry in fs::read_dir(runs).map_err(ResultsError::write(runs))? {
         let path = entry.map_err(ResultsError::write(runs))?.path();

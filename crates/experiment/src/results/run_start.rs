@@ -1,10 +1,10 @@
-//! What is known of a run before its first event.
+//! What is known about a run before its first event.
 
 use flowsched_units::Time;
 
 use super::{NamedLink, PortRecord, RunKey};
 
-/// What is known of a run before it begins.
+/// What is known about a run before its first event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunStart {
     /// Which run it is.
@@ -17,7 +17,7 @@ pub struct RunStart {
     pub random_starts: bool,
     /// The ports that the load of its flows refers to, by their places.
     pub load_ports: Vec<u32>,
-    /// The links whose figures are wanted.
+    /// The links to report on.
     pub links: Vec<NamedLink>,
     /// Whether ports or flows are recorded over time.
     pub has_probe: bool,

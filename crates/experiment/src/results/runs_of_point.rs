@@ -1,5 +1,5 @@
-//! The runs of one point of a sweep: what their flows say together. What is read and written is
-//! decided elsewhere.
+//! Compares and combines the runs of one point of a sweep. What is read and written is decided
+//! elsewhere.
 
 use super::comparison::{ClassComparison, compare};
 use super::in_order::in_order;
@@ -11,7 +11,7 @@ use super::{
     RunSummary, SizeClass,
 };
 
-/// The runs of one point with what became of their flows.
+/// The runs of one point, with the outcomes of their flows.
 pub(super) struct RunsOfPoint<'a>(pub(super) Vec<(&'a RunSummary, &'a Outcomes)>);
 
 impl RunsOfPoint<'_> {
@@ -20,7 +20,7 @@ impl RunsOfPoint<'_> {
         in_order(self.0.iter().map(|(run, _)| run.scheme.as_str()))
     }
 
-    /// Every other scheme against `against`.
+    /// Compares every other scheme with `against`.
     pub(super) fn compare_all(&self, point: &Point, against: &str) -> Vec<Comparison> {
         let others = self.schemes().into_iter().filter(|scheme| *scheme != against);
         let comparison = |scheme: &str| Comparison {
@@ -38,7 +38,7 @@ impl RunsOfPoint<'_> {
         wanted.map(|(_, outcomes)| *outcomes)
     }
 
-    /// `scheme` against another one, seed by seed.
+    /// Compares `scheme` with `against`, seed by seed.
     pub(super) fn compare(
         &self,
         against: &str,
@@ -51,7 +51,7 @@ impl RunsOfPoint<'_> {
         compare(&pairs, class)
     }
 
-    /// Of every run, its flows against those of the scheme `against` with the same seed.
+    /// For each run, compares its flows with those of the scheme `against` with the same seed.
     pub(super) fn one_by_one(&self, against: &str) -> Vec<OneByOne> {
         let compared = self.0.iter().map(|(run, outcomes)| {
             let first = self.outcomes(against, run.seed).filter(|_| run.scheme != against);
@@ -75,7 +75,7 @@ impl RunsOfPoint<'_> {
         }
     }
 
-    /// Each two neighbours of an order.
+    /// Checks each pair of neighbours in an order.
     pub(super) fn find(&self, order: &Order, point: &Point) -> Vec<OrderFound> {
         let neighbours = order.schemes.windows(2);
         let found = neighbours.map(|pair| {

@@ -1,5 +1,5 @@
-//! Slowdown by flow size: the flows of a point in bins of equally many, as papers on transport print it
-//! (HPCC 2019, Figure 11; Homa 2018, Figure 8).
+//! Slowdown by flow size. The flows of a point are divided into bins of equal numbers of flows, as in
+//! papers on transport protocols (HPCC 2019, Figure 11; Homa 2018, Figure 8).
 
 use serde::Serialize;
 
@@ -7,30 +7,30 @@ use super::distribution::{mean, percentile};
 use super::in_order::in_order;
 use super::{Placed, Point, ResultsError};
 
-/// How many bins there are at most; equal sizes are never in two bins.
+/// The largest number of bins. Flows of equal size are always in the same bin.
 const BINS: usize = 10;
 
-/// The flows of one range of sizes, under every scheme.
+/// The flows of one range of sizes under every scheme.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SizeBin {
     /// The point of the sweep.
     pub point: Point,
-    /// The smallest size in it, payload bytes.
+    /// The smallest size in the bin, in payload bytes.
     pub from_bytes: u64,
-    /// The largest one.
+    /// The largest size in the bin, in payload bytes.
     pub to_bytes: u64,
-    /// Each scheme, in the order of the runs.
+    /// The slowdown under each scheme, in the order of the runs.
     pub schemes: Vec<SlowdownOfBin>,
 }
 
-/// The slowdown of the measured flows of a bin that finished, over all seeds together.
+/// The slowdown of the measured flows of a bin that finished, over all seeds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SlowdownOfBin {
     /// The scheme.
     pub scheme: String,
-    /// How many flows.
+    /// The number of flows.
     pub flows: u64,
-    /// Their mean slowdown; `None` without flows.
+    /// The mean slowdown; `None` without flows.
     pub mean: Option<f64>,
     /// The median.
     pub p50: Option<f64>,
@@ -40,7 +40,8 @@ pub struct SlowdownOfBin {
     pub p99: Option<f64>,
 }
 
-/// A flow that finished: its point and its scheme by their places. There may be millions.
+/// A flow that finished, with the places of its point and scheme. Kept small, since there may be
+/// millions.
 struct Finished {
     point: u32,
     scheme: u32,
@@ -48,7 +49,7 @@ struct Finished {
     slowdown: f64,
 }
 
-/// Slowdown by size, for every point of these folders.
+/// The slowdown by size at every point of these folders.
 ///
 /// # Errors
 /// If a folder cannot be read.

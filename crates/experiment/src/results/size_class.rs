@@ -15,10 +15,10 @@ pub enum SizeClass {
 }
 
 impl SizeClass {
-    /// All three, by size.
+    /// All three classes, in ascending order of size.
     pub const ALL: [SizeClass; 3] = [SizeClass::Small, SizeClass::Medium, SizeClass::Large];
 
-    /// The class of a flow of that many payload bytes.
+    /// The class of a flow of `size` payload bytes.
     pub fn containing(size: Bytes) -> SizeClass {
         match size.get() {
             0..=100_000 => SizeClass::Small,
@@ -46,21 +46,21 @@ impl SizeClass {
     }
 }
 
-/// Something for all flows and for each class.
+/// A value for all flows, and one for each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PerClass<T> {
-    /// For all flows.
+    /// The value for all flows.
     pub all: T,
-    /// For small ones.
+    /// The value for small flows.
     pub small: T,
-    /// For medium ones.
+    /// The value for medium flows.
     pub medium: T,
-    /// For large ones.
+    /// The value for large flows.
     pub large: T,
 }
 
 impl<T> PerClass<T> {
-    /// What `make` gives for all flows (`None`) and for each class.
+    /// Makes the values with `make`, which gets `None` for all flows, then each class.
     pub fn from_fn(mut make: impl FnMut(Option<SizeClass>) -> T) -> PerClass<T> {
         PerClass {
             all: make(None),
@@ -70,7 +70,7 @@ impl<T> PerClass<T> {
         }
     }
 
-    /// The one for a class, or for all flows.
+    /// The value for a class, or for all flows with `None`.
     pub fn get(&self, class: Option<SizeClass>) -> &T {
         match class {
             None => &self.all,

@@ -1,41 +1,41 @@
-//! Whether a run is in steady state: whether the slowdown of its flows stays the same from the
-//! first to the last.
+//! Checks whether a run is in steady state: whether the slowdown of its flows stays the same from the first flow to the
+//! last.
 //!
-//! A network starts empty, so that its first flows meet shorter queues than later ones. The check
-//! compares the first tenth of the measured flows, in the order of their starts, with the second
-//! half (Geweke 1992), by the mean log of slowdown. Its variance comes from the means of ten
-//! batches of the second half, around their trend and widened for the correlation between
-//! neighbouring batches, and is pooled over the seeds. Where steady state means nothing, as in a burst, is decided elsewhere.
+//! A network starts empty, so its first flows meet shorter queues than later ones. The check takes the measured flows
+//! in the order of their starts. It compares the first tenth with the second half (Geweke 1992), by the mean log of
+//! slowdown. The variance is estimated from the means of ten batches of the second half, around their trend. It is
+//! widened for the correlation between neighbouring batches, and pooled over the seeds. For some workloads, such as a
+//! burst, steady state means nothing; this is decided elsewhere.
 
 use serde::{Deserialize, Serialize};
 
 use super::FlowRow;
 use super::student::t_9995;
 
-/// Cells into which a run's measured flows are cut: a multiple of [`BATCHES`] for every twentieth
-/// of the run that is left out.
+/// The number of cells that a run's measured flows are divided into. However many twentieths of the run are left out,
+/// the number of remaining cells is a multiple of [`BATCHES`].
 const CELLS: usize = BATCHES * BATCHES;
-/// Batches of the check.
+/// The number of batches of the check.
 const BATCHES: usize = 20;
-/// The first tenth.
+/// The number of batches in the first tenth.
 const EARLY: usize = BATCHES / 10;
-/// The second half.
+/// The first batch of the second half, and the number of batches in that half.
 const LATE: usize = BATCHES / 2;
-/// Twentieths that a warm-up may take: half of the flows.
+/// The longest warm-up in twentieths of the flows: half of the flows.
 const LONGEST_WARM_UP: usize = BATCHES / 2;
-/// The relative change of slowdown that does not matter.
+/// A relative change of slowdown up to this does not matter.
 const TOLERANCE: f64 = 0.05;
-/// The largest correlation between neighbouring batches that is believed.
+/// Correlations between neighbouring batches are clamped to at most this.
 const MOST_CORRELATION: f64 = 0.9;
 
-/// How slowdown goes on in one run: sums over cells of as many flows each.
+/// The course of slowdown in one run, as sums over cells with equal numbers of flows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Course {
     cells: Vec<Cell>,
-    /// All flows, those that are not measured included.
+    /// The number of all flows, measured or not.
     flows: u64,
     measured: u64,
-    /// Flows before the first that is measured.
+    /// The number of flows before the first measured flow.
     warm_up: u64,
 }
 
@@ -50,21 +50,21 @@ struct Cell {
 pub struct SteadyState {
     /// The geometric mean of the slowdown of the first tenth of the measured flows.
     pub early_slowdown: f64,
-    /// The same of the second half.
+    /// The geometric mean of the slowdown of the second half of the measured flows.
     pub late_slowdown: f64,
-    /// Whether the two differ by no more than 5%, as far as the runs can tell.
+    /// Whether the two differ by no more than 5%, as far as the runs show.
     pub is_steady: bool,
-    /// The fewest `warm_up_flows` after which the rest of the flows is steady, to a twentieth of the
-    /// measured flows. `None` if the runs are steady, or if half of the flows is not enough.
+    /// The smallest `warm_up_flows` after which the rest of the flows is steady, to a twentieth of the measured flows.
+    /// `None` if the runs are steady, or if half of the flows is not enough warm-up.
     pub warm_up_flows: Option<u64>,
-    /// The `flows` to use: more by that warm-up, or twice as many if no warm-up is enough. `None` if
-    /// the runs are steady.
+    /// The recommended `flows`: larger by this warm-up, or twice as many if no warm-up is enough. `None` if the runs
+    /// are steady.
     pub flows: Option<u64>,
 }
 
 impl Course {
-    /// Of the measured flows among `flows`, which are in the order of their starts; `None` if there
-    /// are too few to tell.
+    /// The course over the measured flows among `flows`, which must be sorted by start. `None` if there are too few of
+    /// them.
     pub fn from_flows(flows: &[FlowRow]) -> Option<Course> {
         let measured: Vec<&FlowRow> = flows.iter().filter(|flow| flow.measured).collect();
         if measured.len() < CELLS {
@@ -82,8 +82,8 @@ impl Course {
         Some(Course { cells, flows: flows.len() as u64, measured: measured.len() as u64, warm_up })
     }
 
-    /// The mean log of slowdown in each of the batches of what is left without the first
-    /// `twentieths`; `None` if no flow of some batch finished.
+    /// The mean log of slowdown in each batch, after the first `twentieths` of the flows are left out. `None` if some
+    /// batch has no flow that finished.
     fn batches(&self, twentieths: usize) -> Option<Vec<f64>> {
         let rest = &self.cells[twentieths * BATCHES..];
         let mean = |cells: &[Cell]| {
@@ -96,8 +96,8 @@ impl Course {
 }
 
 impl SteadyState {
-    /// Of the runs of a scheme at one point, one for each seed; `None` if there are no runs, or if
-    /// too few flows of some run finished.
+    /// Checks the runs of a scheme at one point, one for each seed. `None` if there are no runs, or if some run has a
+    /// batch without a flow that finished.
     pub(super) fn from_runs(runs: &[&Course]) -> Option<SteadyState> {
         let (first, drift) = (runs.first()?, Drift::from_runs(runs, 0)?);
         let is_steady_after = |twentieths: &usize| {
@@ -117,7 +117,7 @@ impl SteadyState {
     }
 }
 
-/// The mean log of slowdown early and late in some runs.
+/// The mean log of slowdown early and late in the runs.
 struct Drift {
     early: f64,
     late: f64,
@@ -151,7 +151,7 @@ impl Drift {
         })
     }
 
-    /// Whether the drift is beyond the tolerance, with a confidence of 99.9%.
+    /// Whether the drift exceeds the tolerance with a confidence of 99.9%.
     fn is_significant(&self) -> bool {
         (self.late - self.early).abs() - self.half_width > libm::log1p(TOLERANCE)
     }
@@ -161,8 +161,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// What is left of `values` without their least-squares line, so that a drift does not pass for
-/// noise.
+/// Subtracts the least-squares line from `values`, so that a drift does not count as noise.
 fn without_trend(values: &[f64]) -> Vec<f64> {
     let (center, middle) = (mean(values), (values.len() - 1) as f64 / 2.0);
     let places = || (0..values.len()).map(|place| place as f64 - middle);
@@ -198,7 +197,7 @@ mod tests {
         Course::from_flows(&slowdowns.map(flow).collect::<Vec<_>>()).unwrap()
     }
 
-    /// How many of `studies` of `seeds` runs each raise an alarm.
+    /// The number of alarms in `studies` studies of `seeds` runs each.
     fn alarms(studies: u32, seeds: u32, mut run: impl FnMut(&mut TestRng) -> Course) -> u32 {
         let mut random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
         let mut is_alarm = || {
@@ -218,8 +217,8 @@ mod tests {
         }
     }
 
-    /// Waiting times of an M/M/1 queue (Lindley), which starts as it goes on: 2,000 arrivals pass
-    /// before the first that counts. At load 0.9, neighbours are alike for hundreds of arrivals.
+    /// Waiting times of an M/M/1 queue (Lindley) in equilibrium: 2,000 arrivals pass before the first that counts. At
+    /// load 0.9, neighbouring waiting times are similar for hundreds of arrivals.
     #[test]
     fn a_queue_in_steady_state_raises_few_alarms() {
         for (load, seeds, flows) in
@@ -249,7 +248,7 @@ mod tests {
         }
     }
 
-    /// Slowdown rises towards its level, with the time constant `tau`, in flows.
+    /// Runs whose slowdown rises towards its level with a time constant of `tau` flows.
     fn transient(tau: f64, flows: u32) -> SteadyState {
         let mut random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
         let mut run = || {
@@ -264,7 +263,7 @@ mod tests {
     fn the_warm_up_covers_a_known_transient() {
         let found = transient(1_000.0, 20_000);
         assert!(!found.is_steady && found.early_slowdown < 0.7 * found.late_slowdown, "{found:?}");
-        // After two time constants, 13% are left of the transient, after four 2%.
+        // After two time constants 13% of the transient are left, after four 2%.
         let warm_up = found.warm_up_flows.unwrap();
         assert!((1_000..=4_000).contains(&warm_up), "{found:?}");
         assert_eq!(found.flows, Some(20_000 + warm_up));

@@ -2,7 +2,7 @@
 
 /// The 97.5th percentile with `degrees` degrees of freedom, to within 0.0005.
 ///
-/// Up to 30 from the usual table; above, from [`expansion`].
+/// Up to 30 degrees, the values are from the usual table, and above from [`expansion`].
 pub(super) fn t_975(degrees: u64) -> f64 {
     const TABLE: [f64; 31] = [
         f64::INFINITY,
@@ -43,7 +43,7 @@ pub(super) fn t_975(degrees: u64) -> f64 {
     expansion(1.959_963_984_540_054, degrees)
 }
 
-/// The 99.95th percentile with `degrees` degrees of freedom, at least 8: to within 1%.
+/// The 99.95th percentile with `degrees` degrees of freedom, at least 8, to within 1%.
 pub(super) fn t_9995(degrees: u64) -> f64 {
     expansion(3.290_526_731_491_926, degrees)
 }
@@ -59,7 +59,7 @@ fn expansion(normal: f64, degrees: u64) -> f64 {
     normal * (1.0 + first / n + second / (n * n) + third / (n * n * n))
 }
 
-/// Half the width of the 95% confidence interval of the mean of `values`; NaN for a single one.
+/// Half the width of the 95% confidence interval of the mean of `values`; NaN for a single value.
 pub(super) fn half_width(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -71,7 +71,7 @@ pub(super) fn half_width(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// The probability of at most `t`, by integrating the density: a second way to the same.
+    /// The probability of at most `t`, by integrating the density: a second way to the same result.
     fn cumulative(t: f64, degrees: u64) -> f64 {
         let n = degrees as f64;
         let density = |x: f64| libm::pow(1.0 + x * x / n, -(n + 1.0) / 2.0);

@@ -1,5 +1,5 @@
-//! A study being written: its runs one by one, in whatever order they finish, and then their
-//! tables put together in the order of the experiment.
+//! Writes a study. Its runs are written one by one, in the order in which they finish. Then their
+//! tables are concatenated in the order of the experiment.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -24,50 +24,50 @@ use super::{
 };
 
 const RESERVE_FILE: &str = "reserve";
-/// Bytes kept on the disk while runs are written, so that the ends of the tables and the summary
-/// find room on a disk that a run has filled.
+/// Bytes that are reserved on the disk while runs are written. They make room for the ends of the
+/// tables and the summary on a disk that a run has filled.
 const RESERVE: usize = 1 << 20;
 
-/// What is known of a study before its first run.
+/// What is known about a study before its first run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
     /// The experiment's name.
     pub name: String,
-    /// The resolved experiment file: every key, defaults filled in.
+    /// The resolved experiment file: every key, with defaults filled in.
     pub experiment: String,
-    /// The varied keys, in the order of every run's point.
+    /// The varied keys, in the order of the points.
     pub keys: Vec<VariedKey>,
-    /// The orders of schemes to report on.
+    /// The orders of schemes to check.
     pub orders: Vec<Order>,
-    /// What runs it.
+    /// The program that runs the study.
     pub program: Program,
     /// Whether ports or flows are recorded over time.
     pub has_probe: bool,
 }
 
-/// What happens to runs that an interrupted study has left finished.
+/// What happens to the finished runs of an interrupted study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Earlier {
-    /// They are run again.
+    /// They are discarded and run again.
     Discarded,
-    /// They are kept, if the same program ran them.
+    /// They are kept if the same program ran them.
     Kept,
 }
 
 /// How a study ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Every run is there.
+    /// All runs were written.
     Complete,
-    /// Some are missing: it was interrupted, or a run failed.
+    /// Some runs are missing, because the study was interrupted or a run failed.
     Stopped,
 }
 
-/// Refuses a folder that holds the results of something else than `experiment`, the resolved
-/// file. Results of the same experiment may be replaced: they would be the same.
+/// Refuses a folder that holds the results of another experiment than `experiment`, the resolved file.
+/// Results of the same experiment may be replaced, because they would be the same.
 ///
 /// # Errors
-/// [`ResultsError::Occupied`], or [`ResultsError::Read`] if the folder cannot be looked into.
+/// [`ResultsError::Occupied`], or [`ResultsError::Read`] if the folder cannot be read.
 pub fn check_free(dir: &Path, experiment: &str) -> Result<(), ResultsError> {
     let files = [SUMMARY_FILE, FLOWS_FILE, PORTS_FILE];
     if !files.iter().any(|file| dir.join(file).exists()) && folders_of_runs(dir).next().is_none() {
@@ -82,7 +82,8 @@ pub fn check_free(dir: &Path, experiment: &str) -> Result<(), ResultsError> {
     }
 }
 
-/// Refuses a folder whose results are of another world than `program`'s: both have the same experiment.
+/// Refuses a folder with results from another world than `program`'s. The experiment alone does not
+/// show the world.
 ///
 /// # Errors
 /// [`ResultsError::OfWorld`].
@@ -100,21 +101,21 @@ pub fn check_world(dir: &Path, program: &Program) -> Result<(), ResultsError> {
     }
 }
 
-/// How many finished runs an unfinished study has left in `dir`.
+/// The number of finished runs that an unfinished study has left in `dir`.
 pub fn runs_left(dir: &Path) -> usize {
     folders_of_runs(dir).filter(|run| run.extension().is_none()).count()
 }
 
-/// The folders of runs in `dir`, finished or not.
+/// The folders of runs in `dir`, whether finished or not.
 fn folders_of_runs(dir: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir(dir.join(RUNS_FOLDER)).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(|path| path.is_dir())
 }
 
-/// Writes all `runs` of a study, each with its port samples, to `dir` and summarises them.
+/// Writes all `runs` of a study, each with its port samples, to `dir`, and summarises them.
 ///
 /// # Errors
-/// As [`Writer`]'s; what was written before the error stays, marked as incomplete.
+/// As the methods of [`Writer`]. What was written before the error stays, marked as incomplete.
 pub fn write(
     dir: &Path,
     meta: &Meta,
@@ -153,9 +154,10 @@ pub fn write(
 
 /// Writes a results folder.
 ///
-/// Each run is kept by itself as soon as it has finished, in a folder of runs. [`Writer::finish`]
-/// puts their tables together. It must be called however the study ends: without it there are runs
-/// to go on from, and nothing to read. The folder belongs to one writer at a time.
+/// Each run is written to a folder of its own, and survives as soon as it has finished.
+/// [`Writer::finish`] concatenates the tables of all runs. It must be called however the study ends:
+/// without it, the study can be resumed, but there are no results to read. A folder has one writer at a
+/// time.
 pub struct Writer {
     dir: PathBuf,
     runs: PathBuf,
@@ -165,11 +167,11 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Makes the folder if it is not there.
+    /// Creates the folder if it is missing, and locks it.
     ///
     /// # Errors
-    /// As [`check_free`] and [`check_world`], [`ResultsError::Busy`] if something writes there, or
-    /// [`ResultsError::Write`].
+    /// As [`check_free`] and [`check_world`], [`ResultsError::Busy`] if another writer has the folder,
+    /// or [`ResultsError::Write`].
     pub fn create(dir: &Path, meta: &Meta, earlier: Earlier) -> Result<Writer, ResultsError> {
         fs::create_dir_all(dir).map_err(ResultsError::write(dir))?;
         let runs = dir.join(RUNS_FOLDER);
@@ -191,7 +193,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Removes the runs that are not to be kept.
+    /// Removes the runs that may not be kept.
     fn discard(&self, earlier: Earlier) -> Result<(), ResultsError> {
         for place in self.places()? {
             let is_kept = earlier == Earlier::Kept
@@ -203,7 +205,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The places of the runs that are there, in their order.
+    /// The places of the runs that were written, in ascending order.
     ///
     /// # Errors
     /// [`ResultsError::Read`].
@@ -226,11 +228,11 @@ impl Writer {
         RunFolder::open(&self.folder_of(place))
     }
 
-    /// Begins the run whose place in the experiment is `place`. Tables are in the order of the
-    /// places; the first scheme of each point is the one that others are compared with.
+    /// Begins the run whose place in the experiment is `place`. Tables are in the order of places.
+    /// Other schemes are compared with the first scheme of each point.
     ///
     /// # Errors
-    /// [`ResultsError::Twice`] if it cannot be told from another one, or [`ResultsError::Write`].
+    /// [`ResultsError::Twice`] if there is another run with the same key, or [`ResultsError::Write`].
     pub fn begin(&self, place: usize, start: RunStart) -> Result<RunWriter, ResultsError> {
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         if !begun.insert(start.key.clone()) {
@@ -239,12 +241,12 @@ impl Writer {
         RunWriter::new(self.folder_of(place), start, &self.meta.keys, &self.meta.program)
     }
 
-    /// Puts the tables together and returns the summary. Incomplete if the study ended so or a run
-    /// was cut short; then the runs stay, to go on from.
+    /// Concatenates the tables and returns the summary. The results are incomplete if `ending` says so
+    /// or if a run was cut short. In that case the finished runs are kept for resuming.
     ///
     /// # Errors
-    /// [`ResultsError`]; where a table could not be written, as many runs as fit are in the folder,
-    /// marked as incomplete.
+    /// [`ResultsError`]. If a table could not be written, the folder has as many runs as fit, marked as
+    /// incomplete.
     pub fn finish(&self, ending: Ending) -> Result<Summary, ResultsError> {
         remove(&partial(&self.dir, RESERVE_FILE))?;
         let mut put_together = PutTogether::new(&self.dir, &self.meta)?;
@@ -268,7 +270,7 @@ impl Writer {
     }
 }
 
-/// The tables of all runs, and what the summary needs of them.
+/// The tables of all runs, and the data for the summary.
 struct PutTogether {
     flows: TableWriter<File, RunRecord>,
     ports: TableWriter<File, PortsOfRun>,
@@ -292,7 +294,7 @@ impl PutTogether {
         })
     }
 
-    /// Adds a run, or nothing of it.
+    /// Adds a run completely, or nothing of it.
     fn add(&mut self, dir: &Path, run: &RunFolder) -> Result<(), ResultsError> {
         let (flows, ports, outcomes) = (run.flows()?, run.ports()?, run.outcomes()?);
         let before = (self.flows.groups(), self.ports.groups());
@@ -308,7 +310,7 @@ impl PutTogether {
                 None => Ok(()),
             });
         if let Err(error) = added {
-            // The first error says more than one of taking back.
+            // The first error is more useful than an error of undoing.
             let _ = self.flows.keep(before.0);
             let _ = self.ports.keep(before.1);
             return Err(error);
@@ -318,7 +320,7 @@ impl PutTogether {
         Ok(())
     }
 
-    /// Gives the files their names.
+    /// Finishes the files and renames them to their own names.
     fn finish(self, dir: &Path, meta: &Meta, is_whole: bool) -> Result<Summary, ResultsError> {
         let PutTogether { flows, ports, probed, mut summary, outcomes } = self;
         summary.complete = is_whole && summary.runs.iter().all(|run| run.complete);
@@ -336,7 +338,7 @@ impl PutTogether {
     }
 }
 
-/// The tables of what a probe recorded.
+/// The tables of what probes recorded.
 struct Probed {
     flows: TableWriter<File, ProbedFlows>,
     ports: TableWriter<File, ProbedPorts>,
@@ -350,7 +352,7 @@ impl Probed {
         })
     }
 
-    /// Adds a run, or nothing of it.
+    /// Adds a run completely, or nothing of it.
     fn add(&mut self, dir: &Path, run: &RunFolder) -> Result<(), ResultsError> {
         let Some([flows, ports]) = run.probed()? else { return Ok(()) };
         let before = (self.flows.groups(), self.ports.groups());

@@ -1,4 +1,4 @@
-//! The summary of a study: what `--format json` prints and what reports start from.
+//! The summary of a study, which `--format json` prints and reports are made from.
 
 mod across_seeds;
 mod keys;
@@ -19,22 +19,22 @@ pub use run::{PartSummary, RunSummary};
 pub struct Summary {
     /// The experiment's name.
     pub name: String,
-    /// What ran it.
+    /// The program that ran it.
     #[serde(default)]
     pub program: Program,
-    /// Whether every run of the experiment is there and went to its end.
+    /// Whether every run of the experiment is there and complete.
     pub complete: bool,
     /// The runs, in the order in which they were written.
     pub runs: Vec<RunSummary>,
-    /// Every other scheme against the first, at every point.
+    /// The comparison of every other scheme with the first, at every point.
     pub comparisons: Vec<Comparison>,
     /// The orders of schemes that the experiment states, and whether they hold.
     #[serde(default)]
     pub orders: Vec<OrderFound>,
-    /// What the seeds of each scheme say together, at every point.
+    /// The figures over all seeds of each scheme, at every point.
     #[serde(default)]
     pub across_seeds: Vec<AcrossSeeds>,
-    /// What makes figures less certain than they look: full sentences, each once.
+    /// Warnings about figures that are less certain than they look: full sentences, each once.
     #[serde(default)]
     pub warnings: Vec<String>,
     /// How well the lab kept to real time in each of its runs; empty for other worlds.
@@ -43,7 +43,7 @@ pub struct Summary {
     /// The lab's scale, in lines: rates, delays, thresholds and buffers; empty for other worlds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scale: Vec<String>,
-    /// The tables that the figures are from.
+    /// The length and checksum of each table.
     pub tables: Tables,
 }
 
@@ -58,7 +58,7 @@ impl Summary {
         in_order(self.runs.iter().map(|run| run.scheme.as_str()))
     }
 
-    /// The runs of `scheme` at `point`, one a seed.
+    /// The runs of `scheme` at `point`, one per seed.
     pub fn runs_of<'a>(
         &'a self,
         point: &'a Point,
@@ -67,20 +67,20 @@ impl Summary {
         self.runs.iter().filter(move |run| run.point == *point && run.scheme == scheme)
     }
 
-    /// How `scheme` compares with the first at `point`; `None` for the first.
+    /// The comparison of `scheme` with the first scheme at `point`; `None` for the first scheme.
     pub fn comparison(&self, point: &Point, scheme: &str) -> Option<&Comparison> {
         self.comparisons.iter().find(|c| c.point == *point && c.scheme == scheme)
     }
 
-    /// As JSON text, ending with a line break.
+    /// The summary as JSON text that ends with a line break.
     pub fn to_json(&self) -> String {
         let json = serde_json::to_string_pretty(self);
         json.expect("texts and numbers can be written as JSON") + "\n"
     }
 
-    /// Adds what several runs say together: comparisons, whether the `orders` hold, samples, steady
-    /// state and warnings. The `outcomes` of the flows are in the order of the runs. Runs that were
-    /// cut short take no part.
+    /// Adds what several runs show together: comparisons, whether the `orders` hold, samples,
+    /// steady state and warnings. The `outcomes` of the flows are in the order of the runs. Ignores
+    /// runs that were cut short.
     pub(super) fn compare(&mut self, outcomes: &[Outcomes], orders: &[Order]) {
         let points: Vec<Point> = self.points().into_iter().cloned().collect();
         for point in points {

@@ -1,9 +1,9 @@
-//! Writing a table: Parquet row groups, the same bytes for the same rows.
+//! Writes a table as Parquet row groups. Equal rows give equal bytes.
 //!
-//! A row group is encoded in memory, then appended to the file in one piece. Rows belong to one
-//! run, which has one row group or several. Row groups of another table can be copied as they are.
-//! What has been appended can be taken back, so that a run that did not fit on the disk leaves the
-//! table of the runs before it.
+//! A row group is encoded in memory, then appended to the file in one piece. All rows of a row
+//! group belong to one run, which has one row group or several. Row groups of another table can be
+//! copied unchanged. Appended row groups can be removed again, so that a run that did not fit on
+//! the disk leaves the table of the runs before it intact.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -27,7 +27,7 @@ use super::error::io_error;
 use super::varied::{Cell, VariedKey};
 use super::{Column, Point, ResultsError, TableFile, Value};
 
-/// Where a table goes: written to its end, or cut off.
+/// The destination of a table: written to at its end, and cut off.
 pub(super) trait Sink: Write + Seek {
     fn cut(&mut self, length: u64) -> io::Result<()>;
 }
@@ -38,20 +38,20 @@ impl Sink for File {
     }
 }
 
-/// A table being written, whose rows come from `R`s.
+/// A table being written. Its rows are taken from `R`s.
 pub(super) struct TableWriter<S, R: 'static> {
     sink: S,
     keys: Vec<VariedKey>,
     columns: &'static [Column<R>],
     encoder: SerializedFileWriter<Vec<u8>>,
-    /// Where the start of the file and each row group after it end.
+    /// The offsets at which the start of the file and each row group end.
     ends: Vec<u64>,
-    /// Whether the encoder is ahead of the sink, so that nothing may follow.
+    /// Whether the encoder has more than the sink, so that nothing can be appended.
     closed: bool,
 }
 
 impl<S: Sink, R> TableWriter<S, R> {
-    /// An empty table in `sink`, with a column for each varied key before `columns`.
+    /// Begins an empty table in `sink`, with a column for each varied key before `columns`.
     pub(super) fn new(
         sink: S,
         keys: &[VariedKey],
@@ -64,12 +64,12 @@ impl<S: Sink, R> TableWriter<S, R> {
         Ok(table)
     }
 
-    /// How many row groups it has.
+    /// The number of row groups.
     pub(super) fn groups(&self) -> usize {
         self.ends.len() - 1
     }
 
-    /// Appends a row group of `rows` rows of `from`, a run at `point`.
+    /// Appends a row group with `rows` rows of `from`, which belongs to a run at `point`.
     pub(super) fn append(&mut self, point: &Point, from: &R, rows: usize) -> io::Result<()> {
         self.check_open()?;
         self.closed = true;
@@ -79,7 +79,7 @@ impl<S: Sink, R> TableWriter<S, R> {
         Ok(())
     }
 
-    /// Appends a copy of every row group of a finished table of the same columns.
+    /// Appends copies of all row groups of a finished table with the same columns.
     pub(super) fn append_all(
         &mut self,
         from: &File,
@@ -135,7 +135,7 @@ impl<S: Sink, R> TableWriter<S, R> {
         Ok(())
     }
 
-    /// Moves what has been encoded to the sink.
+    /// Moves the encoded bytes to the sink.
     fn pour(&mut self) -> io::Result<()> {
         self.encoder.flush()?;
         let bytes = mem::take(self.encoder.inner_mut());
@@ -145,7 +145,7 @@ impl<S: Sink, R> TableWriter<S, R> {
         Ok(())
     }
 
-    /// Takes back all row groups but the first `count`; none can be appended afterwards.
+    /// Removes all row groups but the first `count`. Nothing can be appended afterwards.
     pub(super) fn keep(&mut self, count: usize) -> io::Result<()> {
         self.closed = true;
         self.ends.truncate(count + 1);
@@ -155,7 +155,7 @@ impl<S: Sink, R> TableWriter<S, R> {
         Ok(())
     }
 
-    /// Writes the table's end and hands back where it went.
+    /// Writes the table's end and returns the sink.
     pub(super) fn finish(mut self) -> io::Result<S> {
         let groups = self.encoder.flushed_row_groups()[..self.groups()].to_vec();
         let properties = self.encoder.properties();
@@ -177,7 +177,7 @@ impl<S: Sink, R> TableWriter<S, R> {
 }
 
 impl<R> TableWriter<File, R> {
-    /// Writes the table's end and brings its file, at `path`, to the disk.
+    /// Writes the table's end and syncs its file at `path` to the disk.
     pub(super) fn finish_file(self, path: &Path) -> Result<TableFile, ResultsError> {
         let finish = || {
             self.finish()?.sync_all()?;
@@ -241,7 +241,7 @@ fn next(
     column.ok_or_else(|| ParquetError::General("more values than columns".to_owned()))
 }
 
-/// The same value in every row.
+/// Writes the same value in every row.
 fn write_cell(
     column: &mut SerializedColumnWriter<'_>,
     cell: &Cell,
@@ -278,7 +278,8 @@ fn write_column<R>(
     }
 }
 
-/// Few texts repeat over many rows, which share their bytes.
+/// Writes a column of texts. Equal texts share their bytes, because few texts repeat over many
+/// rows.
 fn write_texts<'a>(
     column: &mut SerializedColumnWriter<'_>,
     rows: usize,
@@ -313,7 +314,7 @@ fn write<T: DataType>(
     Ok(())
 }
 
-/// Parquet's widest integer that every reader knows; nothing real exceeds it.
+/// Converts to the widest integer of Parquet that every reader knows. No real value exceeds it.
 fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

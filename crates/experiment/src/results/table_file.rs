@@ -1,4 +1,4 @@
-//! What tells one table's file from any other.
+//! Identifies the file of a table by length and checksum.
 
 use std::fmt;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// The length and checksum of a table's file: the same for the same runs.
+/// The length and checksum of a table's file. Equal runs give equal values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableFile {
     /// Its length in bytes.
@@ -17,7 +17,7 @@ pub struct TableFile {
 }
 
 impl TableFile {
-    /// Of the file at `path`.
+    /// Describes the file at `path`.
     pub(super) fn describe(path: &Path) -> io::Result<TableFile> {
         let mut file = File::open(path)?;
         let mut hasher = crc32fast::Hasher::new();
@@ -43,7 +43,7 @@ impl fmt::Display for TableFile {
     }
 }
 
-/// The two tables of a folder.
+/// The tables of a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tables {
     /// `flows.parquet`.

@@ -1,33 +1,34 @@
-//! How far the links that a load refers to are used: what they send, ACKs and retransmissions
-//! included. The load itself is defined elsewhere.
+//! The utilisation of the links that a load refers to: what they send, including ACKs and
+//! retransmissions. The load itself is defined elsewhere.
 
 use flowsched_units::{Bytes, Time};
 
 use super::{PortRecord, PortRow};
 
-/// The share of the time in which flows start that samples must cover to stand for all of it.
+/// Samples must cover at least this share of the time from the first start to the last.
 const ENOUGH: f64 = 0.9;
 
-/// Works out the utilisation of the links of a load from port samples, one sample time after
+/// Computes the utilisation of the links of a load from port samples, one sample time after
 /// another. Its memory is proportional to the number of ports.
 ///
-/// Before the first start nothing is sent. The utilisation is therefore what the links have sent by
-/// the last sample that is not after the last start, over what they can send from the first start
+/// Nothing is sent before the first start. The utilisation therefore takes the bytes that the links
+/// have sent by the last sample at or before the last start. It divides them by the capacity of the
+/// links from the first start to this sample.
 /// until then.
 #[derive(Clone, Debug)]
 pub(super) struct UtilisationMeter {
     /// Whether each port counts.
     counts: Vec<bool>,
     bytes_per_second: f64,
-    /// The first and the last start.
+    /// The times of the first and the last start.
     window: Option<(Time, Time)>,
-    /// The time of the last sample in the window, and the bytes sent until then.
+    /// The time of the last sample in this window, and the bytes sent until then.
     sent: Option<(Time, Bytes)>,
 }
 
 impl UtilisationMeter {
-    /// A meter for a run with these `ports`, of which the load refers to `load_ports`, whose first
-    /// and last flow start at `arrivals`.
+    /// A meter for a run with these `ports`, of which the load refers to `load_ports`. `arrivals`
+    /// has the times of the first and the last start.
     pub(super) fn new(
         load_ports: &[u32],
         ports: &[PortRecord],
@@ -44,8 +45,7 @@ impl UtilisationMeter {
         UtilisationMeter { counts, bytes_per_second, window: arrivals, sent: None }
     }
 
-    /// Adds the samples of one sample time, one for each port. Sample times never fall from one
-    /// call to the next.
+    /// Adds the samples of one sample time, one for each port. Sample times must not decrease.
     pub(super) fn add(&mut self, samples: &[PortRow]) {
         let Some(time) = samples.first().map(|sample| sample.time) else { return };
         if self.window.is_none_or(|(first, last)| time < first || time > last) {
@@ -56,8 +56,8 @@ impl UtilisationMeter {
         self.sent = Some((time, Bytes::new(bytes)));
     }
 
-    /// The utilisation of the links so far, from 0 to 1; `None` if the samples cover less than nine
-    /// tenths of the time in which flows start.
+    /// The utilisation of the links so far, from 0 to 1. `None` if the samples cover less than nine
+    /// tenths of the time from the first start to the last.
     pub(super) fn utilisation(&self) -> Option<f64> {
         let (first, last) = self.window?;
         let (time, bytes) = self.sent?;
@@ -103,7 +103,7 @@ mod tests {
         let mut meter = meter(&[5, 20, 105]);
         meter.add(&samples(0, [0, 0, 0]));
         meter.add(&samples(50, [9_000, 9_000, 0]));
-        // 8 Gbps are 1,000 B/us: 95 us from the first start on.
+        // 8 Gbps are 1,000 B/us, and 95 us have passed since the first start.
         meter.add(&samples(100, [95_000, 19_000, 7]));
         assert_eq!(meter.utilisation(), Some(0.6));
         meter.add(&samples(150, [400_000, 400_000, 400_000]));

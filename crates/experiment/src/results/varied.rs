@@ -1,4 +1,5 @@
-//! The columns of varied keys: numbers where every value is one, so that tables need no parsing.
+//! The columns of varied keys. They have numbers if every value is a number, so that readers need
+//! not parse text.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use parquet::basic::Type as Physical;
 
 use super::Point;
 
-/// A varied key, with the type that its column has in both tables.
+/// A varied key, with the type of its column in the tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariedKey {
     /// The key, `workload.load`.
@@ -14,7 +15,7 @@ pub struct VariedKey {
     kind: Kind,
 }
 
-/// How values are written.
+/// The type of a key's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Count,
@@ -22,7 +23,7 @@ enum Kind {
     Text,
 }
 
-/// A value as a table has it.
+/// A value in a table.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Cell {
     Count(i64),
@@ -31,7 +32,7 @@ pub(super) enum Cell {
 }
 
 impl VariedKey {
-    /// The key `name`, which has these values in the study.
+    /// The key `name`, which has these `values` in the study.
     pub fn new<'a>(name: &str, values: impl Iterator<Item = &'a str> + Clone) -> VariedKey {
         let fits = |kind: &Kind| kind.tells_apart(values.clone());
         let kind = [Kind::Count, Kind::Number].into_iter().find(fits);
@@ -47,14 +48,14 @@ impl VariedKey {
         }
     }
 
-    /// A value of the key; text where it is not like the others.
+    /// The cell for a value of the key; a text if the value is not of the key's type.
     pub(super) fn cell(&self, value: &str) -> Cell {
         self.kind.read(value).unwrap_or_else(|| Cell::Text(value.to_owned()))
     }
 }
 
 impl Kind {
-    /// Whether all values are of this kind, and those written otherwise are others.
+    /// Whether all values are of this kind, and different texts are different values.
     fn tells_apart<'a>(self, values: impl Iterator<Item = &'a str>) -> bool {
         let mut known: BTreeMap<String, &str> = BTreeMap::new();
         values.into_iter().all(|value| {
@@ -94,7 +95,8 @@ impl Cell {
     }
 }
 
-/// The point with these cells, in the words of the one among `known` that has them.
+/// The point with these cells. Its values are texts as in the equal point among `known`, if there
+/// is one.
 pub(super) fn point(cells: Vec<(String, Cell)>, known: &[Point]) -> Point {
     let is_same = |point: &&Point| {
         point.0.len() == cells.len()

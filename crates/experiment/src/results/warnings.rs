@@ -1,13 +1,13 @@
-//! Warnings: what makes the figures of a study less certain than they look, in full sentences.
+//! Warnings about figures of a study that are less certain than they look, in full sentences.
 //!
-//! A warning states its figures and what to do about it, and covers all runs at once. The figures
-//! come from the summary; nothing is worked out here.
+//! A warning states its figures and what to do about them, and covers all runs at once. The figures
+//! come from the summary; nothing is computed here.
 
 use std::collections::BTreeSet;
 
 use super::{AcrossSeeds, Point, RunSummary, SteadyState};
 
-/// The relative difference from the requested load that does not matter.
+/// A relative difference from the requested load up to this does not matter.
 const TOLERANCE: f64 = 0.05;
 
 /// The warnings of a study.
@@ -35,7 +35,7 @@ fn nothing_is_random(all: &[AcrossSeeds]) -> Option<String> {
     ))
 }
 
-/// A figure of a run that should be near the requested load.
+/// A figure of a run, and the requested load that it should be near.
 struct Off<'a> {
     run: &'a RunSummary,
     requested: f64,
@@ -48,8 +48,8 @@ impl Off<'_> {
     }
 }
 
-/// How many of `runs` have a figure, and those that are too far from the requested load, the
-/// furthest first.
+/// Returns how many of `runs` have a figure, and those that are too far from the requested load,
+/// the furthest first.
 fn off<'a>(
     runs: impl Iterator<Item = &'a RunSummary>,
     figure: fn(&RunSummary) -> Option<f64>,

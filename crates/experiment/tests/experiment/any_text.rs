@@ -1,4 +1,5 @@
-//! Nothing panics, whatever is in the files: what the fuzz targets check, for every test run.
+//! Checks that nothing panics, whatever the files contain. These are the checks of the fuzz
+//! targets, for every test run.
 
 use crate::common::{arguments, read};
 use proptest::prelude::*;
@@ -7,7 +8,7 @@ const GOOD: &str = "seeds = 1\n[topology]\nkind = \"star\"\nhosts = 3\n[workload
                     sizes = \"in.cdf\"\nload = 0.5\nflows = 3\n[[scheme]]\npreset = \"pias\"\n\
                     queues = 2\nthresholds = \"10KB\"\n[vary]\nworkload.load = \"0.5,0.6\"\n";
 
-/// Pieces that the parsers know, so that random texts get far.
+/// Words that the parsers know, so that random texts pass many checks.
 fn pieces() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "seeds",

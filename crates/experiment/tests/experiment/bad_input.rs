@@ -1,4 +1,4 @@
-//! What bad input gets: file, line, key, what was found and what is allowed.
+//! Checks what bad input gets: file, line, key, what was found and what is allowed.
 
 use flowsched_experiment::{Arguments, Mistakes};
 use flowsched_schemes::PRESETS;
@@ -40,7 +40,7 @@ fn mistakes(text: &str, files: &[(&str, &str)]) -> String {
     refused(text, &arguments(&[], &[]), files)
 }
 
-/// The mistakes of [`GOOD`] on a command line.
+/// The mistakes of [`GOOD`] with this command line.
 fn with(set: &[&str], vary: &[&str]) -> String {
     refused(GOOD, &arguments(set, vary), &[])
 }
@@ -50,7 +50,7 @@ fn refused(text: &str, arguments: &Arguments, files: &[(&str, &str)]) -> String 
     read.map_or_else(|mistakes| without_lists(&mistakes), |_| String::from("no mistake"))
 }
 
-/// What the mistakes say, with a word in place of the lists that grow with the house.
+/// The texts of the mistakes, with a word instead of each list that grows with the project.
 fn without_lists(mistakes: &Mistakes) -> String {
     let presets: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
     let kinds: Vec<&str> = TOPOLOGIES.iter().map(|kind| kind.name).collect();
@@ -153,7 +153,8 @@ fn what_must_be_there_is_asked_for() {
     assert_snapshot!(changed("preset = \"pias\"", "name = \"pias\""), @"a.toml:16:1: scheme.pias.preset: found nothing, expected PRESETS");
 }
 
-/// A word in the other style, with `_` for `-` or the other way around, gets the right spelling.
+/// A word in the other style, with `_` for `-` or the other way around, gets a hint with the right
+/// spelling.
 #[test]
 fn the_other_style_of_a_word_gets_the_right_spelling() {
     let hint = |text: &str| changed("preset = \"pias\"", text);
@@ -231,7 +232,7 @@ fn links_must_be_links_of_the_network() {
     assert_eq!(with(&[two], &[]), "no mistake");
 }
 
-/// A number is of use only where a name says nothing.
+/// A number is used only if the name does not identify the table.
 #[test]
 fn schemes_and_parts_go_by_name() {
     let queues = |text: &str| text.replace("queues = 4", "queues = [4]");
@@ -262,7 +263,7 @@ fn all_mistakes_are_reported_together_in_the_order_of_lines() {
         "#);
 }
 
-/// The mistakes of [`GOOD`] with these tables in its workload.
+/// The mistakes of [`GOOD`] with `parts` before its scheme.
 fn with_parts(parts: &str) -> String {
     changed("[[scheme]]", &format!("{parts}\n[[scheme]]"))
 }
@@ -319,7 +320,7 @@ fn parts_are_complete_and_go_together() {
     assert_snapshot!(with(&["workload.part.a.share=1"], &[]), @"--set workload.part.a.share=1: workload.part.a.share: found a key of a part, expected a [[workload.part]] table in the file");
 }
 
-/// Shares of 0.2 and 0.3 ran at half of the load that was written.
+/// Without this check, shares of 0.2 and 0.3 ran at half of the load in the file.
 #[test]
 fn shares_of_the_load_add_up_to_1() {
     let part = |name: &str, more: &str| format!("[[workload.part]]\nname = \"{name}\"\n{more}\n");
@@ -367,7 +368,7 @@ fn networks_that_cannot_be_are_refused() {
     assert_snapshot!(topology("kind = \"star\"\nloss_on = \"host 99 - switch 0\""), @r#"a.toml:6:11: topology.loss_on: found "host 99", expected a node of the topology, such as "host 0" or "switch 0""#);
 }
 
-/// A schedule is run at the level of flows, whatever the engine.
+/// A schedule is run as rates of flows, whatever the engine.
 #[test]
 fn what_a_schedule_cannot_have_is_refused_with_the_reason() {
     let optimal = |keys: &[&str]| with(&[&["scheme.0.preset=optimal"], keys].concat(), &[]);

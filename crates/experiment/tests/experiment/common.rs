@@ -4,7 +4,7 @@ use std::io;
 
 use flowsched_experiment::{Arguments, Experiment, Mistakes, Source};
 
-/// Reads `text` as `a.toml`; `files` are the files beside it.
+/// Reads `text` as `a.toml`. `files` are the files beside it.
 pub fn read(
     text: &str,
     arguments: &Arguments,
@@ -17,7 +17,7 @@ pub fn read(
     })
 }
 
-/// Arguments of these `--set` and `--vary`.
+/// The arguments with these `--set` and `--vary`.
 pub fn arguments(set: &[&str], vary: &[&str]) -> Arguments {
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     Arguments { set: owned(set), vary: owned(vary), ..Arguments::default() }

@@ -1,8 +1,8 @@
-//! Settings that contradict each other are told, those that go together are not.
+//! Settings that contradict each other give a warning, and others give none.
 
 use crate::common::{arguments, read};
 
-/// What PIAS ToN 2017, V-C runs: nothing contradicts anything.
+/// The settings of PIAS ToN 2017, V-C, which do not contradict each other.
 const SOUND: &str = r#"
 [topology]
 kind = "leaf-spine"
@@ -39,7 +39,7 @@ fn varied(set: &[&str], vary: &[&str]) -> Vec<String> {
 
 const TRACE: &str = "start_s,src,dst,size_bytes\n0,0,1,50000\n1,1,2,20000\n";
 
-/// Refuses more than one warning, or another one.
+/// Checks that there is one warning, and that it contains all `parts`.
 fn assert_only(warnings: &[String], parts: &[&str]) {
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     for part in parts {
@@ -119,7 +119,7 @@ fn initial_windows_above_the_buffer_are_told() {
     assert_eq!(warnings(&[&incast[..], &pfabric].concat()), Vec::<String>::new());
 }
 
-/// A star of 16 hosts with this workload, and these schemes: what is said of initial windows.
+/// The warnings about initial windows in a star of 16 hosts, with this workload and these schemes.
 fn of_initial_windows(workload: &str, schemes: &[&str]) -> Vec<String> {
     let schemes: String =
         schemes.iter().map(|scheme| format!("[[scheme]]\npreset = \"{scheme}\"\n")).collect();
@@ -219,7 +219,7 @@ fn a_load_that_overloads_the_core_is_told() {
     assert!(!warnings(&of_core).iter().any(|text| text.starts_with("workload")));
 }
 
-/// Of flows that have no one load, it is measured.
+/// The load is measured if the flows have no common load.
 #[test]
 fn thresholds_are_worked_out_beside_an_overloaded_core() {
     let between_leaves = "start_s,src,dst,size_bytes\n0,0,4,1000000\n0.001,1,5,2000000\n";

@@ -1,4 +1,4 @@
-//! The resolved experiment is the same experiment.
+//! Checks that the resolved experiment is the same experiment.
 
 use flowsched_experiment::{Arguments, Experiment, Traffic};
 use flowsched_schemes::tagger::THRESHOLDS;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::common::{arguments, read};
 
-/// The experiment that the resolved copy of `experiment` is, read beside its inputs.
+/// Reads the resolved copy of `experiment`, with its inputs beside it.
 fn read_back(experiment: &Experiment) -> Experiment {
     let files: Vec<(&str, &str)> = experiment
         .inputs
@@ -19,7 +19,7 @@ fn read_back(experiment: &Experiment) -> Experiment {
     again.unwrap_or_else(|mistakes| panic!("{mistakes}\n{}", experiment.resolved()))
 }
 
-/// Refuses two experiments that would not run the same, but for where their inputs are.
+/// Checks that two experiments would run the same. Only the paths of their inputs may differ.
 fn assert_same(one: &Experiment, other: &Experiment) {
     assert_eq!(one.resolved(), other.resolved());
     assert_eq!(one.runs(), other.runs());

@@ -28,7 +28,7 @@ fn step((path, end): &Drawn, active: &[u32]) -> Step {
 }
 
 proptest! {
-    /// As if nobody had guessed.
+    /// Rates are those that are found without guesses.
     #[test]
     fn a_guess_changes_no_rate(steps in prop::collection::vec((drawn(), drawn(), 0..3), 1..60)) {
         let (mut alone, mut ahead) = (work(), work());

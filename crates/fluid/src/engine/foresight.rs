@@ -1,4 +1,4 @@
-//! Which flow starts or ends next, before this is certain.
+//! Predicts which flow starts or ends next.
 //!
 //! An event changes the rates of some of the active flows. The next event seldom concerns one of these, so it is
 //! nearly always the next one on the agenda as it was before.
@@ -23,7 +23,7 @@ impl<S: Allocator> Engine<'_, S> {
         self.prepared = Some((flow.id, path));
     }
 
-    /// Has rates found for what probably comes next.
+    /// Tells the allocator which step probably comes next, so that it can find the rates ahead.
     pub(super) fn look_ahead(&mut self) {
         if self.sharing.has_time()
             && let Some(step) = self.next_step()
@@ -32,7 +32,7 @@ impl<S: Allocator> Engine<'_, S> {
         }
     }
 
-    /// What comes next, if the rates of the flows that this concerns stay as they are.
+    /// The next step, if the rates of the flows that it concerns stay the same.
     fn next_step(&mut self) -> Option<Step> {
         let first = self.agenda.first();
         if self.next_start() < first.map_or(Time::MAX, |(time, _)| time) {

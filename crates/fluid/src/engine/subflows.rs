@@ -1,7 +1,7 @@
 //! Flows that are split into subflows, which start, send and end together.
 //!
-//! A subflow announces itself, competes and hears of its rate as a flow of its own. All draw from
-//! what is left of their flow, in its own slot, until that is sent.
+//! A subflow announces itself, competes and hears of its rate as a flow of its own. All subflows of a flow draw
+//! from the flow's remaining bytes, which the flow's own slot counts, until these are sent.
 
 use flowsched_units::{PACKET_PAYLOAD, Time};
 use flowsched_workload::Flow;
@@ -12,14 +12,14 @@ use crate::sharing::{Allocator, Moment};
 use crate::transfers::Transfer;
 
 impl<S: Allocator> Engine<'_, S> {
-    /// Into how many subflows the flow is split, each of at least one packet.
+    /// The number of subflows that the flow is split into, each of at least one packet.
     pub(super) fn subflows_of(&self, flow: &Flow) -> u32 {
         let packets = flow.size.get().div_ceil(PACKET_PAYLOAD);
         let most = u64::from(self.job.scheme.subflows.unwrap_or(1));
         packets.clamp(1, most) as u32
     }
 
-    /// The flow starts with so many subflows.
+    /// The flow starts with `count` subflows.
     pub(super) fn split(&mut self, flow: &Flow, count: u32, now: Time) {
         let scheme = self.job.scheme;
         let size = wire_bits(flow.size, scheme.header);
@@ -36,8 +36,8 @@ impl<S: Allocator> Engine<'_, S> {
         }
     }
 
-    /// When the last bit of the flow in `slot`, which is sent now, has arrived, and when its sender
-    /// knows: on the longest of the paths that it sends over.
+    /// When the last bit of the flow in `slot`, which is sent now, has arrived, and when its sender has the
+    /// acknowledgement. Both times are those of the longest path that the flow sends over.
     pub(super) fn arrival(&self, slot: u32, now: Time) -> (Time, Time) {
         let of_part = |part: u32| {
             let latency = self.latencies[part as usize];
@@ -49,12 +49,12 @@ impl<S: Allocator> Engine<'_, S> {
         let last =
             |one: (Time, Time), other: (Time, Time)| (one.0.max(other.0), one.1.max(other.1));
         let of_senders = subflows().filter(sends).map(of_part).reduce(last);
-        // A rounding may leave the last bits to nobody.
+        // Rounding may leave no subflow that sends the last bits.
         of_senders.or_else(|| subflows().map(of_part).reduce(last)).unwrap_or_else(|| of_part(slot))
     }
 
-    /// The rate of a subflow is another, if there is one in `slot`: so is that of its flow, and the
-    /// turning points of all its subflows and of those that may pass them.
+    /// If a subflow is in `slot`, notes what its new rate changes: the rate of its flow, the turning points of the
+    /// flow's other subflows, and those of the flows that may pass them.
     pub(super) fn note_flow_of(&mut self, slot: u32) {
         let Engine { transfers, sharing, phases, changed, .. } = self;
         let Some(flow) = transfers.split_flow(slot) else { return };
@@ -66,8 +66,8 @@ impl<S: Allocator> Engine<'_, S> {
         }
     }
 
-    /// The flow in the slot `flow` sends no more; others have the share of each subflow `after` that,
-    /// or have it already if it has none.
+    /// The flow in the slot `flow` sends no more. `after` gives the time until other flows have the share of a
+    /// subflow. A subflow without a share leaves at once.
     pub(super) fn end_subflows(
         &mut self,
         flow: u32,
@@ -90,7 +90,7 @@ impl<S: Allocator> Engine<'_, S> {
         }
     }
 
-    /// A subflow that has no share sends no more.
+    /// Removes a subflow that has no share.
     fn withdraw(&mut self, slot: u32, competes: bool, now: Time) {
         self.agenda.set(slot, Time::MAX);
         self.fall_silent(slot, now);

@@ -10,7 +10,8 @@ use crate::latency::wire_bits;
 use crate::oracle::from_scratch::{Demand, max_min, waterfill};
 use crate::{Job, Progress};
 
-/// Two switches with three hosts each, of unlike links, so that flows are held back in part.
+/// Two switches with three hosts each. Links have different rates, so that some flows are limited
+/// elsewhere than others.
 fn network() -> Network {
     let link = |gbps| Link { rate: Rate::from_gbps(gbps), delay: Time::ZERO };
     let mut builder = NetworkBuilder::new();
@@ -43,7 +44,7 @@ fn any_flows() -> impl Strategy<Value = Vec<Flow>> {
 
 fn scheme(sharing: Sharing) -> FlowLevel {
     let header = Bytes::new(PACKET_HEADER);
-    // One of 300 B for three packets, so that they matter.
+    // One acknowledgement of 300 B for three packets, large enough to matter.
     let size =
         if sharing == Sharing::LEAST_TIME_LEFT_FIRST { Bytes::ZERO } else { Bytes::new(300) };
     let acknowledgements = Acknowledgements { size, packets: 3, same_way_back: false };
@@ -74,11 +75,11 @@ fn ends(network: &Network, flows: &[Flow], sharing: &Sharing) -> Vec<f64> {
 struct Active {
     index: usize,
     path: Vec<u32>,
-    /// What its acknowledgements pass, and what they are of a bit.
+    /// The links that its acknowledgements pass, and their bits for every bit that it sends.
     way_back: Vec<u32>,
     ratio: f64,
     left: f64,
-    /// What it can send in the unit by which flows are ordered.
+    /// The unit in which its remaining bits decide its place in the order.
     unit: f64,
 }
 
@@ -93,8 +94,8 @@ fn share(capacities: &[f64], active: &[Active], sharing: &Sharing) -> Vec<f64> {
     }
 }
 
-/// Takes off the rates what they have no room for beside acknowledgements, of which a link's flows
-/// hear when it is another part by more than a five hundredth.
+/// Reduces rates to those for which acknowledgements leave room. A link's flows hear of the part
+/// that they can use when it has changed by more than a five hundredth.
 fn use_up(capacities: &[f64], usable: &mut [f64], active: &[Active], rates: &mut [f64]) {
     for (link, usable) in usable.iter_mut().enumerate() {
         let with_rates = || active.iter().zip(rates.iter());
@@ -133,7 +134,7 @@ fn from_scratch(network: &Network, flows: &[Flow], sharing: &Sharing) -> Vec<f64
             for (ahead, other) in active[..place].iter().zip(&rates) {
                 let closing = rate / flow.unit - other / ahead.unit;
                 if closing > 0.0 {
-                    // A little later, so that it has passed.
+                    // A little later, so that the flow has passed the other.
                     step = step.min((time(flow) - time(ahead)) / closing + 1e-12);
                 }
             }
@@ -153,7 +154,7 @@ fn from_scratch(network: &Network, flows: &[Flow], sharing: &Sharing) -> Vec<f64
             let is_optimal = *sharing == Sharing::LEAST_TIME_LEFT_FIRST;
             let unit = if is_optimal { peak.fold(f64::INFINITY, f64::min) } else { 1.0 };
             let left = wire_bits(flow.size, Bytes::new(PACKET_HEADER));
-            // There is one path here, so that they come back on it.
+            // There is only one path, so acknowledgements come back on it.
             let way_back = ports.iter().map(|port| network.reverse(*port).0).collect();
             let packets = flow.size.get().div_ceil(1460);
             let back = packets.div_ceil(3) as f64 * 300.0;
@@ -176,7 +177,7 @@ proptest! {
             let found = ends(&network, &flows, &sharing);
             let expected = from_scratch(&network, &flows, &sharing);
             for (flow, (found, expected)) in flows.iter().zip(found.iter().zip(&expected)) {
-                // The way of the last packet, which depends on the flow alone.
+                // The delivery time of the last packet, which depends on the flow alone.
                 let alone = [Flow { id: 0, start: Time::ZERO, ..*flow }];
                 let last = ends(&network, &alone, &sharing)[0]
                     - from_scratch(&network, &alone, &sharing)[0];

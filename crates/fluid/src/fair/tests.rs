@@ -32,7 +32,7 @@ fn close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-7 * expected.max(1.0)
 }
 
-/// Runs the happenings with every slot used again, comparing whenever rates are settled.
+/// Applies the happenings, reusing free slots. Compares rates whenever they are settled.
 fn check(happenings: &[Happening], classes: u8) {
     let mut capacities: Vec<f64> = (0..LINKS).map(|link| 1.0 + f64::from(link % 3)).collect();
     let mut fair = Fair::new(capacities.clone(), usize::from(classes));
@@ -110,8 +110,8 @@ fn compare(capacities: &[f64], demands: &[Demand], rates: &[f64]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Equal to the rates from scratch; no link carries more than it can; every flow has a full
-    /// link on which no flow of its class is larger.
+    /// Rates are those from scratch. No link carries more than it can. Every flow has a full link on which no flow
+    /// of its class is larger.
     #[test]
     fn rates_are_max_min_fair_whatever_happens(
         happenings in prop::collection::vec(happening(), 1..80),
@@ -127,7 +127,7 @@ proptest! {
     }
 }
 
-/// Has it happen to `fair`, whose slots are taken or not; capacities stay as they are.
+/// Applies the happening to `fair`. `is_taken` says which slots are taken. Capacities stay the same.
 fn happen(happening: &Happening, fair: &mut Fair, is_taken: &mut Vec<bool>) {
     let active: Vec<usize> = (0..is_taken.len()).filter(|slot| is_taken[*slot]).collect();
     match happening {
@@ -151,7 +151,7 @@ fn happen(happening: &Happening, fair: &mut Fair, is_taken: &mut Vec<bool>) {
 }
 
 proptest! {
-    /// Nothing differs afterwards, nor in what happens next: places among members are as they were, too.
+    /// Undoing restores everything, the places of members too, so that nothing differs in what happens next.
     #[test]
     fn what_is_undone_leaves_no_trace(
         before in prop::collection::vec(happening(), 1..40),

@@ -26,7 +26,7 @@ impl Fair {
         }
     }
 
-    /// The flow is the last member of each of its bands.
+    /// Takes back the start of a flow. It is the last member of each of its bands.
     fn undo_start(&mut self, slot: u32) {
         for &band in self.paths.path(slot) {
             let band = band as usize;
@@ -37,7 +37,8 @@ impl Fair {
         }
     }
 
-    /// The flow goes back to its place among the members of each band; the member that has it becomes the last.
+    /// Takes back the end of a flow. It returns to its place among the members of each band, and the member at this
+    /// place becomes the last.
     fn undo_end(&mut self, slot: u32) {
         for hop in 0..self.paths.path(slot).len() {
             let (band, place) = (self.paths.path(slot)[hop], self.places.path(slot)[hop]);

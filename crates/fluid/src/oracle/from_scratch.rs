@@ -8,8 +8,9 @@ pub(crate) struct Demand {
     pub(crate) class: u32,
 }
 
-/// Class after class, max-min fair in what is left (Bertsekas and Gallager, *Data Networks*,
-/// 6.5.2: all rates rise together until a link is full, and its flows stay there).
+/// The rates of flows, class after class, max-min fair in what the classes before leave (Bertsekas
+/// and Gallager, *Data Networks*, 6.5.2: all rates rise together until a link is full, and its
+/// flows stay there).
 pub(crate) fn max_min(capacities: &[f64], flows: &[Demand]) -> Vec<f64> {
     let mut left = capacities.to_vec();
     let mut rates = vec![0.0; flows.len()];
@@ -41,7 +42,8 @@ pub(crate) fn max_min(capacities: &[f64], flows: &[Demand]) -> Vec<f64> {
     rates
 }
 
-/// One flow after the other, in the order of the list, each up to what it asks for.
+/// The rates of flows, one after the other in the order of the list. Each gets what is left, up to
+/// what it asks for.
 pub(crate) fn waterfill(capacities: &[f64], flows: &[(Vec<u32>, f64)]) -> Vec<f64> {
     let mut left = capacities.to_vec();
     let mut share = |(path, asked): &(Vec<u32>, f64)| {

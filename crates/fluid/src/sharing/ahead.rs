@@ -8,33 +8,33 @@ use super::{Allocator, Moment, Step};
 use crate::deputy::Deputy;
 use crate::paths::Paths;
 
-/// The most events without a deputy after one that has been of no help.
+/// The longest pause, in events, after the deputy has been of no help.
 const LONGEST_PAUSE: u32 = (1 << 10) - 1;
 
-/// Events until a deputy that has been woken is up, if it gets a processor.
+/// The number of events until a deputy that has been woken is ready, if it gets a processor.
 const UNTIL_AWAKE: u32 = 4;
 
 /// Max-min fair sharing; all flows are alike.
 #[derive(Debug)]
 pub(crate) struct Ahead<'d> {
     deputy: Deputy<'d>,
-    /// What has happened at this instant.
+    /// The steps of this instant.
     steps: Vec<Step>,
     is_expecting: bool,
     is_woken: bool,
     pauses: Pauses,
-    /// By slot: the rate in bit/s, and the links.
+    /// The rate of each flow in bit/s, and its links, by slot.
     rates: Vec<f64>,
     paths: Paths,
-    /// By link: its flows, in an order of no importance.
+    /// The flows on each link, in any order.
     on: Vec<Vec<u32>>,
     news: Vec<(u32, f64)>,
 }
 
-/// When the deputy is left alone: on a busy machine, it has no processor to help with.
+/// Pauses in which the deputy is not used: on a busy machine, it has no processor to help with.
 #[derive(Debug, Default)]
 struct Pauses {
-    /// Events in the last pause.
+    /// The length of the last pause, in events.
     length: u32,
     left: u32,
 }
@@ -47,7 +47,7 @@ impl Pauses {
 }
 
 impl<'d> Ahead<'d> {
-    /// No flows on this many links.
+    /// This many links without flows.
     pub(crate) fn new(deputy: Deputy<'d>, links: usize) -> Ahead<'d> {
         Ahead {
             deputy,

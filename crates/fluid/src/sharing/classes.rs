@@ -1,5 +1,5 @@
-//! Max-min fair sharing, within priority classes where there are any: all flows alike (RCP, TCP
-//! as an idealisation), by bytes sent (PIAS, LAS) or by size (TCP\[a\]Q).
+//! Max-min fair sharing, within priority classes if there are any. Flows are all alike (RCP, TCP as
+//! an idealisation), or are classified by bytes sent (PIAS, LAS) or by size (TCP\[a\]Q).
 
 use flowsched_units::Time;
 
@@ -7,12 +7,12 @@ use super::{Allocator, Moment};
 use crate::fair::Fair;
 use crate::transfers::{ROUNDING, Transfer};
 
-/// What a flow's class follows from.
+/// What determines a flow's class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClassBy {
     /// Bits that it has sent.
     Sent,
-    /// Bits that it will have sent.
+    /// Bits that it will have sent at its end.
     Size,
 }
 
@@ -26,8 +26,8 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
-    /// Flows of up to the first threshold go before those of up to the second, and so on; all
-    /// are alike without thresholds.
+    /// Flows up to the first threshold go before those up to the second, and so on. Without
+    /// thresholds, all flows are alike.
     pub(crate) fn new(capacities: Vec<f64>, by: ClassBy, thresholds: Vec<f64>) -> Classes {
         let fair = Fair::new(capacities, thresholds.len() + 1);
         Classes { fair, by, thresholds }
@@ -52,7 +52,8 @@ impl Allocator for Classes {
         self.fair.remove(slot);
     }
 
-    /// A flow is also asked that is due for another reason, as times are rounded.
+    /// Moves the flow to the next class if it has reached its threshold. It may be due for another
+    /// reason, because times are rounded.
     fn turn(&mut self, slot: u32, moment: Moment<'_>) {
         let class = self.fair.class(slot);
         let threshold = self.thresholds.get(usize::from(class));

@@ -1,4 +1,4 @@
-//! One flow after the other in the order of criticality.
+//! Serves one flow after the other, the most critical first.
 
 use flowsched_units::Time;
 
@@ -38,12 +38,12 @@ impl Order for ByCriticality<'_> {
         f64::INFINITY
     }
 
-    /// One that starts to send has aged since it said its size last.
+    /// A flow that starts to send has aged since it last said its size.
     fn moves(&self) -> bool {
         self.sizes.by.size.shrinks() || self.sizes.by.ageing > 0.0
     }
 
-    /// A subflow may, as its flow's size shrinks at the rates of others too.
+    /// A subflow may always gain, because its flow's size shrinks at the rates of other subflows too.
     #[inline]
     fn gains(&self, behind: (u32, f64), ahead: (u32, f64)) -> bool {
         let Moment { now, transfers } = self.moment;
@@ -56,13 +56,12 @@ impl Order for ByCriticality<'_> {
 }
 
 impl Priority {
-    /// No flows, of these sizes.
+    /// Links of these capacities, in bit/s, without flows.
     pub(crate) fn new(capacities: Vec<f64>, sizes: Sizes) -> Priority {
         Priority { strict: Strict::new(capacities), sizes }
     }
 
-    /// When the flow in `slot` has no more left than the one `ahead`, which is slower on a link of
-    /// both.
+    /// When the flow in `slot` has no more left than the flow in `ahead`, which is slower on a link of both.
     fn passes(&self, slot: u32, ahead: u32, moment: Moment<'_>) -> Time {
         let Moment { now, transfers } = moment;
         let [Some(one), Some(other)] = [slot, ahead].map(|slot| transfers.flow(slot)) else {
@@ -78,7 +77,7 @@ impl Priority {
         after(now, gap, closing).saturating_add(Time::from_ps(1))
     }
 
-    /// The flow has sent more than was thought to be its size, and goes behind others.
+    /// The flow has sent its estimated size. Raises the estimate, so that the flow goes behind others.
     fn fall_back(&mut self, slot: u32, transfer: &Transfer, moment: Moment<'_>) {
         let path = self.strict.path(slot).to_vec();
         self.strict.remove(slot, &ByCriticality { sizes: &self.sizes, moment });
@@ -156,10 +155,12 @@ impl Allocator for Priority {
         }
     }
 
-    /// A flow that sends passes those before it that are slower on a link of both, and may
-    /// take from them then. One that waits loses nothing by being passed. A flow falls back when it
-    /// has sent its estimated size, and one that waits comes forward as it ages, or as other subflows
-    /// of its flow send.
+    /// A flow has these turning points:
+    ///
+    /// - A flow that sends passes a slower flow before it on a link of both, and may then take capacity from it. A
+    ///   flow that waits loses nothing when it is passed.
+    /// - A flow has sent its estimated size, and falls back.
+    /// - A flow that waits has aged, or other subflows of its flow have sent, so that it comes forward.
     fn turning_point(&self, slot: u32, moment: Moment<'_>) -> Time {
         let Moment { now, transfers } = moment;
         let (Some(transfer), Some(flow)) = (transfers.get(slot), transfers.flow(slot)) else {

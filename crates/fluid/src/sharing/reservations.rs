@@ -12,10 +12,10 @@ use crate::strict::{Criticality, Order, Strict};
 pub(crate) struct Reservations {
     reserved: Strict,
     shared: Fair,
-    /// By slot: how many flows had started before.
+    /// How many flows had started before each flow, by slot.
     turns: Vec<u64>,
     started: u64,
-    /// Links whose flows ask anew.
+    /// Links whose flows ask again.
     touched: Vec<u32>,
     changed: Vec<u32>,
 }
@@ -30,7 +30,7 @@ impl Order for FirstComeFirstServed<'_> {
         Criticality { deadline: self.turns[slot as usize], size: 0.0, id: slot, path: 0 }
     }
 
-    /// What is left over the time that is left; nothing without a deadline or after it.
+    /// The flow's remaining bits divided by the time to its deadline. Zero without a deadline, or after it.
     fn asked(&self, slot: u32) -> f64 {
         let Moment { now, transfers } = self.moment;
         match transfers.get(slot) {
@@ -52,7 +52,7 @@ impl Order for FirstComeFirstServed<'_> {
 }
 
 impl Reservations {
-    /// No flows.
+    /// Links of these capacities, in bit/s, without flows.
     pub(crate) fn new(capacities: Vec<f64>) -> Reservations {
         Reservations {
             reserved: Strict::new(capacities.clone()),
@@ -83,13 +83,13 @@ impl Allocator for Reservations {
         self.shared.remove(slot);
     }
 
-    /// The deadline is past: nothing is reserved any more, and whoever shares a link asks anew.
+    /// The deadline is past. The flow reserves nothing any more, and all flows on its links ask again.
     fn turn(&mut self, slot: u32, _: Moment<'_>) {
         self.touched.extend(self.reserved.path(slot));
     }
 
-    /// Flows ask anew when one starts, ends or misses its deadline on a link of theirs. Between
-    /// these, a flow that gets its request needs the same rate on.
+    /// Flows ask again when a flow starts, ends or misses its deadline on one of their links. Between these events,
+    /// a flow that gets its request keeps needing the same rate.
     fn settle(&mut self, moment: Moment<'_>, mut changed: impl FnMut(u32)) {
         self.touched.sort_unstable();
         self.touched.dedup();

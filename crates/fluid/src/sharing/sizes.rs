@@ -1,5 +1,4 @@
-//! What counts as each flow's size in the order of criticality ([`SizeBy`]), and what ageing takes off
-//! it.
+//! The size of each flow in the order of criticality ([`SizeBy`]), and how ageing reduces it.
 
 use flowsched_schemes::flow_level::{
     CriticalBy, FlowLevel, SizeBy, age_divisor, random_transmission,
@@ -10,11 +9,12 @@ use flowsched_units::{PACKET_WIRE, Time};
 use crate::latency::wire_bits;
 use crate::transfers::{ROUNDING, Transfer};
 
-/// A flow that waits says how critical it is whenever its size has fallen to 2^(-1/32) of what it said
-/// last, by 2%: switches hear of it from its probes, not at once.
+/// A waiting flow says its size whenever the size has fallen to 2^(-1/32) of what the flow last said, by 2%.
+/// Switches
+/// learn the size from the flow's probes, not at once.
 const WORDS_A_HALVING: f64 = 32.0;
 
-/// The same of a subflow that waits while others of its flow send.
+/// A waiting subflow says its size again when the other subflows have reduced it to this part of what it last said.
 const NEXT_WORD: f64 = 0.98;
 
 /// The unit of waiting in PDQ 2012, Figure 12.
@@ -25,38 +25,38 @@ const HUNDRED_MS: f64 = 0.1;
 pub(crate) struct Sizes {
     pub(crate) by: CriticalBy,
     seed: u64,
-    /// Bits on the wire of a step of an estimate.
+    /// The step of size estimates, in bits on the wire.
     step: f64,
-    /// Whether flows that wait are known by what they said last.
+    /// Whether switches know a waiting flow by what it last said.
     pub(crate) keeps_word: bool,
-    /// Whether flows are split, so that one shrinks while a subflow of it waits.
+    /// Whether flows are split, so that a flow shrinks while one of its subflows waits.
     are_split: bool,
     /// By slot.
     flows: Vec<Known>,
 }
 
-/// What there is to know of a flow beside its transfer.
+/// What is known of a flow besides its transfer.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// Steps of its estimated size.
+    /// The flow's estimated size, in steps.
     steps: f64,
-    /// For how long it has waited, and since when it does again; [`Time::MAX`]: it sends.
+    /// How long the flow has waited, and since when it waits again: [`Time::MAX`] if it sends.
     waited: Time,
     since: Time,
-    /// While it waits: the size that it has said last, and when. Switches order it by that, whatever it
-    /// sends on.
+    /// The size that the flow last said, and when, while it waits. Switches order the flow by this size, even if it
+    /// still sends.
     said: Option<(f64, Time)>,
 }
 
 impl Sizes {
-    /// Of no flows of `scheme`, which go in the order `by`.
+    /// The sizes of flows of `scheme`, which go in the order `by`. There are no flows yet.
     pub(crate) fn new(by: CriticalBy, scheme: &FlowLevel, seed: u64) -> Sizes {
         let step = match by.size {
             SizeBy::Estimated { step } => wire_bits(step, scheme.header),
             _ => 0.0,
         };
         let are_split = scheme.subflows.is_some_and(|count| count > 1);
-        // Flows that are accepted may hear late that they are to wait.
+        // Flows may hear late that switches have paused them.
         let keeps_word = scheme.admission.acceptance().is_some() || by.ageing > 0.0 || are_split;
         Sizes { by, seed: mix(seed), step, keeps_word, are_split, flows: Vec::new() }
     }
@@ -68,7 +68,7 @@ impl Sizes {
             self.flows.resize(slot as usize + 1, new);
         }
         self.flows[slot as usize] = new;
-        // It changes though the flow, or this subflow of it, has not sent yet.
+        // The size changes even if the flow, or this subflow of it, has not sent yet.
         if self.by.ageing > 0.0 || self.are_split {
             self.say(slot, transfer, now);
         }
@@ -84,7 +84,7 @@ impl Sizes {
         }
     }
 
-    /// The flow is to wait from `now` on, if it does not yet.
+    /// The flow waits from `now` on, unless it waits already.
     pub(crate) fn waits(&mut self, slot: u32, transfer: &Transfer, now: Time) {
         let known = &mut self.flows[slot as usize];
         if known.since == Time::MAX {
@@ -126,7 +126,7 @@ impl Sizes {
         size * self.age(slot, now)
     }
 
-    /// What the flow's waiting multiplies its size by.
+    /// The factor by which waiting reduces the flow's size.
     #[inline]
     fn age(&self, slot: u32, now: Time) -> f64 {
         if self.by.ageing == 0.0 {
@@ -165,8 +165,7 @@ impl Sizes {
         }
     }
 
-    /// When the flow, which waits, says its size again: because it has aged, or because its other
-    /// subflows have sent.
+    /// When a waiting flow says its size again, because it has aged or because its other subflows have sent.
     pub(crate) fn next_word(&self, slot: u32, transfer: &Transfer, now: Time) -> Time {
         let by_others = match self.sent_at_next_word(slot, transfer) {
             Some(bits) if transfer.rate() > 0.0 => transfer.time_of(bits, now),
@@ -175,7 +174,7 @@ impl Sizes {
         by_others.min(self.next_word_of_age(slot))
     }
 
-    /// Whether it is time for that.
+    /// Whether it is time for a waiting flow to say its size again.
     pub(crate) fn has_news(&self, slot: u32, transfer: &Transfer, now: Time) -> bool {
         let have_others_sent = || {
             let bits = self.sent_at_next_word(slot, transfer);
@@ -194,8 +193,8 @@ impl Sizes {
         }
     }
 
-    /// The bits that the flow, a subflow of which waits, will have sent when the subflow says its size
-    /// again; it does not bother about the last packet.
+    /// The bits that a flow will have sent when a waiting subflow of it says its size again. The subflow does not
+    /// do so for the last packet.
     fn sent_at_next_word(&self, slot: u32, transfer: &Transfer) -> Option<f64> {
         let (size, at) = self.flows[slot as usize].said.filter(|_| self.are_split)?;
         let left = size / self.age(slot, at);

@@ -47,9 +47,9 @@ enum Happening {
     Start(Flow),
     End(prop::sample::Index),
     Ask(prop::sample::Index, u8),
-    /// Time passes: flows send at their rates for so long.
+    /// Time passes: flows send at their rates for this long.
     Send(u8),
-    /// Time passes, and a flow that waits has a smaller share of its size then.
+    /// Time passes. Then the remaining size of a waiting flow is reduced to this share.
     Say(u8, prop::sample::Index, f64),
 }
 
@@ -116,14 +116,14 @@ fn check(happenings: &[Happening]) {
     }
 }
 
-/// Flows send at their rates, and nobody ends, so that only orders change.
+/// Flows send at their rates. None ends, so that only their order changes.
 fn send(strict: &mut Strict, slots: &mut [Option<Flow>], long: u8) {
     strict.settle(&Flows(slots), |_| {});
     for (slot, flow) in (0u32..).zip(slots) {
         let Some(flow) = flow else { continue };
         let sent = strict.rate(slot) * f64::from(long) / 16.0;
         flow.left = (flow.left - sent).max(flow.left.min(0.5));
-        // Whoever sends may pass another and is to be looked at then.
+        // A flow that sends may pass another, and is recomputed then.
         strict.look_at(slot);
     }
 }
@@ -160,7 +160,7 @@ proptest! {
     }
 }
 
-/// While flow 1 waits for link 0, flow 3 sends behind it and flow 2 on link 1 and passes flow 1; at the
+/// Flow 1 waits for link 0. Meanwhile flow 3 sends behind flow 1 and flow 2 on link 1, and passes flow 1. At the
 /// same instant flow 2 says that it has less left than both, and flow 4 takes link 1 from all of them.
 #[test]
 fn a_flow_that_says_its_size_hides_nobody_from_those_that_pass() {

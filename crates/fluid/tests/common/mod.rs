@@ -10,13 +10,13 @@ use flowsched_topology::{HostId, Link, Network, NetworkBuilder};
 use flowsched_units::{Bytes, PACKET_HEADER, Rate, Settings, Time, Value};
 use flowsched_workload::{Flow, PARAMETERS, generate, sizes::SizeDistribution, sizes::by_name};
 
-/// Where all flows meet.
+/// The rate of the link that all flows share.
 pub const BOTTLENECK: Rate = Rate::from_gbps(1);
 
-/// Senders' links are as much faster as time can tell.
+/// The rate of the senders' links, the highest that the resolution of time allows.
 const ACCESS: Rate = Rate::from_gbps(8_000);
 
-/// Host 0 behind the bottleneck, the others senders; nothing has a delay.
+/// Host 0 is behind the bottleneck, and the other hosts are senders. No link has a delay.
 pub fn one_link(senders: u32) -> Network {
     let mut builder = NetworkBuilder::new();
     let switch = builder.tier("switch", 1)[0];
@@ -39,12 +39,12 @@ pub fn network(kind: &str, changes: &[(&str, &str)]) -> Network {
 /// The links of PDQ 2012, Figure 2.
 pub const LINKS: [(&str, &str); 2] = [("link", "1Gbps"), ("link_delay", "25.1us")];
 
-/// Of 16 hosts.
+/// A fat-tree of 16 hosts.
 pub fn fat_tree() -> Network {
     network("fat-tree", &[LINKS.as_slice(), &[("k", "4")]].concat())
 }
 
-/// Poisson arrivals in this pattern.
+/// Flows with Poisson arrivals in this pattern.
 pub fn flows(
     network: &Network,
     (pattern, load): (&str, f64),
@@ -95,14 +95,14 @@ pub fn scheme(sharing: Sharing) -> FlowLevel {
     }
 }
 
-/// PDQ's, of these parameters.
+/// The acceptance of PDQ with these parameters.
 pub fn acceptance(dampening: f64, early_start: f64, probe_spacing: f64) -> Acceptance {
     let defaults = Settings::defaults(PDQ_SWITCH);
     let control = FlowControl::from_settings(&defaults);
     pdq::acceptance(&FlowControl { dampening, early_start, probe_spacing, ..control })
 }
 
-/// PDQ, with what it takes its switches and hosts to agree.
+/// PDQ, with the time that its switches and hosts need to agree.
 pub fn by_acceptance(dampening: f64, early_start: f64) -> FlowLevel {
     let acceptance = acceptance(dampening, early_start, 0.2);
     FlowLevel {
@@ -111,12 +111,13 @@ pub fn by_acceptance(dampening: f64, early_start: f64) -> FlowLevel {
     }
 }
 
-/// RCP, with its requests.
+/// RCP, whose flows request their rates.
 fn by_request() -> FlowLevel {
     FlowLevel { admission: Admission::ByRequest, ..scheme(Sharing::MaxMin) }
 }
 
-/// Every discipline, those with thresholds at some, and those of which flows hear late.
+/// Every discipline, with thresholds where it has them, and the schemes whose flows hear of rates
+/// late.
 pub fn all_disciplines() -> Vec<FlowLevel> {
     let thresholds = || [10, 100, 1000].map(|packets| Bytes::new(packets * 1460)).to_vec();
     let disciplines = [
@@ -139,7 +140,7 @@ pub fn run(network: &Network, flows: &[Flow], scheme: &FlowLevel) -> Outcome {
     run_until(network, flows, scheme, Time::ZERO, None)
 }
 
-/// Runs with samples, maybe not to the end.
+/// Runs with samples, until the end or until this time.
 pub fn run_until(
     network: &Network,
     flows: &[Flow],

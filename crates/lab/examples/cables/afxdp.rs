@@ -247,7 +247,8 @@ fn bind(socket: &OwnedFd, index: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives all frames of an interface to the socket: the map that has the socket, and the program that reads it.
+/// Gives all frames of an interface to the socket. Returns the map that holds the socket, and the program that
+/// reads the map.
 fn redirect(socket: &OwnedFd, index: u32, mode: XdpFlags) -> io::Result<(MapHandle, OwnedFd)> {
     let options = bpf_map_create_opts {
         sz: size_of::<bpf_map_create_opts>() as _,

@@ -27,7 +27,7 @@ use nix::unistd::{Pid, gettid};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// The end of the pair of veth interfaces at which the switch is.
+/// The switch's end of the pair of veth interfaces.
 const OUTER: &str = "outer";
 const HOST: HostId = HostId(0);
 const OTHER: HostId = HostId(1);
@@ -36,10 +36,10 @@ const PORT: u16 = 9_000;
 const PAYLOAD: usize = 1_472;
 /// Frames that are sent or handed over at once: less than every ring holds.
 const BURST: usize = 8_000;
-/// Bursts of which the median counts.
+/// The number of bursts, of which the median counts.
 const BURSTS: usize = 25;
 const STREAM: Duration = Duration::from_secs(2);
-/// Frames whose delay is measured, and the time between them.
+/// The number of frames whose delay is measured, and the time between them.
 const PROBES: usize = 4_000;
 const BETWEEN: Duration = Duration::from_millis(1);
 /// The frames that the switch reads from one host before others have their turn.
@@ -54,7 +54,7 @@ struct Bed {
     cable: Box<dyn Cable + Send>,
 }
 
-/// What is measured of a cable.
+/// The measurements of a cable.
 struct Figures {
     name: &'static str,
     /// Time of a core per frame.
@@ -64,7 +64,7 @@ struct Figures {
     /// Frames per second with the host on another core.
     read: f64,
     handed_over: f64,
-    /// From the call that hands a frame over until the program has it: median and 99th percentile.
+    /// The time from the call that hands a frame over until the program has it: median and 99th percentile.
     delay: (Duration, Duration),
 }
 
@@ -154,7 +154,7 @@ fn configure(host: &Namespace) -> Result<()> {
     Ok(())
 }
 
-/// IPv6 sends packets of its own.
+/// Turns IPv6 off, because it sends packets of its own.
 fn quieten(namespace: &Namespace) -> Result<()> {
     for which in ["all", "default"] {
         let path = format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6");
@@ -215,7 +215,7 @@ fn frame() -> Result<Vec<u8>> {
     Ok(frame)
 }
 
-/// A frame comes whole, alone and with its checksum.
+/// Checks that a frame comes whole, alone and with its checksum.
 fn check_frame(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<()> {
     socket.send(&[7; PAYLOAD])?;
     thread::sleep(Duration::from_millis(10));
@@ -235,7 +235,7 @@ fn check_frame(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<()> {
     }
 }
 
-/// The host sends a burst, then the switch reads it: the time that each takes per frame.
+/// The host sends bursts, and the switch then reads each one. Returns the time that each takes per frame.
 fn read_bursts(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<(Duration, Duration)> {
     let (mut sends, mut reads) = (Vec::new(), Vec::new());
     let mut buffer = [0; 2_048];
@@ -259,7 +259,7 @@ fn read_bursts(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<(Duration, D
     Ok((quantile(&mut sends, 0.5), quantile(&mut reads, 0.5)))
 }
 
-/// The switch hands bursts over while no program waits for them: the time per frame.
+/// The switch hands bursts over while no program waits for them. Returns the time per frame.
 fn hand_over_bursts(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<Duration> {
     let frame = frame()?;
     let mut times = Vec::new();
@@ -277,13 +277,13 @@ fn hand_over_bursts(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<Duratio
     Ok(quantile(&mut times, 0.5))
 }
 
-/// Datagrams that come until none does for a while.
+/// Reads datagrams until none comes for a while. Returns how many came.
 fn drain(socket: &UdpSocket) -> usize {
     let mut buffer = [0; PAYLOAD];
     std::iter::from_fn(|| socket.recv(&mut buffer).ok()).count()
 }
 
-/// Frames per second that the switch reads on one core while a host sends on the other.
+/// Has the switch read on one core while a host sends on the other. Returns the frames that it reads per second.
 fn read_stream(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<f64> {
     thread::scope(|scope| {
         let start = Instant::now();
@@ -310,7 +310,8 @@ fn read_stream(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<f64> {
     })
 }
 
-/// Frames per second that a program receives on one core while the switch hands over on the other.
+/// Has a program receive on one core while the switch hands over on the other. Returns the frames that it receives
+/// per second.
 fn hand_over_stream(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<f64> {
     let frame = frame()?;
     thread::scope(|scope| {
@@ -325,8 +326,8 @@ fn hand_over_stream(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<f64> {
     })
 }
 
-/// From when the switch begins to hand a frame over until a waiting program on the other core has it. The program
-/// has a real-time priority, so that other programs of the machine do not delay it.
+/// The delays from when the switch begins to hand a frame over until a waiting program on the other core has it.
+/// The program has a real-time priority, so that other programs of the machine do not delay it.
 fn delays(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<(Duration, Duration)> {
     let frame = frame()?;
     let mut delays: Vec<Duration> = thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! The lab's own DCTCP against the simulator's, on the ACKs that a real sender gets.
+//! Compares the lab's own DCTCP with the simulator's, on the ACKs that a real sender gets.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ struct Record {
     is_marked: bool,
     alpha: f64,
     window: u32,
-    /// Of a cut.
+    /// The new threshold, in a record of a cut.
     threshold: Option<u32>,
 }
 
@@ -91,7 +91,7 @@ fn recorded(settings: &KernelDctcp) -> BTreeMap<u64, Vec<Record>> {
     records
 }
 
-/// The estimate and the cuts of both, ACK by ACK. The kernel's estimate has 20 bits.
+/// Both have the same estimate and the same cuts, ACK by ACK. The kernel's estimate has 20 bits.
 #[test]
 fn alpha_and_the_cuts_are_the_simulators() {
     if !nix::unistd::geteuid().is_root() {
@@ -112,8 +112,8 @@ fn alpha_and_the_cuts_are_the_simulators() {
     }
 }
 
-/// Gives the simulator's DCTCP what a sender recorded, in bytes as the kernel counts: how many ACKs had
-/// marks, and how many cuts there were.
+/// Replays a sender's records to the simulator's DCTCP, in bytes as the kernel counts, and compares the
+/// two. Returns how many ACKs had marks, and how many cuts there were.
 fn replay(settings: &KernelDctcp, records: &[Record]) -> (usize, usize) {
     let KernelDctcp { g, initial_alpha } = *settings;
     let mut dctcp = Dctcp::new(DctcpSettings { g, initial_alpha });
@@ -159,7 +159,7 @@ fn replay(settings: &KernelDctcp, records: &[Record]) -> (usize, usize) {
     (marks, cuts)
 }
 
-/// Two labs have one each, and nothing is left.
+/// Each of two labs has a DCTCP of its own, which ends with the lab.
 #[test]
 fn every_lab_has_one_of_its_own_and_takes_it_along() {
     if !nix::unistd::geteuid().is_root() {

@@ -1,4 +1,4 @@
-//! What an edge does with the packets of a host, without a host.
+//! Tests what an edge does with the packets of a host. The test takes the host's place.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -15,7 +15,7 @@ use crate::address::mac;
 
 const HOST: HostId = HostId(0);
 const PEER: HostId = HostId(1);
-/// The flow of the host, in whose connection 5,000 bytes of another flow came before.
+/// The host's flow. Its connection carried 5,000 bytes of another flow before.
 const FLOW: u32 = 3;
 const BEFORE: u32 = 5_000;
 const SIZE: u64 = 4 * PACKET_PAYLOAD;
@@ -97,7 +97,7 @@ fn edge() -> Edge<Host, Mirror, EpnHeader> {
     edge
 }
 
-/// What a test sets of a segment.
+/// The fields of a segment that a test sets.
 #[derive(Default)]
 struct Fields {
     ecn: u8,
@@ -132,13 +132,14 @@ fn tcp(from: HostId, fields: &Fields) -> Vec<u8> {
     frame
 }
 
-/// A full data segment of the host, whose first byte is so far from the connection's first.
+/// A full data segment of the host. Its first byte is `place` bytes after the connection's first one.
 fn data(place: u32) -> Vec<u8> {
     let (sequence, payload) = (FIRST.wrapping_add(place), PACKET_PAYLOAD as usize);
     tcp(HOST, &Fields { ecn: ECT, sequence, payload, ..Fields::default() })
 }
 
-/// What becomes of a frame that the host sends: the header, the priority's code point and the inner frame.
+/// Sends a frame from the host. Returns the header, the priority's code point and the inner frame that leave the
+/// edge.
 fn leave(edge: &mut Edge<Host, Mirror, EpnHeader>, frame: Vec<u8>) -> Option<(Bits, u8, Vec<u8>)> {
     edge.cable.sends.push_back(frame);
     let mut buffer = [0; LONGEST_FRAME];
@@ -153,7 +154,7 @@ fn seen(bits: Bits) -> (Dp, bool) {
     (header.dp, header.is_sampled.is_set())
 }
 
-/// What comes from the network: `inner` in VXLAN with this header and this ECN field.
+/// Hands the edge a frame from the network: `inner` in VXLAN with this header and this ECN field.
 fn arrive(edge: &mut Edge<Host, Mirror, EpnHeader>, header: EpnHeader, ecn: u8, inner: &[u8]) {
     let bits = Bits { vni: FLOW, reserved: (tunnel().to_bits)(&header) };
     let outer = Outer { from: Some(PEER), to: HOST, dscp: 0, ecn, ttl: 60, bits };
@@ -239,7 +240,7 @@ fn only_tcp_leaves() {
 }
 
 proptest! {
-    /// Whatever the network or the host says: no panic, and a host gets nothing but TCP.
+    /// Whatever the network or the host sends, the edge does not panic, and a host gets nothing but TCP.
     #[test]
     fn no_frame_does_harm(
         changes in prop::collection::vec((0..100usize, any::<u8>()), 0..6),

@@ -1,4 +1,4 @@
-//! A client's connection to a memcached: one question after the other.
+//! A client's connection to a memcached, which carries one request after the other.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
@@ -18,9 +18,9 @@ pub(super) struct Get {
     socket: Socket,
     /// The flow under way.
     flow: Option<u32>,
-    /// What is still to be written.
+    /// The part of the request that is still to be written.
     question: Vec<u8>,
-    /// What is still to come.
+    /// The whole answer, of which `come` bytes have come.
     answer: Vec<u8>,
     come: usize,
     buffer: Vec<u8>,
@@ -47,7 +47,7 @@ impl Get {
         }
     }
 
-    /// Client and server.
+    /// The client and the server.
     pub(super) fn pair(&self) -> (HostId, HostId) {
         self.pair
     }

@@ -1,7 +1,7 @@
 //! The memcached servers: real ones, one on each host that has values.
 //!
-//! A shell around each ends it when the lab ends, in whatever way: part of the shell waits for its standard input,
-//! which the lab holds open. If the server ends first, so does the shell.
+//! A shell around each server ends it when the lab ends in whatever way: part of the shell waits for its standard
+//! input, which the lab holds open. If the server ends first, the shell ends too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,12 +23,13 @@ use crate::sys::Scheduling;
 /// memcached's own port.
 pub(super) const PORT: u16 = 11_211;
 const PROGRAM: &str = "memcached";
-/// Runs a program until it ends or standard input is closed, and ends with its status. Destroys the connections that are
-/// left in the namespace: they would send what the program wrote until they have timed out twice.
+/// Runs a program until it ends or standard input is closed, and ends with its status. Then destroys the connections
+/// that are left in the namespace, because they would go on sending what the program wrote until they had timed out
+/// twice.
 const SHELL: &str = "exec 3<&0; \"$@\" & server=$!; { cat <&3; kill $server; } & guard=$!; \
                      wait $server; status=$?; kill $guard; \
                      ss -tK state all >/dev/null 2>&1; exit $status";
-/// As [`Rank::Hosts`](crate::precedence::Rank). A server sleeps unless it is asked.
+/// The scheduling of [`Rank::Hosts`](crate::precedence::Rank). A server sleeps unless it is asked.
 const REAL_TIME: Scheduling = Scheduling { policy: libc::SCHED_FIFO, rank: 1, niceness: -20 };
 /// How long a server may take to start, on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -88,7 +89,7 @@ fn children(process: u32) -> Vec<u32> {
     list.unwrap_or_default().split_whitespace().filter_map(|id| id.parse().ok()).collect()
 }
 
-/// How long the threads of a process have waited for a processor, together; zero if the kernel does not count it.
+/// The total time that the threads of a process have waited for a processor; zero if the kernel does not count it.
 fn waited(process: u32) -> Duration {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let of_thread = |thread: fs::DirEntry| {
@@ -105,14 +106,14 @@ impl Drop for Servers {
             drop(shell.stdin.take());
         }
         for shell in &mut self.shells {
-            // It ends by itself, and takes its server along.
+            // The shell ends by itself, and ends its server first.
             let _ = shell.wait();
         }
     }
 }
 
-/// The server goes before all programs that are not of the lab, as the lab's own threads do: it inherits that from this
-/// thread, which is to do nothing else.
+/// Starts a server that goes before all programs outside the lab, as the lab's own threads do. It inherits this from
+/// the calling thread, which must do nothing else.
 fn start(program: &str, host: HostId) -> io::Result<Child> {
     // Where the system grants no real time, the server is an ordinary process.
     let _ = REAL_TIME.set();

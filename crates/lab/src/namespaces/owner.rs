@@ -1,7 +1,8 @@
-//! Who owns a lab: a folder for each, with a lock that the kernel frees however its owner ends.
+//! The ownership of labs. Each lab has a folder with a lock, which the kernel frees when the owner
+//! ends in whatever way.
 //!
-//! The folder of a living lab holds a link to each of its namespaces, for `nsenter`. The folder of
-//! a dead one is all that is left of it; [`clean_up`] removes such folders and nothing else.
+//! The folder of a living lab holds a link to each of its namespaces, for `nsenter`. The folder of a
+//! dead lab is all that is left of the lab; [`clean_up`] removes such folders and nothing else.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -14,10 +15,11 @@ use nix::fcntl::{Flock, FlockArg};
 use crate::error::LabError;
 use crate::namespaces::Namespace;
 
-/// Where labs keep their folders: not in the agent's run directory, which may belong to another user.
+/// Where labs keep their folders. It is not the agent's run directory, which may belong to another
+/// user.
 pub const FOLDER: &str = "/run/flowsched-lab";
 
-/// For root alone: whoever can open a lock can hold it.
+/// Only root may open a lock, because whoever can open a lock can hold it.
 const FILE_MODE: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
 /// The lock of a lab's folder.
@@ -27,7 +29,7 @@ const TURN: &str = "turn.lock";
 
 static LABS: AtomicU32 = AtomicU32::new(0);
 
-/// A lab's folder, locked. It goes when this is dropped.
+/// A lab's folder, locked. Dropping this removes it.
 #[derive(Debug)]
 pub struct Owner {
     folder: PathBuf,
@@ -73,7 +75,7 @@ impl Drop for Owner {
     }
 }
 
-/// Removes the folders in `all` whose labs are dead: how many there were.
+/// Removes the folders in `all` whose labs are dead. Returns how many there were.
 ///
 /// # Errors
 /// [`LabError::File`], or [`LabError::NeedsRoot`] without the right to write there.

@@ -1,4 +1,4 @@
-//! Packets of hosts that speak a scheme's own protocol, in frames.
+//! Reads and writes the packets of hosts that speak a scheme's own protocol.
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Codec, Flags, Header};
@@ -8,8 +8,7 @@ use flowsched_workload::Flow;
 
 use super::headers::Headers;
 
-/// The packet that a frame of `from` holds; `None` if it is malformed, of no flow, or not between the flow's
-/// hosts.
+/// The packet in a frame of `from`; `None` if it is malformed, of no flow, or not between the flow's hosts.
 pub(super) fn read<H: Header>(
     codec: &Codec<H>,
     flows: &[Flow],
@@ -22,7 +21,7 @@ pub(super) fn read<H: Header>(
     let there = (flow.src, flow.dst);
     let is_ack = packet.flags.has(Flags::ACK);
     let way = if is_ack { (there.1, there.0) } else { there };
-    // Messages are for controllers to send.
+    // Only controllers may send messages.
     if packet.flags.has(Flags::MESSAGE) || (from, headers.to) != way {
         return None;
     }
@@ -31,7 +30,7 @@ pub(super) fn read<H: Header>(
     Some(packet)
 }
 
-/// Writes what the network has made of a packet into its frame.
+/// Writes into a packet's frame what the network has changed.
 pub(super) fn write<H: Header>(
     codec: &Codec<H>,
     packet: &Packet<H>,
@@ -112,7 +111,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes: no panic, and no packet to another host.
+        /// Whatever comes, reading does not panic and yields no packet to another host.
         #[test]
         fn no_frame_does_harm(
             changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),

@@ -8,7 +8,7 @@ use flowsched_units::Time;
 
 use super::memory::Memory;
 
-/// The captures of a run, and what they are still to get.
+/// The captures of a run, and the packets that are still to be written to them.
 #[derive(Debug)]
 pub struct Departed<H> {
     captures: Captures,
@@ -16,12 +16,12 @@ pub struct Departed<H> {
 }
 
 impl<H: Header> Departed<H> {
-    /// Nothing has left yet.
+    /// Captures to which nothing has been written.
     pub fn new(captures: Captures) -> Departed<H> {
         Departed { captures, packets: Vec::new() }
     }
 
-    /// Writes the frames of what has left. To be called before `memory` stores other frames.
+    /// Writes the frames of packets that have left. Call this before `memory` stores other frames.
     pub fn write(&mut self, memory: &Memory) {
         for (port, at, packet) in self.packets.drain(..) {
             let frame = memory.show(&packet);

@@ -4,32 +4,33 @@ use std::collections::HashMap;
 
 use super::headers::FlowKey;
 
-/// The most flows that have a number at a time: connections of 64 hosts, each with 15 to every other.
+/// The most flows that have numbers at a time: connections of 64 hosts, with 15 from each to every
+/// other.
 pub const MOST_FLOWS: u32 = 1 << 16;
 
 /// The number of a packet's flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numbered {
-    /// The number, which is also that of what comes back.
+    /// The flow's number, which is the same in both directions.
     pub flow: u32,
-    /// Whether the packet is what comes back: the first packet seen goes there.
+    /// Whether the packet goes in the direction opposite to the first packet seen.
     pub is_back: bool,
-    /// Whether the flow has the number from now on.
+    /// Whether the flow has just been given the number.
     pub is_new: bool,
 }
 
-/// The flows seen last. When all numbers are taken, the flow that got its number first gives it up: if
-/// it sends on, it is a new flow to the ports.
+/// The numbers of the flows seen last. When all numbers are taken, the flow that got its number first
+/// gives it up. If that flow sends again, the ports see a new flow.
 #[derive(Debug, Default)]
 pub struct FlowNumbers {
     numbers: HashMap<FlowKey, u32>,
-    /// By number.
+    /// The flow of each number.
     keys: Vec<FlowKey>,
     next: u32,
 }
 
 impl FlowNumbers {
-    /// The number of a packet's flow.
+    /// The number of a packet's flow. A flow without a number gets one.
     pub fn number(&mut self, key: FlowKey) -> Numbered {
         if let Some(number) = self.numbers.get(&key) {
             return Numbered { flow: *number, is_back: false, is_new: false };

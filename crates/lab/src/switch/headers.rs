@@ -1,4 +1,4 @@
-//! What the switch reads of a frame, and the one thing that it writes: the mark (CE).
+//! Reads what the switch needs of a frame, and writes the mark (CE) and the TTL.
 //!
 //! A library parses. The switch ignores frames that it refuses, and those for no host of the lab.
 
@@ -17,7 +17,7 @@ pub type Levels = [u8; 64];
 /// Bits of the traffic class that belong to ECN (RFC 3168, section 5).
 const ECN: u8 = 0b11;
 
-/// What packets of one flow in one direction have in common.
+/// What all packets of a flow in one direction have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FlowKey {
     /// The source and the destination.
@@ -29,7 +29,7 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
-    /// The key of what comes back.
+    /// The key of the flow's packets in the other direction.
     #[must_use]
     pub fn reversed(self) -> FlowKey {
         let FlowKey { addresses: (from, to), protocol, ports: (source, destination) } = self;
@@ -40,20 +40,20 @@ impl FlowKey {
 /// The bytes of a TCP connection that a packet carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The sequence number of the first.
+    /// The sequence number of the first byte.
     pub first: u32,
-    /// How many.
+    /// The number of bytes.
     pub bytes: u32,
 }
 
-/// What the switch needs to know of a frame.
+/// The fields of a frame that the switch needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
-    /// The host that it goes to.
+    /// The host that the frame goes to.
     pub to: HostId,
-    /// Its flow.
+    /// The frame's flow.
     pub key: FlowKey,
-    /// Bytes of the IP packet: what the simulator counts.
+    /// Bytes of the IP packet, which is what the simulator counts.
     pub wire: u16,
     /// The differentiated services code point.
     pub dscp: u8,
@@ -61,23 +61,23 @@ pub struct Headers {
     pub is_ect: bool,
     /// Whether it is marked.
     pub is_marked: bool,
-    /// The hops that it may still make.
+    /// The hops that the packet may still make.
     pub ttl: u8,
-    /// The bytes of its connection that it carries, if any.
+    /// The bytes of its TCP connection that the packet carries, if any.
     pub segment: Option<Segment>,
-    /// Where its IP header begins, in the frame.
+    /// Where the IP header begins in the frame.
     ip: usize,
     is_v4: bool,
-    /// Where its UDP header begins, if it has one.
+    /// Where the UDP header begins in the frame, if there is one.
     udp: Option<usize>,
 }
 
-/// Bytes of a UDP header, of which the last two are the checksum.
+/// Bytes of a UDP header. The last two are the checksum.
 const UDP: usize = 8;
 
 impl Headers {
-    /// Reads a frame of `from`: `None` for what is malformed, has a foreign sender, or is not for one
-    /// of `hosts`.
+    /// Reads a frame of `from`. Returns `None` if it is malformed, has another sender, or is not for
+    /// one of `hosts` hosts.
     pub fn read(frame: &[u8], from: HostId, hosts: u32) -> Option<Headers> {
         let packet = SlicedPacket::from_ethernet(frame).ok()?;
         let Some(LinkSlice::Ethernet2(ethernet)) = &packet.link else { return None };
@@ -133,12 +133,12 @@ impl Headers {
         })
     }
 
-    /// What the frame that these headers were read from carries over UDP.
+    /// The UDP payload of the frame that these headers were read from.
     pub(super) fn payload<'f>(&self, frame: &'f [u8]) -> Option<&'f [u8]> {
         frame.get(self.udp? + UDP..)
     }
 
-    /// The same, to be changed: from now on the frame has no checksum of UDP (RFC 768).
+    /// The UDP payload, to be changed. From now on the frame has no UDP checksum (RFC 768).
     pub(super) fn payload_mut<'f>(&self, frame: &'f mut [u8]) -> Option<&'f mut [u8]> {
         let (header, payload) = frame.get_mut(self.udp?..)?.split_at_mut_checked(UDP)?;
         header[UDP - 2..].fill(0);
@@ -154,7 +154,7 @@ impl Headers {
         }
     }
 
-    /// Marks the frame that these headers were read from: congestion experienced.
+    /// Marks the frame that these headers were read from as congestion experienced (CE).
     pub fn mark(&self, frame: &mut [u8]) {
         let Some(header) = frame.get_mut(self.ip..) else { return };
         if self.is_v4 {
@@ -283,7 +283,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes: no panic, no host that is not there, and nothing outside is written.
+        /// Whatever comes, reading does not panic or name a host that does not exist, and marking
+        /// writes nothing outside the headers.
         #[test]
         fn no_frame_does_harm(
             is_v4 in any::<bool>(),

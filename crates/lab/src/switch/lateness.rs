@@ -1,14 +1,15 @@
-//! Measures how late the switch was. It paces in user space, on a machine that also does other work.
+//! Measures how late the switch was. It paces packets in user space, on a machine that also does
+//! other work.
 
 use flowsched_units::Time;
 
 /// Buckets of [`Lateness`]: of 1 us each, and one for all that is later.
 const BUCKETS: usize = 10_000;
 
-/// When packets were handed over, after they were due.
+/// How late packets were handed over.
 #[derive(Clone, Debug)]
 pub struct Lateness {
-    /// By microseconds, rounded down.
+    /// The number of packets by lateness in microseconds, rounded down.
     counts: Vec<u64>,
     most: Time,
     packets: u64,
@@ -21,7 +22,7 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// A packet that was due at `due` is handed over at `now`.
+    /// Counts a packet that was due at `due` and was handed over at `now`.
     pub fn note(&mut self, due: Time, now: Time) {
         let late = now.saturating_sub(due);
         let bucket = (late.as_ps() / Time::from_us(1).as_ps()).min(BUCKETS as u64);
@@ -37,7 +38,7 @@ impl Lateness {
         beyond as f64 / self.packets.max(1) as f64
     }
 
-    /// What so large a share of the packets did not exceed, to a microsecond.
+    /// The lateness that this share of the packets did not exceed, to a microsecond.
     pub fn quantile(&self, share: f64) -> Time {
         let wanted = (share * self.packets as f64).ceil() as u64;
         let mut seen = 0;
@@ -50,12 +51,12 @@ impl Lateness {
         self.most
     }
 
-    /// The latest of all packets.
+    /// The lateness of the latest packet.
     pub fn most(&self) -> Time {
         self.most
     }
 
-    /// Packets handed over.
+    /// The number of packets that were handed over.
     pub fn packets(&self) -> u64 {
         self.packets
     }

@@ -1,4 +1,4 @@
-//! Where frames wait while the network decides on them.
+//! Keeps frames while their packets are in the network.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ const NETWORK_CONTROL: u8 = 56;
 #[derive(Clone, Debug)]
 struct Stored {
     headers: Headers,
-    /// The number that the packet had before it became that of the slot.
+    /// The number that the packet had before it got the slot's number.
     number: u32,
     /// When the packet entered the network.
     entered: Time,
@@ -32,7 +32,7 @@ struct Stored {
 }
 
 impl Stored {
-    /// Writes what the network has made of the packet: the mark, and the scheme's header.
+    /// Writes what the network has changed of the packet: the mark, and the scheme's header.
     fn update<H: Header>(&mut self, packet: &Packet<H>) {
         if packet.flags.has(Flags::CE) && !self.headers.is_marked {
             self.headers.mark(&mut self.bytes);
@@ -53,14 +53,14 @@ pub struct Memory {
     slots: Vec<Stored>,
     free: Vec<u32>,
     lost: u64,
-    /// By flow: the headers of a packet of it, which messages to its sender copy.
+    /// For each flow, the headers of one of its packets. Messages to the flow's sender copy them.
     heads: HashMap<u32, [u8; HEAD]>,
     /// The last message that arrived.
     message: Vec<u8>,
 }
 
 impl Memory {
-    /// Keeps a frame that enters the network: its slot.
+    /// Keeps a frame that enters the network. Returns its slot.
     pub fn store(&mut self, headers: Headers, number: u32, entered: Time, frame: &[u8]) -> u32 {
         match self.free.pop() {
             Some(slot) => {
@@ -79,7 +79,7 @@ impl Memory {
         }
     }
 
-    /// The frame of a packet as it is in the network: with the mark and the scheme's header.
+    /// The frame of a packet as it is in the network, with the mark and the scheme's header.
     pub fn show<H: Header>(&self, packet: &Packet<H>) -> Vec<u8> {
         if packet.flags.has(Flags::MESSAGE) {
             return self.message(packet);
@@ -89,7 +89,7 @@ impl Memory {
         stored.bytes
     }
 
-    /// The frame of a packet that has arrived, with what the network has made of it. Its slot is free from now on.
+    /// The frame of a packet that has arrived, with what the network has changed. Its slot is free from now on.
     pub fn take<H: Header>(&mut self, packet: &Packet<H>) -> &[u8] {
         if packet.flags.has(Flags::MESSAGE) {
             self.message = self.message(packet);
@@ -113,7 +113,7 @@ impl Memory {
         if is_message { None } else { self.slots[packet.seq as usize].headers.segment }
     }
 
-    /// Remembers the headers of a data packet in a tunnel, for messages about its flow.
+    /// Remembers the headers of a tunnelled data packet, for messages about its flow.
     pub(super) fn remember(&mut self, flow: u32, frame: &[u8]) {
         let inner = frame.get(AROUND..).and_then(|inner| inner.first_chunk::<HEAD>());
         if let Some(inner) = inner.filter(|_| !self.heads.contains_key(&flow)) {
@@ -121,8 +121,8 @@ impl Memory {
         }
     }
 
-    /// The frame of a message to the sender of a flow: the headers of the flow's packets, in a tunnel that begins
-    /// at a switch (EPN 2018, III).
+    /// The frame of a message to the sender of a flow. It has the headers of the flow's packets, in a tunnel that
+    /// begins at a switch (EPN 2018, III).
     fn message<H: Header>(&self, packet: &Packet<H>) -> Vec<u8> {
         let Some(Tunnel { to_bits, ttl, .. }) = H::TUNNEL else { return Vec::new() };
         let bits = Bits { vni: packet.flow, reserved: to_bits(&packet.header) };
@@ -142,7 +142,7 @@ impl Memory {
     }
 }
 
-/// The headers as those of a segment without options and payload.
+/// The headers, changed to those of a segment without options and payload.
 fn without_payload(mut head: [u8; HEAD]) -> [u8; HEAD] {
     head[16..18].copy_from_slice(&((HEAD - 14) as u16).to_be_bytes());
     mend_v4(&mut head[14..34]);

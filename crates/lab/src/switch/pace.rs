@@ -1,23 +1,23 @@
-//! Measures how the switch paced the port before each host: the rate and the queueing delay that packets
-//! really had, against those of the simulated port.
+//! Measures how the switch paced the port before each host. It compares the rate and the queueing delay that
+//! packets really had with those of the simulated port.
 
 use flowsched_units::{Bytes, PACKET_WIRE, Rate, Time};
 
 /// Packets handed to one host.
 #[derive(Clone, Debug)]
 pub struct Pace {
-    /// Of the host's link.
+    /// The rate of the host's link.
     rate: Rate,
-    /// When the last packet was due and when the host had it.
+    /// When the last packet was due, and when the host got it.
     last: Option<(Time, Time)>,
-    /// The time that the link needs for the packets that were due right after the one before.
+    /// The link's total time for the packets that were due right after the one before.
     busy: Time,
-    /// The time between these hand-overs.
+    /// The total time that the host took to get these packets.
     took: Time,
     full: FullPackets,
 }
 
-/// Packets of full length, whose delays without queues are the same on each path.
+/// Packets of full length, which have the same delay without queues on each path.
 #[derive(Clone, Debug)]
 struct FullPackets {
     packets: u64,
@@ -35,20 +35,20 @@ pub struct Pacing {
     pub rate: f64,
     /// The mean queueing delay of full packets, as the ports decide it.
     pub queueing: Time,
-    /// Their mean lateness, which adds to it.
+    /// Their mean lateness, which adds to `queueing`.
     pub late: Time,
 }
 
 impl Pace {
-    /// Nothing has been handed over yet to the host, whose link has this rate.
+    /// The pace of a host that has got no packet yet, and whose link has this rate.
     pub fn new(rate: Rate) -> Pace {
         let zero = Time::ZERO;
         let full = FullPackets { packets: 0, delay: zero, shortest: Time::MAX, late: zero };
         Pace { rate, last: None, busy: zero, took: zero, full }
     }
 
-    /// The host gets at `now` a packet of `wire` bytes that entered the network at `entered` and was due at
-    /// `due`.
+    /// Notes that the host gets, at `now`, a packet of `wire` bytes that entered the network at `entered`
+    /// and was due at `due`.
     pub fn note(&mut self, wire: Bytes, entered: Time, due: Time, now: Time) {
         let needed = self.rate.transmission_time(wire);
         if let Some((last_due, last)) = self.last.replace((due, now))
@@ -66,7 +66,7 @@ impl Pace {
         }
     }
 
-    /// That of the host whose link was busy for the longest time; `None` if none was busy.
+    /// The pacing of the host whose link was busy for the longest time; `None` if none was busy.
     pub fn of_busiest(paces: &[Pace]) -> Option<Pacing> {
         let busiest = paces.iter().max_by_key(|pace| pace.busy)?;
         let Pace { busy, took, full, .. } = busiest;

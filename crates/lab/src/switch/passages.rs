@@ -1,7 +1,7 @@
-//! What the data packets of the kernel's TCP met on their way.
+//! Counts the data packets of the kernel's TCP, and how many were marked or reordered.
 //!
-//! The switch knows connections, and not the flows that they carry one after the other. It therefore counts over all
-//! flows together: what the simulator's hosts count by segment, it counts by TCP's sequence numbers.
+//! The switch knows connections, but not the flows that each carries one after the other. It therefore counts all
+//! flows together. Where the simulator's hosts count by segment, the switch counts by TCP's sequence numbers.
 
 use std::collections::HashMap;
 
@@ -9,17 +9,17 @@ use flowsched_schemes::world::Passage;
 
 use super::headers::Segment;
 
-/// A flow's number, and whether the bytes go back to who sent first.
+/// A flow's number, and whether the bytes go back to the host that sent first.
 pub(super) type Way = (u32, bool);
 
-/// What is counted.
+/// The counters, and what they need to know of each connection.
 #[derive(Debug, Default)]
 pub(super) struct Passages {
     connections: HashMap<Way, Connection>,
     all: Passage,
 }
 
-/// The sequence numbers behind the last byte of one way.
+/// The sequence numbers after the last byte sent and the last byte arrived, in one direction.
 #[derive(Clone, Copy, Debug)]
 struct Connection {
     sent: u32,
@@ -27,7 +27,7 @@ struct Connection {
 }
 
 impl Passages {
-    /// A segment enters the network: whether its first byte had been sent before.
+    /// Notes a segment that enters the network. Returns whether its first byte had been sent before.
     pub fn enter(&mut self, way: Way, segment: Segment) -> bool {
         let begins = Connection { sent: segment.first, arrived: segment.first };
         let connection = self.connections.entry(way).or_insert(begins);
@@ -36,7 +36,7 @@ impl Passages {
         is_again
     }
 
-    /// A segment arrives, with so many marks of ports.
+    /// Counts a segment that arrives after this many marks by ports.
     pub fn arrive(&mut self, way: Way, segment: Segment, is_again: bool, marks: u8) {
         let Some(connection) = self.connections.get_mut(&way) else { return };
         let is_late = is_before(segment.first, connection.arrived) && !is_again;
@@ -47,7 +47,7 @@ impl Passages {
         self.all.marked_again += u32::from(marks > 1);
     }
 
-    /// A number is given to another connection.
+    /// Forgets a flow whose number is given to another connection.
     pub fn forget(&mut self, flow: u32) {
         self.connections.remove(&(flow, false));
         self.connections.remove(&(flow, true));
@@ -59,7 +59,7 @@ impl Passages {
     }
 }
 
-/// Sequence numbers begin anew after 4 GiB (RFC 9293, section 3.4).
+/// Whether a sequence number is before another one. Sequence numbers begin anew after 4 GiB (RFC 9293, section 3.4).
 fn is_before(one: u32, other: u32) -> bool {
     (one.wrapping_sub(other) as i32) < 0
 }

@@ -1,4 +1,4 @@
-//! Packets of the kernel's TCP in VXLAN, with a scheme's header in its reserved bits.
+//! Reads and writes the packets of the kernel's TCP in VXLAN, with a scheme's header in VXLAN's reserved bits.
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Flags, Header, Tunnel};
@@ -8,8 +8,8 @@ use flowsched_workload::Flow;
 use super::headers::{Headers, Levels};
 use crate::vxlan::{Bits, NO_FLOW, PORT};
 
-/// The packet that a frame of `from` holds; `None` if it is no VXLAN, or not between the hosts of the flow that
-/// its VNI names.
+/// The packet in a frame of `from`; `None` if it is not VXLAN, or not between the hosts of the flow that its
+/// VNI names.
 pub(super) fn read<H: Header>(
     tunnel: &Tunnel<H>,
     flows: &[Flow],
@@ -37,7 +37,7 @@ pub(super) fn read<H: Header>(
     Some(packet)
 }
 
-/// Writes what the network has made of a packet into its frame.
+/// Writes into a packet's frame what the network has changed.
 pub(super) fn write<H: Header>(
     tunnel: &Tunnel<H>,
     packet: &Packet<H>,
@@ -104,7 +104,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes: no panic, and no packet that is not between the hosts of its flow.
+        /// Whatever comes, reading does not panic and yields no packet that is not between the hosts of its
+        /// flow.
         #[test]
         fn no_frame_does_harm(
             changes in prop::collection::vec((0..80usize, any::<u8>()), 0..6),

@@ -19,16 +19,16 @@ use socket2::Socket;
 use super::resent::Resent;
 use crate::bursts::{Burst, Bursts};
 
-/// Priorities that a socket takes without a privilege; flows take turns with them.
+/// The number of socket priorities that need no privilege. Flows take turns with them.
 const PRIORITIES: u32 = 7;
 
 /// How connections behave.
 #[derive(Clone, Debug)]
 pub struct Manners {
-    /// Connections that are open from the start, from each host to each that it sends to, and carry many
+    /// The connections that are open from the start, from each host to each host that it sends to, and carry many
     /// flows; 0 if each flow opens one of its own.
     pub open_connections: u32,
-    /// Segments that are ever in flight.
+    /// The most segments in flight at any time.
     pub max_window: u32,
     /// What a connection does at the beginning of a flow, so that its packets are tagged.
     pub tags: Tags,
@@ -39,16 +39,16 @@ pub struct Manners {
 pub enum Tags {
     /// Nothing.
     None,
-    /// It tells the agent that a flow begins: by another priority of the socket.
+    /// It tells the agent that a flow begins, by a change of the socket's priority.
     Announced,
-    /// It writes the priority of the flow's size on the packets to come.
+    /// It gives the packets to come the priority of the flow's size.
     Size(Arc<SizeTags>),
     /// It tells the tagger at the host's edge which flow begins.
     Told(Arc<Bursts>),
 }
 
 impl Tags {
-    /// Has a socket that carries no flow, and so sends no data, write the highest priority.
+    /// Sets the highest priority for the packets of a socket that carries no flow and so sends no data.
     pub(super) fn apply_to_idle(&self, socket: &Socket) -> io::Result<()> {
         match self {
             Tags::Size(sizes) => set_priority(socket, 0, sizes.priorities()),
@@ -65,17 +65,17 @@ fn set_priority(socket: &Socket, priority: u8, priorities: usize) -> io::Result<
 /// Both ends of a connection.
 #[derive(Debug)]
 pub(super) struct Connection {
-    /// Who sends, and who receives.
+    /// The sender and the receiver.
     pub(super) pair: (HostId, HostId),
     sender: Socket,
     receiver: Option<Socket>,
     is_open: bool,
-    /// Segments that are ever in flight.
+    /// The most segments in flight at any time.
     max_window: u32,
     carried: Option<Carried>,
     tags: Tags,
     flows: u32,
-    /// Bytes since it was opened.
+    /// Bytes written since the connection was opened.
     written: u64,
 }
 
@@ -86,21 +86,22 @@ struct Carried {
     outgoing: Outgoing,
     incoming: Incoming,
     is_acknowledged: bool,
-    /// What the kernel counted before the flow.
+    /// The kernel's counters before the flow.
     before: TcpInfo,
 }
 
-/// What there is to tell of the flow that a connection carries.
+/// An event of the flow that a connection carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum News {
-    /// Its last byte has come.
+    /// The flow's last byte has come.
     Received { flow: u32 },
-    /// Its last byte was acknowledged, so long after the beginning of 1970, and so much of it was sent again.
+    /// The flow's last byte was acknowledged, at this time since the beginning of 1970. `resent` counts what was
+    /// sent again.
     Acknowledged { flow: u32, at: Duration, resent: Resent },
 }
 
 impl Connection {
-    /// Begins to open a connection with a socket of the sender's.
+    /// Begins to open a connection with a socket of the sender.
     pub(super) fn open(
         pair: (HostId, HostId),
         sender: Socket,
@@ -132,19 +133,19 @@ impl Connection {
         self.sender.local_addr()?.as_socket().ok_or_else(|| ErrorKind::Unsupported.into())
     }
 
-    /// The sender's end.
+    /// The sender's socket.
     pub(super) fn sender(&self) -> BorrowedFd<'_> {
         self.sender.as_fd()
     }
 
-    /// Its other end was accepted.
+    /// Takes the receiver's end, which was accepted.
     pub(super) fn accept(&mut self, receiver: Socket) -> io::Result<BorrowedFd<'_>> {
         receiver.set_nonblocking(true)?;
         let receiver: &Socket = self.receiver.insert(receiver);
         Ok(receiver.as_fd())
     }
 
-    /// The sender's end is open.
+    /// Notes that the sender's end is open.
     fn opened(&mut self) -> io::Result<()> {
         if !std::mem::replace(&mut self.is_open, true) {
             setsockopt(&self.sender, Timestamping, &stamps(false))?;
@@ -152,7 +153,7 @@ impl Connection {
         Ok(())
     }
 
-    /// A flow begins.
+    /// Begins a flow.
     pub(super) fn begin(&mut self, flow: &Flow) -> io::Result<()> {
         let size = flow.size.get();
         match &self.tags {
@@ -190,7 +191,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads what has come.
+    /// Reads the bytes that have come.
     pub(super) fn read(
         &mut self,
         buffer: &mut [u8],
@@ -199,7 +200,7 @@ impl Connection {
         let (Some(receiver), Some(carried)) = (&self.receiver, &mut self.carried) else {
             return Ok(());
         };
-        // The kernel forgets it when it has seen how long segments are.
+        // The kernel forgets the bound once it has seen how long segments are.
         bound_window(receiver, self.max_window)?;
         if carried.incoming.read(receiver, buffer)? {
             tell(News::Received { flow: carried.flow });
@@ -207,7 +208,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The sender's end is open, has room again, or has timestamps.
+    /// Handles events of the sender's end: it is open, has room again, or has timestamps.
     pub(super) fn handle_sender(&mut self, tell: &mut impl FnMut(News)) -> io::Result<()> {
         if let Some(error) = self.sender.take_error()? {
             return Err(error);
@@ -219,7 +220,7 @@ impl Connection {
         self.write()
     }
 
-    /// Reads which bytes were acknowledged, up to the flow's last.
+    /// Reads which bytes were acknowledged, up to the flow's last one.
     fn read_stamps(&mut self) -> io::Result<Option<News>> {
         while let Some((byte, at)) = self.next_stamp()? {
             let is_last = byte == (self.written as u32).wrapping_sub(1);
@@ -235,7 +236,7 @@ impl Connection {
         Ok(None)
     }
 
-    /// The next timestamp: of which byte, the connection's first being 0, and when.
+    /// The next timestamp: the number of its byte, counted from 0 on the connection, and its time.
     fn next_stamp(&self) -> io::Result<Option<(u32, Duration)>> {
         let mut space = nix::cmsg_space!(libc::sock_extended_err, [libc::timespec; 3], [u8; 64]);
         let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
@@ -256,7 +257,8 @@ impl Connection {
         Ok(Some((byte, at)))
     }
 
-    /// The flow that it carries, unless its last byte is acknowledged, and what was sent again of it so far.
+    /// The flow that the connection carries, unless its last byte is acknowledged, and what was sent again of it
+    /// so far.
     pub(super) fn under_way(&self) -> io::Result<Option<(u32, Resent)>> {
         let Some(carried) = self.carried.filter(|carried| !carried.is_acknowledged) else {
             return Ok(None);
@@ -265,7 +267,7 @@ impl Connection {
         Ok(Some((carried.flow, Resent::between(&carried.before, &now))))
     }
 
-    /// Whether its flow has come and is acknowledged: it carries none from now on.
+    /// Ends the flow if it has come and is acknowledged. Returns whether it did.
     pub(super) fn end_flow(&mut self) -> bool {
         self.carried
             .take_if(|carried| carried.incoming.to_come() == 0 && carried.is_acknowledged)
@@ -278,8 +280,8 @@ sockopt_impl!(
     WindowClamp, SetOnly, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, u32
 );
 
-/// Has a receiver, or a listener's receivers, advertise no more than so many segments. The kernel has no bound for
-/// congestion windows alone.
+/// Has a receiver, or the receivers of a listener, advertise at most this many segments. The kernel has no bound
+/// for congestion windows alone.
 pub(super) fn bound_window(receiver: &Socket, segments: u32) -> io::Result<()> {
     // TCP can advertise no more (RFC 7323, 2.2).
     const LARGEST: u64 = 1 << 30;
@@ -287,7 +289,7 @@ pub(super) fn bound_window(receiver: &Socket, segments: u32) -> io::Result<()> {
     Ok(setsockopt(receiver, WindowClamp, &bytes)?)
 }
 
-/// Timestamps by the number of a byte, of acknowledgements if `now` is set.
+/// The flags for timestamps with the number of a byte. Acknowledgements have timestamps only if `now` is set.
 fn stamps(now: bool) -> TimestampingFlag {
     let ack = if now { libc::SOF_TIMESTAMPING_TX_ACK } else { 0 };
     let always = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE

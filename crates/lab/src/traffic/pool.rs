@@ -1,4 +1,4 @@
-//! The connections between hosts: which are idle, and which need attention.
+//! The connections between hosts. The pool knows which are idle and which need attention.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,14 +18,14 @@ use crate::hosts::Hosts;
 
 /// The port on which every host accepts connections: one that Wireshark gives to no protocol.
 const PORT: u16 = 41_000;
-/// Sockets made at a time: entering a namespace takes longer than making a socket.
+/// The number of sockets made at a time, because entering a namespace takes longer than making a socket.
 const SPARE: usize = 32;
-/// Connections that wait to be accepted, at most.
+/// The most connections that wait to be accepted.
 const BACKLOG: i32 = 4_096;
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 18;
 
-/// What an event of [`Epoll`] is about.
+/// The source of an event of [`Epoll`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum About {
     Listener(usize),
@@ -60,21 +60,21 @@ pub struct Pool<'a> {
     manners: Manners,
     listeners: Vec<TcpListener>,
     connections: Vec<Connection>,
-    /// By sender's address: connections whose other end was not accepted yet.
+    /// Connections whose other end has not been accepted yet, by the sender's address.
     to_accept: HashMap<SocketAddr, usize>,
-    /// By sender and receiver: connections that carry no flow.
+    /// Connections that carry no flow, by sender and receiver.
     idle: HashMap<(HostId, HostId), Vec<usize>>,
-    /// By host: sockets to come.
+    /// Sockets for the next connections of each host.
     spare: Vec<Vec<Socket>>,
     epoll: Epoll,
     buffer: Vec<u8>,
 }
 
 impl<'a> Pool<'a> {
-    /// Has every host accept connections, and opens those that are there from the start, for these flows.
+    /// Has every host accept connections, and opens those that are open from the start, for these flows.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// If the system refuses a request.
     pub fn new(hosts: &'a Hosts, manners: Manners, flows: &[Flow]) -> Result<Pool<'a>, LabError> {
         let refused = |error| LabError::system("accept connections", error);
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(refused)?;
@@ -101,13 +101,13 @@ impl<'a> Pool<'a> {
         Ok(pool)
     }
 
-    /// What epoll is to be asked through.
+    /// The epoll that waits for the connections.
     pub(super) fn epoll(&self) -> &Epoll {
         &self.epoll
     }
 
-    /// Opens the connections that are there from the start, for flows of these. If each flow opens one of its own,
-    /// makes the first sockets: entering a namespace later would delay the flow.
+    /// Opens the connections that are open from the start, for these flows. If each flow opens one of its own, makes
+    /// the first sockets, because entering a namespace later would delay the flow.
     fn open_first(&mut self, flows: &[Flow]) -> Result<(), LabError> {
         let open = self.manners.open_connections;
         for flow in flows {
@@ -124,7 +124,7 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// A flow begins, on a connection that is idle or new: the number of the connection.
+    /// Begins a flow on an idle or a new connection. Returns the number of the connection.
     pub(super) fn begin(&mut self, flow: &Flow) -> Result<u32, LabError> {
         let pair = (flow.src, flow.dst);
         let idle = self.idle.get_mut(&pair).and_then(Vec::pop);
@@ -149,14 +149,14 @@ impl<'a> Pool<'a> {
         Ok(number)
     }
 
-    /// A new socket of the host's.
+    /// A new socket of the host.
     fn socket(&mut self, host: HostId) -> Result<Socket, LabError> {
         self.fill(host)?;
         let socket = self.spare[host.index()].pop();
         socket.ok_or_else(|| LabError::system("make a socket", io::ErrorKind::OutOfMemory))
     }
 
-    /// Makes sockets of the host's if none is left.
+    /// Makes sockets for the host if none is left.
     fn fill(&mut self, host: HostId) -> Result<(), LabError> {
         if self.spare[host.index()].is_empty() {
             let make = || (0..SPARE).map(|_| bound(host)).collect::<io::Result<Vec<Socket>>>();
@@ -165,7 +165,7 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// Handles what epoll says of `word`, and tells what is new of a flow: how many flows are over.
+    /// Handles an epoll event with this word, and passes news of flows to `tell`. Returns how many flows have ended.
     pub(super) fn handle(
         &mut self,
         word: u64,
@@ -212,7 +212,7 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// Does `action` in a host's namespace.
+/// Runs `action` in a host's namespace.
 fn inside<T: Send>(
     hosts: &Hosts,
     host: HostId,
@@ -223,15 +223,16 @@ fn inside<T: Send>(
     hosts.namespace(host).ok_or_else(missing)?.run(|| action().map_err(failed))
 }
 
-/// A socket that is gone as soon as it is closed, however its process ends: the kernel sends nothing on, and so keeps
-/// neither the namespace nor the congestion control. Sockets that a listener accepts inherit this.
+/// A socket that ends as soon as it is closed, however its process ends. The kernel then sends nothing more, and so
+/// keeps neither the namespace nor the congestion control. Sockets that a listener accepts inherit this.
 pub(crate) fn short_lived() -> io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
     socket.set_linger(Some(Duration::ZERO))?;
     Ok(socket)
 }
 
-/// Its connections inherit their window, and what they write on packets: they send acknowledgements alone.
+/// A listening socket of the host. Its connections inherit their window and the tag of their packets, which are only
+/// acknowledgements.
 fn listen(host: HostId, manners: &Manners) -> io::Result<TcpListener> {
     let socket = short_lived()?;
     manners.tags.apply_to_idle(&socket)?;

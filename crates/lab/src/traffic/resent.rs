@@ -8,12 +8,12 @@ use flowsched_traffic::TcpInfo;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Resent {
     packets: u32,
-    /// Timeouts, and rows of them; `None` if the kernel does not count them.
+    /// The time-outs, and the rows of consecutive ones; `None` if the kernel does not count them.
     timeouts: Option<(u16, u16)>,
 }
 
 impl Resent {
-    /// What a connection counted between the flow's beginning and now.
+    /// The difference between the counters of a connection at the flow's beginning and now.
     pub fn between(before: &TcpInfo, now: &TcpInfo) -> Resent {
         let timeouts = before.timeouts.zip(now.timeouts).map(|(before, now)| {
             (now.all.wrapping_sub(before.all), now.rows.wrapping_sub(before.rows))
@@ -21,7 +21,7 @@ impl Resent {
         Resent { packets: now.retransmissions.wrapping_sub(before.retransmissions), timeouts }
     }
 
-    /// Writes this into the flow's outcome, and what nobody knows into `uncounted`.
+    /// Writes this into the flow's outcome, and notes in `uncounted` what the kernel does not tell.
     pub fn note(self, outcome: &mut FlowOutcome, uncounted: &mut Uncounted) {
         outcome.retransmissions = self.packets;
         let Some((all, rows)) = self.timeouts else {

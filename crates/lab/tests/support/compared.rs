@@ -1,4 +1,4 @@
-//! A run of the switch against the replica.
+//! Compares a run of the switch with the replica.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Debug;
@@ -21,7 +21,7 @@ use crate::replica::{Egress, Replica};
 use crate::sequence::Sent;
 use crate::switched::Switched;
 
-/// Frames, by host.
+/// The frames of each host.
 pub type Frames = Vec<Vec<Vec<u8>>>;
 
 /// The frames that crossed the hosts' cards.
@@ -32,7 +32,7 @@ pub struct Crossed {
     pub has_edge: bool,
 }
 
-/// What happened in a run. A test demands some of it, so that it does not compare nothing with nothing.
+/// Counts of what happened in a run. A test requires some of them, so that it does not compare nothing with nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     /// Packets that hosts sent.
@@ -48,7 +48,7 @@ pub struct Tally {
 }
 
 /// Asserts that the switch decided as the simulator's ports and controllers do, that hosts got what left the last
-/// ports, and that captures and counters say the same.
+/// ports, and that captures and counters agree.
 pub fn compare<P, C, H>(
     job: &Job<'_>,
     (ports, controllers): (&P, &C),
@@ -78,7 +78,7 @@ where
     tally(run, &handed_over, replica.arrived.iter().flatten())
 }
 
-/// What left a port, what it dropped and marked, and what waits.
+/// Compares what left a port, what it dropped and marked, and what waits in it.
 fn compare_port<H: Header, P: Port<Packet<H>>, C>(
     number: PortId,
     egress: &Egress<H, P, C>,
@@ -97,7 +97,8 @@ fn compare_port<H: Header, P: Port<Packet<H>>, C>(
     run.check_captures(number);
 }
 
-/// What a host got. After the end come only messages, and packets that hosts handed over after it.
+/// Compares what a host got. After the end of the log come only messages, and packets that hosts handed over after
+/// it.
 fn compare_host<H: Header>(
     host: usize,
     packets: &[Packet<H>],
@@ -139,7 +140,8 @@ fn tally<'p, H: Header + 'p>(
     }
 }
 
-/// The same events, whose packets have the numbers in which hosts handed them over, and not those of slots in memory.
+/// The same events, but packets have the numbers in which hosts handed them over, and not the numbers of their slots
+/// in memory.
 fn numbered<H: Header>(log: &[Event<H>]) -> Vec<Event<H>> {
     let (mut in_slot, mut numbers) = (HashMap::new(), 0..);
     let mut number = |event: &Event<H>| {
@@ -155,7 +157,7 @@ fn numbered<H: Header>(log: &[Event<H>]) -> Vec<Event<H>> {
     log.iter().map(&mut number).collect()
 }
 
-/// What hosts handed over, in order, each with its frame.
+/// The packets that hosts handed over, in order, each with its frame.
 fn handed_over<'f, H: Header>(log: &[Event<H>], crossed: &'f Crossed) -> Vec<(Event<H>, &'f [u8])> {
     let added = if crossed.has_edge { H::WIRE_BYTES as usize } else { 0 };
     let mut of_host: Vec<_> = crossed.sent.iter().map(|frames| frames.iter()).collect();
@@ -167,7 +169,7 @@ fn handed_over<'f, H: Header>(log: &[Event<H>], crossed: &'f Crossed) -> Vec<(Ev
     came.collect()
 }
 
-/// Connections of the flows that the switch has numbered, each its own.
+/// The connections of the flows that the switch has numbered. Each flow is a connection of its own.
 fn noted<H: Header>(log: &[Event<H>]) -> Connections {
     let connections = Connections::new(1 << 16);
     let is_data = |event: &&Event<H>| !event.is_departure && !event.packet.flags.has(Flags::ACK);
@@ -178,7 +180,7 @@ fn noted<H: Header>(log: &[Event<H>]) -> Connections {
     connections
 }
 
-/// Asserts that spoilt frames got to the hosts that they name, or nowhere, and that captures and counters agree.
+/// Asserts that spoilt frames got to the hosts that they name, or to none, and that captures and counters agree.
 pub fn compare_spoilt<H: Header>(run: &Switched<H>, crossed: &Crossed) {
     let sent: usize = crossed.sent.iter().map(Vec::len).sum();
     let came = run.log.iter().filter(|event| !event.is_departure).count();
@@ -211,7 +213,7 @@ fn names(frame: &[u8], host: HostId) -> bool {
     read.any(|headers| headers.to == host)
 }
 
-/// Asserts that the switch read of each frame what the host had meant.
+/// Asserts that the switch read of each frame what the host meant.
 pub fn compare_reading<H: Header>(sent: &[Sent<H>], run: &Switched<H>) {
     assert_eq!(run.counts.refused, 0);
     let mut flows = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The first run of an experiment that a test writes, as worlds take it.
+//! The first run of an experiment whose text is in a test.
 
 use flowsched_experiment::{Arguments, Experiment, Level, Source};
 use flowsched_schemes::Scheme;
@@ -7,7 +7,7 @@ use flowsched_topology::Network;
 use flowsched_units::Time;
 use flowsched_workload::Workload;
 
-/// An experiment with its network and flows, with seed 1.
+/// An experiment with its network and its flows for seed 1.
 pub struct FirstRun {
     experiment: Experiment,
     pub network: Network,

@@ -1,4 +1,4 @@
-//! Frames of packets as hosts send them, and what is to be seen of a frame at the other end.
+//! Frames of packets as hosts send them, and what the other end sees of a frame.
 
 use etherparse::{
     IpDscp, IpEcn, IpHeaders, IpNumber, Ipv4Extensions, Ipv4Header, NetSlice, PacketBuilder,
@@ -26,7 +26,8 @@ const TTL: u8 = 64;
 /// The last byte of the Ethernet address of switches.
 const SWITCH: u8 = 0xff;
 
-/// The frame of a packet that `from` sends to ports with so many priorities. Its number is in it.
+/// The frame of a packet that `from` sends to ports with this many priorities. The frame holds the
+/// packet's number.
 pub fn frame<H: Header>(
     from: HostId,
     packet: &Packet<H>,
@@ -50,7 +51,7 @@ pub fn frame<H: Header>(
     udp(outer, VXLAN_PORT, &[&[8, a, b, c, d, e, f, last][..], &inner].concat())
 }
 
-/// The packet as it enters the network: one in a tunnel has a TTL.
+/// The packet as it enters the network. A packet in a tunnel then has a TTL.
 pub fn as_sent<H: Header>(mut packet: Packet<H>) -> Packet<H> {
     if let Some(tunnel) = H::TUNNEL
         && (tunnel.ttl)(&packet.header) == 0
@@ -88,7 +89,7 @@ fn udp(outer: PacketBuilderStep<IpHeaders>, port: u16, payload: &[u8]) -> Vec<u8
     bytes
 }
 
-/// A segment whose ports name its flow: those of ACKs are the other way round.
+/// A TCP segment whose ports name its flow. An ACK has the two ports exchanged.
 fn tcp<H>(
     outer: PacketBuilderStep<IpHeaders>,
     packet: &Packet<H>,
@@ -104,7 +105,7 @@ fn tcp<H>(
     bytes
 }
 
-/// What UDP carries of a scheme's own protocol. The number comes after the header.
+/// The UDP payload of a scheme's own protocol. The number comes after the header.
 fn datagram<H: Header>(packet: &Packet<H>, number: u32) -> Vec<u8> {
     let head = head::<H>();
     let length = usize::from(packet.wire).saturating_sub(IP + UDP).max(head + 4);
@@ -137,17 +138,18 @@ pub fn has_header<H: Header>() -> bool {
     H::CODEC.is_some() || H::TUNNEL.is_some()
 }
 
-/// What is to be seen of a frame.
+/// What can be seen of a frame.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seen {
-    /// The frame without what the network may change; of a switch's message, the receiver alone.
+    /// The frame without what the network may change; only the receiver for a switch's message.
     kept: Vec<u8>,
     is_marked: bool,
-    /// What a host's protocol reads: the packet with its header, or the bits of VXLAN and the TTL.
+    /// The part that a host's protocol reads: the packet with its header, or the bits of VXLAN and the
+    /// TTL.
     head: Vec<u8>,
 }
 
-/// Looks at a frame, whose checksum must be right.
+/// Looks at a frame. Its checksum must be right.
 pub fn look<H: Header>(frame: &[u8]) -> Seen {
     let parsed = SlicedPacket::from_ethernet(frame).unwrap();
     let Some(NetSlice::Ipv4(ip)) = parsed.net else { panic!("no IPv4") };
@@ -187,7 +189,7 @@ pub fn is_of_switch(frame: &[u8]) -> bool {
     frame[ETHERNET - 3] == SWITCH
 }
 
-/// What is to be seen of the frame `sent` when its packet arrives as the network has made it.
+/// What is seen of the frame `sent` when its packet arrives with the network's changes.
 pub fn arrived<H: Header>(sent: &[u8], packet: &Packet<H>) -> Seen {
     let Seen { kept, head, .. } = look::<H>(sent);
     let is_marked = packet.flags.has(Flags::CE);
@@ -203,13 +205,13 @@ pub fn arrived<H: Header>(sent: &[u8], packet: &Packet<H>) -> Seen {
             let vni = u32::from_be_bytes([0, head[4], head[5], head[6]]);
             vxlan(vni, packet)
         }
-        // Kernel's TCP, without a tunnel where it is seen.
+        // The kernel's TCP, seen without a tunnel.
         (None, _) => head,
     };
     Seen { kept, is_marked, head }
 }
 
-/// What is to be seen of a message of a switch.
+/// What is seen of a message of a switch.
 pub fn message<H: Header>(packet: &Packet<H>) -> Seen {
     let kept = mac(HostId(packet.to)).to_vec();
     Seen { kept, is_marked: packet.flags.has(Flags::CE), head: vxlan(packet.flow, packet) }

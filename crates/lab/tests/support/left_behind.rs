@@ -17,7 +17,7 @@ pub fn bpf_objects() -> BTreeSet<(&'static str, u32)> {
 }
 
 fn next_id(command: libc::c_long, id: u32) -> Option<u32> {
-    // As in `union bpf_attr`: the number to start after, and the one found.
+    // As in `union bpf_attr`: the number to start after, and the number found.
     let mut attributes = [0_u32; 32];
     attributes[0] = id;
     let size = std::mem::size_of_val(&attributes);
@@ -26,10 +26,10 @@ fn next_id(command: libc::c_long, id: u32) -> Option<u32> {
     (done == 0).then_some(attributes[1])
 }
 
-/// A process: its number, and when it started, as the number may be given to another one.
+/// A process: its number and its start time, because the number may be given to another process.
 pub type Process = (u32, String);
 
-/// All processes that a process has started, and those that they have started.
+/// All processes that a process has started, directly or indirectly.
 pub fn descendants(ancestor: u32) -> BTreeSet<Process> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -54,7 +54,7 @@ pub fn is_alive((id, start): &Process) -> bool {
 /// The parent of a process and when it started; `None` if it has ended.
 fn stat(id: u32) -> Option<(u32, String)> {
     let text = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    // The name, in brackets, may have blanks.
+    // The name, in brackets, may contain blanks.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let is_gone = matches!(*fields.first()?, "Z" | "X");
     (!is_gone).then_some((fields.get(1)?.parse().ok()?, (*fields.get(19)?).to_owned()))

@@ -1,4 +1,4 @@
-//! Notes what hosts send and what leaves ports, in the place of the ports' controllers. It changes nothing.
+//! Notes what hosts send and what leaves ports, in place of the ports' controllers. It changes nothing.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ pub struct Event<H> {
     pub port: u32,
     pub at: Time,
     pub packet: Packet<H>,
-    /// Whether its first bit leaves the port. Otherwise a host hands it to its card.
+    /// Whether the packet's first bit leaves the port. Otherwise a host hands the packet to its card.
     pub is_departure: bool,
 }
 

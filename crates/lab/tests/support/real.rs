@@ -32,10 +32,10 @@ use crate::compared::{Crossed, Frames};
 use crate::switched::{Setting, Switched, switched};
 use crate::wires::Wire;
 
-/// The port that receivers listen at.
+/// The first port that receivers listen on.
 const PORT: u16 = 6_000;
 
-/// When hosts of a scheme's own protocol give up.
+/// When hosts that speak a scheme's own protocol give up.
 const LATEST: Time = Time::from_ms(60_000);
 
 /// Hosts that are up.
@@ -46,8 +46,8 @@ pub struct Real {
 }
 
 impl Real {
-    /// So many hosts for a scheme whose own protocol, if it has one, adds so many bytes to a full packet. Also the other
-    /// ends of their cables.
+    /// Makes `count` hosts for a scheme. If the scheme has its own protocol, that adds `header` bytes to a full packet.
+    /// Also returns the other ends of the hosts' cables.
     pub fn up(count: u32, scheme: &Scheme, header: u32) -> (Real, Vec<Tap>) {
         let folder = tempfile::tempdir().unwrap();
         let (hosts, taps) = match scheme.on_linux().unwrap() {
@@ -114,7 +114,8 @@ impl Real {
     }
 }
 
-/// The lab's hosts send the job's flows: over UDP if the scheme has its own protocol, and otherwise over the kernel's TCP.
+/// Has the lab's hosts send the job's flows: over UDP if the scheme has its own protocol, and otherwise over the
+/// kernel's TCP.
 pub fn from_hosts<T, G, P, C>(
     job: &Job<'_>,
     priorities: usize,

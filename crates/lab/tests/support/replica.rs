@@ -1,7 +1,7 @@
-//! A star of ports, links and controllers that goes through its events one by one.
+//! A star of ports, links and controllers that handles its events one by one.
 //!
 //! It shares ports and controllers with the lab's switch, and nothing else: no links, no order of events and no frames.
-//! Given what hosts send, it says what leaves every port and when, and what arrives.
+//! From the packets that hosts send, it computes what leaves every port and when, and what arrives.
 
 use std::collections::VecDeque;
 
@@ -14,12 +14,12 @@ use flowsched_topology::{HostId, Network, PortId};
 use flowsched_units::{Bytes, Rate, Time};
 use flowsched_workload::Flow;
 
-/// The network.
+/// The replica of a star.
 pub struct Replica<'a, H, P, C> {
     network: &'a Network,
     flows: &'a [Flow],
     pub egresses: Vec<Egress<H, P, C>>,
-    /// By host: the packets that have arrived.
+    /// The packets that have arrived at each host.
     pub arrived: Vec<Vec<Packet<H>>>,
 }
 
@@ -29,7 +29,7 @@ pub struct Egress<H, P, C> {
     controller: C,
     rate: Rate,
     delay: Time,
-    /// When the link has sent what left last.
+    /// When the link has sent the last packet that left.
     free: Time,
     /// When each packet on the link arrives.
     on_link: VecDeque<(Time, Packet<H>)>,
@@ -38,7 +38,7 @@ pub struct Egress<H, P, C> {
     pub drops: u64,
 }
 
-/// What happens next at a port. At the same time, the first of these comes first.
+/// The next event of a port. At the same time, the first of these comes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
     Departure,
@@ -78,13 +78,13 @@ where
         Replica { network, flows, egresses: egresses.collect(), arrived }
     }
 
-    /// A host hands a packet to its card.
+    /// Has a host hand a packet to its card.
     pub fn send(&mut self, host: u32, packet: Packet<H>, now: Time) {
         self.run_until(now);
         self.offer(self.network.nic(HostId(host)), packet, now);
     }
 
-    /// All that is due by `end` happens.
+    /// Handles all events that are due by `end`.
     pub fn run_until(&mut self, end: Time) {
         while let Some((at, next, port)) = self.next()
             && at <= end
@@ -117,7 +117,7 @@ where
         }
     }
 
-    /// A packet comes to the far end of the link behind `port`.
+    /// Handles a packet that comes to the far end of the link behind `port`.
     fn arrive(&mut self, port: PortId, now: Time) {
         let (_, mut packet) = self.egresses[port.index()].on_link.pop_front().unwrap();
         if C::IS_THERE {
@@ -137,7 +137,7 @@ where
         self.send_messages(messages, now);
     }
 
-    /// A packet comes to be sent through `port`.
+    /// Handles a packet that is to be sent through `port`.
     fn offer(&mut self, port: PortId, mut packet: Packet<H>, now: Time) {
         let mut messages = Vec::new();
         if C::IS_THERE {
@@ -149,7 +149,7 @@ where
         self.send_messages(messages, now);
     }
 
-    /// The switch's messages go to the senders of their flows. The last one leaves first.
+    /// Sends the switch's messages to the senders of their flows. The last message leaves first.
     fn send_messages(&mut self, messages: Vec<Packet<H>>, now: Time) {
         for mut message in messages.into_iter().rev() {
             let sender = self.flows[message.flow as usize].src;

@@ -1,6 +1,6 @@
 //! Tests that need root.
 
-/// Whether this is root; otherwise says that `test` is skipped.
+/// Whether the process is root. If not, prints that `test` is skipped.
 pub fn is_root(test: &str) -> bool {
     let root = nix::unistd::geteuid().is_root();
     if !root {

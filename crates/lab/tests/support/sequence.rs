@@ -21,13 +21,13 @@ use crate::noting::{Log, Noting, SamePorts};
 use crate::switched::{Setting, Switched, switched};
 use crate::wires::{Wire, wires};
 
-/// Frames that hosts send at once: about 46 KB, of which the link to the receiver takes a third meanwhile. What is left
-/// is more than any buffer here.
+/// Frames that hosts send at once: about 46 KB, of which the link to the receiver takes a third meanwhile. The rest is
+/// more than any buffer here.
 const BURST: usize = 60;
 /// Bursts, and the time between two.
 const BURSTS: usize = 2;
 const PAUSE: Time = Time::from_ms(5);
-/// Hosts that frames go to, those with the lowest numbers; the others send.
+/// The number of hosts that frames go to, those with the lowest numbers. The other hosts send.
 const RECEIVERS: u32 = 2;
 /// The share of the frames that go to host 0, whose port therefore drops some.
 const TO_BUSIEST: f64 = 0.9;
@@ -40,7 +40,7 @@ pub struct Sent<H> {
     pub packet: Packet<H>,
 }
 
-/// Bursts of random packets between so many hosts, at ports with so many priorities.
+/// Bursts of random packets between this many hosts, at ports with this many priorities.
 pub fn random<H: Header>(hosts: u32, priorities: usize, seed: u64) -> Vec<Sent<H>> {
     let mut random = stream(seed, "frames", 0);
     let mut draw = |number: usize| {
@@ -57,7 +57,7 @@ pub fn random<H: Header>(hosts: u32, priorities: usize, seed: u64) -> Vec<Sent<H
     (0..BURST * BURSTS).map(&mut draw).collect()
 }
 
-/// What hosts send in a simulation of these parts, as they hand it to their cards.
+/// The packets that hosts hand to their cards in a simulation of these parts.
 pub fn recorded<T, G, P, C>(
     job: &Job<'_>,
     (transport, tagger): (T, G),
@@ -82,7 +82,7 @@ where
     all
 }
 
-/// The frames of a sequence, by host.
+/// The frames of each host in a sequence.
 pub fn frames_of<H: Header>(hosts: u32, sequence: &[Sent<H>], priorities: usize) -> Frames {
     let mut frames = vec![Vec::new(); hosts as usize];
     for (number, Sent { from, packet, .. }) in (0..).zip(sequence) {
@@ -91,7 +91,7 @@ pub fn frames_of<H: Header>(hosts: u32, sequence: &[Sent<H>], priorities: usize)
     frames
 }
 
-/// The test sends frames, each at the time of its packet.
+/// Has the test send frames, each at the time of its packet.
 pub fn replay<H: Header>(
     job: &Job<'_>,
     priorities: usize,
@@ -117,7 +117,7 @@ pub fn replay<H: Header>(
     (run, Crossed { sent, received, has_edge: false })
 }
 
-/// Hosts send these frames, none before its time.
+/// Has hosts send these frames, none before its time.
 fn play<'f>(frames: impl Iterator<Item = (Time, HostId, &'f [u8])>, wires: &[Wire], clock: Clock) {
     for (at, from, frame) in frames {
         let wait = at.saturating_sub(clock.now());

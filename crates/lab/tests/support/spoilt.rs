@@ -1,4 +1,4 @@
-//! Frames that are spoilt: bytes change, are lost or are added, VLAN tags come in, and IPv4 becomes IPv6.
+//! Spoils frames: bytes change, are lost or are added, VLAN tags come in, and IPv4 becomes IPv6.
 
 use etherparse::PacketBuilder;
 use flowsched_lab::address::{ipv6, mac};

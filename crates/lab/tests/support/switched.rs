@@ -24,38 +24,38 @@ use pcap_file::pcapng::{Block, PcapNgReader};
 use crate::frames::ETHERNET;
 use crate::noting::{Event, Log, Noting};
 
-/// How often the switch is asked whether it has done.
+/// How often the test checks whether the switch has finished.
 const INTERVAL: Time = Time::from_ms(5);
 
-/// What is known of a run of the switch.
+/// The results of a run of the switch.
 pub struct Switched<H> {
-    /// What hosts handed to their cards and what left ports by [`Switched::end`].
+    /// The packets that hosts handed to their cards and that left ports by [`Switched::end`].
     pub log: Vec<Event<H>>,
     /// Packets that hosts handed over after the end.
     pub late: usize,
     pub end: Time,
-    /// By port: the counters at the end.
+    /// The counters of each port at the end.
     pub counters: Vec<PortSample>,
     pub counts: Counts,
-    /// By port.
+    /// The captured frames of each port.
     captured: Vec<Vec<Captured>>,
 }
 
 /// A frame in a capture: when it left, the bytes of its IP packet, and whether it is marked.
 type Captured = (u64, u32, bool);
 
-/// What the switch is given.
+/// The inputs of the switch.
 pub struct Setting<'a, 'n> {
     pub job: &'a Job<'n>,
     pub cables: Vec<Box<dyn Cable + 'a>>,
-    /// Priorities that ports tell apart.
+    /// The number of priorities at ports.
     pub priorities: usize,
     pub clock: Clock,
-    /// Frames that hosts send at least.
+    /// The least number of frames that hosts send.
     pub least: usize,
 }
 
-/// A cable of which the frames are counted that the switch has read.
+/// A cable that counts the frames that the switch has read.
 struct Counted<'a> {
     cable: Box<dyn Cable + 'a>,
     read: Rc<Cell<usize>>,
@@ -77,7 +77,7 @@ impl Cable for Counted<'_> {
     }
 }
 
-/// Says that hosts have done. After a panic of theirs the switch stops.
+/// Notes that hosts have finished. If they panicked, stops the switch.
 struct Done<'a> {
     is_played: &'a AtomicBool,
     stop: &'a AtomicBool,
@@ -92,7 +92,8 @@ impl Drop for Done<'_> {
     }
 }
 
-/// Brings what hosts send through the switch until `hosts` has done and nothing is under way.
+/// Brings the frames of hosts through the switch until `hosts` has finished and nothing is under
+/// way.
 pub fn switched<H: Header>(
     setting: Setting<'_, '_>,
     ports: &impl Ports<H>,
@@ -145,7 +146,7 @@ fn names(network: &Network) -> Vec<String> {
     hosts.chain(of_switch).collect()
 }
 
-/// What the capture of a port has until `end`.
+/// The frames in the capture of a port until `end`.
 fn captured(folder: &Path, name: &str, end: Time) -> Vec<Captured> {
     let path = folder.join(format!("{}.pcapng", name.replace(':', "-")));
     let mut reader = PcapNgReader::new(File::open(path).unwrap()).unwrap();
@@ -161,7 +162,7 @@ fn captured(folder: &Path, name: &str, end: Time) -> Vec<Captured> {
 }
 
 impl<H: Header> Switched<H> {
-    /// The port's capture has what left it, and so have its counters.
+    /// Asserts that the port's capture and its counters have the packets that left the port.
     pub fn check_captures(&self, port: PortId) {
         let left = self.departures(port).map(|Event { at, packet, .. }| {
             (at.as_ps() / 1_000, packet.wire.into(), packet.flags.has(Flags::CE))
@@ -174,7 +175,8 @@ impl<H: Header> Switched<H> {
         assert_eq!(sent, (left.len() as u64, bytes.into()), "port {}", port.0);
     }
 
-    /// When each captured frame left a port, in ns: when its packet did.
+    /// When the captured frames left a port, in ns. Asserts that these are the times of their
+    /// packets.
     pub fn captured_times(&self, port: PortId) -> Vec<u64> {
         let times: Vec<u64> = self.captured[port.index()].iter().map(|(ns, ..)| *ns).collect();
         let left: Vec<u64> = self.departures(port).map(|event| event.at.as_ps() / 1_000).collect();

@@ -59,7 +59,7 @@ impl Cable for Wire {
     }
 }
 
-/// The hosts' ends and the switch's ends of so many wires.
+/// The hosts' ends and the switch's ends of this many wires.
 pub fn wires(hosts: u32) -> (Vec<Wire>, Vec<Wire>) {
     let pair = |_| {
         let kind = SockType::SeqPacket;

@@ -13,12 +13,12 @@ use crate::histogram::Histogram;
 use crate::overview::CLASSES;
 use crate::scale::{Axis, Quantity, Scale};
 
-/// The fewest flows of one size, and in thousandths the percentile that they suffice for: that
-/// many flows leave at least one beyond it.
+/// Titles, percentiles in thousandths, and the least number of flows of one size that a percentile
+/// needs: this many flows leave at least one beyond it.
 const BY_SIZE: [(&str, u64, u64); 3] =
     [("Median slowdown", 500, 20), ("p99 slowdown", 990, 100), ("p99.9 slowdown", 999, 1000)];
 
-/// What a distribution is of.
+/// The quantity that a distribution shows.
 struct Measure {
     noun: &'static str,
     about: &'static str,

@@ -1,4 +1,4 @@
-//! Which charts there are: each a title, a caption that says what is plotted, and a plot.
+//! The charts. Each has a title, a caption that says what is plotted, and a plot.
 //!
 //! A whisker is a 95% confidence interval over seeds in every chart, and nothing else is drawn
 //! as a whisker.
@@ -42,8 +42,7 @@ const FCTS: [Drawn; 3] = [
     },
 ];
 
-/// The figures of FCT that the results have. Those that were written before 99.9th percentiles
-/// were worked out have none.
+/// The figures of FCT that the results have. Older results have no 99.9th percentile.
 fn fct_figures(summary: &Summary) -> impl Iterator<Item = &'static Drawn> {
     let known = |drawn: &Drawn| {
         let mut distributions = summary.runs.iter().map(|run| &run.fct_us.all);
@@ -82,7 +81,7 @@ fn class_noun(class: Option<SizeClass>) -> String {
     format!("{name} flows")
 }
 
-/// The same with its bounds.
+/// The noun for a class of flows, with the bounds of their sizes.
 fn class_bounds(class: Option<SizeClass>) -> String {
     let bounds = class.map(|class| format!(" ({})", class.bounds())).unwrap_or_default();
     class_noun(class) + &bounds
@@ -120,10 +119,10 @@ fn reach(value: f64, whisker: Option<(f64, f64)>) -> f64 {
     whisker.map_or(value, |(_, high)| high.min(2.0 * value))
 }
 
-/// A scheme's place in the experiment, its name, and what the tables hold of it.
+/// A scheme's place in the experiment, its name, and what was gathered about it.
 type Named<'a> = (usize, &'a str, &'a Gathered);
 
-/// What the tables hold of the schemes at `point`.
+/// What was gathered about the schemes at `point`.
 fn at<'a>(summary: &'a Summary, gathered: &'a ByScheme, point: &Point) -> Vec<Named<'a>> {
     let named = |(place, scheme): (usize, &'a str)| {
         Some((place, scheme, gathered.get(&(point.clone(), scheme.to_owned()))?))

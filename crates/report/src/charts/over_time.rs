@@ -27,14 +27,14 @@ type Charts = BTreeMap<(Subject, Recorded), OfSchemes>;
 #[derive(Debug, Default)]
 pub(crate) struct OverTime(BTreeMap<Point, Charts>);
 
-/// What a chart is about.
+/// The port or flow that a chart is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Subject {
     Port { owner: String, peer: String },
     Flow(u64),
 }
 
-/// What was recorded of it.
+/// The figure that was recorded of a port or flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Recorded {
     Queue,
@@ -139,7 +139,7 @@ fn figure(
     }
 }
 
-/// The first and the last time, apart from each other.
+/// The first and the last time. If these are equal, returns two times around them.
 fn ends(times: impl Iterator<Item = f64>) -> (f64, f64) {
     let (first, last) = times.fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), time| {
         (first.min(time), last.max(time))
@@ -189,7 +189,7 @@ impl Recorded {
     }
 }
 
-/// As many digits as tell neighbouring ticks apart.
+/// A number with enough digits to tell neighbouring ticks apart.
 fn plain(value: f64) -> String {
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -90,7 +90,7 @@ pub(crate) fn bars(
     classes(&schemes).into_iter().map(figure).collect()
 }
 
-/// What is drawn of ports.
+/// The figures of ports that are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ports {
     Utilisation,

@@ -1,11 +1,11 @@
-//! A section's charts with what can be done with them: read, save, save as data.
+//! A section's charts, which the reader can read, save, and save as data.
 
 use maud::{Markup, PreEscaped, html};
 
 use crate::chart::{Figure, Plot};
 use crate::error::ReportError;
 
-/// The charts side by side; `study` begins the names of saved files.
+/// The charts side by side. The names of saved files begin with `study`.
 pub(super) fn figures(study: &str, all: &[Figure]) -> Result<Markup, ReportError> {
     let all = all.iter().map(|figure| one(study, figure)).collect::<Result<Vec<_>, _>>()?;
     Ok(html! {

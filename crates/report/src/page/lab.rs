@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use crate::beside;
 use crate::lab::{TITLE, legend, table};
 
-/// The section of results that the lab has.
+/// The section for the lab's results.
 pub(super) fn lab(summary: &Summary) -> Markup {
     html! {
         section #lab {

@@ -30,13 +30,13 @@ const MOST_POINTS: usize = 6;
 
 /// The only script of the page: it saves charts, and zooms those over time.
 const SCRIPT: &str = include_str!("../script.js");
-/// The script's SHA-256 in base64. The browser runs no other script, and names the right value
-/// on its console if this one is wrong.
+/// The script's SHA-256 in base64. The browser runs no other script. If this value is wrong, the
+/// browser names the right one on its console.
 const SCRIPT_HASH: &str = "Y3QmMA5QiDOMb12ETWxwbggkbBKO5+eDqiw44Gng2ic=";
 
 type Part = Result<Markup, ReportError>;
 
-/// What the tables of the folder say.
+/// What was read from the tables of the folder.
 struct Tables<'a> {
     gathered: &'a ByScheme,
     over_time: OverTime,
@@ -122,7 +122,7 @@ fn header(summary: &Summary, sweep: Option<&Sweep<'_>>) -> Markup {
     }
 }
 
-/// Without a sweep: everything of the one point.
+/// The sections of results without a sweep: everything about the only point.
 fn single(summary: &Summary, tables: &Tables<'_>, point: &Point) -> Part {
     Ok(html! {
         section #comparison {
@@ -137,7 +137,7 @@ fn single(summary: &Summary, tables: &Tables<'_>, point: &Point) -> Part {
     })
 }
 
-/// With a sweep: figures along it, then everything of its points.
+/// The sections of results with a sweep: figures along it, then everything about its points.
 fn swept(summary: &Summary, tables: &Tables<'_>, sweep: &Sweep<'_>) -> Part {
     let points = summary.points();
     let shown = detailed(summary);
@@ -180,7 +180,7 @@ fn swept(summary: &Summary, tables: &Tables<'_>, sweep: &Sweep<'_>) -> Part {
     })
 }
 
-/// The sections that come from the tables; `mark` tells their names from those of other points.
+/// The sections that come from the tables. `mark` tells their names from those of other points.
 fn distributions(summary: &Summary, tables: &Tables<'_>, point: &Point, mark: &str) -> Part {
     let Tables { gathered, over_time, bins } = tables;
     let figures = over_time.figures(summary, point);

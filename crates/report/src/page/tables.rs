@@ -7,7 +7,7 @@ use crate::format::{change, count, count_or_dash, duration, interval, plural, sh
 use crate::overview::{CLASSES, Row, against, class_title, interval_note, left_out, rows, seeds};
 use crate::parts::{QUERY_NOTE, has_queries, parts};
 
-/// The schemes at one point.
+/// The comparison of the schemes at one point.
 pub(super) fn comparison(summary: &Summary, point: &Point) -> Markup {
     let rows = rows(summary, point);
     let left_out = left_out(&rows);
@@ -81,7 +81,7 @@ fn class_rows(rows: &[Row<'_>], class: Option<SizeClass>) -> Markup {
     }
 }
 
-/// The parts of the workload; nothing if it is not divided.
+/// The table of the parts of the workload; empty if the workload is not divided.
 fn part_table(rows: &[Row<'_>]) -> Markup {
     let parts = parts(rows);
     let queries = has_queries(&parts);

@@ -1,4 +1,4 @@
-//! The lower axis of curves: a varied key, whose values are numbers or texts.
+//! The lower axis of curves for a varied key, whose values are numbers or texts.
 
 use flowsched_papers::{At, Curve};
 use maud::{Markup, html};
@@ -7,16 +7,16 @@ use crate::scale::{Axis, Quantity, Scale};
 use crate::svg::{Anchor, text, width, wrapped};
 use crate::ticks::level_ticks;
 
-/// Width of a letter, and height of a line of text, about.
+/// The approximate width of a letter, and height of a line of text.
 const LETTER: f64 = 6.8;
 const LINE: f64 = 13.0;
-/// How far apart the schemes' points at the same text are.
+/// The distance between the points of different schemes at the same text.
 const ASIDE: f64 = 9.0;
 
-/// The axis of a varied key, so many pixels wide.
+/// The axis of a varied key, `wide` pixels wide.
 pub(super) struct Across {
     axis: Axis,
-    /// The key's values where they are no numbers.
+    /// The key's values if they are not all numbers; otherwise empty.
     texts: Vec<String>,
     wide: f64,
 }
@@ -45,7 +45,7 @@ impl Across {
         self.texts.is_empty()
     }
 
-    /// Where a value is, in pixels.
+    /// The place of a value, in pixels.
     pub fn of(&self, at: &At) -> f64 {
         match at {
             At::Number(number) if self.is_numeric() => self.of_number(*number),
@@ -57,17 +57,17 @@ impl Across {
         }
     }
 
-    /// Where a number is, in pixels.
+    /// The place of a number, in pixels.
     pub fn of_number(&self, number: f64) -> f64 {
         self.wide * self.axis.fraction(number)
     }
 
-    /// How far aside the points of one of several schemes are, so that none hides another at a text.
+    /// How far aside to draw the points of scheme number `index`, so that none hides another at a text.
     pub fn aside(&self, index: usize, schemes: usize) -> f64 {
         if self.is_numeric() { 0.0 } else { ASIDE * (index as f64 - (schemes as f64 - 1.0) / 2.0) }
     }
 
-    /// Its values and its title below a plot of this height, with the height that they take.
+    /// The height of the axis, and its values and title below a plot of this height.
     pub fn draw(&self, high: f64) -> (f64, Markup) {
         if self.is_numeric() {
             let title = text(self.wide / 2.0, high + 28.0, Anchor::Middle, &self.axis.title);
@@ -114,7 +114,8 @@ fn of_numbers(key: &str, mut places: Vec<f64>, wide: f64) -> Axis {
     if fits { axis.with_ticks(places) } else { axis }
 }
 
-/// What all texts begin and end with, up to a character that is no letter or digit, and the texts without it.
+/// What all texts begin and end with, up to a character that is not a letter or digit, and the texts without
+/// these ends.
 fn without_common_ends(texts: &[String]) -> (&str, Vec<&str>, &str) {
     let first = texts.first().map_or("", String::as_str);
     let is_start = |start: &&str| texts.iter().all(|text| text.starts_with(start));

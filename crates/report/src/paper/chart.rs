@@ -1,4 +1,4 @@
-//! A claim's published numbers or orders and measured intervals beside each other.
+//! Charts of a claim's published numbers or orders beside the measured intervals.
 
 use flowsched_papers::{Kind, Published, Row};
 use maud::{Markup, html};
@@ -11,7 +11,7 @@ use crate::ticks::{level_ticks, whisker};
 const WIDTH: f64 = 700.0;
 /// Height of a row.
 const ROW: f64 = 24.0;
-/// Space for the names of values, and the longest of them in letters.
+/// Space for the names of values, and the number of letters of the longest name.
 const NAMES: f64 = 270.0;
 const LETTERS: usize = 38;
 /// Space at the right, so that the last number of the axis is not cut off, and for the words of orders.
@@ -19,13 +19,14 @@ const RIGHT: f64 = 24.0;
 const RIGHT_OF_ORDERS: f64 = 84.0;
 /// Height of the axis's numbers.
 const LABELS: f64 = 24.0;
-/// Half the height of what marks a published number.
+/// Half the height of the mark for a published number.
 const HALF: f64 = 7.0;
-/// How much of the largest gap an axis of orders has on both sides of "no difference".
+/// The part of the largest gap that an axis of orders shows on either side of "no difference", at least.
 const SIDE: f64 = 0.15;
 
 /// The chart of a claim's rows: published numbers as red bars, gaps that agree with a published order as red areas,
-/// measured figures as blue points with their intervals. `None` if no row has both.
+/// measured figures as blue points with their intervals. `None` if no row has both a published and a measured
+/// figure.
 pub fn claim_chart(rows: &[&Row]) -> Option<String> {
     let drawn: Vec<Drawn<'_>> = rows.iter().filter_map(|row| Drawn::new(row)).collect();
     let first = drawn.first()?.row;
@@ -75,7 +76,7 @@ fn plot(axis: &Axis, drawn: &[Drawn<'_>], span: f64) -> (f64, Markup) {
     (bottom + LABELS, plot)
 }
 
-/// A row that says something on both sides.
+/// A row that has a published and a measured figure.
 struct Drawn<'a> {
     row: &'a Row,
     published: Published,

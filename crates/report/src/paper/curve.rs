@@ -1,5 +1,5 @@
-//! A claim's figures along the sweeps of their experiments: of its values, with the published numbers where the
-//! paper has them, and of the schemes that it compares.
+//! Charts of a claim's figures along the sweeps of their experiments: the figures of its values, with the
+//! published numbers if the paper has them, and those of the schemes that it compares.
 
 use flowsched_papers::{Claim, Curve, Kind, Measure, OnCurve, Row};
 use maud::{Markup, html};
@@ -22,23 +22,23 @@ const GAP: f64 = 12.0;
 /// Space for the title and the numbers at the left of a panel, and between two panels.
 const LEFT: f64 = 84.0;
 const BETWEEN: f64 = 10.0;
-/// Letters of a title that have room: above a panel, and along its upright axis.
+/// The most letters of a title, above a panel or along its upright axis.
 const LETTERS: usize = 44;
 const UPRIGHT_LETTERS: usize = 34;
-/// Half the length of what marks a published number.
+/// Half the length of the mark for a published number.
 const HALF: f64 = 7.0;
 
-/// Which rows have the curves of a chart.
+/// The rows whose curves a chart shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Of {
-    /// Those that the page shows.
+    /// The rows that the page shows.
     Row,
-    /// Those at quick scale, where the rows that the page shows have no curves.
+    /// The rows at quick scale, if the rows that the page shows have no curves.
     Quick,
 }
 
 impl Of {
-    /// What stands above a chart of them.
+    /// The text above the chart.
     fn context(self) -> &'static str {
         match self {
             Of::Row => "",
@@ -49,17 +49,17 @@ impl Of {
     }
 }
 
-/// The curves of a claim's rows, a panel for each: measured figures as blue points with their intervals, and
-/// published ones as red bars where the paper has one number, as red lines where it has the least and the most.
-/// `None` if no row has a curve.
+/// The curves of a claim's rows, with a panel for each. Measured figures are blue points with their intervals.
+/// Published figures are red bars where the paper has one number, and red lines where it has the least and the
+/// most. `None` if no row has a curve.
 pub(super) fn curve_chart(claim: &Claim, rows: &[&Row], of: Of) -> Option<String> {
     let caption =
         "Measured figures as blue points with 95% intervals, published ones as red bars or lines.";
     chart(claim, of, &panels_of_values(claim, rows), caption, Vec::new())
 }
 
-/// The figures of the schemes that a claim compares, a panel for each figure and sweep: a line for each scheme, or
-/// a bar where an order has no sweep. `None` if no row has these figures.
+/// The figures of the schemes that a claim compares, with a panel for each figure and sweep. A panel has a line
+/// for each scheme, or a bar if an order has no sweep. `None` if no row has these figures.
 pub(super) fn scheme_chart(claim: &Claim, rows: &[&Row], of: Of) -> Option<String> {
     let mut legend: Vec<(String, usize)> = Vec::new();
     let panels = panels_of_schemes(claim, rows, &mut legend);
@@ -99,14 +99,14 @@ fn chart(
 struct Panel<'a> {
     title: String,
     of: Quantity,
-    /// Each with the place of its look.
+    /// The lines, each with the place of its look.
     lines: Vec<(usize, &'a Curve)>,
     marks: Vec<Mark>,
 }
 
 /// A published number or range.
 struct Mark {
-    /// Where along the curve; everywhere if it is the least or the most.
+    /// The place along the curve. If it is the least or the most, this is `None`, and the mark is everywhere.
     place: Option<f64>,
     ends: (f64, f64),
 }
@@ -117,7 +117,7 @@ fn measure_of<'a>(claim: &'a Claim, row: &Row) -> Option<&'a Measure> {
     if row.is_in_lab() { value.lab.as_ref() } else { value.measure.as_ref() }
 }
 
-/// A panel for each curve: values that are the least and the most of one share it.
+/// A panel for each curve. Values that are the least and the most of one curve share its panel.
 fn panels_of_values<'a>(claim: &'a Claim, rows: &[&'a Row]) -> Vec<Panel<'a>> {
     let mut shared: Vec<(Vec<&str>, Panel<'a>)> = Vec::new();
     for row in rows {
@@ -156,7 +156,7 @@ fn title_of_value(kind: Kind, measure: &Measure) -> String {
     }
 }
 
-/// A panel for each figure and sweep of an experiment: rows that compare other schemes share it.
+/// A panel for each figure and sweep of an experiment. Rows that compare other schemes share the panel.
 fn panels_of_schemes<'a>(
     claim: &'a Claim,
     rows: &[&'a Row],
@@ -199,14 +199,14 @@ fn place_in(legend: &mut Vec<(String, usize)>, scheme: &str) -> usize {
     legend.len() - 1
 }
 
-/// The experiment, and what is fixed in it: `pdq-fig9a, workload.flows = 10`.
+/// The experiment and its fixed keys, such as `pdq-fig9a, workload.flows = 10`.
 fn title_of_sweep(measure: &Measure, curve: &Curve) -> String {
     let fixed = measure.set.iter().chain(measure.at.iter().filter(|(key, _)| **key != curve.key));
     let fixed = fixed.map(|(key, value)| format!(", {key} = {value}"));
     measure.experiment.clone() + &fixed.collect::<String>()
 }
 
-/// The names of values that share a panel, `"web search, least and most"`.
+/// The names of values that share a panel, such as `"web search, least and most"`.
 fn title(names: &[&str]) -> String {
     let parts: Option<Vec<(&str, &str)>> =
         names.iter().map(|name| name.rsplit_once(", ")).collect();
@@ -219,7 +219,7 @@ fn title(names: &[&str]) -> String {
 }
 
 impl Panel<'_> {
-    /// The panel, with its height without its title.
+    /// The height of the panel without its title, and the panel.
     fn draw(&self) -> (f64, Markup) {
         let (height, plot) =
             if self.lines[0].1.points.len() > 1 { self.curves() } else { self.bars() };
@@ -317,7 +317,8 @@ mod tests {
     const CLAIM: &str = "[[claim]]\nid = \"a.b\"\npaper = \"a\"\nsection = \"1\"\nwhere = \"sim\"\nwords = \"\"\n\
                          setting = \"\"\nmetric = \"\"\nkind = \"reduction\"\n";
 
-    /// A claim with a value for each name and what its measure has more, and their rows along two loads.
+    /// A claim and its rows along two loads. Each value has a name, further keys of its measure, and a published
+    /// number.
     fn claim(values: &[(&str, &str, f64)]) -> (Claims, Vec<Row>) {
         let of_claim = |(name, more, published): &(&str, &str, f64)| {
             format!(
@@ -390,7 +391,7 @@ mod tests {
         assert!(!svg.contains(&format!("stroke=\"{red}\"")));
     }
 
-    /// What a claim that `s` is lower than `t` has of both, at these values of `key`.
+    /// The chart of both schemes of a claim that one is lower than the other, at these values of `key`.
     fn order(key: &str, places: &[At]) -> String {
         let (claims, mut rows) = claim(&[("x", "over = \"most\"", 0.3)]);
         let point =

@@ -1,14 +1,15 @@
-//! What a figure of a run's summary is called on an axis, and how its values are written.
+//! The names of figures of a run's summary on an axis, and how their values are written.
 
 use flowsched_papers::Kind;
 
 use crate::format::{duration, short, size};
 use crate::scale::Quantity;
 
-/// What figures of several values end with, as their titles begin.
+/// The last words of figures of several values, which are the first words of their titles.
 const STATISTICS: [&str; 7] = ["mean", "p50", "p95", "p99", "p999", "max", "min"];
 
-/// The axis of a figure: `parts.short.fct_us.p99` has the title `p99 FCT, short` and values in units of time.
+/// The axis of a figure. For example, `parts.short.fct_us.p99` has the title `p99 FCT, short` and values in
+/// units of time.
 pub(super) fn quantity_of(figure: &str) -> Quantity {
     let (mut title, mut of) = (String::new(), String::new());
     let mut statistic = "";

@@ -1,12 +1,11 @@
-//! What the readings of a claim change: a line for each variant, a column for each value.
+//! What the readings of a claim change, as a table with a line for each variant and a column for each value.
 
 use std::fmt::Write;
 
 use flowsched_papers::{Explored, ExploredTable, Scale, Verdict};
 
-/// The figures of a claim under every variant, and which values no variant reproduces; nothing if the
-/// claim was not explored. Of several tables one at paper scale counts before others, then the newest, and of those of a
-/// day the one with most variants.
+/// The figures of a claim under every variant, and which values no variant reproduces; empty if the claim was not
+/// explored. Of several tables, one at paper scale is preferred, then the newest, then the one with the most variants.
 pub(super) fn readings(id: &str, tables: &[ExploredTable]) -> String {
     let variants =
         |table: &&ExploredTable| table.of_claim(id).first().map_or(0, |variants| variants.len());
@@ -68,7 +67,7 @@ fn is_reproduced(one: &Explored) -> bool {
     one.row.verdict == Verdict::Reproduced
 }
 
-/// How many values some variant reproduces, and the names of the others.
+/// Says which values no variant reproduces, or that there are none.
 fn summary(values: &[&[Explored]]) -> String {
     let never: Vec<&str> = values
         .iter()
@@ -82,7 +81,7 @@ fn summary(values: &[&[Explored]]) -> String {
     }
 }
 
-/// The figure, bold where it reproduces the value.
+/// The figure, in bold type if it reproduces the value. For a single reading, also how far it moves the figure.
 fn cell(value: &[Explored], place: usize) -> String {
     let Some(one) = value.get(place) else { return String::new() };
     let figure = one.row.figure_in_words().replace('|', "/");

@@ -1,4 +1,4 @@
-//! Which recorded tables a page's rows are from, numbered for the page.
+//! The recorded tables that a page's rows are from, numbered for the page.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use flowsched_papers::{Row, Tables};
 /// The tables that a page cites.
 pub(super) struct Sources<'a> {
     tables: &'a Tables,
-    /// Their places among all tables.
+    /// The places of the cited tables among all tables.
     cited: Vec<usize>,
 }
 

@@ -46,7 +46,7 @@ pub fn browse(page: &Path, arguments: &[String]) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
-/// The page as the browser understood it, after it said nothing on its console.
+/// The page as the browser understood it. Asserts that the browser's console is empty.
 pub fn dom(page: &Path) -> String {
     let (dom, log) = browse(page, &["--dump-dom".to_owned()]);
     let console: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
@@ -55,7 +55,7 @@ pub fn dom(page: &Path) -> String {
     dom
 }
 
-/// A chart of a page that is drawn.
+/// A chart that is drawn on a page.
 pub struct Chart {
     /// The drawing, as it stands in the page.
     pub svg: String,

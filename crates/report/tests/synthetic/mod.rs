@@ -8,7 +8,7 @@ use flowsched_units::{Bytes, Rate, Time};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What is made up.
+/// The parameters of a made-up study.
 #[derive(Clone, Debug)]
 pub struct Study {
     pub schemes: Vec<&'static str>,

@@ -1,11 +1,11 @@
 //! D3's router: grants rates in the order in which they are asked for.
 //!
-//! Wilson et al., "Better never than late", SIGCOMM 2011, with the change of PDQ 2012, 5.1: "we
-//! add a constraint to enforce the fair share bandwidth f_s to always be non-negative". Packets
-//! of flows without deadlines ask for nothing and get the fair share: that is RCP with the exact
-//! number of flows. D3's packets return what they were granted before, so that routers keep
-//! sums only; here the controller remembers each flow's grant, which comes to the same and does
-//! not drift when packets are lost.
+//! Wilson et al., "Better never than late", SIGCOMM 2011, with the change of PDQ 2012, 5.1: "we add
+//! a constraint to enforce the fair share bandwidth f_s to always be non-negative". Packets of flows
+//! without deadlines ask for nothing and get the fair share: that is RCP with the exact number of
+//! flows. D3's packets return their previous grant, so that routers keep only sums. Here the
+//! controller remembers each flow's grant. The result is the same, and it does not drift when
+//! packets are lost.
 
 mod rate_adaptation;
 
@@ -49,7 +49,7 @@ pub(crate) const FAIR_SHARE_FROM_ZERO: Parameter = Parameter {
 
 const PARAMETERS: &[Parameter] = &[ALPHA, BETA, FAIR_SHARE_FROM_ZERO];
 
-/// What may be set of D3's routers.
+/// The parameters of D3's routers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct D3Control {
     /// The gain on spare capacity.
@@ -117,7 +117,7 @@ struct Grant {
     flow: (u32, u32),
     desired: u64,
     allocated: u64,
-    /// What it was granted by the two requests before the last one.
+    /// The grants of the two requests before the last one, the earlier one first.
     before: [u64; 2],
     rtt: Time,
     seen: Time,
@@ -128,9 +128,10 @@ impl Grant {
         Grant { flow, desired: 0, allocated: 0, before: [0; 2], rtt: Time::ZERO, seen: now }
     }
 
-    /// The rate at which the flow has been told to send for a round-trip time, at the least. A
-    /// request's answer comes back as packets at the new rate when the next request comes: before
-    /// the last request they came at the first of these rates, and since then at the second.
+    /// The least rate at which the flow has been told to send during the last round-trip time.
+    /// Packets at a new rate arrive when the request after the one that was granted this rate comes.
+    /// Before the last request, packets therefore arrived at the first of the two rates `before`,
+    /// and since then at the second.
     fn in_force(&self) -> u64 {
         let [earlier, later] = self.before;
         earlier.min(later)
@@ -146,7 +147,7 @@ pub struct D3Controller {
     settings: D3Control,
     /// C: the capacity that is granted.
     adaptation: RateAdaptation,
-    /// By flow.
+    /// Sorted by flow.
     grants: Vec<Grant>,
     /// A and D: the sums over all flows.
     allocated: u64,
@@ -155,7 +156,7 @@ pub struct D3Controller {
 }
 
 impl D3Controller {
-    /// Of the port at `site`.
+    /// The controller of the port at `site`.
     pub fn new(settings: D3Control, site: Site) -> D3Controller {
         D3Controller {
             settings,
@@ -167,11 +168,11 @@ impl D3Controller {
         }
     }
 
-    /// Once a mean round-trip time: C, and which flows there are.
+    /// Updates C and forgets silent flows, once a mean round-trip time.
     #[inline]
     fn adapt(&mut self, now: Time, mut backlog: impl FnMut() -> Backlog) {
         let is_due = self.adaptation.is_due(now, self.mean_rtt);
-        // Once nothing has waited, the least is known.
+        // Once the queue has been empty, the shortest queue is known.
         if is_due || self.adaptation.least_queue() > 0 {
             let queue = backlog().bytes;
             self.adaptation.see(queue);
@@ -211,7 +212,7 @@ impl D3Controller {
         }
     }
 
-    /// The rate request: what the flow is granted from now on.
+    /// Handles a rate request. Returns the rate that the flow is granted from now on.
     fn grant(&mut self, now: Time, flow: (u32, u32), header: &D3Header) -> Rate {
         let place = self.grants.binary_search_by_key(&flow, |grant| grant.flow);
         let place = place.unwrap_or_else(|place| {
@@ -236,7 +237,7 @@ impl D3Controller {
             share = share.max(0.0);
         }
         let desired = grant.desired as f64;
-        // A flow that is granted nothing may still send a header a round-trip time: D3's base
+        // A flow that is granted nothing may still send one header per round-trip time: D3's base
         // rate.
         let granted = if left > desired { desired + share } else { left };
         grant.allocated = granted.max(0.0) as u64;
@@ -254,7 +255,7 @@ impl D3Controller {
 }
 
 impl Controller<D3Header> for D3Controller {
-    /// The header has gathered what it had to on the way there.
+    /// ACKs need no look, because headers gather all grants on the way to the receiver.
     const LOOKS_ONE_WAY: bool = true;
     const SENDS: bool = false;
     const LOOKS_AT_DEPARTURES: bool = false;
@@ -297,7 +298,7 @@ mod tests {
         D3Controller::new(settings, Site { port: 0, rate, is_host: false })
     }
 
-    /// A request of `desired` thousandths of the link; the grant in thousandths.
+    /// Requests `desired` thousandths of the link's rate. Returns the grant in thousandths.
     fn ask(controller: &mut D3Controller, flow: u32, desired: u64) -> u64 {
         ask_at(controller, Time::ZERO, flow, desired)
     }
@@ -366,7 +367,7 @@ mod tests {
         assert_eq!(ask(&mut controller, 0, 0), 333);
     }
 
-    /// u is all that came.
+    /// u counts ACKs, too.
     #[test]
     fn acks_take_their_part_of_the_link() {
         let mut controller = controller();
@@ -374,7 +375,7 @@ mod tests {
         let mut ack = Packet { flags: Flags::ACK, wire: 30_000, ..Packet::default() };
         controller.on_forward(Time::from_us(100), &mut ack, Backlog::default, |_| {});
         ask_at(&mut controller, Time::from_us(200), 0, 0);
-        // A fifth more than the link carries; the request itself is not in yet.
+        // The ACK is a fifth more than the link carries; u does not include the request itself yet.
         assert!((controller.adaptation.capacity() - 0.98e9).abs() < 1.0);
     }
 
@@ -393,8 +394,8 @@ mod tests {
         assert_eq!(controller.allocated, GBPS);
     }
 
-    /// Two flows: the first is held up elsewhere and sends a quarter of the link, the other one what
-    /// it is granted. It gets the other three quarters.
+    /// Another link limits the first of two flows to a quarter of this link. The second flow sends
+    /// what it is granted, and gets the other three quarters.
     #[test]
     fn a_flow_gets_what_one_that_is_held_up_elsewhere_leaves() {
         let mut controller = controller();

@@ -1,8 +1,9 @@
-//! EPN's priority controller: which flows of an output link are in its HIGH queue.
+//! EPN's priority controller: decides which flows of an output link use its HIGH queue.
 //!
 //! EPN 2018, III to IV-B, Algorithm 1. A switch mirrors the packets that hosts S-marked to its
-//! controller, which keeps a list of the flows of every output link; here each link has a
-//! controller of its own, since they share nothing. Controllers of hosts' cards do nothing.
+//! controller, which keeps a list of the flows of every output link. Here each link has a
+//! controller of its own, because the lists share nothing. The controllers of hosts' cards do
+//! nothing.
 
 mod flow_table;
 pub mod header;
@@ -69,7 +70,7 @@ pub(crate) const DSID: Parameter = Parameter {
 const PARAMETERS: &[Parameter] =
     &[PROCESSING_DELAY, COUNTER_INTERVAL, COUNTER_READS, FLOW_TIMEOUT, DSID];
 
-/// What all priority controllers share.
+/// The parameters that all priority controllers share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EpnSettings {
     processing_delay: Time,
@@ -96,7 +97,7 @@ impl ControllerPart<()> for EpnSettings {
     type Controller = EpnController;
 
     /// # Errors
-    /// If counters are to be read all the time.
+    /// If `counter_interval` is zero.
     fn build(settings: &Settings) -> Result<EpnSettings, SettingError> {
         let counter_interval = settings.time(&COUNTER_INTERVAL);
         if counter_interval == Time::ZERO {
@@ -133,18 +134,19 @@ impl ControllerPart<()> for EpnSettings {
     }
 }
 
-/// The priority controller of one output link; what every packet needs comes first.
+/// The priority controller of one output link. The fields that every packet needs come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct EpnController {
     table: FlowTable,
-    /// When it acts next.
+    /// When the controller acts next.
     deadline: Time,
     is_host: bool,
     link_br: Br,
     link_gbps: u32,
     settings: EpnSettings,
-    /// Packets that the switch mirrored to the controller, which it has not dealt with yet.
+    /// Packets that the switch mirrored to the controller and that the controller has not handled
+    /// yet.
     mirrored: VecDeque<Mirrored>,
     next_reading: Time,
 }
@@ -177,8 +179,8 @@ impl EpnController {
         &self.table
     }
 
-    /// "A priority controller fails and reboots, it forgets all its current flow information"
-    /// (IV-B).
+    /// Forgets all flows: "A priority controller fails and reboots, it forgets all its current flow
+    /// information" (IV-B).
     pub fn restart(&mut self) {
         self.table = FlowTable::default();
         self.mirrored.clear();
@@ -186,13 +188,13 @@ impl EpnController {
         self.deadline = Time::MAX;
     }
 
-    /// Works out when it acts next.
+    /// Computes when the controller acts next.
     fn plan(&mut self) {
         let due = self.mirrored.front().map_or(Time::MAX, |mirrored| mirrored.due);
         self.deadline = due.min(self.next_reading);
     }
 
-    /// Algorithm 1, on an S-marked packet.
+    /// Runs Algorithm 1 for an S-marked packet.
     fn on_sampled(&mut self, now: Time, packet: Mirrored, mut send: impl FnMut(Packet<EpnHeader>)) {
         let Mirrored { flow, header, .. } = packet;
         let before = self.table.remove(flow);
@@ -230,7 +232,7 @@ impl EpnController {
         }
     }
 
-    /// Algorithm 1, lines 4 to 7.
+    /// Runs lines 4 to 7 of Algorithm 1.
     fn select(&mut self, now: Time, mut send: impl FnMut(Packet<EpnHeader>)) {
         let has_dsid = self.settings.dsid;
         self.table.select(self.link_gbps, |entry| {
@@ -243,7 +245,7 @@ impl EpnController {
         }
     }
 
-    /// Whether the next reading may find a flow dead whose counter stays as it is until then.
+    /// Whether the next reading may find a flow dead if the counters stay as they are until then.
     fn may_find_a_flow_dead(&self) -> bool {
         let reads = self.settings.counter_reads;
         let may_be_dead =
@@ -267,7 +269,8 @@ impl EpnController {
             if is_forgotten || entry.silent_readings >= counter_reads {
                 return false;
             }
-            // The answer to a message is a marked packet; without one it may have been lost.
+            // The answer to a message is a marked packet. Without an answer, the message may have
+            // been lost.
             if entry.told_at.saturating_add(counter_interval) <= now {
                 send(message(entry, dsid));
             }
@@ -278,8 +281,8 @@ impl EpnController {
     }
 }
 
-/// "The EPN message is simply a copy of the packet headers (i.e., IP, EPN and TCP) with the new
-/// TP tagged in the EPN header" (III); its DSID is the switch that speaks.
+/// "The EPN message is simply a copy of the packet headers (i.e., IP, EPN and TCP) with the new TP
+/// tagged in the EPN header" (III); its DSID is the switch that sends it.
 fn message(entry: &Entry, has_dsid: bool) -> Packet<EpnHeader> {
     Packet {
         flow: entry.flow,
@@ -297,7 +300,8 @@ fn message(entry: &Entry, has_dsid: bool) -> Packet<EpnHeader> {
     }
 }
 
-/// What of a link flows' bottleneck rates may fill: rounded down, those being rounded up.
+/// The part of a link's rate that the bottleneck rates of flows may fill, in Gbps. It is rounded
+/// down, because bottleneck rates are rounded up, but is at least 1.
 fn whole_gbps(rate: Rate) -> u32 {
     u32::try_from(rate.as_bps() / 1_000_000_000).unwrap_or(u32::MAX).max(1)
 }
@@ -351,8 +355,8 @@ impl Controller<EpnHeader> for EpnController {
         self.plan();
     }
 
-    /// What packets say is dealt with after the processing delay. A reading depends on what was
-    /// counted until then only if it may find a flow dead.
+    /// Packets have an effect only after the processing delay. A reading depends on what is counted
+    /// until then only if it may find a flow dead.
     fn settled_until(&self, now: Time) -> Time {
         if self.is_host {
             return Time::MAX;

@@ -16,7 +16,7 @@ use crate::tagger::TaggerFamily;
 use crate::transport::Transport;
 use crate::world::World;
 
-/// A header that hosts of the catalogue speak, and the controllers that understand it.
+/// A header that hosts of the catalogue use, and the controllers that understand it.
 pub trait Language: Header {
     /// The controllers, one of which a scheme names.
     type Controllers: ControllerFamily<Self>;
@@ -26,15 +26,15 @@ pub trait Language: Header {
 pub trait ControllerPart<H: Header>: Clone + std::fmt::Debug + 'static {
     /// What experiment files and catalogues say of it.
     const PART: Part;
-    /// What packets carry in the end: `H`, or a header that hosts add for the controller.
+    /// The header of packets on the network: `H`, or a header that hosts add for the controller.
     type Header: Header;
-    /// The hosts, whose packets carry that.
+    /// The hosts, whose packets carry this header.
     type Hosts<T: Transport<Header = H>>: Transport<Header = Self::Header>;
     /// The taggers that it works with.
     type Tagger: TaggerFamily<Self::Header>;
     /// The ports that it works with.
     type Ports: PortFamily;
-    /// What it builds for each port.
+    /// The controller that it builds for each port.
     type Controller: Controller<Self::Header>;
 
     /// The controller that complete and checked settings describe.
@@ -43,25 +43,25 @@ pub trait ControllerPart<H: Header>: Clone + std::fmt::Debug + 'static {
     /// If the values do not fit each other.
     fn build(settings: &Settings) -> Result<Self, SettingError>;
 
-    /// The hosts, whose packets carry what the controller reads.
+    /// The hosts with this transport, whose packets carry the header that the controller reads.
     fn hosts<T: Transport<Header = H>>(&self, transport: T) -> Self::Hosts<T>;
 
     /// The controller of the port at `site`.
     fn controller(&self, site: Site) -> Self::Controller;
 
-    /// Whether it has a counterpart where flows are fluids, or the reason why not. A transport that
-    /// is told its rate says what it and its controller come down to together.
+    /// Whether the controller has a fluid form, or the reason why not. A transport whose rates the
+    /// controller sets gives the fluid form of both.
     fn fluid(&self) -> Fluid<()>;
 
     /// Whether it works with hosts whose TCP is the kernel's, or the reason why not.
     fn on_linux(&self) -> OnLinux<()>;
 }
 
-/// The controllers that understand `H`: one of them, with a tagger and ports that it works with.
+/// One of the controllers that understand `H`, with a tagger and ports that it works with.
 pub trait ControllerFamily<H: Header>: Clone + std::fmt::Debug {
     /// What experiment files and catalogues say of the controllers.
     const CONTROLLERS: &[Part];
-    /// What they say of the taggers that these work with, by controller.
+    /// What they say of the taggers that each of these controllers works with.
     const TAGGERS: &[&[Part]];
 
     /// The controller, the tagger and the ports that the settings name.
@@ -71,22 +71,22 @@ pub trait ControllerFamily<H: Header>: Clone + std::fmt::Debug {
     /// ports, or if their values do not fit.
     fn from_settings(settings: &Settings) -> Result<Self, SettingError>;
 
-    /// Has the world run them with this transport.
+    /// Runs the controller, the tagger and the ports with this transport in `world`.
     fn run_in<W: World, T: Transport<Header = H>>(&self, world: W, transport: T) -> W::Output;
 
     /// Memory, queues and marking of a switch's port.
     fn port_settings(&self) -> PortSettings;
 
-    /// The tagger, to be looked into.
+    /// The tagger, for the caller to downcast.
     fn tagger(&self) -> &dyn Any;
 
-    /// The controller, to be looked into.
+    /// The controller, for the caller to downcast.
     fn control(&self) -> &dyn Any;
 
-    /// What they come down to where flows are fluids.
+    /// The fluid form of the controller, the tagger and the ports.
     fn shares(&self) -> Shares;
 
-    /// What hosts write whose TCP is the kernel's, or the reason why they cannot.
+    /// What hosts with the kernel's TCP write on packets, or the reason why they cannot.
     fn on_linux(&self) -> OnLinux<HostTags>;
 }
 
@@ -98,7 +98,7 @@ pub struct Controlled<H: Header, C: ControllerPart<H>> {
     ports: C::Ports,
 }
 
-/// A family of one.
+/// A family with one controller.
 impl<H: Header, C: ControllerPart<H>> ControllerFamily<H> for Controlled<H, C> {
     const CONTROLLERS: &[Part] = &[C::PART];
     const TAGGERS: &[&[Part]] = &[<C::Tagger as TaggerFamily<C::Header>>::PARTS];

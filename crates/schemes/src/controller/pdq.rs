@@ -73,25 +73,25 @@ impl Language for MultipathHeader {
     type Controllers = Controlled<MultipathHeader, FlowControl>;
 }
 
-/// What a round trip takes before any flow says: "the RTT in data center networks is typically
-/// very small (e.g., ~150 us)" (PDQ 2012, 3.3.2).
+/// The round-trip time before any flow has reported its own: "the RTT in data center networks is
+/// typically very small (e.g., ~150 us)" (PDQ 2012, 3.3.2).
 const TYPICAL_RTT: Time = Time::from_us(150);
 
 /// PDQ's controller of one egress port.
 ///
-/// What every packet needs comes first, in two cache lines.
+/// The fields that every packet needs come first, in two cache lines.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct PdqController {
     rate: RateController,
-    /// The mean round-trip time of the flows, as of the last update that knew any.
+    /// The mean round-trip time of the flows, at the last update at which one was known.
     mean_rtt: Option<Time>,
     flows: FlowController,
     rest: Leftover,
 }
 
 impl PdqController {
-    /// Of the port at `site`.
+    /// The controller of the port at `site`.
     pub fn new(settings: FlowControl, site: Site) -> PdqController {
         PdqController {
             rate: RateController::new(settings.share_of(site.rate)),
@@ -101,7 +101,8 @@ impl PdqController {
         }
     }
 
-    /// What is due every two round-trip times, as soon as one is known.
+    /// Updates C and forgets silent flows. This is due every two round-trip times, once one is
+    /// known.
     fn update(&mut self, now: Time, queue: u64) {
         self.mean_rtt = self.flows.list().mean_rtt().or(self.mean_rtt);
         if let Some(rtt) = self.mean_rtt {
@@ -110,7 +111,7 @@ impl PdqController {
         }
     }
 
-    /// A flow that there is no memory for.
+    /// Writes the share of a flow that there is no memory for into its packet's header.
     fn share<H: Scheduled>(&mut self, now: Time, packet: &mut Packet<H>, queue: u64) {
         let rtt = self.mean_rtt.unwrap_or(TYPICAL_RTT);
         let left = self.flows.left_over(self.rate.rate());

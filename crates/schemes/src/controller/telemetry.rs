@@ -86,7 +86,7 @@ impl Controller<HpccHeader> for Telemetry {
     const LOOKS_ONE_WAY: bool = true;
     const SENDS: bool = false;
 
-    /// A record is of the moment at which a packet leaves.
+    /// Does nothing, because a record describes the moment at which a packet leaves.
     fn on_forward(
         &mut self,
         _now: Time,

@@ -1,4 +1,4 @@
-//! How flows share links, and what taggers and ports say of it together.
+//! How flows share links, as taggers and ports decide together.
 
 use flowsched_units::{Bytes, PACKET_PAYLOAD};
 
@@ -10,76 +10,79 @@ use crate::part::Role;
 pub enum Sharing {
     /// Max-min fairly.
     MaxMin,
-    /// Max-min fairly within the priority of the bytes they have sent: these demote.
+    /// By priority, and max-min fairly within each. Flows are demoted when they have sent these
+    /// bytes.
     BytesSent(Vec<Bytes>),
-    /// Max-min fairly within the priority of their size; the largest size of each.
+    /// By priority, and max-min fairly within each. These are the largest sizes of each priority but
+    /// the last.
     Sizes(Vec<Bytes>),
     /// One flow after the other.
     InOrder(CriticalBy),
-    /// Reservations in the order of their starts, then fair shares of the rest.
+    /// Flows reserve rates in the order of their starts, then all get fair shares of the rest.
     Reservations,
 }
 
 /// What makes a flow critical: the most critical one goes first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CriticalBy {
-    /// An early deadline, before all else; flows without one come after those with one.
+    /// Whether deadlines decide before all else: the earliest first, and flows without one last.
     pub deadline: bool,
-    /// Then a small size.
+    /// The size that decides next: the smallest first.
     pub size: SizeBy,
-    /// The size counts for half as much after every 100 ms over this number that the flow has waited;
-    /// 0: waiting changes nothing (PDQ 2012, 7 and Figure 12: alpha).
+    /// The size is halved each time that the flow has waited for 100 ms divided by this number (PDQ
+    /// 2012, 7 and Figure 12: alpha). With 0, waiting changes nothing.
     pub ageing: f64,
 }
 
 /// What counts as a flow's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeBy {
-    /// All that it has to send.
+    /// All that the flow has to send.
     Whole,
-    /// What it has left to send.
+    /// What the flow has left to send.
     Left,
-    /// The time that what it has left takes at its highest rate, T in PDQ 2012, 3.
+    /// The time that the flow needs for what it has left, at its highest rate: T in PDQ 2012, 3.
     TimeLeft,
-    /// What it has sent, rounded up to the next of these steps (PDQ 2012, 5.6).
+    /// What the flow has sent, rounded up to the next multiple of a step (PDQ 2012, 5.6).
     Estimated {
-        /// Payload.
+        /// The step, in payload bytes.
         step: Bytes,
     },
-    /// A random number that stays (PDQ 2012, 5.6).
+    /// A random number that the flow keeps (PDQ 2012, 5.6).
     Random,
 }
 
 impl SizeBy {
-    /// Whether flows have to know their sizes for it.
+    /// Whether flows must know their sizes.
     pub fn is_known(self) -> bool {
         matches!(self, SizeBy::Whole | SizeBy::Left | SizeBy::TimeLeft)
     }
 
-    /// Whether it shrinks as the flow sends.
+    /// Whether this size shrinks as the flow sends.
     pub fn shrinks(self) -> bool {
         matches!(self, SizeBy::Left | SizeBy::TimeLeft)
     }
 }
 
 impl Sharing {
-    /// One after the other by size.
+    /// One flow after the other: the smallest size first.
     pub const SHORTEST_FIRST: Sharing =
         Sharing::InOrder(CriticalBy { deadline: false, size: SizeBy::Whole, ageing: 0.0 });
-    /// One after the other by what is left.
+    /// One flow after the other: the least left to send first.
     pub const SHORTEST_REMAINING_FIRST: Sharing =
         Sharing::InOrder(CriticalBy { deadline: false, size: SizeBy::Left, ageing: 0.0 });
-    /// One after the other by deadline, then by size.
+    /// One flow after the other: the earliest deadline first, then the smallest size.
     pub const EARLIEST_DEADLINE_FIRST: Sharing =
         Sharing::InOrder(CriticalBy { deadline: true, size: SizeBy::Whole, ageing: 0.0 });
-    /// One after the other by deadline, then by what is left.
+    /// One flow after the other: the earliest deadline first, then the least left to send.
     pub const MOST_CRITICAL_FIRST: Sharing =
         Sharing::InOrder(CriticalBy { deadline: true, size: SizeBy::Left, ageing: 0.0 });
-    /// One after the other by deadline, then by the time that what is left takes.
+    /// One flow after the other: the earliest deadline first, then the least time for what is left to
+    /// send.
     pub const LEAST_TIME_LEFT_FIRST: Sharing =
         Sharing::InOrder(CriticalBy { deadline: true, size: SizeBy::TimeLeft, ageing: 0.0 });
 
-    /// What it is, in a few words.
+    /// A short description.
     pub fn about(&self) -> &'static str {
         match self {
             Sharing::MaxMin => "max-min fair sharing",
@@ -90,13 +93,13 @@ impl Sharing {
         }
     }
 
-    /// Whether flows know, or need not know, how much they have to send.
+    /// Whether flows know how much they have to send, or need not know it.
     pub fn knows_sizes(&self) -> bool {
         !matches!(self, Sharing::InOrder(by) if !by.size.is_known())
     }
 
-    /// Least attained service: one class up to the first packet, each of the others up to a
-    /// quarter more than the one before, the last of them from 1.5 GB on.
+    /// Least attained service by classes of bytes sent. The first class ends after one packet, each
+    /// of the others at a quarter more than the one before. The last class begins at 1.5 GB.
     pub fn least_attained() -> Sharing {
         let mut thresholds = vec![PACKET_PAYLOAD];
         while thresholds.len() < 63 {
@@ -126,7 +129,7 @@ impl CriticalBy {
     }
 }
 
-/// What a tagger's tags come down to at ports.
+/// The fluid forms of a tagger's tags.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tagged {
     /// At ports that serve priorities.
@@ -136,7 +139,7 @@ pub struct Tagged {
 }
 
 impl Tagged {
-    /// Of a tagger that writes no ranks.
+    /// The fluid forms for a tagger that writes no ranks.
     pub fn without_ranks(by_priority: Sharing) -> Tagged {
         let by_rank = Err(NoFluid {
             key: Role::Tagger.key(),
@@ -146,13 +149,13 @@ impl Tagged {
         Tagged { by_priority, by_rank }
     }
 
-    /// Of a tagger that writes nothing but ranks.
+    /// The fluid forms for a tagger that writes nothing but ranks.
     pub fn by_rank(sharing: Sharing) -> Tagged {
         Tagged { by_priority: Sharing::MaxMin, by_rank: Ok(sharing) }
     }
 }
 
-/// What tagger, port and controller come down to, for the transport to build on.
+/// The fluid form of tagger, port and controller, which the transport builds on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shares {
     /// How flows share links.

@@ -1,6 +1,6 @@
 //! Keys of schemes that hosts with the kernel's TCP ignore, and what they do instead.
 //!
-//! What lives here: one row for each key. What may not: who warns of them, and how.
+//! This file has one row for each key. How users are warned of ignored keys does not belong here.
 
 use flowsched_units::{Parameter, Settings};
 
@@ -21,17 +21,17 @@ pub struct Ignored {
     as_linux: &'static [&'static str],
     /// What the kernel does, as a sentence without its full stop.
     pub instead: &'static str,
-    /// Under which congestion controls.
+    /// The congestion controls under which the kernel ignores the key.
     under: Under,
 }
 
-/// Under which congestion controls a key means something.
+/// The congestion controls under which a row applies.
 #[derive(Clone, Copy, Debug)]
 enum Under {
     All,
     /// Those that react to ECN marks.
     Ecn,
-    /// Of these, those that set ECT as RFC 3168 says.
+    /// Those that react to ECN marks and set ECT as RFC 3168 says.
     Rfc3168,
     /// DCTCP, under which Linux sets ECT on every packet.
     Dctcp,
@@ -110,8 +110,8 @@ const IGNORED: &[Ignored] = &[
     ignored(&ACK_PRIORITY, &["top"], Under::All, "hosts send pure ACKs at the top priority"),
 ];
 
-/// The keys of a scheme with these settings that its hosts ignore under this congestion control, because they do
-/// something else.
+/// The keys of a scheme with these settings that its hosts ignore under this congestion control: those whose
+/// values differ from what the kernel does.
 pub fn ignored_keys(
     control: &KernelControl,
     settings: &Settings,

@@ -6,7 +6,7 @@ use super::line::serve_one_by_one;
 use super::{Backlog, Line, Port, Sink};
 use crate::packet::Packet;
 
-/// What became of a batch, and what waited when packets came if somebody `LOOKS`.
+/// What became of a batch and, if the sink `LOOKS`, what waited when packets came.
 #[derive(Debug, Default, PartialEq)]
 struct Served<const LOOKS: bool> {
     waiting: Vec<(Time, Backlog)>,
@@ -20,7 +20,7 @@ impl<const LOOKS: bool> Sink<Packet> for Served<LOOKS> {
     fn coming(&mut self, now: Time, packet: &mut Packet, mut waiting: impl FnMut() -> Backlog) {
         if LOOKS {
             packet.to = self.waiting.len() as u32;
-            // Some do not ask.
+            // For some packets, the sink does not ask what waits.
             if packet.seq % 3 > 0 {
                 self.waiting.push((now, waiting()));
             }
@@ -36,9 +36,9 @@ impl<const LOOKS: bool> Sink<Packet> for Served<LOOKS> {
     }
 }
 
-/// Two ports that are alike take the same packets, each so many nanoseconds after the one before it:
-/// one serves windows of so many nanoseconds, the other one packet after the other. So do two others, whose
-/// packets are looked at when they come.
+/// Compares two equal ports that take the same packets. Each packet comes with the number of nanoseconds
+/// since the one before it. One port serves windows, whose lengths are in nanoseconds, and the other
+/// serves one packet after the other. Then compares two ports whose sinks look at packets when they come.
 pub(super) fn check<P: Port<Packet> + Clone>(
     ports: [P; 2],
     packets: impl IntoIterator<Item = (u64, Packet)> + Clone,

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// By flow: the connection that carries it, once it has started. The world that starts the flows
-/// notes their connections.
+/// The connection that carries each flow that has started. The world that starts the flows notes their
+/// connections.
 #[derive(Clone, Debug)]
 pub struct Connections(Arc<[Noted]>);
 
-/// A [`ConnectionId`] that ports read while hosts, on other threads, note those of other flows. A flow's
-/// packets come to ports after its connection was noted.
+/// The [`ConnectionId`] of a flow, in a form that ports may read while hosts on other threads note those
+/// of other flows. A flow's packets come to ports after its connection was noted.
 #[derive(Debug, Default)]
 struct Noted {
     from: AtomicU32,
@@ -18,7 +18,7 @@ struct Noted {
     number: AtomicU32,
 }
 
-/// Which connection of which two hosts.
+/// A connection between two hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionId {
     /// The host that sends the flows' data.
@@ -30,12 +30,12 @@ pub struct ConnectionId {
 }
 
 impl Connections {
-    /// Of this many flows, none of which has started.
+    /// The connections of this many flows, none of which has started.
     pub fn new(flows: usize) -> Connections {
         Connections((0..flows).map(|_| Noted::default()).collect())
     }
 
-    /// The flow starts on this connection.
+    /// Notes that the flow starts on this connection.
     #[inline]
     pub fn note(&self, flow: u32, connection: ConnectionId) {
         let Noted { from, to, number } = &self.0[flow as usize];

@@ -1,4 +1,4 @@
-//! Ports that some hosts and switches work with, as one type: the catalogue of ports.
+//! The catalogue of ports: types that stand for any port that some hosts and switches work with.
 
 use flowsched_units::{SettingError, Settings};
 
@@ -22,7 +22,7 @@ macro_rules! port_family {
         }
 
         impl $Family {
-            /// All of them.
+            /// All ports of the family.
             pub const PARTS: &[Part] = &[$(<$Name as PortPart>::PART),*];
 
             /// Whether a full port drops the least urgent packet that it has.
@@ -75,7 +75,7 @@ port_family!(
     AnyPort: Fifo, StrictPriority, WeightedRoundRobin, Slytherin, Pfabric
 );
 port_family!(
-    /// Ports whose queues packets choose by their priority.
+    /// Ports where packets choose a queue by their priority.
     Queued: Fifo, StrictPriority, WeightedRoundRobin
 );
 port_family!(

@@ -8,9 +8,9 @@ use crate::packet::Frame;
 /// A line that carries one packet after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
-    /// The packet being sent has left then; or when the last one left.
+    /// When the packet being sent will have left, or when the last one left.
     free_at: Time,
-    /// Picoseconds a byte takes, in units of 2^-24 ps.
+    /// The time that a byte takes, in units of 2^-24 ps.
     byte_time: u64,
 }
 
@@ -24,13 +24,14 @@ impl Line {
         Line { free_at: Time::ZERO, byte_time: u64::try_from(byte_time).unwrap_or(u64::MAX) }
     }
 
-    /// When the packet being sent has left; not in the future if there is none.
+    /// When the packet being sent will have left. The time is not in the future if there is none.
     #[inline]
     pub fn free_at(&self) -> Time {
         self.free_at
     }
 
-    /// A packet's first bit leaves at `start`, which is within a run: when its last bit leaves.
+    /// Sends a packet whose first bit leaves at `start`, a time within a run. Returns when its last bit
+    /// leaves.
     #[inline]
     pub fn send(&mut self, bytes: u32, start: Time) -> Time {
         let duration = (u128::from(bytes) * u128::from(self.byte_time)) >> FRACTION_BITS;
@@ -38,30 +39,30 @@ impl Line {
         self.free_at
     }
 
-    /// How much of the packet being sent is yet to leave at `now`, in bytes.
+    /// The bytes of the packet being sent that have not left by `now`.
     pub fn unsent_bytes(&self, now: Time) -> f64 {
         let left = self.free_at.saturating_sub(now).as_ps() as f64;
         left * (1_u64 << FRACTION_BITS) as f64 / self.byte_time as f64
     }
 
-    /// Picoseconds that a byte takes at least, however long the packet.
+    /// The least time that a byte takes in a packet of any length, in picoseconds.
     #[inline]
     pub fn least_byte_time(&self) -> u64 {
         self.byte_time >> FRACTION_BITS
     }
 }
 
-/// What comes to a port, in its order: when, and the packet.
+/// The packets that come to a port, in order, each with the time when it comes.
 pub trait Arrivals<'f, F: 'f>: ExactSizeIterator<Item = (Time, &'f F)> + Clone {}
 
 impl<'f, F: 'f, I: ExactSizeIterator<Item = (Time, &'f F)> + Clone> Arrivals<'f, F> for I {}
 
-/// Where the packets go that a port serves in a batch, and who sees them come.
+/// Takes the packets that a port serves in a batch, and may see them when they come.
 pub trait Sink<F> {
     /// Whether [`Sink::coming`] does anything; if not, it need not be called.
     const LOOKS: bool = false;
 
-    /// The packet comes to the port at `now`; `waiting` works out what waits there. The packet's size must
+    /// The packet comes to the port at `now`. `waiting` computes what waits there. The packet's size must
     /// stay as it is.
     #[inline]
     fn coming(&mut self, _now: Time, _frame: &mut F, _waiting: impl FnMut() -> Backlog) {}
@@ -83,7 +84,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// Counts one more packet, of so many bytes on the wire.
+    /// Counts one more packet, of this many bytes on the wire.
     #[inline]
     pub fn add(&mut self, bytes: u32) {
         self.bytes += u64::from(bytes);
@@ -99,13 +100,13 @@ pub(super) struct Batch<'s, S> {
 }
 
 impl<'s, S> Batch<'s, S> {
-    /// Nothing has left yet.
+    /// A batch of which nothing has left yet.
     #[inline]
     pub(super) fn new(line: Line, sink: &'s mut S) -> Batch<'s, S> {
         Batch { line, sink, sent: Sent::default() }
     }
 
-    /// The first bit of a packet leaves at `start`.
+    /// Sends a packet whose first bit leaves at `start`.
     #[inline(always)]
     pub(super) fn send<F: Frame>(&mut self, start: Time, frame: &F)
     where

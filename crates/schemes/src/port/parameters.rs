@@ -1,10 +1,10 @@
 //! The parameters of ports: queues, memory, marking, and hosts' network cards.
 //!
-//! What they mean to a port is in `settings`.
+//! The module `settings` says what they mean to a port.
 
 use flowsched_units::{Kind, PacketMeaning, Parameter};
 
-/// The most queues a port may have: what a bitmap in one word holds.
+/// The most queues that a port may have: as many as a bitmap in one word holds.
 pub const MOST_QUEUES: usize = 64;
 
 /// Priority queues of a port.
@@ -38,7 +38,7 @@ pub const TURNS: &[Parameter] = &[TURN_QUEUES, WEIGHTS, ECN_SCOPE, OVERFLOW];
 /// The keys of Slytherin's two queues.
 pub const CONGESTED_AND_NORMAL: &[Parameter] = &[ECN_SCOPE_QUEUE, OVERFLOW];
 
-/// Whether the threshold is compared with a port or a queue.
+/// Whether the marking threshold applies to a port or to a queue.
 pub const ECN_SCOPE: Parameter = Parameter {
     name: "ecn_scope",
     kind: Kind::Choice(&["port", "queue"]),
@@ -115,7 +115,7 @@ pub const SWITCH_MEMORY: Parameter = Parameter {
     source: "PIAS ToN 2017, IV-A.2",
 };
 
-/// A queue's largest multiple of the switch's free memory.
+/// The most memory of a queue, as a multiple of the switch's free memory.
 pub const DYNAMIC_ALPHA: Parameter = Parameter {
     name: "dynamic_alpha",
     kind: Kind::Number { from: 0.0, to: 1024.0 },

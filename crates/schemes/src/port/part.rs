@@ -13,7 +13,7 @@ use crate::world::{Controllers, World};
 pub trait PortPart: Clone + std::fmt::Debug {
     /// What experiment files and catalogues say of it.
     const PART: Part;
-    /// Whether a full port drops the least urgent packet that it has, so that it is built to be
+    /// Whether a full port drops the least urgent packet that it has. Such a port is meant to be
     /// full.
     const DROPS_LEAST_URGENT: bool = false;
 
@@ -26,7 +26,7 @@ pub trait PortPart: Clone + std::fmt::Debug {
     /// Memory, queues and marking of a switch's port.
     fn settings(&self) -> PortSettings;
 
-    /// Has the world run these ports with the other three parts.
+    /// Runs these ports with the other three parts in `world`.
     fn run_in<W, T, G, C>(&self, world: W, transport: T, tagger: G, controllers: C) -> W::Output
     where
         W: World,
@@ -34,12 +34,12 @@ pub trait PortPart: Clone + std::fmt::Debug {
         G: Tagging<T::Header>,
         C: Controllers<T::Header>;
 
-    /// How flows share links where they are fluids, given what their tags come down to; or the
-    /// reason why there is nothing like these ports.
+    /// How fluid flows share links with these ports, given the fluid forms of their tags; or the
+    /// reason why these ports have no fluid form.
     fn fluid(&self, tagged: Tagged) -> Fluid<Sharing>;
 }
 
-/// The ports that some hosts and switches work with: one of them.
+/// One of the ports that some hosts and switches work with.
 pub trait PortFamily: Clone + std::fmt::Debug {
     /// The port that the settings name.
     ///
@@ -50,7 +50,7 @@ pub trait PortFamily: Clone + std::fmt::Debug {
     /// Memory, queues and marking of a switch's port.
     fn settings(&self) -> PortSettings;
 
-    /// Has the world run these ports with the other three parts.
+    /// Runs these ports with the other three parts in `world`.
     fn run_in<W, T, G, C>(&self, world: W, transport: T, tagger: G, controllers: C) -> W::Output
     where
         W: World,
@@ -58,6 +58,6 @@ pub trait PortFamily: Clone + std::fmt::Debug {
         G: Tagging<T::Header>,
         C: Controllers<T::Header>;
 
-    /// How flows share links where they are fluids, given what their tags come down to.
+    /// How fluid flows share links with these ports, given the fluid forms of their tags.
     fn fluid(&self, tagged: Tagged) -> Fluid<Sharing>;
 }

@@ -1,9 +1,11 @@
 //! pFabric's port: the best rank goes next, the worst rank is dropped.
 //!
-//! Alizadeh et al., SIGCOMM 2013, 4.1. Priority scheduling: the packet of the best rank present
-//! names a flow, and the packet of that flow which came first goes next, so that a flow's
-//! packets stay in order. Priority dropping: when the port is full, the packet of the worst rank
-//! is dropped, the latest of equals; an arriving packet counts as the latest.
+//! Alizadeh et al., SIGCOMM 2013, 4.1:
+//!
+//! - Priority scheduling: the packet of the best rank chooses a flow, and the packet of that flow
+//!   that came first goes next. A flow's packets therefore stay in order.
+//! - Priority dropping: when the port is full, the packet of the worst rank is dropped, and of
+//!   equals the latest. An arriving packet counts as the latest.
 
 mod by_connection;
 mod waiting;
@@ -79,7 +81,7 @@ impl PortPart for Pfabric {
     }
 }
 
-/// Makes ports that take everything on one connection for one flow.
+/// Makes ports that treat everything on one connection as one flow.
 struct PortsByConnection(PortSettings);
 
 impl<H: Header> Ports<H> for PortsByConnection {
@@ -101,7 +103,7 @@ pub struct PfabricPort<F> {
 }
 
 impl<F: Frame + Copy> PfabricPort<F> {
-    /// An empty port; of the settings it knows the memory of a port and the marking threshold,
+    /// An empty port. Of the settings, it uses only the memory of a port and the marking threshold,
     /// both in bytes.
     pub fn new(settings: PortSettings) -> PfabricPort<F> {
         let buffer = match settings.sharing {
@@ -122,14 +124,15 @@ impl<F: Frame + Copy> PfabricPort<F> {
         self.waiting.iter()
     }
 
-    /// Whether the packet has room and is not marked, whatever else waits.
+    /// Whether the packet has room without any drop, and is not marked.
     #[inline]
     fn is_unhindered(&self, frame: &F) -> bool {
         let bytes = self.backlog.bytes + u64::from(frame.wire_bytes());
         bytes <= self.buffer.min(self.ecn_threshold)
     }
 
-    /// Makes room for a packet, and marks it if it is to be marked; `None` if it is dropped itself.
+    /// Makes room for a packet, and marks it if it must be marked. Returns the packet, or `None` if
+    /// it was dropped itself.
     #[cold]
     #[inline(never)]
     fn admit(&mut self, mut frame: F, mut dropped: impl FnMut(F)) -> Option<F> {
@@ -156,14 +159,14 @@ impl<F: Frame + Copy> PfabricPort<F> {
         self.waiting.insert(frame);
     }
 
-    /// A packet of so many bytes does not wait any more.
+    /// Takes a packet of this many bytes off the backlog.
     #[inline]
     fn forget(&mut self, bytes: u32) {
         self.backlog.bytes -= u64::from(bytes);
         self.backlog.packets -= 1;
     }
 
-    /// Sends what the line has time for up to `until`, that included.
+    /// Sends waiting packets whose transmission begins at `until` or earlier.
     #[inline(always)]
     fn send_until(&mut self, until: Time, batch: &mut Batch<'_, impl Sink<F>>) {
         while batch.line.free_at() <= until
@@ -241,7 +244,7 @@ impl<F: Frame + Copy> Port<F> for PfabricPort<F> {
                 batch.send(now, frame);
             }
         }
-        // The last instant before the end.
+        // Up to the last instant before the end.
         self.send_until(end.saturating_sub(Time::from_ps(1)), &mut batch);
         *line = batch.line;
         batch.sent
@@ -329,7 +332,7 @@ mod tests {
         assert!(port.dequeue().unwrap().flags.has(Flags::CE));
     }
 
-    /// The paper's rules by searching a list.
+    /// A model that applies the paper's rules by searching a list.
     #[derive(Default)]
     struct Model(Vec<Packet>);
 

@@ -26,7 +26,7 @@ impl<S: Serving + Copy> QueuePorts<S> {
         QueuePorts { settings: NetworkPorts::from_settings(settings, queues), serving }
     }
 
-    /// Queues of a switch's port.
+    /// The number of queues of a switch's port.
     pub fn queues(&self) -> usize {
         self.settings.of_switch().queues
     }
@@ -48,8 +48,8 @@ pub trait QueuePart: Clone + std::fmt::Debug + 'static {
     /// What makes the ports.
     fn ports(&self) -> &QueuePorts<Self::Serving>;
 
-    /// How flows share links where they are fluids, given what their tags come down to; or the
-    /// reason why there is nothing like these ports.
+    /// How fluid flows share links with these ports, given the fluid forms of their tags; or the
+    /// reason why these ports have no fluid form.
     fn fluid(&self, tagged: Tagged) -> Fluid<Sharing>;
 }
 

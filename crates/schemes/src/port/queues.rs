@@ -31,18 +31,18 @@ enum Admission {
 /// A port with up to 64 queues, each first in first out.
 #[derive(Clone, Debug)]
 pub struct Queues<F, D> {
-    /// Shared by ports that are alike: they stay in the cache.
+    /// The settings, which equal ports share, so that they stay in the cache.
     settings: Arc<PortSettings>,
     queues: Box<[Queue<F>]>,
     /// Bit i is set while queue i holds a packet.
     occupied: u64,
     backlog: Backlog,
     marks: u64,
-    /// Up to this amount, the new packet counted, a packet has room and is not marked, whatever
-    /// else holds.
+    /// While no more than this waits, the new packet included, this packet has room and is not
+    /// marked, whatever its queue.
     unhindered: u64,
     serving: D,
-    /// Of the batch being served.
+    /// The notes of the batch being served.
     notes: Notes,
 }
 
@@ -125,8 +125,8 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         self.serving.queue_of(frame).min(self.queues.len() - 1)
     }
 
-    /// The queue that takes the packet in, if one has room; marks the packet if it is to be marked
-    /// there.
+    /// Returns the queue that takes the packet in, or `None` if the packet is dropped. Marks the
+    /// packet if it must be marked on arrival.
     #[inline]
     fn place(&mut self, frame: &mut F, elsewhere: u64) -> Option<usize> {
         let index = self.queue_of(frame);
@@ -137,7 +137,8 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         self.place_hindered(index, more, frame, elsewhere)
     }
 
-    /// The same for a packet that may find no room, or be marked.
+    /// Does what [`Queues::place`] does, for a packet of the amount `more` that may find no room,
+    /// or be marked.
     #[inline(never)]
     fn place_hindered(
         &mut self,
@@ -160,7 +161,8 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         Some(index)
     }
 
-    /// The next queue below a full one that has room, where packets are demoted.
+    /// The next queue with room below a full one; `None` if there is none, or if packets are not
+    /// demoted.
     #[cold]
     fn place_below(&self, full: usize, more: u64, elsewhere: u64) -> Option<usize> {
         if self.settings.on_full == OnFull::Drop {
@@ -195,7 +197,7 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         self.backlog.packets += 1;
     }
 
-    /// The first packet of queue `index`, which has so many bytes, leaves it.
+    /// Removes the first packet of queue `index`, which has this many bytes.
     #[inline]
     fn take_off(&mut self, index: usize, bytes: u32) {
         let bytes = u64::from(bytes);
@@ -285,7 +287,7 @@ impl<F: Frame + Copy + Default, D: Serving> Port<F> for Queues<F, D> {
     }
 }
 
-/// The amount that finds room and is not marked.
+/// The amount up to which packets have room and are not marked, whatever their queue.
 fn unhindered(settings: &PortSettings) -> u64 {
     match settings.sharing {
         MemorySharing::Port(memory) | MemorySharing::Queue(memory) => {

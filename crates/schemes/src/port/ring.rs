@@ -1,18 +1,18 @@
 //! A first-in first-out queue in one block of memory.
 
-/// First in, first out.
+/// A first-in first-out queue.
 ///
-/// Unlike other rings, an emptied one begins again at the start of its block: short queues stay
-/// in the few cache lines that they used last.
+/// Unlike other rings, an emptied one begins again at the start of its block, so that short queues
+/// stay in the few cache lines that they used last.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    /// As many places as a power of two, or none.
+    /// The places. Their number is a power of two, or 0.
     items: Box<[T]>,
     head: u32,
     len: u32,
 }
 
-/// Places of a ring that holds something, at least.
+/// The fewest places of a ring that holds something.
 const FEWEST_PLACES: usize = 8;
 
 impl<T> Default for Ring<T> {
@@ -22,31 +22,31 @@ impl<T> Default for Ring<T> {
 }
 
 impl<T: Copy + Default> Ring<T> {
-    /// How many wait.
+    /// The number of items.
     #[inline]
     pub fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Whether none waits.
+    /// Whether there is no item.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The one that came first.
+    /// The first item.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         if self.len == 0 { None } else { self.items.get(self.head as usize) }
     }
 
-    /// Adds one at the end.
+    /// Adds an item at the end.
     #[inline]
     pub fn push(&mut self, item: T) {
         *self.add_place() = item;
     }
 
-    /// Adds a place at the end, to be filled in.
+    /// Adds a place at the end, for the caller to fill.
     #[inline]
     pub fn add_place(&mut self) -> &mut T {
         if self.len() == self.items.len() {
@@ -57,7 +57,7 @@ impl<T: Copy + Default> Ring<T> {
         &mut self.items[place]
     }
 
-    /// Twice as many places; those that wait come first.
+    /// Doubles the number of places, and moves the items to the first ones.
     #[cold]
     fn grow(&mut self) {
         let mut items = std::mem::take(&mut self.items).into_vec();
@@ -67,7 +67,7 @@ impl<T: Copy + Default> Ring<T> {
         self.head = 0;
     }
 
-    /// Removes the one that came first.
+    /// Removes and returns the first item.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         let item = *self.front()?;
@@ -75,16 +75,16 @@ impl<T: Copy + Default> Ring<T> {
         Some(item)
     }
 
-    /// Removes the one that came first, of at least one.
+    /// Removes the first item. There must be one.
     #[inline]
     pub fn remove_front(&mut self) {
         self.len -= 1;
         let next = (self.head + 1) & (self.items.len() as u32 - 1);
-        // A number rather than a branch, which could not be guessed.
+        // A multiplication rather than a branch, which could not be predicted.
         self.head = next * u32::from(self.len > 0);
     }
 
-    /// Those that wait, in the order in which they came.
+    /// The items, in the order in which they came.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let mask = self.items.len().wrapping_sub(1);
         (self.head..self.head + self.len).map(move |place| &self.items[place as usize & mask])

@@ -2,8 +2,8 @@
 
 use crate::packet::Frame;
 
-/// The rule of a port with several queues; what they share is in
-/// [`Queues`](super::Queues).
+/// The rule by which a port serves several queues. [`Queues`](super::Queues) has what all rules
+/// share.
 pub trait Serving {
     /// Whether this is [`HighestFirst`].
     const IS_BY_PRIORITY: bool = false;
@@ -11,8 +11,8 @@ pub trait Serving {
     /// The queue that an arriving packet asks for; numbers beyond the last queue mean the last one.
     fn queue_of<F: Frame>(&self, frame: &F) -> usize;
 
-    /// The queue to serve, of those that hold a packet: bit i of `occupied`, which is not 0, is
-    /// queue i's.
+    /// Returns the queue to serve. Bit i of `occupied` is set if queue i holds a packet; at least
+    /// one bit is set.
     fn next(&mut self, occupied: u64) -> usize;
 }
 

@@ -9,7 +9,7 @@ use super::parameters::{
     HOST_RATE, OVERFLOW, SAME_FLOW, SWITCH_MEMORY, WITHOUT_ECT,
 };
 
-/// What a port that keeps a flow's packets in order takes for one flow.
+/// What counts as one flow at a port that keeps a flow's packets in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SameFlow {
     /// A flow's packets in one direction.
@@ -31,12 +31,12 @@ impl SameFlow {
 pub struct HostPort {
     /// Whether a card queues, marks and drops as a switch's port does.
     pub is_like_switch: bool,
-    /// The share of the link's rate that it sends at.
+    /// The rate at which it sends, as a share of the link's rate.
     pub rate: f64,
 }
 
 impl HostPort {
-    /// Reads the keys of hosts' cards; a port without them is the same everywhere.
+    /// Reads the keys of hosts' cards. A port without these keys is the same at hosts and switches.
     pub fn from_settings(settings: &Settings) -> HostPort {
         let has_keys = settings.get(&HOST_RATE).is_some();
         HostPort {
@@ -75,7 +75,7 @@ impl NetworkPorts {
         if is_host && !self.host.is_like_switch { &self.card } else { &self.switch }
     }
 
-    /// The share of its link's rate that a host's card sends at.
+    /// The rate at which a host's card sends, as a share of its link's rate.
     pub fn host_rate(&self) -> f64 {
         self.host.rate
     }
@@ -97,7 +97,7 @@ pub enum MemorySharing {
     Port(u64),
     /// Each queue has this much.
     Queue(u64),
-    /// All queues of the switch share `memory`; each may hold `alpha` times what is free.
+    /// All queues of the switch share `memory`. Each may hold up to `alpha` times the free memory.
     Switch {
         /// The switch's memory.
         memory: u64,
@@ -120,7 +120,7 @@ pub enum EcnScope {
 pub enum MarkAt {
     /// When it comes.
     Enqueue,
-    /// When it leaves, by what stays behind.
+    /// When it leaves, by what still waits then.
     Dequeue,
 }
 
@@ -153,7 +153,7 @@ pub struct PortSettings {
     pub ecn_threshold: u64,
     /// What is compared with the threshold.
     pub ecn_scope: EcnScope,
-    /// When.
+    /// When packets are marked.
     pub mark_at: MarkAt,
     /// What happens to packets above the threshold that cannot be marked.
     pub without_ect: WithoutEct,

@@ -12,11 +12,11 @@ use crate::flow_level::{Fluid, NoFluid, Sharing, Tagged};
 use crate::packet::Frame;
 use crate::part::{Part, Role};
 
-/// Which of the two queues a packet joins.
+/// Decides which of the two queues a packet joins.
 ///
-/// Only packets of the highest priority are promoted. Without a tagger that is all of them;
-/// with one that knows sizes it is short flows, the variant of III-B that "requires application
-/// knowledge".
+/// Only packets of the highest priority are promoted. Without a tagger, all packets have it. With a
+/// tagger that knows sizes, the packets of short flows have it, which is the variant of III-B that
+/// "requires application knowledge".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CongestedFirst;
 
@@ -25,7 +25,7 @@ const CONGESTED: usize = 0;
 /// The queue of all others.
 const NORMAL: usize = 1;
 
-/// How many queues it has.
+/// The number of queues.
 const QUEUES: usize = 2;
 
 /// Slytherin's port.

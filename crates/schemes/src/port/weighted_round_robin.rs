@@ -1,4 +1,4 @@
-//! Weighted round robin: queues take turns, each turn a number of packets.
+//! Weighted round robin: queues take turns, and send a number of packets in each turn.
 //!
 //! PIAS ToN 2017, III-B.2 decides against it for MLFQ, where it reorders a flow's packets; EPN
 //! 2018 serves its two queues 100:1, so that the lower one does not starve.
@@ -22,7 +22,7 @@ impl Weights {
     /// One weight for each queue, the highest queue's first.
     ///
     /// # Errors
-    /// If there are none or too many, or one is 0.
+    /// If there are no weights or too many, or if a weight is 0.
     pub fn new(weights: &[u16]) -> Result<Weights, SettingError> {
         if weights.is_empty() || weights.len() > MOST_QUEUES || weights.contains(&0) {
             return Err(refusal(&format!("{weights:?}"), MOST_QUEUES));
@@ -35,7 +35,7 @@ impl Weights {
     /// Reads the parameter `weights` of a port with this many queues.
     ///
     /// # Errors
-    /// If it is not a whole number from 1 to 65535 for each queue.
+    /// If it is not one whole number from 1 to 65535 for each queue.
     pub fn from_settings(settings: &Settings, queues: usize) -> Result<Weights, SettingError> {
         let text = settings.text(&WEIGHTS);
         let weights: Result<Vec<u16>, _> = text.split_whitespace().map(str::parse).collect();
@@ -91,7 +91,7 @@ impl QueuePart for WeightedRoundRobin {
     }
 }
 
-/// Whose turn it is.
+/// Serves the queues in turn, and remembers whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InTurn {
     weights: Weights,
@@ -101,7 +101,7 @@ pub struct InTurn {
 }
 
 impl InTurn {
-    /// The highest queue begins.
+    /// The first turn is the highest queue's.
     pub fn new(weights: Weights) -> InTurn {
         InTurn { weights, turn: 0, left: weights.weights[0] }
     }
@@ -117,7 +117,7 @@ impl Serving for InTurn {
     fn next(&mut self, occupied: u64) -> usize {
         let has_turn = self.left > 0 && occupied >> self.turn & 1 == 1;
         if !has_turn {
-            // The next occupied queue after this one, in a circle; maybe this one again.
+            // The next occupied queue after this one, in a circle. It may be this one again.
             let after = occupied.rotate_right(self.turn + 1).trailing_zeros();
             self.turn = (self.turn + 1 + after) % u64::BITS;
             self.left = self.weights.weights[self.turn as usize];

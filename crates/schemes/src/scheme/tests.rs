@@ -1,4 +1,4 @@
-//! Which parts go together, and what schemes come down to where flows are fluids.
+//! Which parts work together, and the fluid forms of schemes.
 
 use flowsched_units::{Bytes, Value};
 
@@ -119,7 +119,7 @@ fn every_discipline_is_known_and_goes_before_the_parts() {
     );
 }
 
-/// A preset with other parts, as its defaults make it.
+/// The scheme of a preset with other parts, with the defaults of all keys.
 fn with_parts(preset: &str, parts: [Option<&str>; 4]) -> Result<Scheme, SettingError> {
     Scheme::from_settings(&Combination::new(preset, parts).unwrap().defaults("none"))
 }

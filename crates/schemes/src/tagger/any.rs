@@ -13,13 +13,14 @@ use crate::on_linux::{HostTags, OnLinux};
 use crate::packet::Header;
 use crate::part::{self, Part, Role};
 
-/// Writes a type that is any of some plain taggers, so that they share one compiled engine.
+/// Defines a type that stands for any of several plain taggers, so that these share one compiled
+/// engine.
 ///
-/// Lints refuse a method of [`PlainTagger`] that it does not forward.
+/// A lint refuses the type if it does not forward a method of [`PlainTagger`].
 macro_rules! any_tagger {
     ($($Name:ident: $memory:ident),*) => {
         /// Any of the taggers that know nothing of headers.
-        // With its tag in a byte of its own, each packet finds its tagger in fewer steps.
+        // With the discriminant in a byte of its own, each packet finds its tagger in fewer steps.
         #[derive(Clone, Debug, PartialEq)]
         #[repr(u8)]
         pub enum AnyTagger {

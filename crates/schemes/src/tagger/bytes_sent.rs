@@ -40,7 +40,7 @@ impl TaggerPart for BytesSent {
 impl PlainTagger for BytesSent {
     type Memory = ();
 
-    /// Ranks count full packets, so that they fit.
+    /// Ranks count full packets, so that they fit into 32 bits.
     #[inline]
     fn tag(&self, (): &mut (), departure: &Departure, _work: &Work) -> Tag {
         let packets = departure.offset / PACKET_PAYLOAD;

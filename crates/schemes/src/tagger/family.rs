@@ -8,7 +8,7 @@ use crate::on_linux::{HostTags, OnLinux};
 use crate::packet::Header;
 use crate::part::{self, Part, Role};
 
-/// The taggers that hosts may have whose packets carry `H`: one of them.
+/// One of the taggers for hosts whose packets carry `H`.
 pub trait TaggerFamily<H: Header>: Tagging<H> + Clone + std::fmt::Debug + 'static {
     /// What experiment files and catalogues say of them.
     const PARTS: &[Part];
@@ -19,14 +19,14 @@ pub trait TaggerFamily<H: Header>: Tagging<H> + Clone + std::fmt::Debug + 'stati
     /// If it is not one of the family, or its values do not fit.
     fn from_settings(settings: &Settings, queues: usize) -> Result<Self, SettingError>;
 
-    /// What its tags come down to where flows are fluids.
+    /// The fluid forms of its tags.
     fn fluid(&self) -> Tagged;
 
-    /// As [`TaggerPart::on_linux`].
+    /// What [`TaggerPart::on_linux`] returns.
     fn on_linux(&self) -> OnLinux<HostTags>;
 }
 
-/// A family of one.
+/// A family with one tagger.
 impl<H: Header, G: TaggerPart + Tagging<H>> TaggerFamily<H> for G {
     const PARTS: &[Part] = &[G::PART];
 

@@ -69,7 +69,7 @@ pub enum Bookkeeping {
     Cumulative,
 }
 
-/// What starts the count of bytes sent again.
+/// What restarts the count of bytes sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageStart {
     /// Each flow.
@@ -98,16 +98,16 @@ pub struct MlfqFlow {
     message_offset: u64,
     /// When the last packet left.
     last_sent: Time,
-    /// The count of timeouts in a row at which the flow was last made new.
+    /// The number of timeouts in a row at which the flow last started again.
     aged_at: u32,
 }
 
 impl Mlfq {
-    /// A rule with the given thresholds and bookkeeping that starts again with each flow and
-    /// never ages.
+    /// A rule with the given thresholds and bookkeeping. It restarts the count of bytes sent with
+    /// each flow, and never ages.
     ///
     /// # Errors
-    /// As [`Mlfq::build`], for as many queues as the thresholds call for.
+    /// Those of [`Mlfq::build`], for one queue more than there are thresholds.
     pub fn new(thresholds: &[Bytes], bookkeeping: Bookkeeping) -> Result<Mlfq, SettingError> {
         let mlfq = Mlfq {
             thresholds: Thresholds::new(thresholds),
@@ -125,7 +125,8 @@ impl Mlfq {
         Mlfq { message_start, ..self }
     }
 
-    /// The same rule, but `timeouts` timeouts in a row make a flow new; 0: never.
+    /// The same rule, but a flow starts again after `timeouts` timeouts in a row; with 0 it never
+    /// does.
     pub fn with_ageing(self, timeouts: u32) -> Mlfq {
         Mlfq { ageing_timeouts: timeouts, ..self }
     }
@@ -173,7 +174,7 @@ impl Mlfq {
         }
     }
 
-    /// A new flow begins on the connection: a new message, where flows are known as such.
+    /// A new flow begins on the connection. It is a new message if [`MessageStart::Flow`] is set.
     pub fn start_flow(&self, flow: &mut MlfqFlow) {
         flow.aged_at = 0;
         // Offsets count from the start of each flow, but the message may have begun before it.

@@ -2,8 +2,8 @@
 //! priority (TP) that switches gave them.
 //!
 //! EPN 2018, III: "the priority mapper maintains a mapping between the flow's DP and TP, and tags
-//! this information on every packet of the flow"; it marks packets that controllers are to see
-//! (S-marking, IV-B) and does what their messages say.
+//! this information on every packet of the flow". It also marks the packets that controllers must
+//! see (S-marking, IV-B), and does what their messages say.
 
 use flowsched_units::{
     Bytes, Kind, PACKET_PAYLOAD, PacketMeaning, Parameter, SettingError, Settings, Time,
@@ -116,14 +116,14 @@ pub struct PriorityMapper {
 pub struct MappedFlow {
     /// Payload bytes sent, retransmissions included (V-A: "a counter for the sent bytes").
     sent: u64,
-    /// What controllers saw last.
+    /// The desired priority that controllers saw last.
     dp: Dp,
     tp: Tp,
     br: Br,
     dsid: u8,
-    /// When they saw it.
+    /// When the last packet for controllers was marked.
     marked_at: Time,
-    /// They are to see the next packet.
+    /// Whether the next packet is marked for controllers.
     mark_next: bool,
 }
 
@@ -163,7 +163,7 @@ impl PriorityMapper {
     }
 
     /// IV-A: "we just put these tiny flows into the HIGH queue and the priority controller will
-    /// simply ignore them". A flow of unknown size is one until it has sent too much for that.
+    /// simply ignore them". A flow of unknown size is tiny until it has sent as much as the limit.
     fn is_tiny(&self, flow: &MappedFlow, work: &Work) -> bool {
         match self.desire {
             Desire::Sent => flow.sent < self.tiny.get(),
@@ -171,7 +171,7 @@ impl PriorityMapper {
         }
     }
 
-    /// Whether controllers are to see a packet that would carry `dp` (IV-B).
+    /// Whether a packet that would carry `dp` is marked for controllers (IV-B).
     fn is_due(&self, flow: &MappedFlow, dp: Dp, now: Time) -> bool {
         let since = now.saturating_sub(flow.marked_at);
         let has_changed = dp != flow.dp && since >= self.mark_interval;
@@ -208,7 +208,7 @@ impl Tagging<EpnHeader> for PriorityMapper {
     type Flow = MappedFlow;
 
     /// IV-A: "when a flow starts, the priority mapper will first fill its output link rate in the
-    /// BR field". It starts HIGH, from where VI-B has switches demote flows.
+    /// BR field". The flow starts HIGH, and switches may demote it from there (VI-B).
     fn start_flow(&self, flow: &mut MappedFlow, start: &Start) {
         *flow =
             MappedFlow { br: Br::of_link(start.rate), mark_next: true, ..MappedFlow::default() };
@@ -244,7 +244,7 @@ impl Tagging<EpnHeader> for PriorityMapper {
             EpnHeader { dp, tp, br, dsid, is_sampled: is_sampled.into(), ttl: INITIAL_TTL };
     }
 
-    /// The highest: controllers schedule what flows send, not what comes back.
+    /// The highest, because controllers schedule what flows send, not what comes back.
     #[inline]
     fn ack_priority(&self, _acknowledged: u8) -> u8 {
         Tp::HIGH.queue()
@@ -253,8 +253,8 @@ impl Tagging<EpnHeader> for PriorityMapper {
     /// Does what a controller says, and answers with the next packet: "this is equivalent to send
     /// an acknowledgment to the switch" (IV-B).
     ///
-    /// Only the switch that demoted a flow may promote it (IV-A); a message that another sent
-    /// before it knew is late.
+    /// Only the switch that demoted a flow may promote it (IV-A). A promotion that another switch
+    /// sent before it knew of the demotion comes too late.
     fn on_message(&self, flow: &mut MappedFlow, message: &Packet<EpnHeader>) {
         let EpnHeader { tp, br, dsid, .. } = message.header;
         flow.br = flow.br.min(br);

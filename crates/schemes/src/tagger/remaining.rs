@@ -1,4 +1,4 @@
-//! Remaining size (pFabric): what is left of a flow decides, the least first.
+//! Remaining size (pFabric): the flow with the least left to send goes first.
 //!
 //! Alizadeh et al., SIGCOMM 2013, 4.2: "packets carry a single priority number set independently
 //! by each flow", the flow's remaining size when the packet is sent.

@@ -12,7 +12,7 @@ use crate::flow_level::{Sharing, Tagged};
 use crate::on_linux::{HostTags, OnLinux, SizeTags};
 use crate::part::{Part, Role};
 
-/// Words that may stand for thresholds; whoever reads the experiment puts sizes in their place.
+/// Words that may stand for thresholds. The reader of the experiment replaces them by sizes.
 const THRESHOLD_WORDS: &[&str] = &["optimal-known-sizes", "equal-split"];
 
 const THRESHOLDS: Parameter = Parameter {
@@ -65,7 +65,7 @@ impl TaggerPart for SizeKnown {
 impl PlainTagger for SizeKnown {
     type Memory = ();
 
-    /// The same for every packet of a flow.
+    /// The tag is the same for every packet of a flow.
     #[inline]
     fn tag(&self, (): &mut (), _departure: &Departure, work: &Work) -> Tag {
         let size = work.size.get();

@@ -1,4 +1,4 @@
-//! Thresholds between priorities: amounts of bytes that do not fall.
+//! Thresholds between priorities: amounts of bytes, none below the one before it.
 
 use flowsched_units::{Bytes, Kind, PacketMeaning, Parameter, SettingError, Settings, Value};
 
@@ -44,7 +44,8 @@ impl Thresholds {
         }
     }
 
-    /// Refuses thresholds that are not one fewer than `queues`, or fall.
+    /// Refuses thresholds if there is not one fewer than `queues`, or if one is below the one
+    /// before it.
     pub(super) fn check(&self, queues: usize) -> Result<(), SettingError> {
         let count = self.0.len();
         if queues > MAX_PRIORITIES || count + 1 != queues {
@@ -72,7 +73,7 @@ impl Thresholds {
         self.0.len() + 1
     }
 
-    /// The smallest i with `count` not above threshold i.
+    /// The priority at `count` bytes: the smallest i for which `count` is not above threshold i.
     #[inline]
     pub(super) fn priority_at(&self, count: u64) -> u8 {
         self.0.partition_point(|threshold| count > *threshold) as u8

@@ -1,6 +1,7 @@
-//! A transport whose packets carry a header that it knows nothing of.
+//! A transport whose packets carry a header that the transport itself does not use.
 //!
-//! Lints refuse a method of the transport, its ends or its hosts that is not forwarded.
+//! A lint rejects a method of the transport, its senders, its receivers or its hosts that is not
+//! forwarded.
 
 use std::marker::PhantomData;
 
@@ -11,8 +12,8 @@ use super::{
 };
 use crate::packet::{Header, Packet};
 
-/// `T`, whose packets also carry a header `H`: for schemes whose hosts and switches talk to each
-/// other beside an unchanged transport. The tagger fills the header in.
+/// The transport `T` with a header `H` on its packets. It serves schemes whose hosts and switches
+/// exchange information beside an unchanged transport. The tagger fills the header in.
 #[derive(Clone, Copy, Debug)]
 pub struct Carrying<T, H> {
     transport: T,
@@ -24,7 +25,7 @@ pub struct Carrying<T, H> {
 pub struct Carried<S>(S);
 
 impl<T, H> Carrying<T, H> {
-    /// `transport`, with room for a header.
+    /// Adds room for a header to the packets of `transport`.
     pub fn new(transport: T) -> Carrying<T, H> {
         Carrying { transport, header: PhantomData }
     }
@@ -200,7 +201,7 @@ impl<T: Transport<Header = ()>, H: Header> Receiving<Carrying<T, H>> for Carried
     }
 }
 
-/// A data packet with room for a header.
+/// Adds room for a header to a data packet.
 #[inline]
 fn with_room<H: Header>(outgoing: Outgoing) -> Outgoing<H> {
     let Outgoing { seq, payload, offset, flags, idle, timeouts_in_a_row, work, .. } = outgoing;
@@ -208,7 +209,7 @@ fn with_room<H: Header>(outgoing: Outgoing) -> Outgoing<H> {
     Outgoing { seq, payload, offset, flags, idle, timeouts_in_a_row, work, header }
 }
 
-/// An ACK with room for a header.
+/// Adds room for a header to an ACK.
 #[inline]
 fn headed<H: Header>(ack: Packet) -> Packet<H> {
     let mut ack = ack.with_header(H::default());

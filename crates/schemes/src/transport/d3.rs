@@ -1,4 +1,5 @@
-//! D3's hosts, and RCP's: ask for a rate every round-trip time, send at what is granted.
+//! The hosts of D3 and of RCP: they ask for a rate every round-trip time, and send at the rate that
+//! is granted.
 //!
 //! Wilson et al., "Better never than late", SIGCOMM 2011, as PDQ 2012, 5.1 uses it. RCP with the
 //! exact number of flows "is exactly equivalent to D3 when flows have no deadlines".

@@ -27,7 +27,7 @@ pub(crate) const RTO_MIN: Parameter = Parameter {
 /// The keys of every transport whose rate is explicit.
 pub const PARAMETERS: &[Parameter] = &[RTO_MIN];
 
-/// What may be set of every transport whose rate is explicit.
+/// The settings of every transport whose rate is explicit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExplicitSettings {
     /// The shortest retransmission timeout.

@@ -2,19 +2,22 @@
 //!
 //! Montazeri et al., "Homa: A Receiver-Driven Low-Latency Transport Protocol Using Network
 //! Priorities", SIGCOMM 2018. A flow is a message. Its first RTTbytes leave unscheduled, at a
-//! priority of the message's size (3.4). The rest leaves as its receiver grants it: a receiver
-//! grants a few messages at a time, those with the fewest bytes left, each at a scheduled priority
-//! of its own (3.3 to 3.5). A sending host transmits the message with the fewest bytes left first
-//! (3.2). Losses are found by time-outs at receivers (3.7).
+//! priority that depends on the message's size (3.4). The rest leaves when the receiver grants it. A
+//! receiver grants a few messages at a time, those with the fewest bytes left, each at a scheduled
+//! priority of its own (3.3 to 3.5). A sending host transmits the message with the fewest bytes left
+//! first (3.2). Losses are found by time-outs at receivers (3.7).
 //!
-//! What lives here: the [header], the two ends of a message, and what a host remembers: whose
-//! [turn](card) it is to send, and which messages to [grant](grants). What may not: ports, which are
+//! This module has the [header], the two ends of a message, and the state of a host: which message
+//! sends [next](card), and which messages to [grant](grants). Ports do not belong here: they are
 //! plain strict priority.
 //!
 //! The implementation follows the paper from memory, and the authors' simulator
-//! (PlatformLab/HomaSimulation). Choices: messages are one-way, so a packet without data from the
-//! receiver ends a message, in place of the response; amounts are counted in whole packets; a
-//! receiver limits the number of messages that it grants, and senders do not.
+//! (PlatformLab/HomaSimulation). These are choices made here:
+//!
+//! - Messages are one-way. A packet without data from the receiver ends a message, in place of the
+//!   response.
+//! - Amounts are counted in whole packets.
+//! - A receiver limits the number of messages that it grants. A sender does not.
 
 pub mod card;
 pub mod grants;
@@ -48,10 +51,10 @@ pub struct Homa {
     pub settings: HomaSettings,
 }
 
-/// What a host remembers beyond its messages.
+/// The state of a host beyond that of its messages.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// Whose turn it is to send.
+    /// Decides which message sends next.
     pub card: Card,
     /// The messages that come in and need grants.
     pub grants: Grants,

@@ -1,8 +1,9 @@
-//! HPCC's hosts: a window for each flow, from what the switches on its path write into its packets.
+//! HPCC's hosts: each flow has a window, computed from what the switches on its path write into its
+//! packets.
 //!
 //! Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019. What switches write is in
-//! [`header`](HpccHeader) and in [`controller::telemetry`](crate::controller::telemetry), the window
-//! in [`Window`], and the rest, delivery and pacing, in [`Sender`].
+//! [`header`](HpccHeader) and in [`controller::telemetry`](crate::controller::telemetry). The window
+//! is in [`Window`]. The rest, delivery and pacing, is in [`Sender`].
 
 mod header;
 mod sender;

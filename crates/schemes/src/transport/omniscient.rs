@@ -26,11 +26,12 @@ impl Omniscient {
         parameters: &[],
     };
 
-    /// The parts that it may stand beside: they do nothing to packets.
+    /// The parts that it can be combined with. They do nothing to packets.
     pub const BESIDE: [Part; 3] =
         [NoTagger::PART, <Fifo as PortPart>::PART, <NoController as ControllerPart<()>>::PART];
 
-    /// As few late flows as possible, then as little waiting, without headers.
+    /// The form for fluid flows: as few late flows as possible, then as little waiting as possible,
+    /// without headers.
     pub fn flow_level() -> FlowLevel {
         let nothing = Acknowledgements { size: Bytes::ZERO, packets: 1, same_way_back: false };
         FlowLevel {

@@ -10,13 +10,13 @@ use crate::part::{self, Part, Role};
 
 /// A transport of the catalogue.
 pub trait TransportPart {
-    /// What experiment files and catalogues say of it.
+    /// Its name and description for experiment files and catalogues.
     const PART: Part;
     /// Whether its senders slow down on marks.
     const HEEDS_MARKS: bool = false;
     /// What carries its flows between real hosts, or the reason why nothing does.
     const ON_LINUX: OnLinux<RealTransport>;
-    /// What it builds.
+    /// The transport that it builds.
     type Transport: Transport<Header: Language> + Clone + std::fmt::Debug + 'static;
 
     /// The transport that complete and checked settings describe.
@@ -25,35 +25,37 @@ pub trait TransportPart {
     /// If the values do not fit each other.
     fn build(settings: &Settings) -> Result<Self::Transport, SettingError>;
 
-    /// The scheme where flows are fluids, given what the tagger and the port come down to; or the
-    /// reason why there is nothing like it.
+    /// The scheme's form for fluid flows, given how its tagger and its port share links; or the
+    /// reason why there is none.
     fn fluid(transport: &Self::Transport, settings: &Settings, shares: Shares) -> Fluid<FlowLevel>;
 }
 
-/// Transports that share one compiled engine: one of them, which the settings name.
+/// Transports that share one compiled engine. The settings name one of them.
 pub trait TransportFamily {
-    /// What experiment files and catalogues say of them.
+    /// Their names and descriptions for experiment files and catalogues.
     const PARTS: &[Part];
-    /// What they build.
+    /// The transport that they build.
     type Transport: Transport<Header: Language> + Clone + std::fmt::Debug + 'static;
 
     /// Whether the settings name one of the family whose senders slow down on marks.
     fn heeds_marks(settings: &Settings) -> bool;
 
-    /// As [`TransportPart::ON_LINUX`].
+    /// What carries the flows between real hosts, as [`TransportPart::ON_LINUX`] does for a single
+    /// transport.
     fn on_linux(transport: &Self::Transport) -> OnLinux<RealTransport>;
 
     /// The transport that complete and checked settings describe.
     ///
     /// # Errors
-    /// If it is not one of the family, or its values do not fit each other.
+    /// If the settings name a transport outside the family, or if its values do not fit each other.
     fn from_settings(settings: &Settings) -> Result<Self::Transport, SettingError>;
 
-    /// As [`TransportPart::fluid`].
+    /// The scheme's form for fluid flows, as [`TransportPart::fluid`] gives it for a single
+    /// transport.
     fn fluid(transport: &Self::Transport, settings: &Settings, shares: Shares) -> Fluid<FlowLevel>;
 }
 
-/// A family of one.
+/// Each transport is also a family of one.
 impl<P: TransportPart> TransportFamily for P {
     const PARTS: &[Part] = &[P::PART];
     type Transport = P::Transport;
@@ -75,7 +77,7 @@ impl<P: TransportPart> TransportFamily for P {
     }
 }
 
-/// Refuses the transport that the settings name, which is not one of the family.
+/// The error for settings that name a transport outside the family.
 pub(super) fn refusal<F: TransportFamily>(settings: &Settings) -> SettingError {
     part::does_not_fit(Role::Transport, &[Role::Controller], settings, F::PARTS)
 }

@@ -1,5 +1,5 @@
-//! PDQ's hosts: send at the rate that the switches allow, probe while paused, give up what
-//! cannot be in time (PDQ 2012, 3.1 and 3.2).
+//! PDQ's hosts: they send at the rate that the switches allow, probe while paused, and give up
+//! flows that cannot meet their deadlines (PDQ 2012, 3.1 and 3.2).
 
 mod criticality;
 mod header;

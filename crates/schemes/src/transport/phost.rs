@@ -2,14 +2,14 @@
 //!
 //! Gao et al., "pHost: Distributed Near-Optimal Datacenter Transport Over Commodity Network Fabric",
 //! CoNEXT 2015. A source asks a receiver for tokens with a packet without data (RTS). A receiver sends
-//! one token in the time of a packet, to the flow that lacks the fewest packets, and a source spends
-//! one in the same time, on the flow that lacks the fewest. A token is for one packet and expires soon.
-//! A short flow has tokens from the start. A receiver sends no tokens for a while to a flow that
-//! leaves too many of them unanswered.
+//! one token per packet time, to the flow that lacks the fewest packets. A source spends one token per
+//! packet time, on the flow that lacks the fewest packets. A token is for one packet and expires soon.
+//! A short flow has tokens from the start. A flow that leaves too many tokens unanswered gets no more
+//! for a while.
 //!
-//! What lives here: the [header](PhostHeader), the two ends of a flow, and what a host remembers: at
-//! the [source], whose token is spent next; at the [receiver](sink), who gets the next one.
-//! What may not: ports, which are plain strict priority.
+//! This module has the [header](PhostHeader), the two ends of a flow, and the state of a host: at the
+//! [source], which flow spends the next token; at the [receiver](sink), which flow gets the next one.
+//! Ports do not belong here: they are plain strict priority.
 
 mod header;
 mod part;
@@ -42,12 +42,12 @@ pub struct Phost {
     pub settings: PhostSettings,
 }
 
-/// What a host remembers beyond its flows.
+/// The state of a host beyond that of its flows.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// Whose token is spent next.
+    /// Decides which flow spends the next token.
     pub source: Source,
-    /// Who gets the next token.
+    /// Decides which flow gets the next token.
     pub sink: Sink,
 }
 

@@ -1,11 +1,10 @@
 //! TCP: reliable delivery with SACK, and the congestion controls built on it.
 //!
-//! What is modelled: segments of full size but the last; windows in segments; SACK-based loss
-//! recovery (RFC 6675), timeouts (RFC 6298), ECN with both ways of echoing (RFC 3168, 8257),
-//! delayed ACKs, persistent connections and handshakes. What is not: sequence numbers in bytes,
-//! window scaling, reneging, and closing a connection; an ACK reports one SACK block, the one
-//! that holds the segment which caused it, and that is all a sender needs while ACKs are not
-//! lost.
+//! The model has segments of full size but the last, windows in segments, SACK-based loss recovery
+//! (RFC 6675), timeouts (RFC 6298), ECN with both ways of echoing (RFC 3168, 8257), delayed ACKs,
+//! persistent connections and handshakes. It does not have sequence numbers in bytes, window
+//! scaling, reneging, or the closing of connections. An ACK reports one SACK block, the one that
+//! holds the segment which caused the ACK. A sender needs no more while ACKs are not lost.
 
 mod application;
 pub mod congestion;
@@ -43,9 +42,9 @@ pub struct Tcp<A = AnyAlgorithm> {
     pub settings: TcpSettings,
     /// The congestion control of a new connection.
     pub congestion: A,
-    /// Whether later segments acknowledged mean that one is lost.
+    /// Whether a segment counts as lost once three later ones are acknowledged.
     fast_retransmit: bool,
-    /// Those of the congestion control, which never change.
+    /// The congestion control's answers to `uses_ecn` and `latches_echo`, which never change.
     uses_ecn: bool,
     latches_echo: bool,
 }
@@ -60,7 +59,7 @@ impl<A: CongestionControl> Tcp<A> {
     }
 }
 
-/// How many segments a flow of `size` bytes has, the last one maybe not full.
+/// The number of segments of a flow of `size` bytes. The last one may not be full.
 pub fn segments_of(size: Bytes) -> u32 {
     u32::try_from(size.get().div_ceil(PACKET_PAYLOAD)).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! The outcome of a run, the same for every world.
+//! The outcome of a run, in the same form for every world.
 //!
 //! Worlds without packets leave the counters of packets at 0. A world with packets that it cannot count says so in
 //! [`Uncounted`].
@@ -20,13 +20,14 @@ pub struct FlowOutcome {
     pub retransmissions: u32,
     /// Retransmission timeouts.
     pub timeouts: Timeouts,
-    /// Which of its pair's connections carried it: 0 is the one that is open from the start.
+    /// The number of the connection that carried it, among those of its pair of hosts: 0 is the one that is open from
+    /// the start.
     pub connection: u32,
     /// What its packets met on their way.
     pub passage: Passage,
 }
 
-/// What the packets of a flow met on their way, connections' opening and probes aside.
+/// What the packets of a flow met on their way. Probes and packets that open connections do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passage {
     /// Data packets that arrived while the flow was under way.
@@ -35,8 +36,7 @@ pub struct Passage {
     pub marked: u32,
     /// Arrived packets that more than one port marked (Slytherin 2018, Table I).
     pub marked_again: u32,
-    /// Arrived packets, sent for the first time, that came after a packet sent later (Slytherin 2018,
-    /// V-F).
+    /// Packets sent for the first time that arrived after a packet sent later (Slytherin 2018, V-F).
     pub reordered: u32,
     /// Data packets that were dropped or lost.
     pub lost: u32,
@@ -44,14 +44,14 @@ pub struct Passage {
     pub acks: u32,
     /// ACKs that acknowledged nothing new (EPN 2018, Fig. 6).
     pub duplicate_acks: u32,
-    /// ACKs that were at least the third such ACK in a row, at which a sender takes a packet for lost.
+    /// ACKs that were at least the third duplicate ACK in a row. At the third, a sender takes a packet for lost.
     pub third_duplicate_acks: u32,
 }
 
 /// A port at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortSample {
-    /// When.
+    /// When the sample was taken.
     pub time: Time,
     /// The port's number in the network.
     pub port: u32,
@@ -63,7 +63,7 @@ pub struct PortSample {
     pub sent_bytes: u64,
     /// Packets sent since the start.
     pub sent_packets: u64,
-    /// Bytes of these that have not arrived at the far end yet.
+    /// Sent bytes that have not arrived at the far end yet.
     pub in_flight_bytes: u64,
     /// Packets dropped since the start.
     pub drops: u64,
@@ -72,14 +72,14 @@ pub struct PortSample {
 }
 
 impl PortSample {
-    /// Whether `later` has another queue, or more drops or marks.
+    /// Whether `later` differs in the queue, the drops or the marks.
     pub fn has_changed(&self, later: &PortSample) -> bool {
         (self.queue_bytes, self.queue_packets, self.drops, self.marks)
             != (later.queue_bytes, later.queue_packets, later.drops, later.marks)
     }
 }
 
-/// What an omniscient schedule of flows is worth.
+/// How close to optimal an omniscient schedule of flows is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worth {
     /// No schedule has a lower mean flow completion time: flows without deadlines pass one
@@ -87,11 +87,11 @@ pub enum Worth {
     LeastMeanFct,
     /// No schedule meets more deadlines: flows that have one start together and pass one bottleneck.
     MostDeadlinesMet,
-    /// A good schedule, and no bound.
+    /// A good schedule, but not a bound.
     Heuristic,
 }
 
-/// What a scheme costs beside its data.
+/// What a scheme sends and stores beside its data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overhead {
     /// Bytes that its header adds to every packet.
@@ -99,24 +99,24 @@ pub struct Overhead {
     /// Probes that senders sent, headers included: packets without data, or with one byte of it, that
     /// neither open nor end a flow.
     pub probes: Bytes,
-    /// The largest state of a switch's port; `None` if controllers do not count theirs.
+    /// The largest state of a switch's port; `None` if controllers do not count their state.
     pub port_state: Option<Bytes>,
-    /// The largest sum of these over the ports of one switch. Ports may have their largest states at
-    /// different times, so no switch needed more than this.
+    /// The largest sum of these states over the ports of one switch. Ports may have their largest states at different
+    /// times, so no switch needed more than this.
     pub switch_state: Option<Bytes>,
 }
 
-/// Counters of an [`Outcome`] that are 0 because nobody counts what they are of.
+/// Which counters of an [`Outcome`] are 0 only because the world does not count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uncounted {
     /// [`FlowOutcome::retransmissions`].
     pub retransmissions: bool,
     /// [`FlowOutcome::timeouts`].
     pub timeouts: bool,
-    /// Of these, which ones came in a row.
+    /// Which of the timeouts came in a row.
     pub timeout_rows: bool,
-    /// What [`FlowOutcome::passage`] says of packets and ACKs that arrived; [`Outcome::passage`] may still say it of all
-    /// flows together.
+    /// The packets and ACKs that arrived, in [`FlowOutcome::passage`]. [`Outcome::passage`] may still count those of
+    /// all flows together.
     pub arrivals: bool,
     /// [`Passage::lost`].
     pub losses: bool,
@@ -127,7 +127,7 @@ pub struct Uncounted {
 }
 
 impl Uncounted {
-    /// What is not counted in one of two parts of a run.
+    /// What at least one of two parts of a run does not count.
     #[must_use]
     pub fn or(self, other: Uncounted) -> Uncounted {
         Uncounted {
@@ -147,9 +147,9 @@ impl Uncounted {
 pub struct Outcome {
     /// What became of each flow, by its number.
     pub flows: Vec<FlowOutcome>,
-    /// Every port at every sampling time and at the end.
+    /// The samples of every port at every sampling time and at the end.
     pub ports: Vec<PortSample>,
-    /// What the schedule is worth, if it is an omniscient one.
+    /// How close to optimal the schedule is, if it is an omniscient one.
     pub worth: Option<Worth>,
     /// Packets that reached the far end of a link.
     pub packet_hops: u64,
@@ -157,20 +157,20 @@ pub struct Outcome {
     pub events: u64,
     /// Packets dropped.
     pub drops: u64,
-    /// Packets marked, once for every port that did.
+    /// Packets marked. A packet counts once for every port that marked it.
     pub ecn_marks: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Packets sent again.
     pub retransmissions: u64,
-    /// What the data packets of all flows met, in a world that does not know it flow by flow.
+    /// What the data packets of all flows met on their way, in a world that does not know it for each flow.
     pub passage: Option<Passage>,
-    /// What the scheme costs beside its data.
+    /// What the scheme sends and stores beside its data.
     pub overhead: Overhead,
-    /// Which of these counters say nothing.
+    /// Which of these counters the world does not count.
     pub uncounted: Uncounted,
     /// Whether the run was stopped before its end.
     pub stopped: bool,
-    /// When the last event was, or the run was cut off.
+    /// The time of the last event, or the time at which the run was cut off.
     pub end: Time,
 }

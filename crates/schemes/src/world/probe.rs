@@ -1,4 +1,4 @@
-//! What a run is watched for over time: chosen ports and chosen flows.
+//! Probes, which observe chosen ports and chosen flows of a run over time.
 
 use std::ops::ControlFlow;
 
@@ -6,21 +6,21 @@ use flowsched_units::{Bytes, Rate, Time};
 
 use super::PortSample;
 
-/// Which ports and flows are looked at, and when.
+/// Which ports and flows a run observes, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// The ports, by their places in the network.
     pub ports: Vec<u32>,
     /// The flows, by their numbers.
     pub flows: Vec<u32>,
-    /// When they are looked at.
+    /// When they are observed.
     pub every: Every,
 }
 
-/// When a probe looks.
+/// When a probe observes its ports and flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Every {
-    /// Each time that so much time has passed.
+    /// At this interval.
     Interval(Time),
     /// Each time that something changes.
     Change,
@@ -29,20 +29,21 @@ pub enum Every {
 /// A flow at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowState {
-    /// When.
+    /// When the flow was observed.
     pub time: Time,
-    /// Which flow.
+    /// The flow's number.
     pub flow: u32,
-    /// Bits per second: what its sender says, or what it sent since the last look at an interval.
+    /// Bits per second: the rate that its sender reports, or else, with an interval, what it sent
+    /// since the last observation.
     pub rate: Option<f64>,
-    /// What its sender says.
+    /// The state that its sender reports.
     pub sender: SenderState,
     /// The priority of the last data packet that it sent; `None` before the first.
     pub priority: Option<u8>,
 }
 
 impl FlowState {
-    /// Whether anything but the time is otherwise later.
+    /// Whether `later` differs in anything but the time.
     pub fn has_changed(&self, later: &FlowState) -> bool {
         *self != FlowState { time: self.time, ..*later }
     }
@@ -51,13 +52,13 @@ impl FlowState {
 /// A port at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PortState {
-    /// What samples tell of it.
+    /// The port's counters, as samples have them.
     pub sample: PortSample,
-    /// Bytes of the packet being sent, counted as sent, that are yet to leave.
+    /// Bytes of the packet being sent that have not left yet. The sample counts them as sent.
     pub unsent_bytes: f64,
 }
 
-/// What a sender can say of itself; `None` for what its transport does not have.
+/// The state that a sender reports; `None` for values that its transport does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SenderState {
     /// Bytes that may be in flight.
@@ -77,18 +78,18 @@ pub enum Seen {
     Port {
         /// The port.
         sample: PortSample,
-        /// Bits per second that left since the last look; `None` at the first.
+        /// Bits per second that left since the last observation; `None` at the first one.
         rate: Option<f64>,
     },
     /// A flow that is under way.
     Flow(FlowState),
 }
 
-/// A probe, and who takes what it sees.
+/// A probe, and the function that takes its observations.
 pub struct Probing<'a> {
-    /// What it looks at.
+    /// The ports and flows to observe, and when.
     pub probe: &'a Probe,
-    /// Takes what it sees, in the order of time. The run ends soon once it answers
+    /// Takes the observations, in the order of time. The run ends soon after this returns
     /// [`ControlFlow::Break`].
     pub seen: &'a mut dyn FnMut(Seen) -> ControlFlow<()>,
 }

@@ -1,4 +1,4 @@
-//! Progress and samples of a run, for whoever follows it.
+//! The progress and the samples of a run, for a caller that follows it.
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::{Outcome, PortSample, Probing};
 
-/// How far a run is, and whether it is to stop.
+/// The progress of a run, and the request to stop it.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Flows that have ended: their sender has every byte acknowledged, or gave them up.
@@ -16,38 +16,38 @@ pub struct Progress {
 }
 
 /// Takes the samples of all ports, one sample time after the other, each time in the ports' order.
-/// If it answers [`ControlFlow::Break`], the run ends soon, as if it were told to stop.
+/// If it returns [`ControlFlow::Break`], the run ends soon, as if [`Progress::stop`] were set.
 pub type SampleSink<'a> = dyn FnMut(&[PortSample]) -> ControlFlow<()> + 'a;
 
 /// The threads that a run may use. Its results are the same for any number.
 #[derive(Clone, Copy)]
 pub struct Threads<'a> {
-    /// How many there may be, that of the caller included.
+    /// The most threads at a time, the caller's included.
     pub count: NonZeroUsize,
     /// Called on each thread but the caller's when its work is done.
     pub at_end: &'a (dyn Fn() + Sync),
 }
 
 impl Threads<'_> {
-    /// The caller's thread alone.
+    /// Only the caller's thread.
     pub fn one() -> Threads<'static> {
         Threads { count: NonZeroUsize::MIN, at_end: &|| () }
     }
 }
 
-/// Who follows a run, and what it may use.
+/// What a run reports to, and the threads that it may use.
 pub struct Watch<'a> {
     /// The threads that the run may use.
     pub threads: Threads<'a>,
-    /// How far it is, and whether it is to stop.
+    /// The run's progress, and the request to stop it.
     pub progress: &'a Progress,
-    /// Where its samples go.
+    /// Takes the run's samples.
     pub samples: &'a mut SampleSink<'a>,
-    /// What is looked at beside that, if anything is.
+    /// The ports and flows that are observed in addition, if there are any.
     pub probing: Option<Probing<'a>>,
 }
 
-/// Has `run` simulate on one thread, and keeps all of its samples in [`Outcome::ports`].
+/// Calls `run` with one thread, and collects all of its samples in [`Outcome::ports`].
 #[doc(hidden)]
 pub fn collecting(progress: &Progress, run: impl FnOnce(&mut Watch<'_>) -> Outcome) -> Outcome {
     let mut ports = Vec::new();

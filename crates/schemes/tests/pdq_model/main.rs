@@ -1,13 +1,14 @@
 //! Model checking of PDQ's flow controller: every order in which messages can meet the switches.
 //!
-//! The controllers are those that simulations run. A scene is a set of flows over a few links;
-//! in every round-trip time each flow sends one message along its path and has it back, and
-//! between two rounds nothing is under way. Within a round the messages go in any order. As in
-//! the paper (PDQ 2012, 4): links accept one flow at a time, flows do not end, there is no
-//! dampening, and no flow is nearly completed.
+//! The controllers are the ones that simulations run. A scene is a set of flows over a few links. A
+//! round is one round-trip time, in which each flow sends one message along its path and gets it back.
+//! Within a round the messages go in any order, and between two rounds no message is in flight. As in
+//! the paper (PDQ 2012, 4): links accept one flow at a time, flows do not end, there is no dampening,
+//! and no flow is nearly completed.
 //!
-//! One file an idea: [`topologies`] says which flows pass which links, [`switches`] what a switch says
-//! to a message, [`round`] how a round can end; here is what must be true between rounds.
+//! Each file has one idea: [`topologies`] says which flows pass which links, [`switches`] what a switch
+//! answers to a message, and [`round`] how a round can end. This file says what must be true between
+//! rounds.
 
 mod round;
 mod switches;
@@ -34,10 +35,10 @@ struct Scenes {
 /// What is known of the rounds of one topology.
 #[derive(Default)]
 struct Rounds {
-    /// By the flows that are there, what there is between two rounds, and whether a message may be
-    /// lost.
+    /// How a round can end, by the active flows, the state before the round, and whether a message may
+    /// be lost.
     ends: BTreeMap<(usize, Rest, bool), Arc<Vec<End>>>,
-    /// States within all of them.
+    /// The number of states within all rounds.
     states: usize,
 }
 
@@ -47,7 +48,7 @@ struct Scene {
     /// The flows that are there when the workload is stable.
     active: Vec<bool>,
     drivers: Vec<bool>,
-    /// Rounds until the equilibrium, at most.
+    /// The most rounds until the equilibrium.
     rounds: u8,
     start: Rest,
 }
@@ -91,7 +92,7 @@ impl Scene {
 }
 
 impl Scenes {
-    /// Whether the equilibrium must be there.
+    /// Whether the scene must have reached its equilibrium.
     fn is_due(&self, state: &State) -> bool {
         state.rounds >= self.all[state.scene].rounds
     }
@@ -133,8 +134,8 @@ impl Model for Scenes {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Round>) {
-        // Rounds are not counted beyond those that the equilibrium may take: from then on it stays,
-        // for ever, and a message may still be lost.
+        // Rounds are counted up to the most that the equilibrium may take. From then on it must last for
+        // ever, and a message may still be lost.
         let most = self.all[state.scene].rounds;
         actions.extend(self.ends(state).iter().map(|end| Round {
             order: end.order.clone(),
@@ -165,21 +166,22 @@ impl Model for Scenes {
     }
 }
 
-/// The workload becomes stable when `active` flows are there, after `start`.
+/// A scene whose workload becomes stable when the `active` flows are there, after `start`.
 fn scene(paths: &Paths, active: Vec<bool>, start: Rest) -> Scene {
-    // Lemma 2 says P_max + 1, its proof the number of flows; one more after flows have ended.
+    // Lemma 2 says P_max + 1 rounds, and its proof the number of flows. It takes one more after flows
+    // have ended.
     let flows = active.iter().filter(|is_there| **is_there).count() as u8;
     let rounds = flows + 1;
     Scene { paths: paths.clone(), drivers: drivers(paths, &active), rounds, active, start }
 }
 
-/// Links on which `active` flows have settled.
+/// The state between rounds in which the `active` flows have settled.
 fn settled(switches: &mut Switches, paths: &Paths, active: &[bool]) -> Rest {
     let course = Course::new(paths, active);
     (0..=paths.len()).fold(Rest::default(), |rest, _| course.one_after_the_other(switches, &rest))
 }
 
-/// All flows come at once.
+/// The scene in which all flows come at once.
 fn at_once(paths: &Paths) -> Scene {
     scene(paths, vec![true; paths.len()], Rest::default())
 }
@@ -191,7 +193,8 @@ fn only_at_once(_: &mut Switches, paths: &Paths) -> Vec<Scene> {
     vec![at_once(paths)]
 }
 
-/// All flows come at once, or after some of them have settled, or one more was there and ends.
+/// The scenes in which all flows come at once, in which they come after some of them have settled, and
+/// in which one more was there and ends.
 fn scenes(switches: &mut Switches, paths: &Paths) -> Vec<Scene> {
     let (count, all) = (paths.len(), vec![true; paths.len()]);
     let mut scenes = vec![at_once(paths)];
@@ -236,13 +239,13 @@ fn check(switches: &Arc<Mutex<Switches>>, all: Vec<Scene>, losses: u8) -> Found 
     Found { states, violation }
 }
 
-/// Checks one scene of its own.
+/// Checks a single scene. Returns a violation, if there is one.
 fn check_one(scene: Scene, pause_by: PauseBy) -> Option<String> {
     check(&Arc::new(Mutex::new(Switches::new(pause_by))), vec![scene], 0).violation
 }
 
-/// Checks all topologies of this many flows whose paths have from `shortest` to `longest` links
-/// together, one length after the other.
+/// Checks all topologies of this many flows whose paths have one of these `lengths` together, one length
+/// after the other.
 fn all_settle(flows: usize, lengths: RangeInclusive<usize>, choice: Choice, losses: u8) {
     let topologies = topologies(flows);
     let switches = Arc::new(Mutex::new(Switches::new(PauseBy::Carried)));
@@ -261,8 +264,8 @@ fn all_settle(flows: usize, lengths: RangeInclusive<usize>, choice: Choice, loss
     }
 }
 
-/// PDQ 2012, 4: no deadlock, and the equilibrium, though in one round-trip time more than there are
-/// flows.
+/// PDQ 2012, 4: there is no deadlock, and flows reach the equilibrium. But this can take one round-trip
+/// time more than there are flows.
 #[test]
 fn flows_settle_whatever_the_order() {
     all_settle(1, 1..=3, scenes, 0);
@@ -271,7 +274,7 @@ fn flows_settle_whatever_the_order() {
     all_settle(4, 4..=7, scenes, 0);
 }
 
-/// One lost message puts the equilibrium off, and no more.
+/// A lost message delays the equilibrium, but does nothing else.
 #[test]
 fn flows_settle_after_a_lost_message() {
     all_settle(1, 1..=3, scenes, 1);
@@ -280,7 +283,7 @@ fn flows_settle_after_a_lost_message() {
     all_settle(4, 4..=6, scenes, 1);
 }
 
-/// The same for every topology of up to four flows and three links.
+/// Flows settle in whatever order on every topology of up to four flows and three links.
 #[test]
 #[ignore = "takes minutes"]
 fn flows_settle_whatever_the_order_on_all_small_topologies() {
@@ -289,7 +292,7 @@ fn flows_settle_whatever_the_order_on_all_small_topologies() {
     }
 }
 
-/// The same with one lost message.
+/// Flows settle after a lost message on every topology of up to four flows and three links.
 #[test]
 #[ignore = "takes minutes"]
 fn flows_settle_after_a_lost_message_on_all_small_topologies() {
@@ -298,7 +301,7 @@ fn flows_settle_after_a_lost_message_on_all_small_topologies() {
     }
 }
 
-/// What there can be after each round, and whether a message may still be lost then.
+/// The states that there can be after each round, and whether a message may still be lost then.
 fn after_each_round(
     switches: &mut Switches,
     scene: &Scene,
@@ -318,8 +321,8 @@ fn after_each_round(
     after
 }
 
-/// Enough orders are as good as all: what there can be after each round is the same, so that so are
-/// the verdicts and the number of rounds that the equilibrium takes.
+/// Checks that enough orders are as good as all. The possible states after each round are the same, and
+/// so are the verdicts and the number of rounds that the equilibrium takes.
 fn enough_orders_are_as_good_as_all(flows: usize, longest: usize, choice: Choice, losses: u8) {
     let mut switches = Switches::new(PauseBy::Carried);
     for paths in topologies(flows).iter().filter(|paths| total_length(paths) <= longest) {
@@ -345,7 +348,8 @@ fn enough_orders_are_enough() {
     enough_orders_are_as_good_as_all(4, 6, only_at_once, 0);
 }
 
-/// The same for all topologies of three flows, and all of four that come at once.
+/// Enough orders are enough on all topologies of three flows, and on all of four flows that come at
+/// once.
 #[test]
 #[ignore = "takes minutes"]
 fn enough_orders_are_enough_on_all_small_topologies() {
@@ -354,7 +358,8 @@ fn enough_orders_are_enough_on_all_small_topologies() {
     enough_orders_are_as_good_as_all(4, 12, only_at_once, 0);
 }
 
-/// All flows come at once, and have as long as Lemma 2 gives them: P_max + 1 round-trip times.
+/// The scene in which all flows come at once and have as long as Lemma 2 gives them: P_max + 1
+/// round-trip times.
 fn within_the_lemma(paths: &Paths) -> Scene {
     let scene = at_once(paths);
     Scene { rounds: most_precedential(paths, &scene.active) as u8 + 1, ..scene }
@@ -370,19 +375,20 @@ fn the_lemma_holds_for_two_flows() {
     }
 }
 
-/// With Algorithm 1 as it is printed they were not for these three: the second and the third are
-/// paused by different switches, the second then everywhere, and nobody but its pauser looks at
-/// the third ("if P_H = other switch ... return"). When that let it go, it sent for one round-trip
-/// time though the first flow holds a link of its path. Switches that tell each other what they
-/// would have for such a flow do not let it.
+/// P_max + 1 round-trip times are enough for these three flows, but not with Algorithm 1 as it is
+/// printed. There, different switches pause the second and the third flow, and then the second is paused
+/// everywhere. Nobody but its pauser looks at the third flow ("if P_H = other switch ... return"). When
+/// the pauser lets it go, it sends for one round-trip time, though the first flow holds a link of its
+/// path. Switches that tell each other what rate they would have for such a flow prevent this.
 #[test]
 fn no_flow_sends_once_too_often() {
     let paths = vec![vec![0], vec![0, 1], vec![0, 1]];
     assert_eq!(check_one(within_the_lemma(&paths), PauseBy::Carried), None);
 }
 
-/// They are not along a chain, where no flow has more than one precedential flow: the last one's fate is
-/// known when that of all before it is. The proof of the lemma counts all more critical flows.
+/// P_max + 1 round-trip times are not enough along a chain. No flow there has more than one precedential
+/// flow, but the last one's fate is known only when that of all before it is. The proof of the lemma
+/// counts all more critical flows.
 #[test]
 fn a_chain_takes_as_long_as_it_is() {
     let paths = vec![vec![0], vec![0, 1], vec![2, 1], vec![2]];

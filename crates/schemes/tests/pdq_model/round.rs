@@ -1,22 +1,23 @@
-//! One round-trip time: every order in which the messages can meet the switches, up to what makes
+//! One round-trip time: every order in which the messages can meet the switches, except those that make
 //! no difference.
 //!
-//! A message changes the state of the switch that it meets, and what it says itself. In which order
-//! two of them come makes no difference at different switches, and often none at the same one: most
-//! messages on their way back change nothing there. [`Orders::Enough`] makes use of that. If
-//! the next step of some message comes to the same before and after whatever the others can still do
-//! at its switch in this round ([`Switches::commutes`]), then this step is taken and no other.
+//! A message changes the state of the switch that it meets, and the switch changes what the message
+//! says. The order of two messages makes no difference at different switches, and often none at the
+//! same one: most messages on their way back change nothing there. [`Orders::Enough`] makes use of
+//! that. It looks for a message whose next step has the same result before and after all that the
+//! others can still do at its switch in this round ([`Switches::commutes`]). If there is one, only this
+//! step is taken.
 //!
-//! Nothing is missed: however the round goes on, the message takes its next step at some moment. All
-//! that happens before are steps of others, each of which this one can be exchanged with, the last
-//! first, so that it might as well be taken at once. A round always ends, so that every state at its
-//! end is still reached, and what is asked of the flows is asked at the ends of rounds only. (This is
-//! a *persistent set* of one message: Godefroid, "Partial-Order Methods for the Verification of
-//! Concurrent Systems", 1996, chapter 4.)
+//! Nothing is missed. However the round goes on, the message takes its next step at some moment. Only
+//! steps of other messages come before that. This step can be exchanged with each of them, the last one
+//! first, so it may as well be taken at once. A round always ends, so every state at its end is still
+//! reached, and the properties of flows are checked only at the ends of rounds. (This is a *persistent
+//! set* of one message: Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems",
+//! 1996, chapter 4.)
 //!
-//! The loss of a message is one more next step of that message, at no switch. It can be exchanged
-//! with all that others do, but that only this many are lost, which is the same in any order. A message
-//! whose next step commutes is therefore either lost at once or takes it.
+//! The loss of a message is one more next step of that message, at no switch. It can be exchanged with
+//! all steps of others. Only the number of losses is limited, and this limit is the same in any order.
+//! A message whose next step commutes therefore either takes this step or is lost, at once.
 //!
 //! States within a round are forgotten at its end: only ends are kept.
 
@@ -26,12 +27,12 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::switches::{Direction, Message, Others, Said, Switches};
 use crate::topologies::{MOST_FLOWS, MOST_LINKS, Paths};
 
-/// Which orders are looked at.
+/// The orders that are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orders {
-    /// Enough of them to get to every end.
+    /// Enough orders to get to every end.
     Enough,
-    /// All.
+    /// All orders.
     All,
 }
 
@@ -71,7 +72,7 @@ pub struct End {
 struct Inside {
     links: [u16; MOST_LINKS],
     has_lost: bool,
-    /// Switches that each message has met, on its way there and back.
+    /// The number of switches that each message has met, on its way there and back.
     met: [u8; MOST_FLOWS],
     said: [Said; MOST_FLOWS],
 }
@@ -86,7 +87,8 @@ impl std::hash::Hash for Inside {
     }
 }
 
-/// A hasher that is fast and the same everywhere: sets are only asked what is in them.
+/// A fast hasher that is the same everywhere. Sets are only asked what is in them, so their order does
+/// not matter.
 #[derive(Default)]
 struct Mixer(u64);
 
@@ -107,7 +109,7 @@ impl Hasher for Mixer {
 
 /// Where the messages of a scene go.
 pub struct Course {
-    /// By flow and by how many switches its message has met: the next one's link.
+    /// The link of the next switch, by flow and by the number of switches that its message has met.
     next: Vec<Vec<usize>>,
     active: Vec<usize>,
 }
@@ -121,7 +123,7 @@ impl Course {
         Course { next, active: (0..paths.len()).filter(|flow| active[*flow]).collect() }
     }
 
-    /// The flows whose messages take their next steps, a bit each.
+    /// The flows whose messages take their next steps, one bit per flow.
     fn chosen(&self, switches: &mut Switches, inside: &Inside, orders: Orders) -> u8 {
         let is_pending = |flow: &&usize| self.links_ahead(inside, **flow).next().is_some();
         let pending = self.active.iter().filter(is_pending);
@@ -134,7 +136,7 @@ impl Course {
         pending.fold(0, |all, flow| all | (1 << flow))
     }
 
-    /// Whether the next step of the flow's message comes to the same before and after whatever the
+    /// Whether the next step of the flow's message has the same result before and after all that the
     /// others can still do.
     fn can_be_first(&self, switches: &mut Switches, inside: &Inside, flow: usize) -> bool {
         let (link, message) = self.next_step(inside, flow);
@@ -158,7 +160,7 @@ impl Course {
         (route[met], Message { flow, direction, said: inside.said[flow] })
     }
 
-    /// The flow's message takes its next step.
+    /// Takes the next step of the flow's message.
     fn step(&self, switches: &mut Switches, inside: &mut Inside, flow: usize) {
         let (link, message) = self.next_step(inside, flow);
         let (state, said) = switches.meet(link, inside.links[link], message);
@@ -167,7 +169,7 @@ impl Course {
         inside.met[flow] += 1;
     }
 
-    /// What a round in which messages go one after the other leads to.
+    /// The state after a round in which messages go one after the other.
     pub fn one_after_the_other(&self, switches: &mut Switches, from: &Rest) -> Rest {
         let mut inside = self.begin(from);
         for flow in &self.active {
@@ -176,15 +178,15 @@ impl Course {
         Rest { links: inside.links, senders: inside.said }
     }
 
-    /// The active flows send their messages.
+    /// The state in which the active flows have sent their messages.
     fn begin(&self, from: &Rest) -> Inside {
         let Rest { links, senders: mut said } = *from;
         self.active.iter().for_each(|flow| said[*flow] = said[*flow].again());
         Inside { links, has_lost: false, met: [0; MOST_FLOWS], said }
     }
 
-    /// Every way in which a round that begins like this can end, if a message may be lost in it or
-    /// none; and how many states there are on the way.
+    /// Every way in which a round that begins at `from` can end, and the number of states on the way.
+    /// At most one message is lost in it, and none unless `may_lose`.
     pub fn ends(
         &self,
         switches: &mut Switches,

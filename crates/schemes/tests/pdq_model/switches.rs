@@ -1,10 +1,10 @@
-//! Switches as tables: what the flow controller says to a message, found out once for every state
+//! Switches as tables: what the flow controller answers to a message, computed once for every state
 //! that it gets into.
 //!
-//! The controllers are those that simulations run. What one does depends on what it remembers, on
-//! the flow, on the message and on its direction, of which there are few; so it is asked once, and
-//! a state is a number from then on. From the tables follows which messages can come to a switch in
-//! any order.
+//! The controllers are the ones that simulations run. What a controller does depends on what it
+//! remembers, on the flow, on the message and on its direction. There are few of these, so the
+//! controller is asked once, and a state is a number from then on. The tables also show which
+//! messages can come to a switch in any order.
 
 use std::collections::BTreeMap;
 
@@ -32,12 +32,12 @@ const CONTROL: FlowControl = FlowControl {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PauseBy {
     Carried,
-    /// A known-bad variant: a paused flow is only known by its rate of zero.
+    /// A known-bad variant: only its rate of zero shows that a flow is paused.
     Missing,
 }
 
-/// What a header says beside what is the flow's own: whether the rate is the link's or zero, and
-/// who paused the flow.
+/// What a header says beside the flow's own values: whether the rate is the link's or zero, and who
+/// paused the flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Said(u8);
 
@@ -52,20 +52,20 @@ impl Said {
         Said((2 * pauser) as u8 + u8::from(sends))
     }
 
-    /// All that a message can say. With the field that says who paused a flow, one that nobody has
-    /// paused has a rate.
+    /// All that a message can say. If headers say who paused a flow, a flow that nobody has paused
+    /// has a rate.
     fn all(pause_by: PauseBy) -> impl Iterator<Item = Said> {
         let all = (0..Said::COUNT).map(|said| Said(said as u8));
         all.filter(move |said| pause_by == PauseBy::Missing || *said != Said::default())
     }
 
-    /// Of a sender that knows this, when it sends its next message: "R_H is always set to the
-    /// maximal sending rate" (3.1).
+    /// What a sender that knows this says in its next message: "R_H is always set to the maximal
+    /// sending rate" (3.1).
     pub fn again(self) -> Said {
         Said(self.0 | 1)
     }
 
-    /// Together with a small number, as one word.
+    /// This and a small number in one word.
     pub fn beside(self, number: u8) -> u16 {
         u16::from(self.0) << 8 | u16::from(number)
     }
@@ -74,7 +74,8 @@ impl Said {
         self.0 & 1 == 1
     }
 
-    /// The less critical a flow, the longer it takes; all take many round-trip times.
+    /// The header of a message of the flow. The less critical a flow, the longer it takes; all take
+    /// many round-trip times.
     fn header(self, flow: usize) -> PdqHeader {
         let pausing = usize::from(self.0 / 2).checked_sub(1);
         PdqHeader {
@@ -110,15 +111,15 @@ pub struct Message {
 }
 
 impl Message {
-    /// Its place in tables by state, flow, direction and what is said.
+    /// The message's place in tables by state, flow, direction and what is said.
     fn place(self, state: u16) -> usize {
         let place = usize::from(state) * MOST_FLOWS + self.flow;
         (place * 2 + self.direction as usize) * Said::COUNT + usize::from(self.said.0)
     }
 }
 
-/// How often each of the other flows can still meet a switch in this round: a digit of base three
-/// each.
+/// How often each of the other flows can still meet a switch in this round, with one digit of base
+/// three for each.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Others(usize);
 
@@ -129,12 +130,14 @@ impl Others {
         3_usize.pow(flow as u32)
     }
 
-    /// The flow's message will meet the switch there and back, on its way back only, or not at all.
+    /// Adds a flow whose message will meet the switch twice (there and back), once (on its way
+    /// back), or not at all.
     pub fn add(&mut self, flow: usize, meetings: usize) {
         self.0 += meetings * Others::once(flow);
     }
 
-    /// Where the flow's message goes when it meets the switch next, and what is left after that.
+    /// The direction of the flow's message when it meets the switch next, and the meetings that are
+    /// left after that. `None` if it does not meet the switch again.
     fn next(self, flow: usize) -> Option<(Direction, Others)> {
         let direction = match self.0 / Others::once(flow) % 3 {
             0 => return None,
@@ -152,10 +155,10 @@ type Remembered = Vec<(u32, Rate, Option<Pauser>)>;
 struct Switch {
     states: Vec<FlowController>,
     numbers: BTreeMap<Remembered, u16>,
-    /// By state, flow, direction and message.
+    /// What `meet` returns, by state, flow, direction and message.
     answers: Vec<Option<(u16, Said)>>,
-    /// The same, and by the others that may still come: whether it comes to the same before and
-    /// after them.
+    /// Whether a message has the same result before and after the others that may still come. By
+    /// state, flow, direction, message and others.
     commutes: Vec<Option<bool>>,
 }
 
@@ -185,7 +188,7 @@ impl Switch {
     }
 }
 
-/// All switches; their first state, 0, is that of one that has met no flow.
+/// All switches. State 0 is that of a switch that has met no flow.
 pub struct Switches {
     switches: Vec<Switch>,
     pause_by: PauseBy,
@@ -196,8 +199,8 @@ impl Switches {
         Switches { switches: (0..MOST_LINKS).map(Switch::new).collect(), pause_by }
     }
 
-    /// The message meets the switch of `link`, which is in `state`: the next state, and what the
-    /// message says then.
+    /// Lets the message meet the switch of `link`, which is in `state`. Returns the next state, and
+    /// what the message says then.
     pub fn meet(&mut self, link: usize, state: u16, message: Message) -> (u16, Said) {
         let place = message.place(state);
         if let Some(answer) = self.switches[link].answers[place] {
@@ -222,9 +225,9 @@ impl Switches {
         answer
     }
 
-    /// Whether it comes to the same if the message meets the switch before and after `others`,
-    /// whatever they say, in whatever order they come and however many of them: asked for each of
-    /// them in each state that they can bring the switch into.
+    /// Whether the result is the same if the message meets the switch before and after `others`,
+    /// whatever they say, in whatever order they come and however many of them. Each of them is
+    /// tried in each state that they can bring the switch into.
     pub fn commutes(&mut self, link: usize, state: u16, message: Message, others: Others) -> bool {
         let place = message.place(state) * Others::COUNT + others.0;
         if let Some(commutes) = self.switches[link].commutes[place] {
@@ -243,7 +246,8 @@ impl Switches {
         commutes
     }
 
-    /// Whether both hear the same and the switch remembers the same, whichever comes first.
+    /// Whether both messages get the same answers and the switch remembers the same, whichever
+    /// comes first.
     fn can_be_exchanged(&mut self, link: usize, state: u16, one: Message, other: Message) -> bool {
         let (after_one, one_hears) = self.meet(link, state, one);
         let (after_other, other_hears) = self.meet(link, state, other);
@@ -252,7 +256,7 @@ impl Switches {
             && (after_both, other_hears) == self.meet(link, after_one, other)
     }
 
-    /// The flow ends.
+    /// Ends the flow. Returns the next state.
     pub fn end(&mut self, link: usize, state: u16, flow: usize) -> u16 {
         let switch = &mut self.switches[link];
         let mut controller = switch.states[usize::from(state)].clone();

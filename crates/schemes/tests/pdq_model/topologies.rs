@@ -1,4 +1,4 @@
-//! Which flows pass which links, and what the paper calls them (PDQ 2012, Appendix B).
+//! Which flows pass which links, and the paper's terms for flows (PDQ 2012, Appendix B).
 
 pub const MOST_FLOWS: usize = 4;
 pub const MOST_LINKS: usize = 3;
@@ -30,7 +30,7 @@ pub fn most_precedential(paths: &Paths, active: &[bool]) -> usize {
     (0..paths.len()).filter(|flow| active[*flow]).map(precedential).max().unwrap_or(0)
 }
 
-/// All ways over one or more of this many links, in any order.
+/// All paths over one or more of this many links, in any order.
 fn paths_over(links: usize) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = vec![vec![]];
     let mut from = 0;
@@ -46,7 +46,7 @@ fn paths_over(links: usize) -> Vec<Vec<usize>> {
     all.split_off(1)
 }
 
-/// Whether each flow has to do with all others, be it by way of some of them.
+/// Whether each flow competes with all others, directly or by way of some of them.
 fn is_connected(paths: &Paths) -> bool {
     let mut reached = vec![0];
     let mut from = 0;
@@ -60,9 +60,10 @@ fn is_connected(paths: &Paths) -> bool {
     reached.len() == paths.len()
 }
 
-/// All sets of this many flows over up to three links, but for the links' names, and but for those
-/// in which some flows have nothing to do with others: these are sets of fewer flows side by side,
-/// with as many states as those have multiplied.
+/// All sets of this many flows over up to three links. Sets that differ only in the links' names
+/// count once. Sets in which some flows do not compete with the others, directly or by way of some
+/// of them, are left out. They are sets of fewer flows side by side, whose numbers of states
+/// multiply.
 pub fn topologies(flows: usize) -> Vec<Paths> {
     let mut all: Vec<Paths> = vec![vec![]];
     for _ in 0..flows {

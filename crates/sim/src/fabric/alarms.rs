@@ -1,10 +1,10 @@
-//! When the controllers of ports act of themselves, and what they say then.
+//! The timers of controllers, and the messages that controllers send when timers run out.
 //!
-//! A message enters any port of its switch, even one of an earlier level, which the window has gone through
-//! before it comes to the controller's port. A controller therefore says before the window which messages it
-//! will send in it ([`Controller::settled_until`], [`Controller::foresee`]), and these are sent at the
-//! window's start, with their times. The window ends at the first instant at which a controller may say
-//! something that it does not know yet; this is sent at the window's end.
+//! A message may enter any port of its switch, even one of an earlier level, which is served before the
+//! controller's own port. A controller therefore tells before a window which messages it will send in the
+//! window ([`Controller::settled_until`], [`Controller::foresee`]). These enter their ports at the window's
+//! start, with the times at which they are sent. The window ends at the first instant at which a controller
+//! may send a message that it does not know yet. Such a message enters its port at the window's end.
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Controller;
@@ -18,16 +18,16 @@ use crate::timers::{Armed, Timers};
 pub(super) struct Alarm {
     timers: Timers<()>,
     armed: Armed,
-    /// How often the timer ran out, and when it last did.
+    /// The number of times that the timer ran out, and the last of them.
     rung: u64,
     last: Time,
 }
 
-/// A message that a controller sends at a time.
+/// A message of a controller, and when it is sent.
 pub(super) type Said<H> = (Time, Packet<H>);
 
 impl Alarm {
-    /// When the timer runs out next; [`Time::MAX`]: not before a packet comes.
+    /// When the timer runs out next: [`Time::MAX`] if it does not before a packet comes.
     #[inline]
     pub(super) fn next(&self) -> Time {
         self.timers.first()
@@ -47,7 +47,7 @@ impl Alarm {
         self.timers.arm(&mut self.armed, controller.deadline(), ());
     }
 
-    /// Has the controller act as often as it is due before `now`; what it says was foreseen.
+    /// Runs the timer each time that it runs out before `now`. The messages were foreseen.
     #[inline]
     pub(super) fn catch_up<H: Header>(&mut self, now: Time, controller: &mut impl Controller<H>) {
         while self.next() < now {
@@ -55,8 +55,8 @@ impl Alarm {
         }
     }
 
-    /// Has the controller act as often as it is due before `end`, and adds what it says to `said`; before
-    /// `settled` it was foreseen.
+    /// Runs the timer each time that it runs out before `end`. Messages before `settled` were foreseen; adds the
+    /// others to `said`.
     pub(super) fn ring<H: Header>(
         &mut self,
         end: Time,

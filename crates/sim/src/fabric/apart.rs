@@ -1,11 +1,15 @@
-//! Windows for controllers that see packets in both directions, and change headers alone.
+//! Windows for controllers that see packets in both directions and change nothing but headers.
 //!
-//! Such a controller sees data that goes through its port and ACKs that come back over its link. These come
-//! through ports of several levels, so that no order of ports gives it all packets in the order of time. But
-//! nothing that it writes decides when a packet leaves a port. Ports therefore go through a window first, with
-//! tickets in place of headers, and note which packet comes when. Then the controllers are shown all packets
-//! of the window in the order of time, as with single events. A host's controller is shown a packet when the
-//! host gets or sends it, because what one says decides what the other does in the same window.
+//! Such a controller sees the data that goes through its port and the ACKs that come back over its link.
+//! Both come through ports of several levels, so no order of ports shows a controller all its packets in
+//! the order of time. But nothing that a controller writes decides when a packet leaves a port. So a window
+//! has two steps:
+//!
+//! 1. The ports are served. Packets have tickets in place of headers, and ports note which packet comes when.
+//! 2. The controllers are shown all packets of the window in the order of time, as with single events.
+//!
+//! A host's controller is an exception. It sees a packet at once, when the host gets or sends it, because
+//! the host acts on the header in the same window.
 
 use std::mem;
 use std::ops::ControlFlow;
@@ -28,8 +32,7 @@ use super::{Delivered, Fabric, Tally, links, overhead};
 use crate::job::Job;
 use crate::link::Link;
 
-/// A header is loaded while this many packets before its own are shown to controllers, so that it is at hand by
-/// then.
+/// A header is loaded this many packets before controllers need it, so that it is in the cache by then.
 const AHEAD: usize = 8;
 
 type Port<H> = PriorityPort<Packet<Ticket<H>>>;
@@ -56,14 +59,15 @@ pub(crate) struct Apart<'a, H, C> {
     /// By port.
     controllers: Vec<C>,
     held: Held<H>,
-    /// Of packets that have come to ports and that controllers are yet to be shown.
+    /// Packets that have come to ports and that controllers have not seen yet.
     notes: notes::Shared,
     order: Order,
-    /// Notes of one instant.
+    /// The notes of one instant; empty between calls.
     together: Vec<Note>,
 }
 
-/// The links of a network, if its controllers mind headers alone and it can be gone through in windows.
+/// The links of a network; nothing if its controllers do more than change headers, or if windows cannot
+/// go through the network.
 pub(crate) fn fabric<'a, H: Header, C: Controller<H>>(
     job: &Job<'a>,
     ports: &impl Ports<H>,
@@ -107,7 +111,7 @@ impl<'a, H: Header, C: Controller<H>> Apart<'a, H, C> {
         })
     }
 
-    /// Shows the controllers what ports have noted.
+    /// Shows the controllers the packets that ports have noted.
     fn settle(&mut self) {
         let mut taken = self.notes.take();
         let mut order = mem::take(&mut self.order);
@@ -140,7 +144,7 @@ impl<'a, H: Header, C: Controller<H>> Apart<'a, H, C> {
         self.order = order;
     }
 
-    /// Shows the controllers packets that came at the same instant, in the order of the links that these came over.
+    /// Shows the controllers packets of the same instant, in the order of the links that these came over.
     #[cold]
     fn show_together(&mut self, at: Time, notes: impl Iterator<Item = Note>) {
         let mut together = mem::take(&mut self.together);
@@ -150,7 +154,7 @@ impl<'a, H: Header, C: Controller<H>> Apart<'a, H, C> {
         self.together = together;
     }
 
-    /// Shows a packet to the controllers of the port that it came to and of the link that it came over.
+    /// Shows a packet to two controllers: that of the link that it came over, and that of its port.
     #[inline]
     fn show(&mut self, at: Time, note: &Note) {
         let Note { port, ticket, .. } = *note;

@@ -14,10 +14,10 @@ use super::order::Comes;
 #[repr(C)]
 pub(super) struct Arrival<H> {
     pub(super) packet: Packet<H>,
-    /// The port before the link; packets that arrive at the same instant are taken in the order of
-    /// these, as one event after the other.
+    /// The port before the link. Packets that arrive at the same instant are handled in the order of these
+    /// ports, as single events are.
     pub(super) from: PortId,
-    /// When.
+    /// When the packet arrives.
     pub(super) at: Time,
 }
 

@@ -10,11 +10,11 @@ use super::arrival::Arrival;
 use super::calendar::Calendar;
 use super::order::{Key, Order};
 
-/// What reaches one port, or hosts.
+/// The packets on their way to one port, or to all hosts.
 #[derive(Clone, Debug)]
 pub(super) struct Inbox<H> {
     near: Vec<Arrival<H>>,
-    /// What arrives so late that every window would look at it in vain.
+    /// Packets that arrive so late that the next windows need not look at them.
     far: Calendar<H>,
 }
 
@@ -28,27 +28,27 @@ impl<H: Copy> Inbox<H> {
     /// Adds a packet that comes at `at` through the link behind `from`.
     #[inline]
     pub(super) fn push(&mut self, at: Time, from: PortId, packet: &Packet<H>) {
-        // Made in its place once there is room: `push` would make it before, and copy it.
+        // `push` would make the arrival elsewhere and copy it; this makes it in its place.
         self.near.extend(iter::once_with(|| Arrival { at, from, packet: *packet }));
     }
 
-    /// The same for a packet that comes after the present window.
+    /// Adds a packet that comes after the present window.
     #[inline]
     pub(super) fn push_later(&mut self, at: Time, from: PortId, packet: &Packet<H>) {
         self.far.put(at, from, packet);
     }
 
-    /// Moves what has come to the end of `arrivals`.
+    /// Moves the near packets to the end of `arrivals`.
     pub(super) fn hand_over(&mut self, arrivals: &mut Vec<Arrival<H>>) {
         arrivals.append(&mut self.near);
     }
 
-    /// Takes in what has come to an inbox that handed it over.
+    /// Adds packets that another inbox handed over.
     pub(super) fn take_in(&mut self, arrivals: &mut Vec<Arrival<H>>) {
         self.near.append(arrivals);
     }
 
-    /// Whether nothing has come since it was last looked at, and nothing is to come soon.
+    /// Whether no near packet is here.
     #[inline]
     pub(super) fn is_near_empty(&self) -> bool {
         self.near.is_empty()
@@ -68,8 +68,8 @@ impl<H: Copy> Inbox<H> {
         self.near.iter().map(|arrival| arrival.at).min().unwrap_or(Time::MAX).min(self.far.first())
     }
 
-    /// Takes the arrivals before `end` out, in their order, and hands them to `taken`; none is before
-    /// `start`. When the first of the others arrives.
+    /// Removes the arrivals before `end` and hands them to `taken` with their keys in order. None may be
+    /// before `start`. Returns when the first of the others arrives.
     #[inline]
     pub(super) fn take(
         &mut self,
@@ -88,9 +88,9 @@ impl<H: Copy> Inbox<H> {
         next.min(self.far.first())
     }
 
-    /// Moves the arrivals before `end` to `taken`, in place of what that has; none is before `start`. How many
-    /// these are: `order` has so many keys for them, in their order. Arrivals in `taken` without a key have stayed
-    /// here.
+    /// Moves the arrivals before `end` to `taken`, whose contents it replaces. None may be before `start`.
+    /// Returns how many these are: the first keys of `order` list them in order. Arrivals in `taken` without
+    /// such a key have stayed here.
     pub(super) fn take_out(
         &mut self,
         order: &mut Order,
@@ -112,7 +112,7 @@ impl<H: Copy> Inbox<H> {
         due
     }
 
-    /// Sets what arrives at `from` or later aside.
+    /// Moves what arrives at `from` or later to the far packets.
     fn put_off(&mut self, from: Time) {
         let far = &mut self.far;
         self.near.retain(|arrival| {

@@ -1,4 +1,4 @@
-//! The order in which windows go through a network's ports, and how far they may go.
+//! The order in which windows go through a network's ports, and how long windows may be.
 
 use std::ops::Range;
 
@@ -9,41 +9,40 @@ use flowsched_units::{Bytes, PACKET_WIRE, Time};
 use crate::division::Division;
 use crate::routing::goes_shortest_ways;
 
-/// Which ports come after which, and what leads where.
+/// The order of ports, and the times that bound windows.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// All ports: those of other parts of the network last, those first that packets reach first, by level
-    /// ([`Network::levels`]), and by node within a level.
+    /// All ports, sorted by level ([`Network::levels`]) and by node within a level. The ports of other
+    /// parts of the network come last.
     pub(super) order: Vec<PortId>,
-    /// The places of the part's own ports, in stages: ports get packets from other parts only when they have
-    /// gone through earlier stages.
+    /// The places of the part's own ports, in stages. Parts exchange packets between two stages.
     pub(super) stages: Vec<Range<u32>>,
-    /// By port: its place in this order.
+    /// The place of each port in `order`.
     pub(super) place_of: Vec<u32>,
-    /// By port: its level.
+    /// The level of each port.
     pub(super) level_of: Vec<u32>,
-    /// By port: the first port of its node that has its level.
+    /// For each port, the first port of its node that has its level.
     pub(super) first_of: Vec<PortId>,
-    /// By node: how long any host's packet is on its way there, at least. Its ports may go on for so
-    /// much longer than hosts before they need to know what these do next.
+    /// For each node, the least delay of a packet from any host. Its ports can be served for this much
+    /// longer than hosts, since nothing that hosts do now reaches them earlier.
     pub(super) lead_of: Vec<Time>,
-    /// The longest window: what hosts do in one reaches none of them before its end.
+    /// The longest window: no packet sent in a window reaches a host before its end.
     pub(super) longest: Time,
-    /// The shortest way from a switch to a host.
+    /// The shortest delay from a switch to a host.
     pub(super) last_way: Time,
-    /// How long before they are sent the messages of controllers without a deadline are known.
+    /// How long in advance the messages of controllers without a deadline are known.
     pub(super) foresight: Time,
 }
 
 impl Layout {
-    /// For a network whose ports have levels on the ways of packets with headers of type `H`, and whose hosts
-    /// are at least a packet's time from each other.
+    /// The layout of a network for packets with headers of type `H`. There is none if ports have no levels
+    /// on the ways of these packets, or if windows would be shorter than a packet's transmission.
     pub(crate) fn new<H: Header>(network: &Network) -> Option<Layout> {
         Layout::with_leads::<H>(network, leads(network))
     }
 
-    /// The same where controllers' messages are known for so long before they are sent. No port goes on for
-    /// longer than hosts.
+    /// The layout where controllers send messages, which are known `foresight` in advance. All ports are
+    /// served up to the same time as hosts.
     pub(crate) fn in_step<H: Header>(network: &Network, foresight: Time) -> Option<Layout> {
         if foresight < shortest_window(network)? {
             return None;
@@ -91,15 +90,15 @@ impl Layout {
         })
     }
 
-    /// How many ports are the part's own: theirs are the first places.
+    /// The number of the part's own ports, which have the first places.
     pub(super) fn own(&self) -> u32 {
         self.stages.last().map_or(0, |stage| stage.end)
     }
 
-    /// The same for one part of the network.
+    /// The layout for one part of the network.
     pub(crate) fn of_part(&self, network: &Network, division: &Division, part: usize) -> Layout {
         let mut order = self.order.clone();
-        // Stable: the order within the part and within others stays.
+        // A stable sort keeps the order within each part.
         order.sort_by_key(|port| division.of_port(*port) != part);
         let own = order.iter().filter(|port| division.of_port(**port) == part).count();
         let level_at = |place: usize| self.level_of[order[place].index()];
@@ -113,8 +112,8 @@ impl Layout {
         Layout { place_of: places(&order), order, stages, ..self.clone() }
     }
 
-    /// The levels before which parts have to exchange packets, as few as may be: between any two ports of
-    /// different parts of which one may hand a packet to the other.
+    /// The levels before which parts have to exchange packets, as few as possible: one between any two ports
+    /// of different parts of which one passes packets to the other.
     fn cuts(&self, network: &Network, division: &Division) -> Vec<u32> {
         let level = |port: PortId| self.level_of[port.index()];
         let mut ways: Vec<(u32, u32)> = Vec::new();
@@ -136,14 +135,15 @@ impl Layout {
     }
 }
 
-/// In shorter windows than this most ports are visited for nothing: events are quicker.
+/// The shortest window that is worth while: in a shorter one most ports have nothing to do, and single
+/// events are faster.
 fn shortest_window(network: &Network) -> Option<Time> {
     let packet = Bytes::new(PACKET_WIRE);
     let to_hosts = network.hosts().map(|host| network.port(network.port_to(host)));
     to_hosts.map(|port| port.rate.transmission_time(packet)).min()
 }
 
-/// By port: its place in this order.
+/// The place of each port in this order.
 fn places(order: &[PortId]) -> Vec<u32> {
     let mut places = vec![0; order.len()];
     for (place, port) in (0..).zip(order) {
@@ -152,7 +152,7 @@ fn places(order: &[PortId]) -> Vec<u32> {
     places
 }
 
-/// By node, the shortest time that a packet of any host is on links before it arrives.
+/// For each node, the least delay of a packet from any host.
 fn leads(network: &Network) -> Vec<Time> {
     let from =
         |node: u32| if network.host(NodeId(node)).is_some() { Time::ZERO } else { Time::MAX };

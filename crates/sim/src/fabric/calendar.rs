@@ -10,24 +10,23 @@ use flowsched_units::Time;
 
 use super::arrival::Arrival;
 
-/// A day has two to the power of this many picoseconds, 4.2 us: about half as long as the shortest
-/// windows that networks are gone through in.
+/// The length of a day is two to the power of this, in picoseconds: 4.2 us, about half the shortest window.
 const DAY_BITS: u32 = 22;
 
-/// How many days from today on have a page of their own.
+/// The number of days, from the present one on, that have a page of their own.
 const PAGES: u64 = 64;
 
-/// Arrivals of the next days, a page each, and those of all later days together.
+/// Arrivals by time: one page for each of the next days, and one heap for all later days.
 #[derive(Clone, Debug)]
 pub(super) struct Calendar<H> {
-    /// By day, one after the other and again from the first; none until something is put down.
+    /// A ring of pages, one per day; empty until the first packet comes.
     pages: Vec<Vec<Arrival<H>>>,
-    /// The memory of pages that are over, for the next ones: what was used last is in the cache.
+    /// Empty pages whose memory is used again, the last used one first, since it is in the cache.
     spare: Vec<Vec<Arrival<H>>>,
-    /// All earlier days are over.
+    /// The present day.
     today: u64,
     later: BinaryHeap<Late<H>>,
-    /// When the first one arrives; [`Time::MAX`]: there is none.
+    /// When the first packet arrives: [`Time::MAX`] if there is none.
     first: Time,
     count: usize,
 }
@@ -68,7 +67,7 @@ impl<H: Copy> Calendar<H> {
         self.count == 0
     }
 
-    /// When the first one arrives; [`Time::MAX`]: there is none.
+    /// When the first packet arrives: [`Time::MAX`] if there is none.
     #[inline]
     pub(super) fn first(&self) -> Time {
         self.first
@@ -79,7 +78,7 @@ impl<H: Copy> Calendar<H> {
         self.pages.iter().flatten().chain(self.later.iter().map(|late| &late.0))
     }
 
-    /// Puts down a packet that comes at `at` through the link behind `from`.
+    /// Adds a packet that comes at `at` through the link behind `from`.
     #[inline]
     pub(super) fn put(&mut self, at: Time, from: PortId, packet: &Packet<H>) {
         let day = day_of(at);
@@ -96,7 +95,7 @@ impl<H: Copy> Calendar<H> {
         page.extend(iter::once_with(|| Arrival { at, from, packet: *packet }));
     }
 
-    /// The same where there is no page yet, or none for the day.
+    /// Adds a packet where there are no pages yet, or none for its day.
     #[cold]
     #[inline(never)]
     fn put_farther(&mut self, arrival: Arrival<H>) {

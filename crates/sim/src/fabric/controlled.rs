@@ -1,4 +1,4 @@
-//! Serves a port that has a controller, which sees each packet when it comes, and maybe when it leaves.
+//! Serves a port with a controller that sees each packet when it comes, and possibly when it leaves.
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::controller::Controller;
@@ -6,7 +6,7 @@ use flowsched_schemes::packet::Header;
 use flowsched_schemes::port::{Backlog, Line, Port, Sent, Sink};
 use flowsched_units::Time;
 
-/// A controller that looks at packets only when they come, and where these go.
+/// A controller that looks at packets only when they come, and the sink that gets the packets afterwards.
 pub(super) struct Looking<'e, C, S> {
     pub(super) controller: &'e mut C,
     pub(super) sink: &'e mut S,
@@ -31,8 +31,8 @@ impl<H: Header, C: Controller<H>, S: Sink<Packet<H>>> Sink<Packet<H>> for Lookin
     }
 }
 
-/// A port with a controller that looks at packets when they leave, too, one after the other; and where
-/// they go.
+/// A port with a controller that looks at packets when they come and when they leave, and the sink that
+/// gets the packets afterwards.
 pub(super) struct Controlled<'e, P, C, S> {
     pub(super) port: &'e mut P,
     pub(super) controller: &'e mut C,
@@ -61,7 +61,7 @@ impl<P, C, S> Controlled<'_, P, C, S> {
         }
     }
 
-    /// Sends what the line has time for up to `until`, that included.
+    /// Sends waiting packets whose transmission begins at `until` or earlier.
     #[inline]
     pub(super) fn settle<H: Header>(&mut self, until: Time)
     where
@@ -75,7 +75,7 @@ impl<P, C, S> Controlled<'_, P, C, S> {
         }
     }
 
-    /// The packet's first bit leaves at `start`.
+    /// Sends a packet whose first bit leaves at `start`.
     #[inline]
     fn send<H: Header>(&mut self, start: Time, packet: &mut Packet<H>)
     where

@@ -11,29 +11,29 @@ use flowsched_topology::PortId;
 use super::arrival::Arrival;
 use super::arrivals::Inbox;
 
-/// A letter box for each part and each that it gets packets from.
+/// A letter box for each pair of parts.
 #[derive(Debug)]
 pub(crate) struct Post<H> {
     parts: usize,
     boxes: Vec<Mutex<Letters<H>>>,
 }
 
-/// What is posted from one part to another.
+/// The packets posted from one part to another.
 #[derive(Debug)]
 struct Letters<H> {
     letters: Vec<(PortId, Vec<Arrival<H>>)>,
-    /// How many of these are sealed; the others are empty and keep their memory.
+    /// How many of these are full. The others are empty and keep their memory.
     sealed: usize,
 }
 
 impl<H: Copy> Post<H> {
-    /// For this many parts.
+    /// Letter boxes for this many parts.
     pub(crate) fn new(parts: usize) -> Post<H> {
         let empty = || Mutex::new(Letters { letters: Vec::new(), sealed: 0 });
         Post { parts, boxes: (0..parts * parts).map(|_| empty()).collect() }
     }
 
-    /// Empties the inbox of a port of the part `to`, in the part `from`.
+    /// Posts the contents of an inbox that the part `from` has for a port of the part `to`.
     pub(super) fn send(&self, from: usize, to: usize, port: PortId, inbox: &mut Inbox<H>) {
         let letters = &self.boxes[to * self.parts + from];
         let mut letters = letters.lock().unwrap_or_else(PoisonError::into_inner);

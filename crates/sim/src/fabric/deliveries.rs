@@ -1,6 +1,6 @@
-//! What reaches hosts in a window, in order.
+//! The packets that reach hosts in a window, in order.
 //!
-//! Packets stay where they arrived until hosts have handled them. Only their keys are put in order.
+//! Packets stay in the memory where they arrived until hosts have handled them. Only their keys are sorted.
 
 use std::ops::ControlFlow;
 
@@ -10,12 +10,12 @@ use super::arrival::Arrival;
 use super::arrivals::Inbox;
 use super::order::Order;
 
-/// The arrivals of the present window, of which hosts have handled the first ones.
+/// The arrivals of the present window. Hosts have handled the first ones.
 #[derive(Debug)]
 pub(super) struct Deliveries<H> {
     arrivals: Vec<Arrival<H>>,
     order: Order,
-    /// How many arrivals there are, and how many of these are handled.
+    /// The number of arrivals, and of those that hosts have handled.
     count: usize,
     handled: usize,
 }
@@ -27,16 +27,16 @@ impl<H> Default for Deliveries<H> {
 }
 
 impl<H: Copy> Deliveries<H> {
-    /// Takes what arrives before `end`, and not before `start`, out of the inbox of all hosts. When the last
-    /// packet arrives, if there is one.
+    /// Takes the packets from `start` to `end`, exclusive, out of the inbox of all hosts. Returns when the last
+    /// one arrives, if there is one.
     pub(super) fn gather(&mut self, inbox: &mut Inbox<H>, start: Time, end: Time) -> Option<Time> {
         self.count = inbox.take_out(&mut self.order, &mut self.arrivals, start, end);
         self.handled = 0;
         self.rest().next_back().map(|last| last.at)
     }
 
-    /// Hands deliveries, each with the one after it, to `handle`, up to the times that it returns: when the last
-    /// one arrived, if there was one.
+    /// Hands each delivery, with the one after it, to `handle`. Goes on while `handle` says to continue and
+    /// the next delivery is not later than the time that it returned. Returns when the last of them arrived.
     #[inline(always)]
     pub(super) fn hand_over(
         &mut self,
@@ -58,7 +58,7 @@ impl<H: Copy> Deliveries<H> {
         last
     }
 
-    /// What hosts have not handled, in order.
+    /// The packets that hosts have not handled, in order.
     #[inline]
     pub(super) fn rest(&self) -> impl DoubleEndedIterator<Item = &Arrival<H>> + ExactSizeIterator {
         let keys = &self.order.keys()[self.handled..self.count];

@@ -13,17 +13,17 @@ use super::arrival::Arrival;
 use super::controlled::{Controlled, Looking};
 use super::order::Key;
 
-/// A port and its link; the packets on the link are with whom they reach.
+/// A port and its link. The packets on the link are in the inbox of the port or host that they reach.
 #[derive(Clone, Debug)]
 pub(super) struct Egress<P, C> {
     pub(super) line: Line,
     pub(super) delay: Time,
     pub(super) to: FarEnd,
-    /// How long any host's packet is on its way to the port, at least.
+    /// The least delay of a packet from any host to the port.
     pub(super) lead: Time,
-    /// What happened before this instant is known.
+    /// The port has been served up to this instant, exclusive.
     pub(super) served: Time,
-    /// What has begun to leave.
+    /// Bytes and packets whose transmission has begun.
     pub(super) sent_bytes: u64,
     pub(super) sent_packets: u64,
     /// Packets dropped at the port or lost on the link.
@@ -33,7 +33,7 @@ pub(super) struct Egress<P, C> {
     pub(super) controller: C,
 }
 
-/// What a link leads to.
+/// The far end of a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FarEnd {
     pub(super) node: NodeId,
@@ -42,15 +42,15 @@ pub(super) struct FarEnd {
     pub(super) level: u32,
 }
 
-/// Whether a link loses the packet that is the last one of so many that it sent; `stream` tells its
-/// random numbers from other links'.
+/// Whether a link loses the latest of the `sent_packets` packets that it has sent. `stream` seeds its random
+/// numbers.
 pub(super) fn is_lost(stream: u64, loss: Loss, sent_packets: u64) -> bool {
     loss.strikes((mix(stream ^ sent_packets) >> 32) as u32)
 }
 
 impl<P, C> Egress<P, C> {
-    /// A controller that sends messages sees the packets that come, before the port does.
-    // Alone, its loop has registers enough.
+    /// Shows the packets to a controller that sends messages, before the port takes them in.
+    // As a function of its own, the loop has enough registers.
     #[inline(never)]
     pub(super) fn show<H: Header>(
         &mut self,
@@ -72,8 +72,8 @@ impl<P, C> Egress<P, C> {
         }
     }
 
-    /// The port takes in what comes before `end` and sends what leaves before then, as
-    /// [`Port::serve`] does. Its controller looks on; one that sends messages has seen the packets before.
+    /// The port takes in packets and sends those that leave before `end`, as [`Port::serve`] does. A
+    /// controller that sends no messages sees each packet when it comes, and when it leaves if it asks to.
     #[inline]
     pub(super) fn serve<'f, H: Header + 'f>(
         &mut self,
@@ -94,12 +94,12 @@ impl<P, C> Egress<P, C> {
         }
         let mut controlled = Controlled { port, controller, line, sink, sent: Sent::default() };
         arrivals.for_each(|(now, packet)| controlled.take_in(now, packet));
-        // The last instant before the end.
+        // Up to the last instant before the end.
         controlled.settle(end.saturating_sub(Time::from_ps(1)));
         controlled.sent
     }
 
-    /// When the port chooses its next packet; [`Time::MAX`]: not before another one comes.
+    /// When the port chooses its next packet: [`Time::MAX`] if none waits.
     #[inline]
     pub(super) fn next_choice<H: Header>(&self) -> Time
     where
@@ -108,7 +108,7 @@ impl<P, C> Egress<P, C> {
         if self.port.backlog().packets > 0 { self.line.free_at() } else { Time::MAX }
     }
 
-    /// The port as it is; it has been served up to `time`.
+    /// A sample of the port at `time`, up to which it has been served.
     pub(super) fn sample<H: Header>(
         &self,
         time: Time,

@@ -1,4 +1,4 @@
-//! One arrival after the other, the earliest of all links first.
+//! Simulates single events: one arrival after the other, the earliest of all links first.
 
 use std::ops::ControlFlow;
 
@@ -18,12 +18,12 @@ use crate::routing::{Remembered, Router, Row};
 use crate::timers::{Armed, Timers};
 use crate::tournament::Tournament;
 
-/// What is at the far end of a port's link.
+/// The far end of a port's link.
 #[derive(Clone, Copy, Debug)]
 struct Beyond {
     /// The port that leads back.
     back: PortId,
-    /// What the router remembers of packets that have come through the port.
+    /// The remembered ways of packets that have come through the port.
     row: Row,
 }
 
@@ -36,23 +36,23 @@ pub(crate) struct Events<'a, H, P, C, L> {
     /// When the first packet on each link arrives at its far end.
     arrivals: Tournament,
     router: Remembered<'a>,
-    /// By port.
+    /// The far end of each port's link.
     beyond: Vec<Beyond>,
-    /// Whether ports draw on memory that their switch shares.
+    /// Whether ports share the memory of their switch.
     shares_memory: bool,
     /// Whether some links lose packets.
     loses: bool,
     seed: u64,
-    /// By port, if there are any.
+    /// The controller of each port, if there are controllers.
     controllers: Vec<C>,
-    /// Of the controllers, by port.
+    /// The controllers' timers, by port.
     armed: Vec<Armed>,
     timers: Timers<u32>,
-    /// Messages of a controller that are yet to be sent.
+    /// Messages of a controller that are not sent yet.
     messages: Vec<Packet<H>>,
     losses: L,
     packet_hops: u64,
-    /// How often controllers' timers ran out.
+    /// The number of times that controllers' timers ran out.
     rung: u64,
     last_event: Time,
 }
@@ -64,8 +64,8 @@ where
     C: Controller<H>,
     L: Losses<H>,
 {
-    /// The links of a network. `are_numbers_flows`: whether packets with one flow's number are all of this
-    /// flow, and so go one way.
+    /// The links of a network. `are_numbers_flows`: whether all packets with the number of a flow belong to
+    /// this flow, and so go one way.
     pub(crate) fn new(
         job: &Job<'a>,
         links: Vec<Link<H, P>>,
@@ -103,7 +103,7 @@ where
         }
     }
 
-    /// Who is told of the packets that do not arrive.
+    /// Keeps account of packets that do not arrive.
     pub(crate) fn losses(&mut self) -> &mut L {
         &mut self.losses
     }
@@ -117,7 +117,7 @@ where
         }
     }
 
-    /// Offers a packet to the port's controller first, and sends what that has to say.
+    /// Shows a packet to the port's controller and sends the controller's messages.
     fn offer_controlled(&mut self, port: PortId, packet: &mut Packet<H>, now: Time) {
         self.catch_up(port, now);
         let link = &self.links[port.index()];
@@ -152,7 +152,7 @@ where
         self.take_in(port, packet, now);
     }
 
-    /// A packet comes to a port that has been caught up.
+    /// A packet comes to a port that has been served up to now.
     #[inline]
     fn take_in(&mut self, port: PortId, packet: &mut Packet<H>, now: Time) {
         let elsewhere = if self.shares_memory { self.elsewhere(port, now) } else { 0 };
@@ -165,7 +165,7 @@ where
         }
     }
 
-    /// The next packet arrives: at the host that it is for, to which it is handed, or elsewhere.
+    /// The next packet arrives. If it is at its host, it is handed to the host.
     #[inline]
     pub(crate) fn arrive(&mut self) -> Option<Packet<H>> {
         let (now, index) = self.arrivals.first()?;
@@ -204,7 +204,7 @@ where
     }
 
     /// The port through which `node` sends on a packet that has come through port `from`. Messages start
-    /// anywhere, so that what the router remembers of ACKs is not their way.
+    /// anywhere, so the ways that the router remembers for ACKs are not theirs.
     #[inline]
     fn next_port(&mut self, from: usize, node: NodeId, packet: &Packet<H>) -> PortId {
         if C::SENDS && packet.flags.has(Flags::MESSAGE) {
@@ -213,7 +213,7 @@ where
         self.router.next(self.beyond[from].row, node, packet)
     }
 
-    /// Settles what left through the port up to `now`.
+    /// Serves the port up to `now`.
     #[inline]
     fn catch_up(&mut self, port: PortId, now: Time) {
         let departs = &mut departures(&mut self.controllers, port);
@@ -274,7 +274,7 @@ where
         }
     }
 
-    /// Everything is known: there is none.
+    /// Single events know everything at once: there is no horizon.
     #[inline]
     fn horizon(&self) -> Time {
         Time::MAX
@@ -349,7 +349,7 @@ where
     }
 }
 
-/// What is at the far ends of all links; without levels, where nothing is remembered.
+/// The far ends of all links. Without levels, no ways are remembered.
 fn beyond(network: &Network, levels: &[u32], router: &Remembered<'_>) -> Vec<Beyond> {
     let side = |port: PortId| Beyond {
         back: network.reverse(port),

@@ -1,4 +1,4 @@
-//! What ports note down for controllers that are shown packets later.
+//! Notes of packets that came to ports, for controllers that see the packets later.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -14,10 +14,10 @@ use flowsched_units::Time;
 use super::order::Comes;
 use super::tickets::Ticket;
 
-/// Packets that came to ports: when, and what controllers may know of each and of its port.
+/// The packets that came to ports in a window: their times, and what controllers may read.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    // Apart, because putting notes in order reads nothing else.
+    // A list of its own, because sorting reads nothing else.
     pub(super) times: Vec<Instant>,
     pub(super) notes: Vec<Note>,
 }
@@ -39,7 +39,7 @@ impl Comes for Instant {
         self.0
     }
 
-    /// The link that a packet came over decides, which is known only when earlier notes have been dealt with.
+    /// The link that a packet came over decides, but it is known only after earlier notes have been shown.
     #[inline]
     fn rank(&self) -> u32 {
         0
@@ -55,20 +55,20 @@ pub(super) struct Note {
     flow: u32,
     flags: Flags,
     wire: u16,
-    /// What waited at the port, which has less than 4 GB.
+    /// The backlog of the port. A port holds less than 4 GB.
     waiting_bytes: u32,
     waiting_packets: u32,
 }
 
 impl Note {
-    /// The packet, with this header.
+    /// The packet with this header, without what controllers do not read.
     #[inline]
     pub(super) fn packet<H: Header>(&self, header: H) -> Packet<H> {
         let Note { flow, flags, wire, .. } = *self;
         Packet::<()>::data(flow, 0, 0, wire, flags).with_header(header)
     }
 
-    /// What waited at the port.
+    /// The backlog of the port when the packet came.
     #[inline]
     pub(super) fn backlog(&self) -> Backlog {
         Backlog { bytes: self.waiting_bytes.into(), packets: self.waiting_packets }
@@ -78,11 +78,11 @@ impl Note {
 /// The notes of all ports.
 pub(super) type Shared = Rc<RefCell<Notes>>;
 
-/// Stands at a port of a switch in place of a controller of type `C`, and notes which packets come.
+/// Stands at a port in place of a controller of type `C`, and notes which packets come.
 #[derive(Debug)]
 pub(super) struct Noting<C> {
     port: PortId,
-    /// At a host's port a controller sees packets when the host sends them.
+    /// Whether the port is a host's. Its controller sees packets at once and needs no notes.
     is_at_host: bool,
     notes: Shared,
     controller: PhantomData<C>,

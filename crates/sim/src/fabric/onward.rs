@@ -1,7 +1,7 @@
-//! Where the packets go that a port serves: to the end of its link, unless they are lost on the way.
+//! Brings the packets that leave a port to the end of its link, unless they are lost on the way.
 //!
-//! Most links lose nothing and lead to a switch where packets do not take turns. Ports before these have a
-//! sink of their own, which asks no questions for each packet.
+//! Most links lose nothing and lead to a switch where packets do not take turns. Such links have a sink of
+//! their own, which decides nothing per packet.
 
 use std::marker::PhantomData;
 
@@ -23,7 +23,7 @@ pub(super) struct Onward<'w, 'a, H, L> {
     pub(super) port: PortId,
     pub(super) delay: Time,
     pub(super) to: (NodeId, Row),
-    /// Whether what leaves in the window is at the end of the link after it.
+    /// Whether packets that leave in the window reach the end of the link after it.
     pub(super) is_long: bool,
     /// Packets dropped at the port or lost on the link.
     pub(super) drops: u64,
@@ -31,10 +31,10 @@ pub(super) struct Onward<'w, 'a, H, L> {
 }
 
 impl<H: Header, L: Losses<H>> Onward<'_, '_, H, L> {
-    /// When a packet is at the end of the link whose last bit leaves at `left`.
+    /// When a packet whose last bit leaves at `left` is at the end of the link.
     #[inline(always)]
     fn arrival(&self, left: Time) -> Time {
-        // No run goes on for so long that the sum exceeds the range.
+        // No run is so long that the sum exceeds the range of times.
         left + self.delay
     }
 
@@ -83,17 +83,17 @@ impl<H: Header, L: Losses<H>, C: Controller<H>> Sink<Packet<H>> for ToSwitch<'_,
 pub(super) struct AnyLink<'o, 'w, 'a, H, L> {
     pub(super) onward: &'o mut Onward<'w, 'a, H, L>,
     pub(super) is_to_host: bool,
-    /// Whether some links lose packets.
+    /// Whether some links of the network lose packets.
     pub(super) loses: bool,
     pub(super) loss: Loss,
-    /// What tells the link's random numbers from others'.
+    /// Seeds the link's random numbers.
     pub(super) stream: u64,
-    /// How many packets the port has sent, if they may be lost.
+    /// The packets that the port has sent, counted where links lose packets.
     pub(super) packets: u64,
 }
 
 impl<H: Header, L: Losses<H>> AnyLink<'_, '_, '_, H, L> {
-    /// The packet is to reach the end of its link at `at`, unless it is lost.
+    /// The packet reaches the end of its link at `at`, unless the link loses it.
     #[inline(never)]
     fn go_on(&mut self, at: Time, packet: &Packet<H>) {
         let Onward { port, to, .. } = *self.onward;

@@ -1,33 +1,33 @@
-//! The order in which things happen within a window.
+//! Sorts what happens within a window.
 
 use std::mem;
 
 use flowsched_units::Time;
 
-/// What happens at an instant.
+/// Something that happens at an instant.
 pub(super) trait Comes {
-    /// When.
+    /// The instant.
     fn at(&self) -> Time;
 
-    /// Of what happens at the same instant, the lowest comes first.
+    /// Decides the order within an instant: the lowest comes first.
     fn rank(&self) -> u32;
 }
 
-/// The place of an arrival in the order, and in memory: its time since the first slot, then its index.
+/// What arrivals are sorted by: the time since the first slot, and below it the arrival's index in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u64);
 
-/// How many bits of a key hold the index.
+/// The number of a key's bits that hold the index.
 const INDEX_BITS: u32 = 28;
 
-/// The bits of a key that hold the index.
+/// A mask of the bits that hold the index.
 const INDEX: u64 = (1 << INDEX_BITS) - 1;
 
-/// A longer span does not fit into keys: its slots take up to twice as many picoseconds.
+/// The longest span, in picoseconds, whose times fit into keys. Slots cover up to twice the span.
 const LONGEST_SPAN: u64 = u64::MAX >> (INDEX_BITS + 1);
 
 impl Key {
-    /// Where the arrival is.
+    /// The arrival's index in memory.
     #[inline]
     pub(super) fn index(self) -> usize {
         (self.0 & INDEX) as usize
@@ -39,26 +39,26 @@ impl Key {
     }
 }
 
-/// Puts arrivals in order: by one pass of a counting sort, for which time is divided into slots,
-/// one or two for each arrival; then neighbours that share a slot are exchanged.
+/// Sorts arrivals in two steps. A counting sort distributes them over slots of time, one or two slots for
+/// each arrival. Then an insertion sort orders those that share a slot.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     keys: Vec<Key>,
-    /// By slot: how many arrivals it has; then where its next one goes.
+    /// For each slot, first the number of its arrivals, then the place of the next one.
     slots: Vec<u32>,
     /// The keys of arrivals that are in order already.
     in_place: Vec<Key>,
 }
 
 impl Order {
-    /// The keys that were put in order last; after these, keys without a meaning.
+    /// The keys sorted last, followed by keys without a meaning.
     #[inline]
     pub(super) fn keys(&self) -> &[Key] {
         &self.keys
     }
 
-    /// Takes the arrivals before `end`, in their order, off `arrivals`, of which none is before `start`:
-    /// hands them to `taken`, and keeps the others, the first of which is at the time returned.
+    /// Removes the arrivals before `end` from `arrivals` and hands them to `taken` with their keys in order.
+    /// None may be before `start`. Returns the time of the first arrival that is left.
     #[inline]
     pub(super) fn take<A: Comes + Copy>(
         &mut self,
@@ -95,8 +95,8 @@ impl Order {
         self.in_place.extend((known as u64..count as u64).map(Key));
     }
 
-    /// Puts keys for the arrivals before `end` in order, before those for the others, which are in the
-    /// order of their places: how many are before `end`.
+    /// Sorts the keys of the arrivals before `end`. The keys of the others follow, in the order of their
+    /// places. Returns how many arrivals are before `end`.
     pub(super) fn sort<A: Comes>(&mut self, arrivals: &[A], start: Time, end: Time) -> usize {
         let span = end.saturating_sub(start).as_ps();
         if arrivals.len() >= 1 << INDEX_BITS || span > LONGEST_SPAN {
@@ -107,8 +107,8 @@ impl Order {
         due
     }
 
-    /// Brings the keys into the order of their slots; what does not arrive within the span has a slot
-    /// after all others. How many arrive within it.
+    /// Sorts the keys by slot. Arrivals after the span share a slot after all others. Returns how many
+    /// arrive within the span.
     #[inline]
     fn count<A: Comes>(&mut self, arrivals: &[A], start: Time, span: u64) -> usize {
         let shift = slot_bits(span, arrivals.len());
@@ -144,7 +144,7 @@ impl Order {
         due
     }
 
-    /// The same by comparisons, where times are far apart.
+    /// Does what `sort` does by comparisons, where times are far apart.
     #[cold]
     fn compare<A: Comes>(&mut self, arrivals: &[A], end: Time) -> usize {
         self.keys.clear();

@@ -1,4 +1,4 @@
-//! Headers that stay in one place while ports pass on packets with tickets for them.
+//! Keeps headers in one place while their packets pass ports with tickets instead.
 
 use std::hint::black_box;
 use std::marker::PhantomData;
@@ -12,7 +12,7 @@ use super::{Losses, LostData};
 /// What a packet carries through ports in place of its header.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ticket<H> {
-    /// Where the header is held.
+    /// The place of the header.
     pub(super) number: u32,
     path: u32,
     header: PhantomData<H>,
@@ -27,7 +27,7 @@ impl<H: Header> Header for Ticket<H> {
     }
 }
 
-/// The headers of packets, as controllers have left them.
+/// The headers of all packets under way.
 #[derive(Debug)]
 pub(super) struct Held<H> {
     places: Vec<Place<H>>,
@@ -49,7 +49,7 @@ impl<H> Default for Held<H> {
 }
 
 impl<H: Header> Held<H> {
-    /// Holds the header of a packet that comes to its host's port: what ports get in place of it.
+    /// Stores the header of a packet that its host sends. Returns the packet with a ticket.
     #[inline]
     pub(super) fn hold(&mut self, packet: &Packet<H>, port: PortId) -> Packet<Ticket<H>> {
         let place = Place { header: packet.header, port };
@@ -71,13 +71,13 @@ impl<H: Header> Held<H> {
         &mut self.places[number as usize]
     }
 
-    /// Loads a header that is needed soon.
+    /// Loads a header into the cache that is needed soon.
     #[inline]
     pub(super) fn expect(&self, number: u32) {
         black_box(self.places[number as usize].port);
     }
 
-    /// The header is with its packet again.
+    /// Returns the packet with its header, whose place becomes free.
     #[inline]
     pub(super) fn give_back(&mut self, ticket: &Packet<Ticket<H>>) -> Packet<H> {
         let number = ticket.header.number;
@@ -85,14 +85,14 @@ impl<H: Header> Held<H> {
         ticket.with_header(self.places[number as usize].header)
     }
 
-    /// The header is needed no longer.
+    /// Frees the place of a header.
     #[inline]
     pub(super) fn discard(&mut self, number: u32) {
         self.free.push(number);
     }
 }
 
-/// Keeps the tickets of packets that are gone, and the flows of data packets.
+/// Records the tickets of lost packets, and the flows of lost data packets.
 #[derive(Debug, Default)]
 pub(super) struct LostTickets {
     data: LostData,

@@ -1,4 +1,4 @@
-//! What is on its way to ports and hosts within a window.
+//! The packets on their way to ports and hosts.
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::{Flags, Header};
@@ -18,15 +18,15 @@ use crate::routing::{Remembered, Row};
 pub(super) struct Transit<'a, H, L> {
     router: Remembered<'a>,
     layout: Layout,
-    /// By port: what reaches it.
+    /// The packets on their way to each port.
     pub(super) inboxes: Vec<Inbox<H>>,
-    /// By port: what reaches it and may go on through others of its node. Only the first port of its
-    /// node and level has these, and only where packets take turns.
+    /// Packets that have yet to choose among the ports of a node and level, kept with the first of these
+    /// ports. Empty unless packets take turns.
     turns: Vec<Inbox<H>>,
     active: Active,
-    /// What reaches hosts after the present window.
+    /// Packets that reach hosts after the present window.
     pub(super) to_hosts: Inbox<H>,
-    /// What will not reach the end of its link.
+    /// Packets that will not reach the end of their link.
     lost_on_the_way: Vec<Arrival<H>>,
     pub(super) lost: L,
 }
@@ -61,8 +61,8 @@ impl<'a, H: Header, L: Losses<H>> Transit<'a, H, L> {
         inbox.push(at, from, packet);
     }
 
-    /// A message of a controller is at the switch `node`: its own, or one that it reaches over the link behind
-    /// `from`. Messages start anywhere, so that what the router remembers of ACKs is not their way.
+    /// A controller's message is at the switch `node`, where it was sent or where it arrives over the link
+    /// behind `from`. Messages start anywhere, so the ways that the router remembers for ACKs are not theirs.
     #[inline(never)]
     pub(super) fn speak(&mut self, node: NodeId, at: Time, from: PortId, message: &Packet<H>) {
         if self.takes_turns() {
@@ -89,7 +89,7 @@ impl<'a, H: Header, L: Losses<H>> Transit<'a, H, L> {
         }
     }
 
-    /// What the router knows of packets that have come through a port of `level`.
+    /// The remembered ways of packets that have come through a port of `level`.
     pub(super) fn row(&self, level: u32) -> Row {
         self.router.row(level)
     }
@@ -109,7 +109,7 @@ impl<'a, H: Header, L: Losses<H>> Transit<'a, H, L> {
         inbox.push(at, from, packet);
     }
 
-    /// The same for a packet that may be a message, and reaches the switch after the present window.
+    /// The packet, which may be a message, reaches a switch after the present window.
     #[inline(always)]
     pub(super) fn reach_later(
         &mut self,
@@ -126,7 +126,7 @@ impl<'a, H: Header, L: Losses<H>> Transit<'a, H, L> {
         self.inboxes[next.index()].push_later(at, from, packet);
     }
 
-    /// The same for a packet whose way is not known.
+    /// The packet reaches a switch, and its way is not remembered yet.
     #[cold]
     #[inline(never)]
     fn find_way(&mut self, (node, row): (NodeId, Row), at: Time, from: PortId, packet: &Packet<H>) {
@@ -134,7 +134,7 @@ impl<'a, H: Header, L: Losses<H>> Transit<'a, H, L> {
         self.enter(next, at, from, packet);
     }
 
-    /// The same where packets take turns: it goes on at once if it has no choice.
+    /// The packet reaches a switch where packets take turns. If it has no choice it goes on at once.
     #[inline]
     pub(super) fn await_turn(&mut self, node: NodeId, at: Time, from: PortId, packet: &Packet<H>) {
         let ports = self.router.choices(node, packet);
@@ -151,7 +151,7 @@ impl<'a, H: Header, L: Losses<H>> Transit<'a, H, L> {
         turns.push(at, from, packet);
     }
 
-    /// The same whether packets take turns or not.
+    /// The packet reaches a switch, whether packets take turns there or not.
     #[inline(never)]
     pub(super) fn reach_in_any_way(
         &mut self,
@@ -172,7 +172,7 @@ impl<'a, H: Header, L: Losses<H>> Transit<'a, H, L> {
         !self.turns.is_empty()
     }
 
-    /// Sends what has come to ports of other parts on its way to these.
+    /// Posts the packets that are for ports of other parts.
     pub(super) fn post(&mut self, post: &Post<H>, division: &Division, part: usize) {
         let mut place = self.layout.own();
         while let Some((active, port)) = self.next_active(place) {
@@ -182,7 +182,7 @@ impl<'a, H: Header, L: Losses<H>> Transit<'a, H, L> {
         }
     }
 
-    /// Takes in what other parts have sent.
+    /// Takes in the packets that other parts have posted.
     pub(super) fn take_in(&mut self, post: &Post<H>, part: usize) {
         post.receive(part, |port, arrivals| {
             self.active.set(self.layout.place_of[port.index()]);
@@ -195,17 +195,17 @@ impl<'a, H: Header, L: Losses<H>> Transit<'a, H, L> {
         self.lost_on_the_way.push(arrival);
     }
 
-    /// The packets that take turns at the port and its neighbours.
+    /// The packets that take turns at the port and its neighbours, if there are any.
     pub(super) fn turns_at(&mut self, port: PortId) -> Option<&mut Inbox<H>> {
         self.turns.get_mut(port.index()).filter(|turns| !turns.is_empty())
     }
 
-    /// The packets that could not take their turns yet.
+    /// Puts back the packets whose turn has not come.
     pub(super) fn give_back_turns(&mut self, port: PortId, waiting: Inbox<H>) {
         self.turns[port.index()] = waiting;
     }
 
-    /// The port of the packet whose turn it is at `node`.
+    /// The port that the packet takes at `node`, now that it is its turn.
     pub(super) fn take_turn(&mut self, node: NodeId, packet: &Packet<H>) -> PortId {
         self.router.choose(node, packet)
     }
@@ -223,13 +223,13 @@ impl<'a, H: Header, L: Losses<H>> Transit<'a, H, L> {
         self.active.clear(place);
     }
 
-    /// When the next packet reaches a host, of those that are not in the present window.
+    /// When the first packet after the present window reaches a host.
     pub(super) fn next_at_host(&self) -> Time {
         self.to_hosts.first()
     }
 
-    /// Hands the packets that were lost before `end` to `lost`, with the place of the port before the link:
-    /// when the next one is.
+    /// Hands the packets that are lost before `end` to `lost`, with the place of the port before the link.
+    /// Returns when the next one is lost.
     pub(super) fn settle_losses(
         &mut self,
         end: Time,
@@ -249,7 +249,7 @@ impl<'a, H: Header, L: Losses<H>> Transit<'a, H, L> {
         self.lost_on_the_way.iter().map(|arrival| arrival.at).min().unwrap_or(Time::MAX)
     }
 
-    /// Whether nothing is on its way.
+    /// Whether no packet is on its way.
     pub(super) fn is_quiet(&self) -> bool {
         self.active.next_from(0).is_none()
             && self.lost_on_the_way.is_empty()

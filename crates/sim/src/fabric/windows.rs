@@ -1,17 +1,20 @@
 //! Simulates one window of time after another, and within a window one level of ports after
 //! another.
 //!
-//! If packets pass the ports of a network in one order ([`flowsched_topology::Network::levels`])
-//! and controllers look at packets on their way there alone, a port depends only on the ports of
-//! earlier levels. A window is no longer than the shortest way from host to host. Packets that reach
-//! hosts in a window left their senders before it, so hosts can handle the whole window first. Then
-//! the ports, level by level, take in the packets that reached them, decide which packets left, and
-//! pass these on. They continue past the window's end for as long as packets need from hosts to
-//! their switch. There is no queue of events, and the memory of a few ports is used many times in a
-//! row. Each port sees the same packets in the same order as with single events, so the results are
-//! the same.
+//! This works if packets pass the ports of a network in one order
+//! ([`flowsched_topology::Network::levels`]) and if controllers do not look at packets that come
+//! back. A port then depends only on ports of earlier levels.
 //!
-//! Where controllers send messages, `alarms` says how these get to ports of earlier levels.
+//! A window is no longer than the shortest way from host to host. Packets that reach hosts in a
+//! window left their senders before it, so hosts can handle the whole window first. Then the ports
+//! follow, level by level. Each takes in the packets that reached it, decides which packets leave,
+//! and passes these on. Ports continue past the window's end for as long as packets need from hosts
+//! to their switch.
+//!
+//! There is no queue of events, and the memory of a few ports is used many times in a row. Each port
+//! sees the same packets in the same order as with single events, so the results are the same.
+//!
+//! Controllers may send messages to ports of earlier levels: see `alarms`.
 
 use std::ops::{ControlFlow, Range};
 
@@ -45,27 +48,27 @@ pub(crate) struct Windows<'a, H, P, C, L = LostData> {
     network: &'a Network,
     flows: &'a [Flow],
     team: Team<'a>,
-    /// What packets go through to other parts of the network.
+    /// Carries packets to other parts of the network.
     post: Option<&'a Post<H>>,
-    /// By place: the part's own ports.
+    /// The part's own ports, by place in the layout.
     egresses: Vec<Egress<P, C>>,
-    /// By place, if controllers send messages: their timers, and when these run out next.
+    /// The controllers' timers by place, if controllers send messages, and when each runs out next.
     alarms: Vec<Alarm>,
     deadlines: Vec<Time>,
-    /// Messages that are sent before this instant are known at the start of the window.
+    /// All messages sent before this instant are known at the start of the window.
     settled: Time,
-    /// What a controller has said that is yet to be sent.
+    /// Messages of a controller that are not sent yet.
     said: Vec<Said<H>>,
     transit: Transit<'a, H, L>,
-    /// Of one inbox after the other.
+    /// Sorts one inbox after another.
     order: Order,
-    /// What reaches hosts in the window.
+    /// The packets that reach hosts in the window.
     deliveries: Deliveries<H>,
     next_arrival: Time,
     start: Time,
     /// The first instant after the window.
     end: Time,
-    /// The first instant that no port may reach yet.
+    /// No port is served up to this instant or later.
     limit: Time,
     /// Whether some links lose packets.
     loses: bool,
@@ -137,8 +140,8 @@ where
         }
     }
 
-    /// Brings what hosts sent through the network, as far as it gets in the window: when something
-    /// changes next in this part. Nothing does if the run is to stop.
+    /// Brings packets through the network as far as they get in the window. Returns when something
+    /// changes next in this part: [`Time::MAX`] if nothing does or if the run is to stop.
     fn carry(&mut self) -> Time {
         let mut next_change = Time::MAX;
         self.foresee();
@@ -162,7 +165,7 @@ where
         next_change.min(next_loss).min(self.transit.next_at_host())
     }
 
-    /// Sends the messages that are settled before the window.
+    /// Sends the messages of the window that are known before it.
     fn foresee(&mut self) {
         let until = self.end.min(self.limit).min(self.settled);
         for place in 0..self.deadlines.len() {
@@ -175,8 +178,8 @@ where
         }
     }
 
-    /// Has the controllers act that are due in the window and to whose ports nothing came later:
-    /// whether they said what was not foreseen.
+    /// Runs the controllers' timers that run out in the window and after the last packet of their
+    /// port. Returns whether a controller sent a message that was not foreseen.
     fn ring_alarms(&mut self) -> bool {
         let (end, mut has_spoken) = (self.end.min(self.limit), false);
         for place in 0..self.deadlines.len() {
@@ -190,23 +193,23 @@ where
         has_spoken
     }
 
-    /// Sends what the controller of the port at `place` has said, the last first, as events do: whether
-    /// that was anything.
+    /// Sends the messages of the controller of the port at `place`, the last one first, as single
+    /// events do. Returns whether there were any.
     #[inline]
     fn send_messages(&mut self, place: usize) -> bool {
         let has_spoken = !self.said.is_empty();
         while let Some((now, message)) = self.said.pop() {
             let port = self.transit.layout().order[place];
             let owner = self.network.port(port).owner;
-            // Behind all packets that come over links at the same time.
+            // A number above all ports: the message comes after packets of the same time.
             let from = PortId(self.network.ports().len() as u32 + port.0);
             self.transit.speak(owner, now, from, &to_sender(self.flows, message));
         }
         has_spoken
     }
 
-    /// Finds out which messages are settled at the start of the window: its last end. The first messages
-    /// that are not known are those of its last instant, for they reach the next ports later.
+    /// Finds out up to when messages are known at the start of the window. Returns the latest end of
+    /// the window. Messages of its last instant need not be known: they reach the next ports later.
     fn settle(&mut self) -> Time {
         self.settled = self.start.saturating_add(self.transit.layout().foresight);
         for (deadline, egress) in self.deadlines.iter().zip(&self.egresses) {
@@ -217,7 +220,8 @@ where
         self.settled.saturating_add(INSTANT)
     }
 
-    /// Serves the ports of a stage that have something to do: when one of them has something to do next.
+    /// Serves the ports of a stage that have something to do. Returns when one of them next has
+    /// something to do.
     fn serve_stage(&mut self, stage: usize) -> Time {
         let Range { start, end } = self.transit.layout().stages[stage].clone();
         let mut next_change = Time::MAX;
@@ -235,7 +239,7 @@ where
         next_change
     }
 
-    /// Gives other parts the packets that are for them, and takes in those that they have.
+    /// Exchanges packets with the other parts of the network.
     fn exchange(&mut self) -> ControlFlow<()> {
         if let (Some(post), Some(division)) = (self.post, self.team.division()) {
             self.transit.post(post, division, self.team.part());
@@ -245,14 +249,15 @@ where
         ControlFlow::Continue(())
     }
 
-    /// The port takes in what reaches it and sends what leaves in the window: when it has something to do next.
+    /// Serves a port for the window: it takes in the packets that reach it and sends those that leave.
+    /// Returns when it next has something to do.
     fn serve(&mut self, place: u32, port: PortId) -> Time {
         // The first instant that is unknown to it.
         let end = self.end.saturating_add(self.egresses[place as usize].lead).min(self.limit);
         self.serve_until(place, port, end)
     }
 
-    /// The same with what reaches it or leaves before `end`.
+    /// Serves a port up to `end`, exclusive. Returns when it next has something to do.
     fn serve_until(&mut self, place: u32, port: PortId, end: Time) -> Time {
         // A message, or a packet of a host that looked at its port, may come at the last instant up to which the
         // port was served.
@@ -303,8 +308,8 @@ where
         next_choice.min(next_arrival).min(next_turn)
     }
 
-    /// The packets that wait for their turn choose between the port and its neighbours: when the next
-    /// one will.
+    /// Packets that take turns choose among the port and its neighbours. Returns when the next of them
+    /// chooses.
     fn take_turns(&mut self, port: PortId, start: Time, end: Time) -> Time {
         let Some(turns) = self.transit.turns_at(port) else { return Time::MAX };
         let mut waiting = std::mem::take(turns);
@@ -321,13 +326,13 @@ where
         next
     }
 
-    /// What reaches hosts, while hosts handle it and send packets.
+    /// Takes the deliveries out, so that hosts can send packets while they handle them.
     #[inline]
     pub(super) fn take_deliveries(&mut self) -> Deliveries<H> {
         std::mem::take(&mut self.deliveries)
     }
 
-    /// Hosts have handled some of what reaches them.
+    /// Puts the deliveries back after hosts have handled some of them.
     #[inline]
     pub(super) fn give_back(&mut self, deliveries: Deliveries<H>) {
         self.deliveries = deliveries;
@@ -339,21 +344,21 @@ where
         self.next_arrival = self.deliveries.rest().next().map_or(Time::MAX, |next| next.at);
     }
 
-    /// What waits in the port at `now`; hosts have done everything before.
+    /// What waits in the port at `now`, after hosts have done everything before.
     pub(super) fn backlog(&mut self, port: PortId, now: Time) -> Backlog {
         let place = self.transit.layout().place_of[port.index()];
         self.serve_until(place, port, now.saturating_add(INSTANT));
         self.egresses[place as usize].port.backlog()
     }
 
-    /// Who is told of the packets that do not arrive.
+    /// Keeps account of packets that do not arrive.
     pub(super) fn losses(&mut self) -> &mut L {
         &mut self.transit.lost
     }
 
-    /// The end of the next window, given when a port next changes. What is under way may be anywhere,
-    /// and arrive at a host as soon as it changes; but what comes to change later than ports have been
-    /// served is farther off.
+    /// The end of the next window, given when a port next changes. A packet under way may reach a host
+    /// a last link's delay after the next change. A change after the time up to which ports were served
+    /// is farther from hosts.
     fn end_after(&self, next_change: Time) -> Time {
         let Layout { longest, last_way, .. } = *self.transit.layout();
         if next_change == Time::MAX {
@@ -363,7 +368,7 @@ where
         known.max(self.start.saturating_add(last_way))
     }
 
-    /// Puts what arrives at hosts in the window in order.
+    /// Collects the packets that reach hosts in the window, in order.
     fn gather(&mut self) {
         let to_hosts = &mut self.transit.to_hosts;
         if let Some(last) = self.deliveries.gather(to_hosts, self.start, self.end) {
@@ -373,7 +378,7 @@ where
     }
 }
 
-/// How to go through these links of a network in windows, if it can be done.
+/// How windows go through these links of a network; nothing if they cannot.
 pub(crate) fn layout<H: Header, P: Port<Packet<H>>, C: Controller<H>>(
     network: &Network,
     links: &[Link<H, P>],

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use flowsched_topology::{Network, PortId};
 use flowsched_workload::Flow;
 
-/// By flow, the paths from its sender to its receiver; worked out once, as a host would when it
-/// first talks to another one.
+/// The paths of each flow from its sender to its receiver. They are worked out once, as a host
+/// would do when it first talks to another one.
 #[derive(Clone, Debug)]
 pub(super) struct PathSets {
-    /// By flow: the place of its pair.
+    /// The index of each flow's pair in `paths`.
     pair_of: Vec<u32>,
-    /// By pair: its paths, the shortest first.
+    /// The paths of each pair, the shortest first.
     paths: Vec<Vec<Vec<PortId>>>,
 }
 

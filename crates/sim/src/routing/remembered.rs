@@ -1,4 +1,4 @@
-//! Which ports the packets of each flow pass, worked out once.
+//! Remembers which ports the packets of each flow pass.
 
 use flowsched_schemes::Packet;
 use flowsched_schemes::packet::Header;
@@ -6,31 +6,32 @@ use flowsched_topology::{NodeId, PortId};
 
 use super::{Router, is_back};
 
-/// A router for ports that have levels ([`flowsched_topology::Network::levels`]), which remembers
-/// its choices where these depend on the flow, its path and the direction alone.
+/// A router that remembers its choices where they depend only on the flow, its path and the direction.
+/// Ports must have levels ([`flowsched_topology::Network::levels`]).
 #[derive(Clone, Debug)]
 pub(crate) struct Remembered<'a> {
     router: Router<'a>,
-    /// By level of the port that a packet has come through, flow, path if flows are spread, and direction:
-    /// the next port, or [`UNKNOWN`]. Empty where nothing can be remembered.
+    /// The next port, or [`UNKNOWN`], by four indices: the level of the port that a packet has come
+    /// through, the flow, the path if flows are spread, and the direction. Empty if nothing can be
+    /// remembered.
     ports: Vec<PortId>,
-    /// How many flows, paths and directions there are; 0 where nothing can be remembered.
+    /// The number of combinations of flow, path and direction; 0 if nothing can be remembered.
     ways: usize,
 }
 
-/// How many paths of a flow have ways that are remembered, if flows are spread.
+/// If flows are spread, the number of paths per flow whose ways are remembered.
 const PATHS: usize = 4;
 
-/// What is remembered of the packets that have come through ports of one level.
+/// Selects what is remembered of packets that have come through ports of one level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row(usize);
 
-/// No network has so many ports.
+/// Stands for a port that is not known. No network has this many ports.
 const UNKNOWN: PortId = PortId(u32::MAX);
 
 impl<'a> Remembered<'a> {
-    /// For this many levels, and flows whose packets have headers of type `H`. Without levels nothing is
-    /// remembered.
+    /// A router for this many levels, and for this many flows whose packets have headers of type `H`.
+    /// Without levels nothing is remembered.
     pub(crate) fn new<H: Header>(
         router: Router<'a>,
         levels: usize,
@@ -40,13 +41,14 @@ impl<'a> Remembered<'a> {
         Remembered { router, ports: vec![UNKNOWN; levels * ways], ways }
     }
 
-    /// For packets that have come through a port of `level`.
+    /// The row of packets that have come through a port of `level`.
     #[inline]
     pub(crate) fn row(&self, level: u32) -> Row {
         Row(level as usize * self.ways)
     }
 
-    /// The port through which the next node sends on a packet, or [`UNKNOWN`]; packets do not take turns.
+    /// The remembered port through which the next node sends on a packet, or [`UNKNOWN`]. If packets
+    /// take turns, no port is remembered.
     #[inline]
     pub(crate) fn remembered<H: Header>(&self, row: Row, packet: &Packet<H>) -> PortId {
         self.ports.get(place(row, packet)).copied().unwrap_or(UNKNOWN)
@@ -85,15 +87,16 @@ impl<'a> Remembered<'a> {
         self.router.choices(node, packet)
     }
 
-    /// The port through which `node` sends on a packet, whose turn it is if packets take turns.
+    /// Chooses the port through which `node` sends on a packet. If packets take turns, it must be this
+    /// packet's turn.
     #[inline]
     pub(crate) fn choose<H: Header>(&mut self, node: NodeId, packet: &Packet<H>) -> PortId {
         self.router.next(node, packet)
     }
 }
 
-/// Where the way of a packet is remembered that has come through a port of this row; beyond all places if it
-/// is not.
+/// The index in `ports` of a packet that has come through a port of this row. It is out of range if the
+/// packet's way is not remembered.
 #[inline]
 fn place<H: Header>(row: Row, packet: &Packet<H>) -> usize {
     let mut way = packet.flow as usize;
@@ -107,7 +110,7 @@ fn place<H: Header>(row: Row, packet: &Packet<H>) -> usize {
     row.0 + way * 2 + usize::from(is_back(packet))
 }
 
-/// How many paths of a flow have places.
+/// The number of paths per flow whose ways are remembered.
 fn paths<H: Header>() -> usize {
     if H::IS_SPREAD { PATHS } else { 1 }
 }

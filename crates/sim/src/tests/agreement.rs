@@ -8,11 +8,11 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Names with parameters and their values.
+/// Names of parameters and their values.
 type Changes = &'static [(&'static str, &'static str)];
 
-/// Schemes with all disciplines, both kinds of marking, hosts' ports like switches' and not, and
-/// controllers that see packets come and leave.
+/// Schemes that cover all disciplines, both kinds of marking, hosts' ports that are like switches' and
+/// others, and controllers that see packets come and leave.
 const SCHEMES: [(&str, &str, Changes); 22] = [
     ("tcp", "none", &[("buffer", "30KB")]),
     ("dctcp", "none", &[("ecn_threshold", "5pkt")]),
@@ -90,10 +90,10 @@ fn build(
     flowsched_topology::build(kind.name, &settings).unwrap()
 }
 
-/// Runs in windows, if the network can be gone through so.
+/// Runs a job in windows; `None` if windows cannot go through its network.
 struct InWindows<'j, 'n>(&'j Job<'n>);
 
-/// Runs one event after the other; the ways of flows are remembered or not.
+/// Runs a job in single events. The second field tells whether the ways of flows are remembered.
 struct InEvents<'j, 'n>(&'j Job<'n>, bool);
 
 impl World for InWindows<'_, '_> {
@@ -144,7 +144,7 @@ impl World for InEvents<'_, '_> {
     }
 }
 
-/// Runs on this many threads, if the job can be divided so.
+/// Runs a job on this many threads; `None` if it cannot be divided.
 struct InParts<'j, 'n>(&'j Job<'n>, usize);
 
 impl World for InParts<'_, '_> {
@@ -171,8 +171,8 @@ impl World for InParts<'_, '_> {
 /// How many threads the tests give to a run.
 const THREADS: [usize; 3] = [2, 3, 7];
 
-/// The outcome in windows, if the network can be gone through so, and that of events. On several threads the
-/// outcome is that of windows.
+/// Returns the outcome in windows, if windows can go through the network, and the outcome of single
+/// events. Asserts that the outcome on several threads is that of windows.
 fn both_of_scheme(job: &Job<'_>, scheme: &Scheme, threads: &[usize]) -> (Option<Outcome>, Outcome) {
     let job = &job.under(scheme);
     let windows = scheme.run_in(InWindows(job));
@@ -191,7 +191,7 @@ fn any_flows() -> impl Strategy<Value = Vec<(u32, u32, bool, u64, u64)>> {
     prop::collection::vec(any_flow, 1..25)
 }
 
-/// The flows that were drawn, their starts in units of `unit`.
+/// Makes flows of what was drawn, with starts in units of `unit`.
 fn flows(drawn: Vec<(u32, u32, bool, u64, u64)>, hosts: u32, unit: Time) -> Vec<Flow> {
     let mut flows: Vec<Flow> = drawn
         .into_iter()
@@ -214,8 +214,8 @@ fn flows(drawn: Vec<(u32, u32, bool, u64, u64)>, hosts: u32, unit: Time) -> Vec<
     flows
 }
 
-/// How many of the random scenes a test has whose share is so many fifths. The environment variable
-/// `SCENES` has the number of all, by default 500.
+/// The number of random scenes of a test that gets this many fifths of all scenes. The environment
+/// variable `SCENES` sets the number of all scenes; it is 500 by default.
 fn scenes(fifths: u32) -> u32 {
     let all =
         std::env::var("SCENES").map_or(500, |number| number.parse().expect("a number of scenes"));
@@ -231,8 +231,8 @@ proptest! {
         (kind, preset) in (0..TOPOLOGIES.len(), 0..SCHEMES.len()),
         routing in prop_oneof![Just(Routing::Ecmp), Just(Routing::Spray)],
         loss in prop_oneof![Just(0.0), Just(0.02)],
-        // Samples far closer than windows are long only where the run is cut off: one that waits
-        // for a timeout would have millions.
+        // Intervals between samples far below the length of windows only if the run is cut off: a run
+        // that waits for a timeout would have millions of samples.
         (sample_interval, until) in prop_oneof![
             (Just(0u64), Just(None)),
             (500u64..5_000, prop::option::weighted(0.3, 0u64..2_000)),
@@ -259,7 +259,8 @@ proptest! {
     }
 }
 
-/// Schemes whose packets go by flow, or by flow and path, with and without ACKs that go back the same way.
+/// Schemes whose packets are routed by flow, or by flow and path, with and without ACKs that go back the
+/// same way.
 const WAYS: [(&str, &str, Changes); 4] = [
     ("dctcp", "none", &[]),
     ("epn", "none", &[]),
@@ -382,8 +383,8 @@ proptest! {
         preset in 0..SCHEMES.len(),
         routing in prop_oneof![Just(Routing::Ecmp), Just(Routing::Spray)],
         loss in prop_oneof![Just(0.0), Just(0.02)],
-        // In tenths of the longest link's delay: a run has few samples, and ends before a timeout
-        // that is shorter than a round trip has sent millions of packets again.
+        // In tenths of the longest link's delay, so that a run has few samples. A run also ends before a
+        // timeout that is shorter than a round trip has sent millions of packets again.
         (sample_interval, until) in (prop_oneof![Just(0u64), 1u64..100], 0u64..200),
         seed in 0u64..10,
         threads in prop::sample::select(&THREADS[..]),
@@ -420,7 +421,7 @@ fn windows_take_long_delays_and_many_hosts() {
     for scene in scenes {
         let network = network(scene, 0.0);
         let last = network.host_count() - 1;
-        // To one host from its neighbour and from the farthest host.
+        // Two flows to one host, from its neighbour and from the farthest host.
         let drawn = vec![(1, 0, true, 20_000, 0), (last, 0, true, 20_000, 0)];
         let flows = flows(drawn, last + 1, Time::ZERO);
         let job = Job {
@@ -485,7 +486,7 @@ fn what_windows_cannot_do_is_left_to_events() {
     assert!(!can(&network(("star", close), 0.0), &[]), "hosts that are next to their switch");
 }
 
-/// Every scheme of the catalogue, as it is by default.
+/// Every scheme of the catalogue with its default settings.
 #[test]
 fn windows_change_nothing_under_any_preset() {
     use flowsched_schemes::PRESETS;

@@ -1,4 +1,4 @@
-//! Ports that keep an account of every byte, apart from the engine's own.
+//! Ports that keep an account of every byte, independently of the engine's.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ pub struct Account {
     pub dropped: u64,
     pub drops: u64,
     pub waiting: u64,
-    /// The most that ever waited.
+    /// The most bytes that ever waited.
     pub most: u64,
     /// Data packets that came, probes and SYNs aside.
     pub data_packets: u64,
@@ -30,7 +30,7 @@ pub struct Account {
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     accounts: Rc<RefCell<Vec<Account>>>,
-    /// By port: the ports of the same node.
+    /// For each port, the ports of its node.
     siblings: Rc<Vec<Vec<usize>>>,
 }
 
@@ -41,7 +41,7 @@ impl Ledger {
         Ledger { accounts: Rc::default(), siblings: Rc::new(siblings) }
     }
 
-    /// The port that comes next, around `port`.
+    /// Keeps the account of `port`, which is the next one in the network's order.
     pub fn port<P>(&self, port: P) -> Accounted<P> {
         let mut accounts = self.accounts.borrow_mut();
         accounts.push(Account::default());
@@ -127,13 +127,13 @@ pub fn run(job: &Job<'_>, scheme: &Scheme) -> (Outcome, Ledger) {
     (super::run_with(&job, scheme, tcp, new_port, &Progress::default()), ledger)
 }
 
-/// Every byte that came to a port was dropped there, waits there or was sent; every byte that
-/// was sent is on its way, or came to a port of the far end if that is a switch.
+/// Asserts that every byte that came to a port was dropped there, waits there or was sent, and that
+/// every byte that was sent is on its way, or came to a port of the far end if that is a switch.
 pub fn balance(network: &Network, outcome: &Outcome, ledger: &Ledger) {
     balance_with(network, outcome, ledger, &vec![0; network.node_count() as usize]);
 }
 
-/// The same where switches send this many bytes of their own, by node.
+/// Asserts what [`balance`] does, where switches send bytes of their own: this many by node.
 pub fn balance_with(network: &Network, outcome: &Outcome, ledger: &Ledger, of_their_own: &[u64]) {
     let ports = network.ports().len();
     let last = &outcome.ports[outcome.ports.len() - ports..];

@@ -69,13 +69,13 @@ pub fn flow(id: u32, src: u32, dst: u32, packets: u64, start: Time) -> Flow {
     Flow::new(id, HostId(src), HostId(dst), size, start)
 }
 
-/// Runs to the end.
+/// Runs flows under a scheme to the end.
 pub fn run(network: &Network, routing: Routing, flows: &[Flow], scheme: &Scheme) -> Outcome {
     let job = Job { network, routing, flows, seed: 1, sample_interval: Time::ZERO, until: None };
     flowsched_sim::run(&job, scheme, &Progress::default())
 }
 
-/// Runs a job to its end with a transport and ports in place of the scheme's own; `new_port` is
+/// Runs a job to its end with a transport and ports in place of the scheme's own. `new_port` is
 /// called once for every port of the network, in their order.
 pub fn run_with<T: Transport<Header = ()>, P: Port<Packet>>(
     job: &Job<'_>,

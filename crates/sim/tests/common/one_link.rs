@@ -1,4 +1,4 @@
-//! One link that Poisson arrivals of flows share, and how their response times are held to a
+//! One link that flows with Poisson arrivals share, and a comparison of their response times with a
 //! closed form.
 
 use flowsched_schemes::Scheme;
@@ -16,19 +16,19 @@ use super::observed::Observed;
 const SEEDS: u64 = 20;
 /// Student's t with 19 degrees of freedom: 99.9% lie within this many standard errors.
 const T_999: f64 = 3.883;
-/// More than flows ever share the link: each takes the next sender, so that no pair of hosts
-/// has two at once, of which one would need a handshake.
+/// More than the flows that ever share the link. Each flow takes the next sender, so that no pair
+/// of hosts has two flows at once, of which one would need a handshake.
 const SENDERS: u32 = 500;
 const BOTTLENECK: Rate = Rate::from_gbps(1);
-/// A byte in a picosecond: what senders add is 1.5 ns.
+/// A byte in a picosecond, so senders add 1.5 ns per packet.
 const ACCESS: Rate = Rate::from_gbps(8_000);
 
 /// The windows of TCP that neither waits nor loses, in packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Window {
-    /// All of a flow at once.
+    /// The whole flow at once.
     Burst,
-    /// So many.
+    /// This many packets.
     Packets(u32),
 }
 
@@ -79,25 +79,26 @@ pub fn run<P: Port<Packet>>(
     super::run_with(&job, scheme, transport, new_port, &Progress::default())
 }
 
-/// Full packets of a flow of this size.
+/// The number of packets of a flow of this size.
 pub fn packets(size: Bytes) -> u32 {
     size.get().div_ceil(PACKET_PAYLOAD) as u32
 }
 
-/// What response times are held to, in packet times.
+/// The response times that a run has to give, in packet times.
 pub trait ClosedForm {
-    /// Of all flows on average.
+    /// The mean over all flows.
     fn mean(&self) -> f64;
 
-    /// Of a flow of this many packets.
+    /// That of a flow of this many packets.
     fn of_size(&self, packets: u32) -> f64;
 }
 
-/// What a closed form of fluid service may be off by, in packet times.
+/// How far off a closed form of fluid service may be, in packet times.
 pub const ONE_PACKET: f64 = 1.0;
 
-/// Holds what `run` gives for flows of `sizes` at `load`, `count` a seed, to `theory`, up to
-/// `slack` packet times. The first quarter of the flows is left out: the queue starts empty.
+/// Asserts that `run` gives the response times of `theory`, up to `slack` packet times, for flows
+/// of `sizes` at `load`, `count` for each seed. The first quarter of the flows is left out, because
+/// the queue starts empty.
 pub fn meets(
     sizes: &SizeDistribution,
     load: f64,
@@ -115,7 +116,7 @@ pub fn meets(
         let responses = responses(&flows, &run(&network, &flows));
         let responses = &responses[responses.len() / 4..];
         means.push(average(responses.iter().map(|(_, took)| *took)));
-        // What the sizes that happened to be drawn explain is taken out.
+        // This takes out what the sizes that happened to be drawn explain.
         let excess = |counts: fn(u32, u32) -> bool| {
             let counted = responses.iter().filter(|(size, _)| counts(*size, median));
             average(counted.map(|(size, took)| took - theory.of_size(*size)))
@@ -130,7 +131,7 @@ pub fn meets(
     hold("the same, of the larger half of the flows", &large, 0.0, slack);
 }
 
-/// Host 0 behind the bottleneck, the others senders; nothing has a delay.
+/// Host 0 is behind the bottleneck, and the other hosts are senders. No link has a delay.
 fn network() -> Network {
     let mut builder = NetworkBuilder::new();
     let switch = builder.tier("switch", 1)[0];
@@ -158,7 +159,7 @@ fn flows(
     flows
 }
 
-/// Flows and how long each took, in packet times.
+/// The packets of each flow, and how long the flow took, in packet times.
 fn responses(flows: &[Flow], outcome: &Outcome) -> Vec<(u32, f64)> {
     let packet_time = BOTTLENECK.transmission_time(Bytes::new(PACKET_WIRE));
     let access = ACCESS.transmission_time(Bytes::new(PACKET_WIRE));
@@ -176,7 +177,7 @@ fn average(values: impl Iterator<Item = f64>) -> f64 {
     sum / count
 }
 
-/// Holds the mean over the seeds to `expected`, up to the 99.9% interval and `slack`.
+/// Asserts that the mean over the seeds is `expected`, up to the 99.9% interval and `slack`.
 fn hold(what: &str, by_seed: &[f64], expected: f64, slack: f64) {
     let mean = average(by_seed.iter().copied());
     let squares: f64 = by_seed.iter().map(|value| (value - mean).powi(2)).sum();

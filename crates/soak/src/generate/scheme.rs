@@ -40,7 +40,7 @@ fn table(draw: &mut Draw, index: usize, is_fluid: bool) -> Table {
     table
 }
 
-/// Some of the keys that the parts know.
+/// Adds some of the keys that the combination's parts know.
 fn settings(draw: &mut Draw, table: &mut Table, combination: &Combination, is_fluid: bool) {
     let of_all = COMMON.iter().filter(|parameter| parameter.kind != Kind::Text);
     let of_all = of_all.filter(|parameter| is_fluid || parameter.name != "discipline");
@@ -76,7 +76,7 @@ fn settings(draw: &mut Draw, table: &mut Table, combination: &Combination, is_fl
     }
 }
 
-/// How many queues a port has where the file does not say it.
+/// The number of queues of a port if the file does not set it.
 fn default_queues(defaults: &Settings) -> u64 {
     defaults.get(&QUEUES).map_or(1, |_| defaults.count(&QUEUES))
 }

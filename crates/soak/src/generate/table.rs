@@ -6,9 +6,9 @@ use flowsched_units::{Kind, Parameter};
 
 /// A table of the file.
 pub(super) struct Table {
-    /// As it is written, `[topology]`.
+    /// The header as the file has it, such as `[topology]`.
     pub(super) header: &'static str,
-    /// What its keys are called on the command line, `topology.`.
+    /// The prefix of the table's keys on the command line, such as `topology.`.
     pub(super) path: String,
     pub(super) entries: Vec<Entry>,
 }

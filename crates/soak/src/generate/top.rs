@@ -20,7 +20,7 @@ impl Top {
         Top { is_fluid: draw.chance(0.3), seeds: draw.pick(&[1, 1, 1, 2, 3]) }
     }
 
-    /// The keys, given the schemes that there are.
+    /// Draws the keys for an experiment with these schemes.
     pub fn table(&self, draw: &mut Draw, schemes: &[Table]) -> Table {
         let mut table = Table::new("", "");
         for parameter in PARAMETERS {
@@ -48,13 +48,14 @@ impl Top {
     }
 }
 
-/// All schemes in the order of the file.
+/// An order of all schemes, as they follow each other in the file.
 fn order(schemes: &[Table]) -> String {
     let names: Vec<&str> = schemes.iter().map(|scheme| scheme.entries[1].value.as_str()).collect();
     format!("all mean: {}", names.join(" < "))
 }
 
-/// Mostly the end alone or the default, since every sample costs memory and disk.
+/// In most cases a sample at the end only, or the default, because every sample costs memory and
+/// disk.
 fn sample_interval(draw: &mut Draw) -> Option<String> {
     match draw.count(0, 19) {
         0..10 => Some("0us".into()),

@@ -10,7 +10,7 @@ use super::table::Table;
 use super::value;
 use crate::draw::Draw;
 
-/// A network. Fluids keep to one path, so that with them nothing is sprayed.
+/// Draws a network. Fluid flows keep to one path, so the fluid engine gets no spraying.
 pub fn table(draw: &mut Draw, is_fluid: bool) -> Table {
     let mut table = Table::new("[topology]", "topology.");
     let kind = draw.pick(TOPOLOGIES);
@@ -35,7 +35,7 @@ pub fn table(draw: &mut Draw, is_fluid: bool) -> Table {
     table
 }
 
-/// Values that fit each other in most cases, and mostly small counts.
+/// Draws values that fit each other in most cases. Counts are mostly small.
 fn network_value(draw: &mut Draw, parameter: &Parameter) -> Option<String> {
     match (parameter.name, parameter.kind) {
         ("k", Kind::Count { from: 2, .. }) => Some(draw.pick(&[2, 4, 4, 6, 8, 10]).to_string()),
@@ -52,7 +52,7 @@ fn network_value(draw: &mut Draw, parameter: &Parameter) -> Option<String> {
     }
 }
 
-/// Mostly so low that flows end within a test's time.
+/// A loss probability, in most cases so low that flows end within the time of a test.
 fn loss(draw: &mut Draw) -> String {
     match draw.count(0, 9) {
         0 => "0".into(),

@@ -1,4 +1,4 @@
-//! A value for a parameter, by its kind: often an ordinary one, sometimes the smallest, the
+//! Draws a value for a parameter by its kind: often an ordinary value, sometimes the smallest, the
 //! largest or a strange one.
 
 use flowsched_units::{Bytes, Kind, Parameter, Rate, Time};
@@ -9,14 +9,14 @@ const TIMES: &[&str] = &["0us", "1ps", "1ns", "1us", "50us", "1ms", "10ms", "1s"
 const RATES: &[&str] = &["1bps", "1Kbps", "1Mbps", "100Mbps", "1Gbps", "10Gbps", "400Gbps"];
 const SIZES: &[&str] =
     &["0B", "1B", "40B", "1460B", "1500B", "1pkt", "2pkt", "65pkt", "1MB", "1GB", "unlimited"];
-/// What a [`Kind::Count`] or [`Kind::Number`] is mostly drawn up to.
+/// Most values of a [`Kind::Count`] or [`Kind::Number`] are at most this much above the smallest.
 const FEW: u64 = 16;
 /// The largest count that is drawn, so that most networks fit the memory of a test machine.
 const MANY: u64 = 5_000;
 
-/// A value of the parameter: its default, where it has one, in three cases of ten.
+/// Draws a value of the parameter. In three cases of ten this is the default, if there is one.
 ///
-/// What a [`Kind::Text`] means only its owner knows, so that it keeps its default.
+/// Only the owner of a [`Kind::Text`] knows what it means, so a text always keeps its default.
 pub fn draw_value(draw: &mut Draw, parameter: &Parameter) -> Option<String> {
     match parameter.default {
         Some(default) if parameter.kind == Kind::Text || draw.chance(0.3) => {
@@ -27,10 +27,10 @@ pub fn draw_value(draw: &mut Draw, parameter: &Parameter) -> Option<String> {
     }
 }
 
-/// A value of the kind.
+/// Draws a value of the kind.
 ///
 /// # Panics
-/// If it is a [`Kind::Text`].
+/// If the kind is [`Kind::Text`].
 pub fn of_kind(draw: &mut Draw, kind: Kind) -> String {
     match kind {
         Kind::Time => time(draw),
@@ -45,7 +45,7 @@ pub fn of_kind(draw: &mut Draw, kind: Kind) -> String {
     }
 }
 
-/// How many sizes there are where nothing else says it.
+/// The number of sizes if nothing else determines it.
 fn draw_few(words: &[&str]) -> u64 {
     u64::from(words.is_empty()) + 1
 }
@@ -75,7 +75,7 @@ pub fn size(draw: &mut Draw) -> String {
     Bytes::new(draw.magnitude(1, 1_000_000_000)).to_string()
 }
 
-/// So many sizes that do not fall, or one of the words in their place.
+/// Draws `count` sizes in ascending order, or one of the words instead.
 pub fn sizes(draw: &mut Draw, words: &[&str], count: u64) -> String {
     if !words.is_empty() && draw.chance(0.4) {
         return draw.pick(words).to_owned();

@@ -29,11 +29,11 @@ const APART: &[&str] = &[
 ];
 /// The most flows of a case.
 const MOST_FLOWS: u64 = 3_000;
-/// The least hosts that most networks have.
+/// The smallest number of hosts that most networks have.
 const HOSTS: u64 = 4;
 
-/// The tables; `budget` is the most bytes of payload that the flows should have. What they refer
-/// to is added to `inputs`.
+/// Draws the tables. The flows should have at most `budget` bytes of payload. Adds the files that
+/// the tables refer to to `inputs`.
 pub fn tables(draw: &mut Draw, budget: u64, inputs: &mut Vec<(String, String)>) -> Vec<Table> {
     let mut whole = Table::new("[workload]", "workload.");
     let bytes = draw.magnitude(1_000, budget);
@@ -53,7 +53,7 @@ pub fn tables(draw: &mut Draw, budget: u64, inputs: &mut Vec<(String, String)>) 
     }
 }
 
-/// The keys of flows that are drawn.
+/// Sets the keys of flows that are drawn at random.
 fn drawn(draw: &mut Draw, table: &mut Table, bytes: u64, inputs: &mut Vec<(String, String)>) {
     let (text, mean) = size_distribution(draw, inputs);
     table.set(parameter("sizes"), text);
@@ -88,7 +88,7 @@ fn drawn(draw: &mut Draw, table: &mut Table, bytes: u64, inputs: &mut Vec<(Strin
     }
 }
 
-/// A load, or given times.
+/// Sets a load, or fixed start times.
 fn starts(draw: &mut Draw, table: &mut Table) {
     if draw.chance(0.65) {
         table.set(parameter("load"), format!("{:.3}", draw.number(0.001, 1.0)));
@@ -106,7 +106,7 @@ fn starts(draw: &mut Draw, table: &mut Table) {
     }
 }
 
-/// Few enough that some flows are measured in most cases.
+/// Draws a warm-up and a cool-down, both so short that some flows are measured in most cases.
 fn warm_up(draw: &mut Draw, table: &mut Table) {
     let flows = table.entries.iter().find(|entry| entry.key == "flows");
     let flows = flows.and_then(|entry| entry.value.parse().ok()).unwrap_or(3);
@@ -117,7 +117,7 @@ fn warm_up(draw: &mut Draw, table: &mut Table) {
     }
 }
 
-/// The name of a distribution and its mean in bytes.
+/// Draws a size distribution. Returns its name and its mean in bytes.
 fn size_distribution(draw: &mut Draw, inputs: &mut Vec<(String, String)>) -> (String, f64) {
     let text = match draw.count(0, 9) {
         0 => {
@@ -138,7 +138,8 @@ fn size_distribution(draw: &mut Draw, inputs: &mut Vec<(String, String)>) -> (St
     (text, mean)
 }
 
-/// The form with values in the place of its words in capitals, those with a unit rising.
+/// Replaces the words in capitals of a form with values. Values with a unit increase from one to
+/// the next.
 fn filled(draw: &mut Draw, usage: &str, unit: fn(u64) -> String) -> String {
     let mut low = 0;
     let word = |word: &str| match word {
@@ -244,7 +245,7 @@ fn parts(
 /// The parameter of `[workload]` with this name.
 ///
 /// # Panics
-/// If there is none.
+/// If there is no such parameter.
 fn parameter(name: &str) -> &'static Parameter {
     PARAMETERS.iter().find(|parameter| parameter.name == name).expect("a key of a workload")
 }

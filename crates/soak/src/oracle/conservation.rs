@@ -1,4 +1,4 @@
-//! Nothing is lost without an account and nothing comes from nowhere.
+//! Checks that no byte or packet is lost without being counted, and that none comes from nowhere.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use flowsched_units::PACKET_PAYLOAD;
 use crate::study::{Back, RunView};
 use crate::violation::Violations;
 
-/// What rounding may add to a port's bytes for every flow.
+/// The most bytes that rounding may add to a port's count for each flow.
 const ROUNDING: f64 = 2.0;
 
 /// Checks the counters of the run at its end.
@@ -30,7 +30,7 @@ fn sum_of(run: &RunView, counter: fn(&PortRow) -> u64) -> u64 {
     run.last().iter().map(counter).sum()
 }
 
-/// The summary has the sums of the tables.
+/// Checks that the totals of the summary are the sums of the tables.
 fn totals(run: &RunView, found: &mut Violations) {
     let of_flows = |counter: fn(&FlowRow) -> u64| run.flows.iter().map(counter).sum::<u64>();
     let summary = &run.summary;
@@ -47,7 +47,7 @@ fn totals(run: &RunView, found: &mut Violations) {
     }
 }
 
-/// The links of a host have carried the payload of its flows that have arrived.
+/// Checks that a host's links have carried at least the payload of its flows that have arrived.
 fn payload(run: &RunView, found: &mut Violations) {
     let mut sent: BTreeMap<u32, u64> = BTreeMap::new();
     let mut received = sent.clone();
@@ -70,8 +70,8 @@ fn payload(run: &RunView, found: &mut Violations) {
         .for_each(|(host, bytes)| check(host, bytes, run.ports_to(*host).collect(), "to"));
 }
 
-/// What left a link's near end reached its far end, was lost or is on its way. `drops` has the
-/// packets that links lose, at the ports that sent them.
+/// Checks that each packet that a port sent reached the far end of its link, was lost, or is on its
+/// way. `drops` counts the packets that links lose, at the ports that sent them.
 fn packets_on_links(run: &RunView, found: &mut Violations) {
     let sent = sum_of(run, |sample| sample.tx_packets);
     let queued = sum_of(run, |sample| sample.queue_packets);
@@ -90,8 +90,9 @@ fn packets_on_links(run: &RunView, found: &mut Violations) {
     });
 }
 
-/// What came to a switch left it, was dropped or waits there. Where links lose packets, not all
-/// that was sent to it came, and some of the drops are losses.
+/// Checks that each packet that came to a switch left it, was dropped, or waits there. Where links
+/// lose packets, not all packets that were sent to the switch came, and some of the drops are
+/// losses on links.
 fn switches(run: &RunView, found: &mut Violations) {
     if !run.promises.is_quiet_inside {
         return;
@@ -122,8 +123,8 @@ fn of_host(port: &flowsched_experiment::results::PortRecord) -> bool {
     port.class.starts_with("host to ")
 }
 
-/// The ports of hosts have carried payload and headers of the flows that they sent, and the
-/// acknowledgements of those that they received.
+/// Checks that the ports of hosts have carried the payload and headers of the flows that they sent,
+/// and the acknowledgements of those that they received.
 fn fluid(run: &RunView, back: Back, found: &mut Violations) {
     if hosts_forward(run) || run.flows.iter().any(|flow| !flow.finished()) {
         return;
@@ -146,7 +147,7 @@ fn fluid(run: &RunView, back: Back, found: &mut Violations) {
     }
 }
 
-/// Whether hosts have several ports, and then send what is for others.
+/// Whether some host has several ports. Such hosts forward the traffic of others.
 fn hosts_forward(run: &RunView) -> bool {
     let mut hosts: Vec<&str> =
         run.ports.iter().filter(|port| of_host(port)).map(|port| port.owner.as_str()).collect();
@@ -163,7 +164,8 @@ mod tests {
 
     use super::*;
 
-    /// Two hosts at one switch; a flow of two packets has come from the first to the second.
+    /// A run with two hosts at one switch. A flow of two packets went from the first host to the
+    /// second.
     fn good() -> RunView {
         let port = |owner: &str, peer: &str, class: &str| PortRecord {
             owner: owner.into(),
@@ -201,7 +203,7 @@ mod tests {
         run
     }
 
-    /// The same as a fluid, which has no packets.
+    /// The run of `good` as the fluid engine would report it, without packets.
     fn good_fluid() -> RunView {
         let mut run = good();
         run.promises.has_packets = false;

@@ -1,32 +1,32 @@
-//! How a process may end.
+//! How a process ended, and whether it may end so.
 
 use nix::sys::signal::Signal;
 
 use crate::process::Ended;
 use crate::violation::{Violation, Violations};
 
-/// What became of a process.
+/// The outcome of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Exit status 0.
     Done,
     /// Exit status 2: a mistake in the input.
     Refused,
-    /// It stopped because it was told to.
+    /// It stopped because a signal asked it to.
     Stopped,
     /// It was killed on purpose.
     Killed,
-    /// Memory ran out, and it said so.
+    /// Memory ran out, and the process reported it.
     OutOfMemory,
-    /// The disk was full, and it said so.
+    /// The disk was full, and the process reported it.
     OutOfDisk,
-    /// A run reached the longest simulated time that results can hold, and it said so.
+    /// A run reached the longest simulated time that results can hold, and the process reported it.
     OutOfTime,
-    /// Another error, or something that must not be.
+    /// Another error, or an ending that is not allowed.
     Failed,
 }
 
-/// What became of the process, and what is wrong with that.
+/// Returns the outcome of the process, and what is wrong with it.
 pub fn judge(ended: &Ended, what: &str) -> (Outcome, Vec<Violation>) {
     let mut found = Violations::default();
     let detail = || format!("{what}: {:?}\n{}", ended.status, ended.errors);
@@ -58,7 +58,7 @@ fn outcome(ended: &Ended) -> Outcome {
         return Outcome::Failed;
     }
     if let Some(signal) = ended.died_of() {
-        // A signal that comes before anybody listens to it ends the process.
+        // A signal ends the process if it comes before the process handles signals.
         return match ended.sent {
             Some(Signal::SIGKILL) => Outcome::Killed,
             Some(sent) if sent as i32 == signal => Outcome::Stopped,
@@ -77,7 +77,7 @@ fn outcome(ended: &Ended) -> Outcome {
     }
 }
 
-/// Whether some line says what went wrong.
+/// Whether some line names a cause.
 fn names_cause(errors: &str) -> bool {
     errors.lines().any(|line| line.strip_prefix("error: ").is_some_and(|cause| cause.len() > 3))
 }
@@ -89,7 +89,7 @@ fn panic_place(errors: &str) -> Option<String> {
     Some(place.join(":"))
 }
 
-/// What ended a process that did not say it itself.
+/// The cause of a crash that the process did not report as an error itself.
 fn cause(errors: &str) -> &'static str {
     let causes = [
         ("memory allocation", ", memory"),

@@ -1,4 +1,4 @@
-//! What must hold of each flow.
+//! Rules that hold for each flow.
 
 use flowsched_experiment::results::FlowRow;
 use flowsched_units::{PACKET_PAYLOAD, Time};
@@ -6,12 +6,12 @@ use flowsched_units::{PACKET_PAYLOAD, Time};
 use crate::study::RunView;
 use crate::violation::Violations;
 
-/// How much shorter a time may be than it should: rounding of rates.
+/// Relative slack of times, for the rounding of rates.
 const ROUNDING: f64 = 1e-9;
 /// The most links of a path.
 const MOST_LINKS: u64 = 64;
 
-/// The bits of a fluid flow that count as sent before they are.
+/// A fluid flow ends when this many bits are left.
 const AS_GOOD_AS_SENT: f64 = 0.125;
 
 /// Checks all flows of the run.
@@ -46,8 +46,8 @@ fn broken(run: &RunView, flow: &FlowRow) -> Vec<&'static str> {
     rules
 }
 
-/// The last byte arrives before the sender knows it, both before the run ends; a flow that was
-/// given up had a deadline and did not finish.
+/// Whether the last byte arrived before the sender knew it, and both happened before the run ended.
+/// A flow that was given up must have a deadline and must not have finished.
 fn ends_in_order(run: &RunView, flow: &FlowRow) -> bool {
     let is_known_late = flow.fct.is_none_or(|fct| flow.receiver_fct.is_some_and(|at| at <= fct));
     let end = last_time(run);
@@ -57,19 +57,20 @@ fn ends_in_order(run: &RunView, flow: &FlowRow) -> bool {
     is_known_late && is_before_end(flow.fct) && is_before_end(flow.receiver_fct) && is_given_up_well
 }
 
-/// When the last flow can have ended. The ports of fluids are sampled last when the last bit is
-/// sent, before it has arrived.
+/// The latest time at which a flow can have ended. With the fluid engine, the last sample is taken
+/// when the last bit is sent, which is before it arrives.
 fn last_time(run: &RunView) -> Time {
     let sampled = run.end().filter(|_| run.promises.has_packets);
     sampled.or(run.promises.until).unwrap_or(Time::MAX)
 }
 
-/// Without `until`, a run goes on until its last flow has ended.
+/// Whether the flow has ended, if it had to. Without `until`, a run goes on until its last flow has
+/// ended.
 fn has_ended(run: &RunView, flow: &FlowRow) -> bool {
     !run.is_over() || flow.finished() || flow.gave_up
 }
 
-/// Whether the payload arrived sooner than the links of its hosts can carry it.
+/// Whether the payload arrived sooner than the links of its hosts could carry it.
 fn is_faster_than_links(run: &RunView, flow: &FlowRow) -> bool {
     let Some(time) = flow.receiver_fct else { return false };
     if run.samples.is_empty() {
@@ -83,8 +84,8 @@ fn is_faster_than_links(run: &RunView, flow: &FlowRow) -> bool {
     (time.as_ps() as f64) < least_ps * (1.0 - ROUNDING) - 1.0
 }
 
-/// Whether a flow on one path took less time than it does alone on the idle network. The ideal
-/// time rounds each packet's transmission to a picosecond, the engines do not; fluid flows end
+/// Whether a flow on one path took less time than alone on the idle network. The ideal time rounds
+/// each packet's transmission to a picosecond, which the engines do not. Fluid flows end
 /// [`AS_GOOD_AS_SENT`] bits early.
 fn is_faster_than_alone(run: &RunView, flow: &FlowRow) -> bool {
     let Some(fct) = flow.fct.filter(|_| run.promises.is_one_path) else { return false };
@@ -95,7 +96,7 @@ fn is_faster_than_alone(run: &RunView, flow: &FlowRow) -> bool {
     (fct.as_ps() as f64) < flow.ideal_fct.as_ps() as f64 - slack
 }
 
-/// Whether the counters of packets fit each other and the size.
+/// Whether the packet counters fit each other and the flow's size.
 fn counts_fit(run: &RunView, flow: &FlowRow) -> bool {
     let packets = flow.packets;
     if !run.promises.has_packets {
@@ -119,7 +120,7 @@ mod tests {
     use super::*;
     use crate::study::Promises;
 
-    /// A run of one flow of ten packets at 10 Gbps, all of which is well.
+    /// A correct run of one flow of ten packets at 10 Gbps.
     fn good() -> RunView {
         let port = |owner: &str, peer: &str| PortRecord {
             owner: owner.into(),

@@ -1,4 +1,4 @@
-//! What must hold of each port at each sample.
+//! Rules that hold for each port at each sample.
 
 use flowsched_experiment::results::PortRow;
 use flowsched_units::{PACKET_HEADER, Time};
@@ -8,10 +8,11 @@ use crate::violation::Violations;
 
 /// The largest packet with the longest header, bytes.
 const LARGEST_PACKET: u64 = 1_600;
-/// How much more than its link carries a fluid may send. The fluid makes room for acknowledgements
-/// only when its rates would be wrong by more than this (`WORTH_A_LOOK` of `flowsched-fluid`).
+/// The share by which a fluid may send more than its link carries. The fluid engine makes room for
+/// acknowledgements only if its rates would otherwise be wrong by more than this (`WORTH_A_LOOK` of
+/// `flowsched-fluid`).
 const FLUID: f64 = 0.002;
-/// The same for packets: rounding of times.
+/// The share by which packets may exceed the link's rate, for the rounding of times.
 const ROUNDING: f64 = 1e-6;
 
 /// Checks all samples of the run.
@@ -36,7 +37,7 @@ pub fn judge(run: &RunView, found: &mut Violations) {
     });
 }
 
-/// Whether bytes and packets fit each other; fluids have no packets.
+/// Whether bytes and packets fit each other. Both must be 0 with the fluid engine.
 fn is_plausible(run: &RunView, sample: &PortRow) -> bool {
     if !run.promises.has_packets {
         let packets = [sample.queue_bytes, sample.queue_packets, sample.tx_packets];
@@ -55,8 +56,8 @@ fn has_not_fallen(earlier: &PortRow, sample: &PortRow) -> bool {
         && earlier.ecn_marks <= sample.ecn_marks
 }
 
-/// Whether the link could carry what was sent between two samples. A packet counts as sent from
-/// its first bit on.
+/// Whether the link could carry the bytes that were sent between two samples. A packet counts as
+/// sent when its first bit leaves.
 fn keeps_rate(has_packets: bool, rate: u64, earlier: &PortRow, sample: &PortRow) -> bool {
     let sent = sample.tx_bytes.saturating_sub(earlier.tx_bytes) as f64 * 8.0;
     let seconds = sample.time.saturating_sub(earlier.time).as_secs_f64();

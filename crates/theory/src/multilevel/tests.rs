@@ -41,8 +41,8 @@ fn ever_finer_levels_tend_to_foreground_background() {
     assert!(errors[2] < errors[1] && errors[1] < errors[0] && errors[2] < 2e-3, "{errors:?}");
 }
 
-/// The mean work in the system does not depend on the discipline: it is the sum over all
-/// attained services of those who have it, times what they have left (Kleinrock).
+/// The mean work in the system does not depend on the discipline. It is the sum, over all attained
+/// services, of the number of flows that have it times what they have left (Kleinrock).
 #[test]
 fn shared_levels_conserve_work() {
     for (name, load, thresholds) in [
@@ -92,7 +92,7 @@ fn simulate(
     let (mut now, mut next, mut done) = (0.0, 0.0, Vec::new());
     while done.len() < 400_000 {
         let top = active.iter().map(|flow| level(flow.served)).min();
-        // In the order of coming: whoever has been served here goes on; then the earliest.
+        // Flows go in the order of arrival: the one that has been served here, then the earliest.
         let chosen: Vec<usize> = match top {
             None => Vec::new(),
             Some(top) => {

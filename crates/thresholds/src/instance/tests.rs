@@ -66,7 +66,7 @@ fn forecast(sizes: &SizeDistribution, load: f64, packets: bool, links: usize) ->
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// By costs of levels on one side, by predictions on the other.
+    /// Compares costs of levels with predictions.
     #[test]
     fn no_choice_is_better(
         sizes in sizes(),
@@ -137,7 +137,8 @@ proptest! {
         check_layers(&Costs { model: MultilevelPs, terms: &terms })?;
     }
 
-    /// The factors of a level come to its cost, but for what does not change with its beginning.
+    /// The scalar product of a level's factors is its cost, except for what does not change with
+    /// its beginning.
     #[test]
     fn factors_come_to_the_cost(sizes in sizes(), load in 0.05f64..0.95, packets: bool) {
         let forecast = forecast(&sizes, load, packets, 2);
@@ -148,7 +149,7 @@ proptest! {
         check_factors(&Costs { model: MultilevelPs, terms: &terms })?;
     }
 
-    /// What makes divide and conquer possible is there for the one model that claims it.
+    /// The one model that claims to be Monge is, so that divide and conquer is possible.
     #[test]
     fn monge_is_monge(sizes in sizes(), load in 0.05f64..0.95) {
         let forecast = forecast(&sizes, load, false, 1);

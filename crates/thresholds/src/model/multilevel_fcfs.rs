@@ -2,8 +2,8 @@
 //! the level `(a, b]` takes `W(b) / (1 - rho(a)) + x / (1 - rho(a))`, where `W(b)` is the mean
 //! work if flows ended at b.
 //!
-//! With whole packets, that of a lower level which is being sent is waited for too; and the last
-//! one of the flow is not interrupted, which saves it `rho(a) / (1 - rho(a))` packets.
+//! With whole packets, a flow also waits for a packet of a lower level that is being sent. Its own
+//! last packet is not interrupted, which saves it `rho(a) / (1 - rho(a))` packets.
 
 use super::{Delay, LevelModel, Model};
 use crate::edge::{Edge, Edges};
@@ -24,9 +24,9 @@ impl Model for MultilevelFcfs {
     }
 }
 
-/// With F and H as the weight and the weighted bytes of the flows up to a size:
-/// `(F(b) - F(a)) W(b) / (1 - rho(a)) + (H(b) - H(a)) (1 / (1 - rho(a)) - 1)`, and with whole
-/// packets H less a packet for each flow.
+/// The cost of a level, with F and H as the weight and the weighted bytes of the flows up to a
+/// size: `(F(b) - F(a)) W(b) / (1 - rho(a)) + (H(b) - H(a)) (1 / (1 - rho(a)) - 1)`. With whole
+/// packets, H is less by a packet for each flow.
 impl LevelModel for MultilevelFcfs {
     const FACTORS: usize = 4;
 

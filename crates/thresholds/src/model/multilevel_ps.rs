@@ -1,11 +1,12 @@
 //! Levels with processor sharing inside (Kleinrock, volume 2, 4.7; Aalto and Ayesta 2006).
 //!
-//! A flow comes to the level `(a, b]` after `D(a) = (W(a) + a) / (1 - rho(a))`, in a batch with
-//! all that passed a in the same busy period of the levels above; with one that has just come
-//! there are `2 lambda P(S > a) D(a)` others on average. The level is then a processor-sharing
-//! queue with batch arrivals, which has no closed form. Taken here: each other flow of the batch
-//! adds to the time for a service of y what it would if flows' rests were all of one length,
-//! `int_0^y P(rest > u) du / (1 - load)`. This conserves work exactly whatever the sizes are:
+//! A flow comes to the level `(a, b]` after `D(a) = (W(a) + a) / (1 - rho(a))`, in a batch with all
+//! flows that passed a in the same busy period of the levels above. A flow that has just come meets
+//! `2 lambda P(S > a) D(a)` others of its batch on average. The level is then a processor-sharing
+//! queue with batch arrivals, which has no closed form. This is an approximation: each other flow
+//! of the batch adds to the time for a service of y what it would if the rests of all flows had one
+//! length, `int_0^y P(rest > u) du / (1 - load)`. This conserves work exactly whatever the sizes
+//! are:
 //!
 //! `T(x) = D(a) + (x - a + 2 lambda D(a) (G(x) - G(a))) / (1 - rho(b))`.
 
@@ -30,8 +31,8 @@ impl Model for MultilevelPs {
     }
 }
 
-/// Sums over the flows between two edges: their weight, and with it what they have left beyond
-/// the first edge, in bytes and as `G` counts them.
+/// Sums over the flows between two edges: their weight, and what they have left beyond the first
+/// edge times their weight, in bytes and as `G` counts them.
 struct Between {
     flows: f64,
     bytes: f64,
@@ -49,9 +50,10 @@ impl Between {
     }
 }
 
-/// With F, H and J as the sums above between a and b, and s for `1 / (1 - rho)`:
-/// `(D(a) - a) F + (s(b) - 1) H + 2 lambda D(a) s(b) J`, and the wait for packets that are being
-/// sent, `s(a) F` times their rest, which falls in b as `waiting - blocked s(b)`.
+/// The cost of a level, with F, H and J as the sums above between a and b, and s for
+/// `1 / (1 - rho)`: `(D(a) - a) F + (s(b) - 1) H + 2 lambda D(a) s(b) J`, and the wait for packets
+/// that are being sent. This wait is `s(a) F` times their rest, which falls in b as
+/// `waiting - blocked s(b)`.
 impl LevelModel for MultilevelPs {
     const FACTORS: usize = 7;
 

@@ -1,9 +1,9 @@
-//! The PIAS paper's model: every queue is M/M/1 with the service rate that higher ones leave
-//! (ToN 2017, III-C). A flow meets one packet delay in every queue that it comes through.
+//! The PIAS paper's model: every queue is M/M/1 with the service rate that higher queues leave (ToN
+//! 2017, III-C). A flow meets one packet delay in every queue that it passes.
 //!
-//! With the traffic of a queue taken exactly, `lambda (G(b) - G(a))` for the queue of the level
-//! `(a, b]`, the rate left to it telescopes, and its packet delay is `1 / (mu - lambda G(b))`.
-//! With the paper's bound, `lambda (b - a) P(S > a)`, it depends on all earlier thresholds.
+//! If the traffic of a queue is exact, `lambda (G(b) - G(a))` for the queue of the level `(a, b]`,
+//! the rate left to the queue telescopes, and its packet delay is `1 / (mu - lambda G(b))`. With
+//! the paper's bound, `lambda (b - a) P(S > a)`, the delay depends on all earlier thresholds.
 
 use flowsched_units::PACKET_PAYLOAD;
 
@@ -12,7 +12,7 @@ use crate::edge::{Edge, Edges};
 
 const PACKET: f64 = PACKET_PAYLOAD as f64;
 
-/// With the exact traffic of a queue.
+/// The model with the exact traffic of a queue.
 #[derive(Debug)]
 pub(crate) struct PiasMm1;
 
@@ -29,7 +29,7 @@ impl Model for PiasMm1 {
     }
 }
 
-/// `1 / (1 - rho(b))` for all flows beyond a.
+/// The cost of a level: `1 / (1 - rho(b))` for all flows beyond a.
 impl LevelModel for PiasMm1 {
     const FACTORS: usize = 1;
 
@@ -45,19 +45,19 @@ impl LevelModel for PiasMm1 {
         factors[0] = edge.stretch;
     }
 
-    /// A product of something that falls with the beginning and something that rises with the
-    /// end is Monge.
+    /// The product of a factor that falls with the beginning and a factor that rises with the end
+    /// is Monge.
     fn is_monge(&self, edges: &Edges) -> bool {
         edges.edges.is_sorted_by(|a, b| a.flows_above >= b.flows_above && a.stretch <= b.stretch)
     }
 }
 
-/// With the paper's upper bound on the traffic of a queue.
+/// The model with the paper's upper bound on the traffic of a queue.
 #[derive(Debug)]
 pub(crate) struct PiasMm1Bound;
 
 impl PiasMm1Bound {
-    /// The bound of the load of the queue of a level.
+    /// The bound on the load of the queue of a level.
     pub(crate) fn load(edges: &Edges, from: &Edge, to: &Edge) -> f64 {
         edges.arrival_rate * (to.size - from.size) * from.share_above
     }

@@ -1,10 +1,10 @@
-//! The two ways to add a level against the plain one.
+//! Compares the two ways to add a level with the plain one.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Costs by factors at random.
+/// Costs from random factors.
 #[derive(Debug)]
 pub(crate) struct ByFactors {
     begins: Vec<Vec<f64>>,
@@ -38,7 +38,7 @@ impl LevelCosts for ByFactors {
     }
 }
 
-/// The cheapest cost with at most `levels`, every level tried everywhere.
+/// The cheapest cost with at most `levels`. Tries every beginning of every level.
 fn plain(costs: &ByFactors, levels: usize) -> f64 {
     let last = costs.last();
     let mut layer: Vec<f64> = (0..=last).map(|to| costs.cost(0, to)).collect();

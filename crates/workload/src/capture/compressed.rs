@@ -1,4 +1,4 @@
-//! Captures that are compressed, told by their first bytes, whatever their names.
+//! Decompresses captures. The first bytes of a file tell its format, whatever its name.
 
 use std::io::{self, Cursor, Read};
 
@@ -14,7 +14,8 @@ const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const BZIP2: &[u8] = b"BZh";
 const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
 
-/// The capture itself: `file` decompressed if it is gzip or zstd, as it is if it is not compressed.
+/// The capture itself. Decompresses `file` if it is gzip or zstd, and reads it as it is if it is
+/// not compressed.
 ///
 /// # Errors
 /// [`CaptureError::Compressed`] for xz and bzip2, [`CaptureError::Unreadable`] if the first bytes
@@ -45,12 +46,12 @@ pub(super) fn decompress<'a>(
     })
 }
 
-/// Reads as much as is asked for, unless the end comes first: the parser of captures takes the
-/// first read for the beginning of the file, and decompressors hand out a few bytes at a time.
+/// Fills the whole buffer at each read, unless the end comes first. The parser of captures takes
+/// the first read for the beginning of the file, and decompressors return a few bytes at a time.
 struct Filled<R> {
     reader: R,
-    /// Met after bytes that had to be handed out first. Decompressors tell of a wrong checksum only
-    /// once.
+    /// An error that came after bytes that have to be returned first. Decompressors report a wrong
+    /// checksum only once.
     error: Option<io::Error>,
 }
 

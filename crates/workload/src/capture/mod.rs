@@ -1,8 +1,8 @@
 //! Packet captures summarised to flows.
 //!
-//! Each direction of a connection is a flow of its own: what one address sent to another between
-//! two ports, until they fall silent for long or a new connection begins. Packets without
-//! payload count for nothing, and neither do bytes that TCP sent again.
+//! Each direction of a connection is a flow of its own: the bytes that one address sent to another between two
+//! ports, until a long silence or a new connection. Packets without payload do not count, and neither do bytes that
+//! TCP sent again.
 
 mod compressed;
 mod error;
@@ -20,13 +20,13 @@ use crate::flow::{Flow, LARGEST_FLOW, LATEST};
 pub use error::CaptureError;
 use packet::{Connection, Packet, Protocol};
 
-/// Bytes that are looked at together: more than any packet has.
+/// The size of the buffer in bytes: more than any packet has.
 const BUFFER: usize = 1 << 20;
 
 /// What a capture says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capture {
-    /// Its flows by their starts, since the first packet. Hosts are numbers in `hosts`.
+    /// Its flows by their starts, which count from the first packet. Hosts are places in `hosts`.
     pub flows: Vec<Flow>,
     /// The addresses, in their order.
     pub hosts: Vec<IpAddr>,
@@ -241,8 +241,8 @@ impl Summary {
 }
 
 impl Open {
-    /// Counts the bytes from `sequence` on that were not covered before: those after the highest,
-    /// whatever of them the capture missed, and those before the lowest of a short flow.
+    /// Counts the bytes from `sequence` on that were not covered before: those after the highest, including bytes
+    /// that the capture missed, and those before the lowest of a short flow.
     fn cover(&mut self, sequence: u32, payload: u32) {
         let end = sequence.wrapping_add(payload);
         let after = end.wrapping_sub(self.next) as i32;

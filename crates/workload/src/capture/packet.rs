@@ -35,10 +35,11 @@ const COOKED_2: Linktype = Linktype(276);
 /// first.
 const LONGEST: u32 = 1 << 24;
 
-/// The packet in `data`, of which `length` bytes were on the wire. The outer `None` is a link type
-/// that is not known, the inner one a packet that counts for nothing.
+/// The packet in `data`, of which `length` bytes were on the wire. The outer `None` stands for a
+/// link type that is not known, the inner one for a packet that does not count.
 pub(super) fn parse(link: Linktype, data: &[u8], length: u32) -> Option<Option<Packet>> {
-    // The type and the start of what a cooked header is before.
+    // Parses what follows a cooked header. Its type is at `type_at`, and the header ends at
+    // `start`.
     let cooked = |type_at: usize, start: usize| {
         let ether_type = data.get(type_at..type_at + 2)?;
         let ether_type = u16::from_be_bytes([ether_type[0], ether_type[1]]);
@@ -76,7 +77,8 @@ fn packet(sliced: &LaxSlicedPacket<'_>, data: &[u8], length: u32) -> Option<Pack
     if src == dst {
         return None;
     }
-    // A card that cuts packets up itself is handed some that are too long to say so.
+    // A card that segments packets itself gets some that are too long for the length field, which
+    // is then 0.
     let declared = if declared == 0 { (length as usize).checked_sub(begin)? } else { declared };
     let end = begin + declared;
     let (ports, headers, protocol) = match sliced.transport.as_ref()? {

@@ -128,7 +128,8 @@ pub(super) fn many_to_one(
     Ok(Rule::One(Pairs::ManyToOne { receiver }))
 }
 
-/// The receivers are never all the way around, where they would be the senders.
+/// A rule with the stride of the settings. Refuses strides with which the receivers would be the
+/// senders.
 pub(super) fn stride(
     settings: &Settings,
     network: &Network,

@@ -11,7 +11,7 @@ use super::table::{Point, Table};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SizeUnit {
     Byte,
-    /// Of 1460 B.
+    /// Packets of 1460 B.
     Packet,
 }
 

@@ -5,11 +5,11 @@ use thiserror::Error;
 
 use super::{LARGEST_SIZE, Point, SizeDistribution};
 
-/// A line of a CDF that cannot be.
+/// An invalid line of a CDF.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: found {found}, expected {allowed}")]
 pub struct CdfError {
-    /// Counted from 1; the last line for what the end lacks.
+    /// The line, counted from 1. The last line if something is missing at the end.
     pub line: usize,
     /// What was found.
     pub found: String,
@@ -17,9 +17,9 @@ pub struct CdfError {
     pub allowed: String,
 }
 
-/// Reads a CDF: pairs of a size in bytes and the probability of this size or less, rising, the
-/// last probability 1, linear between two lines. `#` starts a comment. A repeated size is an
-/// atom, and so is the first size if its probability is over 0.
+/// Reads a CDF. Each line is a pair of a size in bytes and the probability of this size or less.
+/// Both rise, the last probability is 1, and the CDF is linear between two lines. `#` starts a
+/// comment. A repeated size is an atom, and so is the first size if its probability is over 0.
 ///
 /// # Errors
 /// [`CdfError`] with the line where sizes or probabilities fall, are no numbers or out of
@@ -61,7 +61,7 @@ fn check(point: Point, before: Option<Point>) -> Result<(), (String, String)> {
     if !(0.0..=LARGEST_SIZE).contains(&size) {
         return Err((format!("size {size}"), format!("a size from 0 to {LARGEST_SIZE:e} B")));
     }
-    // Up to the rounding error of whoever summed the probabilities up.
+    // Allows for rounding errors in sums of probabilities.
     if !(0.0..=1.0 + TOLERANCE).contains(&cumulative) {
         return Err((format!("probability {cumulative}"), "a probability from 0 to 1".to_owned()));
     }

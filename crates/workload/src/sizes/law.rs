@@ -108,7 +108,7 @@ impl Law {
     }
 }
 
-/// `value` times the mass above it, also where the value is infinite and nothing is above.
+/// `value` times the mass above it. Zero if nothing is above, even if the value is infinite.
 fn rest(value: f64, above: f64) -> f64 {
     if above > 0.0 { value * above } else { 0.0 }
 }

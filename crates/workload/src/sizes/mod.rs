@@ -74,7 +74,7 @@ impl SizeDistribution {
     /// one.
     ///
     /// # Errors
-    /// [`SizesError`] unless the shape is a number over 0 and the sizes are rising.
+    /// [`SizesError`] unless the shape is over 0 and at most 10, and the sizes are rising.
     pub fn bounded_pareto(
         shape: f64,
         from: Bytes,
@@ -90,15 +90,15 @@ impl SizeDistribution {
     /// the size's natural logarithm.
     ///
     /// # Errors
-    /// [`SizesError`] unless sigma is a number over 0 and not beyond all measure.
+    /// [`SizesError`] unless sigma is over 0 and at most 10.
     pub fn lognormal(mean: Bytes, sigma: f64) -> Result<SizeDistribution, SizesError> {
         error::check_shape("lognormal", sigma)?;
         let mu = libm::log(mean.get().max(1) as f64) - sigma * sigma / 2.0;
         Ok(SizeDistribution { law: Law::Parametric(Parametric::Lognormal { mu, sigma }) })
     }
 
-    /// What was seen: sizes with weights (1 for a plain sample). Sizes of 0 and weights that are
-    /// not over 0 are left out; `None` if nothing is left.
+    /// The distribution of a sample: sizes with weights (1 for a plain sample). Sizes of 0 and
+    /// weights that are not over 0 are left out. `None` if nothing is left.
     pub fn from_weighted(samples: impl IntoIterator<Item = (Bytes, f64)>) -> Option<Self> {
         let mut samples: Vec<(Bytes, f64)> = samples
             .into_iter()
@@ -170,7 +170,7 @@ impl SizeDistribution {
         self.law.below(bytes)
     }
 
-    /// The smallest size in bytes that flows are not larger than with probability `p`.
+    /// The smallest size in bytes that a flow does not exceed with probability `p`.
     pub fn quantile(&self, p: f64) -> f64 {
         self.law.quantile(p)
     }

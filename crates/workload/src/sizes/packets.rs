@@ -22,7 +22,7 @@ const SUMMED_PACKETS: f64 = 4096.0;
 pub(super) struct Packets(Table);
 
 impl Packets {
-    /// Of a table that has all its points at whole packets, from 1 on; `None` if it has not.
+    /// A table in whole packets. `None` unless all its points are at whole packets, from 1 on.
     pub(super) fn new(table: Table) -> Option<Packets> {
         let whole = |size: f64| size >= PACKET && size % PACKET == 0.0;
         table.points().iter().all(|point| whole(point.size)).then_some(Packets(table))

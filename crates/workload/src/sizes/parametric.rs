@@ -8,7 +8,7 @@ use super::normal;
 /// A law with a density.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Parametric {
-    /// Of this mean.
+    /// Exponential with this mean.
     Exponential { mean: f64 },
     /// Density in proportion to `size^-(shape + 1)` between two sizes.
     BoundedPareto { shape: f64, from: f64, to: f64 },
@@ -84,7 +84,7 @@ impl Parametric {
         }
     }
 
-    /// Moments of what is not larger than `size`.
+    /// Moments of the sizes up to `size`.
     pub(super) fn moments_up_to(&self, size: f64) -> Moments {
         if size <= self.min() {
             return Moments::default();

@@ -10,8 +10,8 @@ const NODES: [(f64, f64); 4] = [
     (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
 ];
 
-/// Intervals are no longer than this times their start, so that powers of the size are
-/// integrated to rounding error.
+/// The largest ratio of an interval's end to its start, so that powers of the size are integrated
+/// to rounding error.
 const LONGEST_RATIO: f64 = 1.5;
 
 /// The number of packets up to which an integrand may jump where one packet more is needed.
@@ -30,7 +30,7 @@ fn interval<const N: usize>(from: f64, to: f64, values: impl Fn(f64) -> [f64; N]
     total
 }
 
-/// The integral over `from..to`, cut where it gets long in proportion to where it starts.
+/// The integral over `from..to`, cut into intervals that are short relative to their starts.
 pub(super) fn smooth<const N: usize>(
     from: f64,
     to: f64,
@@ -48,7 +48,7 @@ pub(super) fn smooth<const N: usize>(
     total
 }
 
-/// As [`smooth`], cut at whole packets as well as long as there are few.
+/// As [`smooth`], but also cut at whole packets as long as there are few.
 pub(super) fn by_packets<const N: usize>(
     from: f64,
     to: f64,

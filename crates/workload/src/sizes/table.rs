@@ -51,8 +51,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// From points in rising order that end at 1, the first with no mass below it but its own:
-    /// if its probability is not 0, it is an atom. Whoever calls has checked that.
+    /// A table of points in rising order that end at 1, which the caller has checked. The first
+    /// point is an atom if its probability is not 0.
     pub(super) fn new(points: impl IntoIterator<Item = Point>) -> Table {
         let mut kept: Vec<Point> = Vec::new();
         for point in points {
@@ -113,8 +113,8 @@ impl Table {
         self.points[self.points.len() - 1].size
     }
 
-    /// The last point of those at `size` or below, and how far beyond it `size` is, from 0 to 1
-    /// of the way to the next.
+    /// The last of the points at `size` or below, and how far `size` is on the way from it to the
+    /// next one, from 0 to 1.
     fn place(&self, size: f64) -> Option<(usize, f64)> {
         let after = self.points.partition_point(|point| point.size <= size);
         let before = after.checked_sub(1)?;
@@ -162,7 +162,7 @@ impl Table {
         }
     }
 
-    /// Moments of what is not larger than `size`.
+    /// Moments of the sizes up to `size`.
     pub(super) fn moments_up_to(&self, size: f64) -> Moments {
         let size = size.min(self.max());
         let Some((before, part)) = self.place(size) else {

@@ -1,4 +1,4 @@
-//! Random frames of many flows, with what a parser must find in them.
+//! Random frames of many flows, with what a parser must find in each.
 
 use etherparse::{
     EtherType, IpFragOffset, IpNumber, Ipv4Header, Ipv6FlowLabel, Ipv6Header, TcpHeader, UdpHeader,
@@ -10,22 +10,22 @@ pub(super) const FIN: u8 = 1;
 pub(super) const SYN: u8 = 2;
 pub(super) const RST: u8 = 4;
 
-/// A frame, and the truth about it.
+/// A frame, and what a parser must find in it.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) bytes: Vec<u8>,
     pub(super) mark: u32,
     pub(super) gso_size: u32,
-    /// `None`: to be left alone whatever the rule.
+    /// `None` if the frame must be left alone, whatever the rule.
     pub(super) truth: Option<Truth>,
-    /// Where the outer IP header is.
+    /// The offset of the outer IP header.
     l3: usize,
 }
 
-/// Version of IP, addresses, ports, protocol, VXLAN network: what makes a flow.
+/// The IP version, addresses, ports, protocol and VXLAN network, which identify a flow.
 pub(super) type FlowName = (u8, usize, u16, u16, u8, u32);
 
-/// What there is to know of a packet.
+/// What a parser must find in a packet.
 #[derive(Clone, Debug)]
 pub(super) struct Truth {
     pub(super) flow: FlowName,
@@ -39,13 +39,14 @@ pub(super) struct Truth {
 }
 
 impl Frame {
-    /// Packets on the wire: the segments of a super-packet count one by one.
+    /// The number of packets on the wire. The segments of a super-packet count one by one.
     pub(super) fn wire_packets(&self) -> u32 {
         let payload = self.truth.as_ref().map_or(0, |truth| truth.payload);
         if self.gso_size == 0 { 1 } else { payload.div_ceil(self.gso_size) }
     }
 
-    /// The frame with that code point in its outer header, checksum and ECN bits right.
+    /// The frame with this code point in its outer header. The checksum is correct, and the ECN
+    /// bits are unchanged.
     pub(super) fn tagged(&self, code_point: Option<u8>) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         let Some(code_point) = code_point else { return bytes };
@@ -70,16 +71,16 @@ impl Frame {
 /// The sending side of many flows.
 pub(super) struct Frames {
     next_seq: Vec<u32>,
-    /// The last sequence number that was sent again, and when the last packet left.
+    /// The last sequence number that was sent again, and the time of the last packet.
     again: Vec<u32>,
     last_sent: Vec<u64>,
 }
 
-/// A silence that a sender's timer may have ended, in nanoseconds.
+/// A pause, in nanoseconds, that a sender's timer may have ended.
 const SILENCE: u64 = 9_000_000;
 
 const FLOWS: usize = 3000;
-/// The flows that send most.
+/// The number of flows that send most packets.
 const BUSY: usize = 40;
 const HOSTS: usize = 16;
 
@@ -121,7 +122,7 @@ impl Sending {
 
 impl Frames {
     pub(super) fn new() -> Frames {
-        // Close to where sequence numbers wrap around.
+        // Start close to the wrap-around of sequence numbers.
         let next_seq: Vec<u32> =
             (0..FLOWS).map(|index| (index as u32 * 7919).wrapping_neg()).collect();
         Frames { again: next_seq.clone(), next_seq, last_sent: vec![0; FLOWS] }
@@ -179,11 +180,11 @@ impl Frames {
             bytes: Vec::new(),
         };
         if gso_size == 0 && random.random_range(0..100) == 0 {
-            // Truncated: shorter than its IP header says.
+            // Truncate the frame: it is shorter than its IP header says.
             bytes.truncate(random.random_range(shortest(&bytes)..bytes.len()));
             frame.truth = None;
         } else if gso_size == 0 && random.random_range(0..20) == 0 {
-            // Padded, as short Ethernet frames are.
+            // Pad the frame, as short Ethernet frames are padded.
             bytes.extend(vec![0xaa; random.random_range(0..40)]);
         }
         if frame.truth.is_some() {
@@ -193,8 +194,7 @@ impl Frames {
         frame
     }
 
-    /// What the other end of one of the TCP flows that send most sends back; and the flow that it
-    /// answers.
+    /// A packet from the other end of a busy TCP flow, and the flow that it answers.
     pub(super) fn answer(random: &mut ChaCha8Rng) -> (Vec<u8>, FlowName) {
         let mut sending = Sending::numbered(random.random_range(0..BUSY));
         while !sending.is_tcp {
@@ -230,7 +230,8 @@ impl Frames {
         self.last_sent[sending.index] = now;
         let is_timer = silence >= SILENCE && random.random_bool(0.5);
         let seq = match random.random_range(0..100) {
-            // The same one as last time, with or without news in between, or another.
+            // The same sequence number as last time, with or without new data in between, or
+            // another one.
             0..50 if is_timer => self.again[sending.index],
             _ if is_timer => next.wrapping_sub(1448),
             0..6 => next.wrapping_sub(random.random_range(0..20_000)),
@@ -258,7 +259,8 @@ impl Frames {
     }
 }
 
-/// Test runs refuse frames without a whole IP header, but where VLAN headers hide that.
+/// The shortest frame that test runs accept: one with a whole IP header, unless VLAN headers hide
+/// the header.
 fn shortest(bytes: &[u8]) -> usize {
     match bytes[12..14] {
         [0x08, 0x00] => 34,
@@ -353,7 +355,8 @@ fn address6(host: usize) -> [u8; 16] {
     address
 }
 
-/// A chain of extension headers before `protocol`: the number of its first, and its bytes.
+/// A chain of extension headers before `protocol`. Returns the number of the first header, and the
+/// bytes.
 fn extensions(protocol: u8, fragment: bool, random: &mut ChaCha8Rng) -> (u8, Vec<u8>) {
     const HOP_BY_HOP: u8 = 0;
     const ROUTING: u8 = 43;
@@ -375,7 +378,7 @@ fn extensions(protocol: u8, fragment: bool, random: &mut ChaCha8Rng) -> (u8, Vec
     for (place, kind) in chain.iter().enumerate() {
         let next = chain.get(place + 1).copied().unwrap_or(protocol);
         match *kind {
-            // Whole in itself, unless it is the one that makes the packet a fragment.
+            // A complete packet, unless this header is the one that makes it a fragment.
             FRAGMENT if fragment && place == last => bytes.extend([next, 0, 0, 1, 0, 0, 0, 7]),
             FRAGMENT => bytes.extend([next, 0, 0, 0, 0, 0, 0, 7]),
             AUTHENTICATION => {
@@ -403,7 +406,7 @@ fn ethernet(ethertype: u16, payload: &[u8], random: &mut ChaCha8Rng) -> Vec<u8> 
     bytes
 }
 
-/// `frame` in a VXLAN packet: ethertype and bytes of the outer IP packet.
+/// Puts `frame` into a VXLAN packet. Returns the ethertype and the bytes of the outer IP packet.
 fn vxlan(network: u32, frame: &[u8], random: &mut ChaCha8Rng) -> (u16, Vec<u8>) {
     let mut udp = Vec::new();
     let length = (16 + frame.len()) as u16;
@@ -419,7 +422,7 @@ fn vxlan(network: u32, frame: &[u8], random: &mut ChaCha8Rng) -> (u16, Vec<u8>) 
     (if is_ipv6 { 0x86dd } else { 0x0800 }, ip(&outer, &udp, false, random))
 }
 
-/// What is not to be touched: other protocols, broken headers.
+/// A frame that must be left alone, because it has another protocol or a malformed header.
 fn odd(random: &mut ChaCha8Rng) -> Frame {
     let sending = Sending::numbered(random.random_range(0..FLOWS) / 3 * 3 + 1);
     let mut packet = ip(&sending, &transport(&sending, 1, 0, 100, random), false, random);

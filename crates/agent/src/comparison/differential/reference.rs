@@ -1,5 +1,5 @@
-//! What each packet's level must be: the Rust MLFQ tagger, behind a second implementation of
-//! what turns packets into departures.
+//! Computes the level that each packet must have: the MLFQ tagger in Rust, behind a second
+//! implementation of what turns packets into departures.
 
 use std::collections::BTreeMap;
 
@@ -12,29 +12,29 @@ use crate::bpf::types::constant;
 use crate::config::Config;
 
 const UDP: u8 = 17;
-/// Binary digits of a tick of the clock that is handed in.
+/// Binary digits of a tick of the injected clock.
 const INJECTED_TICK: u32 = constant::FS_INJECTED_TICK_BITS.0;
 
 #[derive(Default)]
 struct Flow {
     mlfq: MlfqFlow,
-    /// Of the first byte of the flow; offsets count from it.
+    /// The offset of the next byte, from the first byte of the flow.
     next_offset: u64,
     next_seq: u32,
     last_sent: u64,
-    /// Of the clock, in which the last packet was sent.
+    /// The tick in which the last packet was sent.
     tick: Option<u64>,
-    /// Sequence number of the last timeout, and how many in a row it had.
+    /// The sequence number of the last timeout, and the number of timeouts in a row that it had.
     timeouts: Option<(u32, u32)>,
     mark: u32,
-    /// When the other end was last heard of; TCP.
+    /// The time of the last packet from the other end, for TCP.
     last_heard: Option<u64>,
 }
 
 /// The rule in Rust, and counters to compare.
 pub(super) struct Reference {
     rule: Mlfq,
-    /// The rule where the application says that a message begins: after no time at all.
+    /// The rule for a packet with which the application begins a message: any idle time is enough.
     start: Mlfq,
     config: Option<Config>,
     flows: BTreeMap<FlowName, Flow>,
@@ -43,7 +43,7 @@ pub(super) struct Reference {
     pub(super) payload_bytes: u64,
     pub(super) wire_packets: u64,
     pub(super) application_starts: u64,
-    /// Pauses that were long enough for a new message, but for what was heard meanwhile.
+    /// Pauses that would have been long enough for a new message, if nothing had arrived meanwhile.
     pub(super) held_up: u64,
 }
 
@@ -77,14 +77,14 @@ impl Reference {
         self.config = Some(config.clone());
     }
 
-    /// The other end of the flow has sent something.
+    /// Notes that the other end of the flow has sent something.
     pub(super) fn hear(&mut self, flow: FlowName, now: u64) {
         if let Some(flow) = self.flows.get_mut(&flow) {
             flow.last_heard = Some(now);
         }
     }
 
-    /// The frame's level; `None`: it is left alone.
+    /// The frame's level; `None` if the frame is left alone.
     pub(super) fn level(&mut self, frame: &Frame, now: u64) -> Option<usize> {
         let config = self.config.clone()?;
         let level = match &frame.truth {
@@ -114,7 +114,7 @@ impl Reference {
             mark,
             ..Flow::default()
         });
-        // Of packets that a UDP flow sends in one tick the first one's time is that of all.
+        // All packets that a UDP flow sends in one tick have the time of the first.
         let tick = Some(now >> INJECTED_TICK);
         let is_by_ticks = truth.flow.4 == UDP && config.knows_time_by_ticks();
         let now = if is_by_ticks && flow.tick == tick { flow.last_sent } else { now };

@@ -1,4 +1,4 @@
-//! UDP flows, QUIC among them: a packet's place is that of the bytes before it, as far as a tagger
+//! UDP flows, including QUIC. A packet's place is the number of bytes before it, as far as a tagger
 //! has seen them.
 
 use std::time::Duration;
@@ -6,13 +6,13 @@ use std::time::Duration;
 use super::{Judge, Place};
 use crate::capture::Packet;
 
-/// What a tagger has counted of a flow: at least, and at most.
+/// The bytes that a tagger has counted of a flow: at least, and at most.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     life: u32,
     least: u64,
     most: u64,
-    /// When it has seen the first of these packets, and the last one.
+    /// The times of the first and the last of these packets.
     first: u64,
     last: u64,
 }
@@ -33,7 +33,8 @@ pub(super) fn flow(
         if let Some(phase) = tagged.filter(|phase| phase.life != now.life) {
             now = Counted { life: phase.life, first: packet.at, ..Counted::default() };
         }
-        // A tick of the kernel's clock, and the time from the tagger to the capture.
+        // The margin is for a tick of the kernel's clock, and for the time from the tagger to the
+        // capture.
         let silence = packet.at.saturating_sub(now.last) as f64;
         if silence > 1.2 * idle {
             now = Counted { life: now.life, first: packet.at, ..Counted::default() };
@@ -45,7 +46,7 @@ pub(super) fn flow(
             false => Place::From(now.least, now.most),
         };
         judge.judge(kind, packet, |_| place);
-        // A tag tells that a tagger has seen the packet.
+        // A tag shows that a tagger has seen the packet.
         if packet.seen.dscp != 0 {
             now.least += packet.seen.payload as u64;
             now.most += packet.seen.payload as u64;

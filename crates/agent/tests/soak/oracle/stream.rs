@@ -1,16 +1,16 @@
-//! TCP connections.
+//! Judges the packets of TCP connections.
 
 use super::{Judge, Place};
 use crate::capture::Packet;
 use crate::draw::Conversation;
 use crate::history::Phase;
 
-/// Where in the stream a packet's first byte is.
+/// The offset in the stream of a packet's first byte.
 fn offset(packets: &[&Packet], packet: &Packet) -> u64 {
     u64::from(packet.seen.seq.wrapping_sub(packets[0].seen.seq).wrapping_sub(1))
 }
 
-/// Judges what has no payload: at the top, but for a FIN, which may belong to a message.
+/// Judges a packet without payload. It has the top level, except that a FIN may belong to a message.
 fn judge_bare(judge: &mut Judge<'_>, packet: &Packet) {
     let is_fin = packet.seen.fin && !packet.seen.syn && !packet.seen.rst;
     judge.judge(
@@ -22,14 +22,14 @@ fn judge_bare(judge: &mut Judge<'_>, packet: &Packet) {
     );
 }
 
-/// The offset in the connection, as a tagger knows it that may be younger: of such a connection
-/// the SYN may count as a byte.
+/// The offset in the connection, as a tagger knows it that may have started after the connection. For
+/// such a connection, the SYN may count as a byte.
 fn earned(offset: u64) -> Place {
     Place::From(offset, offset + 1)
 }
 
-/// A connection whose one write lasted until its end, or left data in the send buffer until then: all of
-/// it is one message.
+/// Judges a connection that is one message, because its only write lasted until its end, or left data in
+/// the send buffer until then.
 pub(super) fn bulk(judge: &mut Judge<'_>, kind: &'static str, packets: &[&Packet]) {
     for packet in packets {
         if packet.seen.payload == 0 {
@@ -44,13 +44,13 @@ pub(super) fn bulk(judge: &mut Judge<'_>, kind: &'static str, packets: &[&Packet
     }
 }
 
-/// A message of a conversation: its first byte's offset, and when it was captured.
+/// A message of a conversation. `start` is the offset of its first byte.
 #[derive(Clone, Copy, Debug, Default)]
 struct Message {
     start: u64,
-    /// The first and the last time that a packet of it was captured.
+    /// The times at which the first and the last packet of the message were captured.
     seen: Option<(u64, u64)>,
-    /// The same of packets with its last byte.
+    /// The times at which the first and the last packet with its last byte were captured.
     tail_seen: Option<(u64, u64)>,
 }
 
@@ -59,7 +59,7 @@ fn extend(span: &mut Option<(u64, u64)>, at: u64) {
     *span = Some((first, at));
 }
 
-/// The messages, and the index of each data packet's one.
+/// Returns the messages, and the index of the message of each data packet.
 fn messages(conversation: &Conversation, packets: &[&Packet]) -> (Vec<Message>, Vec<usize>) {
     let mut end = 0;
     let mut messages = Vec::new();
@@ -83,12 +83,12 @@ fn messages(conversation: &Conversation, packets: &[&Packet]) -> (Vec<Message>, 
     (messages, indices)
 }
 
-/// A connection whose client paused before each message with everything acknowledged.
+/// Judges a connection whose client paused before each message, with everything acknowledged.
 ///
-/// A tagger that is younger than the end of the message before has not seen that end, and leaves
-/// the connection on its level. This is certain only if the tagger is younger than the pause:
-/// before the pause, the host may have sent the end a second time, and the network may have lost
-/// that packet after the tagger saw it.
+/// A tagger that started after the end of the previous message has not seen that end, and leaves the
+/// connection on its level. This is certain only if the tagger started during the pause. If it started
+/// before, the host may have sent the end a second time, and the network may have lost that packet after
+/// the tagger saw it.
 pub(super) fn conversation(
     judge: &mut Judge<'_>,
     conversation: &Conversation,
@@ -114,7 +114,7 @@ pub(super) fn conversation(
             let (youngest, oldest) = history.birth(phase.life);
             let until = message.seen.map_or(first, |(_, last)| last);
             if history.has_gap(phase.life, tail, until) {
-                // What the tagger has missed may have been the end of the message before.
+                // The tagger may have missed the end of the previous message.
                 Place::Any
             } else if oldest < tail {
                 Place::From(offset - message.start, offset - message.start)

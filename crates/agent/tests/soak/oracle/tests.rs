@@ -1,4 +1,4 @@
-//! The oracle itself: right tags pass, and each kind of wrong tag is found.
+//! Tests of the oracle: right tags pass, and each kind of wrong tag is found.
 
 use std::time::Duration;
 
@@ -30,8 +30,8 @@ fn on(life: u32) -> Phase {
 
 const OFF: Phase = Phase { rule: None, life: 0 };
 
-/// Tagged from the beginning, and then each phase from 10 ms before to 10 ms after its time in
-/// milliseconds.
+/// A history that is tagged from the beginning. Each change happens between 10 ms before and 10 ms
+/// after its time, which is in milliseconds.
 fn history(phases: &[(u64, Phase, bool)]) -> History {
     let mut history = History::new(MS);
     history.push(Change { before: 0, after: 0, blurs: false }, on(1));
@@ -60,7 +60,7 @@ fn packet(ms: u64, to: u16, dscp: u8) -> Packet {
     Packet { at: ms * MS, seen }
 }
 
-/// A TCP packet of 1000 bytes at this offset.
+/// A TCP packet with 1000 bytes at this offset.
 fn data(ms: u64, to: u16, offset: u32, dscp: u8) -> Packet {
     let mut packet = packet(ms, to, dscp);
     packet.seen.seq = 1u32.wrapping_sub(500).wrapping_add(offset);
@@ -77,7 +77,7 @@ fn datagram(ms: u64, dscp: u8) -> Packet {
 
 fn syn(ms: u64, to: u16, dscp: u8) -> Packet {
     let mut packet = packet(ms, to, dscp);
-    // The numbers wrap in the first thousand bytes.
+    // Sequence numbers wrap within the first thousand bytes.
     packet.seen.seq = 0u32.wrapping_sub(500);
     packet.seen.syn = true;
     packet
@@ -104,7 +104,7 @@ fn a_bulk_packet_at_the_top_in_the_middle_is_found() {
         let expected = if dscp == 0 { "untagged: bulk TCP" } else { "wrong tag: bulk TCP" };
         assert_eq!(kinds(&history, &wrong), [expected], "{index}");
     }
-    // What is sent again keeps its level.
+    // A retransmission keeps its level.
     let again = |dscp| [packets.clone(), vec![data(300, to, 5000, dscp)]].concat();
     assert!(kinds(&history, &again(40)).is_empty());
     assert_eq!(kinds(&history, &again(3)), ["wrong tag: bulk TCP"]);
@@ -155,19 +155,20 @@ fn each_message_of_a_conversation_begins_at_the_top() {
         let found = kinds(&history(&[]), &wrong);
         assert_eq!(found, ["wrong tag: request and response TCP"], "{index}");
     }
-    // All of it as one message.
+    // Judge everything as one message.
     assert!(!kinds(&history(&[]), &of([0, 0, 0], 110)).is_empty());
-    // A new tagger from 165 ms on, in the pause: the second message has the level that the
-    // connection has earned.
+    // A new tagger starts at 165 ms, in the pause. The second message has the level of the whole
+    // connection.
     let anew = history(&[(125, OFF, false), (165, on(2), false)]);
     assert!(kinds(&anew, &of([0, 0, 100_000], 110)).is_empty());
     let wrong = kinds(&anew, &own);
     assert!(!wrong.is_empty() && wrong.iter().all(|kind| kind.starts_with("wrong tag: request")));
-    // Before the pause, the new tagger may have seen the end of the first message a second time.
+    // The new tagger may have seen the end of the first message a second time, before the pause.
     let early = history(&[(125, OFF, false), (155, on(2), false)]);
     assert!(kinds(&early, &own).is_empty() && kinds(&early, &of([0, 0, 100_000], 110)).is_empty());
     assert!(!kinds(&early, &of([0, 50_000, 0], 110)).is_empty(), "the third one is clear again");
-    // The tagger may have missed the end of the first message: the second one is on any level.
+    // The tagger may have missed the end of the first message, so the second one may have any
+    // level.
     let gap = history(&[(110, Phase { rule: None, life: 1 }, false), (125, on(1), false)]);
     assert!(kinds(&gap, &own).is_empty() && kinds(&gap, &of([0, 0, 100_000], 110)).is_empty());
     assert!(!kinds(&gap, &of([0, 50_000, 0], 110)).is_empty(), "the third one is clear again");
@@ -199,17 +200,19 @@ fn datagrams_count_from_the_flows_start() {
     assert!(kinds(&history(&[]), &flow(1)).is_empty());
     let double = kinds(&history(&[]), &flow(2));
     assert!(!double.is_empty() && double.iter().all(|kind| kind == "wrong tag: UDP"));
-    // Two taggers for a moment: what they counted is not known, what came before is.
+    // There are two taggers for a moment. Their counts are not known from then on, but the levels
+    // before are.
     let moment = history(&[(225, on(1), true)]);
     assert!(kinds(&moment, &flow(1)).is_empty());
     assert!(!kinds(&moment, &flow(2)).is_empty());
-    // What was under way when the interface went has been counted: any level, but a level.
+    // Packets that were under way when the interface was removed have been counted. Later packets
+    // may have any level, but must have one.
     let gap = history(&[(210, Phase { rule: None, life: 1 }, true), (230, on(1), false)]);
     assert!(kinds(&gap, &flow(1)).is_empty() && kinds(&gap, &flow(2)).is_empty());
     let mut missed = flow(1);
     missed[80].seen.dscp = 0;
     assert_eq!(kinds(&gap, &missed), ["untagged: UDP"]);
-    // A packet that was not tagged was not counted.
+    // A packet without a tag was not counted.
     let anew = history(&[(190, OFF, false), (210, on(2), false)]);
     let late = |untagged: usize, counted: u64| {
         let mut flow = flow(1);

@@ -1,11 +1,11 @@
-//! UDP. Nobody receives it: what counts is what arrives at the router.
+//! Sends UDP. No process receives it: the packets that arrive at the router count.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use super::Stop;
 use crate::draw::Datagrams;
 
-/// Sends flows, one after the other.
+/// Sends flows, one after another.
 pub(super) fn send(to: SocketAddr, flows: &Datagrams, stop: &Stop) {
     while !stop.is_set() {
         let any: SocketAddr = match to {
@@ -25,7 +25,7 @@ fn send_flow(socket: &UdpSocket, to: SocketAddr, flows: &Datagrams, stop: &Stop)
     let packet = vec![7; flows.size];
     for _ in 0..flows.bytes.div_ceil(flows.size * flows.at_once) {
         for _ in 0..flows.at_once {
-            // Without an interface there is no way.
+            // This fails while there is no interface.
             let _ = socket.send_to(&packet, to);
         }
         stop.sleep(flows.gap);

@@ -17,7 +17,7 @@ use crate::world::World;
 
 /// A server and a client.
 pub(super) struct Pair {
-    /// All that is to be closed at the end.
+    /// All endpoints, which are closed at the end.
     endpoints: Endpoints,
 }
 
@@ -66,7 +66,7 @@ impl Pair {
                     };
                     let endpoint = Endpoint::client(any).unwrap();
                     add(&to_close, &endpoint);
-                    // A connection that breaks off is followed by another one.
+                    // A connection that breaks is followed by another one.
                     let _ = send(&endpoint, at, &certificate, bytes).await;
                     endpoint.close(0u8.into(), b"");
                 });
@@ -89,13 +89,13 @@ fn runtime() -> tokio::runtime::Runtime {
 
 fn transport() -> TransportConfig {
     let mut transport = TransportConfig::default();
-    // Each packet for itself, so that each has the level of its own offset.
+    // Send each packet by itself, so that each has the level of its own offset.
     transport.enable_segmentation_offload(false);
     transport.max_idle_timeout(Some(Duration::from_secs(5).try_into().unwrap()));
     transport
 }
 
-/// Reads one stream of each connection, one connection after the other.
+/// Reads one stream of each connection, one connection after another.
 async fn serve(endpoint: &Endpoint, pause: Duration) {
     while let Some(incoming) = endpoint.accept().await {
         if let Ok(connection) = incoming.await {
@@ -108,7 +108,7 @@ async fn serve(endpoint: &Endpoint, pause: Duration) {
 async fn read(connection: &Connection, pause: Duration) -> Option<()> {
     let mut stream = connection.accept_uni().await.ok()?;
     while stream.read_chunk(8 << 10, true).await.ok()?.is_some() {
-        // The whole server is as slow as that, its acknowledgements too.
+        // The pause slows the whole server, including its acknowledgements.
         thread::sleep(pause);
     }
     Some(())

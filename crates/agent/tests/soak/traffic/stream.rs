@@ -15,13 +15,13 @@ use crate::crowded::Crowded;
 use crate::draw::{Bulk, Conversation, Starved};
 
 const LOOK_UP: Duration = Duration::from_millis(100);
-/// After so long without an acknowledgement a connection is given up, so that every write ends.
+/// A connection is given up after this time without an acknowledgement, so that every write ends.
 const GIVE_UP_MS: u32 = 10_000;
 /// Threads that keep the processor of a starved sender busy.
 const BUSY: usize = 2;
 const BETWEEN_CONNECTIONS: Duration = Duration::from_millis(200);
 
-/// A server whose connections have this receive buffer; the window is scaled by it.
+/// A server whose connections have this receive buffer, which determines the scaling of the window.
 #[allow(unsafe_code)]
 fn listener(at: SocketAddr, receive_buffer: Option<usize>) -> TcpListener {
     let family = if at.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
@@ -32,11 +32,11 @@ fn listener(at: SocketAddr, receive_buffer: Option<usize>) -> TcpListener {
     }
     bind(server.as_raw_fd(), &SockaddrStorage::from(at)).unwrap();
     listen(&server, Backlog::new(16).unwrap()).unwrap();
-    // SAFETY: a socket that listens, and that nobody else has.
+    // SAFETY: a listening socket that nobody else has.
     unsafe { TcpListener::from_raw_fd(server.into_raw_fd()) }
 }
 
-/// Serves one connection after the other until the end.
+/// Serves one connection after another until the end.
 fn serve(server: &TcpListener, stop: &Stop, mut connection: impl FnMut(TcpStream)) {
     while !stop.is_set() {
         match server.accept() {
@@ -62,14 +62,14 @@ fn connect(to: SocketAddr, stop: &Stop) -> Option<TcpStream> {
     None
 }
 
-/// Closes without a word, so that nothing is sent any more.
+/// Closes the connection with a RST, so that nothing more is sent.
 fn break_off(stream: &TcpStream) {
     let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
     let _ = setsockopt(stream, sockopt::Linger, &at_once);
 }
 
-/// Reads exactly so much, in no more than `at_once` bytes a time, each followed by `pause`. `false`
-/// at the end of the connection, or of the case.
+/// Reads exactly `bytes` bytes, at most `at_once` at a time, with a `pause` after each read.
+/// Returns false at the end of the connection or of the case.
 fn read(
     stream: &mut TcpStream,
     bytes: usize,
@@ -97,7 +97,7 @@ fn read(
     true
 }
 
-/// Takes connections and reads them as slowly as is said, then answers with a byte.
+/// Accepts connections and reads them as slowly as `bulk` says, then answers with a byte.
 pub(super) fn read_slowly(at: SocketAddr, bulk: &Bulk, stop: &Stop) {
     let server = listener(at, Some(bulk.receive_buffer));
     serve(&server, stop, |mut stream| {
@@ -107,7 +107,7 @@ pub(super) fn read_slowly(at: SocketAddr, bulk: &Bulk, stop: &Stop) {
     });
 }
 
-/// Hands everything to the kernel in one call, so that there is always more in the send buffer.
+/// Passes everything to the kernel in one call, so that there is always more in the send buffer.
 pub(super) fn write_at_once(to: SocketAddr, bulk: &Bulk, stop: &Stop) {
     let data = vec![7; bulk.bytes];
     while let Some(mut stream) = connect(to, stop) {
@@ -123,8 +123,8 @@ pub(super) fn write_at_once(to: SocketAddr, bulk: &Bulk, stop: &Stop) {
     }
 }
 
-/// Hands everything to the kernel in one call, which waits for room in the send buffer again and
-/// again, and each time gets the processor late.
+/// Passes everything to the kernel in one call. The call waits for room in the send buffer again
+/// and again, and each time gets the processor late.
 pub(super) fn write_late(to: SocketAddr, starved: &Starved, stop: &Stop) {
     let data = vec![7; starved.stream.bytes];
     while let Some(mut stream) = connect(to, stop) {

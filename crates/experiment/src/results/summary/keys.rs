@@ -1,14 +1,15 @@
-//! What the keys of `summary.json` mean. The reference page is made from this list; the figures
-//! themselves are worked out elsewhere.
+//! The meaning of the keys of `summary.json`. The reference page is made from this list. The
+//! figures are computed elsewhere.
 
 /// One key of the summary.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// Where it stands: `[]` for every element of an array, `{a,b}` for each of these.
+    /// The path of the key: `[]` stands for every element of an array, `{a,b}` for each of the
+    /// names in braces.
     pub path: &'static str,
     /// The unit, or nothing.
     pub unit: &'static str,
-    /// What it means, in one sentence.
+    /// The meaning, in one sentence.
     pub about: &'static str,
 }
 

@@ -1,6 +1,6 @@
-//! The figures of one run, and of the parts of its workload. How runs compare is said elsewhere.
+//! The figures of one run, and of the parts of its workload. Runs are compared elsewhere.
 //!
-//! Counts that are `None` are of what nobody counted in this run.
+//! A count that is `None` was not counted in this run.
 
 use flowsched_units::Time;
 use serde::{Deserialize, Serialize};
@@ -22,31 +22,31 @@ pub struct RunSummary {
     pub seed: u64,
     /// Whether the run is complete.
     pub complete: bool,
-    /// When its last event was, in microseconds of simulated time; `None` in older summaries.
+    /// The time of its last event, in microseconds of simulated time; `None` in older summaries.
     #[serde(default)]
     pub simulated_us: Option<f64>,
-    /// What the scheme is worth as a schedule, if it is one and not a protocol.
+    /// The quality of the scheme as a schedule, if it is a schedule and not a protocol.
     #[serde(default)]
     pub schedule: Option<Schedule>,
     /// Measured flows.
     pub flows: u64,
     /// Measured flows that finished.
     pub finished: u64,
-    /// Flows of warm-up and cool-down.
+    /// Warm-up and cool-down flows.
     pub unmeasured: u64,
     /// Measured flows that have a deadline.
     #[serde(default)]
     pub deadline_flows: u64,
-    /// Those of them that met it.
+    /// Measured flows that met their deadline.
     #[serde(default)]
     pub deadlines_met: u64,
-    /// The share of them that met it (PDQ 2012, 5.1); `None` if there are none.
+    /// The share of flows with a deadline that met it (PDQ 2012, 5.1); `None` if there are none.
     #[serde(default)]
     pub application_throughput: Option<f64>,
     /// The load, and the utilisation of the links.
     #[serde(default)]
     pub load: LoadFigures,
-    /// Packets, data or ACK, that reached the far end of a link, in unmeasured flows as well.
+    /// Packets, data or ACK, that reached the far end of a link. Includes unmeasured flows.
     pub packet_hops: u64,
     /// Events that the engine handled.
     pub events: u64,
@@ -54,7 +54,7 @@ pub struct RunSummary {
     pub cpu_s: f64,
     /// Elapsed time in seconds.
     pub wall_s: f64,
-    /// The largest resident memory of the process until the end of the run.
+    /// The largest resident memory of the process up to the end of the run.
     pub peak_rss_bytes: u64,
     /// Packets dropped.
     #[serde(default)]
@@ -65,26 +65,26 @@ pub struct RunSummary {
     /// Retransmission timeouts.
     #[serde(default)]
     pub timeouts: Option<u64>,
-    /// Rows of two or more timeouts of a flow, with nothing acknowledged between them.
+    /// Sequences of two or more timeouts of a flow, without a new acknowledgement between them.
     #[serde(default)]
     pub repeated_timeouts: Option<u64>,
-    /// Timeouts of the longest such row.
+    /// The number of timeouts in the longest such sequence.
     #[serde(default)]
     pub longest_timeouts: Option<u32>,
-    /// Flows whose connection a host would have ended for its timeouts.
+    /// Flows with so many timeouts that a real host would have ended the connection.
     #[serde(default)]
     pub terminations: Option<u64>,
     /// Data packets sent again.
     #[serde(default)]
     pub retransmissions: Option<u64>,
-    /// What the scheme cost beside its data.
+    /// The overhead of the scheme.
     #[serde(default)]
     pub overhead: OverheadRecord,
-    /// How long the earlier flows took to make room for the last ones, in microseconds; `None` if this
-    /// is undefined.
+    /// The time in microseconds that the earlier flows took to make room for the last flow; `None` if
+    /// this is undefined.
     #[serde(default)]
     pub convergence_us: Option<f64>,
-    /// Bytes that waited in switches' ports, at every sample while flows arrived.
+    /// Bytes in the queues of switches' ports, over all samples while flows arrived.
     #[serde(default)]
     pub queue_bytes: Distribution,
     /// The links that the experiment names.
@@ -100,14 +100,14 @@ pub struct RunSummary {
     /// Size over FCT, in Gbit/s: the goodput of each flow.
     #[serde(default)]
     pub goodput_gbps: PerClass<Distribution>,
-    /// What packets met on their way.
+    /// What happened to packets on their way.
     #[serde(default)]
     pub packets: PacketFigures,
-    /// How its flows fare one by one against the same flows under the first scheme; `None` for that
-    /// scheme.
+    /// The FCT of each flow compared with the same flow under the first scheme. The shares are `None`
+    /// for the first scheme.
     #[serde(default)]
     pub one_by_one: OneByOne,
-    /// The parts of the workload; empty if it has none.
+    /// The figures of the parts of the workload; empty without parts.
     #[serde(default)]
     pub parts: Vec<PartSummary>,
 }
@@ -123,9 +123,9 @@ pub struct PartSummary {
     pub finished: u64,
     /// Measured flows that have a deadline.
     pub deadline_flows: u64,
-    /// Those of them that met it.
+    /// Measured flows that met their deadline.
     pub deadlines_met: u64,
-    /// The share of them that met it; `None` if there are none.
+    /// The share of flows with a deadline that met it; `None` if there are none.
     pub application_throughput: Option<f64>,
     /// FCT at the sender, in microseconds.
     pub fct_us: Distribution,
@@ -140,12 +140,12 @@ pub struct PartSummary {
     /// Retransmission timeouts of measured flows.
     #[serde(default)]
     pub timeouts: Option<u64>,
-    /// What packets met on their way.
+    /// What happened to packets on their way.
     #[serde(default)]
     pub packets: PacketFigures,
 }
 
-/// How flows fared with their deadlines.
+/// The number of flows with a deadline, and of those that met it.
 struct Deadlines {
     flows: u64,
     met: u64,
@@ -158,14 +158,14 @@ impl Deadlines {
         Deadlines { flows: met.len() as u64, met: count as u64 }
     }
 
-    /// PDQ's metric (PDQ 2012, 5.1).
+    /// The share of flows that met their deadline, which is PDQ's metric (PDQ 2012, 5.1).
     fn application_throughput(&self) -> Option<f64> {
         (self.flows > 0).then(|| self.met as f64 / self.flows as f64)
     }
 }
 
 impl PartSummary {
-    /// Of the part number `place` of a run.
+    /// The figures of part number `place` of a run.
     fn new(run: &RunRecord, place: usize, name: &str) -> PartSummary {
         let is_of_part = |(index, flow): &(usize, &FlowRow)| {
             flow.measured && run.parts.part_of(*index) == Some(place)
@@ -194,13 +194,13 @@ impl PartSummary {
     }
 }
 
-/// Payload bits a nanosecond, of a flow that finished.
+/// Payload bits per nanosecond of a flow that finished.
 fn goodput_gbps(flow: &FlowRow) -> Option<f64> {
     let bits = flow.size.get() as f64 * 8.0;
     flow.fct.filter(|fct| *fct > Time::ZERO).map(|fct| bits / (fct.as_us_f64() * 1000.0))
 }
 
-/// The mean FCT over the mean ideal FCT of those of `flows` that finished.
+/// The mean FCT divided by the mean ideal FCT, over the `flows` that finished.
 fn normalised_fct<'a>(flows: impl Iterator<Item = &'a FlowRow>) -> Option<f64> {
     let both = flows.filter_map(|flow| Some((flow.fct?.as_us_f64(), flow.ideal_fct.as_us_f64())));
     let (fct, ideal) = both.fold((0.0, 0.0), |(fct, ideal), one| (fct + one.0, ideal + one.1));
@@ -212,7 +212,7 @@ fn fct_us(flow: &FlowRow) -> Option<f64> {
 }
 
 impl RunSummary {
-    /// Of a run, and of what was worked out of its port samples.
+    /// The summary of a run, given the figures of its ports.
     #[doc(hidden)]
     pub fn new(run: &RunRecord, ports: &PortFigures) -> RunSummary {
         let measured: Vec<&FlowRow> = run.flows.iter().filter(|flow| flow.measured).collect();

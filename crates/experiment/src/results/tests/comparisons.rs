@@ -29,7 +29,7 @@ fn only_flows_that_finished_under_both_are_compared() {
     assert_eq!(all[0].fct.large, ClassComparison::default());
 }
 
-/// 50, 200, 100 and 257 us in place of 100 us each, over two seeds.
+/// Over two seeds, four flows take 50, 200, 100 and 257 us instead of 100 us each.
 #[test]
 fn flows_are_compared_one_by_one() {
     let mut runs = Vec::new();
@@ -43,7 +43,7 @@ fn flows_are_compared_one_by_one() {
     assert_eq!(all.large.one_by_one, OneByOne::default());
 }
 
-/// Each seed alone, and nothing of the first scheme.
+/// Each run is compared with its own seed alone. Runs of the first scheme have no shares.
 #[test]
 fn every_run_has_its_own_flows_one_by_one() {
     let mut runs = Vec::new();
@@ -57,8 +57,8 @@ fn every_run_has_its_own_flows_one_by_one() {
     assert_eq!(found, [None, Some(0.5), None, Some(2.0)]);
 }
 
-/// By hand: ratios of 0.9, 0.6 and 0.4 have the geometric mean 0.6, and their logs the standard
-/// error ln(1.5)/sqrt(3); t with 2 degrees of freedom is 4.3027.
+/// Computed by hand: ratios of 0.9, 0.6 and 0.4 have the geometric mean 0.6, and their logs have
+/// the standard error ln(1.5)/sqrt(3). t with 2 degrees of freedom is 4.3027.
 #[test]
 fn several_seeds_give_students_interval_of_the_logs() {
     let mut runs = Vec::new();
@@ -147,7 +147,7 @@ fn runs_cut_short_and_points_apart_are_not_compared() {
     assert_eq!(all[1].point.get("load"), Some("0.6"));
 }
 
-/// The bootstrap is a second way to the interval over the flows of one seed.
+/// The bootstrap is a second way to compute the interval over the flows of one seed.
 #[test]
 fn the_interval_over_flows_is_that_of_the_bootstrap() {
     let mut random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
@@ -182,7 +182,7 @@ fn the_interval_over_flows_is_that_of_the_bootstrap() {
     assert!((mean.high.unwrap() - high).abs() < 0.15 * width, "{mean:?} against {high}");
 }
 
-/// The order is stated the wrong way round: TCP takes 11%, 12% and 13% longer.
+/// One order is stated the wrong way round: TCP takes 11%, 12% and 13% longer.
 #[test]
 fn an_order_is_reported_for_each_two_neighbours() {
     let mut runs = Vec::new();

@@ -10,7 +10,7 @@ use super::super::read::TableReader;
 use super::super::table::{Sink, TableWriter};
 use super::*;
 
-/// A disk that is full from `room` bytes on.
+/// A disk that is full after `room` bytes.
 struct Disk {
     content: Cursor<Vec<u8>>,
     room: Rc<Cell<u64>>,
@@ -90,7 +90,7 @@ fn a_run_taken_back_leaves_no_trace() {
     assert_eq!(table_of(3, 2), table_of(2, 2));
 }
 
-/// Opens and reads everything.
+/// Opens the folder and reads all its tables.
 fn read_all(dir: &std::path::Path) -> Result<(), ResultsError> {
     let folder = Folder::open(dir)?;
     folder.flows(drop)?;

@@ -1,4 +1,4 @@
-//! Studies that are interrupted and gone on with.
+//! Studies that are interrupted and resumed.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ fn create(dir: &Path, commit: &str, earlier: Earlier) -> Writer {
     Writer::create(dir, &Meta { program: program(commit), ..meta() }, earlier).unwrap()
 }
 
-/// A folder of a study that was killed when it had finished two runs and was writing a third one.
+/// The folder of a study that was killed when it had finished two runs and was writing a third.
 fn interrupted(commit: &str) -> tempfile::TempDir {
     let dir = tempdir().unwrap();
     let writer = create(dir.path(), commit, Earlier::Discarded);
@@ -64,7 +64,7 @@ fn what_another_program_ran_is_run_again() {
     assert!(create(dir.path(), "old", Earlier::Discarded).places().unwrap().is_empty());
 }
 
-/// The experiment is the same in every world, and the results are not.
+/// The experiment is the same in every world, but the results are not.
 #[test]
 fn results_of_another_world_are_neither_kept_nor_replaced() {
     let in_lab = || Meta { program: program("").in_world(World::Lab), ..meta() };
@@ -125,7 +125,7 @@ fn runs_are_results_of_their_experiment() {
     assert_eq!(runs_left(dir.path()), 2, "the third one is not finished");
 }
 
-/// Samples go to the disk while a run is under way: row groups of whole sample times.
+/// Samples are written to the disk while a run is under way, in row groups of whole sample times.
 #[test]
 fn many_samples_are_written_in_pieces_and_read_back() {
     let dir = tempdir().unwrap();

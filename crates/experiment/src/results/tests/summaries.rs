@@ -65,7 +65,7 @@ fn a_point_is_an_object_in_the_order_of_its_keys() {
     assert_eq!(point.get("topology.spines"), Some("4"));
 }
 
-/// Every path to a value, array places left out.
+/// Adds every path to a value, without the places in arrays.
 fn paths(json: &Json, at: &str, into: &mut BTreeSet<String>) {
     match json {
         Json::Object(object) if !at.ends_with("point") => {
@@ -79,7 +79,7 @@ fn paths(json: &Json, at: &str, into: &mut BTreeSet<String>) {
     }
 }
 
-/// `a.{b,c}` is `a.b` and `a.c`.
+/// Expands `a.{b,c}` to `a.b` and `a.c`.
 fn expand(path: &str) -> Vec<String> {
     let Some((before, rest)) = path.split_once('{') else { return vec![path.to_owned()] };
     let (choices, after) = rest.split_once('}').expect("braces come in pairs");
@@ -99,13 +99,14 @@ fn every_key_is_described_and_every_description_has_a_key() {
     let mut found = BTreeSet::new();
     paths(&summary, "", &mut found);
     paths(&serde_json::to_value(LinkFigures::default()).unwrap(), "runs[].links[]", &mut found);
-    // The summary of other worlds leaves these out; the page on the lab describes what they hold.
+    // The summary of other worlds lacks these keys. The page on the lab describes them.
     found.extend(["lab[]", "scale[]"].map(str::to_owned));
     let described: BTreeSet<String> = SUMMARY.iter().flat_map(|key| expand(key.path)).collect();
     assert_eq!(found, described);
 }
 
-/// Refuses columns of one name, without a meaning, or without a unit where the name has one.
+/// Refuses columns with the same name, without a meaning, or without a unit although the name ends
+/// in one.
 fn check_columns<R>(columns: &[Column<R>]) {
     let names: BTreeSet<&str> = columns.iter().map(|column| column.name).collect();
     assert_eq!(names.len(), columns.len());

@@ -1,4 +1,5 @@
-//! Malformed frames of every kind that a host could send: no panic, and no frame to the wrong host.
+//! Malformed frames of every kind that a host could send. The switch must not panic, and no frame may
+//! reach the wrong host.
 
 use etherparse::{PacketBuilder, VlanId};
 use proptest::prelude::*;
@@ -12,7 +13,7 @@ const HOSTS: u32 = 3;
 /// The UDP port of VXLAN (RFC 7348).
 const VXLAN: u16 = 4_789;
 
-/// What a frame is made of, before it is spoilt.
+/// The parts of a frame before it is spoilt.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     is_v4: bool,
@@ -88,8 +89,8 @@ fn whole_frames_of_every_shape_arrive() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// Bytes change, are lost, or are added: what the switch takes is from its sender, for the host that
-    /// both headers name, and a mark changes nothing but the traffic class and a checksum.
+    /// Bytes change, are lost, or are added. A frame that the switch takes is from its sender and for
+    /// the host that both headers name, and a mark changes nothing but the traffic class and a checksum.
     #[test]
     fn no_spoilt_frame_goes_astray(
         shape in shapes(),

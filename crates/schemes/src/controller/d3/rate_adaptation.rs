@@ -1,10 +1,10 @@
 //! C, the capacity that a D3 router grants of a link: RCP's rate adaptation.
 //!
 //! Every round-trip time T, C += alpha (link - u / T) - beta q / T (Wilson et al., SIGCOMM 2011,
-//! after Dukkipati and McKeown, CCR 2006), where u came in the last T, ACKs included, for they
-//! take their part of the link, and q waits. As in XCP (Katabi et al., SIGCOMM 2002, 3.5.1), q is
-//! the least that waited during T: a single packet that happens to wait is a tenth of what the
-//! link sends in a short round-trip time, and no queue to be drained.
+//! after Dukkipati and McKeown, CCR 2006). u is what came in the last T. It includes ACKs, because
+//! they take their part of the link. q is the queue. As in XCP (Katabi et al., SIGCOMM 2002,
+//! 3.5.1), it is the shortest queue during T: a single packet that happens to wait is a tenth of
+//! what the link sends in a short round-trip time, but it is no queue that must be drained.
 //!
 //! C above the link's rate has one purpose: to grant again the capacity that flows do not use
 //! because another link limits them. C therefore never grows beyond the link's rate plus that
@@ -20,9 +20,9 @@
 
 use flowsched_units::{Rate, Time};
 
-/// The granted capacity stays within this factor of the link's: above it for flows that are held
-/// up elsewhere and cannot use their share; below it, a burst would take it to zero, from where
-/// it comes back by a tenth a round-trip time.
+/// The granted capacity stays within this factor of the link's rate. It rises above that rate for
+/// flows that other links limit, which cannot use their share. Without the lower bound, a burst
+/// would take it to zero, from where it would rise by only a tenth per round-trip time.
 const FACTOR: f64 = 2.0;
 
 /// C, and what was seen since its last update; rates are in bits per second.
@@ -39,7 +39,8 @@ pub struct RateAdaptation {
 }
 
 impl RateAdaptation {
-    /// Of a link with this rate; the gains are on spare capacity and on the queue.
+    /// The adaptation for a link with this rate. `alpha` is the gain on spare capacity, `beta` the
+    /// gain on the queue.
     pub fn new(alpha: f64, beta: f64, link: Rate) -> RateAdaptation {
         let link = link.as_bps() as f64;
         RateAdaptation {
@@ -59,19 +60,19 @@ impl RateAdaptation {
         self.capacity
     }
 
-    /// So many bytes wait.
+    /// Notes that this many bytes wait.
     #[inline]
     pub fn see(&mut self, queue: u64) {
         self.least_queue = self.least_queue.min(queue);
     }
 
-    /// The least that has waited since the last update.
+    /// The fewest bytes that have waited since the last update.
     #[inline]
     pub fn least_queue(&self) -> u64 {
         self.least_queue
     }
 
-    /// So many bytes came.
+    /// Counts bytes that came.
     #[inline]
     pub fn add(&mut self, bytes: u64) {
         self.came += bytes;
@@ -83,7 +84,8 @@ impl RateAdaptation {
         round_trip > Time::ZERO && now.saturating_sub(self.updated) >= round_trip
     }
 
-    /// Updates C. Flows were told to send at `in_force` together what came since the last update.
+    /// Updates C. `in_force` is the sum of the rates at which flows were told to send what came
+    /// since the last update.
     pub fn update(&mut self, now: Time, queue: u64, round_trip: Time, in_force: u64) {
         let bits = |bytes: u64, time: Time| 8.0 * bytes as f64 / time.as_secs_f64();
         let came = bits(self.came, now.saturating_sub(self.updated));
@@ -103,14 +105,15 @@ mod tests {
     use super::*;
 
     const T: Time = Time::from_us(200);
-    /// As many bytes as the link carries in T.
+    /// The bytes that the link carries in T.
     const FULL: u64 = 25_000;
 
     fn adaptation() -> RateAdaptation {
         RateAdaptation::new(0.1, 1.0, Rate::from_gbps(1))
     }
 
-    /// C after the next T in which so much came and waited, in thousandths of the link.
+    /// Returns C after another T in which `came` bytes came and `queue` bytes waited, in
+    /// thousandths of the link's rate.
     fn after(adaptation: &mut RateAdaptation, came: u64, queue: u64, in_force: u64) -> u64 {
         let now = adaptation.updated + T;
         adaptation.add(came);
@@ -132,7 +135,8 @@ mod tests {
         assert_eq!(after(&mut adaptation, FULL * 3 / 2, 0, 800), 850, "more than the link carries");
     }
 
-    /// Below the link's rate it does not matter why nothing came; C would be 1100 after this.
+    /// Below the link's rate, C grows for whatever reason nothing came. Without the bound, it would
+    /// then go on to 1100.
     #[test]
     fn what_was_not_granted_takes_the_capacity_to_the_link_and_no_further() {
         let mut adaptation = adaptation();
@@ -146,7 +150,7 @@ mod tests {
         assert_eq!(after(&mut adaptation, FULL / 2, 0, 0), 1000, "more than was granted came");
     }
 
-    /// Of a grant of all the link half came: C rises to what makes up for the other half, and
+    /// Half of a grant of the whole link came. C rises until it makes up for the other half, and
     /// stays there when the grants are used.
     #[test]
     fn what_is_left_of_grants_is_granted_again() {

@@ -10,32 +10,32 @@ use super::header::{Br, Dp, Tp};
 pub struct Entry {
     /// The flow.
     pub flow: u32,
-    /// What it wants.
+    /// Its desired priority.
     pub dp: Dp,
-    /// The slowest link of its path, this one considered, Gbps.
+    /// The rate of the slowest link of its path, this link included, in whole Gbps.
     pub rate: u32,
-    /// The slowest link of its path as its packets say.
+    /// The same bottleneck rate as headers carry it: the lower one of its packets' and this link's.
     pub br: Br,
-    /// The switch by the TTL of the flow's packets.
+    /// The switch, identified by the TTL that the flow's packets have there.
     pub switch: u8,
-    /// What its sender uses as far as known, or was told last.
+    /// The priority that its sender uses as far as known, or was last told to use.
     pub tp: Tp,
-    /// Its sender was told so at this time and has not answered; [`Time::MAX`]: it has.
+    /// When its sender was told to use this priority: [`Time::MAX`] if the sender has answered.
     pub told_at: Time,
     /// When the controller last saw a packet of it.
     pub seen_at: Time,
-    /// Bytes counted by the switch while the flow is HIGH, as programmable counters do.
+    /// Bytes that the switch counts while the flow is HIGH, as programmable counters do.
     pub bytes: u64,
-    /// The same at the last reading.
+    /// The counted bytes at the last reading.
     pub bytes_read: u64,
     /// Readings in a row without a sign of life.
     pub silent_readings: u32,
 }
 
 impl Entry {
-    /// The place among flows: by DP; "ties are broken by comparing flow five-tuple" (Algorithm 1,
-    /// line 4). Flows' numbers stand for those, mixed, since five-tuples do not follow the order
-    /// in which flows start.
+    /// The flow's place among all flows: by DP; "ties are broken by comparing flow five-tuple"
+    /// (Algorithm 1, line 4). The flow's number stands for the five-tuple. It is mixed, because
+    /// five-tuples do not follow the order in which flows start.
     fn place(&self) -> (Dp, u32) {
         (self.dp, self.flow.wrapping_mul(0x9e37_79b9))
     }
@@ -46,7 +46,7 @@ impl Entry {
 pub struct FlowTable {
     /// In the order of their places.
     entries: Vec<Entry>,
-    /// How many of these are HIGH: kappa.
+    /// The number of HIGH flows, which come first: kappa.
     high: usize,
 }
 
@@ -61,20 +61,21 @@ impl FlowTable {
         &self.entries[..self.high]
     }
 
-    /// Puts a flow that is not there in its place; [`FlowTable::select`] has to follow.
+    /// Inserts a flow that the table does not have. [`FlowTable::select`] must follow.
     pub fn insert(&mut self, entry: Entry) {
         let place = self.entries.partition_point(|other| other.place() < entry.place());
         self.entries.insert(place, entry);
     }
 
-    /// Takes a flow out.
+    /// Removes a flow, and returns it if it was there.
     pub fn remove(&mut self, flow: u32) -> Option<Entry> {
         let place = self.entries.iter().position(|entry| entry.flow == flow)?;
         self.high -= usize::from(place < self.high);
         Some(self.entries.remove(place))
     }
 
-    /// Keeps the flows that `is_kept`, which may change them but not their places.
+    /// Keeps the flows for which `is_kept` returns true. It gets each flow and its TP, and may
+    /// change the flow but not its place.
     pub fn retain(&mut self, mut is_kept: impl FnMut(&mut Entry, Tp) -> bool) {
         let (mut place, high) = (0, self.high);
         self.entries.retain_mut(|entry| {
@@ -86,7 +87,8 @@ impl FlowTable {
         });
     }
 
-    /// The switch sends a packet of `flow`: its counter, if it has one, goes up.
+    /// The switch sends a packet of `flow`. Raises the flow's counter, which it has only while it
+    /// is HIGH.
     #[inline]
     pub fn count(&mut self, flow: u32, bytes: u32) {
         if let Some(entry) = self.entries[..self.high].iter_mut().find(|entry| entry.flow == flow) {
@@ -96,7 +98,7 @@ impl FlowTable {
 
     /// Algorithm 1, lines 5 and 6: the first flows whose bottleneck rates together do not exceed
     /// the link's are HIGH, all others LOW. Flows whose senders use another TP are handed to
-    /// `changed`, with the new one.
+    /// `changed`, with the new TP.
     pub fn select(&mut self, link_gbps: u32, mut changed: impl FnMut(&mut Entry)) {
         let mut sum = 0;
         self.high = self
@@ -173,7 +175,8 @@ mod tests {
     }
 
     proptest! {
-        /// After every step: sorted, HIGH first, and HIGH never more than the link.
+        /// After every step, flows are sorted, HIGH ones first, and these never need more than the
+        /// link.
         #[test]
         fn high_flows_never_sum_to_more_than_the_link(
             link in 1u32..100,

@@ -1,8 +1,9 @@
-//! The EPN header: what a packet says to priority controllers and they to priority mappers.
+//! The EPN header: what packets tell priority controllers, and what these tell priority mappers.
 //!
-//! EPN 2018, III: "we embed the EPN header inside the reserved bits of VxLAN", of which there are
-//! 32 (IV-A): 24 after the flags and 8 at the end. The paper's figure of it is not legible in the
-//! copies around; the text gives BR 7 bits and the switch identifier a TTL. Here:
+//! EPN 2018, III: "we embed the EPN header inside the reserved bits of VxLAN". There are 32 of
+//! these (IV-A): 24 after the flags and 8 at the end. The paper's figure of the header is not
+//! legible in available copies. The text says that BR has 7 bits and that a TTL identifies the
+//! switch. The layout here:
 //!
 //! ```text
 //! VXLAN flags (8) | S (1) | TP (1) | BR (7) | DP (15) | VNI (24) | DSID (8)
@@ -12,7 +13,7 @@ use flowsched_units::Rate;
 
 use crate::packet::{Bit, Header, Tunnel};
 
-/// Bits of a DP at most: what the other fields leave of the 32.
+/// The most bits of a DP: those that the other fields leave of the 32.
 pub const MOST_DP_BITS: u32 = 15;
 
 /// The TTL that a sending host starts packets with (RFC 1340's recommended default).
@@ -28,10 +29,10 @@ pub struct Tp(u8);
 impl Tp {
     /// The queue that is served 100 times as often.
     pub const HIGH: Tp = Tp(0);
-    /// The other one.
+    /// The other queue.
     pub const LOW: Tp = Tp(1);
 
-    /// The queue of a port: 0 is the highest priority.
+    /// The number of the queue at ports: 0 is the highest priority.
     pub const fn queue(self) -> u8 {
         self.0
     }
@@ -48,14 +49,15 @@ impl Dp {
     /// different flow" (IV-B).
     pub const END: Dp = Dp((1 << MOST_DP_BITS) - 1);
 
-    /// A level of a feedback queue, 0 being the first.
+    /// The DP for a level of a feedback queue, 0 being the first.
     pub fn of_level(level: u16) -> Dp {
         Dp(level.min(Dp::END.0 - 1))
     }
 
-    /// A number of bytes in `bits` bits, from 8 to [`MOST_DP_BITS`]: an exponent of five and the
-    /// first digits, so that the order of sizes stays and near sizes become equal. More than
-    /// what fits is the largest that does.
+    /// The DP for a number of bytes, in `bits` bits, from 8 to [`MOST_DP_BITS`]. It has five bits
+    /// of exponent, then the first binary digits of the number. It therefore keeps the order of
+    /// sizes, but near sizes become equal. A number that does not fit becomes the largest that
+    /// does.
     pub fn of_bytes(bytes: u64, bits: u32) -> Dp {
         let bits = bits.clamp(8, MOST_DP_BITS);
         let digits = bits - EXPONENT_BITS;
@@ -71,46 +73,47 @@ impl Dp {
     }
 }
 
-/// Bottleneck rate: the slowest link of a flow's path as far as it is known, in Gbps.
+/// Bottleneck rate: the rate of the slowest known link of a flow's path, in Gbps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Br(u8);
 
 impl Br {
-    /// The largest of 7 bits (IV-A: "from 1G to 127Gbps").
+    /// The largest rate in 7 bits (IV-A: "from 1G to 127Gbps").
     const LARGEST: u64 = 127;
 
-    /// That of a link: rounded up, so that flows never get more of another link than they were
-    /// counted for; beyond 127 Gbps it is 127.
+    /// The rate of a link, rounded up, so that flows never get more of another link than they were
+    /// counted for. Rates beyond 127 Gbps become 127.
     pub fn of_link(rate: Rate) -> Br {
         Br(rate.as_bps().div_ceil(1_000_000_000).clamp(1, Br::LARGEST) as u8)
     }
 
-    /// In Gbps.
+    /// The rate in Gbps.
     pub fn gbps(self) -> u32 {
         u32::from(self.0)
     }
 }
 
-/// The EPN header of one packet, and its TTL, by which switches know themselves.
+/// The EPN header of one packet, and its TTL, by which switches recognise themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EpnHeader {
-    /// What the flow wants.
+    /// The priority that the flow desires.
     pub dp: Dp,
-    /// What it has.
+    /// The priority that the flow has.
     pub tp: Tp,
-    /// The slowest link known of its path.
+    /// The rate of the slowest known link of its path.
     pub br: Br,
-    /// The switch that demoted it, by the TTL which the flow's packets have there; 0: none.
+    /// The switch that demoted it, identified by the TTL that the flow's packets have there; 0 if
+    /// none did.
     pub dsid: u8,
-    /// Switches mirror the packet to their controllers (S-marked).
+    /// Whether switches mirror the packet to their controllers (S-marked).
     pub is_sampled: Bit,
-    /// Of the IP header: one less after each switch.
+    /// The TTL of the IP header, which each switch lowers by one.
     pub ttl: u8,
 }
 
 impl EpnHeader {
-    /// The reserved bits of the VXLAN header: the first 24, then the last 8. The TTL is the IP
-    /// header's.
+    /// The reserved bits of the VXLAN header: the first 24, then the last 8. They do not hold the
+    /// TTL, which is in the IP header.
     pub fn to_bits(self) -> u32 {
         let Dp(dp) = self.dp;
         u32::from(self.is_sampled.is_set()) << 31

@@ -45,7 +45,8 @@ impl Switch {
         assert_eq!(packet.header.ttl + 1, header.ttl);
     }
 
-    /// A marked packet passes and the controller deals with it: what it says to the flow's sender.
+    /// A marked packet passes and the controller handles it. Returns the messages that the
+    /// controller sends.
     fn sees(&mut self, flow: u32, header: EpnHeader) -> Vec<(u32, Tp)> {
         self.forward(flow, EpnHeader { is_sampled: true.into(), ..header });
         self.wait(self.controller.settings.processing_delay);
@@ -249,7 +250,7 @@ fn a_controller_that_restarts_learns_flows_from_their_probes() {
 }
 
 proptest! {
-    /// IV-A: whatever flows say and however often the controller restarts.
+    /// IV-A. The sum holds whatever headers say, and however often the controller restarts.
     #[test]
     fn what_is_high_never_sums_to_more_than_the_link(
         steps in prop::collection::vec((0u32..8, 0u64..4, 1u64..130, 0u8..4, 0u8..12), 1..120),

@@ -3,14 +3,14 @@
 //! "We say a flow is more critical than another one if it has smaller deadline (emulating EDF to
 //! minimize the number of deadline-missing flows). When there is a tie or flows have no deadline,
 //! we break it by giving priority to the flow with smaller expected transmission time (emulating
-//! SJF to minimize mean flow completion time). If a tie remains, we break it by flow ID." The
-//! rules that senders apply to what they announce (ageing, unknown sizes) are theirs.
+//! SJF to minimize mean flow completion time). If a tie remains, we break it by flow ID." Senders
+//! have further rules for what they announce (ageing, unknown sizes).
 
 use std::cmp::Ordering;
 
 use flowsched_units::Time;
 
-/// Which rule the switches share.
+/// The rule that all switches follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparator {
     /// By deadline, then by expected transmission time, then by number.
@@ -22,9 +22,9 @@ pub enum Comparator {
 /// What decides how critical a flow is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Criticality {
-    /// When it should have finished; [`Time::MAX`]: whenever it can.
+    /// When it should have finished: [`Time::MAX`] if it has no deadline.
     pub deadline: Time,
-    /// Its expected transmission time, less what it is ahead by waiting.
+    /// Its expected transmission time, less the head start that it has from waiting.
     pub transmission: Time,
     /// Its number.
     pub flow: u32,

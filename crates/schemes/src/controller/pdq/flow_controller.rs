@@ -1,8 +1,9 @@
 //! The flow controller: which flows of one link send and which are paused (PDQ 2012, 3.3.2).
 //!
-//! Algorithms 1, 2 and 3 as they are printed, but where a comment says otherwise. A flow sends
-//! only if every switch on its way accepts it, in two phases: the way there computes what each
-//! has to spare, the way back tells all of them what became of it.
+//! This implements Algorithms 1, 2 and 3 as they are printed, except where a comment says
+//! otherwise. A flow sends only if every switch on its way accepts it. That takes two phases: on
+//! the way to the receiver, each switch computes what it can spare; on the way back, all of them
+//! learn the result.
 
 use flowsched_units::{Rate, Time};
 
@@ -10,22 +11,22 @@ use super::comparator::Comparator;
 use super::flow_list::{FlowList, criticality};
 use crate::transport::pdq::{Pauser, PdqHeader};
 
-/// What may be set of the flow controller; what every packet needs comes first.
+/// The parameters of the flow controller. Those that every packet needs come first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct FlowControl {
-    /// K of Early Start, round-trip times; 0: none.
+    /// K of Early Start, in round-trip times; 0 turns Early Start off.
     pub early_start: f64,
-    /// X of Suppressed Probing, round-trip times; 0: none.
+    /// X of Suppressed Probing, in round-trip times; 0 turns Suppressed Probing off.
     pub probe_spacing: f64,
     /// Which flow is more critical.
     pub comparator: Comparator,
-    /// For this many round-trip times after it accepted a flow, a switch accepts no other paused
-    /// one.
+    /// After a switch has accepted a flow, it accepts no other paused flow for this many round-trip
+    /// times.
     pub dampening: f64,
     /// M: a switch remembers at most this many flows of a link.
     pub most_flows: usize,
-    /// r_PDQ over the link's rate.
+    /// r_PDQ as a share of the link's rate.
     pub link_share: f64,
 }
 
@@ -36,7 +37,7 @@ impl FlowControl {
     }
 }
 
-/// A flow as switches tell them apart: its number, and which of its paths.
+/// What identifies a flow at switches: its number, and the number of one of its paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name {
     /// The flow.
@@ -45,12 +46,12 @@ pub struct Name {
     pub path: u32,
 }
 
-/// The flow controller of one egress port; what every packet needs comes first.
+/// The flow controller of one egress port. The fields that every packet needs come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct FlowController {
     me: Pauser,
-    /// The last paused flow that was accepted, and until when no other one is.
+    /// The last paused flow that was accepted, and until when no other paused flow is accepted.
     accepted: Option<(Name, Time)>,
     list: FlowList,
     settings: FlowControl,
@@ -58,7 +59,7 @@ pub struct FlowController {
     most_remembered: usize,
 }
 
-/// How a link is at the moment, beside the flows in its list.
+/// The present state of a link, apart from the flows in its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkState {
     /// C: what all flows may send together.
@@ -67,24 +68,24 @@ pub struct LinkState {
     pub mean_rtt: Time,
 }
 
-/// What a flow controller decides on for a packet.
+/// The decision of a flow controller for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// The flow: its rate and its pauser are in the header.
+    /// The flow's rate and its pauser are in the header.
     ForTheFlow,
-    /// Nothing yet: there is no room to remember the flow. It is one of the rest, which share what
-    /// the remembered flows leave.
+    /// There is no decision yet, because there is no room to remember the flow. The flow is one of
+    /// the rest, which share what the remembered flows leave.
     WithTheRest,
 }
 
 impl FlowController {
-    /// Of the egress port that `me` stands for.
+    /// The flow controller of the egress port that `me` stands for.
     pub fn new(settings: FlowControl, me: Pauser) -> FlowController {
         let list = FlowList::new(settings.comparator);
         FlowController { me, accepted: None, list, settings, most_remembered: 0 }
     }
 
-    /// What it stands for.
+    /// The pauser that stands for this port.
     pub fn me(&self) -> Pauser {
         self.me
     }
@@ -94,12 +95,12 @@ impl FlowController {
         self.most_remembered
     }
 
-    /// What it remembers.
+    /// The flows that it remembers.
     pub fn list(&self) -> &FlowList {
         &self.list
     }
 
-    /// Algorithm 1: a packet of the flow goes to the receiver.
+    /// Handles a packet of the flow on its way to the receiver (Algorithm 1).
     pub fn on_data(
         &mut self,
         now: Time,
@@ -113,7 +114,8 @@ impl FlowController {
         }
         let Some(place) = self.find_or_add(now, name, header) else {
             if self.list.entries().len() < self.settings.most_flows {
-                // There is memory for it, only no need: those in the list fill the link.
+                // There is memory for the flow but no need for it, because the flows in the list
+                // fill the link.
                 header.paused_by = Some(self.me);
                 return Decision::ForTheFlow;
             }
@@ -122,8 +124,8 @@ impl FlowController {
         let rate = self.available(place, link.capacity).min(header.rate);
         if rate > Rate::from_bps(0) && !self.is_dampened(now, name, place) {
             self.accept(now, name, place, link.mean_rtt);
-            // Algorithm 1 keeps R_i at zero until the ACK is back. All that is accepted in the
-            // meantime would get the same rate again.
+            // Algorithm 1 keeps R_i at zero until the ACK is back. All flows that are accepted in
+            // the meantime would get the same rate again.
             self.list.entry(place).rate = rate;
             header.paused_by = None;
             header.rate = rate;
@@ -136,18 +138,18 @@ impl FlowController {
         Decision::ForTheFlow
     }
 
-    /// A flow that another switch has paused is forgotten, but leaves with no higher rate than
-    /// this switch would have for it: "a flow is accepted if all switches along the path accept
-    /// it" (3.3.2), and now the other one decides alone. Algorithm 1 lets it pass as it is; it
-    /// might send for a round-trip time before this switch is asked.
+    /// Forgets a flow that another switch has paused, and lowers the rate in its header to what
+    /// this switch would have for it: "a flow is accepted if all switches along the path accept it"
+    /// (3.3.2), and now the other switch decides alone. Algorithm 1 leaves the header as it is, so
+    /// that the flow might send for a round-trip time before this switch is asked.
     fn pass_by(&mut self, name: Name, header: &mut PdqHeader, capacity: Rate) {
         self.list.remove(name.flow, name.path);
         let place = self.list.rank(&criticality(name.flow, header));
         header.rate = header.rate.min(self.available(place, capacity));
     }
 
-    /// The flow's place, with what the header says of it; none if it is not among the most
-    /// critical flows.
+    /// Updates the flow's entry from its header, or adds one. Returns its place, or `None` if it is
+    /// not among the most critical flows.
     fn find_or_add(&mut self, now: Time, name: Name, header: &PdqHeader) -> Option<usize> {
         if let Some(place) = self.list.place(name.flow, name.path) {
             return Some(self.list.update(place, header, now));
@@ -164,18 +166,18 @@ impl FlowController {
         Some(place)
     }
 
-    /// How many flows are remembered: "PDQ switches only store the most critical 2 kappa flows,
-    /// where kappa is the number of sending flows" (3.3.1; Algorithm 1 says kappa), and two
-    /// while none sends, but never more than M.
+    /// The most flows to remember: "PDQ switches only store the most critical 2 kappa flows, where
+    /// kappa is the number of sending flows" (3.3.1; Algorithm 1 says kappa). They are two while no
+    /// flow sends, and never more than M.
     fn most_flows(&self) -> usize {
         let sending = self.list.sending().max(1);
         (2 * sending).min(self.settings.most_flows)
     }
 
-    /// Algorithm 2: what the flows before this place leave of the link. The nearly completed ones
-    /// among them that need not be waited for take no longer than K together: "the aggregated flow
-    /// transmission time ... is no larger than K". (As Algorithm 2 is printed, the last of them may
-    /// be over that.)
+    /// Returns what the flows before this place leave of the link (Algorithm 2). The nearly
+    /// completed ones among them do not count as long as they take no longer than K together: "the
+    /// aggregated flow transmission time ... is no larger than K". (In Algorithm 2 as it is
+    /// printed, the last of them may exceed K.)
     fn available(&self, place: usize, capacity: Rate) -> Rate {
         let early_start = self.settings.early_start;
         let (mut nearly_completed, mut taken) = (0.0, 0_u64);
@@ -208,12 +210,12 @@ impl FlowController {
         }
     }
 
-    /// Algorithm 3: an ACK of the flow comes back.
+    /// Handles an ACK of the flow on its way back (Algorithm 3).
     pub fn on_ack(&mut self, name: Name, header: &mut PdqHeader) {
         let is_of_another = header.paused_by.is_some_and(|pauser| pauser != self.me);
         if is_of_another {
             self.list.remove(name.flow, name.path);
-            // It was not accepted after all, and dampens no other.
+            // The flow was not accepted after all, so it dampens no other.
             self.accepted = self.accepted.filter(|(last, _)| *last != name);
         }
         if header.paused_by.is_some() {
@@ -224,16 +226,17 @@ impl FlowController {
             && header.paused_by.is_none()
         {
             let entry = self.list.entry(place);
-            // What this switch has said of the flow on the way there is newer than an ACK, which
-            // answers a packet of half a round-trip time ago. A flow that was accepted then and has
-            // been paused since stays paused, and the other way round.
+            // What this switch last told the flow on the way to the receiver is newer than an ACK,
+            // which answers a packet of half a round-trip time ago. A flow that was accepted then
+            // and has been paused since stays paused. A flow that was paused then and has been
+            // accepted since stays accepted.
             if entry.rate > Rate::from_bps(0) {
                 entry.paused_by = None;
                 entry.rate = header.rate;
             }
         }
         // A flow that this switch has paused and does not remember comes after all that it
-        // does: without this, most paused flows would probe every round-trip time.
+        // remembers. Without this, most paused flows would probe every round-trip time.
         let is_mine = header.paused_by == Some(self.me);
         let index = place.or_else(|| is_mine.then(|| self.list.entries().len()));
         if let Some(index) = index {
@@ -247,8 +250,9 @@ impl FlowController {
         self.list.remove(name.flow, name.path);
     }
 
-    /// Forgets flows that must have ended, for their hosts have been silent for several times as
-    /// long as they would be. Without this a lost TERM would block the link for ever.
+    /// Forgets flows that must have ended, because their hosts have been silent for several of the
+    /// intervals at which they would probe. Without this, a lost TERM would block the link for
+    /// ever.
     pub fn forget_silent(&mut self, now: Time, mean_rtt: Time) {
         let spacing = self.settings.probe_spacing;
         self.list.forget_silent(now, |place, entry| {
@@ -264,8 +268,8 @@ impl FlowController {
     }
 }
 
-/// A flow is forgotten after this many intervals at which it would send at least a probe: three
-/// lost in a row are rare, and the flow comes back with the next.
+/// A flow is forgotten after this many of the intervals at which it would send at least a probe.
+/// Three lost probes in a row are rare, and the flow comes back with the next one.
 const SILENT_INTERVALS: f64 = 4.0;
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::transport::pdq::{Pauser, PdqHeader};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(align(64))]
 pub struct Entry {
-    /// Which, and how critical it is: D and T.
+    /// The flow, and how critical it is: D and T.
     pub criticality: Criticality,
     /// R: the rate that it was accepted with; zero while it is paused.
     pub rate: Rate,
@@ -24,20 +24,20 @@ pub struct Entry {
     pub rtt: Time,
     /// T in round-trip times; infinite while these are not known.
     pub round_trips: f64,
-    /// When it was last heard of.
+    /// When the switch last saw a packet of it.
     pub seen: Time,
 }
 
 impl Entry {
-    /// What a switch needs to remember a flow: R, P, D, T and RTT, 4 bytes each.
+    /// The memory that a switch needs for a flow: R, P, D, T and RTT, 4 bytes each.
     ///
     /// The header has 4 bytes for each field (footnote 11), and "storing all these flows requires
-    /// 0.23 MByte" for 12,000 flows (3.3.1) makes 20 bytes a flow. The paper counts nothing for the
-    /// flow's name, nor does this.
+    /// 0.23 MByte" for 12,000 flows (3.3.1) makes 20 bytes a flow. Like the paper, this counts
+    /// nothing for the flow's name.
     pub const WIDTH: Bytes = Bytes::new(5 * 4);
 
-    /// Whether it is paused, and has not been accepted since: one that has, and probes on until the
-    /// ACK is back, is no "other paused flow".
+    /// Whether it is paused and has not been accepted since. A flow that has been accepted, and
+    /// probes on until the ACK is back, is no "other paused flow".
     pub fn waits(&self) -> bool {
         self.paused_by.is_some() && self.rate == Rate::from_bps(0)
     }
@@ -47,7 +47,7 @@ impl Entry {
 #[derive(Clone, Debug)]
 pub struct FlowList {
     comparator: Comparator,
-    /// By place: the flow's name. A search reads these alone.
+    /// The name of the flow in each place. A search reads nothing but these.
     names: Vec<u64>,
     entries: Vec<Entry>,
 }
@@ -76,12 +76,12 @@ impl FlowList {
         &mut self.entries[place]
     }
 
-    /// Flows that send: the paper's kappa.
+    /// The number of flows that send: the paper's kappa.
     pub fn sending(&self) -> usize {
         self.entries.iter().filter(|entry| entry.rate > Rate::from_bps(0)).count()
     }
 
-    /// The flow is forgotten.
+    /// Forgets a flow.
     pub fn remove(&mut self, flow: u32, path: u32) {
         if let Some(place) = self.place(flow, path) {
             self.names.remove(place);
@@ -96,7 +96,7 @@ impl FlowList {
         })
     }
 
-    /// How many flows in the list are more critical.
+    /// The number of flows in the list that are more critical.
     pub fn rank(&self, criticality: &Criticality) -> usize {
         let precedes = |entry: &Entry| {
             self.comparator.compare(&entry.criticality, criticality) == Ordering::Less
@@ -104,8 +104,9 @@ impl FlowList {
         self.entries.partition_point(precedes)
     }
 
-    /// Adds a flow; its place. P is "obtained from observed packet headers" (3.3.1), but a flow that
-    /// has no round-trip time yet, which sends its first packet, is paused by `me`: it does not send.
+    /// Adds a flow and returns its place. P is "obtained from observed packet headers" (3.3.1). But a
+    /// flow that has no round-trip time yet is sending its first packet, and counts as paused by
+    /// `me`: it does not send.
     pub fn add(
         &mut self,
         flow: u32,
@@ -133,7 +134,7 @@ impl FlowList {
         self.entries.truncate(most);
     }
 
-    /// Takes D, T and RTT from a header of the flow in `place`; its new place.
+    /// Takes D, T and RTT from a header of the flow in `place`. Returns its new place.
     #[inline]
     pub fn update(&mut self, place: usize, header: &PdqHeader, now: Time) -> usize {
         let entry = &mut self.entries[place];
@@ -149,7 +150,7 @@ impl FlowList {
         self.sort(place)
     }
 
-    /// Moves one entry to where it belongs among the others, which are in order.
+    /// Moves one entry to its place among the others, which are in order. Returns this place.
     #[inline]
     fn sort(&mut self, mut place: usize) -> usize {
         while place > 0 && self.precedes(place, place - 1) {
@@ -174,7 +175,8 @@ impl FlowList {
         self.entries.swap(one, other);
     }
 
-    /// Forgets flows that have been silent: `silence` says how long one in a place may be.
+    /// Forgets flows that have been silent too long. `silence` returns how long a flow in a place may
+    /// be silent.
     pub fn forget_silent(&mut self, now: Time, silence: impl Fn(usize, &Entry) -> Time) {
         let is_heard =
             |place, entry: &Entry| now.saturating_sub(entry.seen) <= silence(place, entry);
@@ -192,13 +194,13 @@ impl FlowList {
     }
 }
 
-/// A flow and which of its paths, as one number.
+/// The numbers of a flow and of one of its paths, as one number.
 #[inline]
 fn name(flow: u32, path: u32) -> u64 {
     u64::from(flow) << 32 | u64::from(path)
 }
 
-/// What a header says about how critical its flow is.
+/// How critical a flow is by its header.
 #[inline]
 pub fn criticality(flow: u32, header: &PdqHeader) -> Criticality {
     let transmission = header.transmission.saturating_sub(header.head_start);

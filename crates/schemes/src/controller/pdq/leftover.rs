@@ -7,11 +7,11 @@
 
 use flowsched_units::{Rate, Time};
 
-/// RCP's gains, of its authors' ns-2 code: on spare capacity, and on the queue.
+/// RCP's gains on spare capacity and on the queue, from its authors' ns-2 code.
 const ALPHA: f64 = 0.1;
 const BETA: f64 = 1.0;
 
-/// The least share of the capacity that a flow is told: it must send to be told more.
+/// The least share of the capacity that a flow is given, because it must send to be given more.
 const LEAST: f64 = 0.001;
 
 /// RCP's rate controller for a capacity that changes.
@@ -25,7 +25,7 @@ pub struct Leftover {
 }
 
 impl Leftover {
-    /// The rate of every flow of the rest, as a packet of `bytes` of one of them comes.
+    /// Returns the rate of every flow of the rest, when a packet of `bytes` of one of them comes.
     ///
     /// Dukkipati and McKeown 2006: every round-trip time d,
     /// R = R (1 + (alpha (C - y) - beta q / d) / C).
@@ -60,7 +60,8 @@ mod tests {
         let (rtt, left) = (Time::from_us(200), Rate::from_gbps(1));
         assert_eq!(rest.share(Time::ZERO, Rate::from_bps(0), 1500, 0, rtt), Rate::from_bps(0));
         assert_eq!(rest.share(Time::ZERO, left, 1500, 0, rtt), left, "alone");
-        // Four flows that send at what they are told, over a queue that never empties below 0.
+        // Four flows send at the rate that they are told, over a queue that cannot be shorter than
+        // 0.
         let (mut queue, mut share) = (0.0, left);
         for round in 1..400_u64 {
             let came = 4.0 * share.as_bps() as f64 / 8.0 * rtt.as_secs_f64();

@@ -2,8 +2,8 @@
 //!
 //! "The rate controller updates C to max{0, r_PDQ - q / (2 x RTT)}, where q is the instantaneous
 //! queue size", "every 2 RTTs because of the feedback-loop delay". r_PDQ is the link's rate, or a
-//! share of it (`link_share`) that leaves the rest to other traffic. Updates come when packets do: no
-//! one is told a rate in between.
+//! share of it (`link_share`) that leaves the rest to other traffic. C is updated only when packets
+//! come, because no flow is told a rate in between.
 
 use flowsched_units::{Rate, Time};
 
@@ -17,7 +17,7 @@ pub struct RateController {
 }
 
 impl RateController {
-    /// With this r_PDQ.
+    /// A rate controller with this r_PDQ.
     pub fn new(full: Rate) -> RateController {
         RateController { full, rate: full, due: Time::ZERO }
     }
@@ -36,7 +36,7 @@ impl RateController {
 
     /// Updates C while `queue` bytes wait; `rtt` is the flows' mean round-trip time.
     pub fn update(&mut self, now: Time, queue: u64, rtt: Time) {
-        // Whole bits and picoseconds: the same on every machine.
+        // Whole bits and picoseconds give the same result on every machine.
         let drain =
             u128::from(queue) * 8 * 1_000_000_000_000 / u128::from((rtt * 2).as_ps().max(1));
         let drain = u64::try_from(drain).unwrap_or(u64::MAX);

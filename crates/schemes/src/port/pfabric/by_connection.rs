@@ -11,14 +11,15 @@ use crate::packet::{Flags, Frame, Header, Packet};
 use crate::port::connections::ConnectionId;
 use crate::port::{Backlog, Connections, Port, PortSettings};
 
-/// pFabric's port, with everything between two hosts on connections of one number as one flow.
+/// pFabric's port, which treats all that one host sends to another on connections of one number as
+/// one flow.
 #[derive(Debug)]
 pub struct ByConnection<H> {
     port: PfabricPort<Labelled<H>>,
     connections: Connections,
 }
 
-/// A packet with the number of what counts as its flow.
+/// A packet with the number of the flow that it counts as part of.
 #[derive(Clone, Copy, Debug)]
 struct Labelled<H> {
     packet: Packet<H>,
@@ -26,7 +27,7 @@ struct Labelled<H> {
 }
 
 impl<H: Header> ByConnection<H> {
-    /// An empty port; [`PfabricPort::new`] says what it knows of the settings.
+    /// An empty port. [`PfabricPort::new`] says which settings it uses.
     pub fn new(settings: PortSettings, connections: Connections) -> ByConnection<H> {
         ByConnection { port: PfabricPort::new(settings), connections }
     }
@@ -36,7 +37,8 @@ impl<H: Header> ByConnection<H> {
         if packet.flags.has(Flags::ACK) {
             (from, to) = (to, from);
         }
-        // Distinct for up to 4096 hosts and 256 connections of a pair, and rarely alike beyond.
+        // Labels differ for up to 4096 hosts and 256 connections of a pair, and are rarely equal
+        // beyond.
         let label = (from << 20).wrapping_add(to << 8).wrapping_add(number);
         Labelled { packet, label }
     }

@@ -2,8 +2,8 @@
 
 use crate::packet::Frame;
 
-/// Packets that wait. They stay where they are in `slots`, linked to those of their flow in the order
-/// in which they came.
+/// Packets that wait. They do not move within `slots`, and are linked to those of their flow in the
+/// order in which they came.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting<F> {
     slots: Vec<Slot<F>>,
@@ -11,7 +11,7 @@ pub(super) struct Waiting<F> {
     free: u32,
     /// The flows that have a packet here.
     flows: Vec<FlowQueue>,
-    /// How many packets have come.
+    /// The number of packets that have come.
     arrivals: u64,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Waiting<F> {
 #[derive(Clone, Copy, Debug)]
 struct Slot<F> {
     frame: F,
-    /// How many packets had come before it.
+    /// The number of packets that had come before it.
     arrival: u64,
     earlier: u32,
     later: u32,
@@ -28,7 +28,7 @@ struct Slot<F> {
 /// The packets of one flow, from the first to the last that came.
 #[derive(Clone, Copy, Debug)]
 struct FlowQueue {
-    /// The place of the best packet in the order of all: by rank, then by arrival.
+    /// The place of the flow's best packet in the order of all packets: by rank, then by arrival.
     best: u128,
     flow: u32,
     first: u32,
@@ -43,7 +43,7 @@ struct FlowQueue {
 const NONE: u32 = u32::MAX;
 
 impl<F: Frame> Slot<F> {
-    /// The packet's place in the order of all.
+    /// The packet's place in the order of all packets.
     #[inline]
     fn place(&self) -> u128 {
         u128::from(self.frame.rank()) << 64 | u128::from(self.arrival)
@@ -51,7 +51,7 @@ impl<F: Frame> Slot<F> {
 }
 
 impl<F: Frame + Copy> Waiting<F> {
-    /// No packet.
+    /// No waiting packets.
     pub(super) fn new() -> Waiting<F> {
         Waiting { slots: Vec::new(), free: NONE, flows: Vec::new(), arrivals: 0 }
     }
@@ -68,7 +68,7 @@ impl<F: Frame + Copy> Waiting<F> {
         std::iter::successors(slot_at(queue.first), move |(_, slot)| slot_at(slot.later))
     }
 
-    /// A packet comes.
+    /// Adds a packet that comes.
     #[inline]
     pub(super) fn insert(&mut self, frame: &F) {
         let mut slot = Slot { frame: *frame, arrival: self.arrivals, earlier: NONE, later: NONE };
@@ -94,7 +94,7 @@ impl<F: Frame + Copy> Waiting<F> {
         self.fill(place, slot);
     }
 
-    /// Puts a packet into the first unused slot, which is this one.
+    /// Puts a packet into the slot `place`, which is the first unused one.
     #[inline]
     fn fill(&mut self, place: u32, slot: Slot<F>) {
         match self.slots.get_mut(place as usize) {
@@ -139,7 +139,7 @@ impl<F: Frame + Copy> Waiting<F> {
         self.release(place);
     }
 
-    /// The best place in a queue that has lost its best packet, of this place.
+    /// The best place in a queue that has lost its best packet, whose place was `lost`.
     #[inline]
     fn best_after(&self, index: usize, lost: u128) -> u128 {
         let queue = &self.flows[index];
@@ -177,7 +177,7 @@ impl<F: Frame + Copy> Waiting<F> {
         Some(frame)
     }
 
-    /// Where a flow's packet of the worst rank is, the latest of equals.
+    /// The slot of a flow's packet of the worst rank, the latest of equals.
     fn worst_of(&self, queue: &FlowQueue) -> u32 {
         if queue.is_rising {
             return queue.last;
@@ -190,7 +190,7 @@ impl<F: Frame + Copy> Waiting<F> {
         worst.map_or(queue.last, |(place, _)| place)
     }
 
-    /// The slot is not used any more.
+    /// Frees a slot.
     #[inline]
     fn release(&mut self, place: u32) {
         self.slots[place as usize].later = self.free;

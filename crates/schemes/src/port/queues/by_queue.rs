@@ -1,5 +1,5 @@
-//! Serves several queues whose packets are marked or dropped on arrival: packets are passed on from
-//! where they are, without being copied first.
+//! Serves several queues whose packets are marked or dropped on arrival. Packets are passed on from
+//! where they are, without a copy.
 
 use flowsched_units::Time;
 
@@ -10,7 +10,7 @@ use crate::port::{Arrivals, Line, Sent, Sink};
 
 impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
     /// [`Port::serve`](crate::port::Port::serve) where no packet is marked when it leaves.
-    // Alone, its loop has registers enough.
+    // As a function of its own, the loop has enough registers.
     #[inline(never)]
     pub(super) fn serve_by_queue<'f, S: Sink<F>>(
         &mut self,
@@ -27,7 +27,7 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
             Count::Bytes => self.unhindered,
             Count::Packets => 0,
         };
-        // When the next of what waits leaves.
+        // When the next waiting packet leaves.
         let mut due = self.due(&batch.line);
         for (now, arrived) in arrivals {
             if due <= now {
@@ -56,13 +56,14 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
                 batch.send(now, frame);
             }
         }
-        // The last instant before the end.
+        // Up to the last instant before the end.
         self.send_until(end.saturating_sub(Time::from_ps(1)), &mut batch);
         *line = batch.line;
         batch.sent
     }
 
-    /// What becomes of a packet that may be marked or dropped: its queue, unless `sink` has it.
+    /// Takes in a packet that may be marked or dropped. Returns its queue and the packet, or `None`
+    /// if the packet was dropped and handed to `sink`.
     #[cold]
     #[inline(never)]
     fn take_in(&mut self, arrived: &F, sink: &mut impl Sink<F>) -> Option<(usize, F)> {
@@ -74,13 +75,13 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         queue.map(|index| (index, frame))
     }
 
-    /// When the next of what waits leaves, if no more comes.
+    /// When the next waiting packet leaves, if no other packet comes: [`Time::MAX`] if none waits.
     #[inline]
     fn due(&self, line: &Line) -> Time {
         if self.occupied == 0 { Time::MAX } else { line.free_at() }
     }
 
-    /// Sends what the line has time for up to `until`, that included.
+    /// Sends waiting packets whose transmission begins at `until` or earlier.
     #[inline(always)]
     fn send_until(&mut self, until: Time, batch: &mut Batch<'_, impl Sink<F>>) {
         while (self.occupied != 0) & (batch.line.free_at() <= until) {

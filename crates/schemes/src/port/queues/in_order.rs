@@ -1,5 +1,5 @@
-//! Serves one queue whose packets are marked or dropped on arrival: when a packet leaves is known
-//! as soon as it comes.
+//! Serves one queue whose packets are marked or dropped on arrival. The time when a packet leaves is known as
+//! soon as it comes.
 
 use flowsched_units::Time;
 
@@ -9,9 +9,8 @@ use crate::packet::Frame;
 use crate::port::{Arrivals, Line, Sent, Sink};
 
 impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
-    /// Whether packets leave in the order in which they come, and whatever becomes of a packet is
-    /// known when it comes. Marking at dequeue depends on what comes later; shared memory depends
-    /// on other ports.
+    /// Whether packets leave in the order in which they come, and whether it is known what becomes of a packet
+    /// when it comes. Marking at dequeue depends on later packets, and shared memory depends on other ports.
     pub(super) fn is_in_order(&self) -> bool {
         self.queues.len() == 1
             && self.settings.mark_at == MarkAt::Enqueue
@@ -19,7 +18,7 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
     }
 
     /// [`Port::serve`](crate::port::Port::serve) where [`Queues::is_in_order`].
-    // Alone, its loop has registers enough.
+    // As a function of its own, the loop has enough registers.
     #[inline(never)]
     pub(super) fn serve_in_order<'f, S: Sink<F>>(
         &mut self,
@@ -33,7 +32,7 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
     {
         let (mut free, mut arrivals) = (*line, arrivals);
         self.notes.clear();
-        // Packets that have come or will.
+        // Packets that wait already or come in the batch.
         let count = arrivals.len() + self.backlog.packets as usize;
         let mut bytes = 0;
         while free.free_at() < end
@@ -47,7 +46,7 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         }
         let mut begun = Begun::new(free, arrivals.clone());
         let byte_time = free.least_byte_time();
-        // What waits in the queue takes at least so long.
+        // The least time that bytes in the queue take to leave.
         let queued_time = |bytes: u64| bytes.saturating_mul(byte_time);
         let mut unhindered_time = match self.settings.count {
             Count::Bytes => queued_time(self.unhindered),
@@ -71,7 +70,7 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
             let start = free.free_at().max(now);
             let mut after = free;
             let left = after.send(wire, start);
-            // What has departed and waits takes no longer than until the line is free.
+            // Packets that were handed on but still wait at `now` take no longer than until the line is free.
             if left.as_ps() - now.as_ps() > unhindered_time {
                 let to_come = arrivals.clone();
                 match self.take_hindered((now, frame), (bytes, count), to_come, &mut begun, sink) {
@@ -94,8 +93,8 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         Sent { bytes, packets: packets as u64 }
     }
 
-    /// What waits when a packet comes at `now`. Before it, so many bytes departed in the batch; after it, so
-    /// many packets are to come, of this many in all.
+    /// What waits when a packet comes at `now`. In the batch, `bytes` bytes were handed on before it. Of `count`
+    /// packets in all, `to_come` come after it.
     fn waiting<'f>(
         &self,
         now: Time,
@@ -113,9 +112,9 @@ impl<F: Frame + Copy + Default, D: Serving> Queues<F, D> {
         }
     }
 
-    /// What becomes of a packet that may be marked or dropped, in which case `sink` has it; `departed`
-    /// is as in [`Queues::waiting`]. The arrivals after it are counted here: the batch would count them for every
-    /// packet.
+    /// Takes in a packet that may be marked or dropped. Returns the packet, or `None` if it was dropped and
+    /// handed to `sink`. `departed` is the pair of numbers of [`Queues::waiting`]. The arrivals after the packet
+    /// are counted here, because the batch would count them for every packet.
     #[cold]
     #[inline(never)]
     fn take_hindered<'f>(

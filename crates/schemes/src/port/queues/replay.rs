@@ -1,35 +1,35 @@
-//! Which packets of a batch had begun to leave by some time: worked out again, for the few arrivals
-//! of which it is asked.
+//! Computes again which packets of a batch had begun to leave by some time. Ports need this for few
+//! arrivals.
 
 use flowsched_units::Time;
 
 use crate::packet::Frame;
 use crate::port::{Arrivals, Backlog, Line};
 
-/// What a batch leaves behind for [`Begun`].
+/// What a batch notes for [`Begun`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notes {
-    /// Packets that waited before the batch, and have left: when their first bits did, and their
-    /// bytes.
+    /// The packets that waited before the batch and have left: when their first bits left, and
+    /// their bytes.
     waited: Vec<(Time, u32)>,
-    /// Arrivals that were dropped: how many arrivals were to come after each of them.
+    /// For each dropped arrival, the number of arrivals that were to come after it.
     dropped: Vec<usize>,
 }
 
 impl Notes {
-    /// A batch begins.
+    /// Clears the notes for a new batch.
     pub(super) fn clear(&mut self) {
         self.waited.clear();
         self.dropped.clear();
     }
 
-    /// A packet that waited before the batch leaves: its first bit at `start`.
+    /// Notes a packet that waited before the batch and whose first bit leaves at `start`.
     #[inline]
     pub(super) fn note_waited(&mut self, start: Time, bytes: u32) {
         self.waited.push((start, bytes));
     }
 
-    /// An arrival is dropped, after which so many are to come.
+    /// Notes a dropped arrival, which `to_come` other arrivals follow.
     pub(super) fn note_dropped(&mut self, to_come: usize) {
         self.dropped.push(to_come);
     }
@@ -40,26 +40,27 @@ impl Notes {
     }
 }
 
-/// What of a batch has begun to leave, up to a time that moves on.
+/// The packets of a batch that have begun to leave, up to a time that only moves forward.
 pub(super) struct Begun<A> {
     amount: Backlog,
-    /// As it is when these packets have left.
+    /// The line after these packets have left.
     line: Line,
     /// Arrivals that may not have begun to leave.
     arrivals: A,
-    /// How many notes have been seen.
+    /// The number of notes that have been read.
     waited: usize,
     dropped: usize,
 }
 
 impl<A> Begun<A> {
-    /// Nothing of a batch with these arrivals; `line` is as it is when what waited has left.
+    /// Nothing of a batch with these arrivals. `line` is the line after the packets that waited
+    /// before the batch have left.
     #[inline]
     pub(super) fn new(line: Line, arrivals: A) -> Begun<A> {
         Begun { amount: Backlog::default(), line, arrivals, waited: 0, dropped: 0 }
     }
 
-    /// What has begun to leave by `now`, when one comes after which so many are to come.
+    /// What has begun to leave by `now`, when an arrival comes that `to_come` others follow.
     pub(super) fn by<'f, F>(&mut self, now: Time, to_come: usize, notes: &Notes) -> Backlog
     where
         F: Frame + 'f,

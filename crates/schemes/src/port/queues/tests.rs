@@ -140,7 +140,7 @@ fn dynamic_thresholds_leave_room_for_others() {
 }
 
 proptest! {
-    /// To pass an idle port is to enter it and to leave it.
+    /// `pass` on an idle port does what `enqueue` and `dequeue` do.
     #[test]
     fn what_passes_is_what_would_enter_and_leave(
         (queues, wire, priority) in (1usize..9, 40u16..1501, 0u8..10),
@@ -148,7 +148,7 @@ proptest! {
         (kind, in_packets, scope, mark_at) in (0u8..3, any::<bool>(), any::<bool>(), any::<bool>()),
         (has_ect, refuses) in any::<(bool, bool)>(),
     ) {
-        // In packets: 0 to 2 of them.
+        // If counted in packets, memory and threshold are 0 to 2 packets.
         let unit = if in_packets { 1000 } else { 1 };
         let memory = memory / unit;
         let sharing = match kind {
@@ -177,7 +177,7 @@ proptest! {
         prop_assert_eq!(passed.backlog(), Backlog::default());
     }
 
-    /// A batch is served as packets would be one by one.
+    /// A batch is served as its packets would be one by one.
     #[test]
     fn a_batch_is_served_as_its_packets_would_be(
         packets in prop::collection::vec((40u16..1501, any::<bool>(), 0u8..10, 0u64..1_500), 1..80),

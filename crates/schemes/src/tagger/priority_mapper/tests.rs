@@ -37,7 +37,7 @@ impl Sender<'_> {
         Sender { mapper, flow, packets, now: Time::ZERO }
     }
 
-    /// Sends a packet `gap` after the last one, all others before it having arrived.
+    /// Sends a packet `gap` after the last one, when all packets before it have arrived.
     fn send_as(&mut self, seq: u32, gap: Time, flags: Flags) -> EpnHeader {
         self.now += gap;
         let offset = u64::from(seq) * PACKET_PAYLOAD;

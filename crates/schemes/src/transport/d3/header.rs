@@ -7,11 +7,11 @@ use crate::packet::Bit;
 /// What a sender asks for and what the switches grant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct D3Header {
-    /// Whether the packet asks for a rate: once a round-trip time.
+    /// Whether the packet asks for a rate, which happens once a round-trip time.
     pub is_request: Bit,
     /// r: the rate that the flow needs to meet its deadline; zero without one.
     pub desired: Rate,
-    /// a: what the switches so far grant.
+    /// a: the rate that the switches so far grant.
     pub allocated: Rate,
     /// The sender's round-trip time; zero while it is not known.
     pub rtt: Time,

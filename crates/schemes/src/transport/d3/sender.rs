@@ -53,7 +53,7 @@ impl ExplicitSender for Sender {
         SenderState { rate: Some(self.pacing.rate()), in_flight, ..SenderState::default() }
     }
 
-    /// How far the flow is.
+    /// How far the sender is with its flow.
     #[inline]
     fn phase(&self) -> Phase {
         if self.is_told {
@@ -65,7 +65,7 @@ impl ExplicitSender for Sender {
         }
     }
 
-    /// When there is something to do next.
+    /// When the timer is due next.
     #[inline]
     fn deadline(&self) -> Time {
         self.wake
@@ -88,7 +88,7 @@ impl ExplicitSender for Sender {
         outgoing
     }
 
-    /// An ACK came; that of a request says what was granted.
+    /// Handles an ACK. The ACK of a request says which rate was granted.
     #[inline]
     fn on_ack(&mut self, settings: &D3Settings, now: Time, ack: &Packet<D3Header>) {
         self.delivery.on_ack(&settings.explicit, now, ack);
@@ -98,7 +98,7 @@ impl ExplicitSender for Sender {
         }
     }
 
-    /// Something may be due.
+    /// Handles the timer, which may have run out too early.
     fn on_timer(&mut self, settings: &D3Settings, now: Time) {
         self.delivery.on_timer(now);
         self.consider_quenching(settings, now);
@@ -124,7 +124,7 @@ impl Sender {
             self.asked = Some(now);
         }
         if !may_send {
-            // A rate of zero still lets a header ask again: D3's base rate.
+            // At a rate of zero, a packet without data still asks again: D3's base rate.
             return Some(self.delivery.probe(now, Flags::default(), header));
         }
         self.pacing.sent(now, payload);
@@ -140,11 +140,15 @@ impl Sender {
         }
     }
 
-    /// What is left after what the current rate sends until the answer comes, over the time
-    /// until the deadline less two round-trip times: that until the answer, and that of the last
-    /// packet. Headers are counted, for rates are.
+    /// The rate that meets the deadline; zero without a deadline. It divides the rest of the flow
+    /// by the time for it:
+    ///
+    /// - The rest is what remains after the bytes that the current rate sends until the answer
+    ///   comes. Headers are counted, because rates include them.
+    /// - The time is that until the deadline, less two round-trip times: that until the answer, and
+    ///   that of the last packet.
     fn desired(&self, now: Time) -> Rate {
-        // A deadline that has passed is none.
+        // A deadline that has passed does not count.
         let Some(due) = self.due.filter(|due| *due > now) else { return Rate::from_bps(0) };
         let rtt = self.delivery.round_trip().unwrap_or(Time::ZERO);
         let time = due.saturating_sub(now).saturating_sub(rtt * 2).as_ps();
@@ -174,8 +178,8 @@ impl Sender {
         next
     }
 
-    /// A flow is given up when its deadline has passed, or when it would need more than the
-    /// card's rate to meet it.
+    /// Gives the flow up if its deadline has passed, or if the flow would need more than the card's
+    /// rate to meet it.
     fn consider_quenching(&mut self, settings: &D3Settings, now: Time) {
         let Some(due) = self.due else { return };
         if !settings.quenching || self.phase() != Phase::Sending {

@@ -20,10 +20,10 @@ pub(crate) const QUENCHING: Parameter = Parameter {
 
 const PARAMETERS: &[Parameter] = &[QUENCHING];
 
-/// What may be set of D3's hosts.
+/// The settings of D3's hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct D3Settings {
-    /// What all senders with explicit rates share.
+    /// The settings that all senders with explicit rates share.
     pub explicit: ExplicitSettings,
     /// Whether deadlines count; without them D3 is RCP.
     pub knows_deadlines: bool,
@@ -69,7 +69,7 @@ impl TransportPart for D3Hosts {
     }
 }
 
-/// RCP's hosts: D3's, who know no deadlines.
+/// RCP's hosts: D3's hosts without deadlines.
 #[derive(Clone, Copy, Debug)]
 pub struct RcpHosts;
 

@@ -14,7 +14,7 @@ use crate::packet::{Bit, Codec, Header};
 use crate::wire::{Reader, Writer};
 
 impl Header for D3Header {
-    /// As many as PDQ's, so that headers do not decide a comparison.
+    /// As many bytes as PDQ's header, so that headers do not decide a comparison.
     const WIRE_BYTES: u32 = 16;
     const CODEC: Option<Codec<D3Header>> = Some(Codec { bytes: 13, write, read });
 }

@@ -2,8 +2,9 @@
 //!
 //! "Like many transport protocols, a PDQ sender sends a SYN packet for flow initialization and a
 //! TERM packet for flow termination, and resends a packet after a timeout. The sender maintains
-//! standard data structures for reliable transmission" (PDQ 2012, 3.1). These are TCP's: the
-//! scoreboard of SACK, which also finds a loss by later packets, and the estimate of the timeout.
+//! standard data structures for reliable transmission" (PDQ 2012, 3.1). Here these are TCP's: the
+//! SACK scoreboard, which also finds a loss when later packets arrive, and the estimate of the
+//! timeout.
 
 use flowsched_units::{Bytes, PACKET_PAYLOAD, Time};
 
@@ -15,13 +16,13 @@ use crate::transport::tcp::segments_of;
 use crate::transport::tcp::timeout::RoundTrip;
 use crate::transport::{Outgoing, Timeouts};
 
-/// Doublings of the timeout, at most.
+/// The timeout doubles at most this many times.
 const MOST_DOUBLINGS: u32 = 10;
 
 /// What an ACK answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answered {
-    /// The packet that opened the flow, for the first time.
+    /// The packet that opened the flow, answered for the first time.
     Syn,
     /// Anything else.
     Other,
@@ -30,9 +31,9 @@ pub enum Answered {
 /// Segments that are yet to be sent, of which the last may be short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// How many.
+    /// The number of segments.
     pub segments: u32,
-    /// Bytes of the last.
+    /// Payload bytes of the last segment.
     pub last_payload: u32,
 }
 
@@ -51,7 +52,7 @@ pub struct Delivery {
     segments: u32,
     last_payload: u32,
     is_open: bool,
-    /// The first packet is to be sent, for the first time or again.
+    /// Whether the first packet is to be sent, for the first time or again.
     syn_is_due: bool,
     round_trip: RoundTrip,
     timed: Option<(Timed, Time)>,
@@ -66,7 +67,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Of a flow of `size` bytes.
+    /// The delivery of a flow of `size` bytes.
     pub fn new(size: Bytes) -> Delivery {
         let segments = segments_of(size);
         let full = u64::from(segments.saturating_sub(1)) * PACKET_PAYLOAD;
@@ -85,7 +86,7 @@ impl Delivery {
         }
     }
 
-    /// Of a flow of `size` bytes whose first packet is its first segment.
+    /// The delivery of a flow of `size` bytes whose first packet is its first segment.
     pub fn without_handshake(size: Bytes) -> Delivery {
         Delivery { is_open: true, syn_is_due: false, ..Delivery::new(size) }
     }
@@ -108,14 +109,14 @@ impl Delivery {
         self.round_trip.smoothed()
     }
 
-    /// How long an answer takes: the measured round-trip time or, while there is none because
-    /// the first packet was sent twice, the shortest timeout.
+    /// How long an answer takes. This is the measured round-trip time, or the shortest timeout if
+    /// there is no measurement because the first packet was sent twice.
     #[inline]
     pub fn answer_time(&self, settings: &ExplicitSettings) -> Time {
         self.round_trip.smoothed().unwrap_or(settings.rto_min)
     }
 
-    /// When the timeout is due; [`Time::MAX`]: nothing is under way.
+    /// When the timeout is due: [`Time::MAX`] if nothing is in flight.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.deadline
@@ -138,7 +139,7 @@ impl Delivery {
         self.size().saturating_sub(self.sent())
     }
 
-    /// Bytes of the flow sent so far, copies aside, the last segment counted as full.
+    /// Bytes of the flow sent at least once, with the last segment counted as full.
     pub fn sent(&self) -> Bytes {
         Bytes::new(u64::from(self.board.next()) * PACKET_PAYLOAD)
     }
@@ -162,7 +163,7 @@ impl Delivery {
         self.board.next()
     }
 
-    /// Payload bytes in flight, as of full segments.
+    /// Payload bytes in flight, with every segment counted as full.
     pub fn bytes_in_flight(&self) -> Bytes {
         Bytes::new(u64::from(self.in_flight()) * PACKET_PAYLOAD)
     }
@@ -178,8 +179,8 @@ impl Delivery {
         self.board.unacknowledged()
     }
 
-    /// Takes back `count` of the segments never sent, or all there are: all with the last one,
-    /// which may be short, or some that are full.
+    /// Takes back `count` of the segments never sent, or all of them if there are no more. If it
+    /// takes all, the last one may be short; otherwise all are full.
     pub fn take_back(&mut self, count: u32) -> Load {
         let (unsent, mut last_payload) = (self.load(), PACKET_PAYLOAD as u32);
         if count >= unsent && unsent > 0 {
@@ -190,7 +191,7 @@ impl Delivery {
         Load { segments, last_payload }
     }
 
-    /// Adds segments to be sent; the short one, if there is one, stays or becomes the last.
+    /// Adds segments to be sent. A short segment, whether here already or added, is the last one.
     pub fn add(&mut self, load: Load) {
         if self.load() == 0 || load.last_payload < PACKET_PAYLOAD as u32 {
             self.last_payload = load.last_payload;
@@ -234,7 +235,8 @@ impl Delivery {
             flags = Flags::RETRANSMISSION;
         } else {
             self.board.sent_new();
-            // A probe that is timed may have been lost, and no later one tells.
+            // A segment is timed in place of a probe: the probe may have been lost, and no later
+            // one may show this.
             if !matches!(self.timed, Some((Timed::Segment(_), _))) {
                 self.timed = Some((Timed::Segment(seq), now));
             }
@@ -242,7 +244,7 @@ impl Delivery {
         if self.deadline == Time::MAX || lost.is_some() {
             self.start_timer(settings, now);
         }
-        // The last packet of a flow takes its leave of the switches (PDQ 2012, 3.3.2: "flow A
+        // The last packet of a flow tells the switches that the flow ends (PDQ 2012, 3.3.2: "flow A
         // sends its last packet (TERM)").
         let is_last = self.board.lost().is_none() && self.board.next() == self.segments;
         let flags = flags.with_if(is_last, Flags::TERM);
@@ -251,7 +253,7 @@ impl Delivery {
         Some(outgoing)
     }
 
-    /// A packet without data, with a number of its own in place of a segment's.
+    /// Returns a packet without data. It has a number of its own in place of a segment's number.
     pub fn probe<H: Header>(&mut self, now: Time, flags: Flags, header: H) -> Outgoing<H> {
         self.probes += 1;
         let number = self.probes;
@@ -284,7 +286,7 @@ impl Delivery {
         }
     }
 
-    /// An ACK came.
+    /// Handles an ACK. Returns what it answers.
     #[inline]
     pub fn on_ack<H: Header>(
         &mut self,
@@ -297,7 +299,7 @@ impl Delivery {
             && let Some((Timed::Probe(timed), sent)) = self.timed
             && timed <= ack.word
         {
-            // Of a probe that was lost, a later one tells.
+            // The answer to a later probe shows that the timed one was lost.
             if timed == ack.word {
                 self.round_trip.measure(now - sent);
             }
@@ -337,7 +339,7 @@ impl Delivery {
         Answered::Syn
     }
 
-    /// The timeout is due, if the time is right: what is under way is lost.
+    /// Handles the timeout, if it is due: what is in flight counts as lost.
     pub fn on_timer(&mut self, now: Time) {
         if now < self.deadline {
             return;

@@ -2,21 +2,21 @@
 
 use flowsched_units::{Bytes, PACKET_HEADER, Rate, Time};
 
-/// Spaces packets so that they leave at a rate, headers included; the rate may change at any
-/// time, and counts from the last departure on.
+/// Spaces packets so that they leave at a rate, headers included. The rate may change at any time.
+/// A new rate counts from the last departure on.
 #[derive(Clone, Copy, Debug)]
 pub struct Pacing {
     rate: Rate,
     /// The last packet: when it left, and its bytes on the wire.
     last: (Time, Bytes),
-    /// How long the last packet takes at the rate: to divide takes longer than to remember.
+    /// How long the last packet takes at the rate. It is stored because a division takes longer.
     gap: Time,
     /// Bytes that the scheme's header adds to a packet.
     header: u32,
 }
 
 impl Pacing {
-    /// At rate zero, with a scheme's header of `header` bytes on every packet.
+    /// Starts at rate zero, with a scheme's header of `header` bytes on every packet.
     pub fn new(header: u32) -> Pacing {
         let (rate, last) = (Rate::from_bps(0), (Time::ZERO, Bytes::ZERO));
         Pacing { rate, last, gap: Time::MAX, header }
@@ -33,7 +33,7 @@ impl Pacing {
         self.rate == Rate::from_bps(0)
     }
 
-    /// From now on.
+    /// Sets the rate from now on.
     #[inline]
     pub fn set_rate(&mut self, rate: Rate) {
         if rate != self.rate {
@@ -42,7 +42,7 @@ impl Pacing {
         }
     }
 
-    /// A packet of `payload` bytes leaves.
+    /// Records that a packet of `payload` bytes leaves now.
     #[inline]
     pub fn sent(&mut self, now: Time, payload: u32) {
         let wire = Bytes::new(u64::from(payload) + PACKET_HEADER + u64::from(self.header));

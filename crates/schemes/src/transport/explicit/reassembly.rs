@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::transport::tcp::SegmentSet;
 
-/// Segments from the first one on, and those that came beyond a gap.
+/// The segments that came in order from the first one on, and those that came beyond a gap.
 #[derive(Clone, Debug, Default)]
 pub struct Reassembly {
     expected: u32,
@@ -18,12 +18,12 @@ impl Reassembly {
         self.expected
     }
 
-    /// The segments around `segment` that came beyond the expected one.
+    /// The unbroken run of segments around `segment` that came beyond the expected one.
     pub fn run_around(&self, segment: u32) -> Range<u32> {
         self.beyond.run_around(segment)
     }
 
-    /// A segment came.
+    /// Adds a segment that came.
     #[inline]
     pub fn take_in(&mut self, segment: u32) {
         if segment != self.expected {

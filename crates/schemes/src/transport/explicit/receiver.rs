@@ -32,9 +32,9 @@ impl<H: Header> Answering<H> for Receiver {
     }
 }
 
-/// The answer to a packet of a sequence of which `came` has come, addressed to nobody yet, with
-/// the packet's header (PDQ 2012, 3.2) and, if it was out of order, the block of segments around
-/// it.
+/// Adds a packet to the segments that `came`, and returns the answer to it. The answer has no
+/// destination yet. It carries the packet's header (PDQ 2012, 3.2) and, if the packet was out of
+/// order, the block of segments around it.
 #[inline]
 pub(crate) fn answer<H: Header>(came: &mut Reassembly, packet: &Packet<H>) -> Packet<H> {
     let special = packet.flags.has(Flags::SYN.with(Flags::PROBE));
@@ -54,7 +54,7 @@ pub(crate) fn answer<H: Header>(came: &mut Reassembly, packet: &Packet<H>) -> Pa
         ..Packet::default()
     };
     if special {
-        // Which of the sender's packets without data it answers.
+        // The number of the packet without data that this answers.
         ack.word = packet.seq;
     } else if packet.seq > came.expected() {
         ack.set_sack_block(came.run_around(packet.seq));

@@ -7,11 +7,11 @@ use crate::transport::{
     Hosting, Outgoing, Phase, Receiving, SenderState, Sending, Start, Timeouts, Transport,
 };
 
-/// The sending side of one flow: how the rate comes about, and when the flow is given up.
+/// The sending side of one flow. It sets the flow's rate and decides when to give the flow up.
 pub trait ExplicitSender: Sized + Send {
-    /// What hosts and switches tell each other.
+    /// The header by which hosts and switches tell each other about the flow.
     type Header: Header;
-    /// What may be set of it.
+    /// The settings of the scheme's hosts.
     type Settings: Send + Sync;
     /// The receiving side.
     type Receiver: Answering<Self::Header> + Send;
@@ -20,13 +20,13 @@ pub trait ExplicitSender: Sized + Send {
     fn new(settings: &Self::Settings, start: &Start) -> Self;
     /// The next packet that may be sent now.
     fn poll(&mut self, settings: &Self::Settings, now: Time) -> Option<Outgoing<Self::Header>>;
-    /// An ACK came.
+    /// Handles an ACK.
     fn on_ack(&mut self, settings: &Self::Settings, now: Time, ack: &Packet<Self::Header>);
-    /// Something may be due.
+    /// Handles the timer, which may have run out too early.
     fn on_timer(&mut self, settings: &Self::Settings, now: Time);
-    /// When there is something to do next.
+    /// When [`ExplicitSender::on_timer`] is due next.
     fn deadline(&self) -> Time;
-    /// How far the flow is.
+    /// How far the sender is with its flow.
     fn phase(&self) -> Phase;
     /// Segments sent again so far.
     fn retransmissions(&self) -> u32;
@@ -38,7 +38,7 @@ pub trait ExplicitSender: Sized + Send {
         SenderState::default()
     }
 
-    /// What the receiver does to the header that it sends back.
+    /// Changes the header that the receiver sends back, where a scheme wants this.
     #[inline]
     fn answer(_settings: &Self::Settings, _header: &mut Self::Header) {}
 }
@@ -49,12 +49,11 @@ pub trait Answering<H: Header> {
     fn new(size: Bytes) -> Self;
     /// Whether every byte came.
     fn is_complete(&self) -> bool;
-    /// A packet came: its answer, addressed to nobody yet.
+    /// Takes in a packet. Returns its answer, which has no destination yet.
     fn answer(&mut self, packet: &Packet<H>) -> Packet<H>;
 }
 
-/// Explicit rates as all flows of a scheme use them: a handshake for every flow, an answer to every
-/// packet.
+/// Explicit rates, as all flows of a scheme use them. Receivers answer every packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Explicit<S: ExplicitSender> {
     /// Its parameters.

@@ -1,10 +1,11 @@
 //! Which messages a receiving host grants, and at which priorities.
 //!
-//! Montazeri et al., SIGCOMM 2018, 3.3 to 3.5. A receiver grants so much of a message that RTTbytes
-//! of it are granted and have not come. It grants a few messages at a time (overcommitment), those
-//! with the fewest bytes left. Each has a scheduled priority of its own, the fewest bytes the
-//! highest. With fewer messages than levels the lowest levels are used, so that a shorter message
-//! that comes later has a higher one to preempt the others.
+//! Montazeri et al., SIGCOMM 2018, 3.3 to 3.5. A receiver grants a message such that RTTbytes of it
+//! are granted but have not arrived. It grants a few messages at a time (overcommitment), those
+//! with the fewest bytes left. Each of them has a scheduled priority of its own, and the one with
+//! the fewest bytes left has the highest. If there are fewer messages than levels, they use the
+//! lowest levels. A shorter message that comes later can then preempt the others from a higher
+//! level.
 
 use flowsched_units::Time;
 
@@ -12,7 +13,8 @@ use super::HomaSettings;
 use super::header::{HomaHeader, Kind, to_sender};
 use crate::packet::Packet;
 
-/// A message that comes in and is longer than RTTbytes. The least one is granted first.
+/// A message that comes in and is longer than RTTbytes. The one with the least `place` is granted
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Message {
     /// Segments that have not come.
@@ -21,7 +23,7 @@ struct Message {
     segments: u32,
     /// Segments below this may be sent.
     granted: u32,
-    /// Since when.
+    /// When the last grant was sent: zero if there was none.
     granted_at: Time,
 }
 
@@ -35,16 +37,16 @@ impl Message {
     }
 }
 
-/// What a message may send, and since when.
+/// The segments that a message may send, and since when it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
-    /// Segments below this.
+    /// Segments below this may be sent.
     pub until: u32,
-    /// Since then; zero if from its start.
+    /// When the last grant was sent: zero if there was none.
     pub since: Time,
 }
 
-/// The messages that come in to a host and are longer than RTTbytes.
+/// The messages that come in at a host and are longer than RTTbytes.
 #[derive(Clone, Debug, Default)]
 pub struct Grants {
     /// In the order in which they are granted.
@@ -52,8 +54,8 @@ pub struct Grants {
 }
 
 impl Grants {
-    /// A segment came, after which `remaining` of the message's segments have not come; grants go
-    /// to `send`.
+    /// Takes in a new segment, after which `remaining` of the message's segments have not come.
+    /// Hands grants to `send`.
     pub fn on_segment(
         &mut self,
         settings: &HomaSettings,
@@ -110,7 +112,7 @@ impl Grants {
         }
     }
 
-    /// What a message that has not come whole may send.
+    /// The segments that an incomplete message may send.
     pub fn granted(
         &self,
         settings: &HomaSettings,

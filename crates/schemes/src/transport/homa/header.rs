@@ -15,10 +15,10 @@ pub enum Kind {
     Unscheduled,
     /// Data that the receiver granted.
     Scheduled,
-    /// Sender to receiver: there is a message of which nothing has been heard for long. What a
-    /// client's RESEND for the response is in the paper (3.7).
+    /// Sender to receiver: asks about a message of which nothing has been heard for long. In the
+    /// paper a client's RESEND for the response does this (3.7).
     Asking,
-    /// Sender to receiver: what a RESEND asked for waits for other messages (3.7).
+    /// Sender to receiver: the segments that a RESEND asked for wait for other messages (3.7).
     Busy,
     /// Receiver to sender: segments below `until` may be sent.
     Grant,
@@ -33,9 +33,9 @@ pub enum Kind {
 pub struct HomaHeader {
     /// What the packet is for.
     pub kind: Kind,
-    /// On grants, and on the data that they granted: the queue for that data.
+    /// In a grant, and in the data that it granted: the queue for that data.
     pub priority: u8,
-    /// See [`Kind`].
+    /// In a grant or a request to send again: the end of the segments that it is for ([`Kind`]).
     pub until: u32,
 }
 

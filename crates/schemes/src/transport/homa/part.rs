@@ -1,4 +1,4 @@
-//! Homa as a part: its entry in the catalogue, and what it comes down to where flows are fluids.
+//! Homa as a part: its entry in the catalogue, and its form for fluid flows.
 
 use flowsched_units::{Bytes, PACKET_HEADER, SettingError, Settings};
 
@@ -34,8 +34,9 @@ impl TransportPart for HomaHosts {
         Ok(Homa { settings: HomaSettings::from_settings(settings)? })
     }
 
-    /// Senders and receivers both prefer the message with the fewest bytes left, and ports keep to
-    /// that: SRPT, as overcommitment keeps receivers' links busy. A grant goes back for a packet.
+    /// SRPT, because senders and receivers both prefer the message with the fewest bytes left,
+    /// ports keep to this order, and overcommitment keeps receivers' links busy. A grant goes back
+    /// for each packet.
     fn fluid(_homa: &Homa, _settings: &Settings, shares: Shares) -> Fluid<FlowLevel> {
         let sharing = shares.sharing?;
         if sharing != Sharing::SHORTEST_REMAINING_FIRST {

@@ -1,8 +1,11 @@
-//! Which queue a packet of Homa asks for.
+//! The queue that a packet of Homa asks for.
 //!
-//! Montazeri et al., SIGCOMM 2018, 3.4: unscheduled packets have the priority of their message's
-//! size, by cutoffs that divide the unscheduled bytes evenly; scheduled packets have the one that
-//! their grant says, below all of these; packets without data have the highest.
+//! Montazeri et al., SIGCOMM 2018, 3.4:
+//!
+//! - Unscheduled packets have a priority that depends on their message's size, by cutoffs that
+//!   divide the unscheduled bytes evenly.
+//! - Scheduled packets have the priority of their grant, below those of all unscheduled packets.
+//! - Packets without data have the highest priority.
 
 use flowsched_units::{
     Bytes, Kind as ValueKind, PacketMeaning, Parameter, SettingError, Settings, Value,
@@ -15,7 +18,7 @@ use crate::packet::Packet;
 use crate::part::{Part, Role};
 use crate::tagger::{Departure, TaggerPart, Tagging, Work};
 
-/// The largest sizes of the unscheduled priorities.
+/// The largest message size of each unscheduled priority but the last.
 pub const UNSCHEDULED_CUTOFFS: Parameter = Parameter {
     name: "unscheduled_cutoffs",
     kind: ValueKind::Sizes { packet: PacketMeaning::Payload, words: &[] },
@@ -35,15 +38,16 @@ pub struct HomaPriorities {
 /// The queues for scheduled packets: the lowest ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Levels {
-    /// How many there are.
+    /// The number of these queues.
     pub count: u8,
-    /// The lowest.
+    /// The lowest queue.
     pub lowest: u8,
 }
 
 impl Levels {
-    /// The queue of the message of this rank, the one with the fewest bytes left having rank 0, of
-    /// this many that are granted. More messages than queues share the highest.
+    /// The queue of the message of this rank, where `active` messages are granted. The message with
+    /// the fewest bytes left has rank 0. If there are more messages than queues, the first ones
+    /// share the highest queue.
     #[inline]
     pub fn level(self, rank: usize, active: usize) -> u8 {
         let below = active.saturating_sub(1 + rank).min(usize::from(self.count) - 1);
@@ -69,7 +73,7 @@ impl TaggerPart for HomaPriorities {
     };
 
     /// # Errors
-    /// If there are not fewer cutoffs than queues, or one is below the one before it.
+    /// If there are as many cutoffs as queues or more, or if a cutoff is below the one before it.
     fn build(settings: &Settings, queues: usize) -> Result<HomaPriorities, SettingError> {
         let cutoffs = match settings.get(&UNSCHEDULED_CUTOFFS) {
             Some(Value::Sizes(sizes)) => sizes.clone(),
@@ -86,7 +90,8 @@ impl TaggerPart for HomaPriorities {
                 "cutoffs that do not fall".into(),
             );
         }
-        // Of a single queue, or where all have a cutoff, scheduled packets share the last.
+        // If there is a single queue, or if cutoffs leave no queue, scheduled packets share the
+        // last queue.
         let count = (queues - cutoffs.len() - 1).max(1) as u8;
         Ok(HomaPriorities { cutoffs, scheduled: Levels { count, lowest: (queues - 1) as u8 } })
     }

@@ -17,11 +17,11 @@ pub struct Receiver {
     segments: u32,
     /// The first segment that has not come.
     expected: u32,
-    /// What came beyond it.
+    /// Segments that came beyond the expected one.
     beyond: SegmentSet,
     /// Segments that have not come.
     remaining: u32,
-    /// The message, once something of it has come.
+    /// The message's index, once a packet of it has come.
     flow: Option<u32>,
     /// When to ask for what is missing.
     due: Time,
@@ -40,7 +40,7 @@ impl Receiver {
         }
     }
 
-    /// A segment came; whether for the first time.
+    /// Takes in a segment. Returns whether it came for the first time.
     fn take_in(&mut self, segment: u32) -> bool {
         if segment != self.expected {
             let is_new = segment > self.expected && self.beyond.insert(segment);
@@ -53,7 +53,7 @@ impl Receiver {
         true
     }
 
-    /// The first segments below `until` that are missing.
+    /// The first run of missing segments below `until`.
     fn missing(&self, until: u32) -> Range<u32> {
         let start = self.expected;
         let end = (start..until).find(|segment| self.beyond.contains(*segment));
@@ -87,7 +87,7 @@ impl Receiving<Homa> for Receiver {
         let kind = packet.header.kind;
         let is_data = matches!(kind, Kind::Unscheduled | Kind::Scheduled);
         let is_new = is_data && self.take_in(packet.seq);
-        // A sender that asks has nothing on its way.
+        // A sender that asks has nothing in flight.
         if is_first || kind != Kind::Asking {
             self.hear(homa, now, flow);
         }
@@ -102,7 +102,8 @@ impl Receiving<Homa> for Receiver {
         }
     }
 
-    /// Asks for what was granted and has not come for long (Montazeri et al., SIGCOMM 2018, 3.7).
+    /// Asks for segments that were granted and have not come for long (Montazeri et al., SIGCOMM
+    /// 2018, 3.7).
     fn on_timer(
         &mut self,
         homa: &Homa,

@@ -25,15 +25,15 @@ pub struct Sender {
     next: u32,
     /// Segments below this may be sent.
     granted: u32,
-    /// The queue for what the last grant granted.
+    /// The queue for the segments of the last grant.
     priority: u8,
     /// Segments to send again.
     again: Range<u32>,
     /// A packet without data to send.
     bare: Option<Kind>,
-    /// What waits for the card.
+    /// The claim that waits for the card.
     claim: Option<Claim>,
-    /// When the message was last sent or heard of.
+    /// When the sender last sent a segment, heard of the receiver or asked it.
     heard: Time,
     is_done: bool,
     retransmissions: u32,
@@ -109,14 +109,14 @@ impl Sender {
         }
     }
 
-    /// The receiver misses segments that it granted.
+    /// Handles a receiver's request for segments that it granted and misses.
     fn on_resend(&mut self, missing: Range<u32>) {
         if self.next_segment().is_some() {
             self.bare = Some(Kind::Busy);
             return;
         }
         self.timeouts.add();
-        // What was never sent was granted by a packet that got lost.
+        // A segment that was never sent was granted by a packet that got lost.
         self.granted = self.granted.max(missing.end.min(self.segments));
         self.again = missing.start..missing.end.min(self.next);
     }
@@ -164,7 +164,7 @@ impl Sending<Homa> for Sender {
         }
     }
 
-    /// Asks the receiver whether it knows of a message of which nothing was heard for long.
+    /// Asks the receiver about the message if nothing was heard of it for long.
     fn on_timer(&mut self, _homa: &Homa, _host: &mut Host, now: Time) {
         if now < self.deadline() {
             return;

@@ -9,7 +9,7 @@ use crate::limits;
 use crate::port::{HostPort, InOrder, PortFamily};
 use crate::tagger::TaggerPart;
 
-/// What a message sends without a grant, and what of it is granted at a time.
+/// Bytes that a message sends without a grant, and that are granted but have not arrived.
 pub const RTT_BYTES: Parameter = Parameter {
     name: "rtt_bytes",
     kind: Kind::Size(PacketMeaning::Payload),
@@ -30,7 +30,7 @@ pub const OVERCOMMITMENT: Parameter = Parameter {
     source: "Montazeri et al., SIGCOMM 2018, 3.5",
 };
 
-/// After how long a silence an end asks the other.
+/// How long one end of a message hears nothing before it asks the other.
 pub const RESEND_INTERVAL: Parameter = Parameter {
     name: "resend_interval",
     kind: Kind::Time,
@@ -49,7 +49,7 @@ pub struct HomaSettings {
     pub overcommitment: usize,
     /// The queues for scheduled packets.
     pub scheduled: Levels,
-    /// After how long a silence an end asks the other.
+    /// How long one end of a message hears nothing before it asks the other.
     pub resend_interval: Time,
     /// The share of its link's rate that a host sends at.
     pub host_rate: f64,

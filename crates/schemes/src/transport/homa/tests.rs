@@ -11,7 +11,7 @@ use crate::combination::Combination;
 use crate::packet::Packet;
 use crate::transport::TransportPart;
 
-/// The preset's settings with some of them changed, as they are written in a file.
+/// The preset's settings with `changes`, which are written as in a file.
 fn settings(changes: &[(&str, &str)]) -> Settings {
     let combination = Combination::new("homa", [None; 4]).unwrap();
     let mut settings = combination.defaults("none");

@@ -8,21 +8,21 @@ use crate::packet::Header;
 /// fat-tree. Later ports write nothing.
 const MOST_HOPS: usize = 6;
 
-/// What a port writes into a packet whose first bit leaves.
+/// What a port writes into a packet when its first bit leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hop {
     /// B: the rate of the link.
     pub rate: Rate,
     /// ts: when the packet left.
     pub time: Time,
-    /// txBytes: what had left before it, ACKs included.
+    /// txBytes: bytes that had left before the packet, ACKs included.
     pub sent: Bytes,
-    /// qLen: what waited behind it.
+    /// qLen: bytes that waited behind the packet.
     pub queue: Bytes,
 }
 
-/// The records of the ports that a packet passed, in their order; an ACK returns those of the packet
-/// that it answers.
+/// The records of the ports that a packet passed, in their order. An ACK returns the records of the
+/// packet that it answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HpccHeader {
     hops: [Hop; MOST_HOPS],
@@ -47,7 +47,8 @@ impl HpccHeader {
 }
 
 impl Header for HpccHeader {
-    /// As many as the records of five switches take in the paper, 2 and 8 for each, on every packet.
+    /// As many bytes as the records of five switches take in the paper: 2, and 8 for each switch.
+    /// Every packet has them.
     const WIRE_BYTES: u32 = 42;
 }
 

@@ -1,4 +1,4 @@
-//! HPCC's sender: a window and, within it, packets at its rate.
+//! HPCC's sender: within its window, it sends packets at its rate.
 
 use flowsched_units::{Bytes, PACKET_WIRE, Time};
 
@@ -50,13 +50,13 @@ impl ExplicitSender for Sender {
         }
     }
 
-    /// How far the flow is.
+    /// How far the sender is with its flow.
     #[inline]
     fn phase(&self) -> Phase {
         if self.delivery.is_done() { Phase::Acknowledged } else { Phase::Sending }
     }
 
-    /// When there is something to do next.
+    /// When the timer is due next.
     #[inline]
     fn deadline(&self) -> Time {
         self.wake
@@ -75,7 +75,7 @@ impl ExplicitSender for Sender {
         Some(outgoing)
     }
 
-    /// An ACK came, with the records of the packet that it answers.
+    /// Handles an ACK, which has the records of the packet that it answers.
     #[inline]
     fn on_ack(&mut self, settings: &HpccSettings, now: Time, ack: &Packet<HpccHeader>) {
         self.delivery.on_ack(&settings.explicit, now, ack);
@@ -83,14 +83,14 @@ impl ExplicitSender for Sender {
         self.pacing.set_rate(self.window.rate(settings));
     }
 
-    /// The timeout may be due, or the next departure.
+    /// Handles the timer: the timeout or the next departure may be due.
     fn on_timer(&mut self, _settings: &HpccSettings, now: Time) {
         self.delivery.on_timer(now);
     }
 }
 
 impl Sender {
-    /// When the next packet may leave; [`Time::MAX`]: not before an ACK or the timeout.
+    /// When the next packet may leave: [`Time::MAX`] if not before an ACK or the timeout.
     #[inline]
     fn next_departure(&mut self) -> Time {
         let packet = PACKET_WIRE + u64::from(HpccHeader::WIRE_BYTES);

@@ -9,7 +9,7 @@ use crate::part::{Part, Role};
 use crate::transport::TransportPart;
 use crate::transport::explicit::{self, ExplicitSettings};
 
-/// T.
+/// The parameter T: the longest round-trip time without queues.
 pub const BASE_RTT: Parameter = Parameter {
     name: "base_rtt",
     kind: Kind::Time,
@@ -19,7 +19,7 @@ pub const BASE_RTT: Parameter = Parameter {
     source: "HPCC 2019, Algorithm 1; 86us fits the default leaf-spine",
 };
 
-/// Eta.
+/// The parameter eta: the share of a link that windows aim at.
 pub const TARGET_UTILISATION: Parameter = Parameter {
     name: "target_utilisation",
     kind: Kind::Number { from: 0.01, to: 1.0 },
@@ -29,7 +29,7 @@ pub const TARGET_UTILISATION: Parameter = Parameter {
     source: "HPCC 2019; the authors' simulator",
 };
 
-/// maxStage.
+/// The parameter maxStage: round trips of additive increase in a row.
 pub const MAX_STAGE: Parameter = Parameter {
     name: "max_stage",
     kind: Kind::Count { from: 0, to: 1000 },
@@ -39,7 +39,7 @@ pub const MAX_STAGE: Parameter = Parameter {
     source: "HPCC 2019; the authors' simulator starts from 0",
 };
 
-/// W_AI.
+/// The parameter W_AI: the additive increase.
 pub const ADDITIVE_INCREASE: Parameter = Parameter {
     name: "additive_increase",
     kind: Kind::Size(PacketMeaning::Wire),
@@ -51,10 +51,10 @@ pub const ADDITIVE_INCREASE: Parameter = Parameter {
 
 const PARAMETERS: &[Parameter] = &[BASE_RTT, TARGET_UTILISATION, MAX_STAGE, ADDITIVE_INCREASE];
 
-/// What may be set of HPCC's hosts.
+/// The settings of HPCC's hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HpccSettings {
-    /// What all senders with explicit rates share.
+    /// The settings that all senders with explicit rates share.
     pub explicit: ExplicitSettings,
     /// T: the longest round-trip time without queues.
     pub base_rtt: Time,
@@ -70,7 +70,7 @@ impl HpccSettings {
     /// Reads the keys.
     ///
     /// # Errors
-    /// If a window would have no length or could shrink to nothing.
+    /// If T or W_AI is zero: a window would have no length, or could shrink to nothing.
     pub fn from_settings(settings: &Settings) -> Result<HpccSettings, SettingError> {
         let base_rtt = settings.time(&BASE_RTT);
         if base_rtt == Time::ZERO {
@@ -111,8 +111,8 @@ impl TransportPart for HpccHosts {
         Ok(Hpcc { settings: HpccSettings::from_settings(settings)? })
     }
 
-    /// Fair shares of whole links, at once: that windows leave a twentieth of each link free, and
-    /// the round trips until they are fair, have no counterpart.
+    /// Fair shares of whole links, at once. Two things have no counterpart: the twentieth of each
+    /// link that windows leave free, and the round trips until windows are fair.
     fn fluid(_: &Hpcc, _settings: &Settings, shares: Shares) -> Fluid<FlowLevel> {
         let announced = shares.sharing?.announced::<HpccHeader>();
         Ok(FlowLevel { round_trips_before: 0, ..announced })

@@ -1,4 +1,4 @@
-//! HPCC's window: Algorithm 1 of SIGCOMM 2019, in the names that it uses.
+//! HPCC's window: Algorithm 1 of SIGCOMM 2019, with the paper's names.
 
 use flowsched_units::{Bytes, Rate, Time};
 
@@ -9,7 +9,7 @@ use super::{HpccHeader, HpccSettings};
 pub struct Window {
     /// W: bytes that may be in flight.
     window: f64,
-    /// W^c: the window of the last round trip, to which W refers.
+    /// W^c: the window of the last round trip, from which W is computed.
     reference: f64,
     /// U: bytes in flight on the most loaded link, in units of its bandwidth times T.
     in_flight: f64,
@@ -24,8 +24,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// Of a flow from a card of this rate: it starts at the card's rate. A link is thought to be
-    /// full until there is a measurement, as in the authors' simulator.
+    /// The window of a flow from a card of this rate. The flow starts at the card's rate. Links
+    /// count as full until there is a measurement, as in the authors' simulator.
     pub fn new(settings: &HpccSettings, rate: Rate) -> Window {
         let largest = rate.as_bytes_per_sec_f64() * settings.base_rtt.as_secs_f64();
         Window {
@@ -39,24 +39,24 @@ impl Window {
         }
     }
 
-    /// Whether so many bytes in flight leave room for a packet.
+    /// Whether the window has room for a packet beside `in_flight` bytes in flight.
     #[inline]
     pub fn has_room(&self, in_flight: Bytes) -> bool {
         (in_flight.get() as f64) < self.window
     }
 
-    /// W.
+    /// W, the window.
     pub fn size(&self) -> Bytes {
         Bytes::new(self.window as u64)
     }
 
-    /// R = W / T.
+    /// R = W / T, the rate.
     pub fn rate(&self, settings: &HpccSettings) -> Rate {
         let bps = self.window * 8.0 / settings.base_rtt.as_secs_f64();
         Rate::from_bps((bps as u64).max(1))
     }
 
-    /// NewAck: an ACK came that expects `segment`; `next` is the first segment never sent.
+    /// NewAck: handles an ACK that expects `segment`. `next` is the first segment never sent.
     pub fn on_ack(
         &mut self,
         settings: &HpccSettings,
@@ -73,7 +73,7 @@ impl Window {
         }
     }
 
-    /// MeasureInflight; false if there is no earlier record to compare with.
+    /// MeasureInflight: computes U. Returns false if there is no earlier record to compare with.
     fn measure(&mut self, settings: &HpccSettings, header: &HpccHeader) -> bool {
         let Some(last) = self.last.replace(*header) else { return false };
         let (mut most, mut tau) = (0.0, Time::ZERO);
@@ -96,7 +96,7 @@ impl Window {
         true
     }
 
-    /// ComputeWind; `is_new`: the reference moves too.
+    /// ComputeWind: computes W, and W^c too if `is_new`.
     fn compute(&mut self, settings: &HpccSettings, is_new: bool) {
         let HpccSettings { eta, max_stage, additive_increase, .. } = *settings;
         let is_multiplicative = self.in_flight >= eta || self.stage >= max_stage;
@@ -153,7 +153,7 @@ mod tests {
         assert!((value - expected).abs() < 1e-6 * expected, "{value} for {expected}");
     }
 
-    /// Bytes in flight are the queue's and those that pass in T, of the most loaded link.
+    /// On the most loaded link, bytes in flight are those in the queue and those that pass in T.
     #[test]
     fn the_most_loaded_link_counts() {
         let mut window = started(&[(0, 0, 0), (10, 0, 30_000), (20, 0, 0)]);
@@ -164,7 +164,7 @@ mod tests {
         is_near(window.window, 100_000.0 / (1.2 / 0.95) + 80.0);
     }
 
-    /// U is averaged over T, each ACK with the time since the last one.
+    /// U is averaged over T: each ACK counts by the time since the last one.
     #[test]
     fn an_ack_counts_by_the_time_since_the_last_one() {
         let mut window = started(&[(0, 0, 0)]);
@@ -203,7 +203,7 @@ mod tests {
             window.on_ack(&SETTINGS, &header(&[hop]), segment, segment + 50);
             windows.push(window.window.round());
         }
-        // A fifth of what may be in flight is: five times as much.
+        // A fifth of what may be in flight is in flight: the window grows five times.
         assert_eq!(windows, [10_080.0, 10_160.0, 10_240.0, 10_320.0, 10_400.0, 52_080.0]);
     }
 

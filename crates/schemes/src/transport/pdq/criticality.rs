@@ -1,4 +1,4 @@
-//! What a sender announces as its expected transmission time, which switches order flows by.
+//! The expected transmission time that a sender announces, by which switches order flows.
 
 use flowsched_units::{Bytes, Rate, Time};
 
@@ -13,7 +13,7 @@ pub enum Knowledge {
     /// is more critical than another one if it has smaller estimated size. ... The sender updates
     /// the flow criticality only for every 50 KByte it sends" (5.6).
     Estimated {
-        /// The 50 KByte.
+        /// The step of 50 KByte.
         step: Bytes,
     },
     /// "The sender randomly chooses a flow criticality at flow initialization time and uses it
@@ -27,8 +27,8 @@ pub enum AgeingOf {
     /// T, which switches copy from the header (Algorithm 1) and compare with K round trips (Early
     /// Start): "by reducing T_H" (Figure 12).
     TransmissionTime,
-    /// The place among other flows alone: "the operator could gradually increase the criticality of a
-    /// flow based on its waiting time" (7).
+    /// Only the flow's place among other flows: "the operator could gradually increase the criticality
+    /// of a flow based on its waiting time" (7).
     Criticality,
 }
 
@@ -60,8 +60,8 @@ impl Announced {
         }
     }
 
-    /// What is left of `time` with ageing: "the PDQ sender increases flow criticality by reducing T by
-    /// a factor of 2^(alpha t), where ... t is the flow waiting time (in terms of 100 ms)" (Figure 12).
+    /// `time` as ageing reduces it: "the PDQ sender increases flow criticality by reducing T by a
+    /// factor of 2^(alpha t), where ... t is the flow waiting time (in terms of 100 ms)" (Figure 12).
     pub fn aged(&self, time: Time, ageing: f64) -> Time {
         if ageing == 0.0 {
             return time;

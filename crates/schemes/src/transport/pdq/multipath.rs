@@ -2,9 +2,12 @@
 //!
 //! "When a flow arrives, the M-PDQ sender splits the flow into multiple subflows, and sends a SYN
 //! packet for each subflow." To switches a subflow is a flow of its own, and it sends as PDQ's
-//! sender does. Each file has one idea: `header` says what its packets carry, `subflow`
-//! which of the flow's segments it sent, `shifting` which of them sends what is left,
-//! `receiver` how the flow is put together again.
+//! sender does. Each file has one idea:
+//!
+//! - `header`: what a subflow's packets carry.
+//! - `subflow`: which of the flow's segments a subflow sent.
+//! - `shifting`: which subflow sends what is left.
+//! - `receiver`: how the flow is put together again.
 
 mod header;
 mod receiver;

@@ -1,4 +1,4 @@
-//! PDQ as a part: its entry in the catalogue, and what it comes down to where flows are fluids.
+//! PDQ as a part: its entry in the catalogue, and its form for fluid flows.
 
 use flowsched_units::{SettingError, Settings};
 
@@ -34,8 +34,9 @@ impl TransportPart for Pdq {
     }
 }
 
-/// What hosts with these settings come down to, on switches with `settings`, as far as ageing does not
-/// let flows end early: fluids have no end in sight but their own.
+/// The form for fluid flows of hosts with these settings, on switches with `settings`. There is none
+/// if ageing reduces transmission times: flows that have waited would count as nearly completed, and
+/// fluid flows count as such only when they are.
 pub(super) fn fluid_of(hosts: PdqSettings, settings: &Settings) -> Fluid<FlowLevel> {
     let PdqSettings { ageing, ageing_of, knowledge, .. } = hosts;
     if ageing > 0.0 && ageing_of == AgeingOf::TransmissionTime {
@@ -57,21 +58,23 @@ pub(super) fn fluid_of(hosts: PdqSettings, settings: &Settings) -> Fluid<FlowLev
     Ok(FlowLevel { sharing, gives_up, admission, link_share, ..by_critical_flows() })
 }
 
-/// The most critical flow first, as if switches and hosts agreed at once.
+/// The form for fluid flows where the most critical flow goes first, as if switches and hosts agreed
+/// at once.
 pub fn by_critical_flows() -> FlowLevel {
     let announced = Sharing::MOST_CRITICAL_FIRST.announced::<PdqHeader>();
     let acknowledgements = Acknowledgements { same_way_back: true, ..announced.acknowledgements };
     FlowLevel { acknowledgements, gives_up: true, ..announced }
 }
 
-/// What PDQ's switches and hosts need to agree, in round trips (PDQ 2012, 3.3.2).
+/// How long PDQ's switches and hosts need to agree on who sends, in round trips (PDQ 2012, 3.3.2).
 ///
-/// The next flow is accepted once the last K round trips of the one before begin, of which that one
-/// sends in all but one: it takes that one until all is acknowledged. Without Early Start its last
-/// packet tells (TERM). The next flow then has to probe, and sends a round trip later.
+/// The next flow is accepted once the last K round trips of the flow before it begin. The flow before
+/// it sends in all of these but the last one, which it takes until all is acknowledged. Without Early
+/// Start, its last packet (TERM) makes room for the next flow. The next flow then has to probe, and
+/// sends a round trip later.
 pub fn acceptance(control: &FlowControl) -> Acceptance {
     let FlowControl { dampening, early_start, probe_spacing, .. } = *control;
-    // Between the probes of the flow in this place of a switch's list: once a round trip without
+    // Round trips between the probes of the flow in this place of a switch's list: one without
     // Suppressed Probing.
     let interval = |place: u32| {
         if probe_spacing > 0.0 { probe_spacing * f64::from(place) } else { 1.0 }

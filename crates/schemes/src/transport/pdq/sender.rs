@@ -17,30 +17,30 @@ pub struct Sender {
     probed: Time,
     /// P_S: who paused the flow.
     paused_by: Option<Pauser>,
-    /// D_S.
+    /// D_S: when the flow should have finished.
     due: Option<Time>,
-    /// I_S: round-trip times between probes; zero where no switch has said.
+    /// I_S: round-trip times between probes; zero if no switch has set it.
     probe_interval: f32,
     /// R^max: the rate of the card.
     highest: Rate,
     random: u64,
-    /// How long the flow has waited, and since when it does.
+    /// How long the flow has waited in earlier pauses. The present pause began at `paused_since`.
     waited: Time,
     paused_since: Option<Time>,
-    /// What other senders of the same flow have to send.
+    /// Bytes that other senders of the same flow have to send.
     others: Bytes,
-    /// Whether it would send some of that.
+    /// Whether this sender asks to send some of those bytes.
     asks: bool,
     end: End,
-    /// When there is something to do next.
+    /// When the timer is due next.
     wake: Time,
 }
 
-/// Whether the flow is given up.
+/// Whether the sender gives up or leaves, and has told the switches so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     NotYet,
-    /// The switches are to be told (TERM).
+    /// The sender ends, and has to tell the switches (TERM).
     ToTell,
     Told,
 }
@@ -82,7 +82,7 @@ impl ExplicitSender for Sender {
         SenderState { rate: Some(self.pacing.rate()), in_flight, ..SenderState::default() }
     }
 
-    /// How far the flow is.
+    /// How far the sender is with its flow.
     #[inline]
     fn phase(&self) -> Phase {
         match self.end {
@@ -92,7 +92,7 @@ impl ExplicitSender for Sender {
         }
     }
 
-    /// When there is something to do next.
+    /// When the timer is due next.
     #[inline]
     fn deadline(&self) -> Time {
         self.wake
@@ -138,7 +138,7 @@ impl ExplicitSender for Sender {
         self.consider_termination(settings, now);
     }
 
-    /// Something may be due.
+    /// Handles the timer, which may have run out too early.
     fn on_timer(&mut self, settings: &PdqSettings, now: Time) {
         self.delivery.on_timer(now);
         self.consider_termination(settings, now);
@@ -153,14 +153,14 @@ impl ExplicitSender for Sender {
     }
 }
 
-/// What a flow of several such senders needs of each.
+/// Methods for a flow that has several senders.
 impl Sender {
-    /// What it has to send, and what has arrived.
+    /// The sender's delivery: what it has to send, and what has arrived.
     pub(super) fn delivery(&self) -> &Delivery {
         &self.delivery
     }
 
-    /// The same, to give it more to send or less.
+    /// The sender's delivery, to add segments or to take them back.
     pub(super) fn delivery_mut(&mut self) -> &mut Delivery {
         &mut self.delivery
     }
@@ -175,13 +175,14 @@ impl Sender {
         self.delivery.is_open() && self.pacing.is_paused()
     }
 
-    /// Its flow has `others` to send beside, and it `asks` to send some of that.
+    /// Tells the sender that other senders of its flow have `others` to send, and whether it `asks`
+    /// to send some of that.
     pub(super) fn tell(&mut self, others: Bytes, asks: bool) {
         self.others = others;
         self.asks = asks;
     }
 
-    /// It ends, and the switches are to know.
+    /// Ends the sender, which then tells the switches.
     pub(super) fn leave(&mut self) {
         self.end = End::ToTell;
     }
@@ -213,13 +214,14 @@ impl Sender {
         None
     }
 
-    /// When a probe is due if nothing is sent before. A flow whose packets are further apart
-    /// than that probes too: what it is told would be long out of date otherwise.
+    /// When a probe is due if nothing is sent before. A flow whose packets are further apart than
+    /// its probes sends probes too, because what switches told it would be long out of date
+    /// otherwise.
     fn next_probe(&self, settings: &PdqSettings) -> Time {
         let rtt = self.delivery.answer_time(&settings.explicit).as_ps() as f64;
         let interval = f64::from(self.probe_interval);
-        // "One could let a paused sender send one probe per RTT" (3.3.2): without a word of the
-        // switches it does.
+        // "One could let a paused sender send one probe per RTT" (3.3.2). The sender does this if
+        // no switch has set an interval.
         let is_told = interval > 0.0 && self.pacing.is_paused();
         let interval = if is_told { rtt * interval } else { rtt * interval.max(1.0) };
         let last = self.pacing.last_departure().max(self.probed);
@@ -259,7 +261,7 @@ impl Sender {
         }
     }
 
-    /// T_S as it is announced, and how much less of it counts in the order of flows.
+    /// The announced T_S, and how much is subtracted from it in the order of flows.
     #[inline]
     fn transmission(&self, settings: &PdqSettings, now: Time) -> (Time, Time) {
         let waiting = self.paused_since.map_or(Time::ZERO, |since| now.saturating_sub(since));

@@ -61,10 +61,10 @@ pub(crate) const RECEIVER_RATE: Parameter = Parameter {
 pub(super) const PARAMETERS: &[Parameter] =
     &[EARLY_TERMINATION, FLOW_SIZE, ESTIMATE_STEP, AGEING, AGEING_OF, RECEIVER_RATE];
 
-/// What may be set of PDQ's hosts.
+/// The settings of PDQ's hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PdqSettings {
-    /// What all senders with explicit rates share.
+    /// The settings that all senders with explicit rates share.
     pub explicit: ExplicitSettings,
     /// Whether a flow that cannot meet its deadline is given up.
     pub early_termination: bool,
@@ -72,7 +72,7 @@ pub struct PdqSettings {
     pub knowledge: Knowledge,
     /// Alpha: how fast waiting flows become critical.
     pub ageing: f64,
-    /// What that reduces.
+    /// What ageing reduces.
     pub ageing_of: AgeingOf,
     /// The highest rate that a receiver takes data at.
     pub receiver_rate: Rate,

@@ -4,19 +4,20 @@ use flowsched_units::Time;
 
 use super::Knowledge;
 
-/// How a flow with a deadline stands.
+/// The prospects of a flow with a deadline.
 #[derive(Clone, Copy, Debug)]
 pub struct Outlook {
-    /// When it should have finished.
+    /// When the flow should have finished.
     pub due: Time,
-    /// How long what remains of it takes at the highest rate.
+    /// How long the rest of the flow takes at the highest rate.
     pub rest: Time,
-    /// The round-trip time, if the flow is paused. A flow that has no answer yet is not.
+    /// The round-trip time, if the flow is paused. A flow without an answer yet is not paused.
     pub paused: Option<Time>,
 }
 
 impl Outlook {
-    /// "The sender sends a TERM packet whenever any of the following conditions happen".
+    /// Whether the flow is given up: "The sender sends a TERM packet whenever any of the following
+    /// conditions happen".
     pub fn is_hopeless(&self, knowledge: Knowledge, now: Time) -> bool {
         // 1. "Deadline is past."
         let is_past = now > self.due;

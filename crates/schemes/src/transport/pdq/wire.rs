@@ -1,8 +1,9 @@
 //! PDQ's scheduling header on a real network.
 //!
-//! The paper has four fields of 4 bytes, of which two mean one thing on the way there and another on the way back
-//! (PDQ 2012, footnote 11). This has seven fields of 4 bytes: switches read the round-trip time on both ways
-//! (Algorithm 1), and the receiver, which knows nothing of the switches' rules, sends all fields back.
+//! The paper has four fields of 4 bytes. Two of them mean one thing on the way there and another on the way
+//! back (PDQ 2012, footnote 11). This format has seven fields of 4 bytes. Switches read the round-trip time
+//! on both ways (Algorithm 1), and the receiver, which does not know the switches' rules, sends all fields
+//! back.
 //!
 //! | bytes | field | unit |
 //! |---|---|---|
@@ -12,7 +13,7 @@
 //! | 12 to 15 | T, the expected transmission time | 0.1 us |
 //! | 16 to 19 | RTT | 0.1 us |
 //! | 20 to 23 | I, round-trip times between probes | IEEE 754 |
-//! | 24 to 27 | by how much less than T the flow counts in the order of flows | 0.1 us |
+//! | 24 to 27 | how much is subtracted from T in the order of flows | 0.1 us |
 
 use flowsched_units::{Rate, Time};
 
@@ -36,7 +37,7 @@ fn write(header: &PdqHeader, bytes: &mut [u8]) {
     let PdqHeader { rate, deadline, transmission, head_start, rtt, paused_by, probe_interval } =
         *header;
     let tenths = |time: Time| time.as_ps() / TENTH;
-    // A deadline that the field cannot hold is the latest that it can.
+    // A deadline that the field cannot hold is written as the latest one that it can hold.
     let latest = u64::from(NO_DEADLINE) - 1;
     let deadline = match deadline {
         Time::MAX => NO_DEADLINE.into(),

@@ -1,10 +1,10 @@
-//! pHost's header: what a packet is, and which token it is or spends.
+//! pHost's header: the kind of a packet, and the token that it is or spends.
 
 use flowsched_units::PACKET_HEADER;
 
 use crate::packet::{Flags, Header, Packet};
 
-/// What a packet is.
+/// The kind of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Data, for which a token was spent.
@@ -18,22 +18,23 @@ pub enum Kind {
     Done,
 }
 
-/// The header: it takes the place of TCP's numbers, and no more room.
+/// pHost's header. It takes the place of TCP's numbers, and no more room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PhostHeader {
-    /// What the packet is.
+    /// The packet's kind.
     pub kind: Kind,
-    /// Of a token and of the packet for which it is spent: its number, from 0 in each flow.
+    /// In a token, and in the packet for which it is spent: the token's number, from 0 in each
+    /// flow.
     pub number: u32,
-    /// Of a token: the segment that it is for.
+    /// In a token: the segment that it is for.
     pub segment: u32,
-    /// Of a token: segments that the receiver lacks.
+    /// In a token: the number of segments that the receiver lacks.
     pub missing: u32,
 }
 
 impl Header for PhostHeader {}
 
-/// A packet of a receiver to the sender of `flow`, which expects `segment`.
+/// A packet to the sender of `flow` from the receiver, which expects `segment`.
 pub(super) fn to_sender(flow: u32, segment: u32, header: PhostHeader) -> Packet<PhostHeader> {
     // A token acknowledges nothing by itself.
     let flags = Flags::ACK.with_if(header.kind == Kind::Token, Flags::PROBE);

@@ -1,5 +1,4 @@
-//! pHost as a part: its entry in the catalogue, and what it comes down to where flows
-//! are fluids.
+//! pHost as a part: its entry in the catalogue, and its form for fluid flows.
 
 use flowsched_units::{SettingError, Settings};
 
@@ -32,8 +31,9 @@ impl TransportPart for PhostHosts {
         Ok(Phost { settings: PhostSettings::from_settings(settings)? })
     }
 
-    /// Receivers and sources both prefer the flow that lacks the fewest packets: SRPT. That long
-    /// flows wait a round trip for their first token, and tokens that expire, have no counterpart.
+    /// SRPT, because receivers and sources both prefer the flow that lacks the fewest packets. Two
+    /// things have no counterpart: the round trip that long flows wait for their first token, and
+    /// tokens that expire.
     fn fluid(_: &Phost, _settings: &Settings, _shares: Shares) -> Fluid<FlowLevel> {
         Ok(Sharing::SHORTEST_REMAINING_FIRST.alone())
     }

@@ -1,5 +1,5 @@
-//! Which queue a packet of pHost's asks for: packets without data the highest, short flows the next,
-//! long flows the last.
+//! The queue that a packet of pHost asks for. Packets without data use the highest queue, short
+//! flows the next, and long flows the last.
 
 use flowsched_units::{Bytes, Kind as ValueKind, PacketMeaning, Parameter, SettingError, Settings};
 

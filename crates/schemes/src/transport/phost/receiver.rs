@@ -1,4 +1,4 @@
-//! pHost's receiver of one flow: what comes goes to its host, which sends the tokens.
+//! pHost's receiver of one flow. It passes packets on to its host, which sends the tokens.
 
 use flowsched_units::Time;
 
@@ -17,14 +17,14 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Of a flow of this many segments.
+    /// The receiver of a flow of this many segments.
     pub fn new(settings: &PhostSettings, segments: u32) -> Receiver {
         Receiver { segments, free: settings.free_of(segments), is_delivered: segments == 0 }
     }
 }
 
 impl Receiving<Phost> for Receiver {
-    /// Data may overtake the request on another path, so that any packet opens the flow.
+    /// Any packet opens the flow, because data may overtake the request on another path.
     #[inline]
     fn on_data(
         &mut self,
@@ -40,8 +40,8 @@ impl Receiving<Phost> for Receiver {
             self.is_delivered = packet.header.kind == Kind::Data
                 && host.sink.take_in(now, flow, packet.seq, packet.header.number);
         }
-        // Of a flow that is complete, every packet that still comes is answered: the first answer
-        // may be lost.
+        // Once the flow is complete, every packet that still comes is answered, because the first
+        // answer may be lost.
         if self.is_delivered {
             let header = PhostHeader { kind: Kind::Done, ..PhostHeader::default() };
             let done = to_sender(flow, self.segments, header);

@@ -12,7 +12,7 @@ use crate::tagger::Work;
 use crate::transport::tcp::{SegmentSet, segments_of};
 use crate::transport::{Outgoing, Phase, Sending, Start, Timeouts};
 
-/// Doublings of the time between requests, at most.
+/// The time between requests doubles at most this many times.
 const MOST_DOUBLINGS: u32 = 10;
 
 /// The right to send one segment.
@@ -29,18 +29,18 @@ pub struct Sender {
     flow: u32,
     size: Bytes,
     segments: u32,
-    /// The numbers and segments of the tokens from the start that are left.
+    /// The tokens from the start that are left. Each one's number is also that of its segment.
     free: Range<u32>,
-    /// When these expire.
+    /// When the tokens from the start expire.
     free_until: Time,
     tokens: VecDeque<Token>,
     /// When the last token expires.
     until: Time,
-    /// How long a token is worth something.
+    /// How long a token is valid.
     life: Time,
-    /// Segments sent, from the first that the receiver lacks on.
+    /// Segments sent, from the first one that the receiver lacks on.
     sent: SegmentSet,
-    /// Segments that the receiver lacks, as far as is known.
+    /// The number of segments that the receiver lacks, as far as is known.
     missing: u32,
     is_done: bool,
     request_is_due: bool,
@@ -78,7 +78,7 @@ impl Sender {
         }
     }
 
-    /// RTS.
+    /// Returns a request for tokens (RTS).
     fn request(&mut self, settings: &PhostSettings, now: Time) -> Outgoing<PhostHeader> {
         self.start_timer(settings, now);
         let header = PhostHeader { kind: Kind::Request, ..PhostHeader::default() };
@@ -137,7 +137,7 @@ impl Sender {
         self.free.next().map(free).or_else(|| self.tokens.pop_front())
     }
 
-    /// Tells the host of the tokens that there are to spend.
+    /// Tells the host whether there are tokens to spend.
     fn claim(&mut self, host: &mut Host, now: Time) {
         self.forget_expired(now);
         if self.free.is_empty() && self.tokens.is_empty() {
@@ -190,7 +190,7 @@ impl Sending<Phost> for Sender {
         self.claim(host, now);
     }
 
-    /// Nothing was heard of the receiver: the request or its answer may be lost.
+    /// Asks again if nothing was heard of the receiver: the request or its answer may be lost.
     fn on_timer(&mut self, _: &Phost, _host: &mut Host, now: Time) {
         if now >= self.deadline {
             self.deadline = Time::MAX;
@@ -229,11 +229,12 @@ mod tests {
     use flowsched_units::Rate;
 
     const RATE: Rate = Rate::from_gbps(10);
-    /// Of [`SETTINGS`]: 1.5 packets of 1.2 us.
+    /// How long a token is valid by [`SETTINGS`]: 1.5 packets of 1.2 us.
     const LIFE: Time = Time::from_ns(1_800);
     const PICOSECOND: Time = Time::from_ps(1);
 
-    /// Whether a packet leaves at `now` for a token of `granted`. The flow is too long for free ones.
+    /// Whether a packet leaves at `now` for a token that came at `granted`. The flow is too long to
+    /// have free tokens.
     fn is_worth_something(granted: Time, now: Time) -> bool {
         let phost = Phost { settings: SETTINGS };
         let mut host = phost.host(RATE);

@@ -1,11 +1,11 @@
-//! pHost's parameters, and its settings as they are read from them.
+//! pHost's parameters, and the settings read from them.
 
 use flowsched_units::{Kind, Parameter, SettingError, Settings, Time};
 
 use crate::limits;
 use crate::port::HostPort;
 
-/// Tokens at the start.
+/// The number of tokens that a flow has from the start.
 pub const FREE_TOKENS: Parameter = Parameter {
     name: "free_tokens",
     kind: Kind::Count { from: 0, to: 1_000_000 },
@@ -16,7 +16,7 @@ pub const FREE_TOKENS: Parameter = Parameter {
              leaf-spine (8 in the authors' simulator)",
 };
 
-/// Which flows have these.
+/// Which flows have tokens from the start.
 pub const FREE_TOKENS_FOR: Parameter = Parameter {
     name: "free_tokens_for",
     kind: Kind::Choice(&["short-flows", "all-flows"]),
@@ -26,7 +26,7 @@ pub const FREE_TOKENS_FOR: Parameter = Parameter {
     source: "the authors' simulator",
 };
 
-/// How long a token is worth something.
+/// How long a token is valid.
 pub const TOKEN_LIFE: Parameter = Parameter {
     name: "token_life",
     kind: Kind::Number { from: 0.0, to: 1_000_000.0 },
@@ -35,7 +35,7 @@ pub const TOKEN_LIFE: Parameter = Parameter {
     source: "Gao et al., CoNEXT 2015; the authors' simulator",
 };
 
-/// When a flow is downgraded.
+/// The number of unanswered tokens at which a flow is downgraded.
 pub const TOKEN_WINDOW: Parameter = Parameter {
     name: "token_window",
     kind: Kind::Count { from: 1, to: 1_000_000 },
@@ -45,7 +45,7 @@ pub const TOKEN_WINDOW: Parameter = Parameter {
     source: "Gao et al., CoNEXT 2015; a bandwidth-delay product, as `free_tokens`",
 };
 
-/// For how long.
+/// How long a flow is downgraded.
 pub const DOWNGRADE_TIME: Parameter = Parameter {
     name: "downgrade_time",
     kind: Kind::Time,
@@ -83,12 +83,12 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     REQUEST_INTERVAL,
 ];
 
-/// What may be set of pHost's hosts.
+/// The settings of pHost's hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhostSettings {
     /// Tokens that a flow has from the start.
     pub free_tokens: u32,
-    /// Whether flows of more packets than that have them too.
+    /// Whether flows of more packets than `free_tokens` have tokens from the start, too.
     pub all_have_free_tokens: bool,
     /// Packet times until a token expires.
     pub token_life: f64,
@@ -98,7 +98,7 @@ pub struct PhostSettings {
     pub downgrade_time: Time,
     /// How long after a flow's last token its missing packets get another one.
     pub resend_time: Time,
-    /// How long a source hears nothing before it asks again.
+    /// How long a source waits for an answer before it asks again.
     pub request_interval: Time,
     /// The share of its link's rate that a host sends at.
     pub host_rate: f64,
@@ -124,7 +124,7 @@ impl PhostSettings {
         if has_any { segments.min(self.free_tokens) } else { 0 }
     }
 
-    /// How long a token is worth something where a full packet takes this time.
+    /// How long a token is valid if a full packet takes this time.
     pub(super) fn life(&self, packet_time: Time) -> Time {
         Time::from_ps((packet_time.as_ps() as f64 * self.token_life) as u64)
     }

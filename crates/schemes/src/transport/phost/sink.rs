@@ -1,4 +1,4 @@
-//! Who gets the next token: at a receiver, one in the time of a packet.
+//! Decides which flow gets the next token at a receiver. One token leaves per packet time.
 
 use flowsched_units::Time;
 
@@ -12,9 +12,9 @@ use crate::transport::tcp::SegmentSet;
 pub struct Sink {
     /// How long a full packet takes on the host's link.
     packet_time: Time,
-    /// No token leaves before.
+    /// No token leaves before this time.
     next: Time,
-    /// When to look for a token to send; [`Time::MAX`]: not before another packet comes.
+    /// When to look for a token to send: [`Time::MAX`] if not before another packet comes.
     wake: Time,
     flows: Vec<Incoming>,
 }
@@ -26,15 +26,15 @@ struct Incoming {
     segments: u32,
     /// The first segment that is missing.
     expected: u32,
-    /// Segments beyond it that came.
+    /// Segments that came beyond the expected one.
     beyond: SegmentSet,
     /// The segment after the one that the last token was for.
     cursor: u32,
-    /// Tokens so far, those included that the source had from the start.
+    /// Tokens so far, including those that the source had from the start.
     tokens: u32,
-    /// With this many tokens, every missing segment has had one.
+    /// The number of tokens at which every missing segment has had one.
     goal: u32,
-    /// The number after that of the latest token spent.
+    /// The number of the latest token spent, plus one.
     answered: u32,
     /// When the last token left.
     last: Time,
@@ -47,7 +47,7 @@ impl Incoming {
         self.segments - self.expected - self.beyond.count()
     }
 
-    /// From when on the flow may have a token.
+    /// The earliest time at which the flow may get a token.
     fn ready(&self, settings: &PhostSettings) -> Time {
         if self.tokens == self.goal {
             self.again
@@ -58,7 +58,7 @@ impl Incoming {
         }
     }
 
-    /// The next token; the flow is ready.
+    /// Returns the flow's next token. The flow must be ready.
     fn token(&mut self, settings: &PhostSettings, now: Time) -> Packet<PhostHeader> {
         if self.tokens == self.goal {
             self.goal += self.missing();
@@ -93,7 +93,7 @@ impl Incoming {
 }
 
 impl Sink {
-    /// Of a host on whose link a full packet takes this time.
+    /// The receiving side of a host on whose link a full packet takes this time.
     pub fn new(packet_time: Time) -> Sink {
         Sink { packet_time, next: Time::ZERO, wake: Time::MAX, flows: Vec::new() }
     }
@@ -104,8 +104,9 @@ impl Sink {
         self.wake
     }
 
-    /// The first packet of a flow came, which has had `free` tokens from the start. The host's link
-    /// is busy with these packets, so no tokens leave for as long.
+    /// Adds a flow of which a packet has come, unless it is open already. The source has had `free`
+    /// tokens from the start. The host's link is busy with the packets of these, so no tokens leave
+    /// for that time.
     pub fn open(
         &mut self,
         settings: &PhostSettings,
@@ -134,8 +135,8 @@ impl Sink {
         });
     }
 
-    /// A packet of an open flow came, sent with the token of this number: whether the flow is
-    /// complete now, and forgotten.
+    /// Takes in a packet of an open flow that was sent with the token of this number. Returns whether
+    /// the flow is complete now, and forgets it if so.
     #[inline]
     pub fn take_in(&mut self, now: Time, flow: u32, segment: u32, number: u32) -> bool {
         let is_it = |incoming: &Incoming| incoming.flow == flow;
@@ -151,7 +152,8 @@ impl Sink {
         is_complete
     }
 
-    /// The token that is due, for the flow that lacks the fewest segments of those that may have one.
+    /// Returns the token that is due. It is for the flow that lacks the fewest segments, of those
+    /// that may get one.
     pub fn next_token(
         &mut self,
         settings: &PhostSettings,
@@ -193,7 +195,7 @@ pub(super) mod tests {
         host_rate: 1.0,
     };
 
-    /// A host that takes a packet a microsecond.
+    /// A host on whose link a full packet takes a microsecond.
     fn sink() -> Sink {
         Sink::new(Time::from_us(1))
     }

@@ -1,4 +1,4 @@
-//! Whose token is spent next: at a source, one packet at a time.
+//! Decides which flow spends the next token at a source. One packet leaves at a time.
 
 use flowsched_units::{Bytes, Rate, Time};
 
@@ -17,39 +17,39 @@ pub struct Claim {
 #[derive(Clone, Debug)]
 pub struct Source {
     rate: Rate,
-    /// When the card has sent what it was handed.
+    /// When the card has sent all packets that it was handed.
     free: Time,
     waiting: Vec<Claim>,
-    /// The flow that was named last and has not sent yet.
+    /// The flow that [`Source::next`] returned last, until it sends.
     named: Option<u32>,
 }
 
 impl Source {
-    /// With an idle card of this rate.
+    /// The sending side of a host with an idle card of this rate.
     pub fn new(rate: Rate) -> Source {
         Source { rate, free: Time::ZERO, waiting: Vec::new(), named: None }
     }
 
-    /// The flow has tokens to spend.
+    /// Puts a flow on the list that has tokens to spend.
     pub fn wait(&mut self, claim: Claim) {
         self.withdraw(claim.flow);
         self.waiting.push(claim);
     }
 
-    /// The flow has nothing to send.
+    /// Takes a flow off the list that has nothing to send.
     pub fn withdraw(&mut self, flow: u32) {
         self.waiting.retain(|claim| claim.flow != flow);
     }
 
-    /// Takes the flow off the list that lacks the fewest segments, if the card is free: its sender is
-    /// to be polled.
+    /// Takes the flow that lacks the fewest segments off the list, if the card is free. Returns the
+    /// flow: its sender is to be polled.
     pub fn next(&mut self, now: Time) -> Option<u32> {
         let first = self.first(now)?;
         self.named = Some(self.waiting.swap_remove(first).flow);
         self.named
     }
 
-    /// Whether the flow may send a packet now; if so, it is off the list.
+    /// Whether the flow may send a packet now. If so, it is no longer on the list.
     #[inline]
     pub fn is_turn_of(&mut self, flow: u32, now: Time) -> bool {
         if self.named.take() == Some(flow) {
@@ -74,14 +74,14 @@ impl Source {
         (0..self.waiting.len()).min_by_key(order)
     }
 
-    /// The card is handed a packet of this many bytes on the wire, with data or without.
+    /// Records that the card is handed a packet of this many bytes on the wire, with data or without.
     #[inline]
     pub fn sent(&mut self, now: Time, wire: u32) {
         let time = self.rate.transmission_time(Bytes::new(u64::from(wire)));
         self.free = self.free.max(now).saturating_add(time);
     }
 
-    /// When there is somebody to name; [`Time::MAX`]: not before another token comes.
+    /// When the next flow may send: [`Time::MAX`] if none may before another token comes.
     #[inline]
     pub fn deadline(&self) -> Time {
         if self.waiting.is_empty() { Time::MAX } else { self.free }

@@ -1,15 +1,15 @@
-//! What of a flow its application has handed over to the sender.
+//! The part of a flow that its application has handed over to the sender.
 //!
-//! TCP sends whole segments here, so that a segment is there when its last byte is. Windows grow as
-//! if applications did not limit their flows (RFC 5681 lets them).
+//! Here TCP sends whole segments, so it can send a segment once it has the segment's last byte. Windows
+//! grow as if applications did not limit their flows, which RFC 5681 allows.
 
 use flowsched_units::{Bytes, PACKET_PAYLOAD, Rate, Time};
 
 use super::segments_of;
 use crate::transport::Start;
 
-/// The segments of a flow that a sender has: all of them, unless its application has a rate. Senders
-/// of most flows pay for a pointer.
+/// The segments of a flow that its sender has: all of them, unless the application has a rate. Senders of
+/// most flows only pay for a pointer.
 #[derive(Clone, Debug)]
 pub(super) struct HandedOver(Option<Box<Paced>>);
 
@@ -29,19 +29,19 @@ impl HandedOver {
         HandedOver(start.application_rate.map(paced))
     }
 
-    /// Whether that is the whole flow, since the flow began.
+    /// Whether the sender has had the whole flow since the flow began.
     #[inline]
     pub(super) fn is_all(&self) -> bool {
         self.0.is_none()
     }
 
-    /// How many segments are there of `all`.
+    /// How many of the flow's `all` segments the sender has.
     #[inline]
     pub(super) fn segments(&self, all: u32) -> u32 {
         self.0.as_ref().map_or(all, |paced| paced.segments)
     }
 
-    /// Takes what the application has handed over by now.
+    /// Takes the segments that the application has handed over by `now`.
     #[inline]
     pub(super) fn take(&mut self, now: Time) {
         if let Some(paced) = &mut self.0 {
@@ -49,8 +49,8 @@ impl HandedOver {
         }
     }
 
-    /// When the segment comes that a sender waits for whose next one is `next`; none if it has that one, or
-    /// has sent all.
+    /// When the application hands over the segment `next`, for which the sender waits. `None` if the sender
+    /// has this segment or has sent all segments.
     #[inline]
     pub(super) fn awaited_at(&self, next: u32) -> Option<Time> {
         let paced = self.0.as_ref()?;

@@ -1,7 +1,7 @@
 //! Congestion control: how the window answers ACKs, marks and losses.
 //!
-//! One algorithm for each file, behind [`CongestionControl`]. The transport's settings hold an
-//! algorithm as it is at the start of a connection; every connection has a copy of its own.
+//! Each file has one algorithm, behind [`CongestionControl`]. The transport's settings hold an algorithm as
+//! it is at the start of a connection. Every connection has a copy of its own.
 
 mod cubic;
 mod d2tcp;
@@ -38,10 +38,10 @@ pub struct Acked {
     pub next: u32,
     /// The time.
     pub now: Time,
-    /// The window before it.
+    /// The window before this ACK.
     pub window: Window,
-    /// Whether the window may grow with it: it acknowledges new data outside fast recovery, and is not a
-    /// marked ACK that the setting `growth` excludes.
+    /// Whether the window may grow with this ACK. The ACK must acknowledge new data outside fast recovery,
+    /// and must not be a marked ACK that the setting `growth` excludes.
     pub may_grow: bool,
     /// The smoothed round-trip time; zero before the first measurement.
     pub round_trip: Time,
@@ -73,7 +73,7 @@ pub enum Loss {
     TimedOut,
 }
 
-/// What a flow has ahead of it when marks tell it to slow down.
+/// What a flow still has to do when marks tell it to slow down.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead {
     /// The time.
@@ -131,7 +131,7 @@ pub trait CongestionControl: Copy + std::fmt::Debug + PartialEq + Send + Sync {
 
 /// An algorithm that experiment files name as their transport.
 pub trait Algorithm: CongestionControl {
-    /// What experiment files and catalogues say of it.
+    /// Its name and description for experiment files and catalogues.
     const PART: Part;
     /// Whether senders slow down on marks.
     const HEEDS_MARKS: bool;
@@ -141,14 +141,14 @@ pub trait Algorithm: CongestionControl {
     /// The algorithm at the start of a connection.
     fn from_settings(settings: &Settings) -> Self;
 
-    /// The kernel's congestion control that is the same, or the reason why there is none. Asked at the start
-    /// of a connection.
+    /// The same congestion control in the Linux kernel, or the reason why there is none. Called only on the
+    /// algorithm of a new connection.
     fn on_linux(&self) -> OnLinux<KernelControl>;
 }
 
-/// Writes a type that is any of the algorithms, so that all TCPs share one compiled engine.
+/// Defines a type for any of the algorithms, so that all TCPs share one compiled engine.
 ///
-/// Lints refuse a method of [`CongestionControl`] that it does not forward.
+/// A lint rejects a method of [`CongestionControl`] that the type does not forward.
 macro_rules! any_algorithm {
     ($($Name:ident),*) => {
         /// Any of the algorithms of the catalogue.
@@ -166,10 +166,10 @@ macro_rules! any_algorithm {
         })*
 
         impl AnyAlgorithm {
-            /// All of them.
+            /// The parts of all algorithms.
             pub const PARTS: &[Part] = &[$(<$Name as Algorithm>::PART),*];
 
-            /// The one that the settings name, at the start of a connection.
+            /// The algorithm that the settings name, as it is at the start of a connection.
             pub(crate) fn from_settings(settings: &Settings) -> Option<AnyAlgorithm> {
                 $(if <$Name as Algorithm>::PART.is_named_by(settings) {
                     return Some(<$Name as Algorithm>::from_settings(settings).into());
@@ -177,12 +177,12 @@ macro_rules! any_algorithm {
                 None
             }
 
-            /// Whether the settings name one under which senders slow down on marks.
+            /// Whether the settings name an algorithm whose senders slow down on marks.
             pub(crate) fn heeds_marks(settings: &Settings) -> bool {
                 $((<$Name as Algorithm>::PART.is_named_by(settings) && <$Name as Algorithm>::HEEDS_MARKS))||*
             }
 
-            /// The kernel's congestion control that is the same.
+            /// The same congestion control in the Linux kernel, or the reason why there is none.
             pub(crate) fn on_linux(&self) -> OnLinux<KernelControl> {
                 match self { $(AnyAlgorithm::$Name(algorithm) => Algorithm::on_linux(algorithm)),* }
             }
@@ -209,7 +209,7 @@ macro_rules! any_algorithm {
                 match self { $(AnyAlgorithm::$Name(algorithm) => algorithm.start_flow(due)),* }
             }
 
-            // Out of line, all of `Acked` would be written for every ACK.
+            // In a function of its own, all of `Acked` would be written to memory for every ACK.
             #[inline(always)]
             fn on_ack(&mut self, acked: &Acked) -> f64 {
                 match self { $(AnyAlgorithm::$Name(algorithm) => algorithm.on_ack(acked)),* }

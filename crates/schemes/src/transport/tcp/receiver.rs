@@ -15,13 +15,14 @@ pub struct Receiver {
     segments: u32,
     /// The segment expected next.
     expected: u32,
-    /// What came beyond it.
+    /// Segments that came beyond the expected one.
     beyond: SegmentSet,
     /// Packets in order that no ACK has answered yet.
     unanswered: u32,
     /// When the delayed ACK is due.
     deadline: Time,
-    /// The mark of the last packet (RFC 8257, 3.2), or ECE until CWR comes (RFC 3168, 6.1.3).
+    /// Whether ACKs report congestion (ECE): the mark of the last packet (RFC 8257, 3.2), or a mark
+    /// that is repeated until CWR comes (RFC 3168, 6.1.3).
     echo: bool,
     /// The last of the packets that no ACK has answered.
     last: Packet,
@@ -53,7 +54,8 @@ impl Receiver {
         self.deadline
     }
 
-    /// A data packet, a probe or a SYN came; ACKs, addressed to nobody yet, go to `send`.
+    /// Handles a data packet, a probe or a SYN. Hands ACKs, which have no destination yet, to
+    /// `send`.
     #[inline]
     pub fn on_data<A: CongestionControl>(
         &mut self,
@@ -69,7 +71,8 @@ impl Receiver {
         if tcp.latches_echo {
             self.echo = marked || (self.echo && !packet.flags.has(Flags::CWR));
         } else if marked != self.echo {
-            // RFC 8257, 3.2: the mark changed, so what waits is answered with the old one.
+            // RFC 8257, 3.2: the mark changed, so the waiting packets are answered with the old
+            // one.
             if self.unanswered > 0 {
                 send(self.acknowledge(tcp, self.last));
             }
@@ -84,7 +87,7 @@ impl Receiver {
         }
     }
 
-    /// The ACK for this packet may wait for more packets.
+    /// Delays the ACK for this packet, so that it can answer more packets.
     #[inline(never)]
     fn wait<A: CongestionControl>(&mut self, tcp: &Tcp<A>, now: Time, packet: &Packet) {
         self.last = *packet;
@@ -94,7 +97,7 @@ impl Receiver {
         }
     }
 
-    /// Whether the segment was the one expected, with nothing waiting beyond it.
+    /// Takes in a segment. Returns whether it was the one expected, with nothing waiting beyond it.
     #[inline]
     fn take_in(&mut self, packet: &Packet) -> bool {
         if packet.flags.has(Flags::PROBE) {
@@ -120,7 +123,7 @@ impl Receiver {
         }
     }
 
-    /// The delayed ACK is due, if the time is right.
+    /// Sends the delayed ACK if it is due.
     pub fn on_timer<A: CongestionControl>(
         &mut self,
         tcp: &Tcp<A>,
@@ -132,7 +135,7 @@ impl Receiver {
         }
     }
 
-    /// The ACK that answers what came, of which `packet` is the last.
+    /// Returns the ACK that answers all unanswered packets. `packet` is the last of them.
     #[inline]
     fn acknowledge<A: CongestionControl>(&mut self, tcp: &Tcp<A>, packet: Packet) -> Packet {
         self.unanswered = 0;
@@ -155,7 +158,8 @@ impl Receiver {
     }
 }
 
-/// An ACK for `packet`, which carries its flow and, for who echoes it, its priority.
+/// An ACK for `packet`. It carries the packet's flow and, for schemes that echo it, the packet's
+/// priority.
 #[inline]
 fn answer<A: CongestionControl>(
     tcp: &Tcp<A>,
@@ -194,7 +198,7 @@ mod tests {
         Packet::data(0, 0, seq, 1500, flags.with(Flags::ECT))
     }
 
-    /// What the receiver answers to a packet: what it expects, and whether it echoes a mark.
+    /// The ACKs that answer a packet: which segment each one expects, and whether it echoes a mark.
     fn take(receiver: &mut Receiver, tcp: &Tcp, seq: u32, flags: Flags) -> Vec<(u32, bool)> {
         let mut acks = Vec::new();
         receiver.on_data(tcp, Time::ZERO, &data(seq, flags), |ack| {

@@ -1,5 +1,5 @@
-//! What a sender knows about its outstanding segments: acknowledged, reported by SACK, lost,
-//! sent again (RFC 6675).
+//! What a sender knows about its outstanding segments: which ones are acknowledged, reported by
+//! SACK, lost or sent again (RFC 6675).
 
 use std::ops::Range;
 
@@ -16,12 +16,13 @@ pub struct Scoreboard {
     /// The first segment never sent.
     next: u32,
     sacked: SegmentSet,
-    /// The highest segments reported by SACK, the highest first; how many are known.
+    /// The highest segments reported by SACK, the highest first. Only the first `known` ones count.
     highest: [u32; DUPLICATE_THRESHOLD],
     known: u32,
     /// Segments below this that are not reported are lost.
     lost_end: u32,
-    /// Lost segments below this were sent again, or acknowledged where more is acknowledged.
+    /// Lost segments below this have been sent again. It does not count while it is less than
+    /// `unacknowledged`.
     resend: u32,
 }
 
@@ -44,7 +45,7 @@ impl Scoreboard {
         self.next - self.unacknowledged
     }
 
-    /// Segments beyond these that SACK has reported.
+    /// Segments that SACK has reported beyond those acknowledged in order.
     #[inline]
     pub fn sacked(&self) -> u32 {
         self.sacked.count()
@@ -67,7 +68,8 @@ impl Scoreboard {
         outstanding - self.missing_in(resend..self.lost_end)
     }
 
-    /// Whether a segment that is not acknowledged in order is thought lost, sent again or not.
+    /// Whether a segment that is not acknowledged in order is thought lost. It may have been sent
+    /// again.
     #[inline]
     pub fn has_lost(&self) -> bool {
         self.unacknowledged < self.lost_end
@@ -78,7 +80,8 @@ impl Scoreboard {
         length - self.sacked.count_in(range)
     }
 
-    /// The next segment to send again, if one is lost and was not (RFC 6675, NextSeg, rule 1).
+    /// The next lost segment that has not been sent again, if there is one (RFC 6675, NextSeg, rule
+    /// 1).
     #[inline]
     pub fn lost(&mut self) -> Option<u32> {
         self.resend = self.resend.max(self.unacknowledged);
@@ -92,18 +95,19 @@ impl Scoreboard {
         None
     }
 
-    /// The lost segment that [`Scoreboard::lost`] gave is sent again.
+    /// Records that the segment which [`Scoreboard::lost`] returned is sent again.
     pub fn sent_again(&mut self) {
         self.resend += 1;
     }
 
-    /// The next new segment is sent.
+    /// Records that the next new segment is sent.
     #[inline]
     pub fn sent_new(&mut self) {
         self.next += 1;
     }
 
-    /// An ACK for all segments below `segment`; how many of them are new.
+    /// Takes in an ACK for all segments below `segment`. Returns how many of them are newly
+    /// acknowledged.
     #[inline]
     pub fn acknowledge(&mut self, segment: u32) -> u32 {
         let segment = segment.min(self.next);
@@ -118,7 +122,7 @@ impl Scoreboard {
         fresh
     }
 
-    /// A SACK block.
+    /// Takes in a SACK block.
     #[inline(never)]
     pub fn report(&mut self, block: Range<u32>) {
         self.sacked.advance(self.unacknowledged);
@@ -140,8 +144,8 @@ impl Scoreboard {
         }
     }
 
-    /// Holds every segment lost that three later reported ones follow (RFC 6675, IsLost);
-    /// whether the first unacknowledged one is among them.
+    /// Counts every segment as lost that three later reported ones follow (RFC 6675, IsLost).
+    /// Returns whether the first unacknowledged one is among them.
     #[inline]
     pub fn find_losses(&mut self) -> bool {
         if (self.known as usize) < DUPLICATE_THRESHOLD {
@@ -151,7 +155,8 @@ impl Scoreboard {
         self.has_lost()
     }
 
-    /// A timeout: every outstanding segment that is not reported is lost (RFC 6675, 5.1).
+    /// Counts every outstanding segment that is not reported as lost, after a timeout (RFC 6675,
+    /// 5.1).
     pub fn lose_all(&mut self) {
         self.lost_end = self.next;
         self.resend = self.unacknowledged;

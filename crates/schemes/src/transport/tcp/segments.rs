@@ -1,14 +1,14 @@
-//! A set of segment numbers in a sliding window: what SACK has reported, or what came out of
+//! A set of segment numbers in a sliding window: those that SACK has reported, or that came out of
 //! order.
 
 use std::ops::Range;
 
 const BITS: u32 = u64::BITS;
 
-/// Segment numbers not below a base that only moves up.
+/// A set of segment numbers that are not below a base. The base only moves up.
 ///
-/// One bit a segment in a ring of words that grows to the widest window seen; nothing is
-/// allocated before the first insertion, and an empty set moves its base at no cost.
+/// The set has one bit per segment, in a ring of words that grows to the widest window seen.
+/// Nothing is allocated before the first insertion, and an empty set moves its base at no cost.
 #[derive(Clone, Debug, Default)]
 pub struct SegmentSet {
     words: Vec<u64>,
@@ -29,7 +29,7 @@ impl SegmentSet {
         self.count > 0 && self.covers(segment) && self.word(segment) & bit(segment) != 0
     }
 
-    /// Adds `segment`; false if it was there already or lies below the base.
+    /// Adds `segment`. Returns false if it was there already or lies below the base.
     pub fn insert(&mut self, segment: u32) -> bool {
         if segment < self.base || self.contains(segment) {
             return false;
@@ -63,7 +63,8 @@ impl SegmentSet {
         }
     }
 
-    /// The unbroken run of segments in the set that begins at `segment`; its end.
+    /// The end of the unbroken run of segments in the set that begins at `segment`: `segment`
+    /// itself if it is not in the set.
     pub fn run_end(&self, segment: u32) -> u32 {
         let mut end = segment;
         while self.count > 0 && self.covers(end) {

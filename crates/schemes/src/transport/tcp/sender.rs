@@ -12,7 +12,7 @@ use crate::packet::{Flags, Packet};
 use crate::tagger::Work;
 use crate::transport::{Outgoing, SenderState, Start, Timeouts};
 
-/// What stays when a flow ends and the next begins on the same connection.
+/// The state of a connection, which stays when a flow ends and the next begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Connection<A = AnyAlgorithm> {
     is_open: bool,
@@ -23,7 +23,7 @@ pub struct Connection<A = AnyAlgorithm> {
 }
 
 impl<A: CongestionControl> Connection<A> {
-    /// A connection without a handshake.
+    /// A connection that has not had its handshake yet.
     pub(super) fn closed(tcp: &Tcp<A>) -> Connection<A> {
         Connection {
             is_open: false,
@@ -57,13 +57,14 @@ impl<A: CongestionControl> Connection<A> {
     }
 }
 
-/// Which losses the sender is making good.
+/// The kind of losses that the sender recovers from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recovery {
     None,
-    /// Fast retransmit, until this segment is acknowledged: the window does not grow.
+    /// Fast retransmit, until all segments below this one are acknowledged. The window does not grow.
     Fast(u32),
-    /// After a timeout, until this segment is acknowledged: slow start.
+    /// After a timeout, until all segments below this one are acknowledged. The window begins in slow
+    /// start.
     Timeout(u32),
 }
 
@@ -76,21 +77,23 @@ pub struct Sender<A = AnyAlgorithm> {
     handed_over: HandedOver,
     size: Bytes,
     recovery: Recovery,
-    /// Recovery began, and the first lost segment goes at once (RFC 6675, 5, step 4.3).
+    /// Whether recovery has just begun, so that the first lost segment is sent at once (RFC 6675, 5,
+    /// step 4.3).
     resend_at_once: bool,
-    /// The window was cut for marks when this was the first segment never sent: once a window.
+    /// The first segment never sent at the last cut of the window. Marks do not cut the window again
+    /// before an ACK beyond it: once a window.
     cut_at: u32,
-    /// The next data packet says that the window was cut (CWR).
+    /// Whether the next new data packet says that the window was cut (CWR).
     tell_cut: bool,
-    /// The last ACK was marked.
+    /// Whether the last ACK was marked.
     was_marked: bool,
-    /// A SYN or a probe is to be sent instead of a segment.
+    /// The SYN or the probe to be sent instead of a segment.
     special: Option<Flags>,
-    /// Until something comes back, nothing but probes is sent.
+    /// Whether nothing but probes is sent until an ACK comes.
     is_probing: bool,
     /// The segment whose round trip is being timed.
     timed: Option<u32>,
-    /// When it was sent.
+    /// When the timed segment was sent.
     timed_since: Time,
     deadline: Time,
     /// The retransmission timeout now (RFC 6298).
@@ -138,7 +141,7 @@ impl<A: CongestionControl> Sender<A> {
         self.connection.window
     }
 
-    /// What a probe sees. A window is of segments with full payloads.
+    /// What a probe sees of the sender, with every segment counted as full.
     pub(super) fn state(&self) -> SenderState {
         let bytes = |segments: u32| Bytes::new(u64::from(segments) * PACKET_PAYLOAD);
         SenderState {
@@ -161,7 +164,7 @@ impl<A: CongestionControl> Sender<A> {
         awaited.map_or(self.deadline, |at| at.min(self.deadline))
     }
 
-    /// Gives the connection back.
+    /// Ends the flow. Returns its connection.
     pub(super) fn finish(&mut self, now: Time) -> Connection<A> {
         self.deadline = Time::MAX;
         self.connection.last_active = now;
@@ -251,7 +254,7 @@ impl<A: CongestionControl> Sender<A> {
         }
     }
 
-    /// A SYN, or a probe of one byte.
+    /// The SYN, or the probe of one byte, that is to be sent.
     #[cold]
     #[inline(never)]
     fn poll_special(&mut self, tcp: &Tcp<A>, now: Time) -> Option<Outgoing> {
@@ -267,8 +270,9 @@ impl<A: CongestionControl> Sender<A> {
         Some(Outgoing { payload, ..self.outgoing(seq, flags, false) })
     }
 
-    /// The end of the segments that may be sent for the first time now, if none is lost and the flow has
-    /// `segments`. With SACK-based recovery what is in flight counts (RFC 6675); without it, the place.
+    /// The end of the segments that may be sent for the first time now, if none is lost and the sender
+    /// has `segments` of them. With SACK-based recovery the window limits the segments in flight (RFC
+    /// 6675); without it, the distance from the first unacknowledged segment.
     #[inline]
     fn end_of_new(&self, tcp: &Tcp<A>, segments: u32) -> u32 {
         let window = self.connection.window.segments();
@@ -292,14 +296,14 @@ impl<A: CongestionControl> Sender<A> {
         }
     }
 
-    /// A segment's round trip has been measured.
+    /// Takes in a measured round-trip time, and updates the timeout.
     #[inline(never)]
     fn measure(&mut self, tcp: &Tcp<A>, round_trip: Time) {
         self.connection.round_trip.measure(round_trip);
         self.timeout = self.connection.round_trip.timeout(&tcp.settings);
     }
 
-    /// An ACK came.
+    /// Handles an ACK.
     #[inline(always)]
     pub(super) fn on_ack(&mut self, tcp: &Tcp<A>, now: Time, ack: &Packet) {
         if self.is_done() {
@@ -391,7 +395,7 @@ impl<A: CongestionControl> Sender<A> {
         self.was_marked = marked;
     }
 
-    /// Shrinks the window by what the congestion control makes of the marks.
+    /// Multiplies the window by the congestion control's factor for marks.
     #[inline(never)]
     fn cut_for_marks(&mut self, tcp: &Tcp<A>, now: Time) {
         let Connection { congestion, window, round_trip, .. } = &mut self.connection;
@@ -406,7 +410,7 @@ impl<A: CongestionControl> Sender<A> {
         self.tell_cut = true;
     }
 
-    /// The timeout is due, if the time is right (RFC 6298, 5.4 to 5.6).
+    /// Handles the timeout if it is due (RFC 6298, 5.4 to 5.6).
     pub(super) fn on_timer(&mut self, tcp: &Tcp<A>, now: Time) {
         if now < self.deadline {
             return;

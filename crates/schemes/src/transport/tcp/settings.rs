@@ -34,11 +34,11 @@ impl L2dctSettings {
 /// Which packets of a sender that heeds marks may be marked (ECT).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EctOn {
-    /// Those with data.
+    /// Packets with data.
     Data,
-    /// Those with data that is sent for the first time (RFC 3168, 6.1.5).
+    /// Packets with data that is sent for the first time (RFC 3168, 6.1.5).
     NewData,
-    /// SYNs and probes too (PIAS ToN 2017, IV-A.3).
+    /// All packets, SYNs and probes too (PIAS ToN 2017, IV-A.3).
     EveryPacket,
 }
 
@@ -56,31 +56,32 @@ pub enum Restart {
 /// Which marked ACKs do not grow the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// None does.
+    /// No marked ACK grows the window.
     Rfc,
-    /// The first of a run of marked ACKs does not.
+    /// The first of a run of marked ACKs does not grow the window, but the others do.
     Ns2,
 }
 
 /// How long the retransmission timeout is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rto {
-    /// As RFC 6298 says: never less than the shortest timeout.
+    /// By RFC 6298, and never less than the shortest timeout.
     Estimated,
-    /// As Linux has it: the shortest timeout stands for the round-trip time's variation where that is less.
+    /// As in Linux: the round-trip time plus an allowance for its variation, which is never less than the
+    /// shortest timeout.
     Linux,
     /// The shortest timeout, always.
     Fixed,
 }
 
-/// Whether later segments acknowledged mean that one is lost.
+/// Whether a segment counts as lost once three later ones are acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FastRetransmit {
     /// Yes, unless packets are sprayed.
     Auto,
     /// Yes.
     On,
-    /// No: only a timeout does.
+    /// No: segments count as lost only after a timeout.
     Off,
 }
 
@@ -93,19 +94,19 @@ pub struct TcpSettings {
     pub max_window: u32,
     /// The congestion window below which marks do not reduce it.
     pub min_window: u32,
-    /// Segments that a receiver takes beyond the last in order.
+    /// Segments that a receiver accepts beyond the last one in order.
     pub receive_window: u32,
     /// The shortest timeout.
     pub rto_min: Time,
     /// How long the timeout is.
     pub rto: Rto,
-    /// Whether it doubles with each timeout in a row.
+    /// Whether the timeout doubles with each timeout in a row.
     pub rto_backoff: bool,
-    /// Whether later segments acknowledged mean that one is lost.
+    /// Whether a segment counts as lost once three later ones are acknowledged.
     pub fast_retransmit: FastRetransmit,
-    /// Data packets to an ACK.
+    /// Data packets per ACK.
     pub ack_ratio: u32,
-    /// The longest that an ACK is delayed.
+    /// The longest delay of an ACK.
     pub ack_delay: Time,
     /// Connections that a pair of hosts has open from the start; 0 if every flow opens its own.
     pub open_connections: u32,
@@ -113,7 +114,7 @@ pub struct TcpSettings {
     pub restart: Restart,
     /// Which marked ACKs do not grow the window.
     pub growth: Growth,
-    /// Timeouts in a row after which the sender probes; 0: never.
+    /// Timeouts in a row after which the sender probes: 0 if it never does.
     pub probe_timeouts: u32,
     /// Which packets of a sender may be marked, if it heeds marks.
     pub ect_on: EctOn,

@@ -15,12 +15,12 @@ use crate::transport::{Outgoing, Phase};
 /// What happens to a packet.
 #[derive(Clone, Copy, Debug)]
 struct Fate {
-    /// Microseconds until each copy arrives; none: the packet is lost.
+    /// Microseconds until each copy arrives. Without a copy, the packet is lost.
     copies: [Option<u64>; 2],
     marked: bool,
 }
 
-/// When the script is over, every packet arrives after this.
+/// The fate of every packet after the end of the script.
 const KIND: Fate = Fate { copies: [Some(50), None], marked: false };
 
 fn fate() -> impl Strategy<Value = Fate> {
@@ -57,7 +57,7 @@ fn tcp() -> impl Strategy<Value = Tcp> {
     )
 }
 
-/// What a plain reading of RFC 6675 knows of a sender's segments.
+/// A plain model of RFC 6675: what it knows of a sender's segments.
 #[derive(Default)]
 struct Board {
     unacknowledged: u32,

@@ -4,7 +4,7 @@ use flowsched_units::Time;
 
 use super::settings::{Rto, TcpSettings};
 
-/// RFC 6298, 2.1: before there is a measurement.
+/// RFC 6298, 2.1: the timeout before there is a measurement.
 const INITIAL: Time = Time::from_ms(1_000);
 /// RFC 6298, 2.5: the maximum is at least 60 seconds.
 const MAXIMUM: Time = Time::from_ms(60_000);
@@ -19,7 +19,7 @@ pub struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// A measurement (RFC 6298, 2.2 and 2.3, in whole picoseconds).
+    /// Takes in a measurement (RFC 6298, 2.2 and 2.3, in whole picoseconds).
     pub fn measure(&mut self, rtt: Time) {
         self.backoff = 0;
         self.smoothed = Some(match self.smoothed {
@@ -31,7 +31,7 @@ impl RoundTrip {
         });
     }
 
-    /// A timeout: the next one takes twice as long (RFC 6298, 5.5).
+    /// Doubles the timeout after one has run out, if the settings allow this (RFC 6298, 5.5).
     pub fn back_off(&mut self, settings: &TcpSettings) {
         if settings.rto_backoff {
             self.backoff = (self.backoff + 1).min(30);
@@ -43,12 +43,13 @@ impl RoundTrip {
         self.smoothed.map(|(smoothed, _)| smoothed)
     }
 
-    /// How long an answer may take, once measured (RFC 6298, 2.3).
+    /// How long an answer may take, once measured: the smoothed round-trip time plus four times its
+    /// variation (RFC 6298, 2.3).
     pub fn patience(&self) -> Option<Time> {
         self.smoothed.map(|(smoothed, variation)| smoothed + variation * 4)
     }
 
-    /// The timeout now.
+    /// The present timeout.
     pub fn timeout(&self, settings: &TcpSettings) -> Time {
         let least = settings.rto_min;
         let timeout = match (settings.rto, self.smoothed) {

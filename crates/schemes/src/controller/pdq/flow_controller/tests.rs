@@ -18,7 +18,7 @@ fn name(flow: u32) -> Name {
     Name { flow, path: 0 }
 }
 
-/// Without dampening.
+/// Parameters without dampening.
 fn settings() -> FlowControl {
     FlowControl {
         comparator: Comparator::DeadlineThenSize,
@@ -34,7 +34,7 @@ fn controller(settings: FlowControl) -> FlowController {
     FlowController::new(settings, me())
 }
 
-/// The header of a flow that takes this many round-trip times more.
+/// The header of a flow that needs this many more round-trip times.
 fn header(round_trips: f64) -> PdqHeader {
     PdqHeader {
         rate: Rate::from_gbps(1),
@@ -49,7 +49,8 @@ fn first_header(round_trips: f64) -> PdqHeader {
     PdqHeader { rtt: Time::ZERO, ..header(round_trips) }
 }
 
-/// A packet goes there and its ACK comes back, with nothing between; the header then.
+/// A packet goes to the receiver and its ACK comes back, with nothing in between. Returns the header
+/// after that.
 fn there_and_back(
     controller: &mut FlowController,
     now: Time,
@@ -122,8 +123,8 @@ fn acceptance_takes_two_phases() {
     assert_eq!(controller.list().sending(), 1);
 }
 
-/// What is accepted is taken before the ACK is back: two flows that come within a round-trip time
-/// are not promised the link twice.
+/// A flow that is accepted takes its rate before the ACK is back: two flows that come within a
+/// round-trip time are not promised the link twice.
 #[test]
 fn what_is_accepted_is_taken_at_once() {
     let mut controller = controller(settings());
@@ -134,8 +135,9 @@ fn what_is_accepted_is_taken_at_once() {
     assert_eq!(second.paused_by, Some(me()));
 }
 
-/// "A flow is accepted if all switches along the path accept it" (3.3.2): one that another switch
-/// may accept now takes along what this one would have for it, and takes no place here.
+/// "A flow is accepted if all switches along the path accept it" (3.3.2). The header of a flow that
+/// another switch may now accept gets the rate that this switch would have for it. The flow takes no
+/// place here.
 #[test]
 fn a_flow_that_another_pauses_learns_what_there_would_be() {
     let mut controller = controller(settings());
@@ -152,7 +154,7 @@ fn a_flow_that_another_pauses_learns_what_there_would_be() {
     assert_eq!(flows(&controller), vec![1]);
 }
 
-/// Dampening counts from what was accepted everywhere.
+/// Only flows that all switches accepted dampen others.
 #[test]
 fn an_acceptance_that_another_switch_overrules_dampens_nobody() {
     let mut controller = controller(FlowControl { dampening: 1.0, ..settings() });
@@ -168,8 +170,8 @@ fn an_acceptance_that_another_switch_overrules_dampens_nobody() {
     assert!(is_accepted(&next));
 }
 
-/// Algorithm 2: flows that end within K round-trip times do not count, as long as they take no
-/// more than K together; those before them that do not end soon do.
+/// Algorithm 2: flows that end within K round-trip times do not count, as long as they take no more
+/// than K together. Other flows before them count.
 #[test]
 fn early_start_lets_the_next_flows_begin() {
     let mut controller = controller(settings());
@@ -177,7 +179,7 @@ fn early_start_lets_the_next_flows_begin() {
     assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 2, header(1.0))));
     assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 3, header(30.0))));
     assert!(!is_accepted(&there_and_back(&mut controller, Time::ZERO, 4, header(40.0))));
-    // 1.2 and 1.9 round trips are more than K = 2 together: the second is waited for.
+    // 1.2 and 1.9 round trips are more than K = 2 together, so the next flow waits for the second.
     let mut controller = self::controller(settings());
     assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 1, header(1.2))));
     assert!(is_accepted(&there_and_back(&mut controller, Time::ZERO, 2, header(1.9))));
@@ -202,8 +204,8 @@ fn dampening_spaces_acceptances() {
     assert!(is_accepted(&there_and_back(&mut controller, later, 2, paused)));
 }
 
-/// Flows that have been accepted probe on until the ACK is back, several times in a round trip. They
-/// neither dampen one another nor anybody else.
+/// Flows that have been accepted probe on until the ACK is back, several times in a round trip.
+/// These probes dampen no flow, and are not dampened themselves.
 #[test]
 fn who_has_been_accepted_is_not_dampened_and_dampens_no_more() {
     let mut controller = controller(FlowControl { dampening: 0.5, ..settings() });
@@ -221,9 +223,9 @@ fn who_has_been_accepted_is_not_dampened_and_dampens_no_more() {
     assert!(probe(RTT, 3, 0.5));
 }
 
-/// A flow that another switch paused and has let go may be sending: it is not one of the "other
-/// paused flows" of this switch. One that sends its first packet is, and so is one that this switch
-/// paused.
+/// A flow that another switch paused and has let go may be sending, so it is not one of the "other
+/// paused flows" of this switch. A flow that sends its first packet is one of these, and so is a
+/// flow that this switch paused.
 #[test]
 fn dampening_holds_for_the_flows_that_this_switch_paused() {
     let mut controller = controller(FlowControl { dampening: 0.5, ..settings() });
@@ -237,8 +239,8 @@ fn dampening_holds_for_the_flows_that_this_switch_paused() {
     assert!(lets(3, header(30.0)), "let go elsewhere");
 }
 
-/// What a switch says on the way there is newer than an ACK, which answers a packet of some time
-/// ago.
+/// What a switch tells a flow on the way to the receiver is newer than an ACK, which answers an
+/// earlier packet.
 #[test]
 fn an_ack_does_not_undo_what_was_said_since() {
     let mut controller = controller(settings());
@@ -251,7 +253,7 @@ fn an_ack_does_not_undo_what_was_said_since() {
     assert_eq!(newer.paused_by, Some(me()));
     controller.on_ack(name(1), &mut older);
     assert_eq!(controller.list().sending(), 1);
-    // The other ends, flow 1 is accepted again; then comes the ACK that it was paused with.
+    // Flow 2 ends and flow 1 is accepted again; then comes the ACK that tells flow 1 of its pause.
     controller.on_term(name(2));
     let mut newest = header(48.0);
     controller.on_data(Time::ZERO, name(1), &mut newest, LINK);
@@ -274,7 +276,7 @@ fn twice_as_many_flows_as_send_are_remembered() {
     assert_eq!((third.paused_by, third.rate), (Some(me()), Rate::from_bps(0)));
 }
 
-/// 3.3.1: beyond the hard limit M, flows share what is left, and are paused where nothing is.
+/// 3.3.1: beyond the hard limit M, flows share what is left, and are paused where nothing is left.
 #[test]
 fn beyond_the_memory_flows_are_the_rest() {
     let mut controller = controller(FlowControl { most_flows: 1, ..settings() });
@@ -325,7 +327,8 @@ fn a_flow_that_ends_is_forgotten() {
     assert!(flows(&controller).is_empty());
 }
 
-/// Section 7 has waiting flows become more critical. That alone does not let the next flow start.
+/// In section 7, flows become more critical as they wait. That alone does not let the next flow
+/// start.
 #[test]
 fn a_head_start_changes_the_order_and_not_early_start() {
     let after_one_of = |first: PdqHeader| {

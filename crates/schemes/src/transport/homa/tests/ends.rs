@@ -27,7 +27,7 @@ fn sender(homa: &Homa, flow: u32, segments: u64) -> Sender {
     homa.sender(&start, ())
 }
 
-/// What the sender sends at these times, each of which the card is free at.
+/// The packets that the sender sends at these times. The card is free at each of them.
 fn sent(
     homa: &Homa,
     host: &mut Host,
@@ -70,7 +70,7 @@ fn rtt_bytes_leave_unscheduled_and_the_rest_as_granted() {
 
 #[test]
 fn the_message_with_the_fewest_bytes_left_goes_first() {
-    // 3.2.
+    // Montazeri et al., SIGCOMM 2018, 3.2.
     let homa = homa(&[]);
     let mut host = homa.host(RATE);
     let (mut long, mut short) = (sender(&homa, 0, 5), sender(&homa, 1, 2));
@@ -120,7 +120,7 @@ fn a_sender_that_hears_nothing_asks() {
     assert_eq!(sender.poll(&homa, &mut host, us(2_000)).unwrap().header.kind, Kind::Asking);
 }
 
-/// What the receiver answers: kind, packet number and end.
+/// The receiver's answers: kind, packet number and end.
 fn answers(
     homa: &Homa,
     host: &mut Host,

@@ -1,4 +1,4 @@
-//! Whose turn it is, who is granted, and at which priority.
+//! Which message sends next, which messages are granted, and at which priority.
 
 use std::collections::BTreeMap;
 
@@ -42,15 +42,16 @@ fn unscheduled_packets_have_their_sizes_priority_and_scheduled_ones_their_grants
     assert_eq!(rule.scheduled(), Levels { count: 5, lowest: 7 });
 }
 
-/// What the paper says of grants, over all messages at every arrival.
+/// A plain model of the paper's rules for grants, which looks at all messages at every arrival.
 #[derive(Default)]
 struct Model {
-    /// By message: its segments, those that came, those that are granted.
+    /// For each message, the numbers of its segments, of those that came, and of those granted.
     messages: BTreeMap<u32, [u32; 3]>,
 }
 
 impl Model {
-    /// The grants that follow a segment of `flow`: message, segments, and queue.
+    /// The grants that follow a segment of `flow`: the message, the end of its granted segments,
+    /// and the queue.
     fn on_segment(&mut self, homa: &Homa, flow: u32, segments: u32) -> Vec<(u32, u32, u8)> {
         let rtt = homa.settings.rtt_segments;
         let message = self.messages.entry(flow).or_insert([segments, 0, rtt]);
@@ -117,7 +118,8 @@ proptest! {
                 prop_assert!(*until <= came + homa.settings.rtt_segments, "more than RTTbytes");
             }
         }
-        // Nothing is left without a grant for ever: what came whole was granted whole.
+        // No message waits for a grant for ever: those that came as a whole were granted as a
+        // whole.
         if left.is_empty() {
             for (flow, until) in outstanding {
                 prop_assert_eq!(until, sizes[flow as usize]);
@@ -135,7 +137,7 @@ proptest! {
         for (remaining, flow) in claims {
             let claim = Claim { remaining, flow };
             prop_assert!(!card.is_turn_of(claim, Time::from_ns(1_199)));
-            // A claim that is there already is taken back.
+            // A claim that is there already is withdrawn.
             if let Some(place) = expected.iter().position(|other| *other == claim) {
                 expected.remove(place);
                 card.withdraw(claim);

@@ -15,7 +15,7 @@ pub struct MultipathReceiver {
     /// "The M-PDQ receiver maintains a single shared buffer for a multipath flow to resequence
     /// out-of-order packet arrivals" (PDQ 2012, 6).
     buffer: Reassembly,
-    /// By path: what has come of the subflow.
+    /// For each path, the segments of the subflow that have come.
     subflows: Vec<Reassembly>,
 }
 

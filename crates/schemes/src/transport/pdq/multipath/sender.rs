@@ -38,7 +38,8 @@ impl ExplicitSender for MultipathSender {
             start.size.get() - u64::from(segments.saturating_sub(1)) * PACKET_PAYLOAD;
         let count = settings.subflows.min(segments).max(1);
         let subflow = |path: u32| {
-            // The first ones have what cannot be divided, the last one the short segment.
+            // The first subflows have the segments that the division leaves over, and the last one
+            // has the short segment.
             let share = segments / count + u32::from(path < segments % count);
             let missing = if path + 1 == count { PACKET_PAYLOAD - last_payload } else { 0 };
             let size = Bytes::new((u64::from(share) * PACKET_PAYLOAD).saturating_sub(missing));
@@ -66,7 +67,7 @@ impl ExplicitSender for MultipathSender {
         timeouts.fold(Timeouts::default(), Timeouts::and)
     }
 
-    /// Those of its subflows, added up.
+    /// The rates and the bytes in flight of the subflows, added up.
     fn state(&self) -> SenderState {
         let states = || self.subflows.iter().map(|subflow| subflow.sender.state());
         let rate = states().filter_map(|state| state.rate).map(Rate::as_bps).sum();
@@ -116,8 +117,8 @@ impl ExplicitSender for MultipathSender {
                 self.turn += 1;
             }
             self.turn = 0;
-            // What was sent may have changed who can take load: a probe brings a subflow back that
-            // had left.
+            // What was sent may have changed which subflows can take load: a probe brings back a
+            // subflow that had left.
             if now < self.shift_time() {
                 return None;
             }
@@ -156,7 +157,7 @@ impl MultipathSender {
         self.subflows.iter().map(|subflow| subflow.sender.delivery().missing()).sum()
     }
 
-    /// Shifts load between subflows, and lets those leave that have nothing to do any more.
+    /// Shifts load between subflows, and ends those that have nothing to do any more.
     fn arrange(&mut self, now: Time) {
         if self.gives_up {
             return;
@@ -173,7 +174,7 @@ impl MultipathSender {
         }
     }
 
-    /// When load is to be shifted that could not be shifted before; [`Time::MAX`]: there is none.
+    /// When to shift load that could not be shifted before: [`Time::MAX`] if there is none.
     fn shift_time(&self) -> Time {
         let is_wanted = !self.gives_up && shifting::is_wanted(&self.subflows);
         if is_wanted { self.next_shift } else { Time::MAX }
@@ -186,8 +187,8 @@ impl MultipathSender {
         known.min().unwrap_or(Time::ZERO)
     }
 
-    /// Early Termination of the flow as a whole: it can be sent on all paths at once, and is
-    /// paused when no subflow may send.
+    /// Applies Early Termination to the flow as a whole. The flow can be sent on all paths at once,
+    /// and is paused when no subflow may send.
     fn consider_termination(&mut self, settings: &MultipathSettings, now: Time) {
         let Some(due) = self.due else { return };
         if self.phase() != Phase::Sending {

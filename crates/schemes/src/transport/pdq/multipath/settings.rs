@@ -20,14 +20,14 @@ pub(crate) const SUBFLOWS: Parameter = Parameter {
 
 const PARAMETERS: &[Parameter] = &[SUBFLOWS];
 
-/// What may be set of M-PDQ's hosts.
+/// The settings of M-PDQ's hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MultipathSettings {
-    /// Of every subflow, which does not give up on its own.
+    /// The settings of every subflow. A subflow does not give up on its own.
     pub subflow: PdqSettings,
     /// Whether a flow that cannot meet its deadline is given up.
     pub early_termination: bool,
-    /// Into how many subflows a flow is split.
+    /// The number of subflows that a flow is split into.
     pub subflows: u32,
 }
 
@@ -59,9 +59,9 @@ impl TransportPart for MultipathPdq {
         Ok(MultipathPdq { settings: MultipathSettings::from_settings(settings) })
     }
 
-    /// As PDQ, with subflows. An equal split and the moves of load between subflows come to one store
-    /// of bytes that all subflows that may send draw from: one that runs out takes load from the one
-    /// with the most, which may be paused, and so all end together.
+    /// The form of PDQ, with subflows. With an equal split and the shifts of load, all subflows that
+    /// may send draw from one store of bytes. A subflow that runs out takes load from the one with
+    /// the most, which may be paused, so all end together.
     fn fluid(pdq: &MultipathPdq, settings: &Settings, _shares: Shares) -> Fluid<FlowLevel> {
         let MultipathSettings { subflow, early_termination, subflows } = pdq.settings;
         let hosts = PdqSettings { early_termination, ..subflow };

@@ -7,8 +7,8 @@ use flowsched_units::Bytes;
 
 use super::subflow::Subflow;
 
-/// Gives what paused subflows have yet to send to the sending one with the least; whether there
-/// was anything to give, and one to give it to.
+/// Gives the unsent segments of paused subflows to the sending subflow with the least remaining
+/// load. Returns whether there was anything to give, and a subflow to give it to.
 pub(super) fn from_paused_to_least(subflows: &mut [Subflow]) -> bool {
     let takers = (0..subflows.len()).filter(|place| can_take(&subflows[*place]));
     let Some(least) = takers.min_by_key(|place| subflows[*place].sender.delivery().remaining())
@@ -39,11 +39,11 @@ fn has_to_give(subflow: &Subflow) -> bool {
     subflow.sender.is_paused() && subflow.sender.delivery().load() > 0
 }
 
-/// Evens out what a sending subflow that is about to have nothing more to send and the one with
-/// the most have yet to send.
+/// Evens out unsent segments between a sending subflow that is about to run out and the subflow
+/// with the most.
 ///
-/// This is not the paper's. Without it a path that sends faster than the others is done first,
-/// and a flow that has shifted everything off a paused path never comes back to it.
+/// This rule is not the paper's. Without it a path that sends faster than the others would be done
+/// first, and a flow that has shifted everything off a paused path would never come back to it.
 pub(super) fn to_those_that_run_out(subflows: &mut [Subflow]) {
     for place in 0..subflows.len() {
         let own = subflows[place].sender.delivery().load();
@@ -55,8 +55,8 @@ pub(super) fn to_those_that_run_out(subflows: &mut [Subflow]) {
     }
 }
 
-/// Tells all subflows what is left of the flow, which is what decides how critical it is. Paused
-/// ones with nothing to send go on asking as long as there is something that they could take.
+/// Tells all subflows how much of the flow is left, because this decides how critical the flow is.
+/// Paused subflows with nothing to send go on asking as long as there is load that they could take.
 pub(super) fn tell_what_is_left(subflows: &mut [Subflow]) {
     let left = |subflow: &Subflow| subflow.sender.delivery().remaining();
     let all: Bytes = subflows.iter().map(left).sum();
@@ -67,7 +67,7 @@ pub(super) fn tell_what_is_left(subflows: &mut [Subflow]) {
     }
 }
 
-/// The subflow with the most to send, and how many segments that are.
+/// The subflow with the most unsent segments, and their number.
 fn most_loaded(subflows: &[Subflow]) -> (usize, u32) {
     let loads = subflows.iter().map(|subflow| subflow.sender.delivery().load());
     loads.enumerate().max_by_key(|(place, load)| (*load, usize::MAX - place)).unwrap_or((0, 0))

@@ -10,25 +10,25 @@ use crate::transport::explicit::ExplicitSender;
 use crate::transport::pdq::{PdqHeader, Sender};
 use crate::transport::{Outgoing, Phase};
 
-/// The segments of a flow that no subflow has sent yet. They are dealt out as they are sent, so
-/// that the receiver does not have to wait long for the next one in order; the last one, which may
-/// be short, is sent by the subflow that was given it.
+/// The segments of a flow that no subflow has sent yet. A subflow gets a segment when it sends one,
+/// so that the receiver does not have to wait long for the next one in order. The last segment may
+/// be short: then the subflow that was given it sends it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unsent {
-    /// The first of them, the last one aside.
+    /// The first of these segments, apart from the last one.
     next: u32,
-    /// The flow's last one.
+    /// The flow's last segment.
     last: u32,
     last_payload: u32,
 }
 
 impl Unsent {
-    /// All of a flow's, of which the last one has this many bytes.
+    /// All segments of a flow. The last one has this many bytes.
     pub(super) fn new(segments: u32, last_payload: u32) -> Unsent {
         Unsent { next: 0, last: segments.saturating_sub(1), last_payload }
     }
 
-    /// The segment that is sent by a subflow that wants to send this many bytes.
+    /// Takes the segment for a subflow that wants to send this many bytes.
     fn take(&mut self, payload: u32) -> u32 {
         if u64::from(payload) < PACKET_PAYLOAD {
             return self.last;
@@ -49,9 +49,9 @@ pub(super) struct Subflow {
     path: u32,
     /// The subflow's number of the first segment in `sent`.
     first: u32,
-    /// Which of the flow's segments it sent, those aside that are acknowledged in order.
+    /// The flow's segments that the subflow sent, without those that are acknowledged in order.
     sent: VecDeque<u32>,
-    /// The last packet told the switches that it ends.
+    /// Whether the last packet told the switches that the subflow ends.
     pub(super) has_left: bool,
 }
 
@@ -65,7 +65,7 @@ impl Subflow {
         self.sender.phase() == Phase::Sending
     }
 
-    /// The next packet that it may send now, as one of its flow.
+    /// The next packet that the subflow may send now, as a packet of its flow.
     #[inline]
     pub(super) fn poll(
         &mut self,
@@ -91,7 +91,7 @@ impl Subflow {
         Some(Outgoing { seq, payload, offset, flags, idle, timeouts_in_a_row, work, header })
     }
 
-    /// An ACK of one of its packets came.
+    /// Handles an ACK of one of the subflow's packets.
     #[inline]
     pub(super) fn on_ack(
         &mut self,

@@ -12,7 +12,7 @@ use crate::transport::{Outgoing, Phase, Start, TransportPart};
 
 const GBPS: Rate = Rate::from_gbps(1);
 const NOTHING: Rate = Rate::from_bps(0);
-/// One way.
+/// The delay of every path in one direction.
 const DELAY: Time = Time::from_us(50);
 
 fn settings(subflows: &str) -> MultipathSettings {
@@ -22,22 +22,22 @@ fn settings(subflows: &str) -> MultipathSettings {
     MultipathSettings::from_settings(&settings)
 }
 
-/// A flow over paths of 1 Gbps, or what a path grants, without queues.
+/// A flow over paths without queues, which grant 1 Gbps or what a test sets.
 struct Scene {
     settings: MultipathSettings,
     sender: MultipathSender,
     receiver: MultipathReceiver,
     now: Time,
-    /// Packets and ACKs on their way: when and in which order they arrive.
+    /// Packets and ACKs in flight, by when and in which order they arrive.
     under_way: BTreeMap<(Time, usize), Packet<MultipathHeader>>,
     count: usize,
-    /// Timers at the same time, one after the other.
+    /// The number of timers in a row at the same time.
     in_a_row: u32,
-    /// By path: whether the last packet said that the subflow ends.
+    /// For each path, whether the last packet said that the subflow ends.
     has_ended: BTreeMap<u32, bool>,
-    /// By segment of the flow: payload and path of its first packet.
+    /// For each segment of the flow, the payload and the path of its first packet.
     first: BTreeMap<u32, (u32, u32)>,
-    /// By path: what a packet is granted.
+    /// For each path, the rate that a packet is granted.
     grants: Vec<Rate>,
 }
 
@@ -68,7 +68,7 @@ impl Scene {
         }
     }
 
-    /// What the sender may send goes on its way, but for what `loses` says.
+    /// Sends all that the sender may send now, and loses the packets that `loses` chooses.
     fn pump(&mut self, mut loses: impl FnMut() -> bool) {
         while let Some(outgoing) = self.sender.poll(&self.settings, self.now) {
             self.note(&outgoing);
@@ -103,7 +103,7 @@ impl Scene {
         }
     }
 
-    /// The next packet arrives, or the next timer runs out; false if the flow is over.
+    /// Runs to the next arrival or timer. Returns false if the flow is over.
     fn step(&mut self, mut loses: impl FnMut() -> bool) -> bool {
         self.pump(&mut loses);
         if self.sender.phase() != Phase::Sending {
@@ -205,8 +205,8 @@ fn a_slow_path_sends_less() {
     assert!((190..220).contains(&scene.sent_on(1)), "{}", scene.sent_on(1));
 }
 
-/// Early Termination is the flow's: 2 paths can send what one cannot, and what 2 cannot either
-/// is given up.
+/// Early Termination looks at the whole flow: two paths can send in time what one cannot, and what
+/// two cannot send in time either is given up.
 #[test]
 fn a_flow_is_given_up_when_all_its_paths_are_too_slow() {
     let size = 1000 * 1460;
@@ -252,8 +252,8 @@ fn every_subflow_tells_the_switches_that_it_ends() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever paths grant and lose, every segment arrives, with its own payload, and none is
-    /// sent a second time as if it were new, unless the flow is given up for its deadline.
+    /// Whatever paths grant and lose, every segment arrives with its own payload, unless the flow
+    /// is given up for its deadline. None is sent a second time as if it were new.
     #[test]
     fn every_byte_arrives_once(
         size in 1u64..400_000,

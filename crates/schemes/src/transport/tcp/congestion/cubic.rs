@@ -14,7 +14,8 @@ use crate::transport::tcp::parameters;
 const C: f64 = 0.4;
 /// RFC 9438, 4.6: the factor of a cut.
 const BETA: f64 = 0.7;
-/// RFC 9438, 4.3: segments a round trip that give Reno's average window with cuts by [`BETA`].
+/// RFC 9438, 4.3: the growth in segments per round trip that gives Reno's average window with cuts by
+/// [`BETA`].
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// RFC 9438, 4.2: the window grows by at most half of itself in a round trip.
 const FASTEST: f64 = 1.5;
@@ -35,8 +36,8 @@ struct Stage {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cubic {
     stage: Option<Stage>,
-    /// The window before the last cut, or less if the one before it was larger (RFC 9438, 4.7); `None`
-    /// before the first loss and after a timeout (4.8).
+    /// The window before the last cut, or less if it was smaller than at the cut before that (RFC 9438,
+    /// 4.7). `None` before the first loss and after a timeout (4.8).
     most: Option<f64>,
     /// The window before the last cut.
     before_cut: f64,
@@ -53,7 +54,7 @@ impl Cubic {
         Stage { start: now, climb: libm::cbrt((plateau - window) / C), plateau, reno: window }
     }
 
-    /// An ACK lets the window grow after slow start.
+    /// Returns the growth for an ACK after slow start, as [`CongestionControl::on_ack`] does.
     #[inline(never)]
     fn avoid_congestion(&mut self, acked: Acked) -> f64 {
         let window = acked.window.size();
@@ -71,13 +72,13 @@ impl Default for Cubic {
 }
 
 impl Stage {
-    /// The window by the cubic function, `since` the start (RFC 9438, 4.2, figure 1).
+    /// The window by the cubic function at `since` after the start (RFC 9438, 4.2, figure 1).
     fn curve(&self, since: Time) -> f64 {
         let away = since.as_secs_f64() - self.climb;
         C * away * away * away + self.plateau
     }
 
-    /// The window that an ACK for `segments` leads to, a round trip later.
+    /// The window after this ACK: Reno's, or a step towards the curve's value a round trip later.
     fn target(&mut self, acked: &Acked, before_cut: f64) -> f64 {
         let window = acked.window.size();
         let alpha = if self.reno >= before_cut { 1.0 } else { ALPHA };
@@ -186,8 +187,8 @@ mod tests {
         }
     }
 
-    /// RFC 9438, 4.3: over a short path the window grows as Reno's does, by 0.53 of a segment a round trip
-    /// until it is what it was before the cut, and by a segment from there on.
+    /// RFC 9438, 4.3: over a short path the window grows as Reno's does. It grows by 0.53 segments per
+    /// round trip until it is as large as before the cut, and by one segment per round trip from there on.
     #[test]
     fn a_short_path_grows_as_reno_does() {
         let mut window = Window::new(10, 1_000_000);
@@ -215,7 +216,7 @@ mod tests {
         assert!(window.size() < 700.1, "{}", window.size());
     }
 
-    /// RFC 9438, 4.7: a flow that is cut again before it is back lets others in.
+    /// RFC 9438, 4.7: a flow whose window is cut again before it has recovered leaves room to others.
     #[test]
     fn a_second_cut_lowers_the_plateau() {
         let (mut cubic, window) = after_a_cut();

@@ -1,10 +1,14 @@
-//! D2TCP: DCTCP whose flows are cut less on marks, the nearer their deadlines are.
+//! D2TCP: DCTCP in which marks cut a flow's window less, the nearer the flow's deadline is.
 //!
-//! Vamanan, Hasan and Vijaykumar, SIGCOMM 2012, 3, told from memory: the penalty is p = alpha^d and
-//! the window is multiplied by 1 - p/2, where d = Tc/D, between 0.5 and 2. Tc is the time that what
-//! is left takes with a window that saws between a half of the present one and all of it, three
-//! quarters on average; D is the time to the deadline. Without a deadline d is 1, which is DCTCP.
-//! What happens to d after the deadline is a choice here: 1, as there is nothing left to meet.
+//! The rule is that of Vamanan, Hasan and Vijaykumar, SIGCOMM 2012, 3, told from memory. Marks
+//! multiply the window by 1 - p/2. The penalty p is alpha^d, and d is Tc/D, between 0.5 and 2:
+//!
+//! - Tc is the time that the rest of the flow takes with a window that saws between half of the
+//!   present one and all of it, three quarters on average.
+//! - D is the time to the deadline.
+//!
+//! Without a deadline d is 1, which is DCTCP. After the deadline d is 1, too, as there is nothing
+//! left to meet; this is a choice made here.
 
 use flowsched_units::{Settings, Time};
 

@@ -1,8 +1,8 @@
 //! L2DCT: DCTCP whose flows grow less and are cut more, the more they have sent.
 //!
-//! Munir et al., INFOCOM 2013, III: a flow's weight falls from its largest to its smallest with
-//! the bytes that it has sent. The window grows by the weight's share of the largest weight, a
-//! window's worth of ACKs; on congestion it is multiplied by 1 - alpha^weight / 2.
+//! Munir et al., INFOCOM 2013, III: a flow's weight falls from the largest weight to the smallest with the
+//! bytes that the flow has sent. A window's worth of ACKs adds weight / largest weight segments to the
+//! window. Congestion multiplies the window by 1 - alpha^weight / 2.
 
 use flowsched_units::{Bytes, PACKET_PAYLOAD, Settings, Time};
 
@@ -15,17 +15,17 @@ use crate::transport::tcp::parameters;
 /// L2DCT's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct L2dctSettings {
-    /// Of the estimate of the marked share.
+    /// The parameters of the estimate of the marked share.
     pub dctcp: DctcpSettings,
     /// The weight of a flow that has sent little.
     pub largest_weight: f64,
     /// The weight of a flow that has sent much.
     pub smallest_weight: f64,
-    /// Up to here a flow has sent little.
+    /// A flow that has sent up to this many bytes has the largest weight.
     pub fall_from: Bytes,
-    /// From here on it has sent much.
+    /// A flow that has sent at least this many bytes has the smallest weight.
     pub fall_to: Bytes,
-    /// Whether the window's growth follows the weight; else it is two segments a window.
+    /// Whether the window's growth follows the weight. Otherwise a window's worth of ACKs adds two segments.
     pub growth_weighted: bool,
 }
 
@@ -125,7 +125,8 @@ mod tests {
         }
     }
 
-    /// After ACKs of a flow that has sent `next` segments, half of them marked; and the growth with the last.
+    /// The state after ACKs of a flow that has sent `next` segments, and the growth that the last ACK gives.
+    /// In the last observation window half of the segments are marked.
     fn after(next: u32, settings: L2dctSettings) -> (L2dct, f64) {
         let mut l2dct = L2dct::new(settings);
         let first = Acked { unacknowledged: 1, next: 2, ..Acked::plain() };

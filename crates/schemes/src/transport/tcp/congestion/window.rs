@@ -12,7 +12,7 @@ pub struct Window {
 const SMALLEST_THRESHOLD: f64 = 2.0;
 
 impl Window {
-    /// `initial` segments, in slow start, never more than `largest`.
+    /// A window of `initial` segments, in slow start, that is never larger than `largest`.
     pub fn new(initial: u32, largest: u32) -> Window {
         let largest = f64::from(largest);
         Window { size: f64::from(initial).min(largest), slow_start_threshold: largest, largest }
@@ -24,7 +24,7 @@ impl Window {
         self.size as u32
     }
 
-    /// The size in segments, with the part of one that has grown.
+    /// The size in segments, with fractions of a segment.
     #[inline]
     pub fn size(&self) -> f64 {
         self.size
@@ -41,14 +41,15 @@ impl Window {
         self.size = f64::from(segments).clamp(1.0, self.largest);
     }
 
-    /// An ACK for new data: one segment more in slow start, one a window after it (RFC 5681,
-    /// 3.1).
+    /// Grows the window for an ACK of new data: by one segment in slow start, and by one segment per window's
+    /// worth of ACKs after it (RFC 5681, 3.1).
     #[inline]
     pub fn grow(&mut self) {
         self.grow_by(1.0);
     }
 
-    /// The same, but with this many segments a window after slow start.
+    /// Grows the window for an ACK of new data: by one segment in slow start, and by `segments` per window's
+    /// worth of ACKs after it.
     #[inline]
     pub fn grow_by(&mut self, segments: f64) {
         if self.size >= self.largest {
@@ -59,23 +60,24 @@ impl Window {
         self.size = if size > self.largest { self.largest } else { size };
     }
 
-    /// Congestion that marks report: the window is multiplied by `factor`, down to `smallest` segments, and slow
-    /// start ends. A window that is smaller stays as it is.
+    /// Multiplies the window by `factor` because marks report congestion. The window stays at or above
+    /// `smallest` segments; a window that is smaller already does not change. It also becomes the slow-start
+    /// threshold, which is at least two segments.
     pub fn shrink(&mut self, factor: f64, smallest: u32) {
         let smallest = f64::from(smallest).min(self.size);
         self.size = (self.size * factor).max(smallest);
         self.slow_start_threshold = self.size.max(SMALLEST_THRESHOLD);
     }
 
-    /// A loss that later segments report, with `outstanding` segments in flight, which `factor`
-    /// multiplies (RFC 6675, 5, step 4.2).
+    /// Cuts the window to `factor` times the `outstanding` segments in flight, after a loss that later
+    /// segments report (RFC 6675, 5, step 4.2).
     pub fn cut(&mut self, outstanding: u32, factor: f64) {
         self.slow_start_threshold = (f64::from(outstanding) * factor).max(SMALLEST_THRESHOLD);
         self.size = self.slow_start_threshold;
     }
 
-    /// A timeout with `outstanding` segments in flight: slow start from one segment to `factor` of
-    /// these (RFC 5681, 3.1).
+    /// Starts again after a timeout: in slow start, from one segment to `factor` times the `outstanding`
+    /// segments in flight (RFC 5681, 3.1).
     pub fn collapse(&mut self, outstanding: u32, factor: f64) {
         self.cut(outstanding, factor);
         self.size = 1.0;

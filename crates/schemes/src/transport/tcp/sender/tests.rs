@@ -1,4 +1,4 @@
-//! The sender by itself, rule by rule; the RFC's words are in quotes.
+//! Tests the sender by itself, rule by rule. The RFCs' words are in quotes.
 
 use flowsched_units::{Rate, Settings};
 
@@ -38,7 +38,8 @@ fn start(size: Bytes, now: Time) -> Start {
     }
 }
 
-/// A sender of `segments` full segments on an open connection, and all it may send at first.
+/// A sender of `segments` full segments on an open connection, and the segments that it sends at
+/// first.
 fn started(tcp: &Tcp, segments: u64) -> (Sender, Vec<u32>) {
     let connection = Connection::open(tcp, RTT);
     let mut sender =
@@ -106,7 +107,7 @@ fn the_first_loss_is_sent_again_even_if_the_pipe_is_full() {
     assert_eq!(all(&tcp, &mut sender, us(100)), [0]);
 }
 
-/// RFC 6675, 5.1, and RFC 5681, 3.1: a timeout starts from one segment.
+/// RFC 6675, 5.1, and RFC 5681, 3.1: after a timeout the window starts from one segment.
 #[test]
 fn a_timeout_sends_one_segment_again() {
     let tcp = reno();
@@ -171,7 +172,7 @@ fn what_was_sent_again_gives_no_sample() {
     let mut backed_off = before;
     backed_off.back_off(&tcp.settings);
     assert_eq!(sender.connection.round_trip, backed_off, "no sample");
-    // The same after a fast retransmit.
+    // There is no sample after a fast retransmit either.
     let (mut sender, _) = started(&tcp, 10);
     sender.on_ack(&tcp, us(100), &sacked(0, 1..4));
     assert_eq!(all(&tcp, &mut sender, us(100)), [0]);
@@ -224,7 +225,8 @@ fn marks_cut_the_window_once_a_window() {
     assert_eq!(sender.window().segments(), 2, "the next window");
 }
 
-/// The same sentence, for a loss and marks.
+/// RFC 3168, 6.1.2, the sentence above: a loss and marks in a single window of data reduce the
+/// congestion window only once.
 #[test]
 fn a_loss_and_marks_in_one_window_cut_it_once() {
     let tcp = tcp(settings(), EcnStar);
@@ -289,8 +291,8 @@ fn ect_is_on_the_packets_that_the_settings_name() {
     }
 }
 
-/// RFC 9293, 3.5: a SYN first, data when it is answered. RFC 6298, 2.1: one second before a
-/// sample; 5.5 holds for the SYN as well.
+/// RFC 9293, 3.5: the sender sends a SYN first, and data when the SYN is answered. RFC 6298, 2.1:
+/// the timeout is one second before a sample; 5.5 holds for the SYN as well.
 #[test]
 fn a_closed_connection_opens_first() {
     let tcp = reno();
@@ -337,7 +339,7 @@ fn the_receive_window_holds_new_data_back() {
     assert_eq!(all(&tcp, &mut sender, us(100)), [4, 5]);
 }
 
-/// An application of 1460 B in 10 us; the last segment has half as many.
+/// The application hands over 1460 B every 10 us. The last segment has half as many.
 #[test]
 fn nothing_is_sent_before_the_application_has_handed_it_over() {
     let tcp = reno();
