@@ -3,8 +3,8 @@
 
     scripts/run-tests.py ARGUMENTS
 
-ARGUMENTS are those of `cargo test`. The tests of the agent and the controller mostly wait for daemons, so they run beside
-those that compute. The lab's tests keep real time, so they run alone, after all others. Documentation tests come last.
+ARGUMENTS are those of `cargo test`. The tests of the agent, the controller and the traffic tools mostly wait for daemons
+and for packets, so they run beside those that compute. The lab's tests keep real time, so they run alone, after all others. Documentation tests come last.
 If a test fails, the others run nevertheless.
 """
 
@@ -16,7 +16,7 @@ import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 
-WAITING = ["flowsched-agent", "flowsched-controller"]
+WAITING = ["flowsched-agent", "flowsched-controller", "flowsched-traffic"]
 ALONE = ["flowsched-lab"]
 
 
