@@ -12,8 +12,8 @@ TESTED := --workspace --features $(ALL_FEATURES)
 DEBUG_BINARY := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),$(CURDIR)/target)/debug/flowsched
 PREFIX ?= /usr/local
 DESTDIR ?=
-# A tool is built once, quickly: it is used for seconds.
-TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 $(CARGO) install --locked
+# A tool is built once, without optimisation: it is used for seconds.
+TOOL := CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 $(CARGO) install --locked
 
 .PHONY: run build install uninstall agent controller lab test debug-binary test-install test-python lint deny docs reference fidelity fidelity-lab bench bench-controller check-sonic drift soak soak-engine soak-controller mutants clean dependencies
 
