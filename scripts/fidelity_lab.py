@@ -9,7 +9,7 @@ from lab_hosts import on_hosts
 
 @contextlib.contextmanager
 def kernel(flowsched, *settings):
-    """The lab's hosts have these kernel settings meanwhile, which the page states with the commands."""
+    """Gives the lab's hosts kernel settings for the block. The page lists these with the commands."""
     flowsched.commands += [f"# on every host of the next command: sysctl {setting}" for setting in settings]
     with on_hosts(*(setting.replace(".", "/") for setting in settings)):
         yield
@@ -20,20 +20,20 @@ def lab_pias(flowsched):
     lab = valid_lab(flowsched, "lab-pias-dctcp")
     simulated = flowsched.run("lab-pias-dctcp")
     with kernel(flowsched, "net.ipv4.tcp_slow_start_after_idle=0"):
-        lab_at_rest = valid_lab(flowsched, "lab-pias-dctcp")
+        lab_keeping = valid_lab(flowsched, "lab-pias-dctcp")
 
     def simulated_with(*settings):
         both = [f"scheme.{scheme}.{setting}" for setting in settings for scheme in ("dctcp", "pias")]
         return flowsched.run("lab-pias-dctcp", *both)
 
-    acks, patience, rest = "ack_ratio=1", "rto_min=200ms", "restart=never"
+    acks, patience, keeping = "ack_ratio=1", "rto_min=200ms", "restart=never"
     pairs = [
         ("", simulated, lab),
         (" with a `min_window` of 1", simulated_with("min_window=1"), lab),
         (" with a `min_window` of 1 and RFC 6298's `rto`", simulated_with("min_window=1", "rto=estimated"), lab),
         (" with an ACK for every packet", simulated_with(acks), lab),
-        (" with these ACKs and an `rto_min` of 200 ms", simulated_with(acks, patience), lab),
-        (" with both, idle windows kept in both", simulated_with(acks, patience, rest), lab_at_rest),
+        (" with an ACK for every packet and an `rto_min` of 200 ms", simulated_with(acks, patience), lab),
+        (" with these two, idle windows kept in both", simulated_with(acks, patience, keeping), lab_keeping),
     ]
     rows = [
         (f"{name}, lab against simulation{how}", flowsched.diff(before, after)[scheme])

@@ -3,8 +3,9 @@
 
     scripts/run-tests.py ARGUMENTS
 
-ARGUMENTS are those of `cargo test`. The tests of the agent, the controller and the traffic tools mostly wait for daemons
-and for packets, so they run beside those that compute. The lab's tests keep real time, so they run alone, after all others. Documentation tests come last.
+ARGUMENTS are those of `cargo test`. The tests of the agent, the controller and the traffic tools mostly wait for
+daemons and packets, so they run beside those that compute. The lab's tests keep real time, so they run alone, after
+all others. Documentation tests come last.
 If a test fails, the others run nevertheless.
 """
 

@@ -327,6 +327,9 @@ fn any_tree() -> impl Strategy<Value = (&'static str, Vec<(&'static str, String)
     })
 }
 
+/// A Jellyfish of three switches: shortest ways have levels, and parallel paths also go the long way round.
+const RING: Changes = &[("switches", "3"), ("ports", "4"), ("degree", "2")];
+
 /// Any small network whose shortest ways have levels.
 fn any_network() -> impl Strategy<Value = (&'static str, Vec<(&'static str, String)>)> {
     let counts = (1u32..4, 1u32..4, 2u32..6);
@@ -357,10 +360,9 @@ fn any_network() -> impl Strategy<Value = (&'static str, Vec<(&'static str, Stri
                 }
                 3 => ("star", vec![("hosts", text(many)), host_rate, link_delay, host_delay]),
                 4 => {
-                    let sizes = [("switches", "3"), ("ports", "4"), ("degree", "2")];
-                    let sizes = sizes.map(|(name, count)| (name, count.to_owned()));
+                    let sizes = RING.iter().map(|(name, count)| (*name, (*count).to_owned()));
                     let rest = [("link", fabric_link), link_delay, host_delay];
-                    ("jellyfish", sizes.into_iter().chain(rest).collect())
+                    ("jellyfish", sizes.chain(rest).collect())
                 }
                 _ => {
                     let size = ("hosts_per_side", text(few));
@@ -479,7 +481,7 @@ fn what_windows_cannot_do_is_left_to_events() {
     assert!(!can(&fabric, &[("buffer_sharing", "switch")]), "ports that share memory");
     assert!(!can(&network(("bcube", &[]), 0.0), &[]), "hosts that forward");
     assert!(!can(&network(("jellyfish", &[]), 0.0), &[]), "ways that go round");
-    let ring = network(("jellyfish", &[("switches", "3"), ("ports", "4"), ("degree", "2")]), 0.0);
+    let ring = network(("jellyfish", RING), 0.0);
     assert!(can(&ring, &[]) && can_send("pdq", &ring, &[]));
     assert!(!can_send("m-pdq", &ring, &[]), "paths that go the long way round");
     let close: Changes = &[("hosts", "3"), ("host_delay", "0us"), ("link_delay", "0.5us")];
