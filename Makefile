@@ -75,6 +75,7 @@ test-python: debug-binary
 
 lint:
 	scripts/circles.py
+	scripts/tables.py
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(TESTED) --all-targets -- -D warnings
 	$(CARGO) fmt --manifest-path examples/own-scheme/Cargo.toml --check
