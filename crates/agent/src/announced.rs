@@ -1,5 +1,6 @@
 //! Thresholds from the controller. Follows announcements in a thread of its own, keeps the last one
-//! in force on disk, and records the state of the connection for `status` and the metrics.
+//! in force on disk, and records for `status` and the metrics which version is in force, whether the
+//! source answers, and what was refused.
 //!
 //! Nothing here touches the tagger. Whatever fails, the agent keeps the thresholds that it has.
 
@@ -58,7 +59,8 @@ impl Announced {
         Some(Announced { fleet, own, current, follower: None, record })
     }
 
-    /// Returns `config` with the thresholds of the last announcement.
+    /// Returns `config` with the thresholds of the last announcement. `config` stays as it is if there
+    /// is no announcement, or if its code points differ.
     pub(crate) fn over(&self, config: Config) -> Config {
         match &self.current {
             Some(current) if current.dscp == config.dscp => {
@@ -160,7 +162,8 @@ impl Follower {
     }
 }
 
-/// The announcement in the state folder, if it fits the configuration.
+/// The announcement in the state folder; `None` if there is none. An error if the announcement does
+/// not fit the configuration.
 fn kept(fleet: &Fleet, own: &Levels) -> Result<Option<Announcement>, AgentError> {
     let path = fleet.state.join(KEPT);
     let text = match fs::read(&path) {
@@ -180,7 +183,7 @@ fn kept(fleet: &Fleet, own: &Levels) -> Result<Option<Announcement>, AgentError>
     Ok(Some(kept))
 }
 
-/// Replaces the stored announcement.
+/// Stores the announcement in the state folder, in place of the last one.
 fn keep(folder: &Path, announcement: &Announcement) -> Result<(), AgentError> {
     let path: PathBuf = folder.join(KEPT);
     let fresh = folder.join(format!("new.{KEPT}"));

@@ -114,7 +114,7 @@ pub(crate) struct NicArgs {
 }
 
 impl NicArgs {
-    /// The action of the command: starting, if none is given.
+    /// The action that the command line names, or `Start` if it names none.
     pub(crate) fn action(&self) -> NicAction {
         self.action.clone().unwrap_or_else(|| NicAction::Start(self.start.clone()))
     }

@@ -82,7 +82,7 @@ impl fmt::Display for Attached {
 
 /// Attaches programs to an interface, or replaces those that are there. `program` returns the
 /// program of an entry point. Programs on the other hook are removed afterwards, so that no packet
-/// is untagged. Both run for that moment.
+/// is untagged. Until then, the programs on both hooks run.
 pub(crate) fn attach<'a>(
     program: impl Fn(Entry) -> BorrowedFd<'a>,
     places: &Places,

@@ -7,9 +7,9 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use libbpf_rs::{MapCore, MapHandle};
 
-/// The number of entries per call. It grows if a bucket of the hash has more entries.
+/// The number of entries that a call asks for. It is doubled while a bucket of the hash has more entries.
 const ENTRIES: usize = 4096;
-/// An upper limit for the entries of a bucket.
+/// The number of entries per call at which doubling ends. No bucket has this many.
 const MOST: usize = 1 << 22;
 
 /// Calls `visit` with the key and value of every entry of a map that is not per processor. May miss an entry that is
@@ -46,7 +46,7 @@ struct Reader<'a> {
     room: usize,
     keys: Vec<u8>,
     values: Vec<u8>,
-    /// Where the kernel continues. As long as a key, and at least as long as the kernel's own counter.
+    /// Where the kernel continues. As long as a key or the kernel's own counter, whichever is longer.
     place: Option<Vec<u8>>,
 }
 

@@ -1,6 +1,6 @@
 //! The socket by which other commands reach the running agent. They send one word, `pid` or `stop`,
-//! and the agent answers with its process ID. No process gets a signal: so a command reaches an agent
-//! in another PID namespace, and never another process.
+//! and the agent answers with its process ID. Commands send no signals, so they also reach an agent in
+//! another PID namespace, and never reach another process.
 //!
 //! The agent serves the socket between other work and never waits for a caller.
 

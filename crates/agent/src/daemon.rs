@@ -159,8 +159,8 @@ impl Agent<'_> {
         });
     }
 
-    /// Puts a configuration in force on the existing interfaces. The rule for packets comes last, because
-    /// it hardly ever fails.
+    /// Puts a configuration in force on the existing interfaces. Steps that are likely to fail come first.
+    /// The rule for packets, which hardly ever fails, comes last.
     fn put_in_force(&self, config: &Config) -> Result<(), AgentError> {
         for (interface, _) in attach::attached(self.places) {
             gso::restore(self.places, interface.index)?;
@@ -188,8 +188,8 @@ impl Agent<'_> {
         Ok(())
     }
 
-    /// Attaches the tagger to interfaces that are new or have come back. `again`: whether to retry those
-    /// where it failed.
+    /// Attaches the tagger to interfaces that are new or have come back. `again`: whether to retry
+    /// interfaces to which attaching failed.
     fn check_interfaces(&mut self, again: bool) {
         install::tidy(self.places);
         for interface in interfaces::matching(&self.config.interfaces) {

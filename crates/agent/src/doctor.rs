@@ -17,7 +17,8 @@ use crate::{capabilities, passed, select, sys};
 /// A configuration that is just enough to load the program.
 const TRIAL: &str = "interfaces = [\"lo\"]\nthresholds = \"100KB\"\n";
 
-/// Prints one line per finding. Returns an error at the end if something prevents tagging.
+/// Prints one line per finding. Stops with an error if capabilities are missing or the program cannot
+/// be loaded.
 pub(crate) fn run(places: &Places) -> Result<(), AgentError> {
     let release = release();
     let tested =

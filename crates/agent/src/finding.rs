@@ -32,7 +32,7 @@ impl Finding {
         Finding { verdict: Verdict::Error, about, text }
     }
 
-    /// A finding from a result: good, or an error.
+    /// Converts a result to a finding: `Ok` with its text, or `Error` with the error's message.
     pub(crate) fn new(about: &'static str, result: Result<String, AgentError>) -> Finding {
         match result {
             Ok(text) => Finding::ok(about, text),

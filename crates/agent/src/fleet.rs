@@ -1,5 +1,5 @@
-//! The record of the connection to the controller, for `status` and the metrics. It is a file in the run
-//! directory, because these run in other processes.
+//! The record of the controller's announcements and of the connection to it, for `status` and the metrics.
+//! It is a file in the run directory, because `status` and `metrics` run in other processes.
 
 use flowsched_fleet::Announcement;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::pins::Places;
 /// The record's name.
 const RECORD: &str = "controller.json";
 
-/// The last known state of the connection.
+/// The last known state of the announcements and of the connection.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) group: String,

@@ -1,6 +1,6 @@
-//! Message sizes on a logarithmic scale, as `bucket_of` in `bpf/depart.h` has them. Sizes below 256
-//! B are exact. Above, the width of a bucket is at most 1/128 of its size, so the middle of a
-//! bucket is within 0.4 % of all sizes in it.
+//! Message sizes on a logarithmic scale, in the buckets of `bucket_of` in `bpf/depart.h`. Sizes below
+//! 256 B are exact. Above, the width of a bucket is at most 1/128 of any size in it, so its middle is
+//! within 0.4% of all of them.
 
 use flowsched_units::Bytes;
 

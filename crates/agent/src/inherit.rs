@@ -80,7 +80,8 @@ impl Inheritance {
         path
     }
 
-    /// Copies the flows of the old map once the new one is loaded, if their layout is the same.
+    /// Copies the flows of the old map once the new one is loaded, if the maps differ only in their
+    /// size.
     pub(crate) fn copy_flows(&self, places: &Places, new: &impl MapCore) -> Result<(), AgentError> {
         if !self.has_flows_to_copy {
             return Ok(());

@@ -1,5 +1,6 @@
-//! Locks of a run directory, which the kernel frees however their holder ends. One lock allows one
-//! agent at a time, the other one change at a time of the scheduling of interfaces.
+//! Locks of a run directory, which the kernel frees however their holder ends. The first lock allows
+//! only one agent at a time. The second allows only one process at a time to change the scheduling of
+//! interfaces.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};

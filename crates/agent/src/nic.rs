@@ -1,7 +1,7 @@
 //! Schedules the host's interface as the fabric's first port (PIAS ToN 2017, IV-A.2). It is shaped to
 //! the line rate, so that packets queue here and not in the card. It has strict priorities, and ECN
-//! marking on the total length of all queues. All changes are calls of `tc`, and are printed as they are
-//! run.
+//! marking on the total length of all queues. All changes are calls of `tc`, so a dry run can print
+//! them.
 
 mod before;
 mod plan;
@@ -137,7 +137,7 @@ fn replace(
         // A record here is about a tree that is gone.
         (false, _) => before::read(name)?,
     };
-    // Record the tree only when it is complete: after a kill, the next start makes it again.
+    // Record the tree as made only when it is complete: after a kill, the next start makes it again.
     let mut record = Record { before, made: Vec::new() };
     write_record(places, interface, &record)?;
     if let Err(error) = plan.commands.iter().try_for_each(|command| tc::run(command).map(|_| ())) {
@@ -205,7 +205,7 @@ pub(crate) fn restore(places: &Places, index: u32) -> Result<(), AgentError> {
     put_back(places, index, false)
 }
 
-/// Does what [`restore`] does; the caller holds the lock. `dry`: prints the commands instead.
+/// Does what [`restore`] does; the caller must hold the lock. `dry`: prints the commands instead.
 fn put_back(places: &Places, index: u32, dry: bool) -> Result<(), AgentError> {
     let Some(interface) = interfaces::by_index(index) else { return Ok(()) };
     let Some(record) = record(places, &interface)? else { return Ok(()) };

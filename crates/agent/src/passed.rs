@@ -79,7 +79,7 @@ impl Counts {
         if self.has_whole_super_packets() { self.packets } else { self.wire_packets }
     }
 
-    /// The least number of packets that left without passing the tagger.
+    /// A lower bound for the number of packets that left without passing the tagger.
     fn missed(&self) -> u64 {
         self.sent.saturating_sub(self.seen())
     }
@@ -124,7 +124,7 @@ pub(crate) struct Passed {
     pub(crate) sent: u64,
     /// Bytes that the interface has sent since it exists.
     pub(crate) sent_bytes: u64,
-    /// Sent packets that passed the tagger. Not more than were sent.
+    /// Packets that passed the tagger since it was attached; at most `sent`.
     pub(crate) seen: u64,
     /// Packets that the interface has sent in the recent past.
     pub(crate) sent_recently: u64,
@@ -240,8 +240,8 @@ struct Known {
     /// The counts. What the interface had sent was read before the tagger's counts, because a packet
     /// passes the tagger before the interface counts it.
     now: Counts,
-    /// What the interface had sent after the tagger's counts were read. The tagger has counted every
-    /// packet that the interface counts from then on.
+    /// What the interface had sent after the tagger's counts were read. From then on, the
+    /// tagger counts every packet that the interface counts.
     sent_after: Sent,
 }
 

@@ -344,7 +344,7 @@ fn thousands_of_connections_a_second_are_tagged_and_leave_nothing_behind() {
     println!("{CROWD} connections opened, used and closed, {rate:.0} a second");
     let frames = capture.end();
     assert_eq!(answered, CROWD, "connections were lost");
-    // All of them succeeded at once: nothing was dropped, sent again or timed out.
+    // All of them succeeded without delay: nothing was dropped, sent again or timed out.
     for host in [&pair.a, &pair.b] {
         for name in ["TcpRetransSegs", "TcpExtListenOverflows", "TcpExtListenDrops"] {
             assert_eq!(lab::counted(host, name), 0, "{name} of {host}");
@@ -356,7 +356,7 @@ fn thousands_of_connections_a_second_are_tagged_and_leave_nothing_behind() {
         });
         assert_eq!(drops.collect::<Vec<_>>(), [("0".to_owned(), "0".to_owned())], "{host}");
     }
-    // All of them were tagged: the SYN and the question, and nothing else.
+    // All of their packets were tagged with the first level. Each connection sent one SYN and one question.
     let seen: Vec<Seen> = frames.iter().filter_map(|frame| Seen::parse(frame)).collect();
     let sent: Vec<&Seen> = seen.iter().filter(|packet| packet.to == 5001).collect();
     assert!(sent.iter().all(|packet| packet.dscp == 40 && packet.checksums_right));

@@ -208,7 +208,7 @@ fn a_renamed_interface_keeps_its_one_tagger() {
         let status = agent.ok("status");
         assert!(status.contains("interface: east7 by "), "{status}");
         assert_eq!(status.matches("interface: ").count(), 1, "{status}");
-        // The configuration does not select the interface under another name.
+        // The configuration does not select an interface called `west7`.
         rename("east7", "west7");
         assert_eq!(datagrams(&pair, 4001), vec![0; PACKETS], "{hook:?}");
         rename("west7", "east");

@@ -59,7 +59,7 @@ fn every_packet_has_the_code_point_of_its_offset() {
         for packet in packets {
             let offset = u64::from(packet.seq.wrapping_sub(syn.seq).wrapping_sub(1));
             assert_eq!(packet.dscp, level_at(offset), "{address}: offset {offset}");
-            // TCP sets ECT on all packets but those that it sends again (RFC 3168, 6.1.5).
+            // TCP sets ECT on all data packets but those that it sends again (RFC 3168, 6.1.5).
             let expected = if sent.insert(offset) { 2 } else { 0 };
             assert_eq!(packet.ecn, expected, "the ECN bits are not TCP's own: {packet:?}");
         }

@@ -69,8 +69,8 @@ fn read(host: &str, reader: Reader) {
     is_ready.recv().unwrap();
 }
 
-/// Sends `bytes` bytes on each of `connections` connections at once, from `host`. With a `buffer` of
-/// that many bytes, the sender does not wait for room in it.
+/// Sends `bytes` bytes on each of `connections` connections at once, from `host`. `buffer` is the size
+/// of the send buffer; if it is large enough for all bytes, the sender never waits for room.
 fn send(host: &str, connections: usize, bytes: usize, buffer: Option<usize>) {
     let sending: Vec<_> = (0..connections)
         .map(|_| {

@@ -24,8 +24,8 @@ const TOP: i32 = 48;
 const MIDDLE: i32 = 32;
 const LOWEST: i32 = 0;
 
-/// Sends batches of datagrams out of the port, each with a code point and a number, one right after
-/// another.
+/// Sends batches of datagrams out of the port, one right after another. A batch is given by its code
+/// point and its number of datagrams.
 fn send(pair: &Pair, batches: &'static [(i32, usize)]) {
     lab::on(&pair.a, move || {
         let open = |dscp: i32| {

@@ -94,7 +94,7 @@ pub fn complete(
     complete_by(file, experiment, dir, progress, threads, Box::new(simulate))
 }
 
-/// Does the runs that are not in `dir` yet by `simulator`, whose runs are of `world`.
+/// Does the runs that are not in `dir` yet with `simulator`, which runs them in `world`.
 pub fn complete_by(
     file: &Path,
     experiment: Experiment,
@@ -160,7 +160,7 @@ pub fn size(
     Ok(size)
 }
 
-/// The number of threads that are asked for, or otherwise of cores.
+/// The number of threads that is asked for; by default the number of cores.
 pub fn threads(asked: Option<NonZeroUsize>) -> usize {
     let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     asked.unwrap_or_else(cores).get()

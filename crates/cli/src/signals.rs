@@ -77,8 +77,8 @@ impl Interrupts {
     }
 }
 
-/// Has a file that grows over the limit of the process give its writer an error, in place of a signal
-/// that ends the program.
+/// Makes a write beyond the process's limit on file sizes fail with an error, in place of a signal that
+/// ends the program.
 ///
 /// # Errors
 /// If the system refuses.

@@ -6,7 +6,7 @@ use crate::document::Document;
 use crate::mistake::{Mistake, Mistakes};
 use crate::scheme::SchemeOfScene;
 
-/// Refuses rates of applications together with schemes whose senders do not wait for applications.
+/// Refuses `application_rate` together with schemes whose senders do not wait for applications.
 pub(crate) fn check(document: &Document, schemes: &[SchemeOfScene], mistakes: &mut Mistakes) {
     if document.workload.entries.contains_key(TRACE.name) {
         return;

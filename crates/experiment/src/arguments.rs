@@ -289,7 +289,7 @@ impl Element<'_> {
 
 const SECOND: &str = "the key a second time";
 
-/// Removes the file's variation of a key that a `--set` sets.
+/// Removes the file's variation of a key that a `--set` sets. Refuses a key that a `--vary` varies.
 fn stop_varying(
     variations: &mut Vec<Variation>,
     key: &Key,

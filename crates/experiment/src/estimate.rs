@@ -14,7 +14,7 @@ use crate::experiment::{Experiment, Scene};
 use crate::scheme::{Level, SchemeOfScene};
 use crate::workload::{Traffic, WorkloadOfScene};
 
-/// This many flows represent all.
+/// At most this many flows are drawn to represent all.
 const FEW: u64 = 20_000;
 /// Memory of a run without flows or ports, in bytes: the program, buffers of the tables.
 const BASE_MEMORY: f64 = 20e6;

@@ -10,7 +10,7 @@ use flowsched_units::{SettingError, shortened};
 /// A text that a user wrote: an experiment, a CDF, a trace.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The name of the file, as the user gave it.
+    /// The path of the file, as messages show it.
     pub name: String,
     /// The file's text.
     pub text: String,

@@ -206,7 +206,7 @@ impl Reader<'_> {
             let mut sizes_of = |word: &str, queues| match &demand {
                 Some(Ok(demand)) => thresholds.resolve(word, demand, queues),
                 Some(Err(error)) => Err(error.clone()),
-                // The workload has a mistake that was reported. Go on without sizes.
+                // The workload has a mistake that was reported. Go on with sizes of 0.
                 None => Ok(Value::Sizes(vec![Default::default(); queues as usize - 1])),
             };
             schemes.extend(scheme::read(table, engine, &mut sizes_of, &mut self.mistakes));

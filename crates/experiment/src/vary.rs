@@ -1,4 +1,4 @@
-//! Parses the values of a varied key, such as `0.5..0.9:0.1` and `0.5,0.8`, and combines values to
+//! Parses the values of a varied key, such as `0.5..0.9:0.1` and `0.5,0.8`, and combines values into
 //! points.
 
 use crate::mistake::{Mistake, Place};

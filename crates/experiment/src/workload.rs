@@ -72,8 +72,8 @@ impl WorkloadOfScene {
         few
     }
 
-    /// A copy of the workload with about `most` flows if it has more. Each part and each listed flow
-    /// keeps the same number. All flows are measured.
+    /// A copy of the workload. If it has more than `most` flows, the copy has about `most`: each part
+    /// and each listed flow keeps at most an equal share of them, and all flows are measured.
     pub(crate) fn first(&self, most: u64) -> WorkloadOfScene {
         let mut first = self.clone();
         if self.flow_count() <= most {
@@ -126,8 +126,9 @@ impl WorkloadOfScene {
         }
     }
 
-    /// The traffic that thresholds are computed for. With a load, these are the sizes and the load that
-    /// the settings ask for. Otherwise, sizes and load are measured from the flows.
+    /// The traffic that thresholds are computed for. For flows that are drawn from one load, it has the
+    /// sizes and the load of the settings. For fixed start times, traces and parts, both are measured
+    /// from the flows.
     pub(crate) fn demand(&self, network: &Network) -> Result<Demand, SettingError> {
         let text =
             |parameter| self.settings.get(parameter).map(Value::to_string).unwrap_or_default();

@@ -13,8 +13,8 @@ pub fn place(group: &str, host: &str) -> u32 {
     (hash >> 32) as u32
 }
 
-/// The bound below which `share` of the hosts lie, rounded up to at least one host. `None` if no other
-/// host would remain to compare with.
+/// The bound below which `share` of the hosts lie. The number of hosts is rounded up, and is at least
+/// one. `None` if no other host would remain to compare with.
 pub fn bound<'a>(group: &str, hosts: impl IntoIterator<Item = &'a str>, share: f64) -> Option<u32> {
     let mut places: Vec<u32> = hosts.into_iter().map(|host| place(group, host)).collect();
     places.sort_unstable();

@@ -78,8 +78,8 @@ impl Tree<'_> {
     }
 }
 
-/// The burst of TBF in bytes: at least one super-packet (80,000 bytes), and at least what the line
-/// carries in 50 µs.
+/// The burst of TBF in bytes: at least 80,000, which is enough for one super-packet, and at least what
+/// the line carries in 50 µs.
 pub fn burst(rate: Rate) -> u64 {
     (rate.as_bps() / 8 / 20_000).max(80_000)
 }

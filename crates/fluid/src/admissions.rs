@@ -51,7 +51,7 @@ impl Admissions {
 /// later, has been accepted.
 #[derive(Clone, Debug)]
 pub(crate) struct Dampening {
-    /// The length of the period.
+    /// The length of the period, in round trips.
     round_trips: f64,
     /// When the period ends, by link.
     until: Vec<Time>,

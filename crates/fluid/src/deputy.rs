@@ -145,7 +145,8 @@ impl Deputy<'_> {
         true
     }
 
-    /// Waits until the deputy does not work, and locks the work. Also returns whether this took only a few looks.
+    /// Waits until the deputy does not work, and locks the work. Also returns whether this took at most [`LOOKS`]
+    /// polls.
     pub(crate) fn meet(&self) -> (MutexGuard<'_, Work>, bool) {
         if let Ok(work) = self.desk.work.try_lock() {
             self.desk.is_expected.0.store(false, Ordering::Relaxed);

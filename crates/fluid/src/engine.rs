@@ -114,7 +114,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         let until = self.until();
         let mut next_report = REPORT_EVERY;
         loop {
-            // Looked at before every instant, because an instant may concern all flows, and a sample all ports.
+            // Checked before every instant, because an instant may concern all flows, and a sample all ports.
             if watch.progress.stop.load(Ordering::Relaxed) {
                 outcome.stopped = true;
                 break;
@@ -354,8 +354,8 @@ impl<'a, S: Allocator> Engine<'a, S> {
         }
     }
 
-    /// The flow in `slot` sends no more. `after` gives the time until other flows have the share of each part of
-    /// it.
+    /// The flow in `slot` sends no more. `after` gives the time until other flows have the share of a subflow, or of
+    /// the whole flow if it is not split.
     fn end(&mut self, slot: u32, now: Time, after: impl Fn(&Self, u32) -> Time) {
         self.ended += 1;
         if !self.transfers.subflows(slot).is_empty() {
@@ -433,8 +433,8 @@ impl<'a, S: Allocator> Engine<'a, S> {
         }
     }
 
-    /// Finds the rates that flows get, and what acknowledgements and probes leave of these. Adds the flows whose
-    /// rates may be different to `changed`.
+    /// Finds the rates that flows get, and what acknowledgements and probes leave of these. Notes in `changed` the
+    /// flows whose rates may be new.
     fn share(&mut self, now: Time) {
         self.prepare_start();
         let Engine { sharing, transfers, changed, .. } = self;
@@ -465,7 +465,7 @@ impl<'a, S: Allocator> Engine<'a, S> {
         }
     }
 
-    /// Sets the rates of the flows in `changed`. Adds the flows whose turning points may be different as a result.
+    /// Sets the rates of the flows in `changed`. Also notes there the flows whose turning points these rates may move.
     fn set_rates(&mut self, now: Time) {
         let mut next = 0;
         while let Some(slot) = self.changed.get(next) {

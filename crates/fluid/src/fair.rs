@@ -336,7 +336,8 @@ impl Fair {
         }
     }
 
-    /// Whether the band has no level and does not need one, because its flows do not fill the link.
+    /// Whether the band has no level and does not need one, because its flows do not fill the link. With several
+    /// classes, this is always false.
     #[inline]
     fn has_room(&self, band: usize) -> bool {
         let Band { capacity, level, taken, .. } = self.bands[band];

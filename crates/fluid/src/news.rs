@@ -171,7 +171,7 @@ impl News {
         self.sending_on[link as usize].iter().copied().for_each(tell);
     }
 
-    /// Forgets which links flows have left: the rates of this instant are found.
+    /// Forgets which links flows have left, once the rates of this instant are found.
     pub(crate) fn settle(&mut self) {
         self.left.drain(..).for_each(|link| self.is_left[link as usize] = false);
     }

@@ -121,8 +121,8 @@ fn propagation(ports: &[PortId], network: &Network) -> Time {
     delays.fold(Time::ZERO, Time::saturating_add)
 }
 
-/// A link that every flow has to pass, whichever of its shortest paths it takes, and than which no link that flows
-/// pass is slower. Whatever the schedule, bytes pass this link one after the other, and nothing else delays them.
+/// A link that every flow has to pass, whichever of its shortest paths it takes, and that is as slow as any link that
+/// flows pass. Whatever the schedule, bytes pass this link one after the other, and nothing else delays them.
 fn one_bottleneck(job: &Job<'_>) -> Option<Bottleneck> {
     let Job { network, flows, seed, .. } = *job;
     let ecmp = Ecmp::new(seed);

@@ -54,8 +54,8 @@ struct Link {
 }
 
 impl Link {
-    /// The part of their rates at which flows fill what acknowledgements and probes leave, at least
-    /// half the capacity.
+    /// The part of their rates at which flows fill what acknowledgements and probes leave: at least
+    /// half of the capacity counts as left. It is 1 if the full rates fit.
     fn fill(&self) -> f64 {
         let left = f64::max(self.capacity - self.rest, self.capacity / 2.0);
         if self.data > left * (1.0 + ROUNDING) { left / self.data } else { 1.0 }

@@ -20,7 +20,7 @@ use crate::paths::Paths;
 /// The share of a capacity that counts as rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// The number of waiting flows that are recomputed before it is known whether anything is left for the next.
+/// The most waiting flows that are recomputed before it is known whether anything is left for the next.
 const A_FEW: usize = 16;
 
 /// The slot of no flow.
@@ -88,8 +88,8 @@ struct Link {
     sorted_in: u64,
     /// How many members have a rate. They are few, and most waiting flows behind them need not be visited.
     sending: usize,
-    /// The last of the waiting flows that are due to be recomputed. Once it has been, the flows behind it are next.
-    /// [`NOBODY`] if there is none.
+    /// The last of the waiting flows that are due to be recomputed; [`NOBODY`] if there is none. Once it has been
+    /// recomputed, the flows behind it are next.
     cursor: u32,
 }
 

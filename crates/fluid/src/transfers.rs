@@ -92,7 +92,7 @@ impl Transfer {
     }
 
     /// When even the peak rate no longer suffices to meet the deadline, if the rate stays the same. The deadline
-    /// may be past.
+    /// may be past. [`Time::MAX`] without a deadline, or at the peak rate.
     pub(crate) fn lost_at(&self, now: Time) -> Time {
         if self.deadline == Time::MAX || self.rate >= self.peak {
             return Time::MAX;
@@ -159,7 +159,7 @@ impl Transfers {
         slot
     }
 
-    /// Frees a slot. Frees the slot of a flow with that of its last subflow.
+    /// Frees a slot. If it was that of a flow's last subflow, frees the slot of the flow too.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.slots[slot as usize].id = NOBODY;
         self.free.push(slot);

@@ -163,7 +163,7 @@ fn rates_that_are_asked_for_come_late() {
     // The short flow has half the link's rate from its second request on.
     let at_half = rate.transmission_time(Bytes::new(150_000));
     assert_close(short, ask * 2 + at_half + ideal(&flows[1]));
-    // The long flow has half the rate while the short one needs it, and until it notices that this one has ended.
+    // The long flow has half the rate while the short one sends, and until it notices that the short one has ended.
     assert_close(long, ask + (at_half * 2 + notice) / 2 + ideal(&flows[0]));
     // A flow that comes to free links waits for nothing.
     let apart = [flows[0], flow(1, 1, 3, 100, Time::ZERO)];
@@ -322,7 +322,7 @@ fn newcomers_find_their_place_among_flows_that_wait() {
 fn who_is_given_up_while_waiting_takes_nobodys_turn() {
     let network =
         network("star", &[("hosts", "5"), ("host_link", "1Gbps"), ("link_delay", "25us")]);
-    // With this many packets, the flow is given up when the first has sent everything, and would be next.
+    // With this many packets, the second flow is given up when the first has sent everything, and would be next.
     for (early_start, at_its_turn) in [(0.0, 45), (2.0, 60)] {
         let end = |packets| {
             let due = |flow: Flow, us| Flow { deadline: Some(Time::from_us(us)), ..flow };

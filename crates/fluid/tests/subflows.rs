@@ -51,8 +51,8 @@ fn jellyfish() -> Network {
     network("jellyfish", &[LINKS.as_slice(), &switches].concat())
 }
 
-/// A flow takes as many free paths as it has subflows. Its bytes take that share of their time, and its other
-/// delays stay the same.
+/// A flow with k subflows takes k free paths. Its bytes take a k-th of the time that they take on one path, and its
+/// other delays stay the same.
 #[test]
 fn a_flow_of_k_free_paths_takes_a_kth_of_its_time() {
     let header = Bytes::new(40);
@@ -107,7 +107,7 @@ fn busy(network: &Network, count: u32) -> Vec<Flow> {
     (0..count).map(flow).collect()
 }
 
-/// This does not hold on BCube and Jellyfish, whose parallel paths are not those of ECMP.
+/// M-PDQ with one subflow is PDQ, except on BCube and Jellyfish, whose parallel paths are not those of ECMP.
 #[test]
 fn one_subflow_is_pdq() {
     for network in [fat_tree(), network("leaf-spine", &[]), network("star", &[("hosts", "6")])] {

@@ -6,7 +6,7 @@ use crate::played::{LATE_START, Starts};
 use crate::switch::Counts;
 use crate::switch::pace::{Pace, Pacing};
 
-/// The largest share of packets, of flows and of a server's time that may be late in a valid run.
+/// The largest share of late packets, of late flows, and of time that a server waits, in a valid run.
 const LATE_SHARE: f64 = 0.01;
 
 /// How well the lab kept to real time in one run.
@@ -22,7 +22,7 @@ pub struct Conduct {
     pub p99: Time,
     /// The lateness of the latest packet.
     pub most: Time,
-    /// The lateness from which a packet is late: the time of a full packet on the slowest link.
+    /// The lateness above which a packet is late: the time of a full packet on the slowest link.
     pub limit: Time,
     /// The share of packets that were later than `limit`.
     pub late_share: f64,

@@ -34,7 +34,7 @@ const MOST_LABS: u32 = 1_000;
 #[derive(Debug)]
 pub struct Congestion {
     name: String,
-    /// The lab's own DCTCP, if the kernel's does not do.
+    /// The lab's own DCTCP; `None` if the kernel has the congestion control.
     #[cfg_attr(not(test), expect(dead_code, reason = "only tests look into it"))]
     own: Option<Own>,
 }

@@ -141,7 +141,8 @@ impl<'a, T: Transport, G: Tagging<T::Header>> Datagrams<'a, T, G> {
         self.next_start().min(self.ends.deadline())
     }
 
-    /// Starts the flows and runs the timers that are due by `now`, each with the time at which it was due.
+    /// Starts the flows and runs the timers that are due by `now`, each with the time at which it was due, or with
+    /// the time at which hosts last acted if that is later.
     fn catch_up(&mut self, now: Time) {
         loop {
             let (start, deadline) = (self.next_start(), self.ends.deadline());
@@ -213,7 +214,7 @@ impl<H: Header> Outbox<H> {
         let bytes = buffer.get(..length).unwrap_or(&buffer);
         match self.sockets.0[host.index()].send_to(bytes, (ipv4(HostId(packet.to)), PORT)) {
             Ok(_) => {}
-            // The card has no room, so it loses the packet.
+            // There is no room, so the packet is lost, as a full card would lose it.
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Err(error) => self.refused = Some(error),
         }

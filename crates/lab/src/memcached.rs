@@ -71,8 +71,8 @@ impl<'a> Queries<'a> {
         Ok(queries)
     }
 
-    /// Sends all requests and reads the answers, until all have come, `progress` says to stop, or `until`
-    /// is over.
+    /// Sends all requests and reads the answers, until all have come, `progress` says to stop, or the time
+    /// `until` has passed.
     ///
     /// # Errors
     /// If a connection fails, or an answer is not the value.

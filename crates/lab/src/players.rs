@@ -43,7 +43,7 @@ impl Split {
     /// Plays all flows to their ends, or until `progress` says to stop or `until` comes.
     ///
     /// # Errors
-    /// The first error of the traffic or of the queries.
+    /// The error of the traffic or of the queries; that of the traffic if both fail.
     pub fn play(
         &self,
         traffic: Traffic<'_>,

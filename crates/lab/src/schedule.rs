@@ -17,7 +17,7 @@ use crate::played::Starts;
 
 /// The longest time that a thread sleeps before it checks whether to stop, in milliseconds.
 const LONGEST_SLEEP: u8 = 20;
-/// The number of events that are handled before the flows that are due begin.
+/// The most events that are handled before the flows that are due begin.
 const BATCH: usize = 64;
 /// The epoll word of the timer. Connections have smaller words.
 const TIMER: u64 = u64::MAX;

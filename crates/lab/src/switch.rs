@@ -47,7 +47,7 @@ use memory::{LONGEST_FRAME, Memory};
 use pace::Pace;
 use passages::Passages;
 
-/// The number of frames that are read from one host before others have their turn.
+/// The most frames that are read from one host before others have their turn.
 const BATCH: usize = 32;
 
 /// The counters of the switch.
@@ -99,8 +99,8 @@ where
     C: Controller<H>,
 {
     /// A switch that brings what comes from `cables`, one for each host, through the job's network. `levels`
-    /// gives the priority of each code point. Time is `clock`'s. The packets that leave a port with a capture
-    /// are written to it in `captures`.
+    /// gives the priority of each code point. Time is `clock`'s. The packets that leave captured ports are
+    /// written to `captures`.
     pub fn new(
         job: &Job<'a>,
         ports: &impl Ports<H, Port = P>,
@@ -183,7 +183,7 @@ where
         &mut self.network
     }
 
-    /// Hands over all packets that are due at `now`.
+    /// Hands over all packets that are due by `now`.
     fn deliver_until(&mut self, now: Time) -> io::Result<()> {
         while self.network.next() <= now {
             let delivery = self.network.advance();

@@ -1,6 +1,6 @@
 //! Plays an experiment's flows as real TCP connections between the hosts.
 //!
-//! One thread plays all hosts. A flow begins at the experiment's time, whatever happened to earlier
+//! One thread plays all hosts. A flow begins at its time in the experiment, whatever happened to earlier
 //! flows. Its completion time counts from then, so a late start makes no flow look shorter. A flow
 //! has arrived when its receiver has read its last byte. It has ended at the sender when the kernel
 //! reports that this byte is acknowledged.
@@ -50,7 +50,7 @@ impl<'a> Traffic<'a> {
         Ok(Traffic { schedule, pool, clock, outcomes, ended: 0, uncounted })
     }
 
-    /// Plays all flows to their ends, or until `progress` says to stop or `until` is over.
+    /// Plays all flows to their ends, or until `progress` says to stop or the time `until` has passed.
     ///
     /// # Errors
     /// If a connection fails.

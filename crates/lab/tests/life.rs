@@ -33,16 +33,16 @@ use left_behind::{bpf_objects, descendants, is_alive};
 use root::is_root;
 use unwatched::unwatched;
 
-/// The folder of labs. It is set for the process that [`hold_a_lab`] runs in.
+/// The environment variable with the folder of labs, set for the process that [`hold_a_lab`] runs in.
 const HOLD: &str = "FLOWSCHED_LAB_TEST_HOLD";
 
 /// Allows one lab with BPF objects at a time, because they are looked for on the whole machine.
 static MACHINE: Mutex<()> = Mutex::new(());
 
-/// The folder of labs. It is set for the process that [`hold_traffic`] runs in.
+/// The environment variable with the folder of labs, set for the process that [`hold_traffic`] runs in.
 const TRAFFIC: &str = "FLOWSCHED_LAB_TEST_TRAFFIC";
 
-/// The longest time that things of a killed lab may live on: shells end agents and servers, and the kernel removes
+/// The longest time that what a killed lab held may live on: shells end agents and servers, and the kernel removes
 /// namespaces one after the other.
 const AFTERLIFE: Duration = Duration::from_secs(6);
 

@@ -241,7 +241,7 @@ fn flows_that_do_not_end_have_their_timeouts_too() {
 /// PDQ 2012, Figure 6, at 20 Mbps: flows that start together send one after the other, the shortest first. No flow
 /// sends before the one before it has nearly finished, so each ends later than that one by at least its own time.
 ///
-/// Sizes differ by four bandwidth-delay products (10 KB). If they differed by one, a flow whose probe comes a round
+/// Sizes differ by four bandwidth-delay products of 10 KB. If they differed by one, a flow whose probe comes a round
 /// trip late could find that the next longer flow has sent enough to be the more critical of the two, and would wait
 /// for it.
 #[test]
@@ -374,8 +374,7 @@ fn three_flows_under_epn_end_in_the_order_of_their_desires() {
     }
 }
 
-/// Values of real servers beside a bulk flow. Each value comes whole, and not before it could have crossed the idle
-/// network. The flow comes too.
+/// Values of real servers beside a bulk flow. Each value comes whole, and the flow comes too. Times are not compared.
 #[test]
 fn memcached_answers_beside_the_traffic() {
     if !is_root("memcached_answers_beside_the_traffic") {
@@ -403,7 +402,7 @@ fn memcached_answers_beside_the_traffic() {
     "#);
     assert_eq!(lab.flows.len(), simulated.flows.len());
     assert!(lab.uncounted.retransmissions && lab.uncounted.timeouts, "memcached has the sockets");
-    // The value and what memcached says around it, and the way back.
+    // The client has compared every byte of a value that has arrived.
     for flow in &lab.flows {
         assert!(flow.finished_at_receiver.is_some());
     }

@@ -125,7 +125,7 @@ impl Claims {
 
     /// The claims that `word` names: one by its id, all claims whose ids begin with it and a dot, or
     /// all claims of a figure (`"pias-fig15"`, `"pias-fig15a"`). Of other claims, it names the values
-    /// that the experiment of this name measures.
+    /// that the experiment called `word` measures.
     pub fn named<'a>(&'a self, word: &'a str) -> impl Iterator<Item = Claim> + 'a {
         self.all.iter().filter_map(move |claim| claim.named(word))
     }

@@ -111,7 +111,8 @@ impl Measure {
         self.schemes().into_iter().filter_map(of_scheme).collect()
     }
 
-    /// The value's place on the key of its curve; `None` if the value is the least or the most of several points.
+    /// The value's place on the key of its curve; `None` if the value is taken over several points, or if `at` has
+    /// no single number for the key.
     pub fn place_on(&self, curve: &Curve) -> Option<f64> {
         match self.over {
             None => self.at.get(&curve.key)?.parse().ok(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// How many runs of each scheme in a study the lab was late in.
+/// The number of late runs of each scheme in a study.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LateRuns(BTreeMap<String, u64>);
 

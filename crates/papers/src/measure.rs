@@ -100,8 +100,8 @@ impl Measure {
         })
     }
 
-    /// The figure that `over` chooses among those of several points. If it does not choose, there must be one figure,
-    /// and otherwise this is `None`.
+    /// The smallest or the largest of the `found` figures, as `over` says. Otherwise the only figure; `None` if there
+    /// are none or several.
     fn taken_of(&self, found: Vec<Measured>) -> Option<Measured> {
         let larger = |a: &&Measured, b: &&Measured| a.figure.total_cmp(&b.figure);
         match (self.over, &found[..]) {

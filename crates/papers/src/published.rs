@@ -63,8 +63,8 @@ pub(crate) fn meets((least, most): (f64, f64), bound: Option<Bound>, low: f64, h
     }
 }
 
-/// How far a number may be from its printed form: half a unit of the last digit, if that has two digits or
-/// more. Otherwise this is 0, because a single digit, as in "2 times", may be exact.
+/// How far a number may be from its printed form: half a unit of the last printed digit, if the form has two
+/// digits or more without zeros at its ends. Otherwise 0, because a single digit, as in "2 times", may be exact.
 fn rounding(printed: f64) -> f64 {
     let text = format!("{}", printed.abs());
     let digits = text.replace('.', "");

@@ -18,7 +18,7 @@ pub(crate) type Step = (f64, Vec<f64>);
 
 impl Reach {
     /// The jackknife's pseudo-values of the log of the reach, one per seed. Their mean is the estimate, and
-    /// their spread is its error.
+    /// their spread gives its error.
     ///
     /// If the figure is never below the limit, the reach is only known to be at least the last step. An
     /// order (`for_order`) then takes the last step, which can only make two schemes more alike. Otherwise
@@ -37,8 +37,8 @@ impl Reach {
         }
     }
 
-    /// The log of the value at which the mean without the seed `left_out` falls below the limit. The mean is
-    /// taken to be on straight lines between the steps, from 1 at the value 0.
+    /// The log of the value at which the mean without the seed `left_out` falls below the limit; `None` if it
+    /// never does. Interpolates linearly between the steps, starting with a mean of 1 at the value 0.
     fn log_without(&self, steps: &[Step], left_out: Option<usize>) -> Option<f64> {
         let mut before = (0.0, 1.0);
         for (value, figures) in steps {

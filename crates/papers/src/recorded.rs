@@ -71,8 +71,8 @@ impl Tables {
         &self.0
     }
 
-    /// The row of a claim's value: the first that was measured at paper scale, at quick scale, or with real packets.
-    /// If none was measured, the row that says why.
+    /// The row of a claim's value: one that was measured at paper scale, otherwise at quick scale, otherwise with real
+    /// packets. If none was measured, a row that says why; `None` if no table has the value.
     pub fn row(&self, id: &str, value: &str) -> Option<&Row> {
         self.rows_of(id, value).rev().max_by_key(|row| row.weight())
     }

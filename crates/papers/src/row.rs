@@ -255,8 +255,8 @@ impl Row {
         self.seeds.is_some_and(|seeds| seeds > 1) && high - low <= ROUNDING * size
     }
 
-    /// The measured figure in words, with its interval unless every seed gives the same figure or none was needed. The
-    /// numbers have enough digits to differ from the published one. For a property, says in which seeds it holds.
+    /// The measured figure in words, with its interval unless every seed gives the same figure or no run was needed.
+    /// The numbers have enough digits to differ from the published one. For a property, says in which seeds it holds.
     pub fn figure_in_words(&self) -> String {
         if let (Kind::Property, Some(share), Some(seeds)) = (self.kind, self.measured, self.seeds) {
             return match (share * seeds as f64).round() {

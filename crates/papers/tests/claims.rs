@@ -71,7 +71,7 @@ fn measures_name_schemes_and_points_of_their_experiments() {
     assert!(problems.is_empty(), "{problems:#?}");
 }
 
-/// What the measure needs and the experiment does not have.
+/// What is wrong with the measure for this experiment, if anything.
 fn problem(measure: &Measure, experiment: &Experiment) -> Option<&'static str> {
     let scenes = &experiment.scenes;
     let has = |name: &String| {

@@ -5,8 +5,7 @@ use flowsched_units::Time;
 
 use crate::gathered::{ByScheme, PortClass, PortsInRun};
 
-/// Takes the pieces of one run after those of another. Of the current run, keeps a few numbers per
-/// port.
+/// Takes one run after the other, each in pieces. Keeps a few numbers per port of the current run.
 #[derive(Debug, Default)]
 pub(crate) struct PortGatherer {
     current: Option<Run>,
@@ -32,8 +31,8 @@ struct PortSoFar {
 
 impl PortGatherer {
     /// Takes the next `samples` of `run`, in the order of time. `window` is the time in which its
-    /// flows started, and `None` if none did. The pieces of a run must follow each other and list
-    /// the same `ports`.
+    /// measured flows started. It is `None` if none did, and then all samples count. The pieces of
+    /// a run must follow each other and list the same `ports`.
     pub fn add(
         &mut self,
         gathered: &mut ByScheme,

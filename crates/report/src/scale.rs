@@ -136,7 +136,8 @@ impl Axis {
         kept
     }
 
-    /// Round values within the ends of the axis, at most about `most`.
+    /// The fixed ticks if the axis has some. Otherwise round values within the ends of the axis, at
+    /// most about `most`.
     pub fn ticks(&self, most: usize) -> Vec<f64> {
         match (&self.fixed, self.scale) {
             (Some(ticks), _) => ticks.clone(),

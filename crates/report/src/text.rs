@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The most columns of the terminal that the first cell of a row, a name, takes before it is cut.
+/// The most columns of the terminal that [`needed`] counts for the first cell of a row, a name. [`aligned`] may cut it.
 const NAME: usize = 20;
 
 /// The width of each column, in columns of the terminal. A line of one cell is a title.

@@ -33,7 +33,7 @@ impl Meter {
         Meter { cpu_s: thread_cpu_s(), helpers_us, start: Instant::now() }
     }
 
-    /// Adds the cost of the thread that calls this at its end.
+    /// Adds the user CPU time of the calling thread, which must call this at its end.
     pub fn add_thread(&self) {
         self.helpers_us.fetch_add((thread_cpu_s() * 1e6) as u64, Ordering::Relaxed);
     }

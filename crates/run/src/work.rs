@@ -103,7 +103,7 @@ impl Work {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Puts the tables of the finished runs together, and returns their summary.
+    /// Concatenates the tables of all written runs, and returns their summary.
     ///
     /// # Errors
     /// That of `done`, which is what [`Work::do_all`] returned; or if the tables cannot be written.

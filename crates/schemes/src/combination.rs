@@ -119,9 +119,9 @@ impl Combination {
         self.parameters().any(|own| own.name == parameter.name)
     }
 
-    /// The values of keys that the file does not set. The preset's settings replace the parts'
-    /// defaults, and what `compat` changes replaces both. `name` is the preset's, and the four
-    /// roles name their parts.
+    /// The values of keys that the file does not set. They start from the parts' defaults. The
+    /// preset's settings replace these, and then the changes of `compat` replace both. `name` is
+    /// the preset's, and the four roles name their parts.
     ///
     /// # Panics
     /// If a preset's setting is not of its parameter's kind (a test checks that).

@@ -96,7 +96,8 @@ pub trait Controller<H: Header> {
     fn on_timer(&mut self, _now: Time, _send: impl FnMut(Packet<H>)) {}
 
     /// The instant before which the controller's messages depend on nothing that comes to the port from `now`
-    /// on. If no deadline is before that instant, it is always as long after `now` as at the start of a run.
+    /// on. At the start of a run, this instant comes some time after `now`. It always comes the same time after
+    /// `now`, unless the controller has a deadline before then.
     ///
     /// A controller that returns a later instant than `now` must send its messages from
     /// [`Controller::on_timer`] alone, do nothing with the messages of others, not look at the backlog, and do
@@ -106,8 +107,8 @@ pub trait Controller<H: Header> {
         now
     }
 
-    /// Hands the messages that the controller will send before `until` to `send`, with their times and in the
-    /// order of time. `until` is at most what [`Controller::settled_until`] returns.
+    /// Hands the messages that the controller will send before `until` to `send`, with their times and in order
+    /// of time. `until` is at most what [`Controller::settled_until`] returns.
     fn foresee(&self, _until: Time, _send: impl FnMut(Time, Packet<H>)) {}
 
     /// The most memory that it has needed for flows so far, as a switch would lay it out; `None` if

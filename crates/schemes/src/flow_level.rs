@@ -72,7 +72,7 @@ impl Admission {
     }
 }
 
-/// The times that switches and hosts need to agree on who sends, in round trips.
+/// How long switches and hosts take until they agree on who sends. All times are in round trips.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Acceptance {
     /// How long a switch accepts no other newcomer after it has accepted a flow.
@@ -91,8 +91,8 @@ impl Acceptance {
     ///
     /// The next flow is accepted when the first one announces less than K round trips (Early Start), at
     /// the rate of one card. The announced time includes what is not acknowledged yet, which is a round
-    /// trip of each card that the flow sends through. A flow of several `cards` therefore leaves less
-    /// time.
+    /// trip of each card that the flow sends through. After a flow of several `cards`, the next flow is
+    /// therefore accepted later.
     pub fn hand_over(&self, cards: f64) -> f64 {
         let before_its_last_bit = f64::max(0.0, self.early_start / cards - 1.0);
         f64::max(0.0, 1.0 - before_its_last_bit + self.until_probed)
@@ -142,7 +142,7 @@ impl NoFluid {
     }
 }
 
-/// The reason for transports that differ in how their windows grow and shrink.
+/// The reason for transports whose point is how their windows grow and shrink.
 pub const BY_WINDOWS: NoFluid = NoFluid {
     key: Role::Transport.key(),
     why: "its rates follow from windows, which fluid flows do not have",

@@ -27,7 +27,7 @@ pub struct Start {
 pub struct Departure {
     /// When the packet leaves the transport.
     pub now: Time,
-    /// The offset of the packet's first byte from the flow's start.
+    /// Bytes of the flow before the packet's first byte.
     pub offset: u64,
     /// Payload bytes of the packet.
     pub payload: u32,

@@ -78,7 +78,7 @@ pub struct AgentTags {
     /// The thresholds in payload bytes, one fewer than priorities.
     pub thresholds: Vec<Bytes>,
     /// The idle time after which a connection's next packet has the top priority again. `None` if instead
-    /// the first packet of every new flow has it, which the application announces.
+    /// the first packet of every new flow has it; the application then announces new flows.
     pub message_idle: Option<Time>,
     /// Whether all bytes sent count, retransmissions too, rather than a packet's place in its flow.
     pub is_cumulative: bool,

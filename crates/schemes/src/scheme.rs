@@ -175,7 +175,7 @@ impl FlowLevel {
     ///
     /// # Errors
     /// Those of [`Scheme::from_settings`] and [`Scheme::flow_level`]. For a schedule, if another part
-    /// acts on packets, which a schedule does not send.
+    /// or `compat` acts on packets, which a schedule does not send.
     pub fn from_settings(settings: &Settings) -> Result<FlowLevel, SettingError> {
         let Some(schedule) = catalogue::schedule(settings) else {
             return Scheme::from_settings(settings)?.flow_level();

@@ -192,7 +192,7 @@ pub trait Hosting<T: Transport> {
     fn on_timer(&mut self, _transport: &T, _now: Time, _send: impl FnMut(Packet<T::Header>)) {}
 
     /// Returns a flow of this host whose sender is to be polled. After the host's timer, the world calls
-    /// this until it returns none, so the host has to forget a flow that it has returned.
+    /// this until it returns `None`, so the host has to forget a flow that it has returned.
     fn next_sender(&mut self, _transport: &T, _now: Time) -> Option<u32> {
         None
     }

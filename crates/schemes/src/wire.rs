@@ -8,7 +8,7 @@
 
 use crate::packet::{Codec, Flags, Header, Packet};
 
-/// The size of the fields that the packets of all transports have: the flow's number, the segment's number,
+/// The size in bytes of the fields that the packets of all transports have: the flow's number, the segment's number,
 /// the rank or the beginning of the SACK block, the block's length, the flags, the priority, and the number
 /// of ports that marked the packet.
 pub const PACKET_BYTES: usize = 18;

@@ -57,8 +57,8 @@ impl Case {
     }
 }
 
-/// A `--vary` argument with two or three values for a key that the file gives. `None` if the table
-/// that is drawn has no key to vary.
+/// A `--vary` argument for a key that the file gives: the key's own value, and one or two drawn ones
+/// without repetitions. `None` if the table that is drawn has no key to vary.
 fn variation(draw: &mut Draw, tables: &[Table]) -> Option<String> {
     let table = &tables[draw.count(0, tables.len() as u64 - 1) as usize];
     let is_varied = |entry: &&Entry| !matches!(entry.kind, Kind::Text | Kind::Sizes { .. });

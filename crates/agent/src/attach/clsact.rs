@@ -15,11 +15,10 @@ use crate::interfaces::Interface;
 use crate::pins::Places;
 use crate::sys;
 
-/// The first priority that is tried. It runs first, but another program may use it for a filter of another
-/// kind.
+/// The first priority that is tried. Its filters run first, but it may belong to a filter of another kind.
 const FIRST_PRIORITY: u32 = 1;
 const LAST_PRIORITY: u32 = 16;
-/// The priority of filters of earlier versions.
+/// The priority that earlier versions of the agent gave their filter.
 const OLD_PRIORITY: u32 = 0xf5c0;
 
 /// The prefix of records that say that the agent made clsact on an interface.
@@ -31,7 +30,7 @@ fn record(interface: &Interface) -> String {
 
 /// The handles that identify the agent's filters. Agents with other folders have other handles, so that no
 /// agent replaces another's filter (FNV-1a). There are two handles, because a filter that moves to the front
-/// cannot have the handle of the filter that it replaces.
+/// needs another handle than the filter that it replaces.
 fn handles(places: &Places) -> [u32; 2] {
     let bytes = places.pins.as_os_str().as_encoded_bytes();
     let hash = bytes
@@ -155,7 +154,7 @@ fn filters_before(places: &Places, interface: &Interface, side: Side) -> Vec<Sho
     before.filter(|one| one.options.is_some()).collect()
 }
 
-/// A filter in the output of `tc filter show`.
+/// An entry in the output of `tc filter show`. A filter has several.
 #[derive(Debug, Deserialize)]
 struct Shown {
     kind: String,
@@ -225,8 +224,8 @@ fn is_pinned(places: &Places, interface: &Interface, side: Side, id: u32) -> boo
     program.is_ok_and(|program| sys::program_id(program.as_fd()).is_ok_and(|pinned| pinned == id))
 }
 
-/// Whether a filter has a program of an older or a newer agent than the pinned one. Such a filter shows its
-/// program's name and id.
+/// Whether the filter's program has the name of the agent's program, which is so even if it is of an older or
+/// a newer agent than the pinned one. `tc` shows the program of a filter by its name and id.
 fn has_our_name(interface: &Interface, side: Side, priority: u32, handle: u32) -> bool {
     let name = format!("{}:[", Entry::on(interface, side).name());
     let handle = Some(format!("0x{handle:x}"));

@@ -17,7 +17,7 @@ use crate::sys;
 const TUNNELLED: &str = "10.88.0.2:5001";
 const RUNS: usize = 11;
 
-/// Datagrams in flight before the sender waits for the receiver.
+/// The number of datagrams that are sent before the sender waits for the receiver.
 const WINDOW: usize = 32;
 const DATAGRAM: usize = 1200;
 
@@ -128,7 +128,7 @@ impl Bench {
         nanoseconds(program.as_fd(), load, &self.container)
     }
 
-    /// Measures `program` and an empty one by turns.
+    /// Measures `program` and an empty one alternately.
     fn compare(&self, what: &str, program: &Program<'_>, load: Load) {
         let (mut all, mut nothing, mut extra) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..RUNS {

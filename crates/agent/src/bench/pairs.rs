@@ -4,8 +4,8 @@
 use std::fs;
 use std::time::Duration;
 
-/// The slices in which throughput is compared. They are short compared with changes of the
-/// machine's other load, so that it disturbs both slices of a pair alike.
+/// The length of the slices in which throughput is compared. It is so short that other load on the
+/// machine hardly changes meanwhile, and disturbs both slices of a pair alike.
 pub(super) const SLICE: Duration = Duration::from_millis(30);
 pub(super) const PAIRS: usize = 400;
 

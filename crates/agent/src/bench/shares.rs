@@ -12,7 +12,8 @@ use crate::entry::Entry;
 use crate::lab::{self, Pair};
 use crate::sys;
 
-/// These slices are long compared with the ticks in which the kernel accounts for processor time.
+/// The length of a slice: long compared with the ticks in which the kernel accounts for processor
+/// time.
 const LONG_SLICE: Duration = Duration::from_secs(1);
 const LONG_PAIRS: usize = 40;
 

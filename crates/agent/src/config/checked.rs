@@ -59,8 +59,8 @@ pub struct Config {
     pub fleet: Option<Fleet>,
 }
 
-/// When a message of a local TCP connection has ended. Both events need that everything the
-/// application wrote was sent (PIAS ToN 2017, IV-A.1).
+/// When a message of a local TCP connection has ended. In both cases, everything that the application
+/// wrote must have been sent (PIAS ToN 2017, IV-A.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageEnd {
     /// When everything is also acknowledged.

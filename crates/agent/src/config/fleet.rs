@@ -14,7 +14,7 @@ use crate::error::AgentError;
 pub struct Fleet {
     /// The source of announcements.
     pub source: Source,
-    /// The folder of the last announcement, which must survive a restart of the machine.
+    /// The folder that keeps the last announcement when the machine restarts.
     pub state: PathBuf,
 }
 

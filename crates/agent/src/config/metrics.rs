@@ -1,4 +1,4 @@
-//! The address of the metrics server, and who may read it.
+//! The address of the metrics server, and which clients may read the metrics.
 
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};

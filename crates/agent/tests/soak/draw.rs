@@ -195,7 +195,7 @@ impl Case {
         }
     }
 
-    /// A case in which each event happens once, for `cargo test`.
+    /// A fixed case with one event of nearly every kind, for `cargo test`.
     pub fn short() -> Case {
         let quiet = Duration::from_millis(400);
         let events = [

@@ -86,7 +86,7 @@ fn is_map(id: u32) -> bool {
     result == 0 && next == id
 }
 
-/// The setup of an interface, without clsact, its index and its addresses.
+/// The setup of an interface, except for clsact and for the interface's index and addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setup(String);
 

@@ -12,7 +12,7 @@ const MARKS: &str = "/run/flowsched-soak";
 pub struct Mark(PathBuf);
 
 impl Mark {
-    /// Makes the mark, after removing what soaks have left whose processes are gone.
+    /// First removes what soaks have left behind if their process is gone, and then makes the mark.
     pub fn new() -> Mark {
         for entry in fs::read_dir(MARKS).into_iter().flatten().flatten() {
             let pid = entry.file_name().to_string_lossy().into_owned();

@@ -28,7 +28,7 @@ pub struct Verdict {
     pub log: String,
 }
 
-/// The number of violations of each kind that are written down.
+/// The most violations of each kind that are written down.
 const SHOWN: usize = 20;
 
 /// Runs a case. `is_enough`: whether it should end early.

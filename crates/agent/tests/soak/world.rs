@@ -50,7 +50,8 @@ impl World {
         world
     }
 
-    /// Adds the routes of the tagged interface.
+    /// Adds the routes of the tagged interface, its queue if the link is [`Link::Here`], and the narrow
+    /// link for acknowledgements if there is one. All of these are lost with the interface.
     fn route(&self) {
         let host = &self.pair.a;
         sh(&format!(

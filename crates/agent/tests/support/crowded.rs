@@ -7,8 +7,8 @@ use std::thread::{self, JoinHandle};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
-/// Leaves the thread that made it only the time of a processor that busy threads do not use. It
-/// ends when it is dropped, on the same thread.
+/// Busy threads on the first processor, which leave hardly any of its time to the thread that made
+/// this value. They end when the value is dropped. The same thread must drop it.
 pub struct Crowded {
     ended: Arc<AtomicBool>,
     busy: Vec<JoinHandle<()>>,

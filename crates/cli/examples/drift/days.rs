@@ -1,5 +1,5 @@
-//! Replays the days hour by hour: what the controller decides, and what frozen, its own and an oracle's
-//! thresholds cost.
+//! Replays the days hour by hour: what the controller decides, and the FCTs under the frozen thresholds,
+//! the controller's and the oracle's.
 
 use std::error::Error;
 use std::time::Duration;

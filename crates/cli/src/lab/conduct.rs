@@ -61,14 +61,15 @@ impl Conducts {
         let run = kept(key, conduct);
         all.insert(run.run.clone(), run);
         let runs: Vec<&LabRun> = all.values().collect();
-        // The file is written whole or not at all: a run without a record says nothing of lateness.
+        // The file is written whole or not at all: a damaged file would lose the records of all runs.
         let partial = self.file.with_extension("json.partial");
         fs::write(&partial, serde_json::to_string_pretty(&runs)? + "\n")?;
         fs::rename(partial, &self.file)
     }
 }
 
-/// The runs in the lab's file of the results folder `dir`; none if there is no such file.
+/// The runs in the lab's file of the results folder `dir`; none if there is no such file
+/// or it cannot be parsed.
 pub fn read(dir: &Path) -> Vec<LabRun> {
     let text = fs::read_to_string(dir.join(FILE)).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()

@@ -15,8 +15,8 @@ use super::twins::is_simulated;
 use crate::captures::Wanted;
 use crate::progress::say;
 
-/// A simulator that carries out each run, and notes how late the lab was. A run that was late is repeated,
-/// up to `tries` tries in total. The last try counts.
+/// A simulator that carries out each run in the lab, and simulates each twin. It notes how late the lab was. A
+/// run that was late is repeated, up to `tries` tries in total. The last try counts.
 pub fn simulator(captures: Wanted, conducts: Conducts, tries: NonZeroU32) -> Box<Simulator> {
     Box::new(move |run: Simulation<'_>| {
         if is_simulated(&run.scheme().name) {

@@ -101,7 +101,7 @@ fn in_file(file: &Path, error: Refused) -> Failure {
     Mistakes::from(Mistake::found(&place, &error.key, &error.found, error.allowed)).into()
 }
 
-/// The failure if `found` is at a place where `allowed` is expected.
+/// The failure for `place`, which has `found` where `allowed` is expected.
 pub fn refused(place: &str, found: &str, allowed: &str) -> Failure {
     Mistakes::from(Mistake::found(&Place::Argument(place.into()), "", found, allowed)).into()
 }

@@ -24,7 +24,7 @@ pub struct Answer {
     /// The largest of the forecasts' regrets, and their mean.
     worst_regret: f64,
     mean_regret: f64,
-    /// The least regret, of the kind that was asked for, that any set can have.
+    /// A lower bound: no set has less regret of the kind that was asked for.
     at_least: f64,
     #[serde(rename = "scenes")]
     forecasts: Vec<OfForecast>,

@@ -143,7 +143,7 @@ fn a_limit_on_files_is_an_error() {
     assert!(done.errors.contains("cannot write"), "{}", done.errors);
 }
 
-/// The program does not check for signals while it draws flows, but it ends before it simulates.
+/// A thread that draws flows does not check whether to stop. The program ends without waiting for it.
 #[test]
 fn ctrl_c_is_obeyed_before_a_run_simulates() {
     let place = Place::new();

@@ -149,8 +149,8 @@ fn a_fluid_runs_from_the_same_file_and_has_no_packets() {
     }
 }
 
-/// A schedule of flows runs beside schemes of packets, and is labelled with the bound that it
-/// gives.
+/// A schedule of flows runs beside schemes of packets, and the results say which bound it gives, if
+/// any.
 #[test]
 fn the_optimum_is_run_beside_packets_and_labelled() {
     let place = Place::new();

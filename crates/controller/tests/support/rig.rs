@@ -20,8 +20,8 @@ pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Whether a program is installed. If it is not, prints that the test is skipped. Panics if CI is set,
-/// because the program must be installed there.
+/// Whether a program is installed. If it is not, prints that the test is skipped, or panics if the
+/// environment variable `CI` is set, because CI must install the program.
 pub fn has(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok();
     assert!(found || std::env::var_os("CI").is_none(), "{program} is missing, which CI installs");

@@ -19,7 +19,7 @@ const LEAST: f64 = 1.0 / 7.0;
 /// about two products, EPN's 40 between three and five, and the 65 packets of 10 Gbps six or more.
 const MOST: f64 = 5.0;
 
-/// Warns if a sender times out while a packet waits behind a queue below the marking threshold.
+/// Warns if a packet can wait longer than `rto_min` in a queue that is below the marking threshold.
 pub(super) fn spurious_timeouts(settings: &Settings, scene: &Surroundings<'_>) -> Option<String> {
     let (threshold, path) = (threshold_that_marks(settings)?, &scene.path);
     let Some(Value::Time(rto_min)) = settings.get(&RTO_MIN) else { return None };
@@ -55,7 +55,8 @@ pub(super) fn no_marks(settings: &Settings, _: &Surroundings<'_>) -> Option<Stri
     })
 }
 
-/// The largest backlog that is compared with the marking threshold. `None` if it is unlimited.
+/// The largest backlog that is compared with the marking threshold. `None` if there is no port or no
+/// buffer size, or if a port with one buffer for all queues drops the least urgent packets.
 fn most_that_waits(settings: &Settings) -> Option<Bytes> {
     let port = catalogue::port(settings)?.settings();
     let queues = match port.ecn_scope {

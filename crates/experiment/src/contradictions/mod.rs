@@ -40,7 +40,7 @@ pub(crate) struct Contradictions {
 
 /// The finding of one check about one scheme, or about a scene.
 struct Found {
-    /// The place of the check in the list of checks.
+    /// The check: its place in [`OF_PACKETS`] plus 1, or 0 for a check outside this list.
     check: usize,
     /// The scheme; `None` if the finding is about the scene.
     scheme: Option<String>,

@@ -7,9 +7,8 @@ use flowsched_units::{Bytes, Settings, Value};
 use crate::experiment::Scene;
 use crate::workload::Traffic;
 
-/// Warns of thresholds that no flow exceeds, because the queues below them stay empty. There is no
-/// warning if the last threshold is the largest flow's size: computed thresholds may end there,
-/// where that is the optimum.
+/// Warns if the last threshold is above the largest flow, because queues then stay empty. There is no
+/// warning if it equals the largest flow's size: computed thresholds end there if that is the optimum.
 pub(super) fn out_of_reach(settings: &Settings, scene: &Scene) -> Option<String> {
     let Some(Value::Sizes(thresholds)) = settings.get(&THRESHOLDS) else { return None };
     // A message may consist of several flows.

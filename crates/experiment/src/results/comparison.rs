@@ -47,7 +47,7 @@ pub struct ClassComparison {
     pub mean: Change,
     /// The change of the 99th percentile.
     pub p99: Change,
-    /// The FCT of each flow compared with its own under the first scheme.
+    /// The FCT of each flow, compared with that of the same flow under the first scheme.
     #[serde(default)]
     pub one_by_one: OneByOne,
 }

@@ -10,9 +10,9 @@ use super::{FlowRow, PortRecord, PortRow, RunRecord};
 /// their fair share, as Slytherin 2018, V-C and Figure 7, measures it.
 ///
 /// A flow's rate is what its host's port sends from one sample to the next, so the sampling
-/// interval is the resolution. Only flows whose hosts have no other flow count. One link must carry
-/// all flows: the fair share is that link's rate divided by their number. Otherwise there is no
-/// convergence time.
+/// interval is the resolution. Only flows whose senders' hosts have no other flow count. One link must
+/// carry all flows: the fair share is that link's rate divided by the number of flows that are under
+/// way after the last start. Otherwise there is no convergence time.
 #[derive(Clone, Debug)]
 pub(super) struct Convergence {
     last_start: Time,
@@ -22,7 +22,7 @@ pub(super) struct Convergence {
     senders: BTreeMap<u32, Sender>,
 }
 
-/// A flow whose host has no other flow.
+/// A flow whose sender's host has no other flow.
 #[derive(Clone, Debug)]
 struct Sender {
     end: Option<Time>,
@@ -62,8 +62,8 @@ impl Convergence {
         }
     }
 
-    /// The mean over the flows, in microseconds. `None` if a flow or the run ended before the flow
-    /// had made room.
+    /// The mean over the flows, in microseconds. `None` if some flow had not made room by its end, or
+    /// by the end of the run.
     pub(super) fn mean_us(&self) -> Option<f64> {
         let time = |sender: &Sender| {
             let time = sender.made_room?;
@@ -75,8 +75,8 @@ impl Convergence {
     }
 }
 
-/// The flows that started before the last start and whose hosts have no other flow, by the ports of
-/// these hosts. Host number n sends through port number n.
+/// The flows that started before the last start and whose senders' hosts have no other flow, by the
+/// ports of these hosts. Host number n sends through port number n.
 fn alone(run: &RunRecord, last_start: Time) -> BTreeMap<u32, Sender> {
     let mut flows_of: BTreeMap<u32, u32> = BTreeMap::new();
     for flow in &run.flows {
@@ -95,7 +95,8 @@ fn end(flow: &FlowRow) -> Option<Time> {
     flow.fct.map(|fct| flow.start.saturating_add(fct))
 }
 
-/// The rate of the slowest port that has sent the bytes of all flows, in bits per second.
+/// The rate in bits per second of the slowest port that has sent at least as many bytes as all finished
+/// flows have. `None` if there is none.
 fn slowest_shared_link(run: &RunRecord, ports: &[PortRecord], last: &[PortRow]) -> Option<f64> {
     let finished = run.flows.iter().filter(|flow| flow.finished());
     let bytes: u64 = finished.map(|flow| flow.size.get()).sum();

@@ -82,7 +82,7 @@ impl Diff {
         })
     }
 
-    /// Whether both folders have the same tables, byte for byte.
+    /// Whether both folders have the same tables of flows and ports, byte for byte.
     pub fn is_same(&self) -> bool {
         self.same_flows && self.same_ports
     }

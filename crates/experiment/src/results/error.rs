@@ -67,7 +67,7 @@ pub enum ResultsError {
         /// The scheme, the seed and the point.
         run: RunKey,
     },
-    /// The folder was not written by `flowsched run`.
+    /// The folder is not a results folder, or it lacks the table that was asked for.
     #[error("{} is not a results folder: {reason}; `flowsched run --out` writes one", path.display())]
     NotResults {
         /// The folder or file.
@@ -96,7 +96,7 @@ impl ResultsError {
     }
 }
 
-/// The cause of a failed write, if it came from the system.
+/// An error of the Parquet library as an I/O error.
 pub(super) fn io_error(error: ParquetError) -> io::Error {
     io::Error::other(error)
 }

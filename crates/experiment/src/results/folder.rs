@@ -105,7 +105,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Passes what a probe recorded of flows to `each`, one run at a time.
+    /// Passes what a probe recorded of flows to `each`, in pieces. Each piece belongs to one run.
     ///
     /// # Errors
     /// As [`Folder::flows`].
@@ -118,7 +118,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Passes what a probe recorded of ports to `each`. [`ProbedPorts::ports`] has the names of the recorded ports.
+    /// Passes what a probe recorded of ports to `each`, in pieces. Each piece belongs to one run.
+    /// [`ProbedPorts::ports`] has the names of the recorded ports.
     ///
     /// # Errors
     /// As [`Folder::flows`].
@@ -135,7 +136,8 @@ impl Folder {
     /// that the summary describes.
     ///
     /// # Errors
-    /// [`ResultsError::Read`], or [`ResultsError::Damaged`] if it is another file.
+    /// [`ResultsError::Read`], [`ResultsError::Damaged`] if it is another file, or [`ResultsError::NotResults`] if the
+    /// experiment has no probe.
     #[doc(hidden)]
     pub fn checked_table(&self, name: &str) -> Result<PathBuf, ResultsError> {
         let (file, expected) = match name {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Point;
 
-/// The end of the names of schemes that are simulated for comparison with the lab.
+/// The suffix of the names of schemes that are simulated for comparison with the lab.
 pub const SIMULATED: &str = " (simulated)";
 
 /// How well the lab kept to real time in one run.

@@ -15,7 +15,7 @@ pub enum LoadOf {
     /// The links that hosts send through, on average.
     #[default]
     Hosts,
-    /// The link to the only host that receives flows.
+    /// The links to the only host that receives flows.
     Receiver,
     /// The links between switches, on average.
     Core,
@@ -35,8 +35,8 @@ pub struct OfferedLoad {
 }
 
 impl OfferedLoad {
-    /// The load of `workload`. It refers to the links between switches if `of_core` is true,
-    /// otherwise to the busiest host links.
+    /// The load of `workload`. It refers to the links between switches if `of_core` is true, otherwise
+    /// to the links to the only receiver if there is one, otherwise to the links that hosts send through.
     pub fn new(workload: &Workload, network: &Network, of_core: bool) -> OfferedLoad {
         let (links, ports): (LoadOf, Vec<PortId>) = match workload.only_receiver {
             _ if of_core => (LoadOf::Core, network.core_ports().collect()),

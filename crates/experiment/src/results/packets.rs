@@ -77,7 +77,7 @@ fn tail<'a>(flows: &[&'a FlowRow]) -> Vec<&'a FlowRow> {
     finished.split_off((finished.len() * 95).div_ceil(100))
 }
 
-/// The sum of the first counts divided by the sum of the second counts; `None` if that is 0.
+/// The sum of the first counts divided by the sum of the second counts; `None` if the second sum is 0.
 fn share(flows: &[&FlowRow], counts: impl Fn(&FlowRow) -> (u64, u64)) -> Option<f64> {
     let (part, whole) = flows.iter().fold((0, 0), |(part, whole), flow| {
         let (more, all) = counts(flow);

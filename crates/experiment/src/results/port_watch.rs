@@ -27,7 +27,8 @@ pub struct PortFigures {
 #[derive(Clone, Debug)]
 pub(super) struct PortWatch {
     is_switch: Vec<bool>,
-    /// The time span in which queues count: while flows arrive, or until the end of a burst.
+    /// The time span in which queues count: from the first start to the last if start times are random,
+    /// otherwise to the end of the run.
     window: Option<(Time, Time)>,
     /// The number of samples for each number of bytes in the queue.
     waiting: BTreeMap<u64, u64>,

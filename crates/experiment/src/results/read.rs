@@ -1,5 +1,5 @@
-//! Reads tables. Reads one row group at a time, which belongs to one run, and only the columns that the
-//! caller needs.
+//! Reads tables one row group at a time, and only the columns that the caller needs. A row group belongs
+//! to one run.
 
 use std::collections::BTreeMap;
 use std::fs::File;

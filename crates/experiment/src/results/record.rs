@@ -133,7 +133,7 @@ pub struct Counters {
     pub overhead: OverheadRecord,
 }
 
-/// The overhead of a scheme, in bytes; `None` if it is not counted.
+/// The overhead of a scheme, in bytes. What is not counted is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverheadRecord {
     /// Bytes that its header adds to every packet.

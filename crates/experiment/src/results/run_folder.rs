@@ -46,9 +46,9 @@ pub struct RunWriter {
     probe: Option<ProbeWriter>,
 }
 
-/// The extension of the folder of a run that is being written. The next one is for a run that was
-/// cut short.
+/// The extension of the folder of a run that is being written.
 const PARTIAL: &str = "partial";
+/// The extension of the folder of a run that was cut short.
 const CUT_SHORT: &str = "cut";
 
 /// The folder in which a run is written, and the folders that it may have in the end.
@@ -78,7 +78,7 @@ impl Place {
 }
 
 impl Drop for Place {
-    /// Frees the disk space of an unfinished run. After a finished run, the folder does not exist.
+    /// Removes an unfinished run, to free its disk space. The folder of a finished run has another name.
     fn drop(&mut self) {
         // If this fails, the next study in the folder removes the rest.
         let _ = fs::remove_dir_all(&self.partial);
@@ -248,7 +248,8 @@ impl RunFolder {
         &self.figures.summary
     }
 
-    /// Whether the run is complete, this very program ran it, and its tables are undamaged.
+    /// Whether the run is complete, a build of the same code ran it in the same world, and its tables
+    /// are undamaged.
     pub(super) fn is_of(&self, program: &Program) -> bool {
         let Figures { program: own, summary, .. } = &self.figures;
         let is_whole = || self.flows().is_ok() && self.ports().is_ok() && self.probed().is_ok();

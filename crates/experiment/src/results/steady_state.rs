@@ -21,7 +21,7 @@ const BATCHES: usize = 20;
 const EARLY: usize = BATCHES / 10;
 /// The first batch of the second half, and the number of batches in that half.
 const LATE: usize = BATCHES / 2;
-/// The longest warm-up in twentieths of the flows: half of the flows.
+/// The longest additional warm-up, in twentieths of the measured flows: half of them.
 const LONGEST_WARM_UP: usize = BATCHES / 2;
 /// A relative change of slowdown up to this does not matter.
 const TOLERANCE: f64 = 0.05;
@@ -57,8 +57,8 @@ pub struct SteadyState {
     /// The smallest `warm_up_flows` after which the rest of the flows is steady, to a twentieth of the measured flows.
     /// `None` if the runs are steady, or if half of the flows is not enough warm-up.
     pub warm_up_flows: Option<u64>,
-    /// The recommended `flows`: larger by this warm-up, or twice as many if no warm-up is enough. `None` if the runs
-    /// are steady.
+    /// The recommended `flows`: larger by the additional warm-up, or twice as many if no warm-up is enough. `None` if
+    /// the runs are steady.
     pub flows: Option<u64>,
 }
 

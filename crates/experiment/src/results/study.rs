@@ -193,7 +193,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Removes the runs that may not be kept.
+    /// Removes the earlier runs that are not kept.
     fn discard(&self, earlier: Earlier) -> Result<(), ResultsError> {
         for place in self.places()? {
             let is_kept = earlier == Earlier::Kept

@@ -27,7 +27,7 @@ use super::error::io_error;
 use super::varied::{Cell, VariedKey};
 use super::{Column, Point, ResultsError, TableFile, Value};
 
-/// The destination of a table: written to at its end, and cut off.
+/// The destination of a table. It is written at its end, and can be truncated.
 pub(super) trait Sink: Write + Seek {
     fn cut(&mut self, length: u64) -> io::Result<()>;
 }
@@ -46,7 +46,7 @@ pub(super) struct TableWriter<S, R: 'static> {
     encoder: SerializedFileWriter<Vec<u8>>,
     /// The offsets at which the start of the file and each row group end.
     ends: Vec<u64>,
-    /// Whether the encoder has more than the sink, so that nothing can be appended.
+    /// Whether the encoder and the sink may have different row groups. Nothing can be appended then.
     closed: bool,
 }
 

@@ -14,7 +14,6 @@ const ENOUGH: f64 = 0.9;
 /// Nothing is sent before the first start. The utilisation therefore takes the bytes that the links
 /// have sent by the last sample at or before the last start. It divides them by the capacity of the
 /// links from the first start to this sample.
-/// until then.
 #[derive(Clone, Debug)]
 pub(super) struct UtilisationMeter {
     /// Whether each port counts.

@@ -37,7 +37,7 @@ impl<S: Allocator> Engine<'_, S> {
     }
 
     /// When the last bit of the flow in `slot`, which is sent now, has arrived, and when its sender has the
-    /// acknowledgement. Both times are those of the longest path that the flow sends over.
+    /// acknowledgement. Each time is the latest of those over the paths that the flow sends over.
     pub(super) fn arrival(&self, slot: u32, now: Time) -> (Time, Time) {
         let of_part = |part: u32| {
             let latency = self.latencies[part as usize];

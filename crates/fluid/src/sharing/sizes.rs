@@ -9,9 +9,8 @@ use flowsched_units::{PACKET_WIRE, Time};
 use crate::latency::wire_bits;
 use crate::transfers::{ROUNDING, Transfer};
 
-/// A waiting flow says its size whenever the size has fallen to 2^(-1/32) of what the flow last said, by 2%.
-/// Switches
-/// learn the size from the flow's probes, not at once.
+/// A waiting flow says its size again whenever ageing has reduced it to 2^(-1/32) of what the flow last said, so by
+/// 2%. Switches learn the size from the flow's probes, not at once.
 const WORDS_A_HALVING: f64 = 32.0;
 
 /// A waiting subflow says its size again when the other subflows have reduced it to this part of what it last said.

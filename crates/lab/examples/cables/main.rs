@@ -326,8 +326,9 @@ fn hand_over_stream(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<f64> {
     })
 }
 
-/// The delays from when the switch begins to hand a frame over until a waiting program on the other core has it.
-/// The program has a real-time priority, so that other programs of the machine do not delay it.
+/// The median and the 99th percentile of the delays from when the switch begins to hand a frame over until a waiting
+/// program on the other core has it. The program has a real-time priority, so that other programs of the machine do
+/// not delay it.
 fn delays(cable: &mut dyn Cable, socket: &UdpSocket) -> Result<(Duration, Duration)> {
     let frame = frame()?;
     let mut delays: Vec<Duration> = thread::scope(|scope| {

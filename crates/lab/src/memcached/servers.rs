@@ -23,9 +23,9 @@ use crate::sys::Scheduling;
 /// memcached's own port.
 pub(super) const PORT: u16 = 11_211;
 const PROGRAM: &str = "memcached";
-/// Runs a program until it ends or standard input is closed, and ends with its status. Then destroys the connections
-/// that are left in the namespace, because they would go on sending what the program wrote until they had timed out
-/// twice.
+/// Runs a program until it ends or standard input is closed. Then destroys the connections that are left in the
+/// namespace, because they would go on sending what the program wrote until they had timed out twice. Ends with the
+/// program's status.
 const SHELL: &str = "exec 3<&0; \"$@\" & server=$!; { cat <&3; kill $server; } & guard=$!; \
                      wait $server; status=$?; kill $guard; \
                      ss -tK state all >/dev/null 2>&1; exit $status";

@@ -12,7 +12,7 @@ pub struct Pace {
     last: Option<(Time, Time)>,
     /// The link's total time for the packets that were due right after the one before.
     busy: Time,
-    /// The total time that the host took to get these packets.
+    /// The total time between the hand-overs of these packets and of the ones right before them.
     took: Time,
     full: FullPackets,
 }
@@ -66,7 +66,8 @@ impl Pace {
         }
     }
 
-    /// The pacing of the host whose link was busy for the longest time; `None` if none was busy.
+    /// The pacing of the host whose link was busy for the longest time; `None` if none was busy, or if this host got
+    /// no full packet.
     pub fn of_busiest(paces: &[Pace]) -> Option<Pacing> {
         let busiest = paces.iter().max_by_key(|pace| pace.busy)?;
         let Pace { busy, took, full, .. } = busiest;

@@ -25,7 +25,7 @@ const PRIORITIES: u32 = 7;
 /// How connections behave.
 #[derive(Clone, Debug)]
 pub struct Manners {
-    /// The connections that are open from the start, from each host to each host that it sends to, and carry many
+    /// The number of connections that are open from the start, from each host to each that it sends to, and carry many
     /// flows; 0 if each flow opens one of its own.
     pub open_connections: u32,
     /// The most segments in flight at any time.
@@ -48,7 +48,8 @@ pub enum Tags {
 }
 
 impl Tags {
-    /// Sets the highest priority for the packets of a socket that carries no flow and so sends no data.
+    /// With [`Tags::Size`], sets the highest priority for the packets of a socket that carries no flow and so sends no
+    /// data.
     pub(super) fn apply_to_idle(&self, socket: &Socket) -> io::Result<()> {
         match self {
             Tags::Size(sizes) => set_priority(socket, 0, sizes.priorities()),
@@ -267,7 +268,7 @@ impl Connection {
         Ok(Some((carried.flow, Resent::between(&carried.before, &now))))
     }
 
-    /// Ends the flow if it has come and is acknowledged. Returns whether it did.
+    /// Ends the flow if all of it has come and is acknowledged. Returns whether the flow has ended.
     pub(super) fn end_flow(&mut self) -> bool {
         self.carried
             .take_if(|carried| carried.incoming.to_come() == 0 && carried.is_acknowledged)

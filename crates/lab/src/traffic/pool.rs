@@ -18,7 +18,7 @@ use crate::hosts::Hosts;
 
 /// The port on which every host accepts connections: one that Wireshark gives to no protocol.
 const PORT: u16 = 41_000;
-/// The number of sockets made at a time, because entering a namespace takes longer than making a socket.
+/// The number of sockets made at a time: several, because entering a namespace takes longer than making a socket.
 const SPARE: usize = 32;
 /// The most connections that wait to be accepted.
 const BACKLOG: i32 = 4_096;

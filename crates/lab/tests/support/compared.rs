@@ -140,8 +140,8 @@ fn tally<'p, H: Header + 'p>(
     }
 }
 
-/// The same events, but packets have the numbers in which hosts handed them over, and not the numbers of their slots
-/// in memory.
+/// The events of `log`, with packets numbered in the order in which hosts handed them over. In `log`, a packet's
+/// number is its slot in memory.
 fn numbered<H: Header>(log: &[Event<H>]) -> Vec<Event<H>> {
     let (mut in_slot, mut numbers) = (HashMap::new(), 0..);
     let mut number = |event: &Event<H>| {

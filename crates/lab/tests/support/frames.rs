@@ -141,7 +141,7 @@ pub fn has_header<H: Header>() -> bool {
 /// What can be seen of a frame.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seen {
-    /// The frame without what the network may change; only the receiver for a switch's message.
+    /// The frame without what the network may change. Of a switch's message, only the receiver's address.
     kept: Vec<u8>,
     is_marked: bool,
     /// The part that a host's protocol reads: the packet with its header, or the bits of VXLAN and the

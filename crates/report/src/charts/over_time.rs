@@ -139,7 +139,7 @@ fn figure(
     }
 }
 
-/// The first and the last time. If these are equal, returns two times around them.
+/// The first and the last time. If these are equal, returns the times half a unit before and after.
 fn ends(times: impl Iterator<Item = f64>) -> (f64, f64) {
     let (first, last) = times.fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), time| {
         (first.min(time), last.max(time))

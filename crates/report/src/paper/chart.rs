@@ -11,7 +11,7 @@ use crate::ticks::{level_ticks, whisker};
 const WIDTH: f64 = 700.0;
 /// Height of a row.
 const ROW: f64 = 24.0;
-/// Space for the names of values, and the number of letters of the longest name.
+/// Space for the names of values, and the most letters of a name.
 const NAMES: f64 = 270.0;
 const LETTERS: usize = 38;
 /// Space at the right, so that the last number of the axis is not cut off, and for the words of orders.
@@ -21,7 +21,7 @@ const RIGHT_OF_ORDERS: f64 = 84.0;
 const LABELS: f64 = 24.0;
 /// Half the height of the mark for a published number.
 const HALF: f64 = 7.0;
-/// The part of the largest gap that an axis of orders shows on either side of "no difference", at least.
+/// The least part of the largest gap that an axis of orders shows on either side of "no difference".
 const SIDE: f64 = 0.15;
 
 /// The chart of a claim's rows: published numbers as red bars, gaps that agree with a published order as red areas,

@@ -106,7 +106,8 @@ struct Panel<'a> {
 
 /// A published number or range.
 struct Mark {
-    /// The place along the curve. If it is the least or the most, this is `None`, and the mark is everywhere.
+    /// The place along the curve. `None` if the number is the least or the most of the curve: the mark is then a line
+    /// across the panel.
     place: Option<f64>,
     ends: (f64, f64),
 }
@@ -391,7 +392,7 @@ mod tests {
         assert!(!svg.contains(&format!("stroke=\"{red}\"")));
     }
 
-    /// The chart of both schemes of a claim that one is lower than the other, at these values of `key`.
+    /// The chart of a claim that one scheme is lower than another, with both at these values of `key`.
     fn order(key: &str, places: &[At]) -> String {
         let (claims, mut rows) = claim(&[("x", "over = \"most\"", 0.3)]);
         let point =

@@ -5,7 +5,7 @@ use flowsched_papers::Kind;
 use crate::format::{duration, short, size};
 use crate::scale::Quantity;
 
-/// The last words of figures of several values, which are the first words of their titles.
+/// The last words in the names of figures over several values. Titles begin with these words.
 const STATISTICS: [&str; 7] = ["mean", "p50", "p95", "p99", "p999", "max", "min"];
 
 /// The axis of a figure. For example, `parts.short.fct_us.p99` has the title `p99 FCT, short` and values in

@@ -129,9 +129,9 @@ impl Grant {
     }
 
     /// The least rate at which the flow has been told to send during the last round-trip time.
-    /// Packets at a new rate arrive when the request after the one that was granted this rate comes.
-    /// Before the last request, packets therefore arrived at the first of the two rates `before`,
-    /// and since then at the second.
+    /// A rate that one request is granted shows in the packets that arrive once the next request has
+    /// come. Before the last request, packets therefore arrived at the first of the two rates in
+    /// `before`, and since then at the second.
     fn in_force(&self) -> u64 {
         let [earlier, later] = self.before;
         earlier.min(later)
@@ -168,7 +168,7 @@ impl D3Controller {
         }
     }
 
-    /// Updates C and forgets silent flows, once a mean round-trip time.
+    /// Updates C and forgets silent flows, once per mean round-trip time.
     #[inline]
     fn adapt(&mut self, now: Time, mut backlog: impl FnMut() -> Backlog) {
         let is_due = self.adaptation.is_due(now, self.mean_rtt);

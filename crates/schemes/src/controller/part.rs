@@ -61,7 +61,7 @@ pub trait ControllerPart<H: Header>: Clone + std::fmt::Debug + 'static {
 pub trait ControllerFamily<H: Header>: Clone + std::fmt::Debug {
     /// What experiment files and catalogues say of the controllers.
     const CONTROLLERS: &[Part];
-    /// What they say of the taggers that each of these controllers works with.
+    /// What experiment files and catalogues say of the taggers that each controller works with.
     const TAGGERS: &[&[Part]];
 
     /// The controller, the tagger and the ports that the settings name.

@@ -11,9 +11,9 @@ pub enum Sharing {
     /// Max-min fairly.
     MaxMin,
     /// By priority, and max-min fairly within each. Flows are demoted when they have sent these
-    /// bytes.
+    /// amounts.
     BytesSent(Vec<Bytes>),
-    /// By priority, and max-min fairly within each. These are the largest sizes of each priority but
+    /// By priority, and max-min fairly within each. This gives the largest size of each priority but
     /// the last.
     Sizes(Vec<Bytes>),
     /// One flow after the other.
@@ -43,7 +43,8 @@ pub enum SizeBy {
     Left,
     /// The time that the flow needs for what it has left, at its highest rate: T in PDQ 2012, 3.
     TimeLeft,
-    /// What the flow has sent, rounded up to the next multiple of a step (PDQ 2012, 5.6).
+    /// The next multiple of a step above what the flow has sent: one step at the start (PDQ 2012,
+    /// 5.6).
     Estimated {
         /// The step, in payload bytes.
         step: Bytes,

@@ -1,6 +1,7 @@
 //! Keys of schemes that hosts with the kernel's TCP ignore, and what they do instead.
 //!
-//! This file has one row for each key. How users are warned of ignored keys does not belong here.
+//! This file has a row for each key, or two if the kernel treats the key differently under DCTCP. How users are
+//! warned of ignored keys does not belong here.
 
 use flowsched_units::{Parameter, Settings};
 

@@ -254,7 +254,7 @@ impl Tagging<EpnHeader> for PriorityMapper {
     /// an acknowledgment to the switch" (IV-B).
     ///
     /// Only the switch that demoted a flow may promote it (IV-A). A promotion that another switch
-    /// sent before it knew of the demotion comes too late.
+    /// sent before it knew of the demotion is ignored.
     fn on_message(&self, flow: &mut MappedFlow, message: &Packet<EpnHeader>) {
         let EpnHeader { tp, br, dsid, .. } = message.header;
         flow.br = flow.br.min(br);

@@ -30,8 +30,8 @@ impl Omniscient {
     pub const BESIDE: [Part; 3] =
         [NoTagger::PART, <Fifo as PortPart>::PART, <NoController as ControllerPart<()>>::PART];
 
-    /// The form for fluid flows: as few late flows as possible, then as little waiting as possible,
-    /// without headers.
+    /// The fluid form: as few late flows as possible, then as little waiting as possible, without
+    /// headers.
     pub fn flow_level() -> FlowLevel {
         let nothing = Acknowledgements { size: Bytes::ZERO, packets: 1, same_way_back: false };
         FlowLevel {

@@ -10,7 +10,7 @@ use crate::part::{self, Part, Role};
 
 /// A transport of the catalogue.
 pub trait TransportPart {
-    /// Its name and description for experiment files and catalogues.
+    /// Its entry in the catalogue.
     const PART: Part;
     /// Whether its senders slow down on marks.
     const HEEDS_MARKS: bool = false;
@@ -25,14 +25,14 @@ pub trait TransportPart {
     /// If the values do not fit each other.
     fn build(settings: &Settings) -> Result<Self::Transport, SettingError>;
 
-    /// The scheme's form for fluid flows, given how its tagger and its port share links; or the
-    /// reason why there is none.
+    /// The scheme's fluid form, given that of its tagger, port and controller; or the reason why
+    /// there is none.
     fn fluid(transport: &Self::Transport, settings: &Settings, shares: Shares) -> Fluid<FlowLevel>;
 }
 
 /// Transports that share one compiled engine. The settings name one of them.
 pub trait TransportFamily {
-    /// Their names and descriptions for experiment files and catalogues.
+    /// Their entries in the catalogue.
     const PARTS: &[Part];
     /// The transport that they build.
     type Transport: Transport<Header: Language> + Clone + std::fmt::Debug + 'static;
@@ -40,8 +40,8 @@ pub trait TransportFamily {
     /// Whether the settings name one of the family whose senders slow down on marks.
     fn heeds_marks(settings: &Settings) -> bool;
 
-    /// What carries the flows between real hosts, as [`TransportPart::ON_LINUX`] does for a single
-    /// transport.
+    /// What carries the flows between real hosts, or the reason why nothing does. For a family of
+    /// one, this is [`TransportPart::ON_LINUX`].
     fn on_linux(transport: &Self::Transport) -> OnLinux<RealTransport>;
 
     /// The transport that complete and checked settings describe.
@@ -50,8 +50,8 @@ pub trait TransportFamily {
     /// If the settings name a transport outside the family, or if its values do not fit each other.
     fn from_settings(settings: &Settings) -> Result<Self::Transport, SettingError>;
 
-    /// The scheme's form for fluid flows, as [`TransportPart::fluid`] gives it for a single
-    /// transport.
+    /// The scheme's fluid form, or the reason why there is none. For a family of one, this is
+    /// [`TransportPart::fluid`].
     fn fluid(transport: &Self::Transport, settings: &Settings, shares: Shares) -> Fluid<FlowLevel>;
 }
 

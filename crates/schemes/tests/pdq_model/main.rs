@@ -193,8 +193,8 @@ fn only_at_once(_: &mut Switches, paths: &Paths) -> Vec<Scene> {
     vec![at_once(paths)]
 }
 
-/// The scenes in which all flows come at once, in which they come after some of them have settled, and
-/// in which one more was there and ends.
+/// The scenes in which all flows come at once, in which the others come after some have settled, and in
+/// which one more flow was there and ends.
 fn scenes(switches: &mut Switches, paths: &Paths) -> Vec<Scene> {
     let (count, all) = (paths.len(), vec![true; paths.len()]);
     let mut scenes = vec![at_once(paths)];
@@ -244,8 +244,8 @@ fn check_one(scene: Scene, pause_by: PauseBy) -> Option<String> {
     check(&Arc::new(Mutex::new(Switches::new(pause_by))), vec![scene], 0).violation
 }
 
-/// Checks all topologies of this many flows whose paths have one of these `lengths` together, one length
-/// after the other.
+/// Checks all topologies of this many flows whose paths together have as many links as one of the
+/// `lengths`, one length after the other.
 fn all_settle(flows: usize, lengths: RangeInclusive<usize>, choice: Choice, losses: u8) {
     let topologies = topologies(flows);
     let switches = Arc::new(Mutex::new(Switches::new(PauseBy::Carried)));
@@ -274,7 +274,7 @@ fn flows_settle_whatever_the_order() {
     all_settle(4, 4..=7, scenes, 0);
 }
 
-/// A lost message delays the equilibrium, but does nothing else.
+/// One lost message delays the equilibrium, but does nothing else.
 #[test]
 fn flows_settle_after_a_lost_message() {
     all_settle(1, 1..=3, scenes, 1);

@@ -9,8 +9,8 @@
 //! step is taken.
 //!
 //! Nothing is missed. However the round goes on, the message takes its next step at some moment. Only
-//! steps of other messages come before that. This step can be exchanged with each of them, the last one
-//! first, so it may as well be taken at once. A round always ends, so every state at its end is still
+//! steps of other messages come before that. The message's step can be exchanged with each of them, the
+//! last one first, so it may as well be taken at once. A round always ends, so every state at its end is still
 //! reached, and the properties of flows are checked only at the ends of rounds. (This is a *persistent
 //! set* of one message: Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems",
 //! 1996, chapter 4.)

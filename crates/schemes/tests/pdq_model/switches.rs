@@ -2,9 +2,9 @@
 //! that it gets into.
 //!
 //! The controllers are the ones that simulations run. What a controller does depends on what it
-//! remembers, on the flow, on the message and on its direction. There are few of these, so the
-//! controller is asked once, and a state is a number from then on. The tables also show which
-//! messages can come to a switch in any order.
+//! remembers, on the flow, on the message and on its direction. There are few combinations of these,
+//! so the controller is asked once for each, and a state is a number from then on. The tables also
+//! show which messages can come to a switch in any order.
 
 use std::collections::BTreeMap;
 

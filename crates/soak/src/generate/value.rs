@@ -17,6 +17,7 @@ const MANY: u64 = 5_000;
 /// Draws a value of the parameter. In three cases of ten this is the default, if there is one.
 ///
 /// Only the owner of a [`Kind::Text`] knows what it means, so a text always keeps its default.
+/// `None` for a text without a default.
 pub fn draw_value(draw: &mut Draw, parameter: &Parameter) -> Option<String> {
     match parameter.default {
         Some(default) if parameter.kind == Kind::Text || draw.chance(0.3) => {

@@ -29,7 +29,7 @@ const APART: &[&str] = &[
 ];
 /// The most flows of a case.
 const MOST_FLOWS: u64 = 3_000;
-/// The smallest number of hosts that most networks have.
+/// Most networks have at least this many hosts.
 const HOSTS: u64 = 4;
 
 /// Draws the tables. The flows should have at most `budget` bytes of payload. Adds the files that

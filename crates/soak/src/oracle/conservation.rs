@@ -8,7 +8,7 @@ use flowsched_units::PACKET_PAYLOAD;
 use crate::study::{Back, RunView};
 use crate::violation::Violations;
 
-/// The most bytes that rounding may add to a port's count for each flow.
+/// The most bytes by which rounding may change a port's count, for each flow.
 const ROUNDING: f64 = 2.0;
 
 /// Checks the counters of the run at its end.

@@ -37,7 +37,8 @@ pub fn judge(run: &RunView, found: &mut Violations) {
     });
 }
 
-/// Whether bytes and packets fit each other. Both must be 0 with the fluid engine.
+/// Whether bytes and packets fit each other. With the fluid engine, all counters but the sent bytes
+/// must be 0.
 fn is_plausible(run: &RunView, sample: &PortRow) -> bool {
     if !run.promises.has_packets {
         let packets = [sample.queue_bytes, sample.queue_packets, sample.tx_packets];

@@ -71,7 +71,7 @@ impl Frame {
 /// The sending side of many flows.
 pub(super) struct Frames {
     next_seq: Vec<u32>,
-    /// The last sequence number that was sent again, and the time of the last packet.
+    /// For each flow, the last sequence number that was sent again, and the time of the last packet.
     again: Vec<u32>,
     last_sent: Vec<u64>,
 }
@@ -80,7 +80,7 @@ pub(super) struct Frames {
 const SILENCE: u64 = 9_000_000;
 
 const FLOWS: usize = 3000;
-/// The number of flows that send most packets.
+/// The number of flows that send most of the packets.
 const BUSY: usize = 40;
 const HOSTS: usize = 16;
 

@@ -12,7 +12,7 @@ struct Counted {
     life: u32,
     least: u64,
     most: u64,
-    /// The times of the first and the last of these packets.
+    /// The times of the first and the last packet that it has counted.
     first: u64,
     last: u64,
 }

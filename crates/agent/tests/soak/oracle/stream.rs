@@ -22,8 +22,8 @@ fn judge_bare(judge: &mut Judge<'_>, packet: &Packet) {
     );
 }
 
-/// The offset in the connection, as a tagger knows it that may have started after the connection. For
-/// such a connection, the SYN may count as a byte.
+/// The place of a packet at this offset in the connection, for a tagger that may have started after the
+/// connection. Such a tagger may count the SYN as a byte.
 fn earned(offset: u64) -> Place {
     Place::From(offset, offset + 1)
 }

@@ -62,7 +62,7 @@ fn connect(to: SocketAddr, stop: &Stop) -> Option<TcpStream> {
     None
 }
 
-/// Closes the connection with a RST, so that nothing more is sent.
+/// Makes the connection end with a RST when it is closed, so that no more of its data is sent.
 fn break_off(stream: &TcpStream) {
     let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
     let _ = setsockopt(stream, sockopt::Linger, &at_once);

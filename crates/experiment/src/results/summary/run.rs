@@ -84,7 +84,8 @@ pub struct RunSummary {
     /// this is undefined.
     #[serde(default)]
     pub convergence_us: Option<f64>,
-    /// Bytes in the queues of switches' ports, over all samples while flows arrived.
+    /// Bytes in the queues of switches' ports, over all samples while flows arrived; over all samples
+    /// from the first start on if start times are not random.
     #[serde(default)]
     pub queue_bytes: Distribution,
     /// The links that the experiment names.
@@ -103,8 +104,8 @@ pub struct RunSummary {
     /// What happened to packets on their way.
     #[serde(default)]
     pub packets: PacketFigures,
-    /// The FCT of each flow compared with the same flow under the first scheme. The shares are `None`
-    /// for the first scheme.
+    /// The FCT of each flow, compared with that of the same flow under the first scheme. All fields are
+    /// `None` for the first scheme.
     #[serde(default)]
     pub one_by_one: OneByOne,
     /// The figures of the parts of the workload; empty without parts.

@@ -23,7 +23,7 @@ fn at_load(seed: u64, realised: f64, flows: Vec<FlowRow>) -> RunRecord {
     RunRecord { load, ..run("tcp", seed, flows) }
 }
 
-/// Flows with slowdowns of about 2 up to flow `until`, and of about 3 from there on.
+/// Flows with slowdowns of about 2 before flow `until`, and of about 3 from there on.
 fn ramp(seed: u64, until: u64) -> Vec<FlowRow> {
     let fct = |number| (if number < until { 20 } else { 30 }) + (number * 7 + seed) % 3;
     (0..2_000).map(|number| flow(number, 1, fct(number))).collect()

@@ -135,8 +135,8 @@ mod tests {
         assert_eq!(after(&mut adaptation, FULL * 3 / 2, 0, 800), 850, "more than the link carries");
     }
 
-    /// Below the link's rate, C grows for whatever reason nothing came. Without the bound, it would
-    /// then go on to 1100.
+    /// Below the link's rate, C grows for whatever reason nothing came. The bound stops it there:
+    /// without it, three round-trip times would take C to 1250.
     #[test]
     fn what_was_not_granted_takes_the_capacity_to_the_link_and_no_further() {
         let mut adaptation = adaptation();

@@ -14,7 +14,8 @@ pub struct Entry {
     pub dp: Dp,
     /// The rate of the slowest link of its path, this link included, in whole Gbps.
     pub rate: u32,
-    /// The same bottleneck rate as headers carry it: the lower one of its packets' and this link's.
+    /// The bottleneck rate that messages carry: the lower one of the BR in its packets and the BR of
+    /// this link.
     pub br: Br,
     /// The switch, identified by the TTL that the flow's packets have there.
     pub switch: u8,

@@ -250,7 +250,8 @@ fn a_controller_that_restarts_learns_flows_from_their_probes() {
 }
 
 proptest! {
-    /// IV-A. The sum holds whatever headers say, and however often the controller restarts.
+    /// IV-A. The HIGH flows fit the link whatever headers say, and however often the controller
+    /// restarts.
     #[test]
     fn what_is_high_never_sums_to_more_than_the_link(
         steps in prop::collection::vec((0u32..8, 0u64..4, 1u64..130, 0u8..4, 0u8..12), 1..120),

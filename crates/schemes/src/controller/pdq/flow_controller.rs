@@ -167,8 +167,8 @@ impl FlowController {
     }
 
     /// The most flows to remember: "PDQ switches only store the most critical 2 kappa flows, where
-    /// kappa is the number of sending flows" (3.3.1; Algorithm 1 says kappa). They are two while no
-    /// flow sends, and never more than M.
+    /// kappa is the number of sending flows" (3.3.1; Algorithm 1 says kappa). The number is two while
+    /// no flow sends, and never more than M.
     fn most_flows(&self) -> usize {
         let sending = self.list.sending().max(1);
         (2 * sending).min(self.settings.most_flows)

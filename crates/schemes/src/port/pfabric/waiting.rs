@@ -2,7 +2,7 @@
 
 use crate::packet::Frame;
 
-/// Packets that wait. They do not move within `slots`, and are linked to those of their flow in the
+/// Packets that wait. They do not move within `slots`. The packets of each flow are linked in the
 /// order in which they came.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting<F> {

@@ -140,13 +140,13 @@ impl Sender {
         }
     }
 
-    /// The rate that meets the deadline; zero without a deadline. It divides the rest of the flow
-    /// by the time for it:
+    /// The rate that meets the deadline: the rest of the flow over the time for it. It is zero
+    /// without a deadline, and once the deadline has passed.
     ///
-    /// - The rest is what remains after the bytes that the current rate sends until the answer
+    /// - The rest is the bytes never sent, less those that the current rate sends until the answer
     ///   comes. Headers are counted, because rates include them.
-    /// - The time is that until the deadline, less two round-trip times: that until the answer, and
-    ///   that of the last packet.
+    /// - The time is that until the deadline, less two round-trip times: one until the answer comes,
+    ///   and one for the last packet.
     fn desired(&self, now: Time) -> Rate {
         // A deadline that has passed does not count.
         let Some(due) = self.due.filter(|due| *due > now) else { return Rate::from_bps(0) };

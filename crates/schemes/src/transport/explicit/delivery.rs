@@ -179,7 +179,7 @@ impl Delivery {
         self.board.unacknowledged()
     }
 
-    /// Takes back `count` of the segments never sent, or all of them if there are no more. If it
+    /// Takes back `count` of the segments never sent, or all of them if there are fewer. If it
     /// takes all, the last one may be short; otherwise all are full.
     pub fn take_back(&mut self, count: u32) -> Load {
         let (unsent, mut last_payload) = (self.load(), PACKET_PAYLOAD as u32);

@@ -33,7 +33,7 @@ impl Pacing {
         self.rate == Rate::from_bps(0)
     }
 
-    /// Sets the rate from now on.
+    /// Sets the rate, which counts from the last departure on.
     #[inline]
     pub fn set_rate(&mut self, rate: Rate) {
         if rate != self.rate {

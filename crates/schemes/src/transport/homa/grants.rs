@@ -1,7 +1,7 @@
 //! Which messages a receiving host grants, and at which priorities.
 //!
-//! Montazeri et al., SIGCOMM 2018, 3.3 to 3.5. A receiver grants a message such that RTTbytes of it
-//! are granted but have not arrived. It grants a few messages at a time (overcommitment), those
+//! Montazeri et al., SIGCOMM 2018, 3.3 to 3.5. A receiver grants so much of a message that RTTbytes
+//! of it are granted but have not arrived. It grants a few messages at a time (overcommitment), those
 //! with the fewest bytes left. Each of them has a scheduled priority of its own, and the one with
 //! the fewest bytes left has the highest. If there are fewer messages than levels, they use the
 //! lowest levels. A shorter message that comes later can then preempt the others from a higher

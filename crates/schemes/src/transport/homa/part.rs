@@ -1,4 +1,4 @@
-//! Homa as a part: its entry in the catalogue, and its form for fluid flows.
+//! Homa as a part: its entry in the catalogue, and its fluid form.
 
 use flowsched_units::{Bytes, PACKET_HEADER, SettingError, Settings};
 

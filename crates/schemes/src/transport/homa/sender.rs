@@ -33,7 +33,7 @@ pub struct Sender {
     bare: Option<Kind>,
     /// The claim that waits for the card.
     claim: Option<Claim>,
-    /// When the sender last sent a segment, heard of the receiver or asked it.
+    /// When the sender last sent a segment or heard from the receiver, or its timer last ran out.
     heard: Time,
     is_done: bool,
     retransmissions: u32,
@@ -164,7 +164,7 @@ impl Sending<Homa> for Sender {
         }
     }
 
-    /// Asks the receiver about the message if nothing was heard of it for long.
+    /// Asks the receiver about the message after a long silence, unless there are segments to send.
     fn on_timer(&mut self, _homa: &Homa, _host: &mut Host, now: Time) {
         if now < self.deadline() {
             return;

@@ -9,7 +9,7 @@ use crate::limits;
 use crate::port::{HostPort, InOrder, PortFamily};
 use crate::tagger::TaggerPart;
 
-/// Bytes that a message sends without a grant, and that are granted but have not arrived.
+/// RTTbytes: what a message sends without a grant, and what is granted but has not arrived.
 pub const RTT_BYTES: Parameter = Parameter {
     name: "rtt_bytes",
     kind: Kind::Size(PacketMeaning::Payload),

@@ -203,7 +203,7 @@ mod tests {
             window.on_ack(&SETTINGS, &header(&[hop]), segment, segment + 50);
             windows.push(window.window.round());
         }
-        // A fifth of what may be in flight is in flight: the window grows five times.
+        // A fifth of what may be in flight is in flight: the window grows to five times its size.
         assert_eq!(windows, [10_080.0, 10_160.0, 10_240.0, 10_320.0, 10_400.0, 52_080.0]);
     }
 

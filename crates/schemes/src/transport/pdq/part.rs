@@ -1,4 +1,4 @@
-//! PDQ as a part: its entry in the catalogue, and its form for fluid flows.
+//! PDQ as a part: its entry in the catalogue, and its fluid form.
 
 use flowsched_units::{SettingError, Settings};
 
@@ -34,9 +34,9 @@ impl TransportPart for Pdq {
     }
 }
 
-/// The form for fluid flows of hosts with these settings, on switches with `settings`. There is none
-/// if ageing reduces transmission times: flows that have waited would count as nearly completed, and
-/// fluid flows count as such only when they are.
+/// The fluid form of hosts with these settings, on switches with `settings`. There is none if ageing
+/// reduces transmission times: flows that have waited would count as nearly completed, and fluid
+/// flows count as such only when they are.
 pub(super) fn fluid_of(hosts: PdqSettings, settings: &Settings) -> Fluid<FlowLevel> {
     let PdqSettings { ageing, ageing_of, knowledge, .. } = hosts;
     if ageing > 0.0 && ageing_of == AgeingOf::TransmissionTime {
@@ -58,8 +58,8 @@ pub(super) fn fluid_of(hosts: PdqSettings, settings: &Settings) -> Fluid<FlowLev
     Ok(FlowLevel { sharing, gives_up, admission, link_share, ..by_critical_flows() })
 }
 
-/// The form for fluid flows where the most critical flow goes first, as if switches and hosts agreed
-/// at once.
+/// The fluid form in which the most critical flow goes first, as if switches and hosts agreed at
+/// once.
 pub fn by_critical_flows() -> FlowLevel {
     let announced = Sharing::MOST_CRITICAL_FIRST.announced::<PdqHeader>();
     let acknowledgements = Acknowledgements { same_way_back: true, ..announced.acknowledgements };
@@ -68,8 +68,8 @@ pub fn by_critical_flows() -> FlowLevel {
 
 /// How long PDQ's switches and hosts need to agree on who sends, in round trips (PDQ 2012, 3.3.2).
 ///
-/// The next flow is accepted once the last K round trips of the flow before it begin. The flow before
-/// it sends in all of these but the last one, which it takes until all is acknowledged. Without Early
+/// The next flow is accepted once the last K round trips of the flow before it begin. In the last one
+/// of these, the flow before it no longer sends and only waits for acknowledgements. Without Early
 /// Start, its last packet (TERM) makes room for the next flow. The next flow then has to probe, and
 /// sends a round trip later.
 pub fn acceptance(control: &FlowControl) -> Acceptance {

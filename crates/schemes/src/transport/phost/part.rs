@@ -1,4 +1,4 @@
-//! pHost as a part: its entry in the catalogue, and its form for fluid flows.
+//! pHost as a part: its entry in the catalogue, and its fluid form.
 
 use flowsched_units::{SettingError, Settings};
 

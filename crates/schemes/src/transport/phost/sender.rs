@@ -190,7 +190,7 @@ impl Sending<Phost> for Sender {
         self.claim(host, now);
     }
 
-    /// Asks again if nothing was heard of the receiver: the request or its answer may be lost.
+    /// Asks again if nothing was heard from the receiver: the request or its answer may be lost.
     fn on_timer(&mut self, _: &Phost, _host: &mut Host, now: Time) {
         if now >= self.deadline {
             self.deadline = Time::MAX;

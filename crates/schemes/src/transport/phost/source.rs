@@ -30,13 +30,13 @@ impl Source {
         Source { rate, free: Time::ZERO, waiting: Vec::new(), named: None }
     }
 
-    /// Puts a flow on the list that has tokens to spend.
+    /// Adds a flow with tokens to spend to the list, or updates its claim.
     pub fn wait(&mut self, claim: Claim) {
         self.withdraw(claim.flow);
         self.waiting.push(claim);
     }
 
-    /// Takes a flow off the list that has nothing to send.
+    /// Takes a flow with nothing to send off the list.
     pub fn withdraw(&mut self, flow: u32) {
         self.waiting.retain(|claim| claim.flow != flow);
     }

@@ -131,7 +131,7 @@ pub trait CongestionControl: Copy + std::fmt::Debug + PartialEq + Send + Sync {
 
 /// An algorithm that experiment files name as their transport.
 pub trait Algorithm: CongestionControl {
-    /// Its name and description for experiment files and catalogues.
+    /// Its entry in the catalogue.
     const PART: Part;
     /// Whether senders slow down on marks.
     const HEEDS_MARKS: bool;
@@ -152,7 +152,7 @@ pub trait Algorithm: CongestionControl {
 macro_rules! any_algorithm {
     ($($Name:ident),*) => {
         /// Any of the algorithms of the catalogue.
-        // With its tag in a byte of its own, each ACK finds its algorithm in fewer steps.
+        // With the discriminant in a byte of its own, each ACK finds its algorithm in fewer steps.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[repr(u8)]
         pub enum AnyAlgorithm {
@@ -209,7 +209,7 @@ macro_rules! any_algorithm {
                 match self { $(AnyAlgorithm::$Name(algorithm) => algorithm.start_flow(due)),* }
             }
 
-            // In a function of its own, all of `Acked` would be written to memory for every ACK.
+            // If this were not inlined, all of `Acked` would be written to memory for every ACK.
             #[inline(always)]
             fn on_ack(&mut self, acked: &Acked) -> f64 {
                 match self { $(AnyAlgorithm::$Name(algorithm) => algorithm.on_ack(acked)),* }

@@ -144,8 +144,8 @@ impl Scoreboard {
         }
     }
 
-    /// Counts every segment as lost that three later reported ones follow (RFC 6675, IsLost).
-    /// Returns whether the first unacknowledged one is among them.
+    /// Counts as lost every segment that three later reported ones follow (RFC 6675, IsLost).
+    /// Returns whether the first unacknowledged one is among those lost.
     #[inline]
     pub fn find_losses(&mut self) -> bool {
         if (self.known as usize) < DUPLICATE_THRESHOLD {
@@ -155,8 +155,8 @@ impl Scoreboard {
         self.has_lost()
     }
 
-    /// Counts every outstanding segment that is not reported as lost, after a timeout (RFC 6675,
-    /// 5.1).
+    /// After a timeout, counts as lost every outstanding segment that SACK has not reported (RFC
+    /// 6675, 5.1).
     pub fn lose_all(&mut self) {
         self.lost_end = self.next;
         self.resend = self.unacknowledged;

@@ -270,9 +270,10 @@ impl<A: CongestionControl> Sender<A> {
         Some(Outgoing { payload, ..self.outgoing(seq, flags, false) })
     }
 
-    /// The end of the segments that may be sent for the first time now, if none is lost and the sender
-    /// has `segments` of them. With SACK-based recovery the window limits the segments in flight (RFC
-    /// 6675); without it, the distance from the first unacknowledged segment.
+    /// The end of the segments that may be sent for the first time now, if none is lost and the
+    /// application has handed over the flow's first `segments`. With SACK-based recovery the window
+    /// limits the segments in flight (RFC 6675). Without this recovery, it limits the distance from the
+    /// first unacknowledged segment.
     #[inline]
     fn end_of_new(&self, tcp: &Tcp<A>, segments: u32) -> u32 {
         let window = self.connection.window.segments();

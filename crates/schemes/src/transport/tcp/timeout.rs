@@ -31,7 +31,7 @@ impl RoundTrip {
         });
     }
 
-    /// Doubles the timeout after one has run out, if the settings allow this (RFC 6298, 5.5).
+    /// Doubles the timeout after it has run out, if the settings allow this (RFC 6298, 5.5).
     pub fn back_off(&mut self, settings: &TcpSettings) {
         if settings.rto_backoff {
             self.backoff = (self.backoff + 1).min(30);

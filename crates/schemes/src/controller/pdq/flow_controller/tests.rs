@@ -171,7 +171,7 @@ fn an_acceptance_that_another_switch_overrules_dampens_nobody() {
 }
 
 /// Algorithm 2: flows that end within K round-trip times do not count, as long as they take no more
-/// than K together. Other flows before them count.
+/// than K together. All other more critical flows count.
 #[test]
 fn early_start_lets_the_next_flows_begin() {
     let mut controller = controller(settings());

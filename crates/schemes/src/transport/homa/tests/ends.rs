@@ -27,7 +27,7 @@ fn sender(homa: &Homa, flow: u32, segments: u64) -> Sender {
     homa.sender(&start, ())
 }
 
-/// The packets that the sender sends at these times. The card is free at each of them.
+/// The packets that the sender sends at twice these times, in us. The card is free at each of them.
 fn sent(
     homa: &Homa,
     host: &mut Host,

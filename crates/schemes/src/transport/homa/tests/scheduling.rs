@@ -118,8 +118,8 @@ proptest! {
                 prop_assert!(*until <= came + homa.settings.rtt_segments, "more than RTTbytes");
             }
         }
-        // No message waits for a grant for ever: those that came as a whole were granted as a
-        // whole.
+        // No message waits for a grant for ever: each one that came completely was granted
+        // completely.
         if left.is_empty() {
             for (flow, until) in outstanding {
                 prop_assert_eq!(until, sizes[flow as usize]);

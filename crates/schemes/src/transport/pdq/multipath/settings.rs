@@ -59,7 +59,7 @@ impl TransportPart for MultipathPdq {
         Ok(MultipathPdq { settings: MultipathSettings::from_settings(settings) })
     }
 
-    /// The form of PDQ, with subflows. With an equal split and the shifts of load, all subflows that
+    /// PDQ's fluid form, with subflows. With an equal split and the shifts of load, all subflows that
     /// may send draw from one store of bytes. A subflow that runs out takes load from the one with
     /// the most, which may be paused, so all end together.
     fn fluid(pdq: &MultipathPdq, settings: &Settings, _shares: Shares) -> Fluid<FlowLevel> {

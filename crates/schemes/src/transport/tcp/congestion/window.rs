@@ -61,16 +61,16 @@ impl Window {
     }
 
     /// Multiplies the window by `factor` because marks report congestion. The window stays at or above
-    /// `smallest` segments; a window that is smaller already does not change. It also becomes the slow-start
-    /// threshold, which is at least two segments.
+    /// `smallest` segments; a window that is smaller already does not change. The new window also becomes the
+    /// slow-start threshold, which is at least two segments.
     pub fn shrink(&mut self, factor: f64, smallest: u32) {
         let smallest = f64::from(smallest).min(self.size);
         self.size = (self.size * factor).max(smallest);
         self.slow_start_threshold = self.size.max(SMALLEST_THRESHOLD);
     }
 
-    /// Cuts the window to `factor` times the `outstanding` segments in flight, after a loss that later
-    /// segments report (RFC 6675, 5, step 4.2).
+    /// Sets the window to `factor` times the `outstanding` segments in flight, and to two segments at least,
+    /// after a loss that later segments report (RFC 6675, 5, step 4.2).
     pub fn cut(&mut self, outstanding: u32, factor: f64) {
         self.slow_start_threshold = (f64::from(outstanding) * factor).max(SMALLEST_THRESHOLD);
         self.size = self.slow_start_threshold;

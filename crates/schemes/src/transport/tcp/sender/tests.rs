@@ -339,7 +339,7 @@ fn the_receive_window_holds_new_data_back() {
     assert_eq!(all(&tcp, &mut sender, us(100)), [4, 5]);
 }
 
-/// The application hands over 1460 B every 10 us. The last segment has half as many.
+/// The application hands over 1460 B every 10 us. The last segment has half as many bytes.
 #[test]
 fn nothing_is_sent_before_the_application_has_handed_it_over() {
     let tcp = reno();
