@@ -170,7 +170,7 @@ def ect(flowsched):
 
 def ns2_agreement(flowsched):
     yield "flows", "scheme", "all", "small", "medium", "large", "time-outs"
-    printed = flowsched.test("flowsched-sim", "reference")
+    printed = flowsched.test("flowsched-sim", "all", "reference")
     rows = [line.split("agreement ")[1].split() for line in printed.splitlines() if "agreement " in line]
     by_file = {file: [float(one) for one in figures] for file, *figures in rows}
     networks = {

@@ -43,9 +43,9 @@ class Flowsched:
         summary = self.run(experiment, *settings, command=("lab", "run"))
         return [(one["run"].partition(" at ")[2], one) for one in conduct(summary)]
 
-    def test(self, package, test):
-        """What the tests of a file print."""
-        command = ["cargo", "test", "--release", "-p", package, "--test", test, "--", "--nocapture"]
+    def test(self, package, program, tests):
+        """What these tests of a program print."""
+        command = ["cargo", "test", "--release", "-p", package, "--test", program, tests, "--", "--nocapture"]
         self.commands.append(shlex.join(command))
         version, commit = said([self.binary, "--version"]), said(["git", "rev-parse", "--short=12", "HEAD"])
         self.program = {"version": version.split()[-1], "commit": commit.strip()}

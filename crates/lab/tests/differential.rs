@@ -7,6 +7,8 @@
 //! captures and counters must agree. Times are the switch's own, so a slow machine changes the sequence and not the
 //! result.
 
+#[path = "../../sim/tests/all/common/boxed.rs"]
+mod boxed;
 #[path = "support/compared.rs"]
 mod compared;
 #[path = "support/first_run.rs"]

@@ -46,7 +46,7 @@ pub struct Tunnel<H> {
 
 /// What a scheme's own header carries from hosts to switches and back: `()` where packets have
 /// none.
-pub trait Header: Copy + Default + std::fmt::Debug + Send + Sync {
+pub trait Header: Copy + Default + std::fmt::Debug + Send + Sync + 'static {
     /// Bytes that it adds to every packet on the wire.
     const WIRE_BYTES: u32 = 0;
     /// Whether flows are spread over several paths. Where a network has paths for that, a packet takes the path of

@@ -46,7 +46,7 @@ pub trait World: Sized {
 /// implements this.
 pub trait Ports<H: Header> {
     /// A port.
-    type Port: Port<Packet<H>>;
+    type Port: Port<Packet<H>> + 'static;
 
     /// The port at `site`.
     fn port(&self, site: Site, connections: &Connections) -> Self::Port;
@@ -63,7 +63,7 @@ pub trait Ports<H: Header> {
     }
 }
 
-impl<H: Header, P: Port<Packet<H>>, F: Fn(Site) -> P> Ports<H> for F {
+impl<H: Header, P: Port<Packet<H>> + 'static, F: Fn(Site) -> P> Ports<H> for F {
     type Port = P;
 
     fn port(&self, site: Site, _connections: &Connections) -> P {

@@ -20,6 +20,8 @@ mod division;
 #[doc(hidden)]
 pub mod ends;
 mod engine;
+#[doc(hidden)]
+pub mod engines;
 mod fabric;
 mod hosts;
 mod job;
@@ -35,8 +37,6 @@ mod shared;
 mod slots;
 mod sync;
 mod team;
-#[cfg(test)]
-mod tests;
 mod timers;
 mod together;
 mod tournament;

@@ -10,6 +10,8 @@ use flowsched_schemes::port::{Backlog, Connections};
 use flowsched_schemes::world::{Controllers, Ports};
 use flowsched_units::Time;
 
+use crate::boxed::Boxed;
+
 /// A packet at a port.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<H> {
@@ -29,14 +31,14 @@ pub struct Noting<'a, M, H> {
     pub log: Log<H>,
 }
 
-/// Makes the ports that another maker makes.
+/// Makes the ports that another maker makes, behind one type.
 pub struct SamePorts<'a, P>(pub &'a P);
 
 impl<H: Header, P: Ports<H>> Ports<H> for SamePorts<'_, P> {
-    type Port = P::Port;
+    type Port = Boxed<H>;
 
-    fn port(&self, site: Site, connections: &Connections) -> P::Port {
-        self.0.port(site, connections)
+    fn port(&self, site: Site, connections: &Connections) -> Boxed<H> {
+        Boxed::new(self.0.port(site, connections))
     }
 
     fn host_rate(&self) -> f64 {

@@ -79,7 +79,7 @@ impl<Q: QueuePart> PortPart for Q {
     }
 }
 
-impl<H: Header, S: Serving + Copy> Ports<H> for QueuePorts<S> {
+impl<H: Header, S: Serving + Copy + 'static> Ports<H> for QueuePorts<S> {
     type Port = Queues<Packet<H>, S>;
 
     fn port(&self, site: Site, _connections: &Connections) -> Queues<Packet<H>, S> {
