@@ -71,7 +71,7 @@ test-install: debug-binary
 ## The Python package as a wheel in a clean environment: tests, doctests, a notebook, strict types, leaks.
 test-python: debug-binary
 	scripts/install-python-deps.sh
-	FLOWSCHED=$(DEBUG_BINARY) python/test.sh
+	FLOWSCHED=$(DEBUG_BINARY) TESTED='$(TESTED)' python/test.sh
 
 lint:
 	scripts/circles.py

@@ -7,6 +7,7 @@
 # --soak only runs the sweep of 500 experiments. --bench only measures what a sweep costs beside its runs, with a wheel
 # of the profile `release`; PAIRS and FLOWS say how often and how long (python/benches/sweep_overhead.py).
 # FLOWSCHED is the binary of the command line to compare with; without it the debug build is used.
+# TESTED says what `cargo test` builds: the wheel's library is then built together with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,9 +25,15 @@ trap 'rm -rf "$work"' EXIT
 "$python" -m venv "$work/venv"
 pip() { "$work/venv/bin/python" -m pip --quiet --disable-pip-version-check "$@"; }
 pip install 'maturin>=1.9,<2'
-# The profile `dev` shares its artefacts with `cargo test`.
 profile=dev
 [ "${1:-}" != --bench ] || profile=release
+# A package alone has libraries with other features than the whole workspace, so the simulator would be compiled again.
+if [ -n "${TESTED:-}" ]; then
+  printf '#!/bin/sh\n[ "$1" = rustc ] || exec cargo "$@"\nexec cargo build %s --all-targets --message-format %s\n' \
+    "$TESTED" json-render-diagnostics > "$work/cargo"
+  chmod +x "$work/cargo"
+  export CARGO=$work/cargo
+fi
 "$work/venv/bin/maturin" build --quiet --profile "$profile" --manifest-path python/Cargo.toml \
   --interpreter "$work/venv/bin/python" --out "$work/wheels"
 wheel=$(echo "$work"/wheels/flowsched-*-abi3-*.whl)
