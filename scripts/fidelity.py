@@ -153,6 +153,26 @@ def epn_pfabric(flowsched):
         yield name, *(change(against_first(summary, scheme, **routing)) for routing in routings)
 
 
+def epn_fat_tree(flowsched):
+    yield "scheme", "fat-tree", "packets resent", "one switch", "packets resent"
+    star = ["topology.kind=star", "topology.hosts=128", "topology.host_delay=12us"]
+    networks = [flowsched.run("epn-fat-tree"), flowsched.run("epn-fat-tree", *star)]
+    for name, scheme in [
+        ("EPN as in Figure 14", "epn"),
+        ("EPN, TCP ignores reordering", "epn, reordering ignored"),
+        ("EPN, windows keep their size", "epn, windows kept"),
+        ("EPN, both", "epn, both"),
+        ("pFabric", "pfabric"),
+    ]:
+        cells = ((change(against_first(one, scheme)), resent(one, scheme)) for one in networks)
+        yield name, *(cell for pair in cells for cell in pair)
+
+
+def resent(summary, scheme):
+    """How many packets a scheme's hosts sent again."""
+    return f"{sum(run['retransmissions'] for run in summary['runs'] if run['scheme'] == scheme):,}"
+
+
 def ect(flowsched):
     yield "ECT", "all flows", "small flows", "drops"
     summary = flowsched.run("pias-ect", quick=True)
@@ -243,6 +263,7 @@ TABLES = {
     "epn-settings": epn_settings,
     "epn-las": epn_las,
     "epn-pfabric": epn_pfabric,
+    "epn-fat-tree": epn_fat_tree,
     "ect": ect,
     "ns2-agreement": ns2_agreement,
     "ns2-behaviours": ns2_behaviours,
