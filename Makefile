@@ -56,8 +56,9 @@ test: dependencies
 	$(MAKE) --no-print-directory lint deny
 	scripts/run-tests.py $(TESTED)
 	$(MAKE) --no-print-directory test-install
-	$(MAKE) --no-print-directory test-python
-	$(MAKE) --no-print-directory test-agent-kernels test-packaging
+	$(MAKE) --no-print-directory debug-binary
+	$(MAKE) --no-print-directory --jobs=2 --output-sync test-python test-agent-kernels
+	$(MAKE) --no-print-directory test-packaging
 	$(MAKE) --no-print-directory docs
 
 ## The binary that the tests use.
@@ -86,7 +87,7 @@ deny:
 
 ## The book, with the reference pages printed by the binary itself.
 docs: reference
-	command -v mdbook >/dev/null || $(TOOL) mdbook
+	command -v mdbook >/dev/null || $(TOOL) mdbook --no-default-features --features search
 	mdbook build docs
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(TESTED) --no-deps --lib --quiet
 

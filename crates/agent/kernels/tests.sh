@@ -5,7 +5,7 @@ run live datagrams
 run live link_layer
 run messages small_send_buffer
 run lone breaks_off
-run lone sent_again
+run lone sent_again_is
 run faults killed
 run faults at_once
 run faults other_peoples

@@ -185,6 +185,13 @@ fn a_request_is_recorded_once_when_its_connection_breaks_off() {
     }
     same("RST", |_| break_off(asked(SINK))).expect(1, 0, &[FIRST], "RST");
     same("unread", |_| drop(asked(TALKER))).expect(1, 0, &[FIRST], "unread");
+}
+
+#[test]
+fn a_request_is_recorded_once_when_its_connection_is_shut() {
+    if !lab::is_root("a_request_is_recorded_once_when_its_connection_is_shut") {
+        return;
+    }
     same("RST, nothing sent", |_| break_off(connect(SINK))).expect(0, 0, &[], "RST, nothing sent");
     let half_shut = same("shut", |_| {
         let stream = asked(TALKER);
@@ -285,6 +292,13 @@ fn a_request_that_is_sent_again_is_counted_once() {
         stream.write_all(&[1; SECOND as usize]).unwrap();
     });
     again.expect(1, 1, &[FIRST, SECOND], "again");
+}
+
+#[test]
+fn a_request_that_is_sent_again_after_its_end_is_counted_once() {
+    if !lab::is_root("a_request_that_is_sent_again_after_its_end_is_counted_once") {
+        return;
+    }
     let closed = same("again, closed", |pair| {
         let mut stream = connect(SINK);
         deafen(pair);

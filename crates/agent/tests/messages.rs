@@ -121,6 +121,11 @@ fn rule(end: &str) -> String {
     format!("{RULE}[message]\nidle = \"500us\"\nend = \"{end}\"\n")
 }
 
+/// A rule with a pause so long that no busy processor delays a sender for this time.
+fn patient_rule(end: &str) -> String {
+    format!("{RULE}[message]\nidle = \"20ms\"\nend = \"{end}\"\n")
+}
+
 #[test]
 fn a_slow_reader_does_not_return_its_sender_to_the_top() {
     if !lab::is_root("a_slow_reader_does_not_return_its_sender_to_the_top") {
@@ -155,8 +160,13 @@ fn a_small_window_on_a_long_path_does_not_return_its_sender_to_the_top() {
 
 /// Makes the acknowledgement path of the pair slow: each acknowledgement takes more than 2 ms.
 fn delay_acknowledgements(pair: &Pair) {
+    slow_acknowledgements(pair, "200kbit");
+}
+
+/// Lets acknowledgements return at this rate.
+fn slow_acknowledgements(pair: &Pair, rate: &str) {
     sh(&format!(
-        "tc -n {} qdisc add dev west root tbf rate 200kbit burst 1600 limit 100000",
+        "tc -n {} qdisc add dev west root tbf rate {rate} burst 1600 limit 100000",
         pair.b
     ));
 }
@@ -169,12 +179,13 @@ fn a_small_send_buffer_does_not_return_its_sender_to_the_top() {
     }
     for end in ENDS {
         let pair = Pair::new();
-        delay_acknowledgements(&pair);
-        let _agent = Agent::start(&pair, &rule(end), &[]);
+        // Each acknowledgement takes more than 50 ms.
+        slow_acknowledgements(&pair, "10kbit");
+        let _agent = Agent::start(&pair, &patient_rule(end), &[]);
         read(&pair.b, Reader { buffer: 1 << 20, chunk: 65_536, pause: Duration::ZERO });
         let capture = Capture::start(&pair.b);
-        send(&pair.a, 1, 1_000_000, Some(8_192));
-        check(&capture.end(), 1, 1_000_000, end);
+        send(&pair.a, 1, 150_000, Some(8_192));
+        check(&capture.end(), 1, 150_000, end);
     }
 }
 
@@ -187,10 +198,7 @@ fn a_sender_that_asks_for_room_does_not_return_to_the_top() {
     }
     for end in ENDS {
         let pair = Pair::new();
-        // Long enough that no busy processor delays the sender for this time, and shorter than the
-        // reader's pauses.
-        let rule = format!("{RULE}[message]\nidle = \"20ms\"\nend = \"{end}\"\n");
-        let _agent = Agent::start(&pair, &rule, &[]);
+        let _agent = Agent::start(&pair, &patient_rule(end), &[]);
         let pause = Duration::from_millis(60);
         read(&pair.b, Reader { buffer: 16_384, chunk: 8_192, pause });
         let capture = Capture::start(&pair.b);
