@@ -121,7 +121,8 @@ fn rule(end: &str) -> String {
     format!("{RULE}[message]\nidle = \"500us\"\nend = \"{end}\"\n")
 }
 
-/// A rule with a pause so long that no busy processor delays a sender for this time.
+/// A rule whose pause is longer than a busy processor delays a sender, and shorter than the delays of the receiver's
+/// reads or acknowledgements in the tests that use it.
 fn patient_rule(end: &str) -> String {
     format!("{RULE}[message]\nidle = \"20ms\"\nend = \"{end}\"\n")
 }

@@ -45,7 +45,7 @@ pub trait World: Sized {
 /// Makes the egress ports of a network, in the network's order. Any closure that makes a port from a [`Site`]
 /// implements this.
 pub trait Ports<H: Header> {
-    /// A port.
+    /// A port. It borrows nothing, so that a world can keep ports of different types in boxes.
     type Port: Port<Packet<H>> + 'static;
 
     /// The port at `site`.

@@ -1,6 +1,6 @@
 //! Tests of whole runs: everything that a caller of the library can see.
 //!
-//! They are one program, since each further one would compile the engines of the schemes that it runs once more.
+//! They are one program, because every test program compiles the engines of the schemes that it runs.
 
 mod common;
 
