@@ -13,7 +13,7 @@ test-agent:
 	fi
 	cargo test -p flowsched-agent
 
-# The same program under Debian's 6.1 and its newest kernel, emulated: function, not time.
+# The same program under Debian's 6.1, and in part under its newest kernel, emulated: function, not time.
 test-agent-kernels:
 	TESTED='$(TESTED)' crates/agent/kernels/run.sh
 

@@ -2,8 +2,8 @@
 # Runs tests of the agent under other kernels: Debian's, in QEMU without KVM, from a file system
 # that is built here. For function, not for time.
 #
-#   run.sh                 Debian's 6.1 and the newest that it has, in backports to its stable
-#                          release where they can be reached
+#   run.sh                 Debian's 6.1, and some of the tests under the newest that it has, in
+#                          backports to its stable release where they can be reached
 #   run.sh 6.1.0 6.12      kernels whose package names begin so
 #   run.sh --arm64 [...]   the same kernels for arm64, with the agent and its tests built for arm64
 #
@@ -33,6 +33,7 @@ case $architecture in
     console=ttyS0
     dependencies=--test
     tests=$here/tests.sh
+    tests_newest=$here/tests-newest.sh
     ;;
   arm64)
     machine=aarch64
@@ -42,6 +43,7 @@ case $architecture in
     console=ttyAMA0
     dependencies=--arm64
     tests=$here/tests-arm64.sh
+    tests_newest=$tests
     ;;
 esac
 
@@ -72,9 +74,9 @@ fi
 sysroot=
 [ $architecture = amd64 ] || prepare_arm64
 
-build_tests() { # sets `built`: the agent, and the test programs that the list names
+build_tests() { # sets `built`: the agent, and the test programs that the lists name
   local name names=(examples/flowsched-agent) messages=$work/built-$architecture.json
-  for name in $(sed -n 's/^ *run \([a-z_]*\) .*/\1/p' "$tests" | sort -u); do
+  for name in $(sed -n 's/^ *run \([a-z_]*\) .*/\1/p' "$tests" "$tests_newest" | sort -u); do
     names+=("deps/$name-[0-9a-f]*")
   done
   # shellcheck disable=SC2086 # what is tested is words
@@ -91,10 +93,10 @@ build_tests() { # sets `built`: the agent, and the test programs that the list n
 build_tests
 
 # One kernel, with an image of its own.
-try() { # package
-  local package=$1 folder image=$work/image.$1.gz
+try() { # package, list of tests
+  local package=$1 list=$2 folder image=$work/image.$1.gz
   folder=$(kernel "$package")
-  image "$folder" "$tests" "$image"
+  image "$folder" "$list" "$image"
   timeout 3600 "${emulator[@]}" -accel tcg -m 1024 -smp 1 -nographic -no-reboot \
     -kernel "$folder"/boot/vmlinuz-* -initrd "$image" \
     -append "console=$console quiet panic=-1" </dev/null >"$work/log.$package" || true
@@ -102,18 +104,21 @@ try() { # package
 }
 
 packages=()
+declare -A list_of
 for version in "${versions[@]}"; do
   package=$(kernel_package "$version")
   if [ -z "$package" ]; then
     echo "skipped: this Debian has no cloud kernel $version for $architecture"
   elif [[ " ${packages[*]} " != *" $package "* ]]; then
     packages+=("$package")
+    list_of[$package]=$tests
+    [ "$version" != newest ] || list_of[$package]=$tests_newest
   fi
 done
 # An emulated machine has one processor, so that as many run as there are.
 for package in "${packages[@]}"; do
   while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
-  try "$package" &
+  try "$package" "${list_of[$package]}" &
 done
 wait
 

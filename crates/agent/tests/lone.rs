@@ -29,7 +29,7 @@ const RULE: &str = "thresholds = \"50B 200B\"\ndscp = [40, 20, 3]\n";
 const MESSAGE: &str = "[message]\nidle = \"400ms\"\n";
 /// Longer than the idle time of messages.
 const PAUSE: Duration = Duration::from_millis(1000);
-/// Enough for what was sent to be acknowledged.
+/// Enough for a packet to arrive.
 const MOMENT: Duration = Duration::from_millis(20);
 const FIRST: u64 = 100;
 const SECOND: u64 = 150;
@@ -115,11 +115,14 @@ fn outcome(more: &str, client: Client) -> Outcome {
     let capture = Capture::start(&pair.b);
     lab::on(&pair.a, {
         let names = Pair { a: pair.a.clone(), b: pair.b.clone() };
-        move || client(&std::mem::ManuallyDrop::new(names))
+        move || {
+            client(&std::mem::ManuallyDrop::new(names));
+            wait_for_acknowledgements();
+            thread::sleep(MOMENT);
+        }
     })
     .join()
     .unwrap();
-    thread::sleep(MOMENT);
     Outcome::new(&agent, &capture.end())
 }
 
@@ -141,8 +144,29 @@ fn connect(address: &str) -> TcpStream {
 fn asked(address: &str) -> TcpStream {
     let mut stream = connect(address);
     stream.write_all(&[1; FIRST as usize]).unwrap();
-    thread::sleep(MOMENT);
+    wait_for_acknowledgements();
     stream
+}
+
+/// The same, with an answer that has arrived and is not read.
+fn answered() -> TcpStream {
+    let stream = asked(TALKER);
+    stream.peek(&mut [0]).unwrap();
+    stream
+}
+
+/// Waits until everything that TCP has sent in this thread's namespace is acknowledged, FINs too.
+fn wait_for_acknowledgements() {
+    // The fifth field is the bytes that are not acknowledged, a colon, and the bytes that are not read.
+    let waits = |line: &str| !line.split_whitespace().nth(4).unwrap().starts_with("00000000:");
+    for _ in 0..3000 {
+        let connections = std::fs::read_to_string("/proc/thread-self/net/tcp").unwrap();
+        if !connections.lines().skip(1).any(waits) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    panic!("something is not acknowledged after 30 s");
 }
 
 /// Closes the connection with a RST.
@@ -184,7 +208,7 @@ fn a_request_is_recorded_once_when_its_connection_breaks_off() {
         return;
     }
     same("RST", |_| break_off(asked(SINK))).expect(1, 0, &[FIRST], "RST");
-    same("unread", |_| drop(asked(TALKER))).expect(1, 0, &[FIRST], "unread");
+    same("unread", |_| drop(answered())).expect(1, 0, &[FIRST], "unread");
 }
 
 #[test]
@@ -194,19 +218,19 @@ fn a_request_is_recorded_once_when_its_connection_is_shut() {
     }
     same("RST, nothing sent", |_| break_off(connect(SINK))).expect(0, 0, &[], "RST, nothing sent");
     let half_shut = same("shut", |_| {
-        let stream = asked(TALKER);
+        let stream = answered();
         stream.shutdown(Shutdown::Write).unwrap();
         thread::sleep(MOMENT);
     });
     half_shut.expect(1, 0, &[FIRST], "shut");
     let shut = same("shut both ways", |_| {
-        let stream = asked(TALKER);
+        let stream = answered();
         stream.shutdown(Shutdown::Both).unwrap();
         thread::sleep(MOMENT);
     });
     shut.expect(1, 0, &[FIRST], "shut both ways");
     let linger = same("shut, then RST", |_| {
-        let stream = asked(TALKER);
+        let stream = answered();
         stream.shutdown(Shutdown::Both).unwrap();
         thread::sleep(MOMENT);
         break_off(stream);
@@ -271,12 +295,12 @@ fn deafen(pair: &Pair) {
     sh(&format!("ip -n {} addr del 10.77.0.2/24 dev west", pair.b));
 }
 
-/// Lets the second host receive again after a few time-outs of the first, and waits for the next
-/// time-out.
+/// Lets the second host receive again after a few time-outs of the first, and waits until it has
+/// received what was sent.
 fn hear_again(pair: &Pair) {
     thread::sleep(Duration::from_millis(900));
     sh(&format!("ip -n {} addr add 10.77.0.2/24 dev west", pair.b));
-    thread::sleep(Duration::from_millis(1500));
+    wait_for_acknowledgements();
 }
 
 #[test]
@@ -289,6 +313,7 @@ fn a_request_that_is_sent_again_is_counted_once() {
         deafen(pair);
         stream.write_all(&[1; FIRST as usize]).unwrap();
         hear_again(pair);
+        thread::sleep(PAUSE);
         stream.write_all(&[1; SECOND as usize]).unwrap();
     });
     again.expect(1, 1, &[FIRST, SECOND], "again");
@@ -322,7 +347,7 @@ fn without_room(pair: &Pair, action: impl FnOnce()) {
     sh(&format!("tc -n {} qdisc add dev east root bfifo limit 10", pair.a));
     action();
     sh(&format!("tc -n {} qdisc del dev east root", pair.a));
-    thread::sleep(Duration::from_millis(1200));
+    wait_for_acknowledgements();
 }
 
 #[test]
@@ -333,6 +358,7 @@ fn what_finds_no_room_in_the_queue_is_counted_once() {
     let request = same("request", |pair| {
         let mut stream = connect(SINK);
         without_room(pair, || stream.write_all(&[1; FIRST as usize]).unwrap());
+        thread::sleep(PAUSE);
         stream.write_all(&[1; SECOND as usize]).unwrap();
     });
     request.expect(1, 1, &[FIRST, SECOND], "request");
