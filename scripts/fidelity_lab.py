@@ -73,13 +73,30 @@ def lab_table1(flowsched):
 
 def lab_tcp(flowsched):
     yield "mean FCT in the lab against simulation", "all", "small", "medium", "large"
-    variants = [("", []), (", receivers accept 64 KB", [f"scheme.{scheme}.receive_window=64KB" for scheme in range(3)])]
-    for how, sets in variants:
-        sets = ["seeds=5", "workload.flows=100", *sets]
-        lab, simulated = valid_lab(flowsched, "lab-tcp", *sets), flowsched.run("lab-tcp", *sets)
-        fcts = flowsched.diff(simulated, lab)
-        for name, scheme in [("Reno", "tcp"), ("CUBIC", "cubic"), ("ECN*", "ecn-star")]:
-            yield f"{name}{how}", *(change(fcts[scheme], sizes) for sizes in ("all", "small", "medium", "large"))
+    acks, keeping, window = "ack_ratio=1", "restart=never", "receive_window=64KB"
+    idle = "net.ipv4.tcp_slow_start_after_idle=0"
+
+    def sets(*settings):
+        every = [f"scheme.{scheme}.{setting}" for setting in settings for scheme in range(3)]
+        return ["lab-tcp", "seeds=5", "workload.flows=100", *every]
+
+    def simulated(*settings):
+        return flowsched.run(*sets(*settings))
+
+    lab, lab_window = valid_lab(flowsched, *sets()), valid_lab(flowsched, *sets(window))
+    with kernel(flowsched, idle):
+        lab_keeping, lab_both = valid_lab(flowsched, *sets()), valid_lab(flowsched, *sets(window))
+    pairs = [
+        ("", simulated(), lab),
+        (", an ACK for every packet", simulated(acks), lab),
+        (", the same, and idle windows kept in both", simulated(acks, keeping), lab_keeping),
+        (", receivers accept 64 KB", simulated(window), lab_window),
+        (", all of these", simulated(acks, keeping, window), lab_both),
+    ]
+    for name, scheme in [("Reno", "tcp"), ("CUBIC", "cubic"), ("ECN*", "ecn-star")]:
+        for how, before, after in pairs:
+            fct = flowsched.diff(before, after)[scheme]
+            yield f"{name}{how}", *(change(fct, sizes) for sizes in ("all", "small", "medium", "large"))
 
 
 def lab_timeouts(flowsched):
@@ -100,10 +117,12 @@ def lab_timeouts(flowsched):
 def lab_capacity(flowsched):
     yield "busy ports", "links", "rate while busy", "lateness / queueing delay", "late packets", "valid runs"
     one_port = flowsched.lab("lab-capacity", "seeds=4")
-    ports = flowsched.lab("lab-capacity-ports", "seeds=4")
     rates = ["100Mbps", "200Mbps", "400Mbps", "600Mbps", "800Mbps", "1Gbps"]
     rows = [(1, rate, [run for at, run in one_port if at.endswith(f"= {rate}")]) for rate in rates]
-    for busy, rate, runs in [*rows, (12, "100Mbps", [run for _, run in ports])]:
+    for busy in (12, 16, 20, 24, 32):
+        sets = ["seeds=4", f"topology.hosts={busy}", f"workload.flows={busy}"]
+        rows.append((busy, "100Mbps", [run for _, run in flowsched.lab("lab-capacity-ports", *sets)]))
+    for busy, rate, runs in rows:
         delays = [added / delay for delay, added in (run["busiest_delay_us"] for run in runs)]
         shares = [[run["busiest_rate"] for run in runs], delays, [run["late_share"] for run in runs]]
         cells = ("{:.2f}% to {:.2f}%".format(100 * min(all), 100 * max(all)) for all in shares)

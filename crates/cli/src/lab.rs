@@ -7,7 +7,7 @@ mod scale;
 pub mod simulator;
 mod twins;
 
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use flowsched_experiment::results::{Folder, World};
@@ -41,7 +41,7 @@ pub fn lab(command: &arguments::Lab) -> Result<(), Failure> {
 }
 
 fn run(wanted: &LabRun) -> Result<(), Failure> {
-    let LabRun { experiment: file, out, resume, pcap, format } = wanted;
+    let LabRun { experiment: file, out, resume, tries, pcap, format } = wanted;
     let folder = out.clone().unwrap_or_else(|| folder_of(&file.file));
     let refused = |error: SettingError| unforeseen(&file.file, &error);
     let experiment = output::read(file)?;
@@ -63,7 +63,7 @@ fn run(wanted: &LabRun) -> Result<(), Failure> {
     let conducts = Conducts::new(&folder, *resume);
     let show = |dir: &Path| show(dir, *format, &scale);
     let both = twins::beside_simulations(experiment);
-    let simulator = simulator::simulator(captures, conducts, NonZeroU32::MIN);
+    let simulator = simulator::simulator(captures, conducts, *tries);
     run_by(&arguments, both, World::Lab, simulator, &show)
 }
 

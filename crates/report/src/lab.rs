@@ -58,8 +58,8 @@ pub fn lab_warnings(summary: &Summary) -> Vec<String> {
     let late = summary.lab.iter().filter(|run| !run.valid);
     late.map(|run| {
         format!(
-            "The run of {} is not valid: {}. Do not trust its times. Run it with lower rates, or on a \
-             machine that does nothing else.",
+            "The run of {} is not valid: {}. Do not trust its times. Run it with lower rates, on a machine \
+             that does nothing else, or with --tries 3, which repeats late runs.",
             run.run,
             run.faults.join("; ")
         )

@@ -1,5 +1,6 @@
 //! `flowsched lab`.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -42,6 +43,9 @@ pub struct LabRun {
     /// Keep the finished runs of the same interrupted experiment, and run the others
     #[arg(long)]
     pub resume: bool,
+    /// Repeat a run in which the lab was late, up to this many tries in total; the last try counts
+    #[arg(long, value_name = "N", default_value_t = NonZeroU32::MIN)]
+    pub tries: NonZeroU32,
     /// Write the packets that leave a port to DIR/captures, for Wireshark: a host or switch and the
     /// number of its port or the other end, leaf0:3 or leaf0:host3; may be repeated
     #[arg(long, value_name = "PORT")]
