@@ -30,6 +30,8 @@ pub struct Conduct {
     pub pacing: Option<Pacing>,
     /// The longest time that the switch did not look for packets while some were under way.
     pub longest_absence: Time,
+    /// `rto_min` of the hosts' TCP; `None` for hosts over UDP.
+    pub least_timeout: Option<Time>,
     /// The longest time from a flow's planned start to its start.
     pub latest_start: Time,
     /// The share of flows that began more than [`LATE_START`] late.
@@ -55,6 +57,7 @@ impl Conduct {
             late_share: lateness.share_beyond(limit),
             pacing: Pace::of_busiest(&counts.paces),
             longest_absence: counts.longest_absence,
+            least_timeout: None,
             latest_start: starts.latest,
             late_starts: starts.late_share(),
             server_wait: 0.0,
@@ -63,15 +66,16 @@ impl Conduct {
         }
     }
 
-    /// Whether the run counts: at most 1% of its packets and 1% of its flows were late, servers waited for a
-    /// processor for at most 1% of the run, and hosts had room for all packets.
+    /// Whether the run counts: at most 1% of its packets and 1% of its flows were late, the switch was never away for
+    /// as long as a time-out, servers waited for a processor for at most 1% of the run, and hosts had room for all
+    /// packets.
     pub fn is_valid(&self) -> bool {
         self.faults().is_empty()
     }
 
     /// The reasons why the run does not count, as clauses; empty if it counts.
     pub fn faults(&self) -> Vec<String> {
-        let Conduct { late_share, late_starts, server_wait, overrun, .. } = *self;
+        let Conduct { late_share, longest_absence, late_starts, server_wait, overrun, .. } = *self;
         let percent = |share: f64| format!("{:.1}%", 100.0 * share);
         let mut faults = Vec::new();
         if late_share > LATE_SHARE {
@@ -79,6 +83,12 @@ impl Conduct {
             faults.push(format!(
                 "{} of the packets were more than {limit:.0} us late",
                 percent(late_share)
+            ));
+        }
+        if let Some(timeout) = self.least_timeout.filter(|timeout| longest_absence >= *timeout) {
+            let absence = longest_absence.as_us_f64() / 1_000.0;
+            faults.push(format!(
+                "the switch was away for {absence:.0} ms, and hosts may time out after {timeout}"
             ));
         }
         if late_starts > LATE_SHARE {
@@ -104,9 +114,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn late_packets_late_flows_and_late_servers_each_spoil_a_run() {
+    fn each_kind_of_lateness_spoils_a_run() {
+        let ms = Time::from_ms;
         let good = Conduct {
             late_share: 0.01,
+            longest_absence: ms(9),
+            least_timeout: Some(ms(10)),
             late_starts: 0.01,
             server_wait: 0.01,
             ..Conduct::default()
@@ -114,6 +127,10 @@ mod tests {
         assert_eq!((good.faults(), good.is_valid()), (Vec::new(), true));
         for (bad, word) in [
             (Conduct { late_share: 0.02, ..good }, "packets were more than"),
+            (
+                Conduct { longest_absence: ms(48), ..good },
+                "away for 48 ms, and hosts may time out after 10ms",
+            ),
             (Conduct { late_starts: 0.02, ..good }, "flows began more than 5ms late"),
             (Conduct { server_wait: 0.02, ..good }, "a memcached waited for a processor for 2.0%"),
             (Conduct { overrun: 3, ..good }, "no room for 3 packets"),
@@ -121,5 +138,7 @@ mod tests {
             let faults = bad.faults().join("; ");
             assert!(!bad.is_valid() && faults.contains(word), "{faults}");
         }
+        let over_udp = Conduct { longest_absence: ms(48), least_timeout: None, ..good };
+        assert!(over_udp.is_valid());
     }
 }

@@ -149,6 +149,7 @@ impl Lab {
         let split = &Split::new(job.flows, &memcached);
         let servers = Servers::start(&hosts, &split.memcached)?;
         let before = servers.waited();
+        let least_timeout = Some(on_linux.rto_min);
         let (outcome, conduct) = scheme.run_in(OverTcp {
             job,
             split,
@@ -161,7 +162,7 @@ impl Lab {
         })?;
         let waited = servers.waited().saturating_sub(before);
         let server_wait = waited.as_secs_f64() / outcome.end.as_secs_f64().max(f64::MIN_POSITIVE);
-        Ok((outcome, Conduct { server_wait, ..conduct }))
+        Ok((outcome, Conduct { server_wait, least_timeout, ..conduct }))
     }
 }
 
