@@ -66,8 +66,8 @@ impl Conduct {
         }
     }
 
-    /// Whether the run counts: at most 1% of its packets and 1% of its flows were late, the switch was never away for
-    /// as long as a time-out, servers waited for a processor for at most 1% of the run, and hosts had room for all
+    /// Whether the run counts: at most 1% of its packets and 1% of its flows were late, no packet by as much as a
+    /// time-out, servers waited for a processor for at most 1% of the run, and hosts had room for all
     /// packets.
     pub fn is_valid(&self) -> bool {
         self.faults().is_empty()
@@ -75,7 +75,7 @@ impl Conduct {
 
     /// The reasons why the run does not count, as clauses; empty if it counts.
     pub fn faults(&self) -> Vec<String> {
-        let Conduct { late_share, longest_absence, late_starts, server_wait, overrun, .. } = *self;
+        let Conduct { late_share, most, late_starts, server_wait, overrun, .. } = *self;
         let percent = |share: f64| format!("{:.1}%", 100.0 * share);
         let mut faults = Vec::new();
         if late_share > LATE_SHARE {
@@ -85,10 +85,10 @@ impl Conduct {
                 percent(late_share)
             ));
         }
-        if let Some(timeout) = self.least_timeout.filter(|timeout| longest_absence >= *timeout) {
-            let absence = longest_absence.as_us_f64() / 1_000.0;
+        if let Some(timeout) = self.least_timeout.filter(|timeout| most >= *timeout) {
+            let most = most.as_us_f64() / 1_000.0;
             faults.push(format!(
-                "the switch was away for {absence:.0} ms, and hosts may time out after {timeout}"
+                "a packet was {most:.0} ms late, and hosts may time out after {timeout}"
             ));
         }
         if late_starts > LATE_SHARE {
@@ -118,7 +118,7 @@ mod tests {
         let ms = Time::from_ms;
         let good = Conduct {
             late_share: 0.01,
-            longest_absence: ms(9),
+            most: ms(9),
             least_timeout: Some(ms(10)),
             late_starts: 0.01,
             server_wait: 0.01,
@@ -128,8 +128,8 @@ mod tests {
         for (bad, word) in [
             (Conduct { late_share: 0.02, ..good }, "packets were more than"),
             (
-                Conduct { longest_absence: ms(48), ..good },
-                "away for 48 ms, and hosts may time out after 10ms",
+                Conduct { most: ms(48), ..good },
+                "a packet was 48 ms late, and hosts may time out after 10ms",
             ),
             (Conduct { late_starts: 0.02, ..good }, "flows began more than 5ms late"),
             (Conduct { server_wait: 0.02, ..good }, "a memcached waited for a processor for 2.0%"),
@@ -138,7 +138,7 @@ mod tests {
             let faults = bad.faults().join("; ");
             assert!(!bad.is_valid() && faults.contains(word), "{faults}");
         }
-        let over_udp = Conduct { longest_absence: ms(48), least_timeout: None, ..good };
+        let over_udp = Conduct { most: ms(48), least_timeout: None, ..good };
         assert!(over_udp.is_valid());
     }
 }
