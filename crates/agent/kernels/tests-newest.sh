@@ -1,5 +1,5 @@
-# What the emulated machine runs under the newest kernel, beside what other tests run under this
-# machine's own.
+# What the emulated machine runs under the newest kernel: a part of tests.sh, one test or two for each
+# of tagging, messages, other programs, and scheduling.
 run live offset
 run live vxlan
 run messages small_send_buffer
