@@ -1,7 +1,12 @@
 //! Runs an experiment in the lab: its flows cross its network between real hosts.
 
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 
 use flowsched_capture::Captures;
@@ -10,7 +15,7 @@ use flowsched_schemes::on_linux::{AgentTags, HostTags, LinuxHosts, RealHosts};
 use flowsched_schemes::packet::Header;
 use flowsched_schemes::tagger::Tagging;
 use flowsched_schemes::transport::Transport;
-use flowsched_schemes::world::{Controllers, Outcome, Parts, Ports, Watch, World};
+use flowsched_schemes::world::{Controllers, Outcome, Parts, PortSample, Ports, Watch, World};
 use flowsched_sim::Job;
 use flowsched_topology::Network;
 use flowsched_units::SettingError;
@@ -93,7 +98,8 @@ impl Lab {
         Err(SettingError::sentence("topology", problem))
     }
 
-    /// Runs a job under a scheme in real time. Also returns how well the lab kept to real time.
+    /// Runs a job under a scheme in real time. Also returns how well the lab kept to real time. Samples go to `watch` in
+    /// the calling thread, which may wait for a disk; the threads of the run do not wait for it.
     ///
     /// # Errors
     /// If the scheme does not run on real packets, or the system refuses a request.
@@ -105,6 +111,34 @@ impl Lab {
         watch: &mut Watch<'_>,
     ) -> Result<(Outcome, Conduct), LabError> {
         Needs { agent: false, memcached: extras.memcached.contains(&true) }.check()?;
+        let (progress, threads) = (watch.progress, watch.threads);
+        let (hand_on, handed_on) = channel::<Vec<PortSample>>();
+        thread::scope(|scope| {
+            let running = scope.spawn(move || {
+                let mut keep = |samples: &[PortSample]| {
+                    // If nobody receives, the other side has panicked, and this scope ends with that panic.
+                    let _ = hand_on.send(samples.to_vec());
+                    ControlFlow::Continue(())
+                };
+                let mut watch = Watch { threads, progress, samples: &mut keep, probing: None };
+                self.run_in_this_thread(job, scheme, extras, &mut watch)
+            });
+            for samples in handed_on {
+                if (watch.samples)(&samples).is_break() {
+                    progress.stop.store(true, Ordering::Relaxed);
+                }
+            }
+            running.join().unwrap_or_else(|panic| resume_unwind(panic))
+        })
+    }
+
+    fn run_in_this_thread(
+        &self,
+        job: &Job<'_>,
+        scheme: &Scheme,
+        extras: Extras,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Outcome, Conduct), LabError> {
         let job = &job.under(scheme);
         match scheme.on_linux()? {
             RealHosts::Kernel(on_linux) => {
