@@ -6,7 +6,7 @@
 ARGUMENTS are those of `cargo test`. The tests of the agent, the controller and the traffic tools mostly wait for
 daemons and packets, so they run beside those that compute. The lab's tests keep real time, so they run alone, after
 all others. Documentation tests come last.
-If a test fails, the others run nevertheless.
+If a test fails, the others run nevertheless, and what it said is printed again at the end.
 """
 
 import json
@@ -41,7 +41,7 @@ def name(folder):
 
 
 def run(programs):
-    """Runs programs one after the other: which of them fail."""
+    """Runs programs one after the other: which of them fail, each with what its tests said."""
     failed = []
     for folder, program in programs:
         shown = f"{name(folder)}: {pathlib.Path(program).name}"
@@ -50,7 +50,9 @@ def run(programs):
         output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
         done = subprocess.run([program], cwd=folder, env=environment, **output)
         print(f"     Running {shown}\n{done.stdout}", flush=True)
-        failed += [shown] * (done.returncode != 0)
+        if done.returncode != 0:
+            told = done.stdout[max(done.stdout.find("failures:"), 0) :]
+            failed.append(f"{shown}\n{told}")
     return failed
 
 
@@ -65,7 +67,7 @@ def main():
     documentation = ["cargo", "test", *sys.argv[1:], "--doc"]
     failed += ["documentation"] * (subprocess.run(documentation).returncode != 0)
     if failed:
-        sys.exit("These tests failed:\n  " + "\n  ".join(failed))
+        sys.exit("These tests failed:\n" + "\n".join(failed))
 
 
 if __name__ == "__main__":
