@@ -131,7 +131,8 @@ where
     }
 
     /// Brings frames to their hosts until `stop` is set. Frames that are then under way do not arrive. `look`
-    /// is called every `interval`, unless that is zero, once all that happened before has been handled.
+    /// is called every `interval`, unless that is zero, once all that happened before has been handled, and nothing
+    /// later.
     ///
     /// # Errors
     /// If a cable fails, or if the system refuses to raise the thread's priority.
@@ -162,7 +163,7 @@ where
             let next = self.network.next().min(next_look);
             let wait = next.saturating_sub(self.clock.now());
             for host in ready(self.cables.iter().map(Cable::readable), wait)? {
-                self.take_in(HostId(host as u32))?;
+                self.take_in(HostId(host as u32), next_look)?;
             }
         }
         Ok(())
@@ -210,23 +211,26 @@ where
         Ok(())
     }
 
-    /// Reads the frames that the host has sent, up to a batch.
-    fn take_in(&mut self, host: HostId) -> io::Result<()> {
+    /// Reads the frames that the host has sent, up to a batch, and none from `until` on.
+    fn take_in(&mut self, host: HostId, until: Time) -> io::Result<()> {
         let mut buffer = [0; LONGEST_FRAME];
         for _ in 0..BATCH {
+            let now = self.clock.now();
+            if now >= until {
+                break;
+            }
             let Some(length) = self.cables[host.index()].receive(&mut buffer)? else { break };
             self.counts.read += 1;
             let frame = buffer.get(..length).unwrap_or_default();
             match Headers::read(frame, host, self.cables.len() as u32) {
-                Some(headers) => self.send(host, headers, frame)?,
+                Some(headers) => self.send(host, headers, frame, now)?,
                 None => self.counts.refused += 1,
             }
         }
         Ok(())
     }
 
-    fn send(&mut self, host: HostId, headers: Headers, frame: &[u8]) -> io::Result<()> {
-        let now = self.clock.now();
+    fn send(&mut self, host: HostId, headers: Headers, frame: &[u8], now: Time) -> io::Result<()> {
         self.deliver_until(now)?;
         let packet = match (&H::CODEC, &H::TUNNEL) {
             (Some(codec), _) => datagrams::read(codec, self.job_flows, host, &headers, frame),
